@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Generates the wrappers from the operator specs and builds every operator into the package layout.
+# One kernel library per (operator, architecture, dtype combination), so that an edit rebuilds that operator only.
+
+set(ACLGRAD_GEN ${CMAKE_BINARY_DIR}/gen)
+# Writes gen/operators.cmake (calls of aclgrad_operator, below), gen/op_api/*.{h,cpp}; files are touched only when they change.
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_SOURCE_DIR}/python ${Python3_EXECUTABLE} -m aclgrad.codegen --out
+          ${ACLGRAD_GEN} --include-dir ${ACLGRAD_OPP}/op_api/include/aclnnop
+  RESULT_VARIABLE codegen_status)
+if(codegen_status)
+  message(FATAL_ERROR "codegen failed; run: PYTHONPATH=python ${Python3_EXECUTABLE} -m aclgrad.codegen --out /tmp/gen")
+endif()
+file(GLOB_RECURSE codegen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/aclgrad/ops/*.py
+     ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/*.py ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/templates/*.j2)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${codegen_inputs})
+
+set(ACLGRAD_TILING_SOURCES)
+set(ACLGRAD_API_SOURCES)
+set(ACLGRAD_KERNEL_TARGETS)
+
+# aclgrad_operator(<op> OP_TYPE <OpType> API <aclnn file stem>
+#                  VARIANTS <soc>|<npu arch>|<cce aicore>|<dtypes>|<define>,<define>,... ...)
+function(aclgrad_operator op)
+  cmake_parse_arguments(ARG "" "OP_TYPE;API" "VARIANTS" ${ARGN})
+  add_custom_target(${op})
+  foreach(variant IN LISTS ARG_VARIANTS)
+    string(REPLACE "|" ";" fields "${variant}")
+    list(GET fields 0 soc)
+    list(GET fields 1 npu_arch)
+    list(GET fields 2 cce_aicore)
+    list(GET fields 3 dtypes)
+    list(GET fields 4 defines)
+    string(REPLACE "," ";" defines "${defines}")
+    set(kernel ${op}_${soc}_${dtypes})
+    add_library(${kernel} MODULE ${CMAKE_SOURCE_DIR}/op_kernel/${op}/${op}.cpp)
+    target_compile_definitions(${kernel} PRIVATE __NPU_ARCH__=${npu_arch} __CCE_AICORE__=${cce_aicore} ${defines})
+    target_include_directories(${kernel} PRIVATE ${CMAKE_SOURCE_DIR}/op_kernel ${CMAKE_SOURCE_DIR}/op_host
+                               ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${kernel} PRIVATE aclgrad_options ascendcl)
+    # Line numbers for fault reports; the instruction bodies live in libascendcl.so, so -O1 costs no speed.
+    target_compile_options(${kernel} PRIVATE -O1 -g -Wno-unused-parameter -Wno-unknown-pragmas)
+    set_target_properties(${kernel} PROPERTIES CXX_STANDARD 17 PREFIX "" OUTPUT_NAME ${ARG_OP_TYPE}_${dtypes}
+      LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_impl/ai_core/tbe/kernel/${soc}/${op}
+      BUILD_RPATH "" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "")
+    add_dependencies(${op} ${kernel})
+  endforeach()
+  file(GLOB host CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/op_host/${op}/*.cpp)
+  set(ACLGRAD_TILING_SOURCES ${ACLGRAD_TILING_SOURCES} ${host} PARENT_SCOPE)
+  set(ACLGRAD_API_SOURCES ${ACLGRAD_API_SOURCES} ${ACLGRAD_GEN}/op_api/aclnn_${ARG_API}.cpp ${ACLGRAD_GEN}/op_api/${op}.cpp
+      PARENT_SCOPE)
+endfunction()
+
+include(${ACLGRAD_GEN}/operators.cmake)
+
+file(GLOB op_host_common CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/op_host/common/*.cpp)
+add_library(cust_opmaster MODULE ${ACLGRAD_TILING_SOURCES} ${op_host_common})
+target_include_directories(cust_opmaster PRIVATE ${CMAKE_SOURCE_DIR}/op_host ${CMAKE_SOURCE_DIR})
+target_link_libraries(cust_opmaster PRIVATE aclgrad_options register)
+set_target_properties(cust_opmaster PROPERTIES CXX_STANDARD 17 OUTPUT_NAME cust_opmaster_rt2.0
+  LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_impl/ai_core/tbe/op_tiling/lib/linux/${CMAKE_SYSTEM_PROCESSOR}
+  BUILD_RPATH "" BUILD_RPATH_USE_ORIGIN ON)
+
+add_library(cust_opapi SHARED ${ACLGRAD_API_SOURCES})
+target_include_directories(cust_opapi PRIVATE ${ACLGRAD_GEN}/op_api ${ACLGRAD_OPP}/op_api/include)
+target_link_libraries(cust_opapi PRIVATE aclgrad_options nnopbase)
+set_target_properties(cust_opapi PROPERTIES CXX_STANDARD 17 CXX_VISIBILITY_PRESET hidden
+  LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_api/lib
+  BUILD_RPATH "$ORIGIN/../../../../../lib64" BUILD_RPATH_USE_ORIGIN ON)
+add_dependencies(cust_opapi cust_opmaster)
+
+file(WRITE ${CMAKE_BINARY_DIR}/config.ini.new "load_priority=${ACLGRAD_VENDOR}\n")
+file(COPY_FILE ${CMAKE_BINARY_DIR}/config.ini.new ${ACLGRAD_TOOLKIT}/opp/vendors/config.ini ONLY_IF_DIFFERENT)

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulator's own C API, beyond CANN's: present in the simulator's libascendcl.so and libnnopbase.so only. Programs that
+// also run on an NPU look these symbols up with dlsym and do without.
+#ifndef ACLSIM_ACLSIM_H_
+#define ACLSIM_ACLSIM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ACLSIM_API __attribute__((visibility("default")))
+
+typedef struct aclsimLaunchStats {
+  uint64_t launches;        // kernel launches since the last reset
+  uint64_t gmReadBytes;     // bytes that kernels moved GM -> UB (checked mode)
+  uint64_t gmWriteBytes;    // bytes that kernels moved UB -> GM (checked mode)
+  uint64_t instructions;    // device instructions executed (checked mode)
+  uint64_t ubPeakBytes;     // most UB that one core allocated
+  uint64_t kernelNanos;     // host time inside kernel launches
+  uint32_t blockDim;        // of the last launch
+  uint32_t reserved;
+} aclsimLaunchStats;
+
+// Options: "soc" (Ascend910B2, ...), "mode" (checked | fast), "threads" (host threads, 0 = all), "cores" (vector cores, 0 =
+// all of the SoC). Returns 0, or 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream
+// has work.
+ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
+// The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
+ACLSIM_API const char* aclsimGetOption(const char* name);
+
+ACLSIM_API void aclsimResetStats(void);
+ACLSIM_API void aclsimGetStats(aclsimLaunchStats* stats);
+
+// JSON of the SoC table row ({"name":..., "npuArch":..., ...}); NULL name = the current SoC. NULL for an unknown SoC.
+ACLSIM_API const char* aclsimSocJson(const char* name);
+// JSON array of all SoC names.
+ACLSIM_API const char* aclsimSocNames(void);
+
+// Launches an extern "C" __global__ kernel of any shared library on the current device: args are device pointers in the
+// kernel's order, each with the bytes that the kernel may touch from there. Asynchronous like every launch.
+ACLSIM_API int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim, uint64_t tilingKey,
+                                      void* const* args, const uint64_t* argBytes, size_t argCount, void* stream);
+
+// libnnopbase.so: runs the registered tiling function of opType for the current SoC, without data and without a launch.
+// Writes a JSON object {"op","soc","blockDim","tilingKey","workspaceBytes","tiling":{...fields...}} to json. Returns 0,
+// 561002 (tiling refused) or 561003 (no such operator), with the reason in aclGetRecentErrMsg.
+typedef struct aclsimTensorDesc {
+  const int64_t* dims;
+  uint64_t rank;
+  int32_t dtype;  // aclDataType
+} aclsimTensorDesc;
+typedef struct aclsimAttr {
+  enum { ACLSIM_INT, ACLSIM_FLOAT, ACLSIM_BOOL, ACLSIM_STRING, ACLSIM_LIST_INT } kind;
+  int64_t i;             // ACLSIM_INT, ACLSIM_BOOL
+  double f;              // ACLSIM_FLOAT
+  const char* s;         // ACLSIM_STRING
+  const int64_t* list;   // ACLSIM_LIST_INT
+  uint64_t listSize;
+} aclsimAttr;
+ACLSIM_API int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* inputs, size_t inputCount,
+                                   const aclsimTensorDesc* outputs, size_t outputCount, const aclsimAttr* attrs,
+                                   size_t attrCount, char* json, size_t jsonSize);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // ACLSIM_ACLSIM_H_

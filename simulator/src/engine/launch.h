@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one kernel on the simulated cores. The seam between opbase/runtime (who prepare a launch) and the engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "soc/soc.h"
+
+namespace aclsim {
+
+enum class RegionKind { kInput, kOutput, kWorkspace, kTiling };
+
+// Bytes of GM that the kernel may touch, at their backing address. Anything outside every region is a fault.
+struct GmRegion {
+  RegionKind kind = RegionKind::kInput;
+  uint8_t* addr = nullptr;
+  uint64_t bytes = 0;
+  std::string name;  // as the op definition names it: "grad_softmax", "workspace", ...
+};
+
+struct KernelLaunch {
+  std::string opType;            // "SoftmaxGrad", for messages
+  const void* entry = nullptr;   // extern "C" __global__ function of the kernel library
+  std::vector<uint8_t*> args;    // backing addresses in order: inputs, outputs, workspace, tiling
+  std::vector<GmRegion> regions;
+  uint32_t blockDim = 1;
+  uint64_t tilingKey = 0;
+  std::string tilingText;        // printed with a fault; may be empty
+  const Soc* soc = nullptr;
+};
+
+// Traffic and instruction counts of one launch; zero in fast mode except for blockDim.
+struct LaunchStats {
+  uint64_t gmReadBytes = 0;
+  uint64_t gmWriteBytes = 0;
+  uint64_t instructions = 0;
+  uint32_t blockDim = 0;
+  uint64_t ubPeakBytes = 0;
+};
+
+struct LaunchResult {
+  int32_t status = 0;   // 0, or the aclError that the stream reports (507035 for a kernel fault)
+  std::string message;  // the fault report
+  LaunchStats stats;
+};
+
+// Blocks until every core has finished. Never throws. Cores are spread over the host threads of ACLGRAD_SIM_THREADS.
+LaunchResult Launch(const KernelLaunch& launch) noexcept;
+
+// checked mode poisons memory and feeds observers; fast mode does neither. Bounds are checked in both.
+bool CheckedMode();
+void SetCheckedMode(bool on);
+
+// The byte that fresh UB, workspace and outputs are filled with in checked mode: 0xFF.. is a NaN in fp32, fp16 and bf16.
+inline constexpr uint8_t kPoisonByte = 0xFF;
+
+}  // namespace aclsim

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of one SoC, generated from soc.json. Everything that differs between SoCs is a field here, never an #ifdef.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aclsim {
+
+struct Soc {
+  std::string name;          // "Ascend910B2", as ACLGRAD_SOC and aclrtGetSocName spell it
+  std::string shortName;     // "Ascend910B": what PlatformAscendC and OpDef's AddConfig (lower case) use
+  uint32_t npuArch = 0;      // 2201, 2002, 1001, 3002, 3510
+  uint32_t cceAicore = 0;    // 220, 200, 100, 300, 310
+  uint32_t aicCores = 0;     // AI cores (cube)
+  uint32_t aivCores = 0;     // cores that run a vector kernel: vector cores, or AI cores where they are one unit
+  uint32_t vecFreqMhz = 0;
+  uint64_t ubBytes = 0;        // what a kernel may address
+  uint64_t ubTilingBytes = 0;  // what PlatformAscendC::GetCoreMemSize(UB) reports to tiling
+  uint64_t l1Bytes = 0, l0aBytes = 0, l0cBytes = 0, l2Bytes = 0, memBytes = 0;
+  bool dataCopyPad = false;    // byte-granular GM<->UB copies
+  bool bf16 = false;
+};
+
+const std::vector<Soc>& AllSocs();
+// nullptr when the name is unknown. Exact match on Soc::name.
+const Soc* FindSoc(const std::string& name);
+// The simulated SoC: aclsimSetOption("soc"), else ACLGRAD_SOC, else Ascend910B2. An unknown name is an error at aclInit.
+const Soc& CurrentSoc();
+// aivCores, or fewer when ACLGRAD_SIM_CORES says so.
+uint32_t VectorCoreCount();
+
+}  // namespace aclsim
