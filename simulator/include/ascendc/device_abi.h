@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compiled kernel calls in libascendcl.so. The Ascend C templates above only pack operands into these plain structs;
+// legality, execution and records are in the library, so that one kernel binary serves every mode of the simulator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ascendc/half.h"
+
+#define ACLSIM_DEVICE_API __attribute__((visibility("default")))
+
+namespace aclsim {
+
+enum class DType : uint8_t {
+  kFloat,
+  kHalf,
+  kBf16,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kBool,
+  kDouble,
+};
+
+template <typename T>
+struct DTypeOf;
+template <> struct DTypeOf<float> { static constexpr DType value = DType::kFloat; };
+template <> struct DTypeOf<half> { static constexpr DType value = DType::kHalf; };
+template <> struct DTypeOf<bfloat16_t> { static constexpr DType value = DType::kBf16; };
+template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::kInt8; };
+template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::kUint8; };
+template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::kInt16; };
+template <> struct DTypeOf<uint16_t> { static constexpr DType value = DType::kUint16; };
+template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::kInt32; };
+template <> struct DTypeOf<uint32_t> { static constexpr DType value = DType::kUint32; };
+template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::kInt64; };
+template <> struct DTypeOf<uint64_t> { static constexpr DType value = DType::kUint64; };
+template <> struct DTypeOf<long long> { static constexpr DType value = DType::kInt64; };
+template <> struct DTypeOf<unsigned long long> { static constexpr DType value = DType::kUint64; };
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::kBool; };
+template <> struct DTypeOf<double> { static constexpr DType value = DType::kDouble; };
+
+// One UB operand: first byte, the buffer it was cut from (for bounds and names), element type.
+struct Ub {
+  uint8_t* addr = nullptr;
+  uint32_t buf = 0;
+  DType dtype = DType::kFloat;
+};
+
+// Which lanes an instruction works on and how it walks UB, in the terms of the API: strides in 32-byte blocks.
+struct VecCtl {
+  enum Mode : uint8_t {
+    kCount,  // the first n elements; mask[0] = n
+    kMask,   // per repeat the first mask[0] lanes
+    kBits,   // per repeat the lanes whose bit is set
+    kPreset, // the mask that SetVectorMask left (isSetMask = false)
+  };
+  Mode mode = kCount;
+  uint64_t mask[2] = {0, 0};
+  int32_t repeat = 1;
+  int32_t blkStride[3] = {1, 1, 1};  // dst, src0, src1
+  int32_t repStride[3] = {8, 8, 8};
+};
+
+inline VecCtl CountCtl(int64_t count) {
+  VecCtl ctl;
+  ctl.mask[0] = static_cast<uint64_t>(count < 0 ? 0 : count);
+  return ctl;
+}
+inline VecCtl MaskCtl(bool setMask, uint64_t mask, int32_t repeat) {
+  VecCtl ctl;
+  ctl.mode = setMask ? VecCtl::kMask : VecCtl::kPreset;
+  ctl.mask[0] = mask;
+  ctl.repeat = repeat;
+  return ctl;
+}
+inline VecCtl BitsCtl(bool setMask, const uint64_t* mask, int32_t repeat) {
+  VecCtl ctl;
+  ctl.mode = setMask ? VecCtl::kBits : VecCtl::kPreset;
+  ctl.mask[0] = mask[0];
+  ctl.mask[1] = mask[1];
+  ctl.repeat = repeat;
+  return ctl;
+}
+inline VecCtl Strided(VecCtl ctl, int32_t dstBlk, int32_t src0Blk, int32_t src1Blk, int32_t dstRep, int32_t src0Rep,
+                      int32_t src1Rep) {
+  ctl.blkStride[0] = dstBlk, ctl.blkStride[1] = src0Blk, ctl.blkStride[2] = src1Blk;
+  ctl.repStride[0] = dstRep, ctl.repStride[1] = src0Rep, ctl.repStride[2] = src1Rep;
+  return ctl;
+}
+
+// A scalar operand with its type's exact value.
+union ScalarValue {
+  double f;
+  int64_t i;
+};
+
+enum class Op2 : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kAnd, kOr, kAddRelu, kSubRelu, kMulAddDst, kCount };
+enum class Op1 : uint8_t { kExp, kLn, kAbs, kSqrt, kRsqrt, kReciprocal, kRelu, kNot, kCount };
+enum class OpScalar : uint8_t { kAdds, kMuls, kMaxs, kMins, kShiftLeft, kShiftRight, kLeakyRelu, kAxpy, kCount };
+enum class ReduceOp : uint8_t { kSum, kMax, kMin };
+enum class Round : uint8_t { kNone, kRint, kFloor, kCeil, kRound, kTrunc, kOdd };
+
+// --- system variables -------------------------------------------------------------------------------------------------
+ACLSIM_DEVICE_API int64_t BlockIdx();
+ACLSIM_DEVICE_API int64_t BlockNum();
+ACLSIM_DEVICE_API bool TilingKeyIs(uint64_t key);
+ACLSIM_DEVICE_API uint64_t TilingKey();
+ACLSIM_DEVICE_API uint64_t UbCapacity();
+ACLSIM_DEVICE_API int64_t SystemCycle();
+
+// --- buffers and queues -----------------------------------------------------------------------------------------------
+struct Buffer {
+  uint8_t* addr = nullptr;
+  uint32_t bytes = 0;
+  uint32_t buf = 0;
+};
+// Each returns or takes the engine's handle; 0 is "not initialised". pos is a TPosition.
+ACLSIM_DEVICE_API void PipeInit();
+ACLSIM_DEVICE_API void PipeReset();
+ACLSIM_DEVICE_API void PipeDestroy();
+ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf);
+ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
+ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
+ACLSIM_DEVICE_API Buffer QueDeQue(uint32_t que);
+ACLSIM_DEVICE_API void QueFree(uint32_t que, uint32_t buf);
+ACLSIM_DEVICE_API int32_t QueCount(uint32_t que);
+ACLSIM_DEVICE_API bool QueHasIdle(uint32_t que);
+ACLSIM_DEVICE_API Buffer TBufGet(uint32_t que, uint64_t offset, uint64_t bytes);
+// A tensor at a fixed UB address, outside TPipe (LocalMemAllocator, LocalTensor(pos, addr, size)).
+ACLSIM_DEVICE_API Buffer UbAt(uint64_t offset, uint64_t bytes);
+
+// --- tensors ----------------------------------------------------------------------------------------------------------
+// Checks that [addr, addr + bytes) lies in the buffer and returns addr: scalar access and sub-tensors.
+ACLSIM_DEVICE_API uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, bool write);
+ACLSIM_DEVICE_API uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, bool write);
+
+// --- synchronisation --------------------------------------------------------------------------------------------------
+ACLSIM_DEVICE_API void SetFlagEvent(uint8_t event, int32_t id);
+ACLSIM_DEVICE_API void WaitFlagEvent(uint8_t event, int32_t id);
+ACLSIM_DEVICE_API int32_t AllocEvent(uint8_t event);
+ACLSIM_DEVICE_API int32_t FetchEvent(uint8_t event);
+ACLSIM_DEVICE_API void ReleaseEvent(uint8_t event, int32_t id);
+ACLSIM_DEVICE_API void Barrier(int32_t pipe);
+ACLSIM_DEVICE_API void SetMaskMode(bool counter);
+ACLSIM_DEVICE_API void SetMaskBits(uint64_t high, uint64_t low);
+
+// --- data movement ----------------------------------------------------------------------------------------------------
+// Lengths and strides as in the API; pad describes DataCopyPad's fill, in bytes of the element type.
+struct CopyCtl {
+  uint32_t blockCount = 1;
+  uint64_t blockLen = 0;   // bytes
+  uint64_t srcGap = 0;     // bytes between the end of a block and the start of the next
+  uint64_t dstGap = 0;
+};
+struct PadCtl {
+  bool isPad = false;
+  uint32_t left = 0;   // elements
+  uint32_t right = 0;
+  uint64_t value = 0;  // bits of one element
+};
+ACLSIM_DEVICE_API void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl);
+ACLSIM_DEVICE_API void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl);
+ACLSIM_DEVICE_API void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl);
+// The UB side of the Pad forms starts every block on 32 bytes; gaps there count whole blocks (already in bytes here).
+ACLSIM_DEVICE_API void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const PadCtl& pad);
+ACLSIM_DEVICE_API void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl);
+
+// --- vector -----------------------------------------------------------------------------------------------------------
+ACLSIM_DEVICE_API void VecBinary(Op2 op, const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecUnary(Op1 op, const Ub& dst, const Ub& src, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep);
+// One result per repeat. dstRep counts results; order as ReduceOrder (sums ignore it).
+ACLSIM_DEVICE_API void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl, uint8_t order);
+ACLSIM_DEVICE_API void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl);
+// The count form of ReduceSum: a tree inside a repeat, repeats added in order.
+ACLSIM_DEVICE_API void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh, bool srcHigh,
+                                         int32_t repeat, int32_t dstRep, int32_t srcRep);
+ACLSIM_DEVICE_API void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, bool scalarWhenSet, const Ub& mask,
+                                      const Ub& work, uint32_t rows, uint32_t columns, uint32_t maskColumns);
+
+// --- debugging --------------------------------------------------------------------------------------------------------
+[[noreturn]] ACLSIM_DEVICE_API void AssertFail(const char* condition, const char* file, int line, const char* message);
+ACLSIM_DEVICE_API void Dump(const Ub& tensor, uint32_t desc, uint32_t count);
+ACLSIM_DEVICE_API void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count);
+[[noreturn]] ACLSIM_DEVICE_API void Trap();
+
+}  // namespace aclsim

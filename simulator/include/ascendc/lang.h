@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that the device compiler adds to C++. Address spaces and function kinds mean nothing on a host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "ascendc/half.h"
+
+#define __aicore__
+#define __global__ __attribute__((visibility("default")))
+#define __gm__
+#define __ubuf__
+#define __cbuf__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __vector__
+#define __cube__
+#define __mix__(...)
+#define __sync_alias__
+#define __sync_noalias__
+#define __inout_pipe__(...)
+#define __in_pipe__(...)
+#define __out_pipe__(...)
+
+#ifndef GM_ADDR
+#define GM_ADDR __gm__ uint8_t*
+#endif
+#ifndef ASCENDC_TPL_KERNEL
+#define ASCENDC_TPL_KERNEL
+#endif
+
+#ifndef likely
+#define likely(x) __builtin_expect(!!(x), 1)
+#endif
+#ifndef unlikely
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#endif
+
+// The values of ORIG_DTYPE_<INPUT> and of the ge::DataType enumeration.
+#define DT_FLOAT 0
+#define DT_FLOAT16 1
+#define DT_INT8 2
+#define DT_INT32 3
+#define DT_UINT8 4
+#define DT_INT16 6
+#define DT_UINT16 7
+#define DT_UINT32 8
+#define DT_INT64 9
+#define DT_UINT64 10
+#define DT_DOUBLE 11
+#define DT_BOOL 12
+#define DT_COMPLEX64 16
+#define DT_BF16 27
+#define DT_INT4 29
+#define FORMAT_NCHW 0
+#define FORMAT_NHWC 1
+#define FORMAT_ND 2

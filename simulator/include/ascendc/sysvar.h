@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// System variables, scalar helpers and debugging aids.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+
+#include "ascendc/tensor.h"
+
+namespace AscendC {
+
+inline int64_t GetBlockIdx() { return aclsim::BlockIdx(); }
+inline int64_t GetBlockNum() { return aclsim::BlockNum(); }
+inline int64_t GetSubBlockIdx() { return 0; }
+inline int64_t GetSubBlockNum() { return 1; }
+inline int64_t GetTaskRation() { return 1; }
+inline int64_t GetSystemCycle() { return aclsim::SystemCycle(); }
+inline int64_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
+inline void InitSocState() { aclsim::PipeReset(); }
+inline void Trap() { aclsim::Trap(); }
+
+// A kernel sees the user part of the workspace.
+inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return workspace; }
+inline void SetSysWorkspace(GM_ADDR) {}
+
+template <typename T>
+T AlignUp(T value, T align) {
+  return align == 0 ? value : (value + align - 1) / align * align;
+}
+template <typename T>
+T DivCeil(T value, T divisor) {
+  return divisor == 0 ? value : (value + divisor - 1) / divisor;
+}
+template <typename T>
+T CeilDivision(T value, T divisor) {
+  return DivCeil(value, divisor);
+}
+inline float ToFloat(const bfloat16_t& value) { return static_cast<float>(value); }
+inline bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
+
+template <typename T>
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize) {
+  aclsim::Dump(tensor, desc, dumpSize);
+}
+template <typename T>
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize) {
+  aclsim::DumpGm(tensor.GetPhyAddr(), aclsim::DTypeOf<T>::value, desc, dumpSize);
+}
+template <typename... Args>
+void PRINTF(const char* format, Args... args) {
+  std::printf(format, args...);
+}
+
+namespace Std {
+template <typename T>
+constexpr T min(const T a, const T b) {
+  return b < a ? b : a;
+}
+template <typename T>
+constexpr T max(const T a, const T b) {
+  return a < b ? b : a;
+}
+template <typename T, typename U>
+using is_same = std::is_same<T, U>;
+template <bool condition, typename T = void>
+using enable_if = std::enable_if<condition, T>;
+template <bool condition, typename T, typename F>
+using conditional = std::conditional<condition, T, F>;
+}  // namespace Std
+
+}  // namespace AscendC
+
+#define ASCENDC_ASSERT_FAIL_(cond, text) aclsim::AssertFail(#cond, __FILE__, __LINE__, text)
+#define ASCENDC_ASSERT(cond, behavior) \
+  do {                                 \
+    if (!(cond)) {                     \
+      behavior;                        \
+      ASCENDC_ASSERT_FAIL_(cond, "");  \
+    }                                  \
+  } while (0)
+#ifndef ASSERT
+#define ASSERT(cond, ...)             \
+  do {                                \
+    if (!(cond)) {                    \
+      ASCENDC_ASSERT_FAIL_(cond, ""); \
+    }                                 \
+  } while (0)
+#endif
+#ifndef ascendc_assert
+#define ascendc_assert(cond, ...) ASSERT(cond)
+#endif

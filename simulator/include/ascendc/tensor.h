@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// LocalTensor and GlobalTensor: typed views of UB and GM. Only scalar access happens here; instructions take the views.
+#pragma once
+
+#include "ascendc/device_abi.h"
+#include "ascendc/types.h"
+
+namespace AscendC {
+
+template <typename T>
+using PrimT = T;
+
+struct ShapeInfo {
+  ShapeInfo() = default;
+  ShapeInfo(uint8_t dims, const uint32_t* sizes, DataFormat format = DataFormat::ND)
+      : shapeDim(dims), originalShapeDim(dims), dataFormat(format) {
+    for (uint8_t i = 0; i < dims && i < 8; ++i) {
+      shape[i] = originalShape[i] = sizes[i];
+    }
+  }
+  uint8_t shapeDim = 0;
+  uint8_t originalShapeDim = 0;
+  uint32_t shape[8] = {};
+  uint32_t originalShape[8] = {};
+  DataFormat dataFormat = DataFormat::ND;
+};
+
+// Public kernels store a physical address both in a pointer and in an integer list; the device compiler's address is an
+// integer, the host's a pointer, so this converts to either.
+template <typename T>
+class PhyAddr {
+ public:
+  explicit PhyAddr(T* pointer) : pointer_(pointer) {}
+  operator T*() const { return pointer_; }
+  operator uint64_t() const { return reinterpret_cast<uint64_t>(pointer_); }
+
+ private:
+  T* pointer_;
+};
+
+template <typename T>
+class LocalTensor {
+ public:
+  using PrimType = T;
+
+  LocalTensor() = default;
+  explicit LocalTensor(const aclsim::Buffer& buffer)
+      : addr_(buffer.addr), buf_(buffer.buf), size_(buffer.bytes / sizeof(T)) {}
+  LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
+      : LocalTensor(aclsim::UbAt(addr, uint64_t(tileSize) * sizeof(T))) {
+    pos_ = pos;
+  }
+
+  T GetValue(uint32_t offset) const { return *At(offset, false); }
+  template <typename S>
+  void SetValue(uint32_t offset, S value) const {
+    *At(offset, true) = static_cast<T>(value);
+  }
+  T& operator()(uint32_t offset) const { return *At(offset, true); }
+
+  LocalTensor operator[](uint32_t offset) const {
+    LocalTensor view = *this;
+    view.addr_ = addr_ + uint64_t(offset) * sizeof(T);
+    view.size_ = size_ > offset ? size_ - offset : 0;
+    return view;
+  }
+  template <typename U>
+  LocalTensor<U> ReinterpretCast() const {
+    LocalTensor<U> view;
+    view.addr_ = addr_;
+    view.buf_ = buf_;
+    view.size_ = static_cast<uint32_t>(uint64_t(size_) * sizeof(T) / sizeof(U));
+    view.pos_ = pos_;
+    return view;
+  }
+
+  PhyAddr<T> GetPhyAddr() const { return PhyAddr<T>(reinterpret_cast<T*>(addr_)); }
+  PhyAddr<T> GetPhyAddr(uint32_t offset) const { return PhyAddr<T>(reinterpret_cast<T*>(addr_) + offset); }
+  uint32_t GetSize() const { return size_; }
+  uint32_t GetLength() const { return size_ * sizeof(T); }
+  void SetSize(uint32_t size) { size_ = size; }
+  void SetBufferLen(uint32_t length) { size_ = length / sizeof(T); }
+  int32_t GetPosition() const { return static_cast<int32_t>(pos_); }
+  void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
+  ShapeInfo GetShapeInfo() const { return shapeInfo_; }
+
+  operator aclsim::Ub() const { return aclsim::Ub{addr_, buf_, aclsim::DTypeOf<T>::value}; }
+  uint32_t BufferHandle() const { return buf_; }
+
+ private:
+  template <typename U>
+  friend class LocalTensor;
+
+  T* At(uint32_t offset, bool write) const {
+    return reinterpret_cast<T*>(aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), write));
+  }
+
+  uint8_t* addr_ = nullptr;
+  uint32_t buf_ = 0;
+  uint32_t size_ = 0;
+  TPosition pos_ = TPosition::VECCALC;
+  ShapeInfo shapeInfo_;
+};
+
+template <typename T>
+class GlobalTensor {
+ public:
+  using PrimType = T;
+
+  void SetGlobalBuffer(__gm__ T* buffer, uint64_t size) {
+    addr_ = buffer;
+    size_ = size;
+  }
+  void SetGlobalBuffer(__gm__ T* buffer) { SetGlobalBuffer(buffer, 0); }
+
+  T GetValue(uint64_t offset) const { return *At(offset, false); }
+  void SetValue(uint64_t offset, T value) { *At(offset, true) = value; }
+  T& operator()(uint64_t offset) const { return *At(offset, true); }
+  GlobalTensor operator[](uint64_t offset) const {
+    GlobalTensor view = *this;
+    view.addr_ = addr_ + offset;
+    view.size_ = size_ > offset ? size_ - offset : 0;
+    return view;
+  }
+
+  T* GetPhyAddr() const { return addr_; }
+  T* GetPhyAddr(uint64_t offset) const { return addr_ + offset; }
+  uint64_t GetSize() const { return size_; }
+  void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
+  ShapeInfo GetShapeInfo() const { return shapeInfo_; }
+  template <CacheRwMode mode = CacheRwMode::RW>
+  void SetL2CacheHint(CacheMode) {}  // results do not depend on where a line is cached
+
+ private:
+  T* At(uint64_t offset, bool write) const {
+    return reinterpret_cast<T*>(aclsim::GmScalar(addr_, offset * sizeof(T), sizeof(T), write));
+  }
+
+  T* addr_ = nullptr;
+  uint64_t size_ = 0;
+  ShapeInfo shapeInfo_;
+};
+
+}  // namespace AscendC

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling data and tiling keys in kernels: what CANN's operator compiler generates around a kernel source.
+#pragma once
+
+#include "ascendc/device_abi.h"
+#include "ascendc/lang.h"
+
+#define REGISTER_TILING_DEFAULT(structName) using AscendcDefaultTilingData [[maybe_unused]] = structName
+#define REGISTER_TILING_FOR_TILINGKEY(condition, structName) static_assert(sizeof(structName) > 0, #condition)
+
+#define GET_TILING_DATA_WITH_STRUCT(structName, name, tilingArg) \
+  structName name;                                               \
+  __builtin_memcpy(&name, tilingArg, sizeof(name))
+#define GET_TILING_DATA(name, tilingArg) GET_TILING_DATA_WITH_STRUCT(AscendcDefaultTilingData, name, tilingArg)
+#define GET_TILING_DATA_PTR_WITH_STRUCT(structName, name, tilingArg) \
+  const structName* name = reinterpret_cast<const structName*>(tilingArg)
+#define GET_TILING_DATA_MEMBER(structName, member, name, tilingArg) \
+  decltype(structName::member) name;                                \
+  __builtin_memcpy(&name, reinterpret_cast<const uint8_t*>(tilingArg) + offsetof(structName, member), sizeof(name))
+
+#define TILING_KEY_IS(key) (aclsim::TilingKeyIs(key))
+#define TILING_KEY_VAR (aclsim::TilingKey())
+
+#define KERNEL_TYPE_AIV_ONLY 0
+#define KERNEL_TYPE_MIX_AIV_1_0 1
+#define KERNEL_TYPE_MIX_VECTOR_CORE 2
+#define KERNEL_TASK_TYPE_DEFAULT(kind) static_assert((kind) >= 0, "kernel type")
+#define KERNEL_TASK_TYPE(key, kind) static_assert((kind) >= 0, "kernel type")

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// TPipe, TQue, TQueBind, TBuf: UB allocation and the queues between pipes. State lives in the engine, these hold a handle.
+#pragma once
+
+#include "ascendc/tensor.h"
+
+namespace AscendC {
+
+template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
+class TQueBind {
+ public:
+  template <typename T>
+  LocalTensor<T> AllocTensor() {
+    return LocalTensor<T>(aclsim::QueAlloc(que_));
+  }
+  template <typename T>
+  void AllocTensor(LocalTensor<T>& tensor) {
+    tensor = AllocTensor<T>();
+  }
+  template <typename T>
+  void FreeTensor(LocalTensor<T>& tensor) {
+    aclsim::QueFree(que_, tensor.BufferHandle());
+  }
+  template <typename T>
+  bool EnQue(const LocalTensor<T>& tensor) {
+    aclsim::QueEnQue(que_, tensor.BufferHandle());
+    return true;
+  }
+  template <TPosition srcUserPos, TPosition dstUserPos, typename T>
+  bool EnQue(const LocalTensor<T>& tensor) {
+    return EnQue(tensor);
+  }
+  template <typename T>
+  LocalTensor<T> DeQue() {
+    return LocalTensor<T>(aclsim::QueDeQue(que_));
+  }
+  template <typename T>
+  void DeQue(LocalTensor<T>& tensor) {
+    tensor = DeQue<T>();
+  }
+  template <TPosition srcUserPos, TPosition dstUserPos, typename T>
+  LocalTensor<T> DeQue() {
+    return DeQue<T>();
+  }
+  bool VacantInQue() { return depth == 0 || GetTensorCountInQue() < depth; }
+  bool HasTensorInQue() { return GetTensorCountInQue() > 0; }
+  int32_t GetTensorCountInQue() { return aclsim::QueCount(que_); }
+  bool HasIdleBuffer() { return aclsim::QueHasIdle(que_); }
+  void FreeAllEvent() {}
+
+ protected:
+  friend class TPipe;
+  static constexpr TPosition kPosition = src == TPosition::GM || src == TPosition::VECIN ? TPosition::VECIN : dst;
+  static constexpr int32_t kDepth = depth;
+  static constexpr bool kTBuf = false;
+  uint32_t que_ = 0;
+};
+
+template <TPosition pos, int32_t depth, auto mask = 0>
+class TQue : public TQueBind<pos, pos, depth, mask> {
+ protected:
+  friend class TPipe;
+  static constexpr TPosition kPosition = pos;
+};
+
+template <TPosition pos = TPosition::LCM>
+class TBuf {
+ public:
+  template <typename T>
+  LocalTensor<T> Get() {
+    return LocalTensor<T>(aclsim::TBufGet(que_, 0, 0));
+  }
+  template <typename T>
+  LocalTensor<T> Get(uint32_t length) {
+    return LocalTensor<T>(aclsim::TBufGet(que_, 0, uint64_t(length) * sizeof(T)));
+  }
+  template <typename T>
+  LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset) {
+    return LocalTensor<T>(aclsim::TBufGet(que_, bufOffset, uint64_t(size) * sizeof(T)));
+  }
+  template <typename T>
+  LocalTensor<T> AllocTensor() {
+    return Get<T>();
+  }
+  template <typename T>
+  void FreeTensor(LocalTensor<T>&) {}
+
+ private:
+  friend class TPipe;
+  uint32_t que_ = 0;
+};
+
+class TPipe {
+ public:
+  TPipe() { Init(); }
+  ~TPipe() { Destroy(); }
+  TPipe(const TPipe&) = delete;
+  TPipe& operator=(const TPipe&) = delete;
+
+  void Init();
+  void Reset() { aclsim::PipeReset(); }
+  void Destroy();
+
+  template <typename Que>
+  bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
+    que.que_ = aclsim::QueInit(static_cast<uint8_t>(Que::kPosition), Que::kDepth, num, len, false);
+    return true;
+  }
+  template <TPosition pos>
+  bool InitBuffer(TBuf<pos>& buf, uint32_t len) {
+    buf.que_ = aclsim::QueInit(static_cast<uint8_t>(pos), 0, 1, len, true);
+    return true;
+  }
+
+  template <HardEvent event>
+  TEventID AllocEventID() {
+    return static_cast<TEventID>(aclsim::AllocEvent(static_cast<uint8_t>(event)));
+  }
+  template <HardEvent event>
+  void ReleaseEventID(TEventID id) {
+    aclsim::ReleaseEvent(static_cast<uint8_t>(event), id);
+  }
+  template <HardEvent event>
+  TEventID FetchEventID() {
+    return static_cast<TEventID>(aclsim::FetchEvent(static_cast<uint8_t>(event)));
+  }
+  TEventID FetchEventID(HardEvent event) {
+    return static_cast<TEventID>(aclsim::FetchEvent(static_cast<uint8_t>(event)));
+  }
+};
+
+namespace detail {
+inline thread_local TPipe* currentPipe = nullptr;
+}
+
+inline void TPipe::Init() {
+  detail::currentPipe = this;
+  aclsim::PipeInit();
+}
+inline void TPipe::Destroy() {
+  if (detail::currentPipe == this) {
+    detail::currentPipe = nullptr;
+    aclsim::PipeDestroy();
+  }
+}
+inline TPipe* GetTPipePtr() { return detail::currentPipe; }
+
+}  // namespace AscendC

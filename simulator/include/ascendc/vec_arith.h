@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise vector instructions. A new one is a line in a table below and a body in src/device/lanes.cpp.
+#pragma once
+
+#include "ascendc/tensor.h"
+
+namespace AscendC {
+
+namespace detail {
+
+inline aclsim::VecCtl Binary(aclsim::VecCtl ctl, const BinaryRepeatParams& p) {
+  return aclsim::Strided(ctl, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride, p.dstRepStride, p.src0RepStride,
+                         p.src1RepStride);
+}
+inline aclsim::VecCtl Unary(aclsim::VecCtl ctl, const UnaryRepeatParams& p) {
+  return aclsim::Strided(ctl, p.dstBlkStride, p.srcBlkStride, 1, p.dstRepStride, p.srcRepStride, 8);
+}
+template <typename T>
+aclsim::ScalarValue Scalar(T value) {
+  aclsim::ScalarValue scalar;
+  if constexpr (std::is_integral_v<T>) {
+    scalar.i = static_cast<int64_t>(value);
+  } else {
+    scalar.f = static_cast<double>(static_cast<float>(value));
+  }
+  return scalar;
+}
+
+}  // namespace detail
+
+// The three forms of a two-source instruction: bit mask, lane count per repeat, first n elements. The exact parameter types
+// matter: public kernels pass these functions as template arguments.
+#define ACLSIM_BINARY(Name, op)                                                                                     \
+  template <typename T, bool isSetMask = true>                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask[],     \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                                     \
+    aclsim::VecBinary(op, dst, src0, src1,                                                                          \
+                      detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));                  \
+  }                                                                                                                 \
+  template <typename T, bool isSetMask = true>                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,       \
+            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                                     \
+    aclsim::VecBinary(op, dst, src0, src1,                                                                          \
+                      detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));                  \
+  }                                                                                                                 \
+  template <typename T>                                                                                             \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count) { \
+    aclsim::VecBinary(op, dst, src0, src1, aclsim::CountCtl(count));                                                \
+  }
+
+ACLSIM_BINARY(Add, aclsim::Op2::kAdd)
+ACLSIM_BINARY(Sub, aclsim::Op2::kSub)
+ACLSIM_BINARY(Mul, aclsim::Op2::kMul)
+ACLSIM_BINARY(Div, aclsim::Op2::kDiv)
+ACLSIM_BINARY(Max, aclsim::Op2::kMax)
+ACLSIM_BINARY(Min, aclsim::Op2::kMin)
+ACLSIM_BINARY(And, aclsim::Op2::kAnd)
+ACLSIM_BINARY(Or, aclsim::Op2::kOr)
+ACLSIM_BINARY(AddRelu, aclsim::Op2::kAddRelu)
+ACLSIM_BINARY(SubRelu, aclsim::Op2::kSubRelu)
+#undef ACLSIM_BINARY
+
+#define ACLSIM_UNARY(Name, op)                                                                                      \
+  template <typename T, bool isSetMask = true>                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[], const uint8_t repeatTime,        \
+            const UnaryRepeatParams& repeatParams) {                                                                \
+    aclsim::VecUnary(op, dst, src, detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));      \
+  }                                                                                                                 \
+  template <typename T, bool isSetMask = true>                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,          \
+            const UnaryRepeatParams& repeatParams) {                                                                \
+    aclsim::VecUnary(op, dst, src, detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));      \
+  }                                                                                                                 \
+  template <typename T>                                                                                             \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count) {                           \
+    aclsim::VecUnary(op, dst, src, aclsim::CountCtl(count));                                                        \
+  }
+
+ACLSIM_UNARY(Exp, aclsim::Op1::kExp)
+ACLSIM_UNARY(Ln, aclsim::Op1::kLn)
+ACLSIM_UNARY(Abs, aclsim::Op1::kAbs)
+ACLSIM_UNARY(Sqrt, aclsim::Op1::kSqrt)
+ACLSIM_UNARY(Rsqrt, aclsim::Op1::kRsqrt)
+ACLSIM_UNARY(Reciprocal, aclsim::Op1::kReciprocal)
+ACLSIM_UNARY(Relu, aclsim::Op1::kRelu)
+ACLSIM_UNARY(Not, aclsim::Op1::kNot)
+#undef ACLSIM_UNARY
+
+#define ACLSIM_SCALAR(Name, op)                                                                                     \
+  template <typename T, bool isSetMask = true>                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask[],            \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                                      \
+    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue),                                                    \
+                      detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));                   \
+  }                                                                                                                 \
+  template <typename T, bool isSetMask = true>                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask,              \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                                      \
+    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue),                                                    \
+                      detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));                   \
+  }                                                                                                                 \
+  template <typename T, bool isSetMask = true>                                                                      \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, const int32_t& count) {     \
+    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));                          \
+  }
+
+ACLSIM_SCALAR(Adds, aclsim::OpScalar::kAdds)
+ACLSIM_SCALAR(Muls, aclsim::OpScalar::kMuls)
+ACLSIM_SCALAR(Maxs, aclsim::OpScalar::kMaxs)
+ACLSIM_SCALAR(Mins, aclsim::OpScalar::kMins)
+ACLSIM_SCALAR(ShiftLeft, aclsim::OpScalar::kShiftLeft)
+ACLSIM_SCALAR(ShiftRight, aclsim::OpScalar::kShiftRight)
+ACLSIM_SCALAR(LeakyRelu, aclsim::OpScalar::kLeakyRelu)
+#undef ACLSIM_SCALAR
+
+// dst += src * scalar
+template <typename T, typename U, bool isSetMask = true>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue, const int32_t& count) {
+  aclsim::VecScalar(aclsim::OpScalar::kAxpy, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));
+}
+template <typename T, typename U, bool isSetMask = true>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue, uint64_t mask,
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+  aclsim::VecScalar(aclsim::OpScalar::kAxpy, dst, src, detail::Scalar(scalarValue),
+                    detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
+}
+// dst += src0 * src1
+template <typename T, typename U>
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const int32_t& count) {
+  aclsim::VecBinary(aclsim::Op2::kMulAddDst, dst, src0, src1, aclsim::CountCtl(count));
+}
+template <typename T, typename U, bool isSetMask = true>
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, uint64_t mask,
+               const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+  aclsim::VecBinary(aclsim::Op2::kMulAddDst, dst, src0, src1,
+                    detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
+}
+
+// Strides and mask count by the wider of the two types.
+template <typename T, typename U, bool isSetMask = true>
+void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode, const uint64_t mask[],
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+  aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode),
+                  detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
+}
+template <typename T, typename U, bool isSetMask = true>
+void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode, const uint64_t mask,
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+  aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode),
+                  detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
+}
+template <typename T, typename U>
+void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode, const uint32_t count) {
+  aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode), aclsim::CountCtl(count));
+}
+
+}  // namespace AscendC

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ascend C device API of the simulator, under CANN's header name. docs/simulator.md lists what is modelled and how.
+#pragma once
+
+#include "ascendc/data_copy.h"
+#include "ascendc/lang.h"
+#include "ascendc/sync.h"
+#include "ascendc/sysvar.h"
+#include "ascendc/tensor.h"
+#include "ascendc/tiling.h"
+#include "ascendc/tpipe.h"
+#include "ascendc/types.h"
+#include "ascendc/vec_arith.h"
+#include "ascendc/vec_fill.h"
+#include "ascendc/vec_reduce.h"
