@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "engine/launch.h"
+
 namespace aclsim {
 
 // Backing bytes of [devicePtr, devicePtr + bytes). On failure returns nullptr and says in *why what the pointer is instead
@@ -26,7 +28,10 @@ struct TaskResult {
 };
 int32_t EnqueueTask(void* stream, std::function<TaskResult()> task);
 
-// Sets the calling thread's message for aclGetRecentErrMsg (several calls append until it is read).
+// Launch() plus the counters of aclsimGetStats. Every launch goes through here, inside the task given to EnqueueTask.
+LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept;
+
+// Sets the calling thread's message for aclGetRecentErrMsg (several calls add up until it is read, newest first).
 void ReportError(const char* fmt, ...) __attribute__((format(printf, 1, 2)));
 void ReportErrorText(const std::string& text);
 
