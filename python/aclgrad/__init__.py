@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclgrad: backward operators for Ascend NPUs, with a simulator."""

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Description of one aclnn call, without data: what checks are evaluated on and tests are made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from aclgrad.dtypes import FLOAT, DType
+from aclgrad.soc import Family, family
+
+AttrValue = int | float | bool
+
+FORMATS = {"NCHW": 0, "NHWC": 1, "ND": 2, "FRACTAL_NZ": 29}
+"""The storage formats that a check or a test names, with their aclFormat values."""
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides, in elements, of a contiguous tensor."""
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return tuple(strides)
+
+
+@dataclass(frozen=True)
+class TensorDesc:
+    """What aclCreateTensor is told: strides and offset count elements."""
+
+    shape: tuple[int, ...]
+    dtype: DType = FLOAT
+    strides: tuple[int, ...] | None = None
+    offset: int = 0
+    storage: tuple[int, ...] | None = None
+    format: str = "ND"
+
+    @property
+    def rank(self) -> int:
+        """Number of view dims."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the view."""
+        return math.prod(self.shape)
+
+    @property
+    def empty(self) -> bool:
+        """Whether any dim is 0. A tensor of rank 0 has one element."""
+        return 0 in self.shape
+
+    @property
+    def view_strides(self) -> tuple[int, ...]:
+        """The strides given, or the row-major ones."""
+        return row_major(self.shape) if self.strides is None else self.strides
+
+    @property
+    def storage_shape(self) -> tuple[int, ...]:
+        """The storage dims given, or the view's."""
+        return self.shape if self.storage is None else self.storage
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the view is row-major, dims of size 1 aside."""
+        if self.size <= 1:
+            return True
+        expected = row_major(self.shape)
+        return all(
+            dim == 1 or stride == want
+            for dim, stride, want in zip(self.shape, self.view_strides, expected, strict=True)
+        )
+
+    @property
+    def inside_storage(self) -> bool:
+        """Whether every element of the view lies in the storage."""
+        if self.empty:
+            return True
+        reach = [(dim - 1) * s for dim, s in zip(self.shape, self.view_strides, strict=True)]
+        low = self.offset + sum(step for step in reach if step < 0)
+        high = self.offset + sum(step for step in reach if step > 0)
+        return low >= 0 and high < math.prod(self.storage_shape)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments of the first stage. A tensor of None is a null pointer."""
+
+    tensors: Mapping[str, TensorDesc | None]
+    attrs: Mapping[str, AttrValue] = field(default_factory=dict)
+    family: Family = field(default_factory=lambda: family("ascend910b"))
+    workspace_size_null: bool = False
+    executor_null: bool = False
+
+    def tensor(self, name: str) -> TensorDesc:
+        """Return a tensor that an earlier check has found to be there."""
+        desc = self.tensors[name]
+        if desc is None:
+            raise ValueError(f"{name} is a null pointer; check it with NotNull before its shape")
+        return desc
+
+    def with_tensor(self, name: str, **changes: object) -> Call:
+        """Return this call with fields of one tensor changed."""
+        desc = replace(self.tensor(name), **changes)  # type: ignore[arg-type]
+        return replace(self, tensors={**self.tensors, name: desc})
+
+    def with_null(self, name: str) -> Call:
+        """Return this call with one tensor a null pointer."""
+        return replace(self, tensors={**self.tensors, name: None})
+
+    def with_attr(self, name: str, value: AttrValue) -> Call:
+        """Return this call with one attribute changed."""
+        return replace(self, attrs={**self.attrs, name: value})
+
+    def describe(self) -> str:
+        """One line for test ids and failure reports."""
+        words = [
+            f"{name}=null" if desc is None else f"{name}={list(desc.shape)}{desc.dtype.label}"
+            for name, desc in self.tensors.items()
+        ]
+        words += [f"{name}={value}" for name, value in self.attrs.items()]
+        return f"{self.family.name} {' '.join(words)}"

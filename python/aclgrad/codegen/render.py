@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jinja2 environment and the list of generated files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+from aclgrad import naming
+from aclgrad.ops import all_specs
+from aclgrad.soc import FAMILIES, family
+from aclgrad.spec import OpSpec
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+_COLUMNS = 100
+
+ACLNN_NAMES = {
+    0: "ACLNN_SUCCESS",
+    161001: "ACLNN_ERR_PARAM_NULLPTR",
+    161002: "ACLNN_ERR_PARAM_INVALID",
+    561000: "ACLNN_ERR_INNER",
+    561003: "ACLNN_ERR_INNER_FIND_KERNEL_ERROR",
+    561101: "ACLNN_ERR_INNER_CREATE_EXECUTOR",
+    561103: "ACLNN_ERR_INNER_NULLPTR",
+}
+"""The codes that generated sources return, as opdev/op_errno.h spells them."""
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    env.filters["camel"] = naming.camel
+    env.filters["code"] = ACLNN_NAMES.__getitem__
+    env.globals["families"] = FAMILIES
+    return env
+
+
+def render(template: str, **context: object) -> str:
+    """Return the text of one template, C++ folded to the project's line length."""
+    text = _environment().get_template(template).render(**context)
+    text = re.sub(r"\n{3,}", "\n\n", text)
+    if template.endswith((".h.j2", ".cpp.j2")):
+        text = "".join(_fold(line) for line in text.splitlines(keepends=True))
+    return text
+
+
+def _fold(line: str) -> str:
+    """Break a long line after a comma outside string literals, or a comment between words."""
+    indent = len(line) - len(line.lstrip())
+    comment = line.lstrip().startswith("//")
+    lead = " " * indent + "// " if comment else " " * max(indent, min(indent + 4, 8))
+    done = ""
+    while len(line.rstrip("\n")) > _COLUMNS:
+        quoted = False
+        cut = 0
+        for at, char in enumerate(line[:_COLUMNS]):
+            quoted ^= char == '"' and line[at - 1] != "\\"
+            if at > indent + 3 and (char == " " if comment else line[at - 1 : at + 1] == ", " and not quoted):
+                cut = at
+        if not cut:
+            break
+        done += line[:cut].rstrip() + "\n"
+        line = lead + line[cut:].lstrip()
+    return done + line
+
+
+def variants(spec: OpSpec) -> Iterator[str]:
+    """Kernel builds of one operator in the form that cmake/operators.cmake reads."""
+    names = [item.name for item in (*spec.inputs, *spec.outputs)]
+    for soc, combinations in spec.kernels.items():
+        arch = family(soc)
+        for dtypes in combinations:
+            defines = []
+            for name, dtype in zip(names, dtypes, strict=True):
+                macro = naming.dtype_macro(name)
+                defines += [f"{macro}={dtype.device}", f"ORIG_{macro}={dtype.ge}"]
+            stem = "_".join(dtype.name for dtype in dtypes)
+            yield "|".join((soc, str(arch.npu_arch), str(arch.cce_aicore), stem, ",".join(defines)))
+
+
+def public_headers(spec: OpSpec) -> dict[str, str]:
+    """Headers for callers, by path under aclnnop/. Older toolkits look in level2/."""
+    text = render("aclnn.h.j2", spec=spec, guard=naming.include_guard(spec.header))
+    name = f"aclnn_{spec.header}.h"
+    return {name: text, f"level2/{name}": text}
+
+
+def sources(spec: OpSpec) -> dict[str, str]:
+    """Sources of libcust_opapi.so, by path under op_api/."""
+    return {
+        f"aclnn_{spec.header}.cpp": render("aclnn.cpp.j2", spec=spec),
+        f"{spec.op}.h": render("l0.h.j2", spec=spec),
+        f"{spec.op}.cpp": render("l0.cpp.j2", spec=spec),
+    }
+
+
+def generate(out: Path, include_dir: Path, specs: Iterable[OpSpec] | None = None) -> list[Path]:
+    """Write every file that differs from what is there; return the paths written."""
+    chosen = tuple(all_specs() if specs is None else specs)
+    build_list = [(spec, list(variants(spec))) for spec in chosen]
+    files = {out / "operators.cmake": render("operators.cmake.j2", operators=build_list)}
+    for folder in (include_dir, include_dir / "level2"):
+        files[folder / "aclnn_util.h"] = render("aclnn_util.h.j2")
+    for spec in chosen:
+        files |= {include_dir / path: text for path, text in public_headers(spec).items()}
+        files |= {out / "op_api" / path: text for path, text in sources(spec).items()}
+    return [path for path, text in files.items() if write_if_different(path, text)]
+
+
+def write_if_different(path: Path, text: str) -> bool:
+    """Keep the time stamp of a file whose text is already right, so that nothing is rebuilt."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A rename is atomic: an interrupted build never leaves half a file.
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+    return True

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every name that is derived from another one. No other module converts spellings."""
+
+import re
+
+_WORD = re.compile(r"[A-Z][a-z0-9]*")
+_OP_TYPE = re.compile(r"(?:[A-Z][a-z0-9]*)+")
+_STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*")
+
+
+def op_stem(op_type: str) -> str:
+    """File stem of an OpType: ``SoftmaxGrad`` -> ``softmax_grad``.
+
+    Each capital starts a word. Runs stay apart (``RecomputeWUFwd`` -> ``recompute_w_u_fwd``), so that the rule
+    has an inverse and one operator never gets two spellings.
+    """
+    if not _OP_TYPE.fullmatch(op_type):
+        raise ValueError(f"OpType: got {op_type!r}, want PascalCase letters and digits, e.g. SoftmaxGrad")
+    return "_".join(word.lower() for word in _WORD.findall(op_type))
+
+
+def op_type(stem: str) -> str:
+    """Return the OpType of a file stem; the inverse of `op_stem`."""
+    if not _STEM.fullmatch(stem):
+        raise ValueError(f"operator stem: got {stem!r}, want lower snake_case, e.g. softmax_grad")
+    return "".join(word.capitalize() for word in stem.split("_"))
+
+
+def snake(name: str) -> str:
+    """Python spelling of a camelCase C name: ``fixTriuMask`` -> ``fix_triu_mask``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def camel(name: str) -> str:
+    """C++ spelling of a snake_case name: ``grad_x`` -> ``gradX``. camelCase is left as it is."""
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def python_function(api: str) -> str:
+    """``aclnnSoftmaxBackward`` -> ``softmax_backward``."""
+    if not re.fullmatch(r"aclnn[A-Z]\w*", api):
+        raise ValueError(f"API name: got {api!r}, want aclnn<PascalCase>, e.g. aclnnSoftmaxBackward")
+    return snake(api.removeprefix("aclnn"))
+
+
+def dtype_macro(kernel_arg: str) -> str:
+    """Return the macro of an input's or output's device type: ``grad_x`` -> ``DTYPE_GRAD_X``."""
+    return f"DTYPE_{kernel_arg.upper()}"
+
+
+def include_guard(header_stem: str) -> str:
+    """``softmax_backward`` -> ``ACLNNOP_ACLNN_SOFTMAX_BACKWARD_H_``."""
+    return f"ACLNNOP_ACLNN_{header_stem.upper()}_H_"

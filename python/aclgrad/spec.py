@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpSpec: the single description of an operator that wrapper, Python function, tests and docs are derived from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad import naming
+from aclgrad.call import AttrValue, Call
+from aclgrad.checks import INNER_FIND_KERNEL, INNER_NULLPTR, SUCCESS, Check, SameShape
+from aclgrad.dtypes import CASTABLE, DType
+from aclgrad.soc import FAMILIES, Family, family
+
+if TYPE_CHECKING:
+    from aclgrad.cases import Case
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor argument of the API. ``dtypes`` is for those that do not follow the operator's table."""
+
+    name: str
+    doc: str
+    out: bool = False
+    dtypes: tuple[DType, ...] = ()
+
+    @property
+    def c_type(self) -> str:
+        """Type in the C function."""
+        return "aclTensor*" if self.out else "const aclTensor*"
+
+    @property
+    def python(self) -> str:
+        """Name in the Python function."""
+        return naming.snake(self.name)
+
+
+@dataclass(frozen=True)
+class Attr:
+    """A scalar argument of the API: ``c_type`` is int64_t, double or bool."""
+
+    name: str
+    c_type: str
+    default: AttrValue
+    doc: str
+    out: ClassVar[bool] = False
+
+    @property
+    def python(self) -> str:
+        """Name in the Python function."""
+        return naming.snake(self.name)
+
+
+@dataclass(frozen=True)
+class KernelTensor:
+    """An input or output of the OpDef, and the API argument that it stands for."""
+
+    name: str
+    arg: str
+
+
+@dataclass(frozen=True)
+class KernelAttr:
+    """An attribute of the OpDef made from an API attribute.
+
+    ``type`` is ListInt, Int, Float, Bool or String; a String takes its text from ``choices`` by the API's
+    number, and the OpDef's default for any other number.
+    """
+
+    name: str
+    arg: str
+    type: str
+    choices: tuple[str, ...] = ()
+    default: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the lowering; the template has a macro per kind."""
+
+    @property
+    def kind(self) -> str:
+        """Name of the template macro."""
+        return naming.snake(type(self).__name__)
+
+
+@dataclass(frozen=True)
+class MakeContiguous(Step):
+    """Copies a strided view; passes a contiguous one on. ``code`` is the result when the view is unreadable."""
+
+    arg: str
+    code: int = INNER_NULLPTR
+
+
+@dataclass(frozen=True)
+class WrapDim(Step):
+    """Makes a negative dim count from the front."""
+
+    attr: str
+    of: str
+
+
+@dataclass(frozen=True)
+class Launch(Step):
+    """Adds the kernel; its result has the shape and dtype of ``like``."""
+
+    like: str
+
+
+@dataclass(frozen=True)
+class CastTo(Step):
+    """Casts the result to the dtype of an output."""
+
+    arg: str
+
+
+@dataclass(frozen=True)
+class CopyTo(Step):
+    """Writes the result through the view of an output."""
+
+    arg: str
+
+
+@dataclass(frozen=True)
+class OpSpec:
+    """Everything that is particular to one operator."""
+
+    op_type: str
+    api: str
+    header: str  # aclnn_<header>.h
+    brief: str
+    formula: str
+    args: tuple[Tensor | Attr, ...]  # in the order of the C function, without the result pointers
+    inputs: tuple[KernelTensor, ...]  # in the order of the OpDef
+    outputs: tuple[KernelTensor, ...]
+    attrs: tuple[KernelAttr, ...]
+    dtypes: Mapping[str, tuple[DType, ...]]  # family -> dtypes that the checks let pass
+    kernels: Mapping[str, tuple[tuple[DType, ...], ...]]  # family -> dtype of each input and output
+    checks: tuple[Check, ...]
+    lowering: tuple[Step, ...]
+    golden: Callable[..., Float64]  # (inputs by name in float64, attributes by name) -> float64
+    cases: Callable[[OpSpec, bool], Iterable[Case]]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a spec whose parts name arguments that do not exist."""
+        known = {arg.name for arg in self.args}
+        for part in (*self.checks, *self.lowering, *self.inputs, *self.outputs, *self.attrs):
+            for key in ("arg", "other", "of", "attr", "like"):
+                value = getattr(part, key, ())
+                names = set(value) if isinstance(value, tuple) else {value}
+                if unknown := names - known:
+                    raise ValueError(f"{self.api}: {part} names {sorted(unknown)}, not an argument")
+        naming.op_type(self.op)
+
+    @property
+    def op(self) -> str:
+        """Stem of every file of the operator."""
+        return naming.op_stem(self.op_type)
+
+    @property
+    def function(self) -> str:
+        """Name of the Python function."""
+        return naming.python_function(self.api)
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """Tensor arguments in the order of the C function."""
+        return tuple(arg for arg in self.args if isinstance(arg, Tensor))
+
+    @property
+    def input_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that are read."""
+        return tuple(arg for arg in self.tensors if not arg.out)
+
+    @property
+    def output_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that are written."""
+        return tuple(arg for arg in self.tensors if arg.out)
+
+    @property
+    def attr_args(self) -> tuple[Attr, ...]:
+        """Scalar arguments in the order of the C function."""
+        return tuple(arg for arg in self.args if isinstance(arg, Attr))
+
+    def dtypes_on(self, soc_family: Family) -> tuple[DType, ...]:
+        """Dtypes that the checks let pass on a SoC family."""
+        return self.dtypes.get(soc_family.name, ())
+
+    def kernels_on(self, soc_family: Family) -> tuple[tuple[DType, ...], ...]:
+        """Kernels that run on a family: its own, or those of a family with the same architecture."""
+        for name, variants in self.kernels.items():
+            if family(name).npu_arch == soc_family.npu_arch:
+                return variants
+        return ()
+
+    @property
+    def kernel_dtypes(self) -> tuple[DType, ...]:
+        """Dtypes of the first input that any kernel is built for."""
+        found = [variant[0] for variants in self.kernels.values() for variant in variants]
+        return tuple(dict.fromkeys(found))
+
+    def same_shape_group(self, arg: str) -> set[str]:
+        """Arguments that the checks tie to the shape of ``arg``, itself included."""
+        group = {arg}
+        ties = [{c.arg, c.other} for c in self.checks if isinstance(c, SameShape)]
+        while True:
+            grown = group.union(*(tie for tie in ties if tie & group))
+            if grown == group:
+                return group
+            group = grown
+
+    def first_hit(self, call: Call) -> Check | None:
+        """Return the check that ends the call, in the documented order."""
+        return next((check for check in self.checks if check.hit(call, self)), None)
+
+    def predict(self, call: Call) -> int:
+        """Return the code of the first stage, worked out from the checks and the lowering alone."""
+        hit = self.first_hit(call)
+        if hit is not None:
+            return hit.code
+        if any(call.tensor(arg.name).empty for arg in self.input_args):
+            return SUCCESS
+        for step in self.lowering:
+            if isinstance(step, MakeContiguous):
+                desc = call.tensor(step.arg)
+                if not desc.contiguous and not desc.inside_storage:
+                    return step.code
+            elif isinstance(step, Launch):
+                variant = tuple(call.tensor(item.arg).dtype for item in self.inputs)
+                built = {v[: len(self.inputs)] for v in self.kernels_on(call.family)}
+                if variant not in built:
+                    return INNER_FIND_KERNEL
+            elif isinstance(step, CastTo) and call.tensor(step.arg).dtype not in CASTABLE:
+                return INNER_NULLPTR
+        return SUCCESS
+
+    def families(self) -> Iterator[tuple[Family, tuple[DType, ...], bool]]:
+        """Family, dtypes that its checks accept, whether a kernel is built: the support table."""
+        for item in FAMILIES:
+            yield item, self.dtypes_on(item), bool(self.kernels_on(item))
+
+    def dtype_groups(self) -> list[tuple[tuple[DType, ...], list[Family]]]:
+        """Families by the dtypes they accept."""
+        groups: dict[tuple[DType, ...], list[Family]] = {}
+        for item in FAMILIES:
+            groups.setdefault(self.dtypes_on(item), []).append(item)
+        return list(groups.items())
+
+    @property
+    def common_dtypes(self) -> tuple[DType, ...]:
+        """Dtypes that every known family accepts: what a SoC without a row of its own gets."""
+        groups = [dtypes for dtypes, _ in self.dtype_groups()]
+        return tuple(d for d in groups[0] if all(d in group for group in groups))
+
+    def evaluate(self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]) -> Float64:
+        """Golden result in float64 of inputs that are already rounded to their dtype."""
+        wide = {
+            name: np.asarray(array).astype(np.float64 if array.dtype != np.bool_ else np.bool_)
+            for name, array in inputs.items()
+        }
+        with np.errstate(all="ignore"):
+            return self.golden(**wide, **attrs)
+
+    def defaults(self) -> dict[str, AttrValue]:
+        """Return the default of every attribute."""
+        return {attr.name: attr.default for attr in self.attr_args}
+
+
+def replace(spec: OpSpec, **changes: Any) -> OpSpec:
+    """Return a spec with fields changed: for tests and experiments."""
+    return dataclasses.replace(spec, **changes)
