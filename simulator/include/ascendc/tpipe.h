@@ -101,13 +101,14 @@ class TPipe {
   void Reset() { aclsim::PipeReset(); }
   void Destroy();
 
+  // Always inlined, so that the library's return address is the kernel's line: it names the buffer in reports.
   template <typename Que>
-  bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
+  __attribute__((always_inline)) bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
     que.que_ = aclsim::QueInit(static_cast<uint8_t>(Que::kPosition), Que::kDepth, num, len, false);
     return true;
   }
   template <TPosition pos>
-  bool InitBuffer(TBuf<pos>& buf, uint32_t len) {
+  __attribute__((always_inline)) bool InitBuffer(TBuf<pos>& buf, uint32_t len) {
     buf.que_ = aclsim::QueInit(static_cast<uint8_t>(pos), 0, 1, len, true);
     return true;
   }

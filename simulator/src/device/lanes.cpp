@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per host instruction set (ACLSIM_LEVEL names the namespace). Plain loops only: library templates that the
+// linker could merge across instruction sets must not be instantiated here.
+#include "device/lanes.h"
+
+#include <cmath>
+
+#ifndef ACLSIM_LEVEL
+#define ACLSIM_LEVEL baseline
+#endif
+
+#if defined(__clang__)
+#define ACLSIM_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ACLSIM_IVDEP _Pragma("GCC ivdep")
+#endif
+
+namespace aclsim::ACLSIM_LEVEL {
+
+namespace {
+
+// --- loading and storing lanes in the type that the vector unit computes in -------------------------------------------
+
+template <typename T>
+struct Compute {
+  using Type = T;
+  static T Load(T v) { return v; }
+  static T Store(T v) { return v; }
+};
+template <>
+struct Compute<half> {
+  using Type = float;
+  static float Load(half v) { return HalfToFloat(v.bits); }
+  static half Store(float v) {
+    half h;
+    h.bits = FloatToHalf(v);
+    return h;
+  }
+};
+
+template <typename T>
+struct Unsigned {
+  using Type = T;
+};
+template <>
+struct Unsigned<int16_t> {
+  using Type = uint16_t;
+};
+template <>
+struct Unsigned<int32_t> {
+  using Type = uint32_t;
+};
+
+template <typename T>
+constexpr bool kIsFloat = false;
+template <>
+constexpr bool kIsFloat<float> = true;
+template <>
+constexpr bool kIsFloat<half> = true;
+
+template <typename T, typename F>
+void Map2(void* dst, const void* a, const void* b, size_t n, F f) {
+  auto* d = static_cast<T*>(dst);
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const T*>(b);
+  ACLSIM_IVDEP
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = Compute<T>::Store(f(Compute<T>::Load(x[i]), Compute<T>::Load(y[i])));
+  }
+}
+
+template <typename T, typename F>
+void Map1(void* dst, const void* a, size_t n, F f) {
+  auto* d = static_cast<T*>(dst);
+  const auto* x = static_cast<const T*>(a);
+  ACLSIM_IVDEP
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = Compute<T>::Store(f(Compute<T>::Load(x[i])));
+  }
+}
+
+// --- element functions ------------------------------------------------------------------------------------------------
+
+// Integers wrap, as the vector unit does outside saturation mode; the unsigned detour keeps that defined in C++.
+template <typename C>
+C Add(C a, C b) {
+  using U = typename Unsigned<C>::Type;
+  return static_cast<C>(static_cast<U>(a) + static_cast<U>(b));
+}
+template <typename C>
+C Sub(C a, C b) {
+  using U = typename Unsigned<C>::Type;
+  return static_cast<C>(static_cast<U>(a) - static_cast<U>(b));
+}
+template <typename C>
+C Mul(C a, C b) {
+  return a * b;
+}
+template <>
+int16_t Mul(int16_t a, int16_t b) {
+  return static_cast<int16_t>(static_cast<uint32_t>(static_cast<uint16_t>(a)) * static_cast<uint16_t>(b));
+}
+template <>
+int32_t Mul(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+}
+// A NaN operand wins.
+template <typename C>
+C Max(C a, C b) {
+  return (a > b || a != a) ? a : b;
+}
+template <typename C>
+C Min(C a, C b) {
+  return (a < b || a != a) ? a : b;
+}
+
+// exp and ln in double: the result rounds to the nearest float except where the true value is within 1e-10 of a tie.
+inline float Exp(float x) {
+  const double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
+  const double wide = x;
+  // Clamping keeps the exponent arithmetic in range; the ends overflow to infinity and underflow to zero by themselves.
+  const double clamped = wide < -160.0 ? -160.0 : (wide > 160.0 ? 160.0 : wide);
+  const double shifted = clamped * kLog2e + 6755399441055744.0;  // 1.5 * 2^52: the low bits hold the rounded integer
+  const double k = shifted - 6755399441055744.0;
+  const double r = clamped - k * kLn2;
+  double p = 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  int64_t bits;
+  __builtin_memcpy(&bits, &shifted, sizeof(bits));
+  const int64_t scaleBits = static_cast<int64_t>((static_cast<uint64_t>(bits) + 1023) << 52);
+  double scale;
+  __builtin_memcpy(&scale, &scaleBits, sizeof(scale));
+  const float result = static_cast<float>(p * scale);
+  return x != x ? x : result;
+}
+
+inline float Ln(float x) {
+  const double wide = x;
+  int64_t bits;
+  __builtin_memcpy(&bits, &wide, sizeof(bits));
+  // Mantissa into [sqrt(1/2), sqrt(2)), so that the series below converges at once.
+  const int64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
+  const int64_t e = (bits - kSqrtHalf) >> 52;
+  const int64_t mantissaBits = bits - static_cast<int64_t>(static_cast<uint64_t>(e) << 52);
+  double m;
+  __builtin_memcpy(&m, &mantissaBits, sizeof(m));
+  const double s = (m - 1.0) / (m + 1.0);
+  const double z = s * s;
+  double p = 1.0 / 17;
+  p = p * z + 1.0 / 15;
+  p = p * z + 1.0 / 13;
+  p = p * z + 1.0 / 11;
+  p = p * z + 1.0 / 9;
+  p = p * z + 1.0 / 7;
+  p = p * z + 1.0 / 5;
+  p = p * z + 1.0 / 3;
+  p = p * z + 1.0;
+  const double value = static_cast<double>(e) * 0.6931471805599453 + 2.0 * s * p;
+  float result = static_cast<float>(value);
+  result = x == 0.0f ? -__builtin_inff() : result;
+  result = x == __builtin_inff() ? x : result;
+  result = x < 0.0f ? __builtin_nanf("") : result;
+  return x != x ? x : result;
+}
+
+// --- instructions -----------------------------------------------------------------------------------------------------
+
+#define ACLSIM_LANES2(name, expr)                                     \
+  template <typename T>                                               \
+  void name(void* dst, const void* a, const void* b, size_t n) {      \
+    using C = typename Compute<T>::Type;                              \
+    Map2<T>(dst, a, b, n, [](C x, C y) -> C { return expr; });        \
+  }
+ACLSIM_LANES2(Add2, Add(x, y))
+ACLSIM_LANES2(Sub2, Sub(x, y))
+ACLSIM_LANES2(Mul2, Mul(x, y))
+ACLSIM_LANES2(Div2, x / y)
+ACLSIM_LANES2(Max2, Max(x, y))
+ACLSIM_LANES2(Min2, Min(x, y))
+ACLSIM_LANES2(And2, static_cast<C>(x & y))
+ACLSIM_LANES2(Or2, static_cast<C>(x | y))
+ACLSIM_LANES2(AddRelu2, Max(Add(x, y), C(0)))
+ACLSIM_LANES2(SubRelu2, Max(Sub(x, y), C(0)))
+
+// dst is a third operand: read, then written.
+template <typename T>
+void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
+  auto* d = static_cast<T*>(dst);
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const T*>(b);
+  ACLSIM_IVDEP
+  for (size_t i = 0; i < n; ++i) {
+    using L = Compute<T>;
+    d[i] = L::Store(Add(L::Load(d[i]), Mul(L::Load(x[i]), L::Load(y[i]))));
+  }
+}
+
+#define ACLSIM_LANES1(name, expr)                               \
+  template <typename T>                                         \
+  void name(void* dst, const void* a, size_t n) {               \
+    using C = typename Compute<T>::Type;                        \
+    Map1<T>(dst, a, n, [](C x) -> C { return expr; });          \
+  }
+ACLSIM_LANES1(Exp1, Exp(x))
+ACLSIM_LANES1(Ln1, Ln(x))
+ACLSIM_LANES1(Abs1, __builtin_fabsf(x))
+ACLSIM_LANES1(Sqrt1, __builtin_sqrtf(x))
+ACLSIM_LANES1(Rsqrt1, 1.0f / __builtin_sqrtf(x))
+ACLSIM_LANES1(Reciprocal1, 1.0f / x)
+ACLSIM_LANES1(Relu1, Max(x, C(0)))
+ACLSIM_LANES1(Not1, static_cast<C>(~x))
+
+template <typename C, typename T>
+C ScalarOf(ScalarValue s) {
+  if constexpr (kIsFloat<T>) {
+    return static_cast<C>(s.f);
+  } else {
+    return static_cast<C>(s.i);
+  }
+}
+
+#define ACLSIM_LANES_SCALAR(name, expr)                                 \
+  template <typename T>                                                 \
+  void name(void* dst, const void* a, ScalarValue scalar, size_t n) {   \
+    using C = typename Compute<T>::Type;                                \
+    const C s = ScalarOf<C, T>(scalar);                                 \
+    Map1<T>(dst, a, n, [s](C x) -> C { return expr; });                 \
+  }
+ACLSIM_LANES_SCALAR(Adds1, Add(x, s))
+ACLSIM_LANES_SCALAR(Muls1, Mul(x, s))
+ACLSIM_LANES_SCALAR(Maxs1, Max(x, s))
+ACLSIM_LANES_SCALAR(Mins1, Min(x, s))
+ACLSIM_LANES_SCALAR(LeakyRelu1, (x >= C(0) ? x : Mul(x, s)))
+ACLSIM_LANES_SCALAR(ShiftLeft1, static_cast<C>(static_cast<typename Unsigned<C>::Type>(x) << s))
+ACLSIM_LANES_SCALAR(ShiftRight1, static_cast<C>(x >> s))
+
+template <typename T>
+void Axpy1(void* dst, const void* a, ScalarValue scalar, size_t n) {
+  using L = Compute<T>;
+  const auto s = ScalarOf<typename L::Type, T>(scalar);
+  auto* d = static_cast<T*>(dst);
+  const auto* x = static_cast<const T*>(a);
+  ACLSIM_IVDEP
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = L::Store(Add(L::Load(d[i]), Mul(L::Load(x[i]), s)));
+  }
+}
+
+// --- conversions ------------------------------------------------------------------------------------------------------
+
+inline double RoundToInteger(double v, Round round) {
+  switch (round) {
+    case Round::kFloor:
+      return __builtin_floor(v);
+    case Round::kCeil:
+      return __builtin_ceil(v);
+    case Round::kTrunc:
+      return __builtin_trunc(v);
+    case Round::kRound:
+      return __builtin_round(v);  // half away from zero
+    default:
+      return __builtin_nearbyint(v);
+  }
+}
+
+// To a 16-bit float format by any mode: start from the nearest value and step by one unit where the mode wants the other
+// neighbour. encode rounds to nearest even, decode is exact.
+template <typename Encode, typename Decode>
+uint16_t RoundTo16(float v, Round round, uint16_t largest, Encode encode, Decode decode) {
+  uint16_t bits = encode(v);
+  const bool finite = (v - v) == 0.0f;
+  if (round == Round::kNone || round == Round::kRint || !finite) {
+    return bits;
+  }
+  const uint16_t sign = bits & 0x8000u;
+  uint16_t magnitude = bits & 0x7fffu;
+  const double wanted = __builtin_fabs(static_cast<double>(v));
+  if (magnitude > largest || static_cast<double>(decode(magnitude)) > wanted) {
+    --magnitude;  // now the largest value not above |v|
+  }
+  const double low = decode(magnitude);
+  const double high = magnitude >= largest ? low * 2 : static_cast<double>(decode(static_cast<uint16_t>(magnitude + 1)));
+  const bool inexact = low != wanted;
+  bool up = false;
+  switch (round) {
+    case Round::kFloor:
+      up = inexact && sign != 0;
+      break;
+    case Round::kCeil:
+      up = inexact && sign == 0;
+      break;
+    case Round::kRound:
+      up = wanted - low >= high - wanted;
+      break;
+    case Round::kOdd:
+      up = inexact && (magnitude & 1u) == 0;
+      break;
+    default:
+      break;
+  }
+  return static_cast<uint16_t>(sign | (magnitude + (up && inexact ? 1 : 0)));
+}
+
+template <typename T>
+double Wide(T v) {
+  return static_cast<double>(v);
+}
+template <>
+double Wide(half v) {
+  return HalfToFloat(v.bits);
+}
+template <>
+double Wide(bfloat16_t v) {
+  return Bf16ToFloat(v.bits);
+}
+
+// Float to integer saturates and turns NaN into 0; integer to narrower integer saturates too.
+template <typename To>
+struct IntegerRange;
+#define ACLSIM_RANGE(type, lowest, largest)      \
+  template <>                                    \
+  struct IntegerRange<type> {                    \
+    static constexpr double kMin = lowest;       \
+    static constexpr double kMax = largest;      \
+  };
+ACLSIM_RANGE(int8_t, -128.0, 127.0)
+ACLSIM_RANGE(uint8_t, 0.0, 255.0)
+ACLSIM_RANGE(int16_t, -32768.0, 32767.0)
+ACLSIM_RANGE(int32_t, -2147483648.0, 2147483647.0)
+ACLSIM_RANGE(int64_t, -9223372036854775808.0, 9223372036854774784.0)  // the largest double below 2^63
+
+template <typename To, typename From>
+void CastToInt(void* dst, const void* src, Round round, size_t n) {
+  auto* d = static_cast<To*>(dst);
+  const auto* x = static_cast<const From*>(src);
+  for (size_t i = 0; i < n; ++i) {
+    const double v = RoundToInteger(Wide(x[i]), round);
+    using R = IntegerRange<To>;
+    const bool above = v >= R::kMax;
+    d[i] = v != v ? To(0) : (above ? static_cast<To>(sizeof(To) == 8 ? INT64_MAX : static_cast<int64_t>(R::kMax))
+                                   : static_cast<To>(v < R::kMin ? R::kMin : v));
+  }
+}
+
+template <typename From>
+void CastToFloat(void* dst, const void* src, Round, size_t n) {
+  auto* d = static_cast<float*>(dst);
+  const auto* x = static_cast<const From*>(src);
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = static_cast<float>(x[i]);
+  }
+}
+template <>
+void CastToFloat<half>(void* dst, const void* src, Round, size_t n) {
+  auto* d = static_cast<float*>(dst);
+  const auto* x = static_cast<const uint16_t*>(src);
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = HalfToFloat(x[i]);
+  }
+}
+template <>
+void CastToFloat<bfloat16_t>(void* dst, const void* src, Round, size_t n) {
+  auto* d = static_cast<float*>(dst);
+  const auto* x = static_cast<const uint16_t*>(src);
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = Bf16ToFloat(x[i]);
+  }
+}
+// int32 has more bits than float's mantissa, so the mode matters.
+template <>
+void CastToFloat<int32_t>(void* dst, const void* src, Round round, size_t n) {
+  auto* d = static_cast<float*>(dst);
+  const auto* x = static_cast<const int32_t*>(src);
+  for (size_t i = 0; i < n; ++i) {
+    const float nearest = static_cast<float>(x[i]);
+    const double exact = x[i];
+    float v = nearest;
+    const bool down = round == Round::kFloor || (round == Round::kTrunc && x[i] > 0);
+    const bool up = round == Round::kCeil || (round == Round::kTrunc && x[i] < 0);
+    if (down && static_cast<double>(nearest) > exact) {
+      v = __builtin_nextafterf(nearest, -__builtin_inff());
+    } else if (up && static_cast<double>(nearest) < exact) {
+      v = __builtin_nextafterf(nearest, __builtin_inff());
+    } else if (round == Round::kRound) {
+      const float other =
+          __builtin_nextafterf(nearest, static_cast<double>(nearest) < exact ? __builtin_inff() : -__builtin_inff());
+      const double toNearest = __builtin_fabs(static_cast<double>(nearest) - exact);
+      const double toOther = __builtin_fabs(static_cast<double>(other) - exact);
+      v = toNearest == toOther && __builtin_fabsf(other) > __builtin_fabsf(nearest) ? other : nearest;
+    }
+    d[i] = v;
+  }
+}
+
+void CastFloatToFloat(void* dst, const void* src, Round round, size_t n) {
+  auto* d = static_cast<float*>(dst);
+  const auto* x = static_cast<const float*>(src);
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = static_cast<float>(RoundToInteger(x[i], round));
+  }
+}
+
+template <typename From>
+void CastToHalf(void* dst, const void* src, Round round, size_t n) {
+  auto* d = static_cast<uint16_t*>(dst);
+  const auto* x = static_cast<const From*>(src);
+  if (round == Round::kNone || round == Round::kRint) {
+    for (size_t i = 0; i < n; ++i) {
+      d[i] = FloatToHalf(static_cast<float>(x[i]));
+    }
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = RoundTo16(static_cast<float>(x[i]), round, 0x7bff, FloatToHalf, HalfToFloat);
+  }
+}
+
+void CastFloatToBf16(void* dst, const void* src, Round round, size_t n) {
+  auto* d = static_cast<uint16_t*>(dst);
+  const auto* x = static_cast<const float*>(src);
+  if (round == Round::kRint) {
+    for (size_t i = 0; i < n; ++i) {
+      d[i] = FloatToBf16(x[i]);
+    }
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = RoundTo16(x[i], round, 0x7f7f, FloatToBf16, Bf16ToFloat);
+  }
+}
+
+float TreeSumFloat(const float* a, size_t n) {
+  float lanes[128];
+  const size_t width = n > 64 ? 128 : 64;
+  for (size_t i = 0; i < width; ++i) {
+    lanes[i] = i < n ? a[i] : 0.0f;
+  }
+  // Neighbours first: level k adds the results of level k-1 in pairs.
+  for (size_t m = width; m > 1; m /= 2) {
+    for (size_t i = 0; i < m / 2; ++i) {
+      lanes[i] = lanes[2 * i] + lanes[2 * i + 1];
+    }
+  }
+  return lanes[0];
+}
+
+constexpr size_t D(DType dtype) { return static_cast<size_t>(dtype); }
+
+LaneTable MakeTable() {
+  LaneTable t{};
+  // half, float, int16_t, int32_t: the arithmetic types of the vector unit.
+#define ACLSIM_ARITH(row, fn)                    \
+  row[D(DType::kFloat)] = fn<float>;             \
+  row[D(DType::kHalf)] = fn<half>;               \
+  row[D(DType::kInt16)] = fn<int16_t>;           \
+  row[D(DType::kInt32)] = fn<int32_t>;
+#define ACLSIM_FLOATS(row, fn)                   \
+  row[D(DType::kFloat)] = fn<float>;             \
+  row[D(DType::kHalf)] = fn<half>;
+#define ACLSIM_BITS16(row, fn)                   \
+  row[D(DType::kInt16)] = fn<int16_t>;           \
+  row[D(DType::kUint16)] = fn<uint16_t>;
+#define ACLSIM_INTS(row, fn)                     \
+  row[D(DType::kInt16)] = fn<int16_t>;           \
+  row[D(DType::kUint16)] = fn<uint16_t>;         \
+  row[D(DType::kInt32)] = fn<int32_t>;           \
+  row[D(DType::kUint32)] = fn<uint32_t>;
+  auto two = [&](Op2 op) { return t.binary[static_cast<size_t>(op)]; };
+  auto one = [&](Op1 op) { return t.unary[static_cast<size_t>(op)]; };
+  auto scalar = [&](OpScalar op) { return t.scalar[static_cast<size_t>(op)]; };
+  ACLSIM_ARITH(two(Op2::kAdd), Add2)
+  ACLSIM_ARITH(two(Op2::kSub), Sub2)
+  ACLSIM_ARITH(two(Op2::kMul), Mul2)
+  ACLSIM_ARITH(two(Op2::kMax), Max2)
+  ACLSIM_ARITH(two(Op2::kMin), Min2)
+  ACLSIM_FLOATS(two(Op2::kDiv), Div2)
+  ACLSIM_BITS16(two(Op2::kAnd), And2)
+  ACLSIM_BITS16(two(Op2::kOr), Or2)
+  ACLSIM_FLOATS(two(Op2::kAddRelu), AddRelu2)
+  ACLSIM_FLOATS(two(Op2::kSubRelu), SubRelu2)
+  two(Op2::kAddRelu)[D(DType::kInt16)] = AddRelu2<int16_t>;
+  two(Op2::kSubRelu)[D(DType::kInt16)] = SubRelu2<int16_t>;
+  ACLSIM_FLOATS(two(Op2::kMulAddDst), MulAddDst2)
+  ACLSIM_FLOATS(one(Op1::kExp), Exp1)
+  ACLSIM_FLOATS(one(Op1::kLn), Ln1)
+  ACLSIM_FLOATS(one(Op1::kAbs), Abs1)
+  ACLSIM_FLOATS(one(Op1::kSqrt), Sqrt1)
+  ACLSIM_FLOATS(one(Op1::kRsqrt), Rsqrt1)
+  ACLSIM_FLOATS(one(Op1::kReciprocal), Reciprocal1)
+  ACLSIM_FLOATS(one(Op1::kRelu), Relu1)
+  one(Op1::kRelu)[D(DType::kInt32)] = Relu1<int32_t>;
+  ACLSIM_BITS16(one(Op1::kNot), Not1)
+  ACLSIM_ARITH(scalar(OpScalar::kAdds), Adds1)
+  ACLSIM_ARITH(scalar(OpScalar::kMuls), Muls1)
+  ACLSIM_ARITH(scalar(OpScalar::kMaxs), Maxs1)
+  ACLSIM_ARITH(scalar(OpScalar::kMins), Mins1)
+  ACLSIM_FLOATS(scalar(OpScalar::kLeakyRelu), LeakyRelu1)
+  ACLSIM_FLOATS(scalar(OpScalar::kAxpy), Axpy1)
+  ACLSIM_INTS(scalar(OpScalar::kShiftLeft), ShiftLeft1)
+  ACLSIM_INTS(scalar(OpScalar::kShiftRight), ShiftRight1)
+
+  auto cast = [&](DType from, DType to) -> LaneTable::Cast& { return t.cast[D(from)][D(to)]; };
+  cast(DType::kHalf, DType::kFloat) = CastToFloat<half>;
+  cast(DType::kBf16, DType::kFloat) = CastToFloat<bfloat16_t>;
+  cast(DType::kInt16, DType::kFloat) = CastToFloat<int16_t>;
+  cast(DType::kInt32, DType::kFloat) = CastToFloat<int32_t>;
+  cast(DType::kInt64, DType::kFloat) = CastToFloat<int64_t>;
+  cast(DType::kFloat, DType::kFloat) = CastFloatToFloat;
+  cast(DType::kFloat, DType::kHalf) = CastToHalf<float>;
+  cast(DType::kInt8, DType::kHalf) = CastToHalf<int8_t>;
+  cast(DType::kUint8, DType::kHalf) = CastToHalf<uint8_t>;
+  cast(DType::kInt16, DType::kHalf) = CastToHalf<int16_t>;
+  cast(DType::kFloat, DType::kBf16) = CastFloatToBf16;
+  cast(DType::kFloat, DType::kInt16) = CastToInt<int16_t, float>;
+  cast(DType::kFloat, DType::kInt32) = CastToInt<int32_t, float>;
+  cast(DType::kFloat, DType::kInt64) = CastToInt<int64_t, float>;
+  cast(DType::kHalf, DType::kInt8) = CastToInt<int8_t, half>;
+  cast(DType::kHalf, DType::kUint8) = CastToInt<uint8_t, half>;
+  cast(DType::kHalf, DType::kInt16) = CastToInt<int16_t, half>;
+  cast(DType::kHalf, DType::kInt32) = CastToInt<int32_t, half>;
+  cast(DType::kBf16, DType::kInt32) = CastToInt<int32_t, bfloat16_t>;
+  cast(DType::kInt32, DType::kInt16) = CastToInt<int16_t, int32_t>;
+  cast(DType::kInt32, DType::kInt64) = CastToInt<int64_t, int32_t>;
+  cast(DType::kInt64, DType::kInt32) = CastToInt<int32_t, int64_t>;
+  t.treeSumFloat = TreeSumFloat;
+  return t;
+}
+
+}  // namespace
+
+const LaneTable& Table();
+const LaneTable& Table() {
+  static const LaneTable table = MakeTable();
+  return table;
+}
+
+}  // namespace aclsim::ACLSIM_LEVEL

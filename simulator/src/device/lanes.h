@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of vector instructions on plain contiguous arrays. lanes.cpp is compiled once per host instruction set and
+// the best table is chosen at start-up; every table gives the same bits (no contraction, no reassociation).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ascendc/device_abi.h"
+
+namespace aclsim {
+
+constexpr size_t kDTypes = 13;
+
+// nullptr: the instruction does not exist for this element type. dst may be equal to a source, never overlap it otherwise.
+struct LaneTable {
+  using Binary = void (*)(void* dst, const void* a, const void* b, size_t n);
+  using Unary = void (*)(void* dst, const void* a, size_t n);
+  using Scalar = void (*)(void* dst, const void* a, ScalarValue s, size_t n);
+  using Cast = void (*)(void* dst, const void* a, Round round, size_t n);
+  using ToFloat = void (*)(float* dst, const void* a, size_t n);
+
+  Binary binary[static_cast<size_t>(Op2::kCount)][kDTypes];
+  Unary unary[static_cast<size_t>(Op1::kCount)][kDTypes];
+  Scalar scalar[static_cast<size_t>(OpScalar::kCount)][kDTypes];
+  Cast cast[kDTypes][kDTypes];  // [from][to]
+  // Sum of n (<= 128) lanes as the hardware's binary tree over a whole repeat; lanes that take no part count as 0.
+  float (*treeSumFloat)(const float* a, size_t n);
+};
+
+const LaneTable& Lanes();
+
+inline size_t WidthOf(DType dtype) {
+  constexpr uint8_t kWidth[kDTypes] = {4, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 1, 8};
+  return kWidth[static_cast<size_t>(dtype)];
+}
+inline const char* NameOf(DType dtype) {
+  constexpr const char* kName[kDTypes] = {"float",   "half",    "bfloat16_t", "int8_t",  "uint8_t", "int16_t", "uint16_t",
+                                          "int32_t", "uint32_t", "int64_t",   "uint64_t", "bool",   "double"};
+  return kName[static_cast<size_t>(dtype)];
+}
+
+}  // namespace aclsim

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/vec.h"
+
+namespace aclsim {
+
+namespace {
+
+void SetPrefix(LaneSet* set, int64_t active) {
+  set->active = std::min(active, set->lanes);
+  set->bits[0] = set->active >= 64 ? ~0ull : (1ull << set->active) - 1;
+  set->bits[1] = set->active >= 128 ? ~0ull : (set->active > 64 ? (1ull << (set->active - 64)) - 1 : 0);
+}
+
+void SetBits(LaneSet* set, uint64_t low, uint64_t high) {
+  if (set->lanes < 128) {
+    high = 0;
+  }
+  if (set->lanes < 64) {
+    low &= (1ull << set->lanes) - 1;
+  }
+  set->bits[0] = low;
+  set->bits[1] = high;
+  set->active = high != 0 ? 128 - __builtin_clzll(high) : (low != 0 ? 64 - __builtin_clzll(low) : 0);
+  set->prefix = __builtin_popcountll(low) + __builtin_popcountll(high) == set->active;
+}
+
+void SetCounter(LaneSet* set, int64_t total) {
+  set->repeat = (total + set->lanes - 1) / set->lanes;
+  SetPrefix(set, set->lanes);
+  set->lastActive = total - (set->repeat - 1) * set->lanes;
+}
+
+}  // namespace
+
+LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth) {
+  LaneSet set;
+  set.lanes = kRepeatBytes / static_cast<int64_t>(laneWidth);
+  if (ctl.mode == VecCtl::kCount) {
+    set.contiguous = true;
+    set.total = static_cast<int64_t>(ctl.mask[0]);
+    set.repeat = (set.total + set.lanes - 1) / set.lanes;
+    return set;
+  }
+  if (ctl.repeat < 0 || ctl.repeat > 255) {
+    ThrowFault("repeat-range", Format("repeatTime %d, legal are 0..255", ctl.repeat),
+               "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
+  }
+  set.repeat = ctl.repeat;
+  const bool preset = ctl.mode == VecCtl::kPreset;
+  if (core.maskCounter) {
+    SetCounter(&set, static_cast<int64_t>(preset ? core.maskBits[0] : ctl.mask[0]));
+    return set;
+  }
+  if (preset) {
+    SetBits(&set, core.maskBits[0], core.maskBits[1]);
+  } else if (ctl.mode == VecCtl::kBits) {
+    SetBits(&set, ctl.mask[0], ctl.mask[1]);
+  } else {
+    SetPrefix(&set, static_cast<int64_t>(std::min<uint64_t>(ctl.mask[0], kMaxLanes)));
+  }
+  set.lastActive = set.active;
+  return set;
+}
+
+OperandWalk MakeWalk(const Ub& ub, const char* role, const VecCtl& ctl, int slot, bool write) {
+  OperandWalk walk;
+  walk.ub = ub;
+  walk.role = role;
+  walk.width = static_cast<int64_t>(WidthOf(ub.dtype));
+  walk.blkStride = ctl.blkStride[slot] * kBlock;
+  walk.repStride = ctl.repStride[slot] * kBlock;
+  walk.lanesPerBlock = kBlock / walk.width;
+  walk.write = write;
+  return walk;
+}
+
+int64_t OperandWalk::Extent(const LaneSet& lanes) const {
+  if (lanes.contiguous) {
+    return lanes.total * width;
+  }
+  const auto end = [&](int64_t active) {
+    const int64_t lastBlock = (active - 1) / lanesPerBlock;
+    return lastBlock * blkStride + (active - lastBlock * lanesPerBlock) * width;
+  };
+  int64_t extent = (lanes.repeat - 1) * repStride + end(lanes.lastActive);
+  if (lanes.repeat > 1) {
+    extent = std::max(extent, (lanes.repeat - 2) * repStride + end(lanes.active));
+  }
+  return extent;
+}
+
+void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align) {
+  core.CheckUb(walk.ub, 0, walk.Extent(lanes), walk.role);
+  core.CheckUbAlign(walk.ub, align, walk.role);
+}
+
+void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walks, int count) {
+  if (!core.Observed()) {
+    return;
+  }
+  Record record;
+  record.name = core.instruction;
+  record.pipe = Pipe::kVector;
+  record.repeat = static_cast<int32_t>(lanes.repeat);
+  for (int i = 0; i < count; ++i) {
+    const OperandWalk& walk = *walks[i];
+    record.access[static_cast<size_t>(record.accessCount++)] = {false, walk.write, core.UbOffset(walk.ub.addr),
+                                                               static_cast<uint64_t>(walk.Extent(lanes))};
+  }
+  core.Emit(record);
+}
+
+const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp) {
+  const uint8_t* base = walk.RepeatBase(r);
+  if (walk.Dense()) {
+    return base;
+  }
+  for (int64_t block = 0; block * walk.lanesPerBlock < active; ++block) {
+    const int64_t n = std::min(active - block * walk.lanesPerBlock, walk.lanesPerBlock);
+    std::memcpy(temp + block * kBlock, base + block * walk.blkStride, static_cast<size_t>(n * walk.width));
+  }
+  return temp;
+}
+
+void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, const uint8_t* temp) {
+  uint8_t* base = walk.RepeatBase(r);
+  const int64_t active = lanes.ActiveIn(r);
+  for (int64_t lane = 0; lane < active; ++lane) {
+    if (!lanes.prefix && !lanes.Works(lane)) {
+      continue;
+    }
+    const int64_t block = lane / walk.lanesPerBlock;
+    std::memcpy(base + block * walk.blkStride + (lane - block * walk.lanesPerBlock) * walk.width, temp + lane * walk.width,
+                static_cast<size_t>(walk.width));
+  }
+}
+
+void UnsupportedDType(Core& core, const char* instruction, DType dtype) {
+  ThrowFault("dtype-unsupported", Format("%s has no %s form on %s", instruction, NameOf(dtype), core.soc.name.c_str()),
+             "The device compiler refuses it, or the core raises an illegal-instruction exception. Cast to a supported type "
+             "first.");
+}
+
+}  // namespace aclsim

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every vector instruction shares: which lanes work, where each operand's bytes lie, checks, and a record.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/lanes.h"
+#include "engine/core.h"
+
+namespace aclsim {
+
+constexpr int64_t kBlock = 32;
+constexpr int64_t kBlocksPerRepeat = 8;
+constexpr int64_t kRepeatBytes = 256;
+constexpr int64_t kMaxLanes = 256;
+
+// The lanes of one instruction after mask mode, placeholders and limits are resolved.
+struct LaneSet {
+  bool contiguous = false;  // count form: the first `total` elements, strides play no part
+  int64_t total = 0;
+  int64_t repeat = 0;
+  int64_t lanes = 0;        // lanes in a full repeat
+  int64_t active = 0;       // 1 + the last lane that works in a repeat
+  bool prefix = true;       // the first `active` lanes all work
+  int64_t lastActive = 0;   // `active` of the last repeat (counter mode ends inside one)
+  uint64_t bits[2] = {0, 0};
+
+  bool Empty() const { return contiguous ? total == 0 : repeat == 0 || active == 0; }
+  int64_t ActiveIn(int64_t r) const { return r + 1 == repeat ? lastActive : active; }
+  bool Works(int64_t lane) const { return (bits[lane / 64] >> (lane % 64)) & 1; }
+};
+
+// laneWidth: bytes of the widest operand, which sets how many lanes a repeat has.
+LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth);
+
+// One operand's walk through UB.
+struct OperandWalk {
+  Ub ub;
+  const char* role;
+  int64_t width;       // bytes per lane
+  int64_t blkStride;   // bytes between blocks inside a repeat
+  int64_t repStride;   // bytes between repeats
+  int64_t lanesPerBlock;
+  bool write;
+
+  bool Dense() const { return blkStride == lanesPerBlock * width; }
+  uint8_t* RepeatBase(int64_t r) const { return ub.addr + r * repStride; }
+  // Bytes from addr to one past the last byte touched.
+  int64_t Extent(const LaneSet& lanes) const;
+};
+
+// slot: 0 dst, 1 src0, 2 src1, as in VecCtl. A conversion's narrow operand simply has fewer blocks per repeat.
+OperandWalk MakeWalk(const Ub& ub, const char* role, const VecCtl& ctl, int slot, bool write);
+
+// Bounds and alignment.
+void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align = kBlock);
+void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walks, int count);
+
+// Contiguous lanes of one repeat: the operand itself where its blocks follow each other, else gathered into temp.
+const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp);
+// Writes lanes back where they belong, leaving lanes that do not work alone.
+void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, const uint8_t* temp);
+
+[[noreturn]] void UnsupportedDType(Core& core, const char* instruction, DType dtype);
+
+// Runs body(dst, sources, n) over contiguous lanes, for one to two sources.
+template <typename Body>
+void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0, const OperandWalk* src1,
+              bool readsDst, Body body) {
+  const auto addr = [](const OperandWalk* walk) { return walk != nullptr ? walk->ub.addr : nullptr; };
+  const auto full = [&](const OperandWalk* walk) {
+    return walk == nullptr || (walk->Dense() && walk->repStride == lanes.lanes * walk->width);
+  };
+  if (lanes.contiguous) {
+    body(dst.ub.addr, addr(src0), addr(src1), static_cast<size_t>(lanes.total));
+    return;
+  }
+  if (lanes.prefix && lanes.active == lanes.lanes && full(&dst) && full(src0) && full(src1)) {
+    const int64_t n = (lanes.repeat - 1) * lanes.lanes + lanes.lastActive;
+    body(dst.ub.addr, addr(src0), addr(src1), static_cast<size_t>(n));
+    return;
+  }
+  alignas(64) uint8_t temp0[kMaxLanes * 8];
+  alignas(64) uint8_t temp1[kMaxLanes * 8];
+  alignas(64) uint8_t tempDst[kMaxLanes * 8];
+  const bool direct = dst.Dense() && lanes.prefix;
+  for (int64_t r = 0; r < lanes.repeat; ++r) {
+    const int64_t active = lanes.ActiveIn(r);
+    const uint8_t* a = src0 != nullptr ? GatherRepeat(*src0, r, active, temp0) : nullptr;
+    const uint8_t* b = src1 != nullptr ? GatherRepeat(*src1, r, active, temp1) : nullptr;
+    if (direct) {
+      body(dst.RepeatBase(r), a, b, static_cast<size_t>(active));
+      continue;
+    }
+    if (readsDst) {
+      std::memcpy(tempDst, GatherRepeat(dst, r, active, tempDst), static_cast<size_t>(active * dst.width));
+    }
+    body(tempDst, a, b, static_cast<size_t>(active));
+    ScatterRepeat(dst, lanes, r, tempDst);
+  }
+}
+
+}  // namespace aclsim

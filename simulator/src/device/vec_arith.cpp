@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise instructions: two sources, one source, one source and a scalar, conversions.
+#include "device/vec.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr const char* kBinaryNames[] = {"Add", "Sub", "Mul",     "Div",     "Max",      "Min",
+                                        "And", "Or",  "AddRelu", "SubRelu", "MulAddDst"};
+constexpr const char* kUnaryNames[] = {"Exp", "Ln", "Abs", "Sqrt", "Rsqrt", "Reciprocal", "Relu", "Not"};
+constexpr const char* kScalarNames[] = {"Adds",      "Muls",       "Maxs",      "Mins",
+                                        "ShiftLeft", "ShiftRight", "LeakyRelu", "Axpy"};
+static_assert(std::size(kBinaryNames) == static_cast<size_t>(Op2::kCount));
+static_assert(std::size(kUnaryNames) == static_cast<size_t>(Op1::kCount));
+static_assert(std::size(kScalarNames) == static_cast<size_t>(OpScalar::kCount));
+
+constexpr uint8_t Bit(Round round) { return static_cast<uint8_t>(1u << static_cast<uint8_t>(round)); }
+constexpr uint8_t kNone = Bit(Round::kNone);
+constexpr uint8_t kFive =
+    Bit(Round::kRint) | Bit(Round::kFloor) | Bit(Round::kCeil) | Bit(Round::kRound) | Bit(Round::kTrunc);
+constexpr uint8_t kOdd = Bit(Round::kOdd);
+
+// Which conversions exist with which modes. Source: the Cast tables of the public Ascend C API documentation.
+struct CastRule {
+  DType from, to;
+  uint8_t modes2201;
+  uint8_t modes2002;  // Atlas inference series; 1001 has the same float<->half rows
+};
+constexpr CastRule kCastRules[] = {
+    {DType::kHalf, DType::kFloat, kNone, kNone},
+    {DType::kHalf, DType::kInt32, kFive, kFive},
+    {DType::kHalf, DType::kInt16, kFive, kFive},
+    {DType::kHalf, DType::kInt8, kFive | kNone, kFive | kNone},
+    {DType::kHalf, DType::kUint8, kFive | kNone, kFive | kNone},
+    {DType::kBf16, DType::kFloat, kNone, 0},
+    {DType::kBf16, DType::kInt32, kFive, 0},
+    {DType::kFloat, DType::kHalf, kFive | kNone | kOdd, kNone | kOdd},
+    {DType::kFloat, DType::kBf16, kFive, 0},
+    {DType::kFloat, DType::kInt16, kFive, 0},
+    {DType::kFloat, DType::kInt32, kFive, kFive},
+    {DType::kFloat, DType::kInt64, kFive, 0},
+    {DType::kFloat, DType::kFloat, kFive, 0},
+    {DType::kInt8, DType::kHalf, kNone, kNone},
+    {DType::kUint8, DType::kHalf, kNone, kNone},
+    {DType::kInt16, DType::kHalf, kFive | kNone, kFive | kNone},
+    {DType::kInt16, DType::kFloat, kNone, 0},
+    {DType::kInt32, DType::kFloat, kFive | kNone, kNone},
+    {DType::kInt32, DType::kInt16, kNone, kNone},
+    {DType::kInt32, DType::kInt64, kNone, 0},
+    {DType::kInt64, DType::kInt32, kNone, 0},
+    {DType::kInt64, DType::kFloat, kFive, 0},
+};
+
+constexpr const char* kRoundNames[] = {"CAST_NONE", "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
+                                       "CAST_ROUND", "CAST_TRUNC", "CAST_ODD"};
+
+void CheckCast(const Core& core, DType from, DType to, Round round) {
+  uint8_t modes = 0;
+  for (const CastRule& rule : kCastRules) {
+    if (rule.from == from && rule.to == to) {
+      modes = core.soc.bf16 ? rule.modes2201 : rule.modes2002;
+    }
+  }
+  if ((modes & Bit(round)) != 0) [[likely]] {
+    return;
+  }
+  std::string legal;
+  for (uint8_t i = 0; i < std::size(kRoundNames); ++i) {
+    if ((modes >> i) & 1) {
+      legal += std::string(legal.empty() ? "" : ", ") + kRoundNames[i];
+    }
+  }
+  ThrowFault("cast-unsupported",
+             Format("%s to %s with %s on %s; legal modes: %s", NameOf(from), NameOf(to),
+                    kRoundNames[static_cast<size_t>(round)], core.soc.name.c_str(),
+                    legal.empty() ? "none, the pair does not exist" : legal.c_str()),
+             "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a third type.");
+}
+
+}  // namespace
+
+void VecBinary(Op2 op, const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = kBinaryNames[static_cast<size_t>(op)];
+  const auto body = Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  if (body == nullptr || src0.dtype != dst.dtype) {
+    UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src0.dtype);
+  }
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
+  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, a, lanes);
+  CheckWalk(core, b, lanes);
+  const OperandWalk* const walks[] = {&d, &a, &b};
+  EmitVector(core, lanes, walks, 3);
+  RunLanes(lanes, d, &a, &b, op == Op2::kMulAddDst, body);
+}
+
+void VecUnary(Op1 op, const Ub& dst, const Ub& src, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = kUnaryNames[static_cast<size_t>(op)];
+  const auto body = Lanes().unary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  if (body == nullptr) {
+    UnsupportedDType(core, core.instruction, dst.dtype);
+  }
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, a, lanes);
+  const OperandWalk* const walks[] = {&d, &a};
+  EmitVector(core, lanes, walks, 2);
+  RunLanes(lanes, d, &a, nullptr, false,
+           [body](void* to, const void* from, const void*, size_t n) { body(to, from, n); });
+}
+
+void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = kScalarNames[static_cast<size_t>(op)];
+  const auto body = Lanes().scalar[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  if (body == nullptr || src.dtype != dst.dtype) {
+    UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src.dtype);
+  }
+  const bool shift = op == OpScalar::kShiftLeft || op == OpScalar::kShiftRight;
+  if (shift && (scalar.i < 0 || scalar.i >= static_cast<int64_t>(WidthOf(dst.dtype) * 8))) {
+    ThrowFault("shift-range", Format("shift by %lld of %s", static_cast<long long>(scalar.i), NameOf(dst.dtype)),
+               "Undefined on hardware. Shift by 0 .. the type's bits - 1.");
+  }
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, a, lanes);
+  const OperandWalk* const walks[] = {&d, &a};
+  EmitVector(core, lanes, walks, 2);
+  RunLanes(lanes, d, &a, nullptr, op == OpScalar::kAxpy,
+           [body, scalar](void* to, const void* from, const void*, size_t n) { body(to, from, scalar, n); });
+}
+
+void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "Cast";
+  CheckCast(core, src.dtype, dst.dtype, round);
+  const auto body = Lanes().cast[static_cast<size_t>(src.dtype)][static_cast<size_t>(dst.dtype)];
+  const LaneSet lanes = ResolveLanes(core, ctl, std::max(WidthOf(dst.dtype), WidthOf(src.dtype)));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, a, lanes);
+  if (WidthOf(dst.dtype) > WidthOf(src.dtype) && dst.addr < src.addr + a.Extent(lanes) &&
+      src.addr < dst.addr + d.Extent(lanes)) {
+    ThrowFault("overlap", Format("dst at UB %llu overlaps src at UB %llu", (unsigned long long)core.UbOffset(dst.addr),
+                                 (unsigned long long)core.UbOffset(src.addr)),
+               "A widening Cast in place overwrites lanes that it has yet to read: wrong numbers. Use another buffer.");
+  }
+  const OperandWalk* const walks[] = {&d, &a};
+  EmitVector(core, lanes, walks, 2);
+  RunLanes(lanes, d, &a, nullptr, false,
+           [body, round](void* to, const void* from, const void*, size_t n) { body(to, from, round, n); });
+}
+
+}  // namespace aclsim

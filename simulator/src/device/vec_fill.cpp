@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Duplicate, Copy, Brcb, TransDataTo5HD: lanes are moved, never computed with.
+#include "device/vec.h"
+
+namespace aclsim {
+
+namespace {
+
+// The bits of a scalar in an element type.
+uint64_t ScalarBits(ScalarValue scalar, DType dtype) {
+  uint64_t bits = 0;
+  switch (dtype) {
+    case DType::kFloat: {
+      const auto value = static_cast<float>(scalar.f);
+      std::memcpy(&bits, &value, sizeof(value));
+      return bits;
+    }
+    case DType::kHalf:
+      return FloatToHalf(static_cast<float>(scalar.f));
+    case DType::kBf16:
+      return FloatToBf16(static_cast<float>(scalar.f));
+    case DType::kDouble:
+      std::memcpy(&bits, &scalar.f, sizeof(scalar.f));
+      return bits;
+    default:
+      return static_cast<uint64_t>(scalar.i);
+  }
+}
+
+template <typename T>
+void FillLanes(void* dst, uint64_t bits, size_t n) {
+  const auto value = static_cast<T>(bits);
+  std::fill_n(static_cast<T*>(dst), n, value);
+}
+
+void RequireWidth2Or4(Core& core, DType dtype) {
+  if (WidthOf(dtype) != 2 && WidthOf(dtype) != 4) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+}
+
+}  // namespace
+
+void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "Duplicate";
+  RequireWidth2Or4(core, dst.dtype);
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  CheckWalk(core, d, lanes);
+  const OperandWalk* const walks[] = {&d};
+  EmitVector(core, lanes, walks, 1);
+  const uint64_t bits = ScalarBits(scalar, dst.dtype);
+  const auto fill = WidthOf(dst.dtype) == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
+  RunLanes(lanes, d, nullptr, nullptr, false,
+           [=](void* to, const void*, const void*, size_t n) { fill(to, bits, n); });
+}
+
+void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "Copy";
+  RequireWidth2Or4(core, dst.dtype);
+  if (!core.soc.dataCopyPad) {
+    ThrowFault("instruction-absent", Format("Copy does not exist on %s", core.soc.name.c_str()),
+               "The device compiler refuses it. Use DataCopy or Adds with 0.");
+  }
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, a, lanes);
+  const OperandWalk* const walks[] = {&d, &a};
+  EmitVector(core, lanes, walks, 2);
+  const size_t width = WidthOf(dst.dtype);
+  RunLanes(lanes, d, &a, nullptr, false,
+           [width](void* to, const void* from, const void*, size_t n) { std::memmove(to, from, n * width); });
+}
+
+void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep) {
+  Core& core = Core::Current();
+  core.instruction = "Brcb";
+  RequireWidth2Or4(core, dst.dtype);
+  if (!core.soc.dataCopyPad) {
+    ThrowFault("instruction-absent", Format("Brcb does not exist on %s", core.soc.name.c_str()),
+               "The device compiler refuses it. Use Duplicate per block.");
+  }
+  if (repeat == 0) {
+    return;
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t extent = (repeat - 1) * int64_t{dstRep} * kBlock + (kBlocksPerRepeat - 1) * int64_t{dstBlk} * kBlock + kBlock;
+  core.CheckUb(dst, 0, extent, "dst");
+  core.CheckUbAlign(dst, kBlock, "dst");
+  core.CheckUb(src, 0, repeat * kBlocksPerRepeat * width, "src0");
+  core.CheckUbAlign(src, static_cast<uint32_t>(width), "src0");
+  if (dst.addr < src.addr + repeat * kBlocksPerRepeat * width && src.addr < dst.addr + extent) {
+    ThrowFault("overlap", "dst and src0 overlap", "Hardware overwrites sources that it has yet to read. Use another buffer.");
+  }
+  if (core.Observed()) {
+    Record record{core.instruction, Pipe::kVector, {}, 2, repeat};
+    record.access[0] = {false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(extent)};
+    record.access[1] = {false, false, core.UbOffset(src.addr), static_cast<uint64_t>(repeat * kBlocksPerRepeat * width)};
+    core.Emit(record);
+  }
+  const auto fill = width == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
+  for (int64_t r = 0; r < repeat; ++r) {
+    for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, src.addr + (r * kBlocksPerRepeat + b) * width, static_cast<size_t>(width));
+      fill(dst.addr + (r * dstRep + b * dstBlk) * kBlock, bits, static_cast<size_t>(kBlock / width));
+    }
+  }
+}
+
+void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh, bool srcHigh, int32_t repeat,
+                       int32_t dstRep, int32_t srcRep) {
+  Core& core = Core::Current();
+  core.instruction = "TransDataTo5HD";
+  const auto width = static_cast<int64_t>(WidthOf(dtype));
+  if (width > 4) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+  if (repeat == 1 && (dstRep != 0 || srcRep != 0)) {
+    ThrowFault("repeat-stride", Format("repeatTimes 1 with repeat strides %d and %d", dstRep, srcRep),
+               "Hardware adds the stride once and reads the wrong rows. Set both repeat strides to 0 with repeatTimes 1.");
+  }
+  // Addresses are raw: only the whole UB bounds them.
+  const auto check = [&](const uint64_t* list, int32_t rep, const char* role) {
+    for (int i = 0; i < 16; ++i) {
+      const int64_t begin = static_cast<int64_t>(list[i] - reinterpret_cast<uint64_t>(core.ub));
+      const int64_t end = begin + (repeat - 1) * int64_t{rep} * kBlock + kBlock;
+      if (begin < 0 || end > static_cast<int64_t>(core.soc.ubBytes) || begin % kBlock != 0) {
+        ThrowFault(begin >= 0 && begin % kBlock != 0 ? "ub-misaligned" : "ub-out-of-bounds",
+                   Format("%s[%d] covers UB bytes [%lld, %lld) of %llu; addresses are multiples of 32", role, i,
+                          static_cast<long long>(begin), static_cast<long long>(end),
+                          static_cast<unsigned long long>(core.soc.ubBytes)),
+                   "Hardware raises an exception or corrupts another buffer. Check the address list.");
+      }
+    }
+  };
+  if (repeat <= 0) {
+    return;
+  }
+  check(dst, dstRep, "dstList");
+  check(src, srcRep, "srcList");
+  if (core.Observed()) {
+    Record record{core.instruction, Pipe::kVector, {}, 2, repeat};
+    const auto span = [&](const uint64_t* list, bool write) {
+      const uint64_t low = *std::min_element(list, list + 16);
+      return Access{false, write, low - reinterpret_cast<uint64_t>(core.ub), *std::max_element(list, list + 16) - low + 32};
+    };
+    record.access[0] = span(dst, true);
+    record.access[1] = span(src, false);
+    core.Emit(record);
+  }
+  const auto element = [&](const uint64_t* list, int64_t row, int64_t column, int64_t offset) {
+    return reinterpret_cast<uint8_t*>(list[row]) + offset + column * width;
+  };
+  for (int64_t r = 0; r < repeat; ++r) {
+    const int64_t from = r * srcRep * kBlock;
+    const int64_t to = r * dstRep * kBlock;
+    if (width == 2) {
+      uint8_t tile[16 * 16 * 2];
+      for (int64_t i = 0; i < 16; ++i) {
+        std::memcpy(tile + i * 32, element(src, i, 0, from), 32);
+      }
+      for (int64_t i = 0; i < 16; ++i) {
+        for (int64_t j = 0; j < 16; ++j) {
+          std::memcpy(element(dst, i, j, to), tile + j * 32 + i * 2, 2);
+        }
+      }
+    } else if (width == 4) {
+      // 16 rows of 8 become 8 rows of 16, each split over two blocks: dst[2 i] holds columns 0..7, dst[2 i + 1] 8..15.
+      uint8_t tile[16 * 8 * 4];
+      for (int64_t i = 0; i < 16; ++i) {
+        std::memcpy(tile + i * 32, element(src, i, 0, from), 32);
+      }
+      for (int64_t i = 0; i < 8; ++i) {
+        for (int64_t j = 0; j < 16; ++j) {
+          std::memcpy(element(dst, 2 * i + j / 8, j % 8, to), tile + j * 32 + i * 4, 4);
+        }
+      }
+    } else {
+      // 8-bit: half of the 32 columns, chosen by srcHigh, into half of each row, chosen by dstHigh.
+      uint8_t tile[16 * 32];
+      for (int64_t i = 0; i < 16; ++i) {
+        std::memcpy(tile + i * 32, element(src, i, 0, from), 32);
+      }
+      for (int64_t i = 0; i < 16; ++i) {
+        for (int64_t j = 0; j < 16; ++j) {
+          *element(dst, i, j + (dstHigh ? 16 : 0), to) = tile[j * 32 + i + (srcHigh ? 16 : 0)];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace aclsim

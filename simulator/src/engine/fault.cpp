@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/fault.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+namespace aclsim {
+
+namespace {
+
+constexpr int kMaxFrames = 48;
+
+// Address and folder of the simulator's own libraries and headers: frames there are never the kernel's.
+bool IsSimulatorFile(const std::string& file) {
+  return file.find("/include/ascendc/") != std::string::npos || file.find("/simulator/src/") != std::string::npos;
+}
+
+std::string ShellQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+// "file:line" pairs of one address, inlined callers included, innermost first.
+std::vector<SourceLine> Symbolise(const std::string& module, uintptr_t offset) {
+  const std::string command =
+      Format("addr2line -ie %s 0x%zx 2>/dev/null", ShellQuoted(module).c_str(), static_cast<size_t>(offset));
+  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::vector<SourceLine> lines;
+  if (!pipe) {
+    return lines;
+  }
+  char buffer[4096];
+  while (fgets(buffer, sizeof(buffer), pipe.get()) != nullptr) {
+    std::string text = buffer;
+    text = text.substr(0, text.find_first_of("\n ("));
+    const size_t colon = text.rfind(':');
+    if (colon == std::string::npos || text[0] == '?') {
+      continue;
+    }
+    lines.push_back({text.substr(0, colon), atoi(text.c_str() + colon + 1), ""});
+  }
+  return lines;
+}
+
+std::string ReadLine(const std::string& file, int number) {
+  std::ifstream in(file);
+  std::string line;
+  for (int i = 0; i < number && std::getline(in, line); ++i) {
+  }
+  const size_t first = line.find_first_not_of(" \t");
+  return in && first != std::string::npos ? line.substr(first) : "";
+}
+
+}  // namespace
+
+std::string FormatV(const char* fmt, va_list args) {
+  va_list copy;
+  va_copy(copy, args);
+  const int size = vsnprintf(nullptr, 0, fmt, copy);
+  va_end(copy);
+  std::string text(size > 0 ? static_cast<size_t>(size) : 0, '\0');
+  vsnprintf(text.data(), text.size() + 1, fmt, args);
+  return text;
+}
+
+std::string Format(const char* fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  std::string text = FormatV(fmt, args);
+  va_end(args);
+  return text;
+}
+
+std::vector<void*> CaptureStack() {
+  std::vector<void*> stack(kMaxFrames);
+  stack.resize(static_cast<size_t>(backtrace(stack.data(), kMaxFrames)));
+  return stack;
+}
+
+void ThrowFault(std::string kind, std::string detail, std::string advice) {
+  throw KernelFault{std::move(kind), std::move(detail), std::move(advice), CaptureStack()};
+}
+
+SourceLine FindKernelLine(const std::vector<void*>& stack) {
+  Dl_info self{};
+  dladdr(reinterpret_cast<const void*>(&FindKernelLine), &self);
+  for (void* frame : stack) {
+    Dl_info info{};
+    if (dladdr(frame, &info) == 0 || info.dli_fname == nullptr || info.dli_fbase == self.dli_fbase) {
+      continue;
+    }
+    // A return address is one past the call.
+    const uintptr_t offset = reinterpret_cast<uintptr_t>(frame) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1;
+    for (SourceLine& line : Symbolise(info.dli_fname, offset)) {
+      if (!IsSimulatorFile(line.file)) {
+        line.text = ReadLine(line.file, line.line);
+        return line;
+      }
+    }
+    if (info.dli_sname != nullptr) {
+      return {std::string(info.dli_fname) + "+" + Format("0x%zx", static_cast<size_t>(offset)), 0, ""};
+    }
+  }
+  return {};
+}
+
+}  // namespace aclsim

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel error: what went wrong, where, what hardware would do. Thrown inside a core, it ends the launch.
+#pragma once
+
+#include <cstdarg>
+#include <string>
+#include <vector>
+
+namespace aclsim {
+
+struct KernelFault {
+  std::string kind;    // "ub-out-of-bounds", "queue-order", ...
+  std::string detail;  // the numbers: got, wanted
+  std::string advice;  // what hardware would do and how to mend it
+  std::vector<void*> stack;
+};
+
+std::string Format(const char* fmt, ...) __attribute__((format(printf, 1, 2)));
+std::string FormatV(const char* fmt, va_list args);
+
+// Captures the stack and throws.
+[[noreturn]] void ThrowFault(std::string kind, std::string detail, std::string advice);
+
+// The current return addresses, innermost first.
+std::vector<void*> CaptureStack();
+
+struct SourceLine {
+  std::string file;
+  int line = 0;
+  std::string text;  // the line itself when the file can be read
+};
+// The innermost frame that is kernel code, not the simulator's headers. Reads debug information: slow, for reports only.
+SourceLine FindKernelLine(const std::vector<void*>& stack);
+
+}  // namespace aclsim

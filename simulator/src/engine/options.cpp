@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/options.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/launch.h"
+
+namespace aclsim {
+
+namespace {
+
+std::atomic<uint32_t> hostThreads{0};
+std::atomic<int> checkedMode{-1};  // -1: not decided yet
+
+uint32_t DefaultHostThreads() {
+  if (const char* text = std::getenv("ACLGRAD_SIM_THREADS")) {
+    const long value = std::strtol(text, nullptr, 10);
+    if (value > 0) {
+      return static_cast<uint32_t>(std::min(value, 1024L));
+    }
+  }
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
+  }
+  return 1;
+}
+
+}  // namespace
+
+uint32_t HostThreadCount() {
+  const uint32_t threads = hostThreads;
+  return threads != 0 ? threads : DefaultHostThreads();
+}
+
+void SetHostThreadCount(uint32_t threads) { hostThreads = threads; }
+
+bool CheckedMode() {
+  int mode = checkedMode;
+  if (mode < 0) {
+    const char* text = std::getenv("ACLGRAD_SIM_MODE");
+    mode = text != nullptr && std::strcmp(text, "fast") == 0 ? 0 : 1;
+    checkedMode = mode;
+  }
+  return mode != 0;
+}
+
+void SetCheckedMode(bool on) { checkedMode = on ? 1 : 0; }
+
+}  // namespace aclsim
