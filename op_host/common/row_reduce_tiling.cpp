@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses path, tile and split for the row-reduction family. Path, chunk and everything else that
+// the order of additions depends on follow from R, B and the dtype; only the split into units looks
+// at the number of cores.
+#include "common/row_reduce_tiling.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/ub_budget.h"
+
+namespace optiling {
+namespace {
+
+constexpr int64_t kFloatBytes = 4;
+constexpr int64_t kBlockBytes = 32;
+constexpr int64_t kRepeatLanes = 64;
+constexpr int64_t kBlocksPerRepeat = 8;
+constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
+constexpr int64_t kRing = 6;  // of the 8 event ids of a pipe pair; two are left to the framework
+constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
+constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
+constexpr int64_t kSplitColumnBytes = 128;
+constexpr int64_t kStreamColumns = 128;  // lanes of a column tile that is read twice
+constexpr int64_t kEvenUnits = 8;        // up to so many units per core, an uneven split would show
+constexpr int64_t kLineBytes = 512;      // GM moves in lines; wide column tiles start on one
+constexpr int64_t kLineColumnBytes = 8192;
+constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
+constexpr int64_t kGoodCopyBytes = 16384;
+constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t AlignUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
+int64_t AlignDown(int64_t a, int64_t b) { return a / b * b; }
+
+class Planner {
+ public:
+  Planner(const char* op, const ReduceView& view, int64_t elementBytes, const SocFacts& soc)
+      : op_(op),
+        view_(view),
+        bytes_(elementBytes),
+        soc_(soc),
+        usable_(static_cast<int64_t>(UsableUb(soc.ubBytes))),
+        blockLanes_(kBlockBytes / elementBytes) {}
+
+  std::string Make(RowReducePlan* plan) {
+    if (view_.reduce == 1) {
+      // Nothing to add up: the whole tensor is one long line of independent columns.
+      view_ = {1, 1, view_.outer * view_.inner};
+    }
+    if (view_.inner == 1 && view_.reduce > 1) {
+      const int64_t row = AlignUp(view_.reduce, blockLanes_);
+      plan_.path = WholeBudget(row, 1).Total() <= static_cast<uint64_t>(usable_)
+                       ? RowReducePath::kRows
+                       : RowReducePath::kLongRows;
+    } else {
+      plan_.path = view_.reduce <= MaxTileLanes() / MinColumns() ? RowReducePath::kSlabs
+                                                                 : RowReducePath::kLongSlabs;
+    }
+    plan_.outer = view_.outer;
+    plan_.reduce = view_.reduce;
+    plan_.inner = view_.inner;
+    switch (plan_.path) {
+      case RowReducePath::kRows:
+        Rows();
+        break;
+      case RowReducePath::kLongRows:
+        LongRows();
+        break;
+      case RowReducePath::kSlabs:
+        Slabs();
+        break;
+      case RowReducePath::kLongSlabs:
+        LongSlabs();
+        break;
+    }
+    const UbBudget budget = plan_.ring > 0 ? ChunkedBudget(plan_.tileLanes)
+                                           : WholeBudget(plan_.tileLanes, plan_.tileUnits);
+    plan_.ubBytes = budget.Total();
+    if (plan_.tileLanes <= 0 || plan_.ubBytes > static_cast<uint64_t>(usable_)) {
+      return OverBudget();
+    }
+    *plan = plan_;
+    return {};
+  }
+
+ private:
+  bool AlongLanes() const {
+    return plan_.path == RowReducePath::kRows || plan_.path == RowReducePath::kLongRows;
+  }
+
+  // Mirrors the InitBuffer calls of ReduceWhole.
+  UbBudget WholeBudget(int64_t lanes, int64_t units) const {
+    UbBudget budget;
+    budget.Add("in (y, g)", 2, static_cast<uint64_t>(2 * lanes * bytes_));
+    budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
+    AddWork(lanes, units, &budget);
+    return budget;
+  }
+
+  // Mirrors the InitBuffer calls of ReduceChunked.
+  UbBudget ChunkedBudget(int64_t lanes) const {
+    UbBudget budget;
+    budget.Add("in (y, g)", kRing, static_cast<uint64_t>(2 * lanes * bytes_));
+    budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
+    AddWork(lanes, 1, &budget);
+    budget.Add("running sum", 1, static_cast<uint64_t>(lanes * kFloatBytes));
+    return budget;
+  }
+
+  void AddWork(int64_t lanes, int64_t units, UbBudget* budget) const {
+    if (bytes_ < kFloatBytes) {
+      budget->Add("f32 work", 1, static_cast<uint64_t>(2 * lanes * kFloatBytes));
+    }
+    if (AlongLanes()) {
+      const int64_t rows = AlignUp(units, kBlocksPerRepeat);
+      budget->Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
+      budget->Add("spread sums", 1, static_cast<uint64_t>(rows * kBlockBytes));
+    }
+  }
+
+  // Lanes of a tile without row sums.
+  int64_t MaxTileLanes() const { return AlignDown(usable_ / LaneBytes(), kRepeatLanes); }
+
+  int64_t LaneBytes() const { return 6 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
+
+  int64_t MaxChunkLanes() const {
+    const int64_t perLane =
+        (2 * kRing + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0) + kFloatBytes;
+    const int64_t sums = kBlocksPerRepeat * (kFloatBytes + kBlockBytes);
+    return std::max<int64_t>(0, AlignDown((usable_ - sums) / perLane, kRepeatLanes));
+  }
+
+  int64_t MinColumns() const {
+    return std::min(AlignUp(view_.inner, blockLanes_), kMinColumnBytes / bytes_);
+  }
+
+  int64_t CoresFor(int64_t units) const {
+    const int64_t total = view_.outer * view_.reduce * view_.inner * bytes_;
+    return std::min({soc_.cores, units, CeilDiv(total, kMinCoreBytes)});
+  }
+
+  void Split(int64_t units) {
+    plan_.units = units;
+    plan_.cores = CoresFor(units);
+  }
+
+  // Units per tile: what fits, but enough tiles per core for the pipes to overlap as long as copies
+  // stay large.
+  int64_t UnitsPerTile(int64_t most, int64_t unitBytes) const {
+    const int64_t perCore = CeilDiv(plan_.units, plan_.cores);
+    const int64_t byCopies = perCore / std::max<int64_t>(1, CeilDiv(kGoodCopyBytes, unitBytes));
+    const int64_t tiles = std::max(CeilDiv(perCore, most), std::min(kPipelineTiles, byCopies));
+    return CeilDiv(perCore, std::max<int64_t>(1, tiles));
+  }
+
+  void Rows() {
+    const int64_t row = AlignUp(view_.reduce, blockLanes_);
+    const int64_t rowBytes = row * LaneBytes() + kFloatBytes + kBlockBytes;
+    int64_t most = std::clamp<int64_t>(usable_ / rowBytes, 1, kMaxRowsPerTile);
+    while (most > 1 && WholeBudget(most * row, most).Total() > static_cast<uint64_t>(usable_)) {
+      --most;
+    }
+    if (most > kBlocksPerRepeat) {
+      most = AlignDown(most, kBlocksPerRepeat);
+    }
+    Split(view_.outer);
+    plan_.tileUnits = UnitsPerTile(most, row * bytes_);
+    plan_.tileLanes = AlignUp(plan_.tileUnits * row, blockLanes_);
+  }
+
+  void LongRows() {
+    const int64_t most = MaxChunkLanes();
+    if (most == 0) {
+      return;
+    }
+    const int64_t chunks = CeilDiv(view_.reduce, most);
+    plan_.chunk = AlignUp(CeilDiv(view_.reduce, chunks), kRepeatLanes);
+    plan_.tileLanes = plan_.chunk;
+    Ring();
+    Split(view_.outer);
+  }
+
+  void Ring() {
+    const int64_t chunks = CeilDiv(view_.reduce, plan_.chunk);
+    plan_.ring = kRing;
+    plan_.resident = chunks <= kRing ? chunks : kRing - kStreaming;
+  }
+
+  // Columns of a unit: at most `most`, fewer when there would be fewer units than cores. `floor` is
+  // as narrow as it goes.
+  void SplitColumns(int64_t most, int64_t floor) {
+    const int64_t wanted = CoresFor(std::numeric_limits<int64_t>::max());
+    const int64_t perSlab = CeilDiv(wanted, view_.outer);
+    const int64_t narrow =
+        std::max(std::min(floor, most), AlignUp(CeilDiv(view_.inner, perSlab), blockLanes_));
+    const int64_t width = std::min(most, narrow);
+    if (width >= view_.inner) {
+      plan_.colTile = view_.inner;
+      plan_.colTiles = 1;
+    } else {
+      int64_t tiles = CeilDiv(view_.inner, width);
+      if (view_.outer * tiles < kEvenUnits * wanted) {
+        // Few units per core: as many as all cores can share without a rest.
+        const int64_t even = CeilDiv(view_.outer * tiles, wanted) * wanted / view_.outer;
+        tiles = std::max(tiles, std::min(even, view_.inner / std::max<int64_t>(1, floor)));
+      }
+      const int64_t columns = CeilDiv(view_.inner, tiles);
+      const int64_t line = columns * bytes_ < kLineColumnBytes ? blockLanes_ : kLineBytes / bytes_;
+      plan_.colTile = std::min(width, AlignUp(columns, line));
+      plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
+    }
+    Split(view_.outer * plan_.colTiles);
+  }
+
+  void Slabs() {
+    const int64_t lanes = MaxTileLanes();
+    SplitColumns(AlignDown(lanes / view_.reduce, blockLanes_), kSplitColumnBytes / bytes_);
+    const int64_t unit = view_.reduce * AlignUp(plan_.colTile, blockLanes_);
+    if (plan_.colTiles == 1) {
+      plan_.tileUnits = UnitsPerTile(lanes / unit, unit * bytes_);
+    }
+    plan_.tileLanes = plan_.tileUnits * unit;
+  }
+
+  void LongSlabs() {
+    const int64_t lanes = MaxChunkLanes();
+    const int64_t whole = AlignUp(view_.inner, blockLanes_);
+    if (lanes < blockLanes_) {
+      return;
+    }
+    // The widest columns whose chunks all stay in UB; where even narrow ones do not, wide ones that
+    // are read twice.
+    int64_t columns = std::min(whole, AlignDown(kRing * lanes / view_.reduce, blockLanes_));
+    while (columns >= MinColumns() && lanes / columns * kRing < view_.reduce) {
+      columns -= blockLanes_;
+    }
+    if (columns < MinColumns()) {
+      columns = std::min(whole, kStreamColumns);
+    }
+    const int64_t most = lanes / columns;
+    plan_.chunk = CeilDiv(view_.reduce, CeilDiv(view_.reduce, most));
+    Ring();
+    SplitColumns(columns, kSplitColumnBytes / bytes_);
+    plan_.tileLanes = plan_.chunk * AlignUp(plan_.colTile, blockLanes_);
+  }
+
+  std::string OverBudget() const {
+    const UbBudget budget = plan_.ring > 0 || plan_.path == RowReducePath::kLongRows ||
+                                    plan_.path == RowReducePath::kLongSlabs
+                                ? ChunkedBudget(kRepeatLanes)
+                                : WholeBudget(plan_.tileLanes, plan_.tileUnits);
+    return std::string(op_) + ": UB needs " + WithCommas(budget.Total()) + " B of " +
+           WithCommas(static_cast<uint64_t>(std::max<int64_t>(0, usable_))) + " B usable on " +
+           soc_.name + " (" + budget.Table() + ") at [A, R, B] = [" + std::to_string(view_.outer) +
+           ", " + std::to_string(view_.reduce) + ", " + std::to_string(view_.inner) + "], " +
+           std::to_string(bytes_) + " B per element. The smallest tile that works is " +
+           std::to_string(kRepeatLanes) + " lanes (" +
+           WithCommas(ChunkedBudget(kRepeatLanes).Total()) +
+           " B): check the UB size that the platform reports (" + WithCommas(soc_.ubBytes) + " B)";
+  }
+
+  const char* op_;
+  ReduceView view_;
+  int64_t bytes_;
+  const SocFacts& soc_;
+  int64_t usable_;
+  int64_t blockLanes_;
+  RowReducePlan plan_;
+};
+
+}  // namespace
+
+std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view) {
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  if (rank > 8) {
+    return "rank " + std::to_string(rank) + " of the input, wanted at most 8";
+  }
+  const int64_t most = std::max<int64_t>(rank, 1);
+  if (axis < -most || axis >= most) {
+    return "axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank) +
+           ", wanted a value in [" + std::to_string(-most) + ", " + std::to_string(most - 1) + "]";
+  }
+  const int64_t at = axis < 0 ? axis + most : axis;
+  *view = {1, 1, 1};
+  int64_t total = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t dim = dims[static_cast<size_t>(i)];
+    if (dim <= 0) {
+      return "dim " + std::to_string(i) + " of the input is " + std::to_string(dim) +
+             ", wanted a positive size (an empty tensor needs no launch)";
+    }
+    // 8-byte offsets on the device must not wrap.
+    if (total > std::numeric_limits<int64_t>::max() / 8 / dim) {
+      return "the input has more than 2^60 elements at dim " + std::to_string(i);
+    }
+    total *= dim;
+    (i < at ? view->outer : (i == at ? view->reduce : view->inner)) *= dim;
+  }
+  return {};
+}
+
+std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t elementBytes,
+                              const SocFacts& soc, RowReducePlan* plan) {
+  if (elementBytes != 2 && elementBytes != 4) {
+    return std::string(op) + ": " + std::to_string(elementBytes) +
+           " B per element, wanted 4 (FLOAT) or 2 (FLOAT16, BF16)";
+  }
+  if (soc.cores <= 0) {
+    return std::string(op) + ": the platform reports " + std::to_string(soc.cores) +
+           " vector cores on " + soc.name + ", wanted at least 1";
+  }
+  return Planner(op, view, elementBytes, soc).Make(plan);
+}
+
+}  // namespace optiling

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling of the row-reduction family (op_kernel/common/row_reduce.h): a pure function of shape,
+// dtype and SoC.
+#ifndef OP_HOST_COMMON_ROW_REDUCE_TILING_H_
+#define OP_HOST_COMMON_ROW_REDUCE_TILING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace optiling {
+
+enum class RowReducePath : uint64_t { kRows = 1, kLongRows = 2, kSlabs = 3, kLongSlabs = 4 };
+
+struct SocFacts {
+  std::string name;
+  int64_t cores = 0;     // vector cores
+  uint64_t ubBytes = 0;  // as PlatformAscendC reports it
+};
+
+// A contiguous tensor seen from its reduction axis.
+struct ReduceView {
+  int64_t outer = 0;
+  int64_t reduce = 0;
+  int64_t inner = 0;
+};
+
+struct RowReducePlan {
+  RowReducePath path = RowReducePath::kRows;
+  int64_t outer = 0;
+  int64_t reduce = 0;
+  int64_t inner = 0;
+  int64_t units = 0;
+  int64_t cores = 0;
+  int64_t colTiles = 1;
+  int64_t colTile = 0;
+  int64_t tileUnits = 1;
+  int64_t tileLanes = 0;
+  int64_t chunk = 0;
+  int64_t ring = 0;
+  int64_t resident = 0;
+  uint64_t ubBytes = 0;
+};
+
+// Both return an empty string, or what is wrong and what would be right.
+std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view);
+std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t elementBytes,
+                              const SocFacts& soc, RowReducePlan* plan);
+
+template <typename TilingData>
+void FillTiling(const RowReducePlan& plan, TilingData* data) {
+  *data = TilingData{};
+  data->outer = plan.outer;
+  data->reduce = plan.reduce;
+  data->inner = plan.inner;
+  data->colTiles = plan.colTiles;
+  data->unitsPerCore = plan.units / plan.cores;
+  data->extraCores = static_cast<int32_t>(plan.units % plan.cores);
+  data->colTile = static_cast<int32_t>(plan.colTile);
+  data->tileUnits = static_cast<int32_t>(plan.tileUnits);
+  data->tileLanes = static_cast<int32_t>(plan.tileLanes);
+  data->chunk = static_cast<int32_t>(plan.chunk);
+  data->ring = static_cast<int32_t>(plan.ring);
+  data->resident = static_cast<int32_t>(plan.resident);
+}
+
+}  // namespace optiling
+
+#endif  // OP_HOST_COMMON_ROW_REDUCE_TILING_H_

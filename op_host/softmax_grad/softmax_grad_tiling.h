@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host tells the softmax_grad kernel. Host and device must lay it out alike: plain,
+// fixed-width, no padding.
+#ifndef OP_HOST_SOFTMAX_GRAD_SOFTMAX_GRAD_TILING_H_
+#define OP_HOST_SOFTMAX_GRAD_SOFTMAX_GRAD_TILING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+// A unit is what a core takes: a row, a slab [R, B], or colTile columns of a slab. Core c has
+// unitsPerCore of them, one more if c < extraCores.
+struct SoftmaxGradTilingData {
+  int64_t outer;     // A
+  int64_t reduce;    // R
+  int64_t inner;     // B
+  int64_t colTiles;  // column tiles of a slab
+  int64_t unitsPerCore;
+  int32_t extraCores;
+  int32_t colTile;    // columns of a unit, 0 when B == 1
+  int32_t tileUnits;  // units of a tile
+  int32_t tileLanes;  // elements that a buffer holds of one operand
+  int32_t chunk;      // part of R per chunk, 0 when R fits
+  int32_t ring;       // chunk buffers, 0 when R fits
+  int32_t resident;   // chunks that stay in UB between the passes
+  int32_t reserved;
+};
+
+static_assert(sizeof(SoftmaxGradTilingData) == 72, "layout is shared with the device");
+static_assert(offsetof(SoftmaxGradTilingData, extraCores) == 40,
+              "layout is shared with the device");
+static_assert(offsetof(SoftmaxGradTilingData, resident) == 64, "layout is shared with the device");
+
+#endif  // OP_HOST_SOFTMAX_GRAD_SOFTMAX_GRAD_TILING_H_

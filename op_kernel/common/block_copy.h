@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided copies between GM and UB of any length: blocks at a distance in GM, each on a 32-byte
+// boundary in UB.
+#ifndef OP_KERNEL_COMMON_BLOCK_COPY_H_
+#define OP_KERNEL_COMMON_BLOCK_COPY_H_
+
+#include "kernel_operator.h"
+
+namespace rowreduce {
+
+struct BlockShape {
+  uint32_t blocks;    // how many
+  uint32_t length;    // elements of one block
+  uint64_t distance;  // elements between the starts of two blocks in GM
+};
+
+constexpr uint32_t kMaxBlockCount = 4095;
+constexpr uint64_t kMaxGapBytes = 0xFFFFFFFFull;
+
+// Elements from one block to the next in UB.
+template <typename T>
+__aicore__ inline uint32_t UbPitch(uint32_t length) {
+  constexpr uint32_t kElements = 32 / sizeof(T);
+  return (length + kElements - 1) / kElements * kElements;
+}
+
+// Calls copy(GM element offset, UB element offset, params) for each DataCopyPad that the shape
+// needs. toUb says on which side of the copy GM is: its gap counts bytes, while the UB side is
+// dense.
+template <typename T, bool toUb, typename Copy>
+__aicore__ inline void ForCopies(BlockShape shape, const Copy& copy) {
+  const uint32_t pitch = UbPitch<T>(shape.length);
+  if (pitch == shape.length && shape.distance == shape.length) {
+    shape.length *= shape.blocks;
+    shape.blocks = 1;
+  }
+  const uint32_t bytes = shape.length * static_cast<uint32_t>(sizeof(T));
+  const uint64_t gap = shape.blocks > 1 ? shape.distance * sizeof(T) - bytes : 0;
+  // A gap that no instruction can express: one copy per block.
+  const uint32_t most = gap > kMaxGapBytes ? 1 : kMaxBlockCount;
+  const uint32_t step = most == 1 ? 0 : static_cast<uint32_t>(gap);
+  for (uint32_t done = 0; done < shape.blocks; done += most) {
+    const uint32_t left = shape.blocks - done;
+    const uint16_t count = static_cast<uint16_t>(left < most ? left : most);
+    const AscendC::DataCopyExtParams params(count, bytes, toUb ? step : 0, toUb ? 0 : step, 0);
+    copy(done * shape.distance, done * pitch, params);
+  }
+}
+
+// Bytes between the end of a block and the next 32-byte boundary are filled with zeros.
+template <typename T>
+struct CopyIn {
+  const AscendC::LocalTensor<T>& dst;
+  const AscendC::GlobalTensor<T>& src;
+  uint64_t offset;
+  AscendC::DataCopyPadExtParams<T> pad;
+
+  __aicore__ inline void operator()(uint64_t gm, uint32_t ub,
+                                    const AscendC::DataCopyExtParams& params) const {
+    AscendC::DataCopyPad(dst[ub], src[offset + gm], params, pad);
+  }
+};
+
+template <typename T>
+struct CopyOut {
+  const AscendC::GlobalTensor<T>& dst;
+  const AscendC::LocalTensor<T>& src;
+  uint64_t offset;
+
+  __aicore__ inline void operator()(uint64_t gm, uint32_t ub,
+                                    const AscendC::DataCopyExtParams& params) const {
+    AscendC::DataCopyPad(dst[offset + gm], src[ub], params);
+  }
+};
+
+template <typename T>
+__aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
+                                  const AscendC::GlobalTensor<T>& src, uint64_t offset,
+                                  const BlockShape& shape) {
+  const uint8_t fill = static_cast<uint8_t>(UbPitch<T>(shape.length) - shape.length);
+  const AscendC::DataCopyPadExtParams<T> pad(true, 0, fill, static_cast<T>(0));
+  ForCopies<T, true>(shape, CopyIn<T>{dst, src, offset, pad});
+}
+
+template <typename T>
+__aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
+                                   const AscendC::LocalTensor<T>& src, const BlockShape& shape) {
+  ForCopies<T, false>(shape, CopyOut<T>{dst, src, offset});
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_BLOCK_COPY_H_

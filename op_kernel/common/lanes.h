@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// fp32 vector arithmetic on matrices in UB: rows at a pitch, sums of rows, products with one value
+// per row or per column.
+#ifndef OP_KERNEL_COMMON_LANES_H_
+#define OP_KERNEL_COMMON_LANES_H_
+
+#include "kernel_operator.h"
+
+namespace rowreduce {
+
+using AscendC::BinaryRepeatParams;
+using AscendC::LocalTensor;
+using AscendC::PipeBarrier;
+
+constexpr uint32_t kBlockBytes = 32;
+constexpr uint32_t kBlockLanes = 8;    // fp32 lanes of one 32-byte block
+constexpr uint32_t kRepeatLanes = 64;  // fp32 lanes of one repeat
+constexpr uint32_t kRepeatBlocks = 8;
+constexpr uint32_t kMaxRepeat = 255;
+constexpr uint32_t kMaxRepeatStride = 255;  // blocks
+// Up to here a row is so short that an instruction takes one block of each of eight rows instead of
+// one row per repeat.
+constexpr uint32_t kShortRowLanes = 56;
+
+enum class Op { kAdd, kMul };
+
+__aicore__ inline uint32_t Min(uint32_t a, uint32_t b) { return a < b ? a : b; }
+__aicore__ inline uint32_t CeilDiv(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
+__aicore__ inline uint32_t AlignUp(uint32_t a, uint32_t b) { return CeilDiv(a, b) * b; }
+
+// One instruction per 255 repeats.
+template <Op op>
+__aicore__ inline void Repeat(const LocalTensor<float>& dst, const LocalTensor<float>& a,
+                              const LocalTensor<float>& b, uint64_t mask, uint32_t repeats,
+                              const BinaryRepeatParams& p) {
+  for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
+    const uint8_t n = static_cast<uint8_t>(Min(kMaxRepeat, repeats - done));
+    const uint32_t at = done * kBlockLanes;
+    if constexpr (op == Op::kAdd) {
+      AscendC::Add(dst[at * p.dstRepStride], a[at * p.src0RepStride], b[at * p.src1RepStride], mask,
+                   n, p);
+    } else {
+      AscendC::Mul(dst[at * p.dstRepStride], a[at * p.src0RepStride], b[at * p.src1RepStride], mask,
+                   n, p);
+    }
+  }
+}
+
+// dst[r, 0:lanes] = a[r, 0:lanes] op b[r, 0:lanes]. Pitches are multiples of 8 lanes; pitch 0 uses
+// one row for all. Takes the form with fewer instructions: 64 columns of all rows at once, or one
+// whole row at once.
+template <Op op>
+__aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
+                               const LocalTensor<float>& a, uint32_t aPitch,
+                               const LocalTensor<float>& b, uint32_t bPitch, uint32_t rows,
+                               uint32_t lanes) {
+  constexpr uint32_t kMaxPitch = kMaxRepeatStride * kBlockLanes;
+  const bool byColumns = dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
+                         CeilDiv(lanes, kRepeatLanes) < rows;
+  if (byColumns) {
+    const BinaryRepeatParams p(1, 1, 1, static_cast<uint8_t>(dstPitch / kBlockLanes),
+                               static_cast<uint8_t>(aPitch / kBlockLanes),
+                               static_cast<uint8_t>(bPitch / kBlockLanes));
+    for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
+      Repeat<op>(dst[c], a[c], b[c], Min(kRepeatLanes, lanes - c), rows, p);
+    }
+    return;
+  }
+  for (uint32_t r = 0; r < rows; ++r) {
+    if constexpr (op == Op::kAdd) {
+      AscendC::Add(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
+    } else {
+      AscendC::Mul(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
+    }
+  }
+}
+
+// dst[r] = a[r] op b[r] for blocks of 8 lanes, which lie `*Step` blocks apart: eight rows per
+// repeat.
+template <Op op>
+__aicore__ inline void ForBlocks(const LocalTensor<float>& dst, uint32_t dstStep,
+                                 const LocalTensor<float>& a, uint32_t aStep,
+                                 const LocalTensor<float>& b, uint32_t bStep, uint32_t rows) {
+  const BinaryRepeatParams p(
+      static_cast<uint8_t>(dstStep), static_cast<uint8_t>(aStep), static_cast<uint8_t>(bStep),
+      static_cast<uint8_t>(dstStep * kRepeatBlocks), static_cast<uint8_t>(aStep * kRepeatBlocks),
+      static_cast<uint8_t>(bStep * kRepeatBlocks));
+  const uint32_t full = rows / kRepeatBlocks;
+  Repeat<op>(dst, a, b, kRepeatLanes, full, p);
+  const uint32_t rest = rows % kRepeatBlocks;
+  if (rest > 0) {
+    const uint32_t at = full * kRepeatLanes;
+    Repeat<op>(dst[at * dstStep], a[at * aStep], b[at * bStep], rest * kBlockLanes, 1, p);
+  }
+}
+
+struct Folded {
+  LocalTensor<float> lanes;
+  uint32_t pitch;
+  uint32_t width;
+};
+
+// Adds the right half of each row to its left half, in units of `unit` lanes, until a row is at
+// most `stop` lanes wide: a tree whose shape depends on `width` alone. scratch takes rows * width /
+// 2 lanes; it may be src when rows == 1.
+__aicore__ inline Folded FoldRows(const LocalTensor<float>& src, uint32_t pitch, uint32_t width,
+                                  uint32_t unit, uint32_t stop, uint32_t rows,
+                                  const LocalTensor<float>& scratch) {
+  Folded f{src, pitch, width};
+  const uint32_t scratchPitch = width / unit / 2 * unit;
+  while (f.width > stop) {
+    const uint32_t half = f.width / unit / 2 * unit;
+    ForRows<Op::kAdd>(scratch, scratchPitch, f.lanes, f.pitch, f.lanes[half], f.pitch, rows, half);
+    PipeBarrier<PIPE_V>();
+    if (f.width > 2 * half) {
+      ForRows<Op::kAdd>(scratch, scratchPitch, scratch, scratchPitch, f.lanes[2 * half], f.pitch,
+                        rows, unit);
+      PipeBarrier<PIPE_V>();
+    }
+    f = Folded{scratch, scratchPitch, half};
+  }
+  return f;
+}
+
+// sums[r] = sum of src[r, 0:width]; width is a multiple of 8, lanes that pad a row hold zeros. The
+// order of additions depends on width alone. scratch: rows * max(8, width / 2) lanes; may be src
+// when rows == 1.
+__aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor<float>& src,
+                               uint32_t pitch, uint32_t width, uint32_t rows,
+                               const LocalTensor<float>& scratch) {
+  if (width <= kShortRowLanes) {
+    const uint32_t blocks = width / kBlockLanes;
+    const uint32_t step = pitch / kBlockLanes;
+    LocalTensor<float> partial = src;
+    if (blocks > 1) {
+      partial = scratch;
+      ForBlocks<Op::kAdd>(partial, 1, src, step, src[kBlockLanes], step, rows);
+      PipeBarrier<PIPE_V>();
+      for (uint32_t c = 2; c < blocks; ++c) {
+        ForBlocks<Op::kAdd>(partial, 1, partial, 1, src[c * kBlockLanes], step, rows);
+        PipeBarrier<PIPE_V>();
+      }
+    }
+    const uint32_t full = rows / kRepeatBlocks;
+    if (full > 0) {
+      AscendC::BlockReduceSum<float>(sums, partial, static_cast<int32_t>(full), kRepeatLanes, 1, 1,
+                                     kRepeatBlocks);
+    }
+    const uint32_t rest = rows % kRepeatBlocks;
+    if (rest > 0) {
+      AscendC::BlockReduceSum<float>(sums[full * kRepeatBlocks], partial[full * kRepeatLanes], 1,
+                                     static_cast<int32_t>(rest * kBlockLanes), 1, 1, kRepeatBlocks);
+    }
+    return;
+  }
+  const Folded f = FoldRows(src, pitch, width, kBlockLanes, kRepeatLanes, rows, scratch);
+  for (uint32_t r = 0; r < rows; r += kMaxRepeat) {
+    AscendC::WholeReduceSum<float>(sums[r], f.lanes[r * f.pitch], static_cast<int32_t>(f.width),
+                                   static_cast<int32_t>(Min(kMaxRepeat, rows - r)), 1, 1,
+                                   static_cast<int32_t>(f.pitch / kBlockLanes));
+  }
+}
+
+// blocks[8 r : 8 r + 8] = sums[r]. Eight sums are read per repeat, so sums holds a multiple of 8.
+__aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalTensor<float>& sums,
+                                  uint32_t rows) {
+  AscendC::Brcb(blocks, sums, static_cast<uint8_t>(CeilDiv(rows, kRepeatBlocks)),
+                AscendC::BrcbRepeatParams(1, kRepeatBlocks));
+}
+
+// a[r, 0:width] *= s[r], where blocks is s after SpreadSums: a source block stride of 0 repeats
+// s[r] over the row.
+__aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, uint32_t width,
+                                 const LocalTensor<float>& blocks, uint32_t rows) {
+  const uint32_t step = pitch / kBlockLanes;
+  if (width <= kShortRowLanes) {
+    for (uint32_t c = 0; c < width; c += kBlockLanes) {
+      ForBlocks<Op::kMul>(a[c], step, a[c], step, blocks, 1, rows);
+    }
+    return;
+  }
+  if (step <= kMaxRepeatStride && CeilDiv(width, kRepeatLanes) <= rows) {
+    const BinaryRepeatParams p(1, 1, 0, static_cast<uint8_t>(step), static_cast<uint8_t>(step), 1);
+    for (uint32_t c = 0; c < width; c += kRepeatLanes) {
+      Repeat<Op::kMul>(a[c], a[c], blocks, Min(kRepeatLanes, width - c), rows, p);
+    }
+    return;
+  }
+  const BinaryRepeatParams p(1, 1, 0, kRepeatBlocks, kRepeatBlocks, 0);
+  const uint32_t full = width / kRepeatLanes;
+  const uint32_t rest = width % kRepeatLanes;
+  for (uint32_t r = 0; r < rows; ++r) {
+    const uint32_t at = r * pitch;
+    Repeat<Op::kMul>(a[at], a[at], blocks[r * kBlockLanes], kRepeatLanes, full, p);
+    if (rest > 0) {
+      const uint32_t tail = at + full * kRepeatLanes;
+      Repeat<Op::kMul>(a[tail], a[tail], blocks[r * kBlockLanes], rest, 1, p);
+    }
+  }
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_LANES_H_

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row-reduction family on a view [A, R, B]:   s[a, b] = sum_r f(g, y)      out = h(f, s * y')
+//
+// A Step gives the operator its two vector steps; both work on fp32 lanes and keep a pair of zeros
+// a zero in f:
+//   Prepare(f, y, n)       f holds g on entry and f(g, y) on return; y holds y' on return
+//   Combine(dst, f, sy, n) dst = h(f, s * y'); dst may be f or sy
+// Tiling is a plain struct with the fields that the two classes below read;
+// op_host/common/row_reduce_tiling.h fills it.
+//
+// kAlongLanes says that B == 1: R lies along the lanes of a vector and s is one value per row of a
+// tile. Otherwise rows of b columns lie one below the other in UB and s is a vector of b lanes; GM
+// is never transposed.
+//
+// Where the queues do not order two instructions, both are on the vector pipe: PipeBarrier<PIPE_V>
+// stands between them.
+#ifndef OP_KERNEL_COMMON_ROW_REDUCE_H_
+#define OP_KERNEL_COMMON_ROW_REDUCE_H_
+
+#include <type_traits>
+
+#include "common/block_copy.h"
+#include "common/lanes.h"
+#include "kernel_operator.h"
+
+namespace rowreduce {
+
+using AscendC::GlobalTensor;
+using AscendC::RoundMode;
+using AscendC::TBuf;
+using AscendC::TPipe;
+using AscendC::TPosition;
+using AscendC::TQue;
+
+constexpr int32_t kQueueDepth = 1;
+constexpr uint8_t kBuffers = 2;  // double buffering
+constexpr uint32_t kMaxRing =
+    8;  // a core has 8 event ids per pair of pipes, and a queue buffer takes one
+
+// What both classes share: the operands in GM, the part of this core, the fp32 work area and the
+// way in and out of it.
+template <typename T, typename Tiling, typename Step, bool kAlongLanes>
+class RowReduceBase {
+ protected:
+  static constexpr bool kFp32 = std::is_same_v<T, float>;
+
+  __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, const Tiling& t,
+                                  const Step& step)
+      : t_(t), step_(step) {
+    const uint64_t size = static_cast<uint64_t>(t.outer) * t.reduce * t.inner;
+    yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), size);
+    gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), size);
+    outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
+    const int64_t core = AscendC::GetBlockIdx();
+    const int64_t extra = core < t.extraCores ? core : t.extraCores;
+    first_ = core * t.unitsPerCore + extra;
+    last_ = first_ + t.unitsPerCore + (core < t.extraCores ? 1 : 0);
+
+    const uint32_t lanes = static_cast<uint32_t>(t.tileLanes);
+    pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(lanes * sizeof(T)));
+    if constexpr (!kFp32) {
+      pipe->InitBuffer(work_, static_cast<uint32_t>(2 * lanes * sizeof(float)));
+    }
+    if constexpr (kAlongLanes) {
+      const uint32_t rows = AlignUp(static_cast<uint32_t>(t.tileUnits), kRepeatBlocks);
+      pipe->InitBuffer(sums_, static_cast<uint32_t>(rows * sizeof(float)));
+      pipe->InitBuffer(spread_, rows * kBlockBytes);
+      // SpreadSums reads whole groups of eight sums, of which the last may be partly unused.
+      AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  // The pair (y, g) of one tile shares a queue buffer: y first, g behind it.
+  __aicore__ inline void LoadPair(const LocalTensor<T>& in, uint64_t offset,
+                                  const BlockShape& shape) {
+    LoadBlocks(in, yGm_, offset, shape);
+    LoadBlocks(in[t_.tileLanes], gGm_, offset, shape);
+  }
+
+  struct Pair {
+    LocalTensor<float> y;
+    LocalTensor<float> f;
+  };
+
+  // fp32 lanes of the pair: in place for fp32, otherwise converted into the work area.
+  __aicore__ inline Pair Lanes(const LocalTensor<T>& in, uint32_t count) {
+    if constexpr (kFp32) {
+      return Pair{in, in[t_.tileLanes]};
+    } else {
+      const LocalTensor<float> y = work_.template Get<float>();
+      const LocalTensor<float> f = y[t_.tileLanes];
+      AscendC::Cast(y, in, RoundMode::CAST_NONE, count);
+      AscendC::Cast(f, in[t_.tileLanes], RoundMode::CAST_NONE, count);
+      PipeBarrier<PIPE_V>();
+      return Pair{y, f};
+    }
+  }
+
+  // out = h(f, s * y'), where pair.y already holds s * y'.
+  __aicore__ inline void Finish(const LocalTensor<T>& out, const Pair& pair, uint32_t count) {
+    if constexpr (kFp32) {
+      step_.Combine(out, pair.f, pair.y, count);
+    } else {
+      step_.Combine(pair.y, pair.f, pair.y, count);
+      PipeBarrier<PIPE_V>();
+      AscendC::Cast(out, pair.y, RoundMode::CAST_RINT, count);
+    }
+  }
+
+  const Tiling& t_;
+  const Step& step_;
+  GlobalTensor<T> yGm_;
+  GlobalTensor<T> gGm_;
+  GlobalTensor<T> outGm_;
+  int64_t first_;  // units of this core
+  int64_t last_;
+  TQue<TPosition::VECOUT, kQueueDepth> outQueue_;
+  TBuf<TPosition::VECCALC> work_;    // y and f in fp32
+  TBuf<TPosition::VECCALC> sums_;    // one sum per row
+  TBuf<TPosition::VECCALC> spread_;  // each sum in a block of its own
+};
+
+// A tile holds the whole reduction axis, of several rows (or slabs [R, B]) where they are short:
+// each byte moves once.
+template <typename T, typename Tiling, typename Step, bool kAlongLanes>
+class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
+  using Base = RowReduceBase<T, Tiling, Step, kAlongLanes>;
+  using typename Base::Pair;
+
+ public:
+  __aicore__ inline ReduceWhole(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, const Tiling& t,
+                                const Step& step)
+      : Base(pipe, y, g, out, t, step) {
+    pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
+  }
+
+  __aicore__ inline void Process() {
+    for (int64_t unit = this->first_; unit < this->last_; unit += this->t_.tileUnits) {
+      const int64_t left = this->last_ - unit;
+      const Tile tile =
+          At(unit, static_cast<uint32_t>(left < this->t_.tileUnits ? left : this->t_.tileUnits));
+      LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+      this->LoadPair(in, tile.offset, tile.shape);
+      inQueue_.EnQue(in);
+      Compute(tile);
+      LocalTensor<T> out = this->outQueue_.template DeQue<T>();
+      StoreBlocks(this->outGm_, tile.offset, out, tile.shape);
+      this->outQueue_.FreeTensor(out);
+    }
+  }
+
+ private:
+  struct Tile {
+    uint64_t offset;
+    BlockShape shape;
+    uint32_t units;  // rows, or slabs
+    uint32_t pitch;  // lanes of one block: a row, or the columns of a slab
+  };
+
+  __aicore__ inline Tile At(int64_t unit, uint32_t units) const {
+    const uint64_t reduce = static_cast<uint64_t>(this->t_.reduce);
+    const uint64_t inner = static_cast<uint64_t>(this->t_.inner);
+    Tile tile;
+    tile.units = units;
+    if constexpr (kAlongLanes) {
+      tile.offset = unit * reduce;
+      tile.shape = BlockShape{units, static_cast<uint32_t>(reduce), reduce};
+    } else if (this->t_.colTiles == 1) {
+      tile.offset = unit * reduce * inner;
+      tile.shape =
+          BlockShape{units * static_cast<uint32_t>(reduce), static_cast<uint32_t>(inner), inner};
+    } else {
+      const uint64_t column = static_cast<uint64_t>(unit % this->t_.colTiles) * this->t_.colTile;
+      const uint64_t left = inner - column;
+      const uint64_t most = static_cast<uint64_t>(this->t_.colTile);
+      tile.offset = unit / this->t_.colTiles * reduce * inner + column;
+      tile.shape = BlockShape{static_cast<uint32_t>(reduce),
+                              static_cast<uint32_t>(left < most ? left : most), inner};
+    }
+    tile.pitch = UbPitch<T>(tile.shape.length);
+    return tile;
+  }
+
+  __aicore__ inline void Compute(const Tile& tile) {
+    const uint32_t count = tile.shape.blocks * tile.pitch;
+    LocalTensor<T> in = inQueue_.template DeQue<T>();
+    const Pair pair = this->Lanes(in, count);
+    if constexpr (!Base::kFp32) {
+      inQueue_.FreeTensor(in);
+    }
+    this->step_.Prepare(pair.f, pair.y, count);
+    PipeBarrier<PIPE_V>();
+    // The tree's scratch is never larger than the output of the tile, which is written after the
+    // last use of the sums.
+    LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
+    const LocalTensor<float> scratch = out.template ReinterpretCast<float>();
+    if constexpr (kAlongLanes) {
+      const LocalTensor<float> sums = this->sums_.template Get<float>();
+      const LocalTensor<float> spread = this->spread_.template Get<float>();
+      SumRows(sums, pair.f, tile.pitch, tile.pitch, tile.units, scratch);
+      PipeBarrier<PIPE_V>();
+      SpreadSums(spread, sums, tile.units);
+      PipeBarrier<PIPE_V>();
+      ScaleRows(pair.y, tile.pitch, tile.pitch, spread, tile.units);
+    } else {
+      const uint32_t rows = static_cast<uint32_t>(this->t_.reduce);
+      const uint32_t slab = rows * tile.pitch;
+      const Folded sums = FoldRows(pair.f, slab, slab, tile.pitch, tile.pitch, tile.units, scratch);
+      ScaleSlabs(pair.y, rows, tile.pitch, sums, tile.units);
+    }
+    PipeBarrier<PIPE_V>();
+    this->Finish(out, pair, count);
+    PipeBarrier<PIPE_V>();  // the next tile overwrites the work area and the sums
+    this->outQueue_.EnQue(out);
+    if constexpr (Base::kFp32) {
+      inQueue_.FreeTensor(in);
+    }
+  }
+
+  // y[u, r, :] *= sums[u, :], slab by slab or row by row of all slabs, whichever repeats further
+  // per instruction.
+  __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, uint32_t pitch,
+                                    const Folded& sums, uint32_t slabs) {
+    const uint32_t slab = rows * pitch;
+    if (rows >= slabs) {
+      for (uint32_t u = 0; u < slabs; ++u) {
+        ForRows<Op::kMul>(y[u * slab], pitch, y[u * slab], pitch, sums.lanes[u * sums.pitch], 0,
+                          rows, pitch);
+      }
+    } else {
+      for (uint32_t r = 0; r < rows; ++r) {
+        ForRows<Op::kMul>(y[r * pitch], slab, y[r * pitch], slab, sums.lanes, sums.pitch, slabs,
+                          pitch);
+      }
+    }
+  }
+
+  TQue<TPosition::VECIN, kQueueDepth> inQueue_;
+};
+
+// The reduction axis is longer than a tile: a first pass over chunks adds them up lane by lane, a
+// second one writes. Chunks of the first pass stay in the queue's buffers as far as these reach, so
+// only the rest is read twice.
+template <typename T, typename Tiling, typename Step, bool kAlongLanes>
+class ReduceChunked : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
+  using Base = RowReduceBase<T, Tiling, Step, kAlongLanes>;
+  using typename Base::Pair;
+
+ public:
+  __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, const Tiling& t,
+                                  const Step& step)
+      : Base(pipe, y, g, out, t, step) {
+    pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
+                     static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
+    pipe->InitBuffer(total_, static_cast<uint32_t>(t.tileLanes * sizeof(float)));
+  }
+
+  __aicore__ inline void Process() {
+    for (int64_t unit = this->first_; unit < this->last_; ++unit) {
+      Reduce(unit);
+    }
+  }
+
+ private:
+  struct Chunk {
+    uint64_t offset;
+    BlockShape shape;
+    uint32_t pitch;
+    uint32_t count;  // lanes with padding
+  };
+
+  __aicore__ inline Chunk At(int64_t unit, int64_t index) const {
+    const uint64_t reduce = static_cast<uint64_t>(this->t_.reduce);
+    const uint64_t inner = static_cast<uint64_t>(this->t_.inner);
+    const uint64_t most = static_cast<uint64_t>(this->t_.chunk);
+    const uint64_t start = static_cast<uint64_t>(index) * most;
+    const uint64_t left = reduce - start;
+    const uint32_t length = static_cast<uint32_t>(left < most ? left : most);
+    Chunk chunk;
+    if constexpr (kAlongLanes) {
+      chunk.offset = unit * reduce + start;
+      chunk.shape = BlockShape{1, length, length};
+    } else {
+      const uint64_t column = static_cast<uint64_t>(unit % this->t_.colTiles) * this->t_.colTile;
+      const uint64_t right = inner - column;
+      const uint64_t width = static_cast<uint64_t>(this->t_.colTile);
+      chunk.offset = (unit / this->t_.colTiles * reduce + start) * inner + column;
+      chunk.shape = BlockShape{length, static_cast<uint32_t>(right < width ? right : width), inner};
+    }
+    chunk.pitch = UbPitch<T>(chunk.shape.length);
+    chunk.count = chunk.shape.blocks * chunk.pitch;
+    return chunk;
+  }
+
+  __aicore__ inline LocalTensor<T> Load(const Chunk& chunk) {
+    LocalTensor<T> in = ring_.template AllocTensor<T>();
+    this->LoadPair(in, chunk.offset, chunk.shape);
+    ring_.EnQue(in);
+    return ring_.template DeQue<T>();
+  }
+
+  __aicore__ inline void Reduce(int64_t unit) {
+    const int64_t chunks = (this->t_.reduce + this->t_.chunk - 1) / this->t_.chunk;
+    const LocalTensor<float> total = total_.template Get<float>();
+    const Chunk whole = At(unit, 0);
+    AscendC::Duplicate(total, 0.0F, static_cast<int32_t>(whole.count));
+    LocalTensor<T> held[kMaxRing];
+    for (int64_t i = 0; i < chunks; ++i) {
+      const Chunk chunk = At(unit, i);
+      LocalTensor<T> in = Load(chunk);
+      const Pair pair = this->Lanes(in, chunk.count);
+      this->step_.Prepare(pair.f, pair.y, chunk.count);
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(total, total, pair.f, static_cast<int32_t>(chunk.count));
+      PipeBarrier<PIPE_V>();
+      if (i < this->t_.resident) {
+        held[i] = in;
+      } else {
+        ring_.FreeTensor(in);
+      }
+    }
+    SumTotal(total, whole);
+    for (int64_t i = 0; i < chunks; ++i) {
+      const Chunk chunk = At(unit, i);
+      const bool resident = i < this->t_.resident;
+      LocalTensor<T> in = resident ? held[i] : Load(chunk);
+      Write(chunk, in, resident);
+    }
+  }
+
+  // total becomes the sums: of one row in spread_, or of each column in the first pitch lanes of
+  // total itself.
+  __aicore__ inline void SumTotal(const LocalTensor<float>& total, const Chunk& whole) {
+    if constexpr (kAlongLanes) {
+      const LocalTensor<float> sums = this->sums_.template Get<float>();
+      SumRows(sums, total, whole.count, whole.count, 1, total);
+      PipeBarrier<PIPE_V>();
+      SpreadSums(this->spread_.template Get<float>(), sums, 1);
+      PipeBarrier<PIPE_V>();
+    } else {
+      FoldRows(total, whole.count, whole.count, whole.pitch, whole.pitch, 1, total);
+    }
+  }
+
+  __aicore__ inline void Write(const Chunk& chunk, LocalTensor<T>& in, bool resident) {
+    const Pair pair = this->Lanes(in, chunk.count);
+    // A resident fp32 chunk was prepared in place by the first pass.
+    if (!Base::kFp32 || !resident) {
+      this->step_.Prepare(pair.f, pair.y, chunk.count);
+      PipeBarrier<PIPE_V>();
+    }
+    if constexpr (kAlongLanes) {
+      ScaleRows(pair.y, chunk.count, chunk.count, this->spread_.template Get<float>(), 1);
+    } else {
+      ForRows<Op::kMul>(pair.y, chunk.pitch, pair.y, chunk.pitch, total_.template Get<float>(), 0,
+                        chunk.shape.blocks, chunk.pitch);
+    }
+    PipeBarrier<PIPE_V>();
+    LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
+    this->Finish(out, pair, chunk.count);
+    PipeBarrier<PIPE_V>();
+    ring_.FreeTensor(in);
+    this->outQueue_.EnQue(out);
+    out = this->outQueue_.template DeQue<T>();
+    StoreBlocks(this->outGm_, chunk.offset, out, chunk.shape);
+    this->outQueue_.FreeTensor(out);
+  }
+
+  TQue<TPosition::VECIN, kQueueDepth> ring_;
+  TBuf<TPosition::VECCALC> total_;  // lane-wise sum of the chunks so far
+};
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_ROW_REDUCE_H_

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry of SoftmaxGrad: one path per tiling key, see softmax_grad.h.
+#include "softmax_grad/softmax_grad.h"
+
+extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad_softmax,
+                                                   GM_ADDR grad_x, GM_ADDR workspace,
+                                                   GM_ADDR tiling) {
+  REGISTER_TILING_DEFAULT(SoftmaxGradTilingData);
+  GET_TILING_DATA_WITH_STRUCT(SoftmaxGradTilingData, tilingData, tiling);
+  if (TILING_KEY_IS(1)) {
+    softmaxgrad::Run<softmaxgrad::Whole<DTYPE_SOFTMAX, true>>(softmax, grad_softmax, grad_x,
+                                                              tilingData);
+  } else if (TILING_KEY_IS(2)) {
+    softmaxgrad::Run<softmaxgrad::Chunked<DTYPE_SOFTMAX, true>>(softmax, grad_softmax, grad_x,
+                                                                tilingData);
+  } else if (TILING_KEY_IS(3)) {
+    softmaxgrad::Run<softmaxgrad::Whole<DTYPE_SOFTMAX, false>>(softmax, grad_softmax, grad_x,
+                                                               tilingData);
+  } else if (TILING_KEY_IS(4)) {
+    softmaxgrad::Run<softmaxgrad::Chunked<DTYPE_SOFTMAX, false>>(softmax, grad_softmax, grad_x,
+                                                                 tilingData);
+  }
+}

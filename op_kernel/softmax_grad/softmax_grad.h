@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// grad_x[a, r, b] = g * y - y * sum_r(g * y)      y = softmax, g = grad_softmax, on a view [A, R,
+// B]
+//
+// Every (a, b) is reduced by one core, in an order that depends on R, B and the dtype only: results
+// do not depend on the number of cores or of rows in a tile. fp16 and bf16 are widened to fp32 on
+// entry and rounded once (to nearest even) on exit. NaN and Inf follow IEEE through the formula as
+// written. Error against float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g * y| and |y
+// * sum| of its row.
+//
+// Tiling keys (the paths of common/row_reduce.h):
+//   1  B == 1, rows fit: as many rows as UB holds per tile               GM traffic 1.00 of the
+//   floor 2  B == 1, a row does not fit: chunks, read twice where not resident  1.00 ... 1.67 3  B
+//   > 1, [R, b] columns fit: slabs, or column tiles of a slab       1.00 4  B  > 1, [R, b] does not
+//   fit even at 64 B of columns                1.00 ... 1.67
+// UB per lane of a tile, keys 1 and 3: (2 + 2) queue buffers in, 2 out, each sizeof(T); 8 B of work
+// for 16-bit types; key 1 adds 36 B per row. Keys 2 and 4: 2 * ring buffers in, 2 out, 8 B of work
+// for 16-bit types, 4 B of running sum.
+#ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
+#define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
+
+#include "common/row_reduce.h"
+#include "softmax_grad/softmax_grad_tiling.h"
+
+namespace softmaxgrad {
+
+struct Step {
+  __aicore__ inline void Prepare(const AscendC::LocalTensor<float>& f,
+                                 const AscendC::LocalTensor<float>& y, uint32_t count) const {
+    AscendC::Mul(f, f, y, static_cast<int32_t>(count));
+  }
+  __aicore__ inline void Combine(const AscendC::LocalTensor<float>& dst,
+                                 const AscendC::LocalTensor<float>& f,
+                                 const AscendC::LocalTensor<float>& sy, uint32_t count) const {
+    AscendC::Sub(dst, f, sy, static_cast<int32_t>(count));
+  }
+};
+
+template <typename T, bool kAlongLanes>
+using Whole = rowreduce::ReduceWhole<T, SoftmaxGradTilingData, Step, kAlongLanes>;
+
+template <typename T, bool kAlongLanes>
+using Chunked = rowreduce::ReduceChunked<T, SoftmaxGradTilingData, Step, kAlongLanes>;
+
+template <typename Path>
+__aicore__ inline void Run(GM_ADDR y, GM_ADDR g, GM_ADDR out, const SoftmaxGradTilingData& tiling) {
+  AscendC::TPipe pipe;
+  const Step step;
+  Path path(&pipe, y, g, out, tiling, step);
+  path.Process();
+}
+
+}  // namespace softmaxgrad
+
+#endif  // OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
