@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same elements under another shape.
+#ifndef ACLNN_KERNELS_RESHAPE_H_
+#define ACLNN_KERNELS_RESHAPE_H_
+
+#include "opdev/op_executor.h"
+#include "opdev/shape_utils.h"
+
+namespace l0op {
+
+// One dim may be -1. A view where x is contiguous, else of a contiguous copy.
+const aclTensor* Reshape(const aclTensor* x, const op::Shape& shape, aclOpExecutor* executor);
+const aclTensor* Reshape(const aclTensor* x, const aclIntArray* shape, aclOpExecutor* executor);
+
+}  // namespace l0op
+
+#endif  // ACLNN_KERNELS_RESHAPE_H_

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tiling, shape and dtype inference contexts have in common.
+#ifndef EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
+#define EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
+
+#include <vector>
+
+#include "exe_graph/runtime/compute_node_info.h"
+#include "exe_graph/runtime/runtime_tensor.h"
+
+namespace fe {
+class PlatFormInfos;
+}
+
+namespace gert {
+
+class TilingData;
+
+// Not part of CANN: the state behind every context, owned by the simulator for the time of one
+// call.
+struct OpCallState {
+  ComputeNodeInfo node;
+  std::vector<Tensor> inputs;   // by instance, like node.inputs
+  std::vector<Tensor> outputs;  // inference writes their shape and dtype
+  const void* compileInfo = nullptr;
+  fe::PlatFormInfos* platform = nullptr;
+  // Results of tiling.
+  TilingData* tilingData = nullptr;
+  ContinuousVector* workspaces = nullptr;  // of size_t
+  uint64_t tilingKey = 0;
+  uint32_t blockDim = 1;
+  uint32_t scheduleMode = 0;
+  uint32_t localMemorySize = 0;
+  int32_t tilingCond = 0;
+  bool needAtomic = false;
+};
+
+class KernelContext {
+ public:
+  explicit KernelContext(OpCallState* state) : state_(state) {}
+
+ protected:
+  OpCallState* state_;
+};
+
+class ExtendedKernelContext : public KernelContext {
+ public:
+  using KernelContext::KernelContext;
+
+  const CompileTimeTensorDesc* GetInputDesc(size_t index) const {
+    return state_->node.GetInputTdInfo(index);
+  }
+  const CompileTimeTensorDesc* GetOutputDesc(size_t index) const {
+    return state_->node.GetOutputTdInfo(index);
+  }
+  const CompileTimeTensorDesc* GetOptionalInputDesc(size_t irIndex) const {
+    return GetDynamicInputDesc(irIndex, 0);
+  }
+  const CompileTimeTensorDesc* GetRequiredInputDesc(size_t irIndex) const {
+    return GetDynamicInputDesc(irIndex, 0);
+  }
+  const CompileTimeTensorDesc* GetDynamicInputDesc(size_t irIndex, size_t relativeIndex) const {
+    size_t index = 0;
+    return InputIndex(irIndex, relativeIndex, &index) ? GetInputDesc(index) : nullptr;
+  }
+  const AnchorInstanceInfo* GetIrInputInstanceInfo(size_t irIndex) const {
+    return state_->node.GetInputInstanceInfo(irIndex);
+  }
+  const AnchorInstanceInfo* GetIrOutputInstanceInfo(size_t irIndex) const {
+    return state_->node.GetOutputInstanceInfo(irIndex);
+  }
+  size_t GetComputeNodeInputNum() const { return state_->node.GetInputsNum(); }
+  size_t GetComputeNodeOutputNum() const { return state_->node.GetOutputsNum(); }
+  const RuntimeAttrs* GetAttrs() const { return &state_->node.attrs; }
+  const ge::char_t* GetNodeType() const { return state_->node.GetNodeType(); }
+  const ge::char_t* GetNodeName() const { return state_->node.GetNodeName(); }
+  const ComputeNodeInfo* GetComputeNodeInfo() const { return &state_->node; }
+
+ protected:
+  const Tensor* InputAt(size_t index) const {
+    return index < state_->inputs.size() ? &state_->inputs[index] : nullptr;
+  }
+  Tensor* OutputAt(size_t index) const {
+    return index < state_->outputs.size() ? &state_->outputs[index] : nullptr;
+  }
+  const Tensor* InputAt(size_t irIndex, size_t relativeIndex) const {
+    size_t index = 0;
+    return InputIndex(irIndex, relativeIndex, &index) ? InputAt(index) : nullptr;
+  }
+
+ private:
+  bool InputIndex(size_t irIndex, size_t relativeIndex, size_t* index) const {
+    const AnchorInstanceInfo* info = GetIrInputInstanceInfo(irIndex);
+    if (info == nullptr || relativeIndex >= info->GetInstanceNum()) return false;
+    *index = info->GetInstanceStart() + relativeIndex;
+    return true;
+  }
+};
+
+}  // namespace gert
+
+#endif  // EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context of a dtype inference function.
+#ifndef EXE_GRAPH_RUNTIME_INFER_DATATYPE_CONTEXT_H_
+#define EXE_GRAPH_RUNTIME_INFER_DATATYPE_CONTEXT_H_
+
+#include "exe_graph/runtime/extended_kernel_context.h"
+
+namespace gert {
+
+class InferDataTypeContext : public ExtendedKernelContext {
+ public:
+  using ExtendedKernelContext::ExtendedKernelContext;
+
+  ge::DataType GetInputDataType(size_t index) const { return TypeOf(InputAt(index)); }
+  ge::DataType GetOptionalInputDataType(size_t irIndex) const {
+    return TypeOf(InputAt(irIndex, 0));
+  }
+  ge::DataType GetRequiredInputDataType(size_t irIndex) const {
+    return TypeOf(InputAt(irIndex, 0));
+  }
+  ge::DataType GetDynamicInputDataType(size_t irIndex, size_t relativeIndex) const {
+    return TypeOf(InputAt(irIndex, relativeIndex));
+  }
+  ge::DataType GetOutputDataType(size_t index) const { return TypeOf(OutputAt(index)); }
+  ge::graphStatus SetOutputDataType(size_t index, ge::DataType dataType) {
+    Tensor* output = OutputAt(index);
+    if (output == nullptr) return ge::GRAPH_FAILED;
+    output->SetDataType(dataType);
+    return ge::GRAPH_SUCCESS;
+  }
+
+ private:
+  static ge::DataType TypeOf(const Tensor* tensor) {
+    return tensor == nullptr ? ge::DT_UNDEFINED : tensor->GetDataType();
+  }
+};
+
+}  // namespace gert
+
+#endif  // EXE_GRAPH_RUNTIME_INFER_DATATYPE_CONTEXT_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context of a tiling-parse function, which fills an operator's compile info once per SoC.
+#ifndef EXE_GRAPH_RUNTIME_TILING_PARSE_CONTEXT_H_
+#define EXE_GRAPH_RUNTIME_TILING_PARSE_CONTEXT_H_
+
+#include "exe_graph/runtime/extended_kernel_context.h"
+
+namespace gert {
+
+class TilingParseContext : public ExtendedKernelContext {
+ public:
+  TilingParseContext(OpCallState* state, void* compileInfo)
+      : ExtendedKernelContext(state), compile_info_(compileInfo) {}
+
+  const ge::char_t* GetCompiledJson() const { return "{}"; }
+  template <typename T>
+  T* GetCompiledInfo() {
+    return static_cast<T*>(compile_info_);
+  }
+  fe::PlatFormInfos* GetPlatformInfo() const { return state_->platform; }
+
+ private:
+  void* compile_info_;
+};
+
+}  // namespace gert
+
+#endif  // EXE_GRAPH_RUNTIME_TILING_PARSE_CONTEXT_H_

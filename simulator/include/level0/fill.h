@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constant tensors.
+#ifndef LEVEL0_FILL_H_
+#define LEVEL0_FILL_H_
+
+#include "opdev/op_executor.h"
+
+namespace l0op {
+
+// A tensor of outShape, every element the first one of the host tensor value.
+const aclTensor* Fill(const aclTensor* dims, const aclTensor* value, const aclIntArray* outShape,
+                      aclOpExecutor* executor);
+
+}  // namespace l0op
+
+#endif  // LEVEL0_FILL_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logging and checks of op_host sources. OP_LOG*(context or name, format, ...): the first argument
+// names the operator. Errors are what aclGetRecentErrMsg returns; the rest is silent unless
+// ASCEND_GLOBAL_LOG_LEVEL (0 debug .. 3 error) asks.
+#ifndef LOG_LOG_H_
+#define LOG_LOG_H_
+
+#include <cinttypes>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "exe_graph/runtime/shape.h"
+#include "graph/error_codes.h"
+#include "graph/types.h"
+
+#ifndef DLOG_DEBUG
+#define DLOG_DEBUG 0
+#define DLOG_INFO 1
+#define DLOG_WARN 2
+#define DLOG_ERROR 3
+#endif
+
+constexpr int32_t OP_MODULE_ID = 63;
+
+extern "C" {
+// 1 when a message of this level goes anywhere.
+int32_t CheckLogLevel(int32_t moduleId, int32_t level);
+void DlogRecord(int32_t moduleId, int32_t level, const char* fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+// Adds to the calling thread's error message, as "op: text".
+void ReportOpError(const char* op, const char* fmt, ...) __attribute__((format(printf, 2, 3)));
+}
+
+namespace Ops {
+namespace Base {
+
+inline std::string GetOpInfo(const char* name) { return name == nullptr ? "nil" : name; }
+inline std::string GetOpInfo(const std::string& name) { return name; }
+template <class T>
+auto GetOpInfo(const T* context) -> decltype(context->GetNodeName(), std::string()) {
+  if (context == nullptr) return "nil";
+  const char* type = context->GetNodeType();
+  const char* name = context->GetNodeName();
+  const std::string typeText = type == nullptr ? "nil" : type;
+  if (name == nullptr || typeText == name) return typeText;
+  return typeText + ":" + name;
+}
+
+std::string ToString(ge::DataType type);
+std::string ToString(ge::Format format);
+std::string ToString(const gert::Shape& shape);
+std::string ToString(const std::vector<const gert::Shape*>& shapes);
+
+}  // namespace Base
+}  // namespace Ops
+
+#ifndef unlikely
+#define unlikely(x) __builtin_expect((x), 0)
+#endif
+#ifndef likely
+#define likely(x) __builtin_expect((x), 1)
+#endif
+
+#define OP_HOST_LOG_(level, op, fmt, ...)                                     \
+  do {                                                                        \
+    if (CheckLogLevel(OP_MODULE_ID, level) == 1) {                            \
+      DlogRecord(OP_MODULE_ID, level, "[%s:%d] %s: " fmt, __FILE__, __LINE__, \
+                 Ops::Base::GetOpInfo(op).c_str(), ##__VA_ARGS__);            \
+    }                                                                         \
+  } while (0)
+
+#define OP_LOGD(op, ...) OP_HOST_LOG_(DLOG_DEBUG, op, __VA_ARGS__)
+#define OP_LOGI(op, ...) OP_HOST_LOG_(DLOG_INFO, op, __VA_ARGS__)
+#define OP_LOGW(op, ...) OP_HOST_LOG_(DLOG_WARN, op, __VA_ARGS__)
+#define OP_LOGE_WITHOUT_REPORT(op, ...) OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__)
+#define OP_LOGE(op, ...)                                          \
+  do {                                                            \
+    OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__);                    \
+    ReportOpError(Ops::Base::GetOpInfo(op).c_str(), __VA_ARGS__); \
+  } while (0)
+
+#define OP_CHECK_IF(condition, log, returnExpr) \
+  do {                                          \
+    if (unlikely(condition)) {                  \
+      log;                                      \
+      returnExpr;                               \
+    }                                           \
+  } while (0)
+
+#define OP_CHECK_NULL_WITH_CONTEXT(context, ptr) \
+  do {                                           \
+    if (unlikely((ptr) == nullptr)) {            \
+      OP_LOGE(context, "%s is nullptr", #ptr);   \
+      return ge::GRAPH_FAILED;                   \
+    }                                            \
+  } while (0)
+
+// Errors with a fixed shape: which parameter, what it is, what it should be.
+#define OP_LOGE_SHOULD_BE_(op, what, name, got, want)                    \
+  OP_LOGE(op, "parameter %s has incorrect " what " %s, it should be %s", \
+          std::string(name).c_str(), std::string(got).c_str(), std::string(want).c_str())
+#define OP_LOGE_BECAUSE_(op, what, name, got, reason)                                  \
+  OP_LOGE(op, "parameter %s has incorrect " what " %s: %s", std::string(name).c_str(), \
+          std::string(got).c_str(), std::string(reason).c_str())
+#define OP_LOGE_FOR_INVALID_SHAPE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "shape", name, got, want)
+#define OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shape", name, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPES_WITH_REASON(op, names, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shapes", names, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPEDIM(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "shape dim", name, got, want)
+#define OP_LOGE_FOR_INVALID_DTYPE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "dtype", name, got, want)
+#define OP_LOGE_FOR_INVALID_DTYPE_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "dtype", name, got, reason)
+#define OP_LOGE_FOR_INVALID_DTYPES_WITH_REASON(op, names, got, reason) \
+  OP_LOGE_BECAUSE_(op, "dtypes", names, got, reason)
+#define OP_LOGE_FOR_INVALID_FORMAT(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "format", name, got, want)
+#define OP_LOGE_FOR_INVALID_VALUE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "value", name, got, want)
+#define OP_LOGE_FOR_INVALID_VALUE_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "value", name, got, reason)
+
+#endif  // LOG_LOG_H_

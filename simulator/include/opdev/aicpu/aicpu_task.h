@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// AI CPU operators. The simulator has no AI CPU, so adding such a task is error 561003 with a
+// message.
+#ifndef OPDEV_AICPU_AICPU_TASK_H_
+#define OPDEV_AICPU_AICPU_TASK_H_
+
+#include <initializer_list>
+#include <string>
+
+#include "opdev/make_op_executor.h"
+
+namespace op {
+namespace internal {
+
+aclnnStatus RefuseAiCpuTask(const char* opName);
+
+class AicpuTaskSpace {
+ public:
+  explicit AicpuTaskSpace(const char* opName) : op_name_(opName) {}
+  template <typename... Ts>
+  explicit AicpuTaskSpace(const char* opName, const Ts&...) : op_name_(opName) {}
+  const char* OpName() const { return op_name_; }
+
+ private:
+  const char* op_name_;
+};
+
+}  // namespace internal
+}  // namespace op
+
+#define OP_ATTR_NAMES op::FVector<std::string>
+#define ADD_TO_LAUNCHER_LIST_AICPU(KERNEL_NAME, attrNames, ...) \
+  (op::internal::Unused(space, attrNames, ##__VA_ARGS__),       \
+   op::internal::RefuseAiCpuTask(#KERNEL_NAME))
+
+#endif  // OPDEV_AICPU_AICPU_TASK_H_

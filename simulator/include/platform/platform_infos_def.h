@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of the simulated SoC by label and key, as CANN's platform files name them.
+#ifndef PLATFORM_PLATFORM_INFOS_DEF_H_
+#define PLATFORM_PLATFORM_INFOS_DEF_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace fe {
+
+enum class LocalMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, RESERVED };
+
+// Always speaks of the SoC that is current when it is asked.
+class PlatFormInfos {
+ public:
+  bool Init() { return true; }
+  // Label "version" (Short_SoC_version, SoC_version, NpuArch), "SoCInfo" (ai_core_cnt,
+  // vector_core_cnt, l2_size, memory_size) or "AICoreSpec" (ub_size, l1_size, l0_a_size,
+  // l0_c_size). False for anything else.
+  bool GetPlatformRes(const std::string& label, const std::string& key, std::string& value);
+  bool GetPlatformResWithLock(const std::string& label, const std::string& key,
+                              std::string& value) {
+    return GetPlatformRes(label, key, value);
+  }
+  bool GetPlatformRes(const std::string& label, std::map<std::string, std::string>& values);
+  bool GetPlatformResWithLock(const std::string& label,
+                              std::map<std::string, std::string>& values) {
+    return GetPlatformRes(label, values);
+  }
+  uint32_t GetCoreNum() const;
+  uint32_t GetCoreNumWithLock() const { return GetCoreNum(); }
+  uint32_t GetCoreNumByType(const std::string& coreType);
+  void GetLocalMemSize(const LocalMemType& type, uint64_t& size);
+};
+
+}  // namespace fe
+
+#endif  // PLATFORM_PLATFORM_INFOS_DEF_H_

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator definition language: OpDef with inputs, outputs, attributes and AI core
+// configurations per SoC.
+#ifndef REGISTER_OP_DEF_H_
+#define REGISTER_OP_DEF_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/ascend_string.h"
+#include "graph/types.h"
+#include "register/op_impl_registry.h"
+
+namespace ge {
+class Operator;
+}
+
+namespace optiling {
+using OP_CHECK_FUNC = ge::graphStatus (*)(const ge::Operator& op, ge::AscendString& result);
+}
+
+namespace ops {
+
+enum Option { IGNORE = 0, OPTIONAL = 1, REQUIRED = 2, DYNAMIC = 3, VIRTUAL = 4 };
+enum class FormatCheckOption : uint32_t { DEFAULT = 0, STRICT = 1, MAX };
+enum class DependScope : uint32_t { ALL = 0, TILING = 1, INVALID_SCOPE };
+enum class FollowType : uint32_t { ALL = 0, DTYPE = 1, FORMAT = 2, SHAPE = 3, INVALID_TYPE };
+enum class CommentSection : uint32_t {
+  CATEGORY = 0,
+  BRIEF = 1,
+  CONSTRAINTS = 2,
+  RESTRICTIONS = 3,
+  SEE = 4,
+  THIRDPARTYFWKCOMPAT = 5,
+  SECTION_MAX
+};
+
+// What a definition says of one parameter or attribute; the simulator reads it, definitions write
+// it by the classes below.
+struct ParamRecord {
+  ge::AscendString name;
+  Option type = REQUIRED;
+  std::vector<ge::DataType> dataTypes;  // column i of every parameter belongs together
+  bool dataTypeList = false;            // DataTypeList: any entry combines with any other parameter
+  std::vector<ge::Format> formats;
+  bool formatList = false;
+  ge::AscendString follow;
+  FollowType followType = FollowType::ALL;
+  bool autoContiguous = false;
+  bool valueDepend = false;
+};
+
+enum class AttrKind { kBool, kFloat, kInt, kString, kListBool, kListFloat, kListInt, kListListInt };
+struct AttrRecord {
+  ge::AscendString name;
+  Option type = OPTIONAL;
+  AttrKind kind = AttrKind::kInt;
+  bool hasDefault = false;
+  int64_t intValue = 0;  // also bool
+  double floatValue = 0;
+  ge::AscendString stringValue;
+  std::vector<int64_t> listInt;  // also list of bool
+  std::vector<float> listFloat;
+  std::vector<std::vector<int64_t>> listListInt;
+};
+
+class OpParamDef {
+ public:
+  explicit OpParamDef(const char* name) { record_.name = name; }
+
+  OpParamDef& ParamType(Option type);
+  OpParamDef& DataType(std::vector<ge::DataType> types);
+  OpParamDef& DataTypeList(std::vector<ge::DataType> types);
+  OpParamDef& Format(std::vector<ge::Format> formats);
+  OpParamDef& FormatList(std::vector<ge::Format> formats);
+  OpParamDef& DataTypeForBinQuery(std::vector<ge::DataType> types);
+  OpParamDef& FormatForBinQuery(std::vector<ge::Format> formats);
+  OpParamDef& UnknownShapeFormat(std::vector<ge::Format> formats);
+  OpParamDef& ValueDepend(Option valueDepend);
+  OpParamDef& ValueDepend(Option valueDepend, DependScope scope);
+  OpParamDef& IgnoreContiguous();
+  OpParamDef& AutoContiguous();
+  OpParamDef& Scalar();
+  OpParamDef& ScalarList();
+  OpParamDef& To(ge::DataType type);
+  OpParamDef& To(const char* name);
+  OpParamDef& Version(uint32_t version);
+  OpParamDef& InitValue(uint64_t value);
+  OpParamDef& OutputShapeDependOnCompute();
+  OpParamDef& Follow(const char* name);
+  OpParamDef& Follow(const char* name, FollowType type);
+  OpParamDef& Comment(const char* comment);
+
+  const ParamRecord& Record() const { return record_; }
+
+ private:
+  ParamRecord record_;
+};
+
+class OpAttrDef {
+ public:
+  explicit OpAttrDef(const char* name) { record_.name = name; }
+
+  OpAttrDef& AttrType(Option type);
+  OpAttrDef& Bool();
+  OpAttrDef& Bool(bool value);
+  OpAttrDef& Float();
+  OpAttrDef& Float(float value);
+  OpAttrDef& Int();
+  OpAttrDef& Int(int64_t value);
+  OpAttrDef& String();
+  OpAttrDef& String(const char* value);
+  OpAttrDef& ListBool();
+  OpAttrDef& ListBool(std::vector<bool> value);
+  OpAttrDef& ListFloat();
+  OpAttrDef& ListFloat(std::vector<float> value);
+  OpAttrDef& ListInt();
+  OpAttrDef& ListInt(std::vector<int64_t> value);
+  OpAttrDef& ListListInt();
+  OpAttrDef& ListListInt(std::vector<std::vector<int64_t>> value);
+  OpAttrDef& Version(uint32_t version);
+  OpAttrDef& Comment(const char* comment);
+
+  const AttrRecord& Record() const { return record_; }
+
+ private:
+  AttrRecord record_;
+};
+
+// A SoC's own inputs and outputs; those that it does not name are the operator's.
+class OpAICoreConfig {
+ public:
+  OpAICoreConfig() = default;
+  explicit OpAICoreConfig(const char* soc) : soc_(soc) {}
+
+  OpParamDef& Input(const char* name);
+  OpParamDef& Output(const char* name);
+  OpAICoreConfig& DynamicCompileStaticFlag(bool flag);
+  OpAICoreConfig& DynamicFormatFlag(bool flag);
+  OpAICoreConfig& DynamicRankSupportFlag(bool flag);
+  OpAICoreConfig& DynamicShapeSupportFlag(bool flag);
+  OpAICoreConfig& NeedCheckSupportFlag(bool flag);
+  OpAICoreConfig& PrecisionReduceFlag(bool flag);
+  OpAICoreConfig& ExtendCfgInfo(const char* key, const char* value);
+
+  const std::vector<OpParamDef>& Inputs() const { return inputs_; }
+  const std::vector<OpParamDef>& Outputs() const { return outputs_; }
+  const std::map<ge::AscendString, ge::AscendString>& Config() const { return config_; }
+
+ private:
+  OpAICoreConfig& SetFlag(const char* key, bool flag);
+
+  ge::AscendString soc_;
+  std::vector<OpParamDef> inputs_;
+  std::vector<OpParamDef> outputs_;
+  std::map<ge::AscendString, ge::AscendString> config_;
+};
+
+class OpAICoreDef {
+ public:
+  OpAICoreDef& SetTiling(gert::OpImplRegisterV2::TilingKernelFunc func);
+  OpAICoreDef& SetCheckSupport(optiling::OP_CHECK_FUNC func);
+  OpAICoreDef& SetOpSelectFormat(optiling::OP_CHECK_FUNC func);
+  OpAICoreDef& SetOpSupportInfo(optiling::OP_CHECK_FUNC func);
+  OpAICoreDef& SetOpSpecInfo(optiling::OP_CHECK_FUNC func);
+  // soc: lower-case short name, "ascend910b". The config is copied.
+  OpAICoreDef& AddConfig(const char* soc);
+  OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config);
+  gert::OpImplRegisterV2::TilingKernelFunc& GetTiling() { return tiling_; }
+
+  const std::map<ge::AscendString, OpAICoreConfig>& Configs() const { return configs_; }
+
+ private:
+  gert::OpImplRegisterV2::TilingKernelFunc tiling_ = nullptr;
+  std::map<ge::AscendString, OpAICoreConfig> configs_;
+};
+
+class OpDef {
+ public:
+  explicit OpDef(const char* type) : type_(type) {}
+
+  // A repeated name refers to the parameter that already has it.
+  OpParamDef& Input(const char* name);
+  OpParamDef& Output(const char* name);
+  OpAttrDef& Attr(const char* name);
+  OpDef& Comment(CommentSection section, const char* comment);
+  OpDef& SetInferShape(gert::OpImplRegisterV2::InferShapeKernelFunc func);
+  OpDef& SetInferShapeRange(gert::OpImplRegisterV2::InferShapeRangeKernelFunc func);
+  OpDef& SetInferDataType(gert::OpImplRegisterV2::InferDataTypeKernelFunc func);
+  gert::OpImplRegisterV2::InferShapeKernelFunc& GetInferShape() { return infer_shape_; }
+  gert::OpImplRegisterV2::InferDataTypeKernelFunc& GetInferDataType() { return infer_data_type_; }
+  OpAICoreDef& AICore() { return ai_core_; }
+  OpDef& FormatMatchMode(FormatCheckOption option);
+  OpDef& EnableFallBack();
+
+  const ge::AscendString& Type() const { return type_; }
+  const std::vector<OpParamDef>& Inputs() const { return inputs_; }
+  const std::vector<OpParamDef>& Outputs() const { return outputs_; }
+  const std::vector<OpAttrDef>& Attrs() const { return attrs_; }
+  const OpAICoreDef& AiCore() const { return ai_core_; }
+
+ private:
+  ge::AscendString type_;
+  std::vector<OpParamDef> inputs_;
+  std::vector<OpParamDef> outputs_;
+  std::vector<OpAttrDef> attrs_;
+  OpAICoreDef ai_core_;
+  gert::OpImplRegisterV2::InferShapeKernelFunc infer_shape_ = nullptr;
+  gert::OpImplRegisterV2::InferDataTypeKernelFunc infer_data_type_ = nullptr;
+};
+
+}  // namespace ops
+
+#endif  // REGISTER_OP_DEF_H_

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where OP_ADD puts definitions.
+#ifndef REGISTER_OP_DEF_FACTORY_H_
+#define REGISTER_OP_DEF_FACTORY_H_
+
+#include "register/op_def.h"
+
+namespace ops {
+
+class OpDefFactory {
+ public:
+  using Creator = OpDef (*)(const char* name);
+  // Builds the definition at once and records it together with the functions set on it. Returns 0.
+  static int OpDefRegister(const char* name, Creator creator);
+};
+
+}  // namespace ops
+
+#endif  // REGISTER_OP_DEF_FACTORY_H_

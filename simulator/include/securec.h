@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bounds-checked memory functions that op_host sources call.
+#ifndef SECUREC_H_
+#define SECUREC_H_
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef int errno_t;
+#ifndef EOK
+#define EOK 0
+#endif
+#ifndef EINVAL_AND_RESET
+#define EINVAL_AND_RESET 150
+#endif
+#ifndef ERANGE_AND_RESET
+#define ERANGE_AND_RESET 162
+#endif
+
+static inline errno_t memset_s(void* dest, size_t destMax, int c, size_t count) {
+  if (dest == NULL) return EINVAL_AND_RESET;
+  if (count > destMax) {
+    memset(dest, c, destMax);
+    return ERANGE_AND_RESET;
+  }
+  memset(dest, c, count);
+  return EOK;
+}
+
+static inline errno_t memcpy_s(void* dest, size_t destMax, const void* src, size_t count) {
+  if (dest == NULL || (src == NULL && count > 0)) return EINVAL_AND_RESET;
+  if (count > destMax) {
+    memset(dest, 0, destMax);
+    return ERANGE_AND_RESET;
+  }
+  if (count > 0) memmove(dest, src, count);
+  return EOK;
+}
+
+static inline errno_t strcpy_s(char* dest, size_t destMax, const char* src) {
+  if (dest == NULL || src == NULL || destMax == 0) return EINVAL_AND_RESET;
+  size_t length = strlen(src);
+  if (length >= destMax) {
+    dest[0] = '\0';
+    return ERANGE_AND_RESET;
+  }
+  memcpy(dest, src, length + 1);
+  return EOK;
+}
+
+__attribute__((format(printf, 3, 4))) static inline int sprintf_s(char* dest, size_t destMax,
+                                                                  const char* fmt, ...) {
+  if (dest == NULL || destMax == 0) return -1;
+  va_list args;
+  va_start(args, fmt);
+  int length = vsnprintf(dest, destMax, fmt, args);
+  va_end(args);
+  if (length < 0 || (size_t)length >= destMax) {
+    dest[0] = '\0';
+    return -1;
+  }
+  return length;
+}
+
+#endif  // SECUREC_H_

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry header of tiling sources.
+#ifndef TILING_TILING_API_H_
+#define TILING_TILING_API_H_
+
+#include "register/tilingdata_base.h"
+#include "tiling/platform/platform_ascendc.h"
+
+#endif  // TILING_TILING_API_H_
