@@ -172,13 +172,15 @@ typedef enum {
   ACL_DEVICE_INFO_L2_SIZE = 2,
 } aclDeviceInfo;
 
-// These two saturate as CANN does: Inf and NaN become the largest finite fp16, and fp16 Inf/NaN read back as 65536 and up.
+// These two saturate as CANN does: Inf and NaN become the largest finite fp16, and fp16 Inf/NaN
+// read back as 65536 and up.
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
 ACL_FUNC_VISIBILITY aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
 ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
-ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size);
+ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data,
+                                                 size_t size);
 ACL_FUNC_VISIBILITY void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
 ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer);
 ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer);
@@ -186,13 +188,14 @@ ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffe
 // Bytes of one element; 0 for ACL_STRING and ACL_DT_UNDEFINED, 1 for the types below a byte.
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 
-ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,
-                                   const char* fmt, ...);
+ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const char* file,
+                                   uint32_t line, const char* fmt, ...);
 #define ACL_APP_LOG(level, fmt, ...) \
   aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, fmt, ##__VA_ARGS__)
 
 ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);
-ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value);
+ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                    int64_t* value);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Present so that programs that include it compile; the simulator runs operators through aclnn only.
+// Present so that programs that include it compile; the simulator runs operators through aclnn
+// only.
 #ifndef ACL_ACL_MDL_H_
 #define ACL_ACL_MDL_H_
 #include "acl/acl_base.h"

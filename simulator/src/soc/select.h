@@ -9,8 +9,8 @@
 
 namespace aclsim {
 
-// nullptr with the reason in *why when ACLGRAD_SOC names no SoC. CurrentSoc() throws std::runtime_error with that text:
-// no caller gets a SoC that nobody asked for.
+// nullptr with the reason in *why when ACLGRAD_SOC names no SoC. CurrentSoc() throws
+// std::runtime_error with that text: no caller gets a SoC that nobody asked for.
 const Soc* SelectedSoc(std::string* why);
 // Vector cores asked for; 0: all of the SoC.
 uint32_t SelectedCores();

@@ -63,7 +63,8 @@ std::string UnknownSocText(const std::string& name) {
   std::vector<std::pair<size_t, const Soc*>> ranked;
   for (const Soc& soc : AllSocs()) {
     const std::string have = Lower(soc.name);
-    // "910b2" and "ascend910b" are meant as prefixes or parts of a name more often than as misspellings.
+    // "910b2" and "ascend910b" are meant as prefixes or parts of a name more often than as
+    // misspellings.
     const bool part = !wanted.empty() && have.find(wanted) != std::string::npos;
     ranked.emplace_back(part ? 0 : EditDistance(wanted, have), &soc);
   }

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices and contexts. There is one device, 0.
+#include <algorithm>
+
+#include "runtime/options.h"
+#include "runtime/state.h"
+#include "runtime/stream.h"
+#include "soc/soc.h"
+
+namespace aclsim {
+
+namespace {
+
+using Ull = unsigned long long;
+
+constexpr int32_t kDevice = 0;
+constexpr uint32_t kDefaultStreamPriority = 0;
+
+// What this thread chose. Ids are never used again within a process and its forks do not share
+// them, so a stale id is simply not found.
+struct ThreadChoice {
+  const State* state;      // a forked child has another one
+  uint64_t context;        // of aclrtSetCurrentContext or aclrtCreateContext
+  uint64_t deviceContext;  // of aclrtSetDevice
+};
+thread_local ThreadChoice choice = {nullptr, 0, 0};
+
+ThreadChoice& MyChoice() {
+  const State* state = &Global();
+  if (choice.state != state) {
+    choice = {state, 0, 0};
+  }
+  return choice;
+}
+
+int32_t CheckDevice(const Api& api, int64_t deviceId) {
+  return deviceId == kDevice
+             ? 0
+             : api.Fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                        "device %lld does not exist; the simulator has device 0 only",
+                        static_cast<long long>(deviceId));
+}
+
+int32_t NewContextLocked(const Api& api, State& state, bool byDevice, uint64_t* id) {
+  auto context = std::make_shared<Context>();
+  context->id = ++state.lastId;
+  context->byDevice = byDevice;
+  const uint64_t streamId = AddStream(state, context->id, kDefaultStreamPriority, 0);
+  if (streamId == 0) {
+    return api.Fail(ACL_ERROR_RT_NO_STREAM_RESOURCE,
+                    "no stream is left for the context's default stream");
+  }
+  context->defaultStream = state.streams[streamId];
+  state.contexts[context->id] = context;
+  *id = context->id;
+  return 0;
+}
+
+int32_t SetDevice(const Api& api, int32_t deviceId) {
+  State& state = Global();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  if (!state.ready) {
+    // CANN's runtime starts up here as well when a program does without aclInit.
+    ACLSIM_RETURN_IF_ERROR(InitialiseLocked(api, state));
+  }
+  ACLSIM_RETURN_IF_ERROR(CheckDevice(api, deviceId));
+  if (state.deviceContextId == 0) {
+    ACLSIM_RETURN_IF_ERROR(NewContextLocked(api, state, true, &state.deviceContextId));
+  }
+  ++state.deviceRefs;
+  MyChoice().deviceContext = state.deviceContextId;
+  MyChoice().context = 0;
+  return 0;
+}
+
+int32_t ResetDevice(const Api& api, int32_t deviceId, bool force) {
+  State& state = Global();
+  uint64_t contextId = 0;
+  {
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    ACLSIM_RETURN_IF_ERROR(CheckDevice(api, deviceId));
+    if (state.deviceRefs == 0) {
+      return api.Fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                      "device 0 is not in use; one reset per aclrtSetDevice");
+    }
+    const auto& own = state.contexts.find(state.deviceContextId)->second->defaultStream;
+    if (own->OnWorker()) {
+      return api.Fail(ACL_ERROR_RT_INTERNAL_ERROR,
+                      "called from a task of the default stream, which it would wait for");
+    }
+    state.deviceRefs = force ? 0 : state.deviceRefs - 1;
+    if (state.deviceRefs > 0) {
+      return 0;
+    }
+    contextId = state.deviceContextId;
+    state.deviceContextId = 0;
+  }
+  RemoveContext(contextId);
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  if (state.contexts.empty() && state.deviceContextId == 0) {
+    const auto freed = state.device.FreeAll("aclrtResetDevice");
+    state.leaked.insert(state.leaked.end(), freed.begin(), freed.end());
+  }
+  return 0;
+}
+
+int32_t SynchronizeDevice(const Api& api, int32_t timeoutMs) {
+  std::shared_ptr<Context> context;
+  ACLSIM_RETURN_IF_ERROR(api.Ready());
+  ACLSIM_RETURN_IF_ERROR(api.Current(&context));
+  int32_t first = 0;
+  for (const auto& stream : AllStreams()) {
+    const int32_t error = SynchronizeStream(api, *stream, timeoutMs);
+    first = first != 0 ? first : error;
+  }
+  return first;
+}
+
+int32_t DeviceInfo(const Api& api, uint32_t deviceId, aclrtDevAttr attribute, int64_t* value) {
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
+  ACLSIM_RETURN_IF_ERROR(CheckDevice(api, deviceId));
+  const Soc& soc = CurrentSoc();
+  switch (static_cast<int>(attribute)) {
+    case ACL_DEV_ATTR_AICORE_CORE_NUM:
+    case ACL_DEV_ATTR_CUBE_CORE_NUM:
+      *value = soc.aicCores;
+      return 0;
+    case ACL_DEV_ATTR_VECTOR_CORE_NUM:
+      *value = VectorCoreCount();
+      return 0;
+    case ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE:
+      *value = static_cast<int64_t>(soc.ubBytes);
+      return 0;
+    case ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE:
+      *value = static_cast<int64_t>(DeviceMemoryBytes());
+      return 0;
+    case ACL_DEV_ATTR_L2_CACHE_SIZE:
+      *value = static_cast<int64_t>(soc.l2Bytes);
+      return 0;
+    case ACL_DEV_ATTR_PHY_CHIP_ID:
+    case ACL_DEV_ATTR_IS_VIRTUAL:
+      *value = 0;
+      return 0;
+    case ACL_DEV_ATTR_NPU_ARCH:
+      *value = soc.npuArch;
+      return 0;
+    default:
+      return api.Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                      "the simulator knows no device attribute %d", static_cast<int>(attribute));
+  }
+}
+
+}  // namespace
+
+int32_t Api::Current(std::shared_ptr<Context>* context) const {
+  State& state = Global();
+  const ThreadChoice& mine = MyChoice();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  for (const uint64_t id : {mine.context, mine.deviceContext}) {
+    const auto it = state.contexts.find(id);
+    if (it != state.contexts.end()) {
+      *context = it->second;
+      return 0;
+    }
+  }
+  return Fail(ACL_ERROR_RT_CONTEXT_NULL,
+              "this thread has no context; call aclrtSetDevice(0) or aclrtSetCurrentContext");
+}
+
+}  // namespace aclsim
+
+using aclsim::Api;
+using aclsim::Context;
+using aclsim::Enter;
+using aclsim::HandleKind;
+using aclsim::State;
+
+extern "C" {
+
+aclError aclrtSetDevice(int32_t deviceId) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::SetDevice(api, deviceId); });
+}
+
+aclError aclrtResetDevice(int32_t deviceId) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::ResetDevice(api, deviceId, false); });
+}
+
+aclError aclrtResetDeviceForce(int32_t deviceId) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::ResetDevice(api, deviceId, true); });
+}
+
+aclError aclrtGetDevice(int32_t* deviceId) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    std::shared_ptr<Context> context;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(deviceId, "deviceId"));
+    ACLSIM_RETURN_IF_ERROR(api.Ready());
+    ACLSIM_RETURN_IF_ERROR(api.Current(&context));
+    *deviceId = aclsim::kDevice;
+    return 0;
+  });
+}
+
+aclError aclrtGetDeviceCount(uint32_t* count) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(count, "count"));
+    *count = 1;
+    return 0;
+  });
+}
+
+aclError aclrtGetRunMode(aclrtRunMode* runMode) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(runMode, "runMode"));
+    *runMode = ACL_HOST;
+    return 0;
+  });
+}
+
+const char* aclrtGetSocName() {
+  const char* name = nullptr;
+  Enter("aclrtGetSocName", [&](const Api&) -> int32_t {
+    name = aclsim::CurrentSoc().name.c_str();
+    return 0;
+  });
+  return name;
+}
+
+aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value) {
+  return Enter(__func__,
+               [&](const Api& api) { return aclsim::DeviceInfo(api, deviceId, attr, value); });
+}
+
+aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    switch (deviceInfo) {
+      case ACL_DEVICE_INFO_AI_CORE_NUM:
+        return aclsim::DeviceInfo(api, deviceId, ACL_DEV_ATTR_AICORE_CORE_NUM, value);
+      case ACL_DEVICE_INFO_VECTOR_CORE_NUM:
+        return aclsim::DeviceInfo(api, deviceId, ACL_DEV_ATTR_VECTOR_CORE_NUM, value);
+      case ACL_DEVICE_INFO_L2_SIZE:
+        return aclsim::DeviceInfo(api, deviceId, ACL_DEV_ATTR_L2_CACHE_SIZE, value);
+      default:
+        return api.Fail(ACL_ERROR_INVALID_PARAM, "deviceInfo is %d, want ACL_DEVICE_INFO_*",
+                        static_cast<int>(deviceInfo));
+    }
+  });
+}
+
+aclError aclrtSynchronizeDevice() {
+  return Enter(__func__, [](const Api& api) { return aclsim::SynchronizeDevice(api, -1); });
+}
+
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    if (timeout < -1) {
+      return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
+                      "timeout is %d, want -1 (no limit) or milliseconds", timeout);
+    }
+    return aclsim::SynchronizeDevice(api, timeout);
+  });
+}
+
+aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(context, "context"));
+    ACLSIM_RETURN_IF_ERROR(api.Ready());
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckDevice(api, deviceId));
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    uint64_t id = 0;
+    ACLSIM_RETURN_IF_ERROR(aclsim::NewContextLocked(api, state, false, &id));
+    aclsim::MyChoice().context = id;
+    *context = aclsim::ToHandle(HandleKind::kContext, id);
+    return 0;
+  });
+}
+
+aclError aclrtDestroyContext(aclrtContext context) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(context, "context"));
+    const uint64_t id = aclsim::FromHandle(HandleKind::kContext, context);
+    {
+      State& state = aclsim::Global();
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      const auto it = state.contexts.find(id);
+      if (it == state.contexts.end()) {
+        return api.FailText(ACL_ERROR_RT_INVALID_HANDLE,
+                            aclsim::DescribeHandle(HandleKind::kContext, context));
+      }
+      if (it->second->byDevice) {
+        return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
+                        "context %llu was made by aclrtSetDevice; aclrtResetDevice releases it",
+                        static_cast<aclsim::Ull>(id));
+      }
+      for (const auto& [streamId, stream] : state.streams) {
+        if (stream->contextId() == id && stream->OnWorker()) {
+          return api.Fail(ACL_ERROR_RT_INTERNAL_ERROR,
+                          "called from a task of stream %llu of this context",
+                          static_cast<aclsim::Ull>(streamId));
+        }
+      }
+    }
+    aclsim::RemoveContext(id);
+    return 0;
+  });
+}
+
+aclError aclrtSetCurrentContext(aclrtContext context) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(context, "context"));
+    ACLSIM_RETURN_IF_ERROR(api.Ready());
+    const uint64_t id = aclsim::FromHandle(HandleKind::kContext, context);
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    if (state.contexts.count(id) == 0) {
+      return api.FailText(ACL_ERROR_RT_INVALID_HANDLE,
+                          aclsim::DescribeHandle(HandleKind::kContext, context));
+    }
+    aclsim::MyChoice().context = id;
+    return 0;
+  });
+}
+
+aclError aclrtGetCurrentContext(aclrtContext* context) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    std::shared_ptr<Context> current;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(context, "context"));
+    ACLSIM_RETURN_IF_ERROR(api.Ready());
+    ACLSIM_RETURN_IF_ERROR(api.Current(&current));
+    *context = aclsim::ToHandle(HandleKind::kContext, current->id);
+    return 0;
+  });
+}
+
+aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    std::shared_ptr<Context> current;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(stream, "stream"));
+    ACLSIM_RETURN_IF_ERROR(api.Ready());
+    ACLSIM_RETURN_IF_ERROR(api.Current(&current));
+    *stream = aclsim::ToHandle(HandleKind::kStream, current->defaultStream->id());
+    return 0;
+  });
+}
+
+}  // extern "C"

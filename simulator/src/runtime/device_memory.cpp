@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device_memory.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "acl/acl.h"
+#include "engine/launch.h"
+#include "runtime/errors.h"
+#include "runtime/signal_text.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kHugePage = 2ULL << 20;
+constexpr uint64_t kMaxRange = 4ULL << 40;
+constexpr uint64_t kMinRange = 1ULL << 30;
+constexpr uint64_t kCommitStep = 64ULL << 20;
+// Quarantined addresses keep their page tables (1/512 of their size), so their sum is bounded, as
+// is their number.
+constexpr uint64_t kQuarantineBytes = 16ULL << 30;
+constexpr size_t kQuarantineBlocks = 65536;
+// Filling commits host memory at once; from here on it is worth asking the host whether it has that
+// much.
+constexpr uint64_t kAskHostFrom = 64ULL << 20;
+
+using Ull = unsigned long long;
+
+uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+uint64_t ReadNumber(const char* path) {
+  std::ifstream file(path);
+  uint64_t value = 0;
+  return file >> value ? value : UINT64_MAX;  // absent, or "max"
+}
+
+// What the host can give without swapping or an out-of-memory kill, in this container.
+uint64_t HostBytesAvailable() {
+  uint64_t available = UINT64_MAX;
+  std::ifstream meminfo("/proc/meminfo");
+  std::string key;
+  uint64_t kib = 0;
+  std::string unit;
+  while (meminfo >> key >> kib) {
+    std::getline(meminfo, unit);
+    if (key == "MemAvailable:") {
+      available = kib * 1024;
+      break;
+    }
+  }
+  const uint64_t limit = ReadNumber("/sys/fs/cgroup/memory.max");
+  const uint64_t current = ReadNumber("/sys/fs/cgroup/memory.current");
+  if (limit != UINT64_MAX && current != UINT64_MAX) {
+    available = std::min(available, limit > current ? limit - current : 0);
+  }
+  return available;
+}
+
+void* MapReserved(uint64_t bytes) {
+  void* addr = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return addr == MAP_FAILED ? nullptr : addr;
+}
+
+}  // namespace
+
+int32_t DeviceMemory::Reserve(std::string* why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (base_ != 0) {
+    return 0;
+  }
+  // RLIMIT_AS may forbid the full range.
+  for (uint64_t size = kMaxRange; size >= kMinRange; size /= 2) {
+    void* device = MapReserved(size + kHugePage);
+    void* backing = device != nullptr ? MapReserved(size + kHugePage) : nullptr;
+    if (backing != nullptr) {
+      const uintptr_t base = RoundUp(reinterpret_cast<uintptr_t>(device), kHugePage);
+      const uintptr_t store = RoundUp(reinterpret_cast<uintptr_t>(backing), kHugePage);
+      madvise(reinterpret_cast<void*>(store), size, MADV_HUGEPAGE);  // only a hint
+      delta_ = store - base;
+      bump_ = committed_ = base;
+      size_ = size;
+      base_ = base;
+      return 0;
+    }
+    if (device != nullptr) {
+      munmap(device, size + kHugePage);
+    }
+  }
+  *why = FormatText(
+      "cannot reserve %llu bytes of address space twice for device memory; raise the limit (ulimit "
+      "-v)",
+      static_cast<Ull>(kMinRange));
+  return ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
+}
+
+uint64_t DeviceMemory::Span(uint64_t bytes) {
+  return RoundUp(bytes, kPage) + kPage;  // a page nobody owns follows every block
+}
+
+bool DeviceMemory::InRange(const void* pointer) const {
+  const uintptr_t base = base_.load(std::memory_order_acquire);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  return base != 0 && address >= base && address - base < size_.load(std::memory_order_relaxed);
+}
+
+bool DeviceMemory::CommitLocked(uintptr_t end) {
+  if (end <= committed_) {
+    return true;
+  }
+  // One growing prefix keeps this at two kernel mappings however many blocks there are.
+  const uintptr_t target =
+      std::min<uintptr_t>(base_ + RoundUp(end - base_, kCommitStep), base_ + size_);
+  if (mprotect(BackingOf(committed_), target - committed_, PROT_READ | PROT_WRITE) != 0) {
+    return false;
+  }
+  committed_ = target;
+  return true;
+}
+
+void DeviceMemory::RemoveHoleLocked(uintptr_t start, uint64_t length) {
+  holes_.erase(start);
+  holesBySize_.erase({length, start});
+}
+
+void DeviceMemory::AddHoleLocked(uintptr_t start, uint64_t length) {
+  if (length == 0) {
+    return;
+  }
+  auto next = holes_.lower_bound(start);
+  if (next != holes_.end() && start + length == next->first) {
+    const auto [nextStart, nextLength] = *next;
+    length += nextLength;
+    RemoveHoleLocked(nextStart, nextLength);
+    next = holes_.lower_bound(start);
+  }
+  if (next != holes_.begin()) {
+    const auto [previousStart, previousLength] = *std::prev(next);
+    if (previousStart + previousLength == start) {
+      RemoveHoleLocked(previousStart, previousLength);
+      start = previousStart;
+      length += previousLength;
+    }
+  }
+  holes_[start] = length;
+  holesBySize_.insert({length, start});
+}
+
+uintptr_t DeviceMemory::PlaceLocked(uint64_t span, uint64_t align) {
+  const auto hole = holesBySize_.lower_bound({span + align - kPage, 0});
+  if (hole != holesBySize_.end()) {
+    const auto [length, first] = *hole;
+    RemoveHoleLocked(first, length);
+    const uintptr_t start = RoundUp(first, align);
+    AddHoleLocked(first, start - first);
+    AddHoleLocked(start + span, first + length - (start + span));
+    return start;
+  }
+  const uintptr_t start = RoundUp(bump_, align);
+  const uintptr_t end = base_ + size_;
+  if (start > end || span > end - start) {
+    return 0;
+  }
+  AddHoleLocked(bump_, start - bump_);
+  bump_ = start + span;
+  return start;
+}
+
+void DeviceMemory::EvictLocked(uint64_t keepBytes, size_t keepBlocks) {
+  while (!quarantine_.empty() &&
+         (quarantineBytes_ > keepBytes || quarantine_.size() > keepBlocks)) {
+    const auto oldest = freed_.find(quarantine_.front());
+    quarantine_.pop_front();
+    quarantineBytes_ -= oldest->second.span;
+    AddHoleLocked(oldest->first, oldest->second.span);
+    freed_.erase(oldest);
+  }
+}
+
+int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool poison, void** out,
+                               std::string* why) {
+  const uint64_t available =
+      poison && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
+  if (bytes > available) {
+    *why = FormatText(
+        "checked mode fills new device memory: %llu bytes wanted, the host has %llu left; use a "
+        "smaller "
+        "problem, or ACLGRAD_SIM_MODE=fast, which takes host memory only where it is written",
+        static_cast<Ull>(bytes), static_cast<Ull>(available));
+    return ACL_ERROR_RT_MEMORY_ALLOCATION;
+  }
+  uintptr_t start = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (bytes > limit || used_ > limit - bytes) {
+      *why = FormatText("out of device memory: %llu bytes wanted, %llu of %llu in use",
+                        static_cast<Ull>(bytes), static_cast<Ull>(used_), static_cast<Ull>(limit));
+      return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    const uint64_t span = Span(bytes);
+    // Big blocks start on a huge page: far fewer page faults on first touch.
+    const uint64_t align = bytes >= kHugePage ? kHugePage : kPage;
+    start = PlaceLocked(span, align);
+    if (start == 0) {
+      EvictLocked(0, 0);
+      start = PlaceLocked(span, align);
+    }
+    if (start == 0 || !CommitLocked(start + span)) {
+      if (start != 0) {
+        AddHoleLocked(start, span);
+      }
+      *why = FormatText("the host gives no more address space or memory for a block of %llu bytes",
+                        static_cast<Ull>(bytes));
+      return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    used_ += bytes;
+    live_[start] = {start, bytes, ++count_};
+  }
+  if (poison) {
+    std::memset(BackingOf(start), kPoisonByte, bytes);
+  }
+  *out = reinterpret_cast<void*>(start);
+  return 0;
+}
+
+void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
+  const uint64_t span = Span(block.bytes);
+  freed_[block.start] = {block.bytes, span, by};
+  quarantine_.push_back(block.start);
+  quarantineBytes_ += span;
+  used_ -= block.bytes;
+  // The pages go before anybody can get the address again. MADV_DONTNEED: read back as zeros.
+  madvise(BackingOf(block.start), RoundUp(block.bytes, kPage), MADV_DONTNEED);
+  EvictLocked(kQuarantineBytes, kQuarantineBlocks);
+}
+
+int32_t DeviceMemory::Free(const void* pointer, const char* by, std::string* why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const auto it = live_.find(address);
+  if (it == live_.end()) {
+    *why = DescribeLocked(address) + "; want the start of a live block, as aclrtMalloc returned it";
+    return ACL_ERROR_RT_PARAM_INVALID;
+  }
+  const Block block = it->second;
+  live_.erase(it);
+  QuarantineLocked(block, by);
+  return 0;
+}
+
+std::vector<DeviceMemory::Block> DeviceMemory::FreeAll(const char* by) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Block> all;
+  for (const auto& [start, block] : live_) {
+    all.push_back(block);
+  }
+  live_.clear();
+  for (const Block& block : all) {
+    QuarantineLocked(block, by);
+  }
+  return all;
+}
+
+const DeviceMemory::Block* DeviceMemory::FindLocked(uintptr_t address) const {
+  auto it = live_.upper_bound(address);
+  if (it == live_.begin()) {
+    return nullptr;
+  }
+  --it;
+  return address - it->first < it->second.bytes ? &it->second : nullptr;
+}
+
+const std::pair<const uintptr_t, DeviceMemory::Freed>* DeviceMemory::FindFreedLocked(
+    uintptr_t address) const {
+  auto it = freed_.upper_bound(address);
+  if (it == freed_.begin()) {
+    return nullptr;
+  }
+  --it;
+  return address - it->first < it->second.bytes ? &*it : nullptr;
+}
+
+std::string DeviceMemory::DescribeLocked(uintptr_t address) const {
+  const auto* pointer = reinterpret_cast<const void*>(address);
+  if (address == 0) {
+    return "a null pointer";
+  }
+  if (!InRange(pointer)) {
+    return FormatText("%p is host memory", pointer);
+  }
+  if (const Block* block = FindLocked(address)) {
+    return FormatText("%p is byte %llu of the device block %p of %llu bytes", pointer,
+                      static_cast<Ull>(address - block->start),
+                      reinterpret_cast<void*>(block->start), static_cast<Ull>(block->bytes));
+  }
+  if (const auto* freed = FindFreedLocked(address)) {
+    return FormatText("%p is byte %llu of the device block %p of %llu bytes that was freed by %s",
+                      pointer, static_cast<Ull>(address - freed->first),
+                      reinterpret_cast<void*>(freed->first), static_cast<Ull>(freed->second.bytes),
+                      freed->second.by);
+  }
+  auto it = live_.upper_bound(address);
+  if (it != live_.begin()) {
+    const Block& below = std::prev(it)->second;
+    return FormatText(
+        "%p is in no device block; it lies %llu bytes behind the end of the block %p of %llu bytes",
+        pointer, static_cast<Ull>(address - below.start - below.bytes),
+        reinterpret_cast<void*>(below.start), static_cast<Ull>(below.bytes));
+  }
+  return FormatText("%p is a device address in no block", pointer);
+}
+
+std::string DeviceMemory::Describe(const void* pointer) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return DescribeLocked(reinterpret_cast<uintptr_t>(pointer));
+}
+
+uint8_t* DeviceMemory::Resolve(const void* pointer, uint64_t bytes, std::string* why) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const Block* block = FindLocked(address);
+  if (block == nullptr) {
+    *why = DescribeLocked(address) + "; want device memory of aclrtMalloc";
+    return nullptr;
+  }
+  const uint64_t left = block->bytes - (address - block->start);
+  if (bytes > left) {
+    *why = FormatText("%s; %llu bytes are wanted from there, it has %llu left",
+                      DescribeLocked(address).c_str(), static_cast<Ull>(bytes),
+                      static_cast<Ull>(left));
+    return nullptr;
+  }
+  return BackingOf(address);
+}
+
+DeviceMemory::Block DeviceMemory::Find(const void* pointer) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Block* block = FindLocked(reinterpret_cast<uintptr_t>(pointer));
+  return block != nullptr ? *block : Block{};
+}
+
+uint64_t DeviceMemory::UsedBytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return used_;
+}
+
+std::vector<DeviceMemory::Block> DeviceMemory::Live() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Block> all;
+  for (const auto& [start, block] : live_) {
+    all.push_back(block);
+  }
+  return all;
+}
+
+void DeviceMemory::DescribeInSignal(uintptr_t address, char* text, size_t size) const {
+  SignalText out(text, size);
+  out.Hex(address);
+  // The faulting thread holds no lock of ours; another one may, for a moment.
+  bool locked = false;
+  for (int i = 0; i < 1000 && !(locked = mutex_.try_lock()); ++i) {
+    sched_yield();
+  }
+  if (!locked) {
+    out.Text(" is a device address");
+    return;
+  }
+  if (const Block* block = FindLocked(address)) {
+    out.Text(" is byte ")
+        .Number(address - block->start)
+        .Text(" of the device block ")
+        .Hex(block->start);
+    out.Text(" of ").Number(block->bytes).Text(" bytes");
+  } else if (const auto* freed = FindFreedLocked(address)) {
+    out.Text(" is byte ")
+        .Number(address - freed->first)
+        .Text(" of the device block ")
+        .Hex(freed->first);
+    out.Text(" of ")
+        .Number(freed->second.bytes)
+        .Text(" bytes that was freed by ")
+        .Text(freed->second.by);
+  } else {
+    out.Text(" is a device address in no block");
+  }
+  mutex_.unlock();
+}
+
+}  // namespace aclsim

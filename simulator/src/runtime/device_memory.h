@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory: addresses that host code cannot dereference, and the bytes behind them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aclsim {
+
+// Blocks live in a reserved range without access rights; byte a of the range has its contents at a
+// + delta in a second mapping of the same layout. Freed blocks are quarantined, so that a use after
+// free can be named, and their pages go back to the host at once. The second mapping stays
+// accessible: a kernel that still uses a freed block reads zeros, never crashes.
+class DeviceMemory {
+ public:
+  struct Block {
+    uintptr_t start = 0;
+    uint64_t bytes = 0;
+    uint64_t number = 0;  // n-th allocation of the process
+  };
+
+  // Reserves the address ranges once. Returns 0 or an aclError with the reason.
+  int32_t Reserve(std::string* why);
+
+  // Returns 0 or an aclError with the reason. limit: bytes that the device has.
+  int32_t Allocate(uint64_t bytes, uint64_t limit, bool poison, void** out, std::string* why);
+  // by: the function that frees, for later messages.
+  int32_t Free(const void* pointer, const char* by, std::string* why);
+  std::vector<Block> FreeAll(const char* by);
+
+  // Backing bytes of [pointer, pointer + bytes), or nullptr with the reason.
+  uint8_t* Resolve(const void* pointer, uint64_t bytes, std::string* why) const;
+  // The live block that holds pointer; bytes == 0 when there is none.
+  Block Find(const void* pointer) const;
+  // True for every address of the reserved range, live or not. Needs no lock.
+  bool InRange(const void* pointer) const;
+  // What the pointer is, in words.
+  std::string Describe(const void* pointer) const;
+
+  uint64_t UsedBytes() const;
+  std::vector<Block> Live() const;
+
+  // Writes what Describe would say into text without allocating: for a signal handler.
+  void DescribeInSignal(uintptr_t address, char* text, size_t size) const;
+
+ private:
+  struct Freed {
+    uint64_t bytes = 0;
+    uint64_t span = 0;
+    const char* by = nullptr;
+  };
+  using Blocks = std::map<uintptr_t, Block>;
+  using FreedBlocks = std::map<uintptr_t, Freed>;
+
+  static uint64_t Span(uint64_t bytes);
+  const Block* FindLocked(uintptr_t address) const;
+  const std::pair<const uintptr_t, Freed>* FindFreedLocked(uintptr_t address) const;
+  uintptr_t PlaceLocked(uint64_t span, uint64_t align);
+  bool CommitLocked(uintptr_t end);
+  void AddHoleLocked(uintptr_t start, uint64_t length);
+  void RemoveHoleLocked(uintptr_t start, uint64_t length);
+  void EvictLocked(uint64_t keepBytes, size_t keepBlocks);
+  void QuarantineLocked(const Block& block, const char* by);
+  uint8_t* BackingOf(uintptr_t address) const {
+    return reinterpret_cast<uint8_t*>(address + delta_);
+  }
+  std::string DescribeLocked(uintptr_t address) const;
+
+  mutable std::mutex mutex_;
+  std::atomic<uintptr_t> base_{0};
+  std::atomic<uint64_t> size_{0};
+  uintptr_t delta_ = 0;
+  uintptr_t bump_ = 0;       // addresses below were handed out at least once
+  uintptr_t committed_ = 0;  // backing below is readable and writable
+  uint64_t used_ = 0;
+  uint64_t count_ = 0;
+  Blocks live_;
+  FreedBlocks freed_;
+  std::deque<uintptr_t> quarantine_;  // freed_ from the oldest on
+  uint64_t quarantineBytes_ = 0;
+  std::map<uintptr_t, uint64_t> holes_;                   // addresses to use again, by start ...
+  std::set<std::pair<uint64_t, uintptr_t>> holesBySize_;  // ... and by length
+};
+
+}  // namespace aclsim

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: a record captures the work that a stream has at that moment.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "runtime/runtime.h"
+
+namespace aclsim {
+
+struct EventRecord {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  int64_t nanos = 0;   // when it was reached, steady clock
+  TaskResult failure;  // of the recording stream: what was captured did not all succeed
+
+  void Complete(const TaskResult& streamFailure);
+};
+
+struct Event {
+  uint64_t id = 0;
+  uint32_t flags = 0;
+  bool reusable =
+      false;  // made by aclrtCreateEventExWithFlag: counts as complete before the first record
+  std::mutex mutex;
+  std::shared_ptr<EventRecord> latest;  // null: never recorded, or reset
+  std::atomic<int32_t> pendingWaits{0};
+
+  std::shared_ptr<EventRecord> Latest();
+};
+
+}  // namespace aclsim

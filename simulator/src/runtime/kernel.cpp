@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclsimLaunchKernel: a launch without an operator package.
+#include <dlfcn.h>
+
+#include "aclsim/aclsim.h"
+#include "runtime/state.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr uint32_t kMaxBlockDim = 65535;
+
+struct Argument {
+  const void* pointer = nullptr;
+  uint64_t bytes = 0;
+};
+
+// Translates the arguments; false with the reason.
+bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std::string* why) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    uint8_t* bytes = nullptr;
+    if (argument.pointer != nullptr || argument.bytes != 0) {
+      bytes = ToBacking(argument.pointer, argument.bytes, why);
+      if (bytes == nullptr) {
+        *why = FormatText("argument %zu of kernel %s: %s", i, launch->opType.c_str(), why->c_str());
+        return false;
+      }
+      if (argument.bytes != 0) {
+        // Nothing says which arguments the kernel writes.
+        launch->regions.push_back(
+            {RegionKind::kOutput, bytes, argument.bytes, "argument " + std::to_string(i)});
+      }
+    }
+    launch->args.push_back(bytes);
+  }
+  return true;
+}
+
+int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,
+                     uint64_t tilingKey, void* const* args, const uint64_t* argBytes,
+                     size_t argCount, void* stream) {
+  ACLSIM_RETURN_IF_ERROR(api.Ready());
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(name, "name"));
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(entry, "entry"));
+  if (argCount > 0) {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(args, "args"));
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(argBytes, "argBytes"));
+  }
+  Dl_info library = {};
+  if (dladdr(entry, &library) == 0) {
+    return api.Fail(ACL_ERROR_INVALID_PARAM, "entry %p of kernel %s is in no loaded library", entry,
+                    name);
+  }
+  if (blockDim == 0 || blockDim > kMaxBlockDim) {
+    return api.Fail(ACL_ERROR_INVALID_PARAM, "blockDim of kernel %s is %u, want 1 to %u", name,
+                    blockDim, kMaxBlockDim);
+  }
+  KernelLaunch launch;
+  launch.opType = name;
+  launch.entry = entry;
+  launch.blockDim = blockDim;
+  launch.tilingKey = tilingKey;
+  launch.soc = &CurrentSoc();
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < argCount; ++i) {
+    arguments.push_back({args[i], argBytes[i]});
+  }
+  std::string why;
+  KernelLaunch probe = launch;
+  if (!Translate(arguments, &probe, &why)) {
+    return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+  }
+  // Translated again when its turn comes: a block may have been freed by then.
+  return EnqueueTask(stream, [launch, arguments]() mutable -> TaskResult {
+    std::string reason;
+    if (!Translate(arguments, &launch, &reason)) {
+      return {ACL_ERROR_RT_PARAM_INVALID, reason};
+    }
+    LaunchResult result = LaunchCounted(launch);
+    return {result.status, std::move(result.message)};
+  });
+}
+
+}  // namespace
+}  // namespace aclsim
+
+extern "C" int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim,
+                                      uint64_t tilingKey, void* const* args,
+                                      const uint64_t* argBytes, size_t argCount, void* stream) {
+  return aclsim::Enter(__func__, [&](const aclsim::Api& api) {
+    return aclsim::LaunchKernel(api, name, entry, blockDim, tilingKey, args, argBytes, argCount,
+                                stream);
+  });
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialisation, the handle tables, fork and exit.
+#include "runtime/state.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "engine/launch.h"
+#include "runtime/callback.h"
+#include "runtime/event.h"
+#include "runtime/fault_handler.h"
+#include "runtime/options.h"
+#include "runtime/stream.h"
+
+namespace aclsim {
+
+namespace {
+
+using Ull = unsigned long long;
+
+// Not a canonical address, so that using a handle as a pointer faults instead of reading something.
+constexpr uint64_t kHandleTag = 0x00AC'0000'0000'0000;
+constexpr uint64_t kHandleKindShift = 40;
+constexpr uint64_t kHandleStep = 16;  // handles look aligned
+constexpr auto kExitPatience = std::chrono::seconds(5);
+constexpr size_t kMaxStreams = 2048;
+constexpr size_t kLeakLines = 5;
+
+std::atomic<State*> current{nullptr};
+
+const char* KindName(HandleKind kind) {
+  switch (kind) {
+    case HandleKind::kContext:
+      return "context";
+    case HandleKind::kStream:
+      return "stream";
+    default:
+      return "event";
+  }
+}
+
+// Stops the workers before the destructors of the program's libraries run under them.
+void OnExit() {
+  const State* state = current;
+  if (state == nullptr) {
+    return;
+  }
+  const std::vector<std::shared_ptr<Stream>> streams = AllStreams();
+  for (const auto& stream : streams) {
+    if (stream->OnWorker()) {
+      return;  // a host callback called exit(): its own stream can never become idle
+    }
+  }
+  for (const auto& stream : streams) {
+    stream->Abandon();
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kExitPatience;
+  for (const auto& stream : streams) {
+    while (stream->Busy() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+// The child of a fork has no stream threads and maybe locks that nobody will release: it starts
+// afresh. The parent's state is left alone, its addresses and handles mean nothing in the child.
+void OnForkInChild() {
+  if (current != nullptr) {
+    current = new State;
+  }
+}
+
+int32_t CheckConfig(const Api& api, const char* path) {
+  if (path == nullptr || *path == '\0') {
+    return 0;
+  }
+  std::ifstream file(path);
+  if (!file) {
+    return api.Fail(ACL_ERROR_INVALID_FILE,
+                    "cannot read the configuration file %s; pass null to do without", path);
+  }
+  char first = '\0';
+  if (!(file >> first) || first != '{') {
+    return api.Fail(ACL_ERROR_PARSE_FILE,
+                    "the configuration file %s holds no JSON object; want at least {}", path);
+  }
+  return 0;
+}
+
+void AppendBlocks(std::string* text, const std::vector<DeviceMemory::Block>& blocks) {
+  for (size_t i = 0; i < blocks.size() && i < kLeakLines; ++i) {
+    *text += FormatText("\n  block %p of %llu bytes, allocation %llu",
+                        reinterpret_cast<void*>(blocks[i].start), static_cast<Ull>(blocks[i].bytes),
+                        static_cast<Ull>(blocks[i].number));
+  }
+  if (blocks.size() > kLeakLines) {
+    *text += FormatText("\n  and %zu more", blocks.size() - kLeakLines);
+  }
+}
+
+// What the program still holds. Default streams belong to their contexts and are not the program's
+// to destroy.
+void PrintLeaks(State& state) {
+  std::vector<DeviceMemory::Block> blocks = state.device.Live();
+  blocks.insert(blocks.end(), state.leaked.begin(), state.leaked.end());
+  state.leaked.clear();
+  const size_t defaults = state.contexts.size();
+  const size_t streams = state.streams.size() - std::min(defaults, state.streams.size());
+  if (blocks.empty() && streams == 0 && state.events.empty()) {
+    return;
+  }
+  uint64_t bytes = 0;
+  for (const auto& block : blocks) {
+    bytes += block.bytes;
+  }
+  std::string text = FormatText(
+      "not released at aclFinalize: %zu device block(s) of %llu bytes, %zu stream(s), %zu event(s)",
+      blocks.size(), static_cast<Ull>(bytes), streams, state.events.size());
+  AppendBlocks(&text, blocks);
+  PrintError(text);
+}
+
+int32_t FinaliseLocked(State& state) {
+  if (CheckedMode()) {
+    PrintLeaks(state);
+  }
+  state.initCount = 0;
+  state.ready = false;
+  state.finalized = true;
+  return 0;
+}
+
+int32_t NotInitialised(const Api& api, const State& state) {
+  return state.finalized
+             ? api.Fail(ACL_ERROR_REPEAT_FINALIZE, "already finalised; one aclFinalize per aclInit")
+             : api.Fail(ACL_ERROR_UNINITIALIZE, "aclInit was not called");
+}
+
+}  // namespace
+
+State& Global() {
+  State* state = current;
+  if (state == nullptr) {
+    auto* made = new State;
+    if (current.compare_exchange_strong(state, made)) {
+      pthread_atfork(nullptr, nullptr, OnForkInChild);
+      return *made;
+    }
+    delete made;
+  }
+  return *state;
+}
+
+bool RuntimeReady() {
+  State& state = Global();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.ready;
+}
+
+int32_t InitialiseLocked(const Api& api, State& state) {
+  std::string why;
+  int32_t error = ApplyEnvironment(&why);
+  if (error == 0) {
+    error = state.device.Reserve(&why);
+  }
+  if (error != 0) {
+    // Programs rarely print more than the code, and a wrong environment is not theirs to explain.
+    PrintError(why);
+    return api.FailText(error, why);
+  }
+  InstallFaultHandler();
+  static std::once_flag once;
+  std::call_once(once, [] { std::atexit(OnExit); });
+  state.ready = true;
+  state.finalized = false;
+  return 0;
+}
+
+void* ToHandle(HandleKind kind, uint64_t id) {
+  return reinterpret_cast<void*>(kHandleTag | (static_cast<uint64_t>(kind) << kHandleKindShift) |
+                                 (id * kHandleStep));
+}
+
+uint64_t FromHandle(HandleKind kind, const void* handle) {
+  const auto value = reinterpret_cast<uint64_t>(handle);
+  const uint64_t tag = kHandleTag | (static_cast<uint64_t>(kind) << kHandleKindShift);
+  const uint64_t low = (1ULL << kHandleKindShift) - 1;
+  return (value & ~low) == tag && value % kHandleStep == 0 ? (value & low) / kHandleStep : 0;
+}
+
+std::string DescribeHandle(HandleKind wanted, const void* handle) {
+  if (handle == nullptr) {
+    return FormatText("the %s is null", KindName(wanted));
+  }
+  for (const HandleKind kind : {HandleKind::kContext, HandleKind::kStream, HandleKind::kEvent}) {
+    const uint64_t id = FromHandle(kind, handle);
+    if (id != 0 && kind == wanted) {
+      return FormatText("%s %llu (%p) was destroyed", KindName(kind), static_cast<Ull>(id), handle);
+    }
+    if (id != 0) {
+      return FormatText("%p is a handle of a %s, want a %s", handle, KindName(kind),
+                        KindName(wanted));
+    }
+  }
+  return FormatText("%p is no %s", handle, KindName(wanted));
+}
+
+std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* error) {
+  State& state = Global();
+  {
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    const auto it = state.events.find(FromHandle(HandleKind::kEvent, handle));
+    if (it != state.events.end()) {
+      return it->second;
+    }
+  }
+  *error = handle == nullptr ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_RT_INVALID_HANDLE;
+  api.FailText(*error, DescribeHandle(HandleKind::kEvent, handle));
+  return nullptr;
+}
+
+std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* error) {
+  std::shared_ptr<Context> context;
+  *error = api.Ready();
+  if (*error == 0) {
+    *error = api.Current(&context);
+  }
+  if (*error != 0) {
+    return nullptr;
+  }
+  if (handle == nullptr) {
+    return context->defaultStream;
+  }
+  std::shared_ptr<Stream> stream;
+  State& state = Global();
+  {
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    const auto it = state.streams.find(FromHandle(HandleKind::kStream, handle));
+    if (it != state.streams.end()) {
+      stream = it->second;
+    }
+  }
+  if (stream == nullptr) {
+    *error = api.FailText(ACL_ERROR_RT_INVALID_HANDLE, DescribeHandle(HandleKind::kStream, handle));
+  } else if (stream->contextId() != context->id) {
+    *error = api.Fail(
+        ACL_ERROR_RT_STREAM_CONTEXT,
+        "stream %llu belongs to context %llu, the current context of this thread is %llu; call "
+        "aclrtSetCurrentContext",
+        static_cast<Ull>(stream->id()), static_cast<Ull>(stream->contextId()),
+        static_cast<Ull>(context->id));
+    stream = nullptr;
+  }
+  return stream;
+}
+
+std::vector<std::shared_ptr<Stream>> AllStreams() {
+  State& state = Global();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  std::vector<std::shared_ptr<Stream>> all;
+  for (const auto& [id, stream] : state.streams) {
+    all.push_back(stream);
+  }
+  return all;
+}
+
+bool AnyStreamBusy() {
+  const std::vector<std::shared_ptr<Stream>> streams = AllStreams();
+  return std::any_of(streams.begin(), streams.end(),
+                     [](const auto& stream) { return stream->Busy(); });
+}
+
+uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t flags) {
+  if (state.streams.size() >= kMaxStreams) {
+    return 0;
+  }
+  const uint64_t id = ++state.lastId;
+  state.streams[id] = std::make_shared<Stream>(id, contextId, priority, flags);
+  return id;
+}
+
+void RemoveContext(uint64_t contextId) {
+  State& state = Global();
+  std::vector<std::shared_ptr<Stream>> closing;
+  {
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    state.contexts.erase(contextId);
+    for (auto it = state.streams.begin(); it != state.streams.end();) {
+      if (it->second->contextId() == contextId) {
+        closing.push_back(it->second);
+        it = state.streams.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  for (const auto& stream : closing) {
+    stream->Close(false);
+    ForgetReports(stream->id());
+  }
+}
+
+}  // namespace aclsim
+
+using aclsim::Api;
+using aclsim::Enter;
+using aclsim::State;
+
+extern "C" {
+
+aclError aclInit(const char* configPath) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    if (state.initCount > 0) {
+      ++state.initCount;
+      return api.Fail(ACL_ERROR_REPEAT_INITIALIZE,
+                      "already initialised; this call is counted, go on");
+    }
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckConfig(api, configPath));
+    ACLSIM_RETURN_IF_ERROR(aclsim::InitialiseLocked(api, state));
+    state.initCount = 1;
+    return 0;
+  });
+}
+
+aclError aclFinalize() {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    return state.ready ? aclsim::FinaliseLocked(state) : aclsim::NotInitialised(api, state);
+  });
+}
+
+aclError aclFinalizeReference(uint64_t* refCount) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    int32_t error = 0;
+    if (!state.ready) {
+      error = aclsim::NotInitialised(api, state);
+    } else if (state.initCount > 1) {
+      --state.initCount;
+    } else {
+      error = aclsim::FinaliseLocked(state);
+    }
+    if (refCount != nullptr) {
+      *refCount = state.initCount;
+    }
+    return error;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runtime knows: contexts, streams, events, memory. Handles are numbers, never addresses
+// of objects, so an unknown or destroyed handle is looked up in vain instead of being dereferenced.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/device_memory.h"
+#include "runtime/errors.h"
+#include "runtime/host_memory.h"
+
+namespace aclsim {
+
+class Stream;
+struct Event;
+struct Reports;
+
+// A stream belongs to the context that was current when it was created; a null stream means
+// defaultStream.
+struct Context {
+  uint64_t id = 0;
+  bool byDevice = false;  // made by aclrtSetDevice, shared by all threads that called it
+  std::shared_ptr<Stream> defaultStream;
+};
+
+struct State {
+  std::mutex mutex;
+  uint64_t initCount = 0;
+  bool ready = false;
+  bool finalized = false;
+  uint64_t deviceRefs = 0;       // aclrtSetDevice calls that wait for their aclrtResetDevice
+  uint64_t deviceContextId = 0;  // 0: the device is not in use
+  uint64_t lastId = 0;
+  std::map<uint64_t, std::shared_ptr<Context>> contexts;
+  std::map<uint64_t, std::shared_ptr<Stream>> streams;  // default streams too
+  std::map<uint64_t, std::shared_ptr<Event>> events;
+  std::vector<DeviceMemory::Block> leaked;  // blocks that aclrtResetDevice had to free
+
+  DeviceMemory device;
+  HostMemory host;
+  std::shared_ptr<Reports> reports;  // threads of aclrtSubscribeReport
+};
+
+// Never destroyed: stream threads run until the process is gone. A forked child starts with a new
+// one.
+State& Global();
+
+enum class HandleKind : uint64_t { kContext = 1, kStream = 2, kEvent = 3 };
+void* ToHandle(HandleKind kind, uint64_t id);
+uint64_t FromHandle(HandleKind kind, const void* handle);  // 0: not a handle of that kind
+// "0x... was destroyed", "0x... is an event", ...
+std::string DescribeHandle(HandleKind wanted, const void* handle);
+
+// nullptr after an error was reported; *error is its code.
+std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* error);
+// Also checks that the stream is one of the current context.
+std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* error);
+
+// Waits for the stream's work so far; returns the stream's error, with its message noted.
+int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs);
+bool AnyStreamBusy();
+std::vector<std::shared_ptr<Stream>> AllStreams();
+
+// Adds a stream to a context. Returns its id, 0 when the device has no more.
+uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t flags);
+// Destroys every stream of the context and forgets the context. Waits for their work.
+void RemoveContext(uint64_t contextId);
+
+// aclInit without the counting: environment, address ranges, fault and exit handlers. state.mutex
+// is held.
+int32_t InitialiseLocked(const Api& api, State& state);
+
+}  // namespace aclsim

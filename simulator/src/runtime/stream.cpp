@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/stream.h"
+
+#include <chrono>
+#include <csignal>
+#include <exception>
+
+#include "runtime/errors.h"
+
+namespace aclsim {
+
+namespace {
+
+// Kernels run on this thread as well as on the engine's; their frames may be big in builds without
+// optimisation.
+constexpr size_t kStackBytes = 16ULL << 20;
+
+}  // namespace
+
+bool Stream::StartLocked() {
+  // Signals are the program's business: they must not land on a thread that it does not know.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+    sigdelset(&all, fault);
+  }
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  const int error = pthread_create(
+      &worker_, &attributes,
+      [](void* self) -> void* {
+        static_cast<Stream*>(self)->Work();
+        return nullptr;
+      },
+      this);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  started_ = error == 0;
+  return started_;
+}
+
+int32_t Stream::Enqueue(Task task, Run run, uint64_t* ticket) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_) {
+    return ACL_ERROR_RT_INVALID_HANDLE;
+  }
+  if (!started_ && !StartLocked()) {
+    return ACL_ERROR_RT_NO_STREAM_RESOURCE;
+  }
+  queue_.push_back({std::move(task), run});
+  ++enqueued_;
+  if (ticket != nullptr) {
+    *ticket = enqueued_;
+  }
+  wake_.notify_one();
+  return 0;
+}
+
+void Stream::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return closed_ || !queue_.empty(); });
+    if (queue_.empty()) {
+      return;
+    }
+    Item item = std::move(queue_.front());
+    queue_.pop_front();
+    const bool run = item.run == Run::kAlways || (failure_.status == 0 && !abandoned_);
+    lock.unlock();
+    TaskResult result;
+    if (run) {
+      try {
+        result = item.task();
+      } catch (const std::exception& error) {
+        result = {ACL_ERROR_RT_INTERNAL_ERROR, error.what()};
+      }
+    }
+    item.task = nullptr;  // what it captured is released before the task counts as done
+    lock.lock();
+    if (result.status != 0 && failure_.status == 0) {
+      if (result.message.empty()) {
+        result.message = FormatText("a task failed with error %d", result.status);
+      }
+      failure_ = std::move(result);
+      PrintError(failure_.message);
+    }
+    ++completed_;
+    done_.notify_all();
+  }
+}
+
+bool Stream::Wait(uint64_t ticket, int32_t timeoutMs) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto finished = [&] { return completed_ >= ticket; };
+  if (timeoutMs < 0) {
+    done_.wait(lock, finished);
+    return true;
+  }
+  return done_.wait_for(lock, std::chrono::milliseconds(timeoutMs), finished);
+}
+
+uint64_t Stream::LastTicket() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return enqueued_;
+}
+
+bool Stream::Busy() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return completed_ < enqueued_;
+}
+
+TaskResult Stream::Failure() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return failure_;
+}
+
+bool Stream::OnWorker() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return started_ && pthread_equal(worker_, pthread_self()) != 0;
+}
+
+void Stream::Abandon() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  abandoned_ = true;
+  closed_ = true;
+  wake_.notify_all();
+}
+
+void Stream::Close(bool force) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    abandoned_ = abandoned_ || force;
+    closed_ = true;
+    wake_.notify_all();
+    if (!started_) {
+      return;
+    }
+    started_ = false;  // one caller joins
+  }
+  pthread_join(worker_, nullptr);
+}
+
+}  // namespace aclsim

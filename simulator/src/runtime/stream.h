@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream: tasks in order on one worker thread.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+#include "runtime/runtime.h"
+
+namespace aclsim {
+
+class Stream {
+ public:
+  using Task = std::function<TaskResult()>;
+  // kAlways tasks also run on a stream in error or being torn down: others may wait for what they
+  // signal.
+  enum class Run { kUnlessFailed, kAlways };
+
+  Stream(uint64_t id, uint64_t contextId, uint32_t priority, uint32_t flags)
+      : id_(id), contextId_(contextId), priority_(priority), flags_(flags) {}
+  ~Stream() { Close(true); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  uint64_t id() const { return id_; }
+  uint64_t contextId() const { return contextId_; }
+  uint32_t priority() const { return priority_; }
+  uint32_t flags() const { return flags_; }
+
+  // Returns 0 or the aclError that refuses the task. *ticket: for Wait.
+  int32_t Enqueue(Task task, Run run = Run::kUnlessFailed, uint64_t* ticket = nullptr);
+  // True when the task with that ticket and all before it are done; false after timeoutMs
+  // (negative: never).
+  bool Wait(uint64_t ticket, int32_t timeoutMs);
+  // Ticket of the youngest task.
+  uint64_t LastTicket() const;
+  bool Busy() const;
+  // The first failure of the stream's tasks; it stays until the stream is destroyed.
+  TaskResult Failure() const;
+  bool OnWorker() const;
+
+  // No more tasks. force: what has not started is dropped, and waits inside tasks end.
+  void Close(bool force);
+  // The part of Close(true) that does not wait.
+  void Abandon();
+  bool abandoned() const { return abandoned_; }
+
+ private:
+  struct Item {
+    Task task;
+    Run run;
+  };
+
+  bool StartLocked();
+  void Work();
+
+  const uint64_t id_;
+  const uint64_t contextId_;
+  const uint32_t priority_;
+  const uint32_t flags_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::deque<Item> queue_;
+  uint64_t enqueued_ = 0;
+  uint64_t completed_ = 0;
+  bool started_ = false;
+  bool closed_ = false;
+  std::atomic<bool> abandoned_{false};
+  pthread_t worker_{};
+  TaskResult failure_;
+};
+
+}  // namespace aclsim

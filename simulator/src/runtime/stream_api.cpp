@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The aclrt*Stream* functions and the task entry that opbase uses.
+#include "runtime/callback.h"
+#include "runtime/state.h"
+#include "runtime/stream.h"
+
+namespace aclsim {
+
+namespace {
+
+using Ull = unsigned long long;
+
+int32_t CreateStream(const Api& api, aclrtStream* stream, uint32_t priority, uint32_t flags) {
+  std::shared_ptr<Context> context;
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(stream, "stream"));
+  ACLSIM_RETURN_IF_ERROR(api.Ready());
+  ACLSIM_RETURN_IF_ERROR(api.Current(&context));
+  State& state = Global();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  const uint64_t id = AddStream(state, context->id, priority, flags);
+  if (id == 0) {
+    return api.Fail(ACL_ERROR_RT_NO_STREAM_RESOURCE,
+                    "%zu streams exist, the device has no more; destroy some",
+                    state.streams.size());
+  }
+  *stream = ToHandle(HandleKind::kStream, id);
+  return 0;
+}
+
+int32_t DestroyStream(const Api& api, aclrtStream handle, bool force) {
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(handle, "stream"));
+  std::shared_ptr<Stream> stream;
+  {
+    State& state = Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    const auto it = state.streams.find(FromHandle(HandleKind::kStream, handle));
+    if (it == state.streams.end()) {
+      return api.FailText(ACL_ERROR_RT_INVALID_HANDLE, DescribeHandle(HandleKind::kStream, handle));
+    }
+    const auto context = state.contexts.find(it->second->contextId());
+    if (context != state.contexts.end() && context->second->defaultStream == it->second) {
+      return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
+                      "stream %llu is a default stream; it goes with its context",
+                      static_cast<Ull>(it->first));
+    }
+    if (it->second->OnWorker()) {
+      return api.Fail(ACL_ERROR_RT_INTERNAL_ERROR, "called from a task of stream %llu itself",
+                      static_cast<Ull>(it->first));
+    }
+    stream = it->second;
+    state.streams.erase(it);
+  }
+  stream->Close(force);
+  ForgetReports(stream->id());
+  return 0;
+}
+
+int32_t Synchronize(const Api& api, aclrtStream handle, int32_t timeoutMs) {
+  int32_t error = 0;
+  const std::shared_ptr<Stream> stream = FindStream(api, handle, &error);
+  return stream == nullptr ? error : SynchronizeStream(api, *stream, timeoutMs);
+}
+
+}  // namespace
+
+int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs) {
+  const uint64_t ticket = stream.LastTicket();
+  if (stream.OnWorker()) {
+    return api.Fail(ACL_ERROR_RT_INTERNAL_ERROR,
+                    "called from a task of stream %llu, which it would wait for",
+                    static_cast<Ull>(stream.id()));
+  }
+  if (!stream.Wait(ticket, timeoutMs)) {
+    return api.Fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "stream %llu still has work after %d ms",
+                    static_cast<Ull>(stream.id()), timeoutMs);
+  }
+  const TaskResult failure = stream.Failure();
+  return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
+}
+
+int32_t EnqueueTask(void* stream, std::function<TaskResult()> task) {
+  return Enter("EnqueueTask", [&](const Api& api) -> int32_t {
+    int32_t error = 0;
+    const std::shared_ptr<Stream> found = FindStream(api, stream, &error);
+    if (found == nullptr) {
+      return error;
+    }
+    error = found->Enqueue(std::move(task));
+    return error == 0
+               ? 0
+               : api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(found->id()));
+  });
+}
+
+}  // namespace aclsim
+
+using aclsim::Api;
+using aclsim::Enter;
+using aclsim::Stream;
+
+extern "C" {
+
+aclError aclrtCreateStream(aclrtStream* stream) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::CreateStream(api, stream, 0, 0); });
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag) {
+  return Enter(__func__,
+               [&](const Api& api) { return aclsim::CreateStream(api, stream, priority, flag); });
+}
+
+aclError aclrtDestroyStream(aclrtStream stream) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::DestroyStream(api, stream, false); });
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::DestroyStream(api, stream, true); });
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::Synchronize(api, stream, -1); });
+}
+
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    if (timeout < -1) {
+      return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
+                      "timeout is %d, want -1 (no limit) or milliseconds", timeout);
+    }
+    return aclsim::Synchronize(api, stream, timeout);
+  });
+}
+
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    int32_t error = 0;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(status, "status"));
+    const std::shared_ptr<Stream> found = aclsim::FindStream(api, stream, &error);
+    if (found == nullptr) {
+      return error;
+    }
+    *status = found->Busy() ? ACL_STREAM_STATUS_NOT_READY : ACL_STREAM_STATUS_COMPLETE;
+    const aclsim::TaskResult failure = found->Failure();
+    return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
+  });
+}
+
+aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    int32_t error = 0;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(streamId, "streamId"));
+    const std::shared_ptr<Stream> found = aclsim::FindStream(api, stream, &error);
+    if (found != nullptr) {
+      *streamId = static_cast<int32_t>(found->id());
+    }
+    return error;
+  });
+}
+
+aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    int32_t error = 0;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(priority, "priority"));
+    const std::shared_ptr<Stream> found = aclsim::FindStream(api, stream, &error);
+    if (found != nullptr) {
+      *priority = found->priority();
+    }
+    return error;
+  });
+}
+
+aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    int32_t error = 0;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(flags, "flags"));
+    const std::shared_ptr<Stream> found = aclsim::FindStream(api, stream, &error);
+    if (found != nullptr) {
+      *flags = found->flags();
+    }
+    return error;
+  });
+}
+
+}  // extern "C"
