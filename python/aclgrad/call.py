@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Description of one aclnn call, without data: what checks are evaluated on and tests are made of."""
+"""Description of one aclnn call, without data: what checks are evaluated on and tests are made
+of.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Argument checks as data.
 
-A check is rendered to C++ by the macro of its `kind` in codegen/templates/checks.j2 and evaluated here in Python;
-tests hold the two against each other. `violations` yields calls that break the check and nothing before it.
+A check is rendered to C++ by the macro of its `kind` in codegen/templates/checks.j2 and evaluated
+here in Python;
+tests hold the two against each other. `violations` yields calls that break the check and nothing
+before it.
 """
 
 from __future__ import annotations

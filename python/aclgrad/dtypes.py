@@ -2,6 +2,7 @@
 """The dtypes of the aclnn interface and their spellings in NumPy, ACL, GE and Ascend C."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +23,14 @@ class DType:
         return f"DT_{self.label}"
 
     @property
-    def numpy(self) -> np.dtype:  # type: ignore[type-arg]  # one of many scalar types
+    def numpy(self) -> np.dtype[Any]:
         """NumPy dtype."""
         if self.name == "bfloat16":
             # Imported on use: code generation must run on a Python that has only Jinja2 and NumPy.
             import ml_dtypes
 
-            return np.dtype(ml_dtypes.bfloat16)
+            dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+            return dtype
         return np.dtype(self.name)
 
 
@@ -41,10 +43,22 @@ INT32 = DType("INT32", "int32", 3)
 DOUBLE = DType("DOUBLE", "float64", 11, "", "fp64")
 
 CASTABLE = (
-    FLOAT, FLOAT16, BF16, BOOL, DOUBLE, INT8, DType("INT16", "int16", 6), INT32, DType("INT64", "int64", 9),
-    DType("UINT8", "uint8", 4), DType("UINT16", "uint16", 7), DType("UINT32", "uint32", 8),
-    DType("UINT64", "uint64", 10), DType("COMPLEX64", "complex64", 16), DType("COMPLEX128", "complex128", 17),
-)  # fmt: skip
+    FLOAT,
+    FLOAT16,
+    BF16,
+    BOOL,
+    DOUBLE,
+    INT8,
+    DType("INT16", "int16", 6),
+    INT32,
+    DType("INT64", "int64", 9),
+    DType("UINT8", "uint8", 4),
+    DType("UINT16", "uint16", 7),
+    DType("UINT32", "uint32", 8),
+    DType("UINT64", "uint64", 10),
+    DType("COMPLEX64", "complex64", 16),
+    DType("COMPLEX128", "complex128", 17),
+)
 """Dtypes that l0op::Cast converts a floating-point result to."""
 
 UNCASTABLE = (
@@ -53,10 +67,17 @@ UNCASTABLE = (
     DType("UINT1", "uint8", 30),
     DType("COMPLEX32", "complex64", 33),
 )
-"""Dtypes an aclTensor may have, but that no cast reaches. Their NumPy names only stand in for a layout."""
+"""Dtypes an aclTensor may have, but that no cast reaches. Their NumPy names only stand in for a
+layout.
+"""
 
 _BY_LABEL = {dtype.label: dtype for dtype in CASTABLE + UNCASTABLE}
-_BY_WORD = {word: dtype for dtype in CASTABLE for word in (dtype.label.lower(), dtype.name, dtype.alias) if word}
+_BY_WORD = {
+    word: dtype
+    for dtype in CASTABLE
+    for word in (dtype.label.lower(), dtype.name, dtype.alias)
+    if word
+}
 
 
 def by_label(label: str) -> DType:

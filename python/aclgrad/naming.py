@@ -11,11 +11,14 @@ _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*")
 def op_stem(op_type: str) -> str:
     """File stem of an OpType: ``SoftmaxGrad`` -> ``softmax_grad``.
 
-    Each capital starts a word. Runs stay apart (``RecomputeWUFwd`` -> ``recompute_w_u_fwd``), so that the rule
+    Each capital starts a word. Runs stay apart (``RecomputeWUFwd`` -> ``recompute_w_u_fwd``), so
+    that the rule
     has an inverse and one operator never gets two spellings.
     """
     if not _OP_TYPE.fullmatch(op_type):
-        raise ValueError(f"OpType: got {op_type!r}, want PascalCase letters and digits, e.g. SoftmaxGrad")
+        raise ValueError(
+            f"OpType: got {op_type!r}, want PascalCase letters and digits, e.g. SoftmaxGrad"
+        )
     return "_".join(word.lower() for word in _WORD.findall(op_type))
 
 
@@ -40,7 +43,9 @@ def camel(name: str) -> str:
 def python_function(api: str) -> str:
     """``aclnnSoftmaxBackward`` -> ``softmax_backward``."""
     if not re.fullmatch(r"aclnn[A-Z]\w*", api):
-        raise ValueError(f"API name: got {api!r}, want aclnn<PascalCase>, e.g. aclnnSoftmaxBackward")
+        raise ValueError(
+            f"API name: got {api!r}, want aclnn<PascalCase>, e.g. aclnnSoftmaxBackward"
+        )
     return snake(api.removeprefix("aclnn"))
 
 

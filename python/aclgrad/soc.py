@@ -23,10 +23,27 @@ class Family:
 FAMILIES = (
     Family("ascend910b", 2201, 220, "ASCEND910B", "Atlas A2", socs=r"Ascend910B[1-4]([CD]|-1)?"),
     Family("ascend910_93", 2201, 220, "ASCEND910_93", "Atlas A3", socs=r"Ascend910_9[0-9]{3}"),
-    Family("ascend950", 3510, 310, "ASCEND910_95", "Ascend 950PR/950DT", True, r"Ascend950\w*|Ascend910_95\w*"),
+    Family(
+        "ascend950",
+        3510,
+        310,
+        "ASCEND910_95",
+        "Ascend 950PR/950DT",
+        True,
+        r"Ascend950\w*|Ascend910_95\w*",
+    ),
     Family("ascend310p", 2002, 200, "ASCEND310P", "Atlas inference", socs=r"Ascend310P\w*"),
-    Family("ascend310b", 3002, 300, "ASCEND310B", "Atlas 200I/500 A2 inference", socs=r"Ascend310B\w*"),
-    Family("ascend910", 1001, 100, "ASCEND910", "Atlas training", socs=r"Ascend910(A|B|ProA|ProB|PremiumA)?"),
+    Family(
+        "ascend310b", 3002, 300, "ASCEND310B", "Atlas 200I/500 A2 inference", socs=r"Ascend310B\w*"
+    ),
+    Family(
+        "ascend910",
+        1001,
+        100,
+        "ASCEND910",
+        "Atlas training",
+        socs=r"Ascend910(A|B|ProA|ProB|PremiumA)?",
+    ),
 )
 
 
@@ -43,4 +60,6 @@ def family_of(soc: str) -> Family:
     for candidate in FAMILIES:
         if re.fullmatch(candidate.socs, soc):
             return candidate
-    raise ValueError(f"SoC: got {soc!r}, which belongs to no known family; see `aclgrad doctor` for the names")
+    raise ValueError(
+        f"SoC: got {soc!r}, which belongs to no known family; see `aclgrad doctor` for the names"
+    )

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpSpec: the single description of an operator that wrapper, Python function, tests and docs are derived from."""
+"""OpSpec: the single description of an operator that wrapper, Python function, tests and docs are
+derived from.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor argument of the API. ``dtypes`` is for those that do not follow the operator's table."""
+    """A tensor argument of the API. ``dtypes`` is for those that do not follow the operator's
+    table.
+    """
 
     name: str
     doc: str
@@ -71,7 +75,8 @@ class KernelTensor:
 class KernelAttr:
     """An attribute of the OpDef made from an API attribute.
 
-    ``type`` is ListInt, Int, Float, Bool or String; a String takes its text from ``choices`` by the API's
+    ``type`` is ListInt, Int, Float, Bool or String; a String takes its text from ``choices`` by
+    the API's
     number, and the OpDef's default for any other number.
     """
 
@@ -94,7 +99,9 @@ class Step:
 
 @dataclass(frozen=True)
 class MakeContiguous(Step):
-    """Copies a strided view; passes a contiguous one on. ``code`` is the result when the view is unreadable."""
+    """Copies a strided view; passes a contiguous one on. ``code`` is the result when the view is
+    unreadable.
+    """
 
     arg: str
     code: int = INNER_NULLPTR
@@ -196,7 +203,9 @@ class OpSpec:
         return self.dtypes.get(soc_family.name, ())
 
     def kernels_on(self, soc_family: Family) -> tuple[tuple[DType, ...], ...]:
-        """Kernels that run on a family: its own, or those of a family with the same architecture."""
+        """Kernels that run on a family: its own, or those of a family with the same
+        architecture.
+        """
         for name, variants in self.kernels.items():
             if family(name).npu_arch == soc_family.npu_arch:
                 return variants
@@ -261,7 +270,9 @@ class OpSpec:
         groups = [dtypes for dtypes, _ in self.dtype_groups()]
         return tuple(d for d in groups[0] if all(d in group for group in groups))
 
-    def evaluate(self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]) -> Float64:
+    def evaluate(
+        self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]
+    ) -> Float64:
         """Golden result in float64 of inputs that are already rounded to their dtype."""
         wide = {
             name: np.asarray(array).astype(np.float64 if array.dtype != np.bool_ else np.bool_)

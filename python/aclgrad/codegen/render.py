@@ -67,7 +67,9 @@ def _fold(line: str) -> str:
         cut = 0
         for at, char in enumerate(line[:_COLUMNS]):
             quoted ^= char == '"' and line[at - 1] != "\\"
-            if at > indent + 3 and (char == " " if comment else line[at - 1 : at + 1] == ", " and not quoted):
+            if at > indent + 3 and (
+                char == " " if comment else line[at - 1 : at + 1] == ", " and not quoted
+            ):
                 cut = at
         if not cut:
             break

@@ -16,7 +16,9 @@ def all_specs() -> tuple[OpSpec, ...]:
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda item: item.name):
         spec = importlib.import_module(f"{__name__}.{module.name}").SPEC
         if spec.op != module.name:
-            raise ValueError(f"ops/{module.name}.py: its SPEC is of {spec.op}; name the file {spec.op}.py")
+            raise ValueError(
+                f"ops/{module.name}.py: its SPEC is of {spec.op}; name the file {spec.op}.py"
+            )
         specs.append(spec)
     return tuple(specs)
 

@@ -30,10 +30,11 @@ from aclgrad.spec import (
 
 def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803  API names
     """Evaluate out = g*y - sum(g*y)*y in this order, which settles what an Inf becomes."""
-    product = gradOutput * output
+    product: Float64 = gradOutput * output
     if product.ndim == 0:
         return product - product * output
-    return product - product.sum(axis=dim, keepdims=True) * output
+    result: Float64 = product - product.sum(axis=dim, keepdims=True) * output
+    return result
 
 
 SPEC = OpSpec(
@@ -46,7 +47,9 @@ SPEC = OpSpec(
         Tensor("gradOutput", "gradient that arrives from the layer above"),
         Tensor("output", "result of the forward softmax; same shape and dtype as gradOutput"),
         Attr("dim", "int64_t", -1, "dim that the softmax ran over; negative counts from the back"),
-        Tensor("out", "gradient of the input; same shape as gradOutput; other dtypes by cast", True),
+        Tensor(
+            "out", "gradient of the input; same shape as gradOutput; other dtypes by cast", True
+        ),
     ),
     inputs=(KernelTensor("softmax", "output"), KernelTensor("grad_softmax", "gradOutput")),
     outputs=(KernelTensor("grad_x", "out"),),
@@ -86,8 +89,10 @@ SPEC = OpSpec(
     golden=golden,
     cases=same_shape_grid,
     notes=(
-        "FLOAT16 and BF16 are computed in float32 and rounded once. The result does not depend on the number of "
-        "cores.",
+        (
+            "FLOAT16 and BF16 are computed in float32 and rounded once. The result does not depend"
+            " on the number of cores."
+        ),
         "All tensors may be strided, offset, transposed; inputs may be expanded (stride 0).",
         "A tensor of rank 0 counts as one element along one dim.",
     ),

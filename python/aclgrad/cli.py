@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ``aclgrad`` command. Each command turns options into one call and prints the result."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from enum import Enum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from aclgrad import AclgradError, __version__, dtypes, errors, user_data
+from aclgrad.ops import all_specs, find
+from aclgrad.spec import OpSpec
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Backward operators for Ascend NPUs, on an NPU or on the built-in simulator.",
+)
+_out = Console(highlight=False, soft_wrap=True)
+_err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class DeviceName(str, Enum):
+    """Where operators run."""
+
+    sim = "sim"
+    npu = "npu"
+
+
+Device = Annotated[
+    DeviceName, typer.Option(help="Simulator or NPU; never the one in place of the other.")
+]
+Soc = Annotated[
+    str | None,
+    typer.Option(help="Simulated SoC, e.g. Ascend910B2. [default: $ACLGRAD_SOC or Ascend910B2]"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Ops = Annotated[
+    list[str] | None, typer.Argument(help="Operators, e.g. softmax_grad; all when left out.")
+]
+Dtype = Annotated[str, typer.Option(help="fp32, fp16 or bf16.")]
+Op = Annotated[str, typer.Argument(help="Operator, e.g. softmax_grad.")]
+Attrs = Annotated[
+    list[str] | None, typer.Option("--attr", help="Attribute as NAME=VALUE; repeatable.")
+]
+Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
+
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def _command(name: str) -> Callable[[F], F]:
+    """Register a command whose errors end in one message and status 1."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def guarded(*args: Any, **kwargs: Any) -> None:
+            try:
+                function(*args, **kwargs)
+            except (AclgradError, ValueError, TypeError, OSError) as error:
+                text = (
+                    f"{error.filename}: {error.strerror}"
+                    if isinstance(error, OSError) and error.filename
+                    else str(error)
+                )
+                _err.print(f"error: {text}", style="red", markup=False)
+                raise typer.Exit(1) from None
+            except KeyboardInterrupt:
+                _err.print("interrupted")
+                raise typer.Exit(130) from None
+
+        app.command(name)(guarded)
+        return function
+
+    return decorate
+
+
+def _chosen(words: list[str] | None) -> list[OpSpec]:
+    return list(dict.fromkeys(find(word) for word in words)) if words else list(all_specs())
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
+
+
+def _open(device: DeviceName, soc: str | None) -> Any:
+    from aclgrad.runtime import open_device
+    from aclgrad.soc import family_of
+
+    if soc is not None:
+        if device is DeviceName.npu:
+            raise ValueError(
+                "--soc names a simulated SoC; an NPU is what it is. Next: leave --soc out"
+            )
+        family_of(soc)
+    opened = open_device(device.value)
+    if soc is not None:
+        opened.set_option("soc", soc)
+    return opened
+
+
+@_command("build")
+def build_command(
+    ops: Ops = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Compile without optimisation, for gdb.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations; 0 lets Ninja choose.")
+    ] = 0,
+) -> None:
+    """Build the simulator and the operators of a source checkout."""
+    from aclgrad.build import build
+
+    with _progress(_out) as bar:
+        task = bar.add_task("building", total=None)
+
+        def step(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"building {text[:60]:60}")
+
+        result = build(
+            [spec.op for spec in _chosen(ops)] if ops else [], debug=debug, jobs=jobs, progress=step
+        )
+    if result.rebuilt:
+        _out.print(f"rebuilt {len(result.rebuilt)} libraries in {result.folder}:")
+        for name in result.rebuilt:
+            _out.print(f"  {name}")
+    elif result.steps:
+        _out.print(f"{result.steps} build steps in {result.folder}, no library changed")
+    else:
+        _out.print(f"up to date: nothing rebuilt in {result.folder}")
+
+
+@_command("test")
+def test_command(
+    ops: Ops = None,
+    device: Device = DeviceName.sim,
+    soc: Soc = None,
+    dtype: Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")] = False,
+    seed: Annotated[int, typer.Option(help="Other random values for the same grid.")] = 0,
+    report: Annotated[Path, typer.Option(help="Folder for precision.json.")] = Path("report"),
+    as_json: Json = False,
+) -> None:
+    """Run the standard case grid against golden data and print the precision table."""
+    from aclgrad import report as reports
+    from aclgrad.run import run_cases
+
+    specs = _chosen(ops)
+    wanted = dtypes.parse(dtype) if dtype else None
+    cases = [
+        (spec, [c for c in spec.cases(spec, fast) if wanted in (None, c.dtype)]) for spec in specs
+    ]
+    if not any(group for _, group in cases):
+        raise ValueError(f"no case has dtype {dtype}; try --dtype fp32")
+    opened = _open(device, soc)
+    name = opened.option("soc") or "npu"
+    outcomes = []
+    with _progress(_err if as_json else _out) as bar:
+        for spec, group in cases:
+            task = bar.add_task(f"{spec.op} on {name}", total=len(group))
+            for outcome in run_cases(opened, spec, group, seed):
+                outcomes.append(outcome)
+                bar.advance(task)
+    document = reports.as_json(
+        outcomes, device=device.value, soc=name, mode=opened.option("mode"), seed=seed, fast=fast
+    )
+    path = reports.write(report, document)
+    failed = [outcome for outcome in outcomes if not outcome.passed]
+    if as_json:
+        print(json.dumps(document))
+    else:
+        _print_table(reports.rows(outcomes), f"precision on {name} ({device.value})")
+        for outcome in failed[:5]:
+            _out.print(f"\n{outcome.case.op} {outcome.case.name}\n{outcome.message}", markup=False)
+        if len(failed) > 5:
+            _out.print(f"\nand {len(failed) - 5} more failed cases, all in the report")
+        _out.print(f"report: {path}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _print_table(rows: list[Any], title: str) -> None:
+    table = Table(title=title, title_justify="left")
+    for heading in ("op", "dtype", "cases", "passed", "max error in ULP", "GM traffic / floor"):
+        table.add_column(
+            heading, justify="left" if heading in ("op", "dtype") else "right", no_wrap=True
+        )
+    for row in rows:
+        style = None if row.passed == row.cases else "red"
+        cells = (
+            row.op,
+            row.dtype,
+            str(row.cases),
+            str(row.passed),
+            f"{row.max_ulp:.2f}",
+            row.traffic_text,
+        )
+        table.add_row(*cells, style=style)
+    Console(highlight=False, width=max(100, _out.width)).print(table)
+
+
+@_command("run")
+def run_command(
+    op: Op,
+    files: Annotated[
+        list[Path], typer.Argument(help="Input tensors (.npy) in the order of the C function.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the result (.npy).")],
+    dim: Dim = None,
+    attr: Attrs = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="Dtype of the files: bf16 for those that NumPy shows as V2.")
+    ] = None,
+    out_dtype: Annotated[
+        str | None, typer.Option(help="Dtype of the result; that of the input when left out.")
+    ] = None,
+    golden: Annotated[
+        bool, typer.Option("--golden", help="Compare the result with the float64 golden.")
+    ] = False,
+    device: Device = DeviceName.sim,
+    soc: Soc = None,
+    as_json: Json = False,
+) -> None:
+    """Run an operator on your own tensors."""
+    from aclgrad.precision import compare
+
+    spec = find(op)
+    inputs = user_data.load_inputs(spec, files, dtypes.parse(dtype) if dtype else None)
+    attrs = user_data.parse_attrs(spec, attr or [], dim)
+    from aclgrad.functions import result_desc
+
+    out = result_desc(spec, inputs, dtypes.parse(out_dtype).numpy if out_dtype else None)
+    user_data.check_output(output)
+    opened = _open(device, soc)
+    result = opened.run(spec, inputs, attrs, out)
+    user_data.save(output, result)
+    first = next(iter(inputs.values()))
+    verdict = compare(result, spec.evaluate(inputs, attrs), first.dtype) if golden else None
+    if as_json:
+        document: dict[str, Any] = {
+            "op": spec.op,
+            "output": str(output),
+            "shape": list(result.shape),
+            "dtype": result.dtype.name,
+        }
+        if verdict is not None:
+            document["golden"] = {
+                "passed": verdict.passed,
+                "max_ulp": verdict.max_ulp,
+                "max_abs": verdict.max_abs,
+            }
+        print(json.dumps(document))
+    else:
+        _out.print(f"{output}: {result.dtype.name} {list(result.shape)}", markup=False)
+        if verdict is not None:
+            _out.print(str(verdict), markup=False)
+    if verdict is not None and not verdict.passed:
+        raise typer.Exit(1)
+
+
+@_command("tiling")
+def tiling_command(
+    op: Op,
+    shape: Annotated[
+        str, typer.Argument(help="Shape of the tensors, e.g. 2x8192; 'scalar' for rank 0.")
+    ],
+    dtype: Dtype = "fp32",
+    dim: Dim = None,
+    attr: Attrs = None,
+    soc: Soc = None,
+    as_json: Json = False,
+) -> None:
+    """Show how an operator would split a shape over the cores, without running it."""
+    spec = find(op)
+    dims = user_data.parse_shape(shape)
+    attrs = user_data.parse_attrs(spec, attr or [], dim)
+    user_data.check_dims(spec, dims, attrs)
+    for name, value in attrs.items():
+        # The wrapper hands the kernel a dim counted from the front.
+        if any(getattr(step, "attr", None) == name for step in spec.lowering) and value < 0:
+            attrs[name] = value + max(len(dims), 1)
+    opened = _open(DeviceName.sim, soc)
+    shapes = {arg.name: dims for arg in spec.tensors}
+    plan = opened.tiling(spec, shapes, dtypes.parse(dtype), attrs)
+    if as_json:
+        print(json.dumps(plan))
+        return
+    table = Table(
+        title=f"{spec.op} {shape} {dtype} on {plan.get('soc', '')}",
+        title_justify="left",
+        show_header=False,
+    )
+    for key, value in plan.items():
+        for name, item in value.items() if isinstance(value, dict) else [(key, value)]:
+            table.add_row(f"{key}.{name}" if isinstance(value, dict) else key, str(item))
+    _out.print(table)
+
+
+@_command("doctor")
+def doctor_command(device: Device = DeviceName.sim, as_json: Json = False) -> None:
+    """Check compiler, libraries, package, SoC and environment; name the fix for each problem."""
+    from aclgrad.doctor import examine
+
+    findings = examine(device.value)
+    problems = [finding for finding in findings if finding.status == "problem"]
+    if as_json:
+        print(
+            json.dumps(
+                {"ok": not problems, "findings": [finding.as_dict() for finding in findings]}
+            )
+        )
+    else:
+        colours = {"ok": "green", "note": "yellow", "problem": "red"}
+        for finding in findings:
+            _out.print(f"{finding.status:8}", style=colours[finding.status], end="")
+            _out.print(f"{finding.what}: {finding.value}", markup=False)
+            if finding.fix:
+                _out.print(f"        fix: {finding.fix}", markup=False)
+        _out.print(f"{len(problems)} problem{'s' * (len(problems) != 1)}")
+    if problems:
+        raise typer.Exit(1)
+
+
+@_command("config")
+def config_command(
+    cflags: Annotated[bool, typer.Option("--cflags", help="Print -I words.")] = False,
+    libs: Annotated[
+        bool, typer.Option("--libs", help="Print -L, -l and -Wl,-rpath words.")
+    ] = False,
+    opp_path: Annotated[
+        bool, typer.Option("--opp-path", help="Print the operator package folder.")
+    ] = False,
+    device: Device = DeviceName.sim,
+    as_json: Json = False,
+) -> None:
+    """Print what a C++ program needs: g++ prog.cpp $(aclgrad config --cflags --libs) -o prog."""
+    from aclgrad import config
+    from aclgrad.runtime import find_toolkit
+
+    toolkit = find_toolkit(device.value)
+    chosen = {
+        "cflags": config.cflags(toolkit) if cflags or as_json else [],
+        "libs": config.libs(toolkit) if libs or as_json else [],
+        "opp_path": [str(toolkit.opp)] if opp_path or as_json else [],
+    }
+    if as_json:
+        print(json.dumps({**chosen, "opp_path": chosen["opp_path"][0]}))
+        return
+    words = [word for group in chosen.values() for word in group]
+    if not words:
+        raise ValueError("nothing asked for. Next: aclgrad config --cflags --libs")
+    print(" ".join(words))
+
+
+@_command("explain")
+def explain_command(
+    code: Annotated[
+        int, typer.Argument(help="Result code of an aclnn or acl function, e.g. 161002.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Say what a result code means, what usually causes it and what to do next."""
+    known = errors.explain(code)
+    if as_json:
+        print(json.dumps(known.__dict__))
+        return
+    _out.print(f"{known.code} {known.name}\n{known.meaning}", markup=False)
+    if known.causes:
+        _out.print(f"usual causes: {known.causes}", markup=False)
+    if known.next_step:
+        _out.print(f"next: {known.next_step}", markup=False)
+
+
+def _version(show: bool) -> None:
+    if show:
+        print(f"aclgrad {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    # A reader that closes the pipe early (head, grep -q) is no error.
+    try:
+        app()
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words for a C++ compiler command that builds and runs aclnn programs."""
+
+from aclgrad.runtime.toolkit import Toolkit
+
+
+def cflags(toolkit: Toolkit) -> list[str]:
+    """-I words."""
+    return [f"-I{path}" for path in toolkit.include_dirs]
+
+
+def libs(toolkit: Toolkit) -> list[str]:
+    """-L, -Wl,-rpath and -l words; with the run path no environment variable is needed."""
+    folders = dict.fromkeys((toolkit.opapi.parent, toolkit.library_dir))
+    return [
+        *(f"-L{folder}" for folder in folders),
+        *(f"-Wl,-rpath,{folder}" for folder in folders),
+        "-lcust_opapi",
+        "-lnnopbase",
+        "-lascendcl",
+    ]

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place that decides whether a result is precise enough.
+
+Rule, per case: an element matches when ``|actual - golden| <= atol + rtol * |golden|``; at least
+99 % of the elements
+match; the largest error is within ``max_abs``, or within 32 ULP of its golden value. NaN and Inf
+must stand in the same
+places with the same sign, without exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MATCHED_RATIO = 0.99
+ULP_LIMIT = 32.0
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Limits of one dtype, and the layout of its significand that ULPs are counted by."""
+
+    rtol: float
+    atol: float
+    max_abs: float
+    fraction_bits: int
+    min_exponent: int
+
+    def ulp(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Spacing of the dtype's numbers at each value."""
+        _, exponent = np.frexp(np.abs(values))
+        spacing: NDArray[np.float64] = np.ldexp(
+            1.0, np.maximum(exponent - 1, self.min_exponent) - self.fraction_bits
+        )
+        return spacing
+
+
+TOLERANCES = {
+    "float16": Tolerance(2.0**-9, 2.0**-9, 1e-1, 10, -14),
+    "bfloat16": Tolerance(2.0**-6, 2.0**-6, 1e0, 7, -126),
+    "float32": Tolerance(2.0**-10, 2.0**-16, 1e-2, 23, -126),
+}
+
+
+@dataclass(frozen=True)
+class Element:
+    """One element of a result beside its golden value."""
+
+    index: tuple[int, ...]
+    actual: float
+    golden: float
+    ulp: float
+
+    def __str__(self) -> str:
+        """Coordinate, both values, distance."""
+        where = ", ".join(map(str, self.index))
+        return f"[{where}] got {self.actual:.9g}, want {self.golden:.9g} ({self.ulp:.1f} ULP)"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Verdict on one result. ``max_ulp`` counts spacings at ``max(|golden|, atol)``.
+
+    Below atol an ULP says nothing: sums that cancel leave a remainder whose own spacing is far
+    finer than the
+    rounding of the terms.
+    """
+
+    passed: bool
+    total: int
+    matched: int
+    max_abs: float
+    max_ulp: float
+    mean_ulp: float
+    special_mismatches: int
+    reasons: tuple[str, ...] = ()
+    first_bad: Element | None = None
+    worst: tuple[Element, ...] = field(default=())
+
+    @property
+    def matched_ratio(self) -> float:
+        """Share of elements within tolerance; 1 for an empty result."""
+        return self.matched / self.total if self.total else 1.0
+
+    def __str__(self) -> str:
+        """Verdict, then what is wrong, first and worst elements."""
+        head = (
+            f"{self.matched}/{self.total} elements match, max error {self.max_abs:.3g}, "
+            f"{self.max_ulp:.2f} ULP (mean {self.mean_ulp:.2f})"
+        )
+        lines = [("passed: " if self.passed else "FAILED: ") + head]
+        lines += [f"  {reason}" for reason in self.reasons]
+        if self.first_bad is not None:
+            lines.append(f"  first bad element: {self.first_bad}")
+        if not self.passed:
+            lines += [f"  worst: {element}" for element in self.worst]
+        return "\n".join(lines)
+
+
+def round_to(golden: NDArray[np.float64], *dtypes: object) -> NDArray[np.float64]:
+    """Round float64 values to one dtype after the other and widen again."""
+    with np.errstate(all="ignore"):
+        for dtype in dtypes:
+            golden = golden.astype(np.dtype(dtype)).astype(np.float64)  # type: ignore[call-overload]
+    return golden
+
+
+def coarsest(*names: str) -> str:
+    """Name of the dtype with the widest tolerance; dtypes without one of their own count as
+    float32.
+    """
+    known = [name if name in TOLERANCES else "float32" for name in names]
+    return max(known, key=lambda name: TOLERANCES[name].rtol)
+
+
+def compare(actual: NDArray[Any], golden: NDArray[np.float64], *computed_in: object) -> Report:
+    """Judge a result against a float64 golden of the same shape.
+
+    ``computed_in`` names the dtypes that the result was rounded to before its own: a float32
+    result cast from a
+    float16 one is held to the limits of float16.
+    """
+    if actual.shape != golden.shape:
+        raise ValueError(f"result: got shape {actual.shape}, want {golden.shape}")
+    chain = [np.dtype(dtype).name for dtype in computed_in]  # type: ignore[call-overload]
+    limits = TOLERANCES[coarsest(*chain, actual.dtype.name)]
+    rounded = round_to(golden, *computed_in, actual.dtype)
+    got = actual.astype(np.float64)
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(rounded)
+        special_ok = np.where(np.isnan(rounded), np.isnan(got), got == rounded)
+        bad_special = np.where(finite, ~np.isfinite(got), ~special_ok)
+        usable = finite & np.isfinite(got)
+        # An overflow that the dtype rounds back to its largest number is not in `golden`'s range.
+        want = np.where(np.isfinite(golden), golden, rounded)
+        error = np.where(usable, np.abs(got - want), np.where(bad_special, np.inf, 0.0))
+        scale = np.where(usable, np.abs(want), 0.0)
+    matched = error <= limits.atol + limits.rtol * scale
+    own_ulps = np.where(usable, error / limits.ulp(scale), error)
+    ulps = np.where(usable, error / limits.ulp(np.maximum(scale, limits.atol)), error)
+
+    total = int(actual.size)
+    reasons = []
+    if bad_special.any():
+        reasons.append(f"{int(bad_special.sum())} NaN or Inf differ in place or sign")
+    if total and matched.mean() < MATCHED_RATIO:
+        reasons.append(f"{matched.mean():.2%} of the elements match, want {MATCHED_RATIO:.0%}")
+    beyond = usable & (error > limits.max_abs) & (own_ulps > ULP_LIMIT)
+    if beyond.any():
+        reasons.append(
+            f"error above {limits.max_abs:g} and above {ULP_LIMIT:.0f} ULP in {int(beyond.sum())}"
+            " elements"
+        )
+
+    def element(flat: int) -> Element:
+        index = tuple(int(i) for i in np.unravel_index(flat, actual.shape))
+        return Element(index, float(got[index]), float(rounded[index]), float(ulps[index]))
+
+    bad = np.flatnonzero(~matched | beyond)
+    worst = np.argsort(-ulps, axis=None, kind="stable")[:5]
+    any_usable = bool(usable.any())
+    return Report(
+        passed=not reasons,
+        total=total,
+        matched=int(matched.sum()),
+        max_abs=float(error[usable].max()) if any_usable else 0.0,
+        max_ulp=float(ulps[usable].max()) if any_usable else 0.0,
+        mean_ulp=float(ulps[usable].mean()) if any_usable else 0.0,
+        special_mismatches=int(bad_special.sum()),
+        reasons=tuple(reasons),
+        first_bad=element(int(bad[0])) if bad.size else None,
+        worst=tuple(element(int(flat)) for flat in worst),
+    )

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives the ACL and aclnn C ABI by library name: the simulator's toolkit or CANN's, with the same
+code.
+"""
+
+from aclgrad.runtime.device import Device, open_device
+from aclgrad.runtime.toolkit import Toolkit, find_toolkit
+
+__all__ = ["Device", "Toolkit", "find_toolkit", "open_device"]

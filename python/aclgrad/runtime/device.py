@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An open device: context, stream, and calls of aclnn functions in their two stages."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes as c
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from aclgrad.call import AttrValue, TensorDesc, row_major
+from aclgrad.dtypes import DType
+from aclgrad.errors import AclnnError, ToolkitError
+from aclgrad.runtime.library import ALREADY_INITIALISED, AttrC, LaunchStats, Libraries, TensorDescC
+from aclgrad.runtime.memory import Buffer, Tensor, storage_of
+from aclgrad.runtime.toolkit import find_toolkit
+from aclgrad.spec import OpSpec
+
+_C_TYPES = {"int64_t": c.c_int64, "double": c.c_double, "bool": c.c_bool}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What the first stage handed out."""
+
+    workspace_size: int
+    executor: int | None
+
+
+class Device:
+    """One open device with one stream. Calls from several threads are serialised."""
+
+    def __init__(self, kind: str = "sim") -> None:
+        self.kind = kind
+        self.libraries = Libraries(find_toolkit(kind))
+        self._lock = threading.RLock()
+        code = self.libraries.acl.aclInit(None)
+        if code != ALREADY_INITIALISED:
+            self.libraries.check(code, "aclInit")
+        self.libraries.call("aclrtSetDevice", 0)
+        stream = c.c_void_p()
+        self.libraries.call("aclrtCreateStream", c.byref(stream))
+        self.stream = stream.value
+
+    def close(self) -> None:
+        """Give the device back."""
+        if self.stream is not None:
+            self.libraries.acl.aclrtDestroyStream(self.stream)
+            self.stream = None
+            self.libraries.acl.aclrtResetDevice(0)
+            self.libraries.acl.aclFinalize()
+
+    def buffer(self, nbytes: int) -> Buffer:
+        """Allocate device memory."""
+        return Buffer(self.libraries, nbytes)
+
+    def upload(self, array: NDArray[Any]) -> Buffer:
+        """Copy a contiguous array to the device."""
+        return Buffer.of(self.libraries, array)
+
+    def tensor(self, desc: TensorDesc, address: int | None) -> Tensor:
+        """Make an aclTensor."""
+        return Tensor(self.libraries, desc, address)
+
+    def synchronize(self) -> None:
+        """Wait for the stream; raises what a launch reported."""
+        self.libraries.call("aclrtSynchronizeStream", self.stream)
+
+    def plan(
+        self,
+        spec: OpSpec,
+        tensors: Mapping[str, Tensor | None],
+        attrs: Mapping[str, AttrValue],
+        *,
+        workspace_size_null: bool = False,
+        executor_null: bool = False,
+    ) -> Planned:
+        """First stage. Raises `AclnnError` with the code and the library's message."""
+        name = f"{spec.api}GetWorkspaceSize"
+        types: list[Any] = [_C_TYPES.get(arg.c_type, c.c_void_p) for arg in spec.args]
+        function = self.libraries.aclnn(name, [*types, c.c_void_p, c.c_void_p])
+        size, executor = c.c_uint64(0), c.c_void_p()
+        values: list[Any] = []
+        for arg in spec.args:
+            if arg.c_type in _C_TYPES:
+                values.append(attrs[arg.name])
+            else:
+                tensor = tensors[arg.name]
+                values.append(None if tensor is None else tensor.handle)
+        code = function(
+            *values,
+            None if workspace_size_null else c.byref(size),
+            None if executor_null else c.byref(executor),
+        )
+        self.libraries.check(code, name)
+        return Planned(size.value, executor.value)
+
+    def launch(
+        self,
+        spec: OpSpec,
+        planned: Planned,
+        workspace: int | None,
+        workspace_size: int | None = None,
+    ) -> None:
+        """Second stage, without waiting for its end."""
+        function = self.libraries.aclnn(spec.api, [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p])
+        size = planned.workspace_size if workspace_size is None else workspace_size
+        self.libraries.check(function(workspace, size, planned.executor, self.stream), spec.api)
+
+    def call(
+        self, spec: OpSpec, tensors: Mapping[str, Tensor | None], attrs: Mapping[str, AttrValue]
+    ) -> None:
+        """Both stages and the wait."""
+        with self._lock:
+            self._use()
+            planned = self.plan(spec, tensors, attrs)
+            workspace = self.buffer(planned.workspace_size)
+            self.launch(spec, planned, workspace.address)
+            self.synchronize()
+            workspace.free()
+
+    def run(
+        self,
+        spec: OpSpec,
+        inputs: Mapping[str, NDArray[Any]],
+        attrs: Mapping[str, AttrValue],
+        out: TensorDesc,
+    ) -> NDArray[Any]:
+        """Compute one output of a contiguous description from arrays of any strides."""
+        with self._lock:
+            self._use()
+            tensors: dict[str, Tensor | None] = {}
+            buffers = []
+            for arg in spec.input_args:
+                storage, desc = storage_of(inputs[arg.name])
+                buffers.append(self.upload(storage))
+                tensors[arg.name] = self.tensor(desc, buffers[-1].address)
+            result = self.buffer(out.size * out.dtype.numpy.itemsize)
+            tensors[spec.output_args[0].name] = self.tensor(out, result.address)
+            self.call(spec, tensors, attrs)
+            return result.read(out.dtype.numpy).reshape(out.shape)
+
+    def _use(self) -> None:
+        # ACL keeps the current device per thread.
+        self.libraries.call("aclrtSetDevice", 0)
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set a simulator option: soc, mode, threads, cores."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimSetOption")
+        if function is None:
+            raise ToolkitError(f"option {name}: only the simulator has it. Next: use --device sim")
+        function.argtypes, function.restype = [c.c_char_p, c.c_char_p], c.c_int32
+        self.libraries.check(function(name.encode(), value.encode()), "aclsimSetOption")
+
+    def option(self, name: str) -> str | None:
+        """Return a simulator option in force; None on an NPU or for an unknown name."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimGetOption")
+        if function is None:
+            return None
+        function.argtypes, function.restype = [c.c_char_p], c.c_char_p
+        text = function(name.encode())
+        return text.decode() if text else None
+
+    def reset_stats(self) -> None:
+        """Forget the counters; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimResetStats")
+        if function is not None:
+            function.argtypes, function.restype = [], None
+            function()
+
+    def stats(self) -> LaunchStats | None:
+        """Return the simulator's counters since the last reset; None on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimGetStats")
+        if function is None:
+            return None
+        function.argtypes, function.restype = [c.POINTER(LaunchStats)], None
+        stats = LaunchStats()
+        function(c.byref(stats))
+        return stats
+
+    def soc_names(self) -> list[str]:
+        """Names of the SoCs that the simulator knows; empty on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimSocNames")
+        if function is None:
+            return []
+        function.argtypes, function.restype = [], c.c_char_p
+        return [str(name) for name in json.loads(function())]
+
+    def tiling(
+        self,
+        spec: OpSpec,
+        shapes: Mapping[str, Sequence[int]],
+        dtype: DType,
+        attrs: Mapping[str, AttrValue],
+    ) -> dict[str, Any]:
+        """Run the operator's tiling function alone. Only the simulator can."""
+        function = self.libraries.optional(self.libraries.nnopbase, "aclsimRunTiling")
+        if function is None:
+            raise ToolkitError("tiling: only the simulator runs it alone. Next: use --device sim")
+        function.restype = c.c_int32
+        keep: list[Any] = []  # what the structs point to
+
+        def descs(items: Sequence[Any]) -> Any:
+            array = (TensorDescC * len(items))()
+            by_name = {arg.name: arg for arg in spec.tensors}
+            for slot, item in zip(array, items, strict=True):
+                shape = list(shapes[item.arg])
+                dims = (c.c_int64 * max(len(shape), 1))(*shape)
+                keep.append(dims)
+                own = by_name[item.arg].dtypes
+                slot.dims = dims
+                slot.rank = len(shape)
+                slot.dtype = (own[0] if own else dtype).acl
+            return array
+
+        def attr(item: Any) -> AttrC:
+            value = attrs[item.arg]
+            if item.type == "ListInt":
+                values = (c.c_int64 * 1)(int(value))
+                keep.append(values)
+                return AttrC(4, 0, 0.0, None, values, 1)
+            if item.type == "String":
+                text = dict(enumerate(item.choices)).get(int(value), item.default).encode()
+                return AttrC(3, 0, 0.0, text, None, 0)
+            kind = {"Int": 0, "Float": 1, "Bool": 2}[item.type]
+            return AttrC(kind, int(value) if kind != 1 else 0, float(value), None, None, 0)
+
+        inputs, outputs = descs(spec.inputs), descs(spec.outputs)
+        attributes = (AttrC * max(len(spec.attrs), 1))(*map(attr, spec.attrs))
+        text = c.create_string_buffer(1 << 20)
+        code = function(
+            spec.op_type.encode(),
+            inputs,
+            c.c_size_t(len(inputs)),
+            outputs,
+            c.c_size_t(len(outputs)),
+            attributes,
+            c.c_size_t(len(spec.attrs)),
+            text,
+            c.c_size_t(len(text)),
+        )
+        self.libraries.check(code, "aclsimRunTiling")
+        plan: dict[str, Any] = json.loads(text.value)
+        return plan
+
+
+_open: dict[str, Device] = {}
+_open_lock = threading.Lock()
+
+
+def open_device(kind: str = "sim") -> Device:
+    """Return the process's device, opened on first use. A process drives one kind of device."""
+    with _open_lock:
+        if kind not in _open:
+            if _open:
+                raise ToolkitError(
+                    f"device: this process already drives {next(iter(_open))}; use another process"
+                    f" for {kind}"
+                )
+            _open[kind] = Device(kind)
+            atexit.register(_close_all)
+        return _open[kind]
+
+
+def _close_all() -> None:
+    for device in _open.values():
+        device.close()
+    _open.clear()
+
+
+def contiguous(shape: Sequence[int], dtype: DType) -> TensorDesc:
+    """Describe a row-major tensor."""
+    return TensorDesc(tuple(shape), dtype, row_major(shape))
+
+
+__all__ = ["AclnnError", "Device", "Planned", "contiguous", "open_device"]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ctypes declarations of the C functions that the package calls."""
+
+from __future__ import annotations
+
+import ctypes as c
+from typing import Any
+
+from aclgrad.errors import AclnnError, ToolkitError
+from aclgrad.runtime.toolkit import Toolkit
+
+ALREADY_INITIALISED = 100002
+MEMCPY_H2D, MEMCPY_D2H = 1, 2
+
+_P, _PP = c.c_void_p, c.POINTER(c.c_void_p)
+_I64P = c.POINTER(c.c_int64)
+_ACL = {
+    "aclInit": [c.c_char_p],
+    "aclFinalize": [],
+    "aclrtSetDevice": [c.c_int32],
+    "aclrtResetDevice": [c.c_int32],
+    "aclrtCreateStream": [_PP],
+    "aclrtDestroyStream": [_P],
+    "aclrtSynchronizeStream": [_P],
+    "aclrtMalloc": [_PP, c.c_size_t, c.c_int],
+    "aclrtFree": [_P],
+    "aclrtMemcpy": [_P, c.c_size_t, _P, c.c_size_t, c.c_int],
+}
+_NNOPBASE = {
+    "aclDestroyTensor": [_P],
+    "aclSetAclOpExecutorRepeatable": [_P],
+    "aclDestroyAclOpExecutor": [_P],
+    "aclSetTensorAddr": [_P, c.c_size_t, _P, _P],
+    "aclSetInputTensorAddr": [_P, c.c_size_t, _P, _P],
+    "aclSetOutputTensorAddr": [_P, c.c_size_t, _P, _P],
+}
+
+
+class LaunchStats(c.Structure):
+    """The simulator's aclsimLaunchStats."""
+
+    _fields_ = [  # noqa: RUF012  ctypes asks for a plain list
+        ("launches", c.c_uint64),
+        ("gm_read_bytes", c.c_uint64),
+        ("gm_write_bytes", c.c_uint64),
+        ("instructions", c.c_uint64),
+        ("ub_peak_bytes", c.c_uint64),
+        ("kernel_nanos", c.c_uint64),
+        ("block_dim", c.c_uint32),
+        ("reserved", c.c_uint32),
+    ]
+
+
+class TensorDescC(c.Structure):
+    """The simulator's aclsimTensorDesc."""
+
+    _fields_ = [("dims", _I64P), ("rank", c.c_uint64), ("dtype", c.c_int32)]  # noqa: RUF012
+
+
+class AttrC(c.Structure):
+    """The simulator's aclsimAttr; kind is INT, FLOAT, BOOL, STRING, LIST_INT from 0."""
+
+    _fields_ = [  # noqa: RUF012
+        ("kind", c.c_int),
+        ("i", c.c_int64),
+        ("f", c.c_double),
+        ("s", c.c_char_p),
+        ("list", _I64P),
+        ("list_size", c.c_uint64),
+    ]
+
+
+class Libraries:
+    """The three libraries of a toolkit, loaded."""
+
+    def __init__(self, toolkit: Toolkit) -> None:
+        self.toolkit = toolkit
+        loaded = []
+        for path in toolkit.libraries:
+            try:
+                # Global: an operator package resolves toolkit symbols from what is loaded already.
+                loaded.append(c.CDLL(str(path), mode=c.RTLD_GLOBAL))
+            except OSError as error:
+                raise ToolkitError(
+                    f"cannot load {path}: {error}. Next: run `aclgrad doctor`"
+                ) from None
+        self.acl, self.nnopbase, self.opapi = loaded
+        for library, table in ((self.acl, _ACL), (self.nnopbase, _NNOPBASE)):
+            for name, argtypes in table.items():
+                function = self._symbol(library, name)
+                function.argtypes, function.restype = argtypes, c.c_int32
+        self._message = self._symbol(self.acl, "aclGetRecentErrMsg")
+        self._message.argtypes, self._message.restype = [], c.c_char_p
+        create = self._symbol(self.nnopbase, "aclCreateTensor")
+        create.argtypes = [
+            _I64P,
+            c.c_uint64,
+            c.c_int,
+            _I64P,
+            c.c_int64,
+            c.c_int,
+            _I64P,
+            c.c_uint64,
+            _P,
+        ]
+        create.restype = c.c_void_p
+
+    def _symbol(self, library: c.CDLL, name: str) -> Any:
+        try:
+            return getattr(library, name)
+        except AttributeError:
+            raise ToolkitError(
+                f"{library._name} has no {name}; it does not fit this package. Next: run `aclgrad"
+                " doctor`"
+            ) from None
+
+    def optional(self, library: c.CDLL, name: str) -> Any | None:
+        """Return a function that only the simulator has, or None."""
+        return getattr(library, name, None)
+
+    def aclnn(self, name: str, argtypes: list[Any]) -> Any:
+        """Return one function of the operator package."""
+        function = self._symbol(self.opapi, name)
+        function.argtypes, function.restype = argtypes, c.c_int32
+        return function
+
+    def recent_message(self) -> str:
+        """Take this thread's error text, which the call clears."""
+        text = self._message()
+        return text.decode("utf-8", "replace") if text else ""
+
+    def check(self, code: int, function: str) -> None:
+        """Raise `AclnnError` unless the code is 0."""
+        if code != 0:
+            raise AclnnError(code, function, self.recent_message())
+
+    def call(self, name: str, *args: Any) -> None:
+        """Call an acl function and raise on error."""
+        self.check(getattr(self.acl, name)(*args), name)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device buffers and aclTensor handles that free themselves."""
+
+from __future__ import annotations
+
+import ctypes as c
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad import dtypes
+from aclgrad.call import FORMATS, TensorDesc
+from aclgrad.errors import AclnnError
+from aclgrad.runtime.library import MEMCPY_D2H, MEMCPY_H2D, Libraries
+
+_NORMAL_ONLY = 2  # ACL_MEM_MALLOC_NORMAL_ONLY
+
+
+class Buffer:
+    """Bytes of device memory; freed with the object."""
+
+    def __init__(self, libraries: Libraries, nbytes: int) -> None:
+        self._libraries = libraries
+        self.nbytes = nbytes
+        pointer = c.c_void_p()
+        if nbytes:
+            libraries.call("aclrtMalloc", c.byref(pointer), nbytes, _NORMAL_ONLY)
+        self.address = pointer.value
+        self._finalizer = weakref.finalize(self, _free, libraries, self.address)
+
+    @classmethod
+    def of(cls, libraries: Libraries, array: NDArray[Any]) -> Buffer:
+        """Copy a contiguous array to the device."""
+        buffer = cls(libraries, array.nbytes)
+        buffer.write(array)
+        return buffer
+
+    def write(self, array: NDArray[Any]) -> None:
+        """Copy a contiguous array into the buffer."""
+        if array.nbytes:
+            self._libraries.call(
+                "aclrtMemcpy",
+                self.address,
+                self.nbytes,
+                array.ctypes.data,
+                array.nbytes,
+                MEMCPY_H2D,
+            )
+
+    def read(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Copy the whole buffer back as a flat array."""
+        array = np.empty(self.nbytes // dtype.itemsize, dtype)
+        if array.nbytes:
+            self._libraries.call(
+                "aclrtMemcpy",
+                array.ctypes.data,
+                array.nbytes,
+                self.address,
+                array.nbytes,
+                MEMCPY_D2H,
+            )
+        return array
+
+    def free(self) -> None:
+        """Free now instead of with the object."""
+        self._finalizer()
+
+
+def _free(libraries: Libraries, address: int | None) -> None:
+    if address:
+        libraries.acl.aclrtFree(address)
+
+
+def _int64s(values: Sequence[int]) -> Any:
+    return (c.c_int64 * max(len(values), 1))(*values)
+
+
+class Tensor:
+    """An aclTensor on a device address; destroyed with the object."""
+
+    def __init__(self, libraries: Libraries, desc: TensorDesc, address: int | None) -> None:
+        self.desc = desc
+        strides = None if desc.strides is None else _int64s(desc.strides)
+        handle = libraries.nnopbase.aclCreateTensor(
+            _int64s(desc.shape),
+            desc.rank,
+            desc.dtype.acl,
+            strides,
+            desc.offset,
+            FORMATS[desc.format],
+            _int64s(desc.storage_shape),
+            len(desc.storage_shape),
+            address,
+        )
+        if not handle:
+            raise AclnnError(161001, "aclCreateTensor", libraries.recent_message())
+        self.handle: int = handle
+        self._finalizer = weakref.finalize(self, libraries.nnopbase.aclDestroyTensor, handle)
+
+    def destroy(self) -> None:
+        """Destroy now instead of with the object."""
+        self._finalizer()
+
+
+def storage_of(array: NDArray[Any]) -> tuple[NDArray[Any], TensorDesc]:
+    """Return an array as a flat storage and a view of it, without a copy where the strides allow
+    one.
+
+    The storage is the span of memory that the view touches. Negative strides, strides that are not
+    whole elements and
+    foreign byte orders are copied.
+    """
+    dtype = dtypes.of_array(array.dtype)
+    size = array.itemsize
+    steps = [stride // size for stride in array.strides]
+    if (
+        any(stride < 0 or stride % size for stride in array.strides)
+        or not array.flags.aligned
+        or not array.dtype.isnative
+    ):
+        array = np.ascontiguousarray(array, dtype.numpy).reshape(array.shape)
+        steps = [stride // size for stride in array.strides]
+    if array.size == 0:
+        return np.empty(0, dtype.numpy), TensorDesc(array.shape, dtype)
+    if array.flags.c_contiguous:
+        return array.reshape(-1), TensorDesc(array.shape, dtype)
+    span = 1 + sum((dim - 1) * step for dim, step in zip(array.shape, steps, strict=True))
+    storage = np.lib.stride_tricks.as_strided(array, (span,), (size,))
+    return storage, TensorDesc(array.shape, dtype, tuple(steps), 0, (span,))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user hands to the command line: .npy files, shapes, attributes. Every refusal says what
+is wanted.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad.call import AttrValue
+from aclgrad.dtypes import DType
+from aclgrad.functions import attr_value
+from aclgrad.spec import OpSpec
+
+
+def load_inputs(
+    spec: OpSpec, files: Sequence[Path], dtype: DType | None
+) -> dict[str, NDArray[Any]]:
+    """Read one file per input tensor."""
+    names = [arg.python for arg in spec.input_args]
+    if len(files) != len(names):
+        raise ValueError(
+            f"{spec.op}: got {len(files)} files, want {len(names)}:"
+            f" {' '.join(f'{n}.npy' for n in names)}"
+        )
+    return {arg.name: _load(path, dtype) for arg, path in zip(spec.input_args, files, strict=True)}
+
+
+def _load(path: Path, dtype: DType | None) -> NDArray[Any]:
+    if not path.is_file():
+        raise ValueError(
+            f"{path}: no such file; save a tensor with numpy.save({str(path)!r}, array)"
+        )
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(
+            f"{path}: not a NumPy .npy file ({error}); save it with numpy.save"
+        ) from None
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path}: got an .npz archive, want one array per .npy file")
+    if array.dtype.kind == "V":
+        # NumPy stores ml_dtypes.bfloat16 as two opaque bytes.
+        if dtype is None or array.dtype.itemsize != dtype.numpy.itemsize:
+            raise ValueError(
+                f"{path}: dtype {array.dtype.str} says nothing of its numbers; for bfloat16 add"
+                " --dtype bf16"
+            )
+        return array.view(dtype.numpy)
+    if dtype is not None and array.dtype != dtype.numpy:
+        raise ValueError(f"{path}: got dtype {array.dtype.name}, want {dtype.name} as --dtype says")
+    return array
+
+
+def check_output(path: Path) -> None:
+    """Refuse a place that cannot be written before anything is computed."""
+    folder = path.parent
+    if path.is_dir():
+        raise ValueError(
+            f"--output {path}: is a folder, want a file name such as {path / 'out.npy'}"
+        )
+    if not folder.is_dir():
+        raise ValueError(
+            f"--output {path}: there is no folder {folder}; make it with mkdir -p {folder}"
+        )
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"--output {path}: folder {folder} cannot be written; choose another one")
+
+
+def save(path: Path, array: NDArray[Any]) -> None:
+    """Write a .npy file in one step: an interrupted run leaves no half file."""
+    part = path.with_name(path.name + ".part")
+    with part.open("wb") as file:
+        np.save(file, array)
+    part.replace(path)
+
+
+def parse_shape(text: str) -> tuple[int, ...]:
+    """``2x8192`` -> (2, 8192); ``scalar`` -> ()."""
+    if text == "scalar":
+        return ()
+    if not re.fullmatch(r"\d+([xX,]\d+)*", text):
+        raise ValueError(f"shape: got {text!r}, want dims joined by x, e.g. 2x8192, or scalar")
+    dims = tuple(int(word) for word in re.split(r"[xX,]", text))
+    if any(dim >= 2**31 for dim in dims):
+        raise ValueError(f"shape: got {text}, want dims below 2147483648")
+    return dims
+
+
+def parse_attrs(spec: OpSpec, words: Sequence[str], dim: int | None) -> dict[str, AttrValue]:
+    """NAME=VALUE words over the defaults of an operator."""
+    known = {name: arg for arg in spec.attr_args for name in (arg.name, arg.python)}
+    values = spec.defaults()
+    for word in [*words, *([f"dim={dim}"] if dim is not None else [])]:
+        name, equals, text = word.partition("=")
+        if not equals or name not in known:
+            raise ValueError(
+                f"--attr {word}: want NAME=VALUE with NAME one of"
+                f" {', '.join(a.python for a in spec.attr_args)}"
+            )
+        arg = known[name]
+        try:
+            if arg.c_type == "bool":
+                values[arg.name] = {"true": True, "1": True, "false": False, "0": False}[
+                    text.lower()
+                ]
+            else:
+                values[arg.name] = attr_value(
+                    arg, float(text) if arg.c_type == "double" else int(text)
+                )
+        except (KeyError, ValueError):
+            kind = {"bool": "true or false", "double": "a number"}.get(
+                arg.c_type, "a 64-bit integer"
+            )
+            raise ValueError(f"--attr {name}: got {text!r}, want {kind}") from None
+    return values
+
+
+def check_dims(spec: OpSpec, shape: Sequence[int], attrs: dict[str, AttrValue]) -> None:
+    """Refuse a dim that the shape does not have: tiling itself is only ever given good ones."""
+    rank = max(len(shape), 1)
+    for check in spec.checks:
+        attr = getattr(check, "attr", None)
+        if attr is not None and check.kind == "dim_in_range" and not -rank <= attrs[attr] < rank:
+            raise ValueError(
+                f"{attr}: got {attrs[attr]}, want a value in [{-rank}, {rank - 1}] for a tensor of"
+                f" rank {len(shape)}"
+            )
