@@ -10,6 +10,7 @@
 
 #include "common/row_reduce_tiling.h"
 #include "log/log.h"
+#include "platform/platform_infos_def.h"
 #include "register/op_impl_registry.h"
 #include "tiling/platform/platform_ascendc.h"
 
@@ -20,15 +21,9 @@ constexpr size_t kSoftmax = 0;
 constexpr size_t kGradSoftmax = 1;
 constexpr size_t kAxes = 0;
 
-const char* SocName(platform_ascendc::SocVersion version) {
-  switch (version) {
-    case platform_ascendc::SocVersion::ASCEND910B:
-      return "ascend910b";
-    case platform_ascendc::SocVersion::ASCEND910_93:
-      return "ascend910_93";
-    default:
-      return "this SoC";
-  }
+std::string SocName(fe::PlatFormInfos* platform) {
+  std::string name;
+  return platform->GetPlatformResWithLock("version", "SoC_version", name) ? name : "this SoC";
 }
 
 std::vector<int64_t> Dims(const gert::Shape& shape) {
@@ -84,7 +79,7 @@ ge::graphStatus SoftmaxGradTiling(gert::TilingContext* context) {
   OP_CHECK_NULL_WITH_CONTEXT(context, platformInfo);
   const platform_ascendc::PlatformAscendC platform(platformInfo);
   SocFacts soc;
-  soc.name = SocName(platform.GetSocVersion());
+  soc.name = SocName(platformInfo);
   soc.cores = platform.GetCoreNumAiv();
   platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc.ubBytes);
 
