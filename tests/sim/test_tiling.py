@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Properties of the row-reduction tiling, which is a pure function and needs no simulator.
+
+The function is compiled alone and called through ctypes; what the kernel does with its answer is
+restated here in Python, so that the two must agree on who handles which element.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UB_REPORTED = 196352  # PlatformAscendC on the 2201 architecture
+UB_USABLE = 184 * 1024
+ROWS, LONG_ROWS, SLABS, LONG_SLABS = 1, 2, 3, 4
+
+SHIM = """
+#include <cstdio>
+#include <cstring>
+#include "common/row_reduce_tiling.h"
+#include "softmax_grad/softmax_grad_tiling.h"
+extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t bytes, int64_t cores,
+                    uint64_t ub, int64_t* head, SoftmaxGradTilingData* data, char* why, size_t n) {
+  optiling::ReduceView view;
+  optiling::RowReducePlan plan;
+  std::string error = optiling::MakeReduceView({dims, dims + rank}, axis, &view);
+  if (error.empty()) {
+    error = optiling::MakeRowReducePlan("softmax_grad", view, bytes, {"Ascend910B2", cores, ub},
+                                        &plan);
+  }
+  std::snprintf(why, n, "%s", error.c_str());
+  if (!error.empty()) return 1;
+  head[0] = static_cast<int64_t>(plan.path);
+  head[1] = plan.cores;
+  head[2] = static_cast<int64_t>(plan.ubBytes);
+  optiling::FillTiling(plan, data);
+  return 0;
+}
+"""
+
+
+LONG_FIELDS = ("outer", "reduce", "inner", "colTiles", "perCore")
+SHORT_FIELDS = tuple("extraCores colTile tileUnits tileLanes chunk ring resident reserved".split())
+FIELDS = (*LONG_FIELDS, *SHORT_FIELDS)
+
+
+class TilingData(ctypes.Structure):
+    """Mirror of SoftmaxGradTilingData."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in LONG_FIELDS),
+        *((name, ctypes.c_int32) for name in SHORT_FIELDS),
+    ]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One answer of the tiling function, with the fields of TilingData as plain numbers."""
+
+    path: int
+    cores: int
+    ub: int
+    outer: int
+    reduce: int
+    inner: int
+    colTiles: int
+    perCore: int
+    extraCores: int
+    colTile: int
+    tileUnits: int
+    tileLanes: int
+    chunk: int
+    ring: int
+    resident: int
+    reserved: int
+
+    def units_of(self, core: int) -> range:
+        """The units that a core handles, as the kernel computes them."""
+        first = core * self.perCore + min(core, self.extraCores)
+        return range(first, first + self.perCore + (core < self.extraCores))
+
+    def units(self) -> int:
+        return self.outer * self.colTiles
+
+
+PlanFunction = Callable[..., Plan]
+
+
+@pytest.fixture(scope="session")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> PlanFunction:
+    """Compile the tiling function; a call that it refuses raises ValueError."""
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("no C++ compiler; install g++ or set CXX")
+    folder = tmp_path_factory.mktemp("tiling")
+    source = folder / "shim.cpp"
+    source.write_text(SHIM)
+    library = folder / "shim.so"
+    common = ROOT / "op_host" / "common" / "row_reduce_tiling.cpp"
+    flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+    subprocess.run(
+        [compiler, *flags, f"-I{ROOT / 'op_host'}", str(source), str(common), "-o", str(library)],
+        check=True,
+    )
+    function = ctypes.CDLL(str(library)).Plan
+
+    def call(
+        dims: tuple[int, ...], axis: int, size: int, cores: int = 48, ub: int = UB_REPORTED
+    ) -> Plan:
+        head = (ctypes.c_int64 * 3)()
+        data = TilingData()
+        why = ctypes.create_string_buffer(4096)
+        refused = function(
+            (ctypes.c_int64 * max(1, len(dims)))(*dims),
+            ctypes.c_int64(len(dims)),
+            ctypes.c_int64(axis),
+            ctypes.c_uint32(size),
+            ctypes.c_int64(cores),
+            ctypes.c_uint64(ub),
+            head,
+            ctypes.byref(data),
+            why,
+            ctypes.c_size_t(len(why)),
+        )
+        if refused:
+            raise ValueError(why.value.decode())
+        return Plan(*head, *(getattr(data, name) for name in FIELDS))
+
+    return call
+
+
+def random_dim(rng: random.Random, most: int) -> int:
+    """Log-uniform, with sizes next to powers of two and to 32 bytes over-represented."""
+    dim = int(most ** rng.random())
+    if rng.random() < 0.3:
+        dim = (1 << rng.randrange(most.bit_length())) + rng.choice((-1, 0, 1))
+    return min(most, max(1, dim))
+
+
+def random_cases(seed: int, count: int, most: int) -> Iterator[tuple[tuple[int, ...], int, int]]:
+    rng = random.Random(seed)
+    for _ in range(count):
+        rank = rng.randrange(0, 9)
+        dims: tuple[int, ...] = tuple(random_dim(rng, most) for _ in range(min(rank, 3)))
+        dims += (1,) * (rank - len(dims))
+        dims = tuple(rng.sample(dims, len(dims)))
+        low = max(1, rank)
+        yield dims, rng.randrange(-low, low), rng.choice((2, 4))
+
+
+def pad(length: int, size: int) -> int:
+    lanes = 32 // size
+    return -(-length // lanes) * lanes
+
+
+def check_limits(p: Plan, size: int, cores: int) -> None:
+    """Everything that an instruction or the chip bounds, from the point of view of the kernel."""
+    assert 1 <= p.cores <= cores
+    assert p.ub <= UB_USABLE
+    assert p.perCore >= 1
+    assert p.units() == p.cores * p.perCore + p.extraCores
+    assert 0 <= p.extraCores < p.cores
+    assert p.tileLanes % 128 == 64  # y and f in different bank groups
+    assert p.tileLanes * max(4, 2 * size) < 2**21  # a copy's block length
+    work = 0 if size == 4 else 8 * p.tileLanes
+    sums = pad(p.tileUnits, 4) * (4 + 32) if p.path in (ROWS, LONG_ROWS) else 0
+    if p.ring:
+        assert p.ub == 2 * p.tileLanes * size * (p.ring + 1) + work + sums + 4 * p.tileLanes
+        chunks = -(-p.reduce // p.chunk)
+        assert p.chunk >= 1
+        assert p.tileUnits == 1
+        assert 3 <= p.ring <= 6
+        assert p.resident == chunks if chunks <= p.ring else p.resident == p.ring - 2
+    else:
+        assert p.ub == 6 * p.tileLanes * size + work + sums
+        assert p.chunk == p.resident == 0
+    if p.path == ROWS:
+        assert p.inner == 1
+        assert p.tileUnits <= 255 * 8  # one Brcb
+        assert p.tileUnits * pad(p.reduce, size) <= p.tileLanes
+    elif p.path == LONG_ROWS:
+        assert p.inner == 1
+        assert p.chunk % 64 == 0
+        assert p.chunk <= p.tileLanes
+    else:
+        assert (p.colTiles - 1) * p.colTile < p.inner <= p.colTiles * p.colTile
+        assert p.colTiles == 1 or p.colTile % (32 // size) == 0
+        assert p.colTiles == 1 or p.tileUnits == 1
+        rows = p.reduce if p.path == SLABS else p.chunk
+        assert p.tileUnits * rows * pad(p.colTile, size) <= p.tileLanes
+        assert p.tileUnits * rows <= 4095  # blocks of one copy
+
+
+@pytest.mark.parametrize("most", [50, 5000, 10**6])
+def test_limits_hold_for_random_shapes(plan: PlanFunction, most: int) -> None:
+    rng = random.Random(most)
+    for dims, axis, size in random_cases(most, 4000, most):
+        cores = rng.choice((1, 2, 7, 20, 40, 48))
+        p = plan(dims, axis, size, cores)
+        assert p.outer * p.reduce * p.inner == math.prod(dims), dims
+        check_limits(p, size, cores)
+
+
+def test_every_element_is_handled_once(plan: PlanFunction) -> None:
+    rng = random.Random(7)
+    for dims, axis, size in random_cases(11, 1500, 60):
+        if math.prod(dims) > 20000:
+            continue
+        p = plan(dims, axis, size, rng.choice((1, 3, 48)))
+        seen = [0] * (p.outer * p.reduce * p.inner)
+        width = p.colTile if p.path in (SLABS, LONG_SLABS) else 1
+        for core in range(p.cores):
+            todo = p.units_of(core)
+            for start in range(todo.start, todo.stop, p.tileUnits):
+                for unit in range(start, min(start + p.tileUnits, todo.stop)):
+                    outer, column = divmod(unit, p.colTiles)
+                    for r in range(p.reduce):
+                        base = (outer * p.reduce + r) * p.inner
+                        for c in range(column * width, min((column + 1) * width, p.inner)):
+                            seen[base + c] += 1
+        assert set(seen) == {1}, (dims, axis, p)
+
+
+def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> None:
+    rng = random.Random(3)
+    for dims, axis, size in random_cases(5, 3000, 100000):
+        if not dims:
+            continue
+        a = plan(dims, axis, size, 48)
+        b = plan((rng.randrange(1, 50), *dims), axis if axis < 0 else axis + 1, size, 3)
+        if a.reduce == 1:
+            continue
+        assert (a.path, a.chunk, a.ring) == (b.path, b.chunk, b.ring), (dims, axis)
+
+
+def test_few_bytes_use_few_cores_and_many_use_all(plan: PlanFunction) -> None:
+    assert plan((48, 4), -1, 4).cores == 1
+    assert plan((4096, 4096), -1, 4).cores == 48
+    assert plan((4096, 4096), 0, 2).cores >= 40
+    assert plan((1, 100000), -1, 4).cores == 1  # a row never spans cores
+
+
+def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
+    for dims, axis in (
+        ((3, 2**33), 1),
+        ((2**33, 3), 1),
+        ((5, 2**33), 0),
+        ((4, 50000, 2**20), 1),
+        ((2**40,), 0),
+    ):
+        for size in (2, 4):
+            check_limits(plan(dims, axis, size), size, 48)
+
+
+@pytest.mark.parametrize(
+    ("dims", "axis", "path"),
+    [
+        ((), -1, SLABS),  # R == 1 is elementwise
+        ((7,), 0, ROWS),
+        ((100, 7040), -1, ROWS),
+        ((100, 8192), -1, LONG_ROWS),
+        ((100, 10**6), -1, LONG_ROWS),
+        ((8, 300, 64), 1, SLABS),
+        ((8, 30000, 64), 1, LONG_SLABS),
+        ((8, 30000, 1), 1, LONG_ROWS),
+    ],
+)
+def test_path(plan: PlanFunction, dims: tuple[int, ...], axis: int, path: int) -> None:
+    assert plan(dims, axis, 4).path == path
+
+
+@pytest.mark.parametrize(
+    ("dims", "axis", "size", "cores", "ub", "words"),
+    [
+        ((2, 3), 2, 4, 48, UB_REPORTED, ["axis 2", "rank 2", "[-2, 1]"]),
+        ((), 1, 4, 48, UB_REPORTED, ["axis 1", "rank 0", "[-1, 0]"]),
+        ((1,) * 9, 0, 4, 48, UB_REPORTED, ["rank 9", "at most 8"]),
+        ((2, 0), 0, 4, 48, UB_REPORTED, ["dim 1", "is 0", "positive"]),
+        ((2, -5), 0, 4, 48, UB_REPORTED, ["dim 1", "is -5"]),
+        ((2**40, 2**40), 0, 4, 48, UB_REPORTED, ["2^60"]),
+        ((2, 3), 0, 8, 48, UB_REPORTED, ["8 B per element", "BF16"]),
+        ((2, 3), 0, 4, 0, UB_REPORTED, ["0 vector cores", "at least 1"]),
+        (
+            (2, 100000),
+            1,
+            4,
+            48,
+            12000,
+            ["UB needs 4,128 B of 4,096 B", "in (y, g) 6x512", "12,000"],
+        ),
+    ],
+)
+def test_refusals_say_what_and_what_instead(
+    plan: PlanFunction,
+    dims: tuple[int, ...],
+    axis: int,
+    size: int,
+    cores: int,
+    ub: int,
+    words: list[str],
+) -> None:
+    with pytest.raises(ValueError) as refused:
+        plan(dims, axis, size, cores, ub)
+    for word in words:
+        assert word in str(refused.value)
