@@ -50,7 +50,16 @@ extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t by
 
 
 LONG_FIELDS = ("outer", "reduce", "inner", "colTiles", "perCore")
-SHORT_FIELDS = tuple("extraCores colTile tileUnits tileLanes chunk ring resident reserved".split())
+SHORT_FIELDS = (
+    "extraCores",
+    "colTile",
+    "tileUnits",
+    "tileLanes",
+    "chunk",
+    "ring",
+    "resident",
+    "reserved",
+)
 FIELDS = (*LONG_FIELDS, *SHORT_FIELDS)
 
 
@@ -234,7 +243,7 @@ def test_every_element_is_handled_once(plan: PlanFunction) -> None:
 def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> None:
     rng = random.Random(3)
     for dims, axis, size in random_cases(5, 3000, 100000):
-        if not dims:
+        if not 1 <= len(dims) <= 7:
             continue
         a = plan(dims, axis, size, 48)
         b = plan((rng.randrange(1, 50), *dims), axis if axis < 0 else axis + 1, size, 3)
