@@ -24,6 +24,9 @@ uint16_t RoundToHalf(float magnitude) {
   if (magnitude > 65504.0F) {
     return kMaxFinite;
   }
+  if (magnitude == 0.0F) {
+    return 0;  // has no exponent
+  }
   constexpr int kMinExponent = -14;
   int exponent = 0;
   std::frexp(magnitude, &exponent);

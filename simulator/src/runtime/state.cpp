@@ -37,11 +37,11 @@ std::atomic<State*> current{nullptr};
 const char* KindName(HandleKind kind) {
   switch (kind) {
     case HandleKind::kContext:
-      return "context";
+      return "a context";
     case HandleKind::kStream:
-      return "stream";
+      return "a stream";
     default:
-      return "event";
+      return "an event";
   }
 }
 
@@ -196,19 +196,19 @@ uint64_t FromHandle(HandleKind kind, const void* handle) {
 
 std::string DescribeHandle(HandleKind wanted, const void* handle) {
   if (handle == nullptr) {
-    return FormatText("the %s is null", KindName(wanted));
+    return FormatText("a null handle, want %s", KindName(wanted));
   }
   for (const HandleKind kind : {HandleKind::kContext, HandleKind::kStream, HandleKind::kEvent}) {
     const uint64_t id = FromHandle(kind, handle);
     if (id != 0 && kind == wanted) {
-      return FormatText("%s %llu (%p) was destroyed", KindName(kind), static_cast<Ull>(id), handle);
+      return FormatText("%p was %s (%llu) and was destroyed", handle, KindName(kind),
+                        static_cast<Ull>(id));
     }
     if (id != 0) {
-      return FormatText("%p is a handle of a %s, want a %s", handle, KindName(kind),
-                        KindName(wanted));
+      return FormatText("%p is %s, want %s", handle, KindName(kind), KindName(wanted));
     }
   }
-  return FormatText("%p is no %s", handle, KindName(wanted));
+  return FormatText("%p is not %s", handle, KindName(wanted));
 }
 
 std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* error) {
