@@ -6,25 +6,21 @@ library; the first call does.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aclgrad import functions as _functions
 from aclgrad.errors import AclgradError, AclnnError, ToolkitError
 
 __version__ = "0.1.0"
-__all__ = ["AclgradError", "AclnnError", "ToolkitError", "__version__"]
+__all__ = [
+    "AclgradError",
+    "AclnnError",
+    "ToolkitError",
+    "__version__",
+    *_functions.names(),
+]
+globals().update({_name: _functions.by_name(_name) for _name in _functions.names()})
 
+if TYPE_CHECKING:
 
-def __getattr__(name: str) -> Callable[..., Any]:
-    from aclgrad import functions
-
-    if name in functions.names():
-        function = functions.by_name(name)
-        globals()[name] = function
-        return function
-    raise AttributeError(f"module 'aclgrad' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    from aclgrad import functions
-
-    return sorted([*__all__, *functions.names()])
+    def __getattr__(name: str) -> Callable[..., Any]: ...

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from aclgrad import AclgradError, __version__, dtypes, errors, user_data
+from aclgrad import __version__, dtypes, errors, user_data
+from aclgrad.errors import AclgradError
 from aclgrad.ops import all_specs, find
 from aclgrad.spec import OpSpec
 
@@ -47,12 +48,14 @@ Soc = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Ops = Annotated[
-    list[str] | None, typer.Argument(help="Operators, e.g. softmax_grad; all when left out.")
+    list[str] | None,
+    typer.Argument(metavar="[OPS]...", help="Operators, e.g. softmax_grad; all when left out."),
 ]
 Dtype = Annotated[str, typer.Option(help="fp32, fp16 or bf16.")]
-Op = Annotated[str, typer.Argument(help="Operator, e.g. softmax_grad.")]
+Op = Annotated[str, typer.Argument(metavar="OP", help="Operator, e.g. softmax_grad.")]
 Attrs = Annotated[
-    list[str] | None, typer.Option("--attr", help="Attribute as NAME=VALUE; repeatable.")
+    list[str] | None,
+    typer.Option("--attr", metavar="NAME=VALUE", help="Attribute as NAME=VALUE; repeatable."),
 ]
 Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
 
@@ -217,7 +220,10 @@ def _print_table(rows: list[Any], title: str) -> None:
 def run_command(
     op: Op,
     files: Annotated[
-        list[Path], typer.Argument(help="Input tensors (.npy) in the order of the C function.")
+        list[Path],
+        typer.Argument(
+            metavar="FILES...", help="Input tensors (.npy) in the order of the C function."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the result (.npy).")],
     dim: Dim = None,
@@ -276,7 +282,10 @@ def run_command(
 def tiling_command(
     op: Op,
     shape: Annotated[
-        str, typer.Argument(help="Shape of the tensors, e.g. 2x8192; 'scalar' for rank 0.")
+        str,
+        typer.Argument(
+            metavar="SHAPE", help="Shape of the tensors, e.g. 2x8192; 'scalar' for rank 0."
+        ),
     ],
     dtype: Dtype = "fp32",
     dim: Dim = None,
@@ -369,7 +378,10 @@ def config_command(
 @_command("explain")
 def explain_command(
     code: Annotated[
-        int, typer.Argument(help="Result code of an aclnn or acl function, e.g. 161002.")
+        int,
+        typer.Argument(
+            metavar="CODE", help="Result code of an aclnn or acl function, e.g. 161002."
+        ),
     ],
     as_json: Json = False,
 ) -> None:

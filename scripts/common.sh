@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# Set-up that build.sh and test.sh share: a virtual environment in .venv with what the project needs. Sourced, not run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=$root/.venv
+
+fail() {
+  printf 'error: %s\n' "$1" >&2
+  exit 1
+}
+
+# A command that says nothing when it succeeds and everything when it fails.
+quietly() {
+  local log
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
+
+find_python() {
+  local name
+  for name in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
+    if command -v "$name" >/dev/null &&
+      "$name" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      command -v "$name"
+      return
+    fi
+  done
+  fail "no Python 3.10 or later found. Next: apt-get install python3 python3-venv, or set PYTHON"
+}
+
+make_venv() {
+  local python
+  python=$(find_python) || exit 1
+  echo "creating $venv with $("$python" --version)"
+  rm -rf "$venv"
+  if ! quietly "$python" -m venv "$venv"; then
+    rm -rf "$venv"
+    fail "cannot make a virtual environment. Next: apt-get install python3-venv (or virtualenv), then run this again"
+  fi
+}
+
+# set_up EXTRAS: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml and the
+# extras are those of the last time.
+set_up() {
+  local extras=$1 stamp want
+  [[ -w $root ]] || fail "cannot write $root. Next: chmod u+w $root, or work in a copy"
+  "$venv/bin/python" -c '' 2>/dev/null || make_venv
+  stamp=$venv/.aclgrad-stamp-$extras
+  want=$("$venv/bin/python" -c 'import hashlib, sys
+print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest(), sys.argv[1])' "$root/pyproject.toml")
+  if [[ ! -f $stamp || $(<"$stamp") != "$want" ]]; then
+    echo "installing the package and its tools into $venv"
+    quietly "$venv/bin/python" -m pip install --disable-pip-version-check "scikit-build-core>=0.10" "jinja2>=3.1" \
+      "numpy>=1.24" "ml_dtypes>=0.4" cmake ninja ||
+      fail "pip could not install the build tools. Next: check the network or the package index (pip config list)"
+    quietly "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation -C wheel.cmake=false \
+      -e "$root[$extras]" ||
+      fail "pip could not install the package. Next: read the message above"
+    echo "$want" >"$stamp"
+  fi
+}
+
+need_compiler() {
+  if ! command -v "${CXX:-c++}" >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
+    fail "no C++ compiler found. Next: apt-get install g++, or set CXX"
+  fi
+}
