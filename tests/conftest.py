@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options, device fixtures and the per-test watchdog of all tiers.
+
+null: needs no toolkit. sim: runs on the simulator. npu: the sim tests again, with --device npu.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from aclgrad.errors import ToolkitError
+from aclgrad.runtime import Device, Toolkit, find_toolkit, open_device
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+_TIME_LIMIT = 300.0
+
+settings.register_profile(
+    "aclgrad",
+    derandomize=True,
+    deadline=None,
+    max_examples=40,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("aclgrad")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of this test suite."""
+    group = parser.getgroup("aclgrad")
+    group.addoption("--device", choices=("sim", "npu"), default="sim", help="where operators run")
+    group.addoption("--seed", type=int, default=0, help="other random values for the same cases")
+    group.addoption("--update", action="store_true", help="rewrite tests/codegen_ref")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Describe the marks."""
+    config.addinivalue_line("markers", "sim_only: looks at the simulator itself")
+    config.addinivalue_line("markers", "timeout_s(seconds): time limit of one test")
+
+
+@pytest.fixture(autouse=True)
+def watchdog(request: pytest.FixtureRequest) -> Iterator[None]:
+    """End the process with all stacks when one test hangs."""
+    mark = request.node.get_closest_marker("timeout_s")
+    faulthandler.dump_traceback_later(mark.args[0] if mark else _TIME_LIMIT, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(scope="session")
+def seed(pytestconfig: pytest.Config) -> int:
+    """Value of --seed."""
+    return int(pytestconfig.getoption("--seed"))
+
+
+@pytest.fixture(scope="session")
+def device_kind(pytestconfig: pytest.Config) -> str:
+    """Value of --device."""
+    return str(pytestconfig.getoption("--device"))
+
+
+@pytest.fixture(scope="session")
+def toolkit_info(device_kind: str) -> Toolkit:
+    """Folders of the toolkit under test. A missing simulator is a failure, a missing NPU a skip."""
+    try:
+        return find_toolkit(device_kind)
+    except ToolkitError as error:
+        if device_kind == "npu":
+            pytest.skip(str(error))
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def toolkit(toolkit_info: Toolkit) -> Path:
+    """Folder of the toolkit under test."""
+    return toolkit_info.root
+
+
+@pytest.fixture(scope="session")
+def session_device(toolkit_info: Toolkit, device_kind: str) -> Device:
+    """Open the device once per process."""
+    return open_device(device_kind)
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest, session_device: Device) -> Iterator[Device]:
+    """Hand out the open device; on the simulator, put its options back afterwards."""
+    if session_device.kind == "npu" and request.node.get_closest_marker("sim_only"):
+        pytest.skip("looks at the simulator itself")
+    names = ("soc", "mode", "threads", "cores")
+    before = {name: session_device.option(name) for name in names}
+    yield session_device
+    for name, value in before.items():
+        if value is not None and session_device.option(name) != value:
+            session_device.set_option(name, value)

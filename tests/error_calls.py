@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that break one check each, made from the specs; the null and sim tiers judge them."""
+
+from __future__ import annotations
+
+from aclgrad.call import Call, TensorDesc
+from aclgrad.checks import Check
+from aclgrad.spec import OpSpec
+
+
+def good_call(spec: OpSpec) -> Call:
+    """A plain call that every check lets pass."""
+    tensors = {
+        arg.name: TensorDesc((2, 3, 5), arg.dtypes[0] if arg.dtypes else spec.kernel_dtypes[0])
+        for arg in spec.tensors
+    }
+    return Call(tensors, spec.defaults())
+
+
+def breaking_calls(spec: OpSpec, good: Call) -> list[tuple[Check, Call]]:
+    """Every check with each of the calls that break it and nothing before it."""
+    return [(check, call) for check in spec.checks for call in check.violations(spec, good)]

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line where nothing is built: clear refusals, no traceback, useful doctor."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+COMMANDS = ["build", "test", "run", "tiling", "doctor", "config", "explain"]
+
+
+def aclgrad(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "ACLGRAD_TOOLKIT": "/nonexistent/toolkit", "COLUMNS": "200", **environment}
+    env.pop("ASCEND_HOME_PATH", None)
+    return subprocess.run(
+        [sys.executable, "-m", "aclgrad", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=env,
+    )
+
+
+def refused(*words: object, match: str, status: int = 1, **environment: str) -> None:
+    done = aclgrad(*words, **environment)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert match in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def arrays(tmp_path: Path) -> tuple[Path, Path]:
+    paths = tmp_path / "g.npy", tmp_path / "y.npy"
+    for path in paths:
+        np.save(path, np.ones((2, 3), np.float32))
+    return paths
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_short(command: str) -> None:
+    done = aclgrad(command, "--help")
+    assert done.returncode == 0 and command in done.stdout and len(done.stdout.splitlines()) < 40
+
+
+def test_version_and_bare_call() -> None:
+    assert aclgrad("--version").stdout.startswith("aclgrad ")
+    bare = aclgrad()
+    assert all(command in bare.stdout + bare.stderr for command in COMMANDS)
+    refused("frobnicate", match="No such command", status=2)
+
+
+def test_explain() -> None:
+    done = aclgrad("explain", 561002)
+    assert done.returncode == 0 and "TILING" in done.stdout and "aclgrad tiling" in done.stdout
+    assert (
+        json.loads(aclgrad("explain", 161001, "--json").stdout)["name"] == "ACLNN_ERR_PARAM_NULLPTR"
+    )
+    refused("explain", 7, match="neither an aclnn")
+    refused("explain", "x", match="valid", status=2)
+
+
+def test_doctor_helps_when_nothing_is_built() -> None:
+    done = aclgrad("doctor")
+    assert done.returncode == 1
+    assert "problem" in done.stdout and "fix: aclgrad build" in done.stdout
+    report = json.loads(aclgrad("doctor", "--json", ACLGRAD_SOC="Ascend123").stdout)
+    assert report["ok"] is False
+    assert any(
+        f["what"] == "simulated SoC" and f["status"] == "problem" for f in report["findings"]
+    )
+    assert any(f["what"] == "ACLGRAD_SOC" for f in report["findings"])
+
+
+def test_missing_toolkit_is_one_message(arrays: tuple[Path, Path], tmp_path: Path) -> None:
+    for words in (
+        ["test"],
+        ["config", "--cflags"],
+        ["tiling", "softmax_grad", "2x3"],
+        ["run", "softmax_grad", *arrays, "-o", tmp_path / "o.npy"],
+    ):
+        refused(*words, match="Next: aclgrad build")
+
+
+def test_npu_without_cann() -> None:
+    refused("test", "--device", "npu", match="ASCEND_HOME_PATH is not set")
+    refused("test", "--device", "npu", "--soc", "Ascend910B2", match="leave --soc out")
+    refused("test", "--device", "gpu", match="'gpu'", status=2)
+
+
+def test_run_refuses_bad_files(arrays: tuple[Path, Path], tmp_path: Path) -> None:
+    good, other = arrays
+    out = tmp_path / "o.npy"
+    text = tmp_path / "text.npy"
+    text.write_text("no array")
+    void = tmp_path / "void.npy"
+    np.save(void, np.ones(4, ml_dtypes.bfloat16))
+    archive = tmp_path / "archive.npy"
+    with archive.open("wb") as file:
+        np.savez(file, a=np.ones(2))
+    pickled = tmp_path / "pickled.npy"
+    np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
+
+    refused(
+        "run",
+        "softmax_grad",
+        good,
+        "-o",
+        out,
+        match="got 1 files, want 2: grad_output.npy output.npy",
+    )
+    refused("run", "softmax_grad", good, tmp_path / "none.npy", "-o", out, match="no such file")
+    refused("run", "softmax_grad", good, text, "-o", out, match="not a NumPy .npy file")
+    refused("run", "softmax_grad", good, pickled, "-o", out, match="not a NumPy .npy file")
+    refused("run", "softmax_grad", good, archive, "-o", out, match=".npz archive")
+    refused("run", "softmax_grad", void, void, "-o", out, match="add --dtype bf16")
+    refused("run", "softmax_grad", good, other, "-o", out, "--dtype", "bf16", match="want bfloat16")
+    refused(
+        "run", "softmax_grad", good, other, "-o", out, "--dtype", "fp8", match="want one of fp32"
+    )
+    refused("run", "softmax_grad", good, other, "-o", tmp_path / "no" / "o.npy", match="mkdir -p")
+    refused("run", "softmax_grad", good, other, "-o", tmp_path, match="is a folder")
+    refused("run", "softmax_grad", good, other, match="--output", status=2)
+    refused("run", "softmin_grad", good, other, "-o", out, match="want one of")
+    refused(
+        "run",
+        "softmax_grad",
+        good,
+        other,
+        "-o",
+        out,
+        "--attr",
+        "dim=x",
+        match="want a 64-bit integer",
+    )
+    refused("run", "softmax_grad", good, other, "-o", out, "--attr", "axis=1", match="one of dim")
+    refused("run", "softmax_grad", good, other, "-o", out, "--dim", 2**70, match="64-bit")
+    # bf16 files get as far as the missing toolkit.
+    refused(
+        "run", "softmax_grad", void, void, "-o", out, "--dtype", "bf16", match="Next: aclgrad build"
+    )
+    assert not out.exists()
+
+
+def test_tiling_refuses_bad_shapes() -> None:
+    for shape in ("2x", "x", "2x-1", "2*3", ""):
+        refused("tiling", "softmax_grad", shape, match="want dims joined by x")
+    refused("tiling", "softmax_grad", "99999999999", match="below 2147483648")
+    refused("tiling", "softmax_grad", "2x3", "--dim", 2, match="want a value in [-2, 1]")
+    refused("tiling", "softmax_grad", "2x3", "--soc", "Ascend1", match="belongs to no known family")
+
+
+def test_unwritable_report_folder_is_one_message(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    from aclgrad import report
+
+    with pytest.raises(OSError):
+        report.write(file / "sub", {})
+
+
+def test_build_without_a_compiler_says_so(tmp_path: Path) -> None:
+    refused("build", match="no C++ compiler found", CXX=str(tmp_path / "no-such-compiler"))

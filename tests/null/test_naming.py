@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One spelling per thing, also for names that invite two."""
+
+import pytest
+from aclgrad import naming
+from aclgrad.ops import all_specs
+
+PAIRS = [
+    ("SoftmaxGrad", "softmax_grad"),
+    ("KlDivLossGrad", "kl_div_loss_grad"),
+    ("ScaledMaskedSoftmaxGradV2", "scaled_masked_softmax_grad_v2"),
+    ("RecomputeWUFwd", "recompute_w_u_fwd"),
+    ("ABc", "a_bc"),
+    ("Conv2D", "conv2_d"),
+    ("X", "x"),
+]
+
+
+@pytest.mark.parametrize(("op_type", "stem"), PAIRS)
+def test_op_type_and_stem_are_inverse(op_type: str, stem: str) -> None:
+    assert naming.op_stem(op_type) == stem
+    assert naming.op_type(stem) == op_type
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "softmaxGrad", "Softmax_Grad", "Soft max", "1Softmax", "SoftmaxÄ"]
+)
+def test_bad_op_type_is_refused(bad: str) -> None:
+    with pytest.raises(ValueError, match="want PascalCase"):
+        naming.op_stem(bad)
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "Softmax_grad", "softmax__grad", "_softmax", "softmax_", "softmax-grad"]
+)
+def test_bad_stem_is_refused(bad: str) -> None:
+    with pytest.raises(ValueError, match="want lower snake_case"):
+        naming.op_type(bad)
+
+
+@pytest.mark.parametrize(
+    ("api", "function"),
+    [
+        ("aclnnSoftmaxBackward", "softmax_backward"),
+        ("aclnnLogSoftmaxBackward", "log_softmax_backward"),
+        ("aclnnScaledMaskedSoftmaxBackward", "scaled_masked_softmax_backward"),
+    ],
+)
+def test_python_function(api: str, function: str) -> None:
+    assert naming.python_function(api) == function
+
+
+def test_argument_spellings() -> None:
+    assert naming.snake("fixTriuMask") == "fix_triu_mask"
+    assert naming.camel("grad_softmax") == "gradSoftmax"
+    assert naming.camel("yGrad") == "yGrad"
+    assert naming.dtype_macro("grad_x") == "DTYPE_GRAD_X"
+    assert naming.dtype_macro("yGrad") == "DTYPE_YGRAD"
+
+
+@pytest.mark.parametrize("spec", all_specs(), ids=lambda spec: spec.op)
+def test_every_operator_has_its_files(spec, request) -> None:  # type: ignore[no-untyped-def]
+    root = request.config.rootpath
+    for path in (
+        f"op_kernel/{spec.op}/{spec.op}.cpp",
+        f"op_kernel/{spec.op}/{spec.op}.h",
+        f"op_host/{spec.op}/{spec.op}_tiling.h",
+        f"op_host/{spec.op}/{spec.op}_tiling.cpp",
+        f"op_host/{spec.op}/{spec.op}_def.cpp",
+        f"python/aclgrad/ops/{spec.op}.py",
+    ):
+        assert (root / path).is_file(), path
