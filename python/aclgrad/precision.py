@@ -33,6 +33,7 @@ class Tolerance:
     def ulp(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Spacing of the dtype's numbers at each value."""
         _, exponent = np.frexp(np.abs(values))
+        exponent = np.where(values == 0, self.min_exponent, exponent)
         spacing: NDArray[np.float64] = np.ldexp(
             1.0, np.maximum(exponent - 1, self.min_exponent) - self.fraction_bits
         )

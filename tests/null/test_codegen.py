@@ -11,11 +11,9 @@ import pytest
 from aclgrad.codegen import render
 from aclgrad.codegen.render import generate, write_if_different
 from aclgrad.ops import all_specs
+from other_operators import OTHERS
 
-from ..conftest import ROOT
-from .other_operators import OTHERS
-
-REFS = ROOT / "tests" / "codegen_ref"
+REFS = Path(__file__).resolve().parents[1] / "codegen_ref"
 
 
 @pytest.fixture(scope="module")

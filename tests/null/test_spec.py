@@ -14,10 +14,9 @@ from aclgrad.dtypes import BF16, CASTABLE, DOUBLE, FLOAT, FLOAT16, INT32, UNCAST
 from aclgrad.ops import all_specs, find
 from aclgrad.soc import FAMILIES, family, family_of
 from aclgrad.spec import OpSpec
-
-from ..error_calls import good_call
-from .other_operators import OTHERS
-from .other_operators import good_call as other_good_call
+from error_calls import good_call
+from other_operators import OTHERS
+from other_operators import good_call as other_good_call
 
 SOFTMAX = find("softmax_grad")
 GOOD = [(spec, good_call(spec)) for spec in all_specs()] + [(s, other_good_call(s)) for s in OTHERS]
