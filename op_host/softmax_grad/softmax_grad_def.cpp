@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definition of SoftmaxGrad: grad_x = grad_softmax * softmax - sum(grad_softmax * softmax, axes) *
-// softmax.
+// Definition of SoftmaxGrad, with f = grad_softmax * softmax: grad_x = f - sum(f, axes) * softmax.
 #include "log/log.h"
 #include "register/op_def_registry.h"
 #include "register/op_impl_registry.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row-reduction family on a view [A, R, B]:   s[a, b] = sum_r f(g, y)      out = h(f, s * y')
+// The row-reduction family on a view [A, R, B]:  s[a, b] = sum_r f(g, y)   out = h(f, s * y')
 //
 // A Step gives the operator its two vector steps; both work on fp32 lanes and keep a pair of zeros
 // a zero in f:
@@ -34,8 +34,8 @@ using AscendC::TQue;
 
 constexpr int32_t kQueueDepth = 1;
 constexpr uint8_t kBuffers = 2;  // double buffering
-constexpr uint32_t kMaxRing =
-    8;  // a core has 8 event ids per pair of pipes, and a queue buffer takes one
+// A core has 8 event ids per pair of pipes, and a queue buffer takes one.
+constexpr uint32_t kMaxRing = 8;
 
 // What both classes share: the operands in GM, the part of this core, the fp32 work area and the
 // way in and out of it.
