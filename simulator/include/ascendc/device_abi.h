@@ -9,6 +9,9 @@
 #include "ascendc/half.h"
 
 #define ACLSIM_DEVICE_API __attribute__((visibility("default")))
+// After a library call with plain arguments: keeps the compiler from jumping there, which would take the kernel's line out of
+// the fault report.
+#define ACLSIM_KEEP_FRAME() __asm__ volatile("")
 
 namespace aclsim {
 
@@ -103,8 +106,9 @@ union ScalarValue {
 
 enum class Op2 : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kAnd, kOr, kAddRelu, kSubRelu, kMulAddDst, kCount };
 enum class Op1 : uint8_t { kExp, kLn, kAbs, kSqrt, kRsqrt, kReciprocal, kRelu, kNot, kCount };
-enum class OpScalar : uint8_t { kAdds, kMuls, kMaxs, kMins, kShiftLeft, kShiftRight, kLeakyRelu, kAxpy, kCount };
+enum class OpScalar : uint8_t { kAdds, kMuls, kMaxs, kMins, kShiftLeft, kShiftRight, kShiftRightRound, kLeakyRelu, kAxpy, kCount };
 enum class ReduceOp : uint8_t { kSum, kMax, kMin };
+enum class Compare : uint8_t { kLt, kGt, kEq, kLe, kGe, kNe };  // as CMPMODE
 enum class Round : uint8_t { kNone, kRint, kFloor, kCeil, kRound, kTrunc, kOdd };
 
 // --- system variables -------------------------------------------------------------------------------------------------
@@ -125,6 +129,8 @@ struct Buffer {
 ACLSIM_DEVICE_API void PipeInit();
 ACLSIM_DEVICE_API void PipeReset();
 ACLSIM_DEVICE_API void PipeDestroy();
+// The registers that a kernel inherits from the one before it: mask and mask mode.
+ACLSIM_DEVICE_API void InitSoc();
 ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf);
 ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
 ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
@@ -184,15 +190,45 @@ ACLSIM_DEVICE_API void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int
 ACLSIM_DEVICE_API void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl, uint8_t order);
 ACLSIM_DEVICE_API void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl);
-// The count form of ReduceSum: a tree inside a repeat, repeats added in order.
+// One result for all repeats. Sums: repeats in order in the count form, as a tree otherwise. Extremes: the value, then the
+// index when it is wanted.
 ACLSIM_DEVICE_API void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl,
+                                        bool calIndex);
+// dst gets one bit per element, lowest bit first. src1 is nullptr in the scalar form.
+ACLSIM_DEVICE_API void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, ScalarValue scalar,
+                                  const VecCtl& ctl);
+// Bit 1 takes src0, bit 0 takes src1 or, when that is nullptr, the scalar. sameBits: each repeat starts at the first bit again.
+ACLSIM_DEVICE_API void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
+                                 bool sameBits, const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh, bool srcHigh,
                                          int32_t repeat, int32_t dstRep, int32_t srcRep);
-ACLSIM_DEVICE_API void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, bool scalarWhenSet, const Ub& mask,
-                                      const Ub& work, uint32_t rows, uint32_t columns, uint32_t maskColumns);
+// The high-level forms below have shapes of their own; sizes are those of the tensors, in elements.
+struct SelectBytesCtl {
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  uint32_t maskColumns = 0;
+  uint32_t srcSize = 0;
+  uint32_t maskSize = 0;
+  uint32_t workBytes = 0;
+  bool scalarWhenSet = false;  // mask != 0 takes the scalar
+};
+ACLSIM_DEVICE_API void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& mask, const Ub& work,
+                                      const SelectBytesCtl& ctl);
+struct SoftmaxGradCtl {
+  uint32_t rows = 0;
+  uint32_t columns = 0;      // padded
+  uint32_t sumColumns = 0;   // those that the sum takes in
+  uint32_t workBytes = 0;
+  bool front = false;        // only the sums, one 32-byte block per row
+};
+ACLSIM_DEVICE_API void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work,
+                                      const SoftmaxGradCtl& ctl);
 
 // --- debugging --------------------------------------------------------------------------------------------------------
 [[noreturn]] ACLSIM_DEVICE_API void AssertFail(const char* condition, const char* file, int line, const char* message);
+// printf in one piece, so that cores do not interleave.
+ACLSIM_DEVICE_API void Print(const char* format, ...);
 ACLSIM_DEVICE_API void Dump(const Ub& tensor, uint32_t desc, uint32_t count);
 ACLSIM_DEVICE_API void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count);
 [[noreturn]] ACLSIM_DEVICE_API void Trap();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace aclsim {
 
@@ -60,11 +61,8 @@ struct half {
 
   half() = default;
   half(float value) : bits(aclsim::FloatToHalf(value)) {}
-  half(double value) : half(static_cast<float>(value)) {}
-  half(int value) : half(static_cast<float>(value)) {}
-  half(unsigned value) : half(static_cast<float>(value)) {}
-  half(long value) : half(static_cast<float>(value)) {}
-  half(unsigned long value) : half(static_cast<float>(value)) {}
+  template <typename Number, typename = std::enable_if_t<std::is_arithmetic<Number>::value>>
+  half(Number value) : half(static_cast<float>(value)) {}
   operator float() const { return aclsim::HalfToFloat(bits); }
   half& operator+=(float other) { return *this = half(static_cast<float>(*this) + other); }
   half& operator-=(float other) { return *this = half(static_cast<float>(*this) - other); }
@@ -77,9 +75,8 @@ struct bfloat16_t {
 
   bfloat16_t() = default;
   bfloat16_t(float value) : bits(aclsim::FloatToBf16(value)) {}
-  bfloat16_t(double value) : bfloat16_t(static_cast<float>(value)) {}
-  bfloat16_t(int value) : bfloat16_t(static_cast<float>(value)) {}
-  bfloat16_t(unsigned value) : bfloat16_t(static_cast<float>(value)) {}
+  template <typename Number, typename = std::enable_if_t<std::is_arithmetic<Number>::value>>
+  bfloat16_t(Number value) : bfloat16_t(static_cast<float>(value)) {}
   operator float() const { return aclsim::Bf16ToFloat(bits); }
 };
 

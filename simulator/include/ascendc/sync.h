@@ -9,15 +9,18 @@ namespace AscendC {
 template <HardEvent event>
 void SetFlag(int32_t eventID) {
   aclsim::SetFlagEvent(static_cast<uint8_t>(event), eventID);
+  ACLSIM_KEEP_FRAME();
 }
 template <HardEvent event>
 void WaitFlag(int32_t eventID) {
   aclsim::WaitFlagEvent(static_cast<uint8_t>(event), eventID);
+  ACLSIM_KEEP_FRAME();
 }
 template <pipe_t pipe>
 void PipeBarrier() {
   static_assert(pipe != PIPE_S, "PipeBarrier<PIPE_S> does not exist: it hangs the core");
   aclsim::Barrier(pipe);
+  ACLSIM_KEEP_FRAME();
 }
 
 inline void SetMaskNorm() { aclsim::SetMaskMode(false); }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
 
 #include "ascendc/tensor.h"
 
@@ -16,23 +15,27 @@ inline int64_t GetSubBlockNum() { return 1; }
 inline int64_t GetTaskRation() { return 1; }
 inline int64_t GetSystemCycle() { return aclsim::SystemCycle(); }
 inline int64_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
-inline void InitSocState() { aclsim::PipeReset(); }
-inline void Trap() { aclsim::Trap(); }
+inline void InitSocState() { aclsim::InitSoc(); }
+[[noreturn]] inline void Trap() {
+  aclsim::Trap();
+  ACLSIM_KEEP_FRAME();
+}
 
 // A kernel sees the user part of the workspace.
 inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return workspace; }
 inline void SetSysWorkspace(GM_ADDR) {}
 
-template <typename T>
-T AlignUp(T value, T align) {
-  return align == 0 ? value : (value + align - 1) / align * align;
-}
-template <typename T>
-T DivCeil(T value, T divisor) {
+// Mixed integer types are common in tiling arithmetic.
+template <typename T, typename U>
+constexpr std::common_type_t<T, U> DivCeil(T value, U divisor) {
   return divisor == 0 ? value : (value + divisor - 1) / divisor;
 }
-template <typename T>
-T CeilDivision(T value, T divisor) {
+template <typename T, typename U>
+constexpr std::common_type_t<T, U> AlignUp(T value, U align) {
+  return align == 0 ? value : DivCeil(value, align) * align;
+}
+template <typename T, typename U>
+constexpr std::common_type_t<T, U> CeilDivision(T value, U divisor) {
   return DivCeil(value, divisor);
 }
 inline float ToFloat(const bfloat16_t& value) { return static_cast<float>(value); }
@@ -46,9 +49,27 @@ template <typename T>
 void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize) {
   aclsim::DumpGm(tensor.GetPhyAddr(), aclsim::DTypeOf<T>::value, desc, dumpSize);
 }
+template <typename T>
+void DumpTensor(const LocalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo&) {
+  DumpTensor(tensor, desc, dumpSize);
+}
+template <typename T>
+void DumpTensor(const GlobalTensor<T>& tensor, uint32_t desc, uint32_t dumpSize, const ShapeInfo&) {
+  DumpTensor(tensor, desc, dumpSize);
+}
+
+namespace detail {
+template <typename T>
+T PrintArg(T value) {
+  return value;
+}
+inline double PrintArg(half value) { return static_cast<float>(value); }
+inline double PrintArg(bfloat16_t value) { return static_cast<float>(value); }
+}  // namespace detail
+
 template <typename... Args>
 void PRINTF(const char* format, Args... args) {
-  std::printf(format, args...);
+  aclsim::Print(format, detail::PrintArg(args)...);
 }
 
 namespace Std {

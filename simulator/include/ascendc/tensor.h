@@ -26,13 +26,17 @@ struct ShapeInfo {
 };
 
 // Public kernels store a physical address both in a pointer and in an integer list; the device compiler's address is an
-// integer, the host's a pointer, so this converts to either.
+// integer, the host's a pointer, so this converts to either. It has no arithmetic: bytes there, elements here.
 template <typename T>
 class PhyAddr {
  public:
   explicit PhyAddr(T* pointer) : pointer_(pointer) {}
   operator T*() const { return pointer_; }
   operator uint64_t() const { return reinterpret_cast<uint64_t>(pointer_); }
+  template <typename U>
+  explicit operator U*() const {
+    return reinterpret_cast<U*>(pointer_);
+  }
 
  private:
   T* pointer_;
@@ -44,18 +48,17 @@ class LocalTensor {
   using PrimType = T;
 
   LocalTensor() = default;
-  explicit LocalTensor(const aclsim::Buffer& buffer)
-      : addr_(buffer.addr), buf_(buffer.buf), size_(buffer.bytes / sizeof(T)) {}
+  explicit LocalTensor(const aclsim::Buffer& buffer, TPosition pos = TPosition::VECCALC)
+      : addr_(buffer.addr), buf_(buffer.buf), size_(buffer.bytes / sizeof(T)), pos_(pos) {}
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
-      : LocalTensor(aclsim::UbAt(addr, uint64_t(tileSize) * sizeof(T))) {
-    pos_ = pos;
-  }
+      : LocalTensor(aclsim::UbAt(addr, uint64_t(tileSize) * sizeof(T)), pos) {}
 
   T GetValue(uint32_t offset) const { return *At(offset, false); }
   template <typename S>
   void SetValue(uint32_t offset, S value) const {
     *At(offset, true) = static_cast<T>(value);
   }
+  // Read or write: recorded as a write, since a reference does not tell.
   T& operator()(uint32_t offset) const { return *At(offset, true); }
 
   LocalTensor operator[](uint32_t offset) const {

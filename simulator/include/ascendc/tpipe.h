@@ -11,7 +11,7 @@ class TQueBind {
  public:
   template <typename T>
   LocalTensor<T> AllocTensor() {
-    return LocalTensor<T>(aclsim::QueAlloc(que_));
+    return LocalTensor<T>(aclsim::QueAlloc(que_), kPosition);
   }
   template <typename T>
   void AllocTensor(LocalTensor<T>& tensor) {
@@ -20,6 +20,7 @@ class TQueBind {
   template <typename T>
   void FreeTensor(LocalTensor<T>& tensor) {
     aclsim::QueFree(que_, tensor.BufferHandle());
+    ACLSIM_KEEP_FRAME();
   }
   template <typename T>
   bool EnQue(const LocalTensor<T>& tensor) {
@@ -32,7 +33,7 @@ class TQueBind {
   }
   template <typename T>
   LocalTensor<T> DeQue() {
-    return LocalTensor<T>(aclsim::QueDeQue(que_));
+    return LocalTensor<T>(aclsim::QueDeQue(que_), dst);
   }
   template <typename T>
   void DeQue(LocalTensor<T>& tensor) {
@@ -50,33 +51,30 @@ class TQueBind {
 
  protected:
   friend class TPipe;
-  static constexpr TPosition kPosition = src == TPosition::GM || src == TPosition::VECIN ? TPosition::VECIN : dst;
+  // Where AllocTensor's tensor lives; what DeQue hands out is named by the other end.
+  static constexpr TPosition kPosition = src;
   static constexpr int32_t kDepth = depth;
   static constexpr bool kTBuf = false;
   uint32_t que_ = 0;
 };
 
 template <TPosition pos, int32_t depth, auto mask = 0>
-class TQue : public TQueBind<pos, pos, depth, mask> {
- protected:
-  friend class TPipe;
-  static constexpr TPosition kPosition = pos;
-};
+class TQue : public TQueBind<pos, pos, depth, mask> {};
 
 template <TPosition pos = TPosition::LCM>
 class TBuf {
  public:
   template <typename T>
   LocalTensor<T> Get() {
-    return LocalTensor<T>(aclsim::TBufGet(que_, 0, 0));
+    return LocalTensor<T>(aclsim::TBufGet(que_, 0, 0), pos);
   }
   template <typename T>
   LocalTensor<T> Get(uint32_t length) {
-    return LocalTensor<T>(aclsim::TBufGet(que_, 0, uint64_t(length) * sizeof(T)));
+    return LocalTensor<T>(aclsim::TBufGet(que_, 0, uint64_t(length) * sizeof(T)), pos);
   }
   template <typename T>
   LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset) {
-    return LocalTensor<T>(aclsim::TBufGet(que_, bufOffset, uint64_t(size) * sizeof(T)));
+    return LocalTensor<T>(aclsim::TBufGet(que_, bufOffset, uint64_t(size) * sizeof(T)), pos);
   }
   template <typename T>
   LocalTensor<T> AllocTensor() {
@@ -120,6 +118,7 @@ class TPipe {
   template <HardEvent event>
   void ReleaseEventID(TEventID id) {
     aclsim::ReleaseEvent(static_cast<uint8_t>(event), id);
+    ACLSIM_KEEP_FRAME();
   }
   template <HardEvent event>
   TEventID FetchEventID() {

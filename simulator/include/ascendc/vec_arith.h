@@ -109,9 +109,28 @@ ACLSIM_SCALAR(Muls, aclsim::OpScalar::kMuls)
 ACLSIM_SCALAR(Maxs, aclsim::OpScalar::kMaxs)
 ACLSIM_SCALAR(Mins, aclsim::OpScalar::kMins)
 ACLSIM_SCALAR(ShiftLeft, aclsim::OpScalar::kShiftLeft)
-ACLSIM_SCALAR(ShiftRight, aclsim::OpScalar::kShiftRight)
 ACLSIM_SCALAR(LeakyRelu, aclsim::OpScalar::kLeakyRelu)
 #undef ACLSIM_SCALAR
+
+// Arithmetic for signed types, logical otherwise; roundEn adds back the last bit shifted out (signed types only).
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask[],
+                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false) {
+  aclsim::VecScalar(roundEn ? aclsim::OpScalar::kShiftRightRound : aclsim::OpScalar::kShiftRight, dst, src,
+                    detail::Scalar(scalarValue),
+                    detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
+}
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask,
+                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false) {
+  aclsim::VecScalar(roundEn ? aclsim::OpScalar::kShiftRightRound : aclsim::OpScalar::kShiftRight, dst, src,
+                    detail::Scalar(scalarValue),
+                    detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
+}
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, const int32_t& count) {
+  aclsim::VecScalar(aclsim::OpScalar::kShiftRight, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));
+}
 
 // dst += src * scalar
 template <typename T, typename U, bool isSetMask = true>
@@ -124,6 +143,12 @@ void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarV
   aclsim::VecScalar(aclsim::OpScalar::kAxpy, dst, src, detail::Scalar(scalarValue),
                     detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
+template <typename T, typename U, bool isSetMask = true>
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue, uint64_t mask[],
+          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+  aclsim::VecScalar(aclsim::OpScalar::kAxpy, dst, src, detail::Scalar(scalarValue),
+                    detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
+}
 // dst += src0 * src1
 template <typename T, typename U>
 void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const int32_t& count) {
@@ -134,6 +159,13 @@ void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const Loca
                const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
   aclsim::VecBinary(aclsim::Op2::kMulAddDst, dst, src0, src1,
                     detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
+}
+
+template <typename T, typename U, bool isSetMask = true>
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const uint64_t mask[],
+               const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+  aclsim::VecBinary(aclsim::Op2::kMulAddDst, dst, src0, src1,
+                    detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 
 // Strides and mask count by the wider of the two types.

@@ -63,4 +63,17 @@ void TransDataTo5HD(const LocalTensor<T> (&dstList)[16], const LocalTensor<T> (&
   TransDataTo5HD<T>(dst, src, params);
 }
 
+// The address lists as tensors of 16 addresses.
+template <typename T>
+void TransDataTo5HD(const LocalTensor<uint64_t>& dst, const LocalTensor<uint64_t>& src,
+                    const TransDataTo5HDParams& params) {
+  uint64_t dstList[16];
+  uint64_t srcList[16];
+  for (uint32_t i = 0; i < 16; ++i) {
+    dstList[i] = dst.GetValue(i);
+    srcList[i] = src.GetValue(i);
+  }
+  TransDataTo5HD<T>(dstList, srcList, params);
+}
+
 }  // namespace AscendC

@@ -131,6 +131,10 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
                                       pad.right, static_cast<size_t>(width)),
                "Hardware fills a wrong number of bytes. Pad further lanes with Duplicate.");
   }
+  if (pad.isPad && width == 8 && pad.value != 0) {
+    ThrowFault("copy-padding", Format("paddingValue of an 8-byte type is 0x%llx", static_cast<unsigned long long>(pad.value)),
+               "Hardware pads 8-byte elements with 0 only. Pad with Duplicate afterwards.");
+  }
   const auto* from = static_cast<const uint8_t*>(src);
   const uint64_t left = pad.left * width;
   const uint64_t used = left + ctl.blockLen + pad.right * width;

@@ -35,12 +35,13 @@ std::string Element(DType dtype, const uint8_t* addr) {
   }
 }
 
-void Print(const Core& core, const char* space, DType dtype, const uint8_t* addr, uint32_t desc, uint32_t count) {
+void PrintTensor(const Core& core, const char* space, DType dtype, const uint8_t* addr, uint32_t desc, uint32_t count) {
   std::string text = Format("DumpTensor: core %u, desc %u, %s, %s[%u]:", core.index, desc, space, NameOf(dtype), count);
   for (uint32_t i = 0; i < count; ++i) {
     text += (i % 16 == 0 ? "\n  " : " ") + Element(dtype, addr + i * WidthOf(dtype));
   }
   std::fprintf(stdout, "%s\n", text.c_str());
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -52,18 +53,27 @@ void AssertFail(const char* condition, const char* file, int line, const char* m
 
 void Trap() { ThrowFault("trap", "Trap() was called", "Hardware stops the core with an exception (507015)."); }
 
+void Print(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  const std::string text = FormatV(format, args);
+  va_end(args);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 void Dump(const Ub& tensor, uint32_t desc, uint32_t count) {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
   core.CheckUb(tensor, 0, static_cast<int64_t>(count * WidthOf(tensor.dtype)), "tensor");
-  Print(core, "UB", tensor.dtype, tensor.addr, desc, count);
+  PrintTensor(core, "UB", tensor.dtype, tensor.addr, desc, count);
 }
 
 void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count) {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
   core.CheckGm(addr, count * WidthOf(dtype), false, "tensor");
-  Print(core, "GM", dtype, static_cast<const uint8_t*>(addr), desc, count);
+  PrintTensor(core, "GM", dtype, static_cast<const uint8_t*>(addr), desc, count);
 }
 
 }  // namespace aclsim

@@ -104,14 +104,25 @@ template <>
 int32_t Mul(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
 }
-// A NaN operand wins.
+// Integers by comparison. Of floats a NaN operand wins, and +0 is above -0: the bits of equal operands differ in nothing but
+// the sign of a zero, which AND clears and OR sets.
 template <typename C>
 C Max(C a, C b) {
-  return (a > b || a != a) ? a : b;
+  return a > b ? a : b;
 }
 template <typename C>
 C Min(C a, C b) {
-  return (a < b || a != a) ? a : b;
+  return a < b ? a : b;
+}
+template <>
+float Max(float a, float b) {
+  const float equal = FloatOf(BitsOf(a) & BitsOf(b));
+  return (a > b || a != a) ? a : (a == b ? equal : b);
+}
+template <>
+float Min(float a, float b) {
+  const float equal = FloatOf(BitsOf(a) | BitsOf(b));
+  return (a < b || a != a) ? a : (a == b ? equal : b);
 }
 
 // exp and ln in double: the result rounds to the nearest float except where the true value is within 1e-10 of a tie.
@@ -190,16 +201,16 @@ ACLSIM_LANES2(Or2, static_cast<C>(x | y))
 ACLSIM_LANES2(AddRelu2, Max(Add(x, y), C(0)))
 ACLSIM_LANES2(SubRelu2, Max(Sub(x, y), C(0)))
 
-// dst is a third operand: read, then written.
-template <typename T>
+// dst is a third operand: read, then written. The sources may be narrower: half into float.
+template <typename T, typename S = T>
 void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
   auto* d = static_cast<T*>(dst);
-  const auto* x = static_cast<const T*>(a);
-  const auto* y = static_cast<const T*>(b);
+  const auto* x = static_cast<const S*>(a);
+  const auto* y = static_cast<const S*>(b);
   ACLSIM_IVDEP
   for (size_t i = 0; i < n; ++i) {
     using L = Compute<T>;
-    d[i] = L::Store(Add(L::Load(d[i]), Mul(L::Load(x[i]), L::Load(y[i]))));
+    d[i] = L::Store(Add(L::Load(d[i]), Mul(Compute<S>::Load(x[i]), Compute<S>::Load(y[i]))));
   }
 }
 
@@ -238,19 +249,26 @@ ACLSIM_LANES_SCALAR(Adds1, Add(x, s))
 ACLSIM_LANES_SCALAR(Muls1, Mul(x, s))
 ACLSIM_LANES_SCALAR(Maxs1, Max(x, s))
 ACLSIM_LANES_SCALAR(Mins1, Min(x, s))
-ACLSIM_LANES_SCALAR(LeakyRelu1, (x >= C(0) ? x : Mul(x, s)))
-ACLSIM_LANES_SCALAR(ShiftLeft1, static_cast<C>(static_cast<typename Unsigned<C>::Type>(x) << s))
-ACLSIM_LANES_SCALAR(ShiftRight1, static_cast<C>(x >> s))
+// By the sign bit, so that -0 is scaled like every negative number.
+ACLSIM_LANES_SCALAR(LeakyRelu1, ((BitsOf(x) >> 31) == 0 ? x : Mul(x, s)))
+// The counts reach the type's width, where C++ leaves a shift undefined: all bits go, or only the sign stays. 64-bit lanes
+// have room for that.
+ACLSIM_LANES_SCALAR(ShiftLeft1, static_cast<C>(static_cast<uint64_t>(x) << s))
+ACLSIM_LANES_SCALAR(ShiftRight1, static_cast<C>(static_cast<int64_t>(x) >> s))
+// Adds back the last bit that was shifted out.
+ACLSIM_LANES_SCALAR(ShiftRightRound1,
+                    static_cast<C>((static_cast<int64_t>(x) >> s) +
+                                   (s > 0 ? (static_cast<int64_t>(x) >> (s > 0 ? s - 1 : 0)) & 1 : 0)))
 
-template <typename T>
+template <typename T, typename S = T>
 void Axpy1(void* dst, const void* a, ScalarValue scalar, size_t n) {
   using L = Compute<T>;
   const auto s = ScalarOf<typename L::Type, T>(scalar);
   auto* d = static_cast<T*>(dst);
-  const auto* x = static_cast<const T*>(a);
+  const auto* x = static_cast<const S*>(a);
   ACLSIM_IVDEP
   for (size_t i = 0; i < n; ++i) {
-    d[i] = L::Store(Add(L::Load(d[i]), Mul(L::Load(x[i]), s)));
+    d[i] = L::Store(Add(L::Load(d[i]), Mul(Compute<S>::Load(x[i]), s)));
   }
 }
 
@@ -271,42 +289,72 @@ inline double RoundToInteger(double v, Round round) {
   }
 }
 
-// To a 16-bit float format by any mode: start from the nearest value and step by one unit where the mode wants the other
-// neighbour. encode rounds to nearest even, decode is exact.
-template <typename Encode, typename Decode>
-uint16_t RoundTo16(float v, Round round, uint16_t largest, Encode encode, Decode decode) {
-  uint16_t bits = encode(v);
-  const bool finite = (v - v) == 0.0f;
-  if (round == Round::kNone || round == Round::kRint || !finite) {
-    return bits;
-  }
-  const uint16_t sign = bits & 0x8000u;
-  uint16_t magnitude = bits & 0x7fffu;
-  const double wanted = __builtin_fabs(static_cast<double>(v));
-  if (magnitude > largest || static_cast<double>(decode(magnitude)) > wanted) {
-    --magnitude;  // now the largest value not above |v|
-  }
-  const double low = decode(magnitude);
-  const double high = magnitude >= largest ? low * 2 : static_cast<double>(decode(static_cast<uint16_t>(magnitude + 1)));
-  const bool inexact = low != wanted;
-  bool up = false;
+// Whether a magnitude whose dropped bits are `rest` (of which `half` is the tie) moves up to the next representable one.
+inline bool RoundsUp(Round round, bool negative, bool odd, uint64_t rest, uint64_t half) {
   switch (round) {
     case Round::kFloor:
-      up = inexact && sign != 0;
-      break;
+      return negative && rest != 0;
     case Round::kCeil:
-      up = inexact && sign == 0;
-      break;
+      return !negative && rest != 0;
     case Round::kRound:
-      up = wanted - low >= high - wanted;
-      break;
+      return rest >= half;
+    case Round::kTrunc:
+      return false;
     case Round::kOdd:
-      up = inexact && (magnitude & 1u) == 0;
-      break;
+      return !odd && rest != 0;
     default:
-      break;
+      return rest > half || (rest == half && odd);
   }
-  return static_cast<uint16_t>(sign | (magnitude + (up && inexact ? 1 : 0)));
+}
+
+inline uint16_t RoundToHalf(float v, Round round) {
+  const uint32_t bits = BitsOf(v);
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  // NaN, infinity and every exponent that half lacks: what the mode does with the mantissa plays no part.
+  if (magnitude >= 0x47800000u) {
+    return FloatToHalf(v);
+  }
+  uint32_t shift = 13;
+  uint32_t value = magnitude - 0x38000000u;
+  if (magnitude < 0x38800000u) {
+    // Denormal in half, whose unit is 2^-24; below float's own denormals everything is dropped.
+    const uint32_t exponent = magnitude >> 23;
+    const uint32_t wanted = 126 - (exponent == 0 ? 1 : exponent);
+    shift = wanted > 31 ? 31 : wanted;
+    value = (magnitude & 0x7fffffu) | (exponent == 0 ? 0 : 0x800000u);
+  }
+  const uint32_t kept = value >> shift;
+  const uint32_t rest = value & ((1u << shift) - 1);
+  const bool up = RoundsUp(round, sign != 0, (kept & 1u) != 0, rest, 1u << (shift - 1));
+  return static_cast<uint16_t>(sign | (kept + (up ? 1 : 0)));
+}
+
+inline uint16_t RoundToBf16(float v, Round round) {
+  const uint32_t bits = BitsOf(v);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude >= 0x7f800000u) {
+    return FloatToBf16(v);
+  }
+  const uint32_t kept = magnitude >> 16;
+  const bool up = RoundsUp(round, (bits >> 31) != 0, (kept & 1u) != 0, magnitude & 0xffffu, 0x8000u);
+  return static_cast<uint16_t>(((bits >> 16) & 0x8000u) | (kept + (up ? 1 : 0)));
+}
+
+// An integer to float: 24 bits are kept.
+inline float IntegerToFloat(int64_t v, Round round) {
+  const bool negative = v < 0;
+  const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+  if ((magnitude >> 24) == 0) {
+    return static_cast<float>(v);
+  }
+  const int shift = 40 - __builtin_clzll(magnitude);
+  const uint64_t kept = magnitude >> shift;
+  const uint64_t rest = magnitude & ((1ull << shift) - 1);
+  const bool up = RoundsUp(round, negative, (kept & 1u) != 0, rest, 1ull << (shift - 1));
+  // kept + 1 may be 2^24, which float holds exactly; the scale is a power of two.
+  const float scaled = static_cast<float>(kept + (up ? 1 : 0)) * static_cast<float>(1ull << shift);
+  return negative ? -scaled : scaled;
 }
 
 template <typename T>
@@ -374,29 +422,19 @@ void CastToFloat<bfloat16_t>(void* dst, const void* src, Round, size_t n) {
     d[i] = Bf16ToFloat(x[i]);
   }
 }
-// int32 has more bits than float's mantissa, so the mode matters.
-template <>
-void CastToFloat<int32_t>(void* dst, const void* src, Round round, size_t n) {
+// These have more bits than float's mantissa, so the mode matters.
+template <typename From>
+void CastWideIntToFloat(void* dst, const void* src, Round round, size_t n) {
   auto* d = static_cast<float*>(dst);
-  const auto* x = static_cast<const int32_t*>(src);
-  for (size_t i = 0; i < n; ++i) {
-    const float nearest = static_cast<float>(x[i]);
-    const double exact = x[i];
-    float v = nearest;
-    const bool down = round == Round::kFloor || (round == Round::kTrunc && x[i] > 0);
-    const bool up = round == Round::kCeil || (round == Round::kTrunc && x[i] < 0);
-    if (down && static_cast<double>(nearest) > exact) {
-      v = __builtin_nextafterf(nearest, -__builtin_inff());
-    } else if (up && static_cast<double>(nearest) < exact) {
-      v = __builtin_nextafterf(nearest, __builtin_inff());
-    } else if (round == Round::kRound) {
-      const float other =
-          __builtin_nextafterf(nearest, static_cast<double>(nearest) < exact ? __builtin_inff() : -__builtin_inff());
-      const double toNearest = __builtin_fabs(static_cast<double>(nearest) - exact);
-      const double toOther = __builtin_fabs(static_cast<double>(other) - exact);
-      v = toNearest == toOther && __builtin_fabsf(other) > __builtin_fabsf(nearest) ? other : nearest;
+  const auto* x = static_cast<const From*>(src);
+  if (round == Round::kNone || round == Round::kRint) {
+    for (size_t i = 0; i < n; ++i) {
+      d[i] = static_cast<float>(x[i]);
     }
-    d[i] = v;
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    d[i] = IntegerToFloat(x[i], round);
   }
 }
 
@@ -404,7 +442,7 @@ void CastFloatToFloat(void* dst, const void* src, Round round, size_t n) {
   auto* d = static_cast<float*>(dst);
   const auto* x = static_cast<const float*>(src);
   for (size_t i = 0; i < n; ++i) {
-    d[i] = static_cast<float>(RoundToInteger(x[i], round));
+    d[i] = static_cast<float>(RoundToInteger(x[i], round)) + 0.0f;  // a negative zero becomes positive
   }
 }
 
@@ -419,7 +457,7 @@ void CastToHalf(void* dst, const void* src, Round round, size_t n) {
     return;
   }
   for (size_t i = 0; i < n; ++i) {
-    d[i] = RoundTo16(static_cast<float>(x[i]), round, 0x7bff, FloatToHalf, HalfToFloat);
+    d[i] = RoundToHalf(static_cast<float>(x[i]), round);
   }
 }
 
@@ -433,23 +471,38 @@ void CastFloatToBf16(void* dst, const void* src, Round round, size_t n) {
     return;
   }
   for (size_t i = 0; i < n; ++i) {
-    d[i] = RoundTo16(x[i], round, 0x7f7f, FloatToBf16, Bf16ToFloat);
+    d[i] = RoundToBf16(x[i], round);
   }
 }
 
-float TreeSumFloat(const float* a, size_t n) {
-  float lanes[128];
-  const size_t width = n > 64 ? 128 : 64;
-  for (size_t i = 0; i < width; ++i) {
-    lanes[i] = i < n ? a[i] : 0.0f;
-  }
-  // Neighbours first: level k adds the results of level k-1 in pairs.
-  for (size_t m = width; m > 1; m /= 2) {
-    for (size_t i = 0; i < m / 2; ++i) {
-      lanes[i] = lanes[2 * i] + lanes[2 * i + 1];
+// Neighbours first: every level adds the results of the one before in pairs.
+template <size_t kLanes>
+inline float TreeSum(const float* a) {
+  if constexpr (kLanes == 1) {
+    return a[0];
+  } else {
+    float sums[kLanes / 2];
+    for (size_t i = 0; i < kLanes / 2; ++i) {
+      sums[i] = a[2 * i] + a[2 * i + 1];
     }
+    return TreeSum<kLanes / 2>(sums);
   }
-  return lanes[0];
+}
+
+void TreeSumFloat(const float* a, size_t n, size_t step, size_t repeats, float* out) {
+  if (n == 64) {
+    for (size_t r = 0; r < repeats; ++r) {
+      out[r] = TreeSum<64>(a + r * step);
+    }
+    return;
+  }
+  float lanes[64] = {};
+  for (size_t r = 0; r < repeats; ++r) {
+    for (size_t i = 0; i < n; ++i) {
+      lanes[i] = a[r * step + i];
+    }
+    out[r] = TreeSum<64>(lanes);
+  }
 }
 
 constexpr size_t D(DType dtype) { return static_cast<size_t>(dtype); }
@@ -506,13 +559,16 @@ LaneTable MakeTable() {
   ACLSIM_FLOATS(scalar(OpScalar::kAxpy), Axpy1)
   ACLSIM_INTS(scalar(OpScalar::kShiftLeft), ShiftLeft1)
   ACLSIM_INTS(scalar(OpScalar::kShiftRight), ShiftRight1)
+  ACLSIM_INTS(scalar(OpScalar::kShiftRightRound), ShiftRight1)
+  scalar(OpScalar::kShiftRightRound)[D(DType::kInt16)] = ShiftRightRound1<int16_t>;
+  scalar(OpScalar::kShiftRightRound)[D(DType::kInt32)] = ShiftRightRound1<int32_t>;
 
   auto cast = [&](DType from, DType to) -> LaneTable::Cast& { return t.cast[D(from)][D(to)]; };
   cast(DType::kHalf, DType::kFloat) = CastToFloat<half>;
   cast(DType::kBf16, DType::kFloat) = CastToFloat<bfloat16_t>;
   cast(DType::kInt16, DType::kFloat) = CastToFloat<int16_t>;
-  cast(DType::kInt32, DType::kFloat) = CastToFloat<int32_t>;
-  cast(DType::kInt64, DType::kFloat) = CastToFloat<int64_t>;
+  cast(DType::kInt32, DType::kFloat) = CastWideIntToFloat<int32_t>;
+  cast(DType::kInt64, DType::kFloat) = CastWideIntToFloat<int64_t>;
   cast(DType::kFloat, DType::kFloat) = CastFloatToFloat;
   cast(DType::kFloat, DType::kHalf) = CastToHalf<float>;
   cast(DType::kInt8, DType::kHalf) = CastToHalf<int8_t>;
@@ -531,6 +587,8 @@ LaneTable MakeTable() {
   cast(DType::kInt32, DType::kInt64) = CastToInt<int64_t, int32_t>;
   cast(DType::kInt64, DType::kInt32) = CastToInt<int32_t, int64_t>;
   t.treeSumFloat = TreeSumFloat;
+  t.mulAddDstHalf = MulAddDst2<float, half>;
+  t.axpyHalf = Axpy1<float, half>;
   return t;
 }
 

@@ -18,14 +18,16 @@ struct LaneTable {
   using Unary = void (*)(void* dst, const void* a, size_t n);
   using Scalar = void (*)(void* dst, const void* a, ScalarValue s, size_t n);
   using Cast = void (*)(void* dst, const void* a, Round round, size_t n);
-  using ToFloat = void (*)(float* dst, const void* a, size_t n);
 
   Binary binary[static_cast<size_t>(Op2::kCount)][kDTypes];
   Unary unary[static_cast<size_t>(Op1::kCount)][kDTypes];
   Scalar scalar[static_cast<size_t>(OpScalar::kCount)][kDTypes];
   Cast cast[kDTypes][kDTypes];  // [from][to]
-  // Sum of n (<= 128) lanes as the hardware's binary tree over a whole repeat; lanes that take no part count as 0.
-  float (*treeSumFloat)(const float* a, size_t n);
+  // The forms that read half and accumulate in float.
+  Binary mulAddDstHalf;
+  Scalar axpyHalf;
+  // Per repeat, the sum of its first n (<= 64) lanes as the hardware's binary tree; lanes that take no part count as 0.
+  void (*treeSumFloat)(const float* a, size_t n, size_t step, size_t repeats, float* out);
 };
 
 const LaneTable& Lanes();

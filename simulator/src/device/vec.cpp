@@ -32,31 +32,40 @@ void SetCounter(LaneSet* set, int64_t total) {
 
 }  // namespace
 
-LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth) {
+LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t maxRepeat) {
   LaneSet set;
   set.lanes = kRepeatBytes / static_cast<int64_t>(laneWidth);
   if (ctl.mode == VecCtl::kCount) {
+    core.maskCounter = false;
+    core.maskBits[0] = core.maskBits[1] = ~0ull;
     set.contiguous = true;
     set.total = static_cast<int64_t>(ctl.mask[0]);
     set.repeat = (set.total + set.lanes - 1) / set.lanes;
     return set;
   }
-  if (ctl.repeat < 0 || ctl.repeat > 255) {
-    ThrowFault("repeat-range", Format("repeatTime %d, legal are 0..255", ctl.repeat),
+  if (ctl.repeat < 0 || ctl.repeat > maxRepeat) {
+    ThrowFault("repeat-range", Format("repeatTime %d, legal are 0..%d", ctl.repeat, maxRepeat),
                "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
   }
   set.repeat = ctl.repeat;
-  const bool preset = ctl.mode == VecCtl::kPreset;
   if (core.maskCounter) {
-    SetCounter(&set, static_cast<int64_t>(preset ? core.maskBits[0] : ctl.mask[0]));
+    if (ctl.mode != VecCtl::kPreset) {
+      core.maskBits[0] = ctl.mask[0];
+      core.maskBits[1] = 0;
+    }
+    SetCounter(&set, static_cast<int64_t>(core.maskBits[0]));
     return set;
   }
-  if (preset) {
-    SetBits(&set, core.maskBits[0], core.maskBits[1]);
-  } else if (ctl.mode == VecCtl::kBits) {
-    SetBits(&set, ctl.mask[0], ctl.mask[1]);
-  } else {
+  if (ctl.mode == VecCtl::kMask) {
     SetPrefix(&set, static_cast<int64_t>(std::min<uint64_t>(ctl.mask[0], kMaxLanes)));
+    core.maskBits[0] = set.bits[0];
+    core.maskBits[1] = set.bits[1];
+  } else {
+    if (ctl.mode == VecCtl::kBits) {
+      core.maskBits[0] = ctl.mask[0];
+      core.maskBits[1] = ctl.mask[1];
+    }
+    SetBits(&set, core.maskBits[0], core.maskBits[1]);
   }
   set.lastActive = set.active;
   return set;
@@ -92,6 +101,28 @@ int64_t OperandWalk::Extent(const LaneSet& lanes) const {
 void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align) {
   core.CheckUb(walk.ub, 0, walk.Extent(lanes), walk.role);
   core.CheckUbAlign(walk.ub, align, walk.role);
+}
+
+void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src, bool neverShared) {
+  const uint8_t* const d = dst.ub.addr;
+  const uint8_t* const s = src.ub.addr;
+  if ((d == s && !neverShared) || d >= s + src.Extent(lanes) || s >= d + dst.Extent(lanes)) [[likely]] {
+    return;
+  }
+  // Strided operands may interleave without touching, and a destination at least one repeat below its source never overwrites
+  // what is yet to be read.
+  const bool dense = lanes.contiguous || (dst.Dense() && src.Dense() && dst.repStride == lanes.lanes * dst.width &&
+                                          src.repStride == lanes.lanes * src.width);
+  if (!neverShared && (!dense || d + kRepeatBytes <= s)) {
+    return;
+  }
+  ThrowFault("overlap",
+             Format("dst at UB byte %llu overlaps %s at UB byte %llu", static_cast<unsigned long long>(core.UbOffset(d)),
+                    src.role, static_cast<unsigned long long>(core.UbOffset(s))),
+             neverShared ? "A widening instruction in place overwrites lanes that it has yet to read: wrong numbers. Use another "
+                           "buffer."
+                         : "Undefined on hardware: lanes would be overwritten before they are read. Operands must coincide or "
+                           "lie apart.");
 }
 
 void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walks, int count) {
@@ -132,6 +163,19 @@ void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, con
     const int64_t block = lane / walk.lanesPerBlock;
     std::memcpy(base + block * walk.blkStride + (lane - block * walk.lanesPerBlock) * walk.width, temp + lane * walk.width,
                 static_cast<size_t>(walk.width));
+  }
+}
+
+void RequireScratch(Core& core) {
+  constexpr uint64_t kScratch = 8 * 1024;
+  constexpr uint64_t kUb2201 = 192 * 1024;  // of which the last 256 bytes are not the user's either
+  const uint64_t total = core.soc.npuArch == 2201 ? kUb2201 : core.soc.ubBytes;
+  if (core.ubUsed + kScratch > total) {
+    ThrowFault("ub-scratch",
+               Format("%s needs the compiler's 8 KB of UB, and %llu of %llu B are taken\n  buffers:\n%s", core.instruction,
+                      static_cast<unsigned long long>(core.ubUsed), static_cast<unsigned long long>(total),
+                      core.BufferTable().c_str()),
+               "Hardware would overwrite the last buffer. Leave the last 8 KB of UB unallocated.");
   }
 }
 

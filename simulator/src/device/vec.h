@@ -31,8 +31,9 @@ struct LaneSet {
   bool Works(int64_t lane) const { return (bits[lane / 64] >> (lane % 64)) & 1; }
 };
 
-// laneWidth: bytes of the widest operand, which sets how many lanes a repeat has.
-LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth);
+// laneWidth: bytes of the widest operand, which sets how many lanes a repeat has. Leaves the mask register as the API does:
+// the count forms reset it, the others set it to their mask. maxRepeat: 255 where the instruction encodes the repeat.
+LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t maxRepeat = 255);
 
 // One operand's walk through UB.
 struct OperandWalk {
@@ -55,12 +56,17 @@ OperandWalk MakeWalk(const Ub& ub, const char* role, const VecCtl& ctl, int slot
 
 // Bounds and alignment.
 void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align = kBlock);
+// dst may be src, or lie clear of it. neverShared: not even that, because a lane's result is wider than its source.
+void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src, bool neverShared);
 void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walks, int count);
 
 // Contiguous lanes of one repeat: the operand itself where its blocks follow each other, else gathered into temp.
 const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp);
 // Writes lanes back where they belong, leaving lanes that do not work alone.
 void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, const uint8_t* temp);
+
+// For instructions that the device compiler builds on its 8 KB of reserved UB: the kernel must have left that free.
+void RequireScratch(Core& core);
 
 [[noreturn]] void UnsupportedDType(Core& core, const char* instruction, DType dtype);
 
@@ -94,7 +100,10 @@ void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* s
       continue;
     }
     if (readsDst) {
-      std::memcpy(tempDst, GatherRepeat(dst, r, active, tempDst), static_cast<size_t>(active * dst.width));
+      const uint8_t* old = GatherRepeat(dst, r, active, tempDst);
+      if (old != tempDst) {
+        std::memcpy(tempDst, old, static_cast<size_t>(active * dst.width));
+      }
     }
     body(tempDst, a, b, static_cast<size_t>(active));
     ScatterRepeat(dst, lanes, r, tempDst);

@@ -10,7 +10,7 @@ constexpr const char* kBinaryNames[] = {"Add", "Sub", "Mul",     "Div",     "Max
                                         "And", "Or",  "AddRelu", "SubRelu", "MulAddDst"};
 constexpr const char* kUnaryNames[] = {"Exp", "Ln", "Abs", "Sqrt", "Rsqrt", "Reciprocal", "Relu", "Not"};
 constexpr const char* kScalarNames[] = {"Adds",      "Muls",       "Maxs",      "Mins",
-                                        "ShiftLeft", "ShiftRight", "LeakyRelu", "Axpy"};
+                                        "ShiftLeft", "ShiftRight", "ShiftRight", "LeakyRelu", "Axpy"};
 static_assert(std::size(kBinaryNames) == static_cast<size_t>(Op2::kCount));
 static_assert(std::size(kUnaryNames) == static_cast<size_t>(Op1::kCount));
 static_assert(std::size(kScalarNames) == static_cast<size_t>(OpScalar::kCount));
@@ -78,13 +78,29 @@ void CheckCast(const Core& core, DType from, DType to, Round round) {
              "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a third type.");
 }
 
+bool IsMixed(const Ub& dst, const Ub& src) { return dst.dtype == DType::kFloat && src.dtype == DType::kHalf; }
+
+// The bitwise unit knows 16-bit lanes only. The count forms accept 32-bit tensors all the same and count 16-bit lanes, as the
+// API's documentation says of them.
+Ub As16Bit(const Ub& operand, const VecCtl& ctl) {
+  if (ctl.mode != VecCtl::kCount || (operand.dtype != DType::kInt32 && operand.dtype != DType::kUint32)) {
+    return operand;
+  }
+  return {operand.addr, operand.buf, DType::kUint16};
+}
+
 }  // namespace
 
-void VecBinary(Op2 op, const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
+void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = kBinaryNames[static_cast<size_t>(op)];
-  const auto body = Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
-  if (body == nullptr || src0.dtype != dst.dtype) {
+  const bool logic = op == Op2::kAnd || op == Op2::kOr;
+  const Ub dst = logic ? As16Bit(dstIn, ctl) : dstIn;
+  const Ub src0 = logic ? As16Bit(src0In, ctl) : src0In;
+  const Ub src1 = logic ? As16Bit(src1In, ctl) : src1In;
+  const bool mixed = op == Op2::kMulAddDst && IsMixed(dst, src0);
+  const auto body = mixed ? Lanes().mulAddDstHalf : Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  if (body == nullptr || (src0.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src0.dtype);
   }
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
@@ -97,14 +113,18 @@ void VecBinary(Op2 op, const Ub& dst, const Ub& src0, const Ub& src1, const VecC
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
   CheckWalk(core, b, lanes);
+  CheckOverlap(core, lanes, d, a, mixed);
+  CheckOverlap(core, lanes, d, b, mixed);
   const OperandWalk* const walks[] = {&d, &a, &b};
   EmitVector(core, lanes, walks, 3);
   RunLanes(lanes, d, &a, &b, op == Op2::kMulAddDst, body);
 }
 
-void VecUnary(Op1 op, const Ub& dst, const Ub& src, const VecCtl& ctl) {
+void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = kUnaryNames[static_cast<size_t>(op)];
+  const Ub dst = op == Op1::kNot ? As16Bit(dstIn, ctl) : dstIn;
+  const Ub src = op == Op1::kNot ? As16Bit(srcIn, ctl) : srcIn;
   const auto body = Lanes().unary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
   if (body == nullptr) {
     UnsupportedDType(core, core.instruction, dst.dtype);
@@ -117,6 +137,7 @@ void VecUnary(Op1 op, const Ub& dst, const Ub& src, const VecCtl& ctl) {
   const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
+  CheckOverlap(core, lanes, d, a, false);
   const OperandWalk* const walks[] = {&d, &a};
   EmitVector(core, lanes, walks, 2);
   RunLanes(lanes, d, &a, nullptr, false,
@@ -126,14 +147,17 @@ void VecUnary(Op1 op, const Ub& dst, const Ub& src, const VecCtl& ctl) {
 void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = kScalarNames[static_cast<size_t>(op)];
-  const auto body = Lanes().scalar[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
-  if (body == nullptr || src.dtype != dst.dtype) {
+  const bool mixed = op == OpScalar::kAxpy && IsMixed(dst, src);
+  const auto body = mixed ? Lanes().axpyHalf : Lanes().scalar[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  if (body == nullptr || (src.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src.dtype);
   }
-  const bool shift = op == OpScalar::kShiftLeft || op == OpScalar::kShiftRight;
-  if (shift && (scalar.i < 0 || scalar.i >= static_cast<int64_t>(WidthOf(dst.dtype) * 8))) {
-    ThrowFault("shift-range", Format("shift by %lld of %s", static_cast<long long>(scalar.i), NameOf(dst.dtype)),
-               "Undefined on hardware. Shift by 0 .. the type's bits - 1.");
+  const bool shift = op == OpScalar::kShiftLeft || op == OpScalar::kShiftRight || op == OpScalar::kShiftRightRound;
+  if (shift && (scalar.i < 0 || scalar.i > static_cast<int64_t>(WidthOf(dst.dtype) * 8))) {
+    ThrowFault("shift-range",
+               Format("shift by %lld of %s; legal are 0..%zu", static_cast<long long>(scalar.i), NameOf(dst.dtype),
+                      WidthOf(dst.dtype) * 8),
+               "Undefined on hardware. Shift by 0 .. the type's bits.");
   }
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
   if (lanes.Empty()) {
@@ -143,6 +167,7 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
   const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
+  CheckOverlap(core, lanes, d, a, mixed);
   const OperandWalk* const walks[] = {&d, &a};
   EmitVector(core, lanes, walks, 2);
   RunLanes(lanes, d, &a, nullptr, op == OpScalar::kAxpy,
@@ -162,12 +187,7 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
-  if (WidthOf(dst.dtype) > WidthOf(src.dtype) && dst.addr < src.addr + a.Extent(lanes) &&
-      src.addr < dst.addr + d.Extent(lanes)) {
-    ThrowFault("overlap", Format("dst at UB %llu overlaps src at UB %llu", (unsigned long long)core.UbOffset(dst.addr),
-                                 (unsigned long long)core.UbOffset(src.addr)),
-               "A widening Cast in place overwrites lanes that it has yet to read: wrong numbers. Use another buffer.");
-  }
+  CheckOverlap(core, lanes, d, a, WidthOf(dst.dtype) > WidthOf(src.dtype));
   const OperandWalk* const walks[] = {&d, &a};
   EmitVector(core, lanes, walks, 2);
   RunLanes(lanes, d, &a, nullptr, false,

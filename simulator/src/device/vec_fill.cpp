@@ -67,7 +67,22 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
     ThrowFault("instruction-absent", Format("Copy does not exist on %s", core.soc.name.c_str()),
                "The device compiler refuses it. Use DataCopy or Adds with 0.");
   }
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  // Copy's counter mode differs from everyone else's: the mask counts elements per repeat and the repeat time holds.
+  const bool counter = core.maskCounter;
+  VecCtl perRepeat = ctl;
+  if (counter) {
+    core.maskCounter = false;
+    if (ctl.mode == VecCtl::kPreset) {
+      perRepeat.mask[0] = core.maskBits[0];
+    }
+    perRepeat.mode = VecCtl::kMask;
+  }
+  const LaneSet lanes = ResolveLanes(core, perRepeat, WidthOf(dst.dtype));
+  if (counter) {
+    core.maskCounter = true;
+    core.maskBits[0] = perRepeat.mask[0];
+    core.maskBits[1] = 0;
+  }
   if (lanes.Empty()) {
     return;
   }
@@ -75,6 +90,7 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
+  CheckOverlap(core, lanes, d, a, false);
   const OperandWalk* const walks[] = {&d, &a};
   EmitVector(core, lanes, walks, 2);
   const size_t width = WidthOf(dst.dtype);
@@ -98,7 +114,7 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
   core.CheckUb(dst, 0, extent, "dst");
   core.CheckUbAlign(dst, kBlock, "dst");
   core.CheckUb(src, 0, repeat * kBlocksPerRepeat * width, "src0");
-  core.CheckUbAlign(src, static_cast<uint32_t>(width), "src0");
+  core.CheckUbAlign(src, kBlock, "src0");
   if (dst.addr < src.addr + repeat * kBlocksPerRepeat * width && src.addr < dst.addr + extent) {
     ThrowFault("overlap", "dst and src0 overlap", "Hardware overwrites sources that it has yet to read. Use another buffer.");
   }
@@ -123,23 +139,29 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
   Core& core = Core::Current();
   core.instruction = "TransDataTo5HD";
   const auto width = static_cast<int64_t>(WidthOf(dtype));
-  if (width > 4) {
+  if (width > 4 || dtype == DType::kBf16 || dtype == DType::kBool) {
     UnsupportedDType(core, core.instruction, dtype);
   }
-  if (repeat == 1 && (dstRep != 0 || srcRep != 0)) {
-    ThrowFault("repeat-stride", Format("repeatTimes 1 with repeat strides %d and %d", dstRep, srcRep),
-               "Hardware adds the stride once and reads the wrong rows. Set both repeat strides to 0 with repeatTimes 1.");
-  }
-  // Addresses are raw: only the whole UB bounds them.
+  // With a single repeat the strides shift its start, a documented trap.
+  const int64_t shift = repeat == 1 ? 1 : 0;
+  // Addresses are raw: the buffer that holds the first byte bounds the walk.
   const auto check = [&](const uint64_t* list, int32_t rep, const char* role) {
+    const BufferInfo* within = nullptr;
     for (int i = 0; i < 16; ++i) {
-      const int64_t begin = static_cast<int64_t>(list[i] - reinterpret_cast<uint64_t>(core.ub));
+      const int64_t begin = static_cast<int64_t>(list[i] - reinterpret_cast<uint64_t>(core.ub)) + shift * rep * kBlock;
       const int64_t end = begin + (repeat - 1) * int64_t{rep} * kBlock + kBlock;
-      if (begin < 0 || end > static_cast<int64_t>(core.soc.ubBytes) || begin % kBlock != 0) {
-        ThrowFault(begin >= 0 && begin % kBlock != 0 ? "ub-misaligned" : "ub-out-of-bounds",
-                   Format("%s[%d] covers UB bytes [%lld, %lld) of %llu; addresses are multiples of 32", role, i,
+      const auto holds = [&](const BufferInfo& info) {
+        return begin >= info.offset && end <= int64_t{info.offset} + info.bytes;
+      };
+      if (within == nullptr || !holds(*within)) {
+        const auto found = std::find_if(core.buffers.begin() + 1, core.buffers.end(), holds);
+        within = found != core.buffers.end() ? &*found : nullptr;
+      }
+      if (within == nullptr || begin % kBlock != 0) {
+        ThrowFault(within != nullptr ? "ub-misaligned" : "ub-out-of-bounds",
+                   Format("%s[%d] covers UB bytes [%lld, %lld), %s; addresses are multiples of 32", role, i,
                           static_cast<long long>(begin), static_cast<long long>(end),
-                          static_cast<unsigned long long>(core.soc.ubBytes)),
+                          within != nullptr ? "not on a 32-byte boundary" : "which no buffer holds"),
                    "Hardware raises an exception or corrupts another buffer. Check the address list.");
       }
     }
@@ -163,8 +185,8 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
     return reinterpret_cast<uint8_t*>(list[row]) + offset + column * width;
   };
   for (int64_t r = 0; r < repeat; ++r) {
-    const int64_t from = r * srcRep * kBlock;
-    const int64_t to = r * dstRep * kBlock;
+    const int64_t from = (r + shift) * srcRep * kBlock;
+    const int64_t to = (r + shift) * dstRep * kBlock;
     if (width == 2) {
       uint8_t tile[16 * 16 * 2];
       for (int64_t i = 0; i < 16; ++i) {

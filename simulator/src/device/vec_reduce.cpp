@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over a repeat, a block or a pair. Sums follow the hardware's binary tree, rounding at every level.
+#include <vector>
+
 #include "device/vec.h"
 
 namespace aclsim {
@@ -8,6 +10,9 @@ namespace {
 
 constexpr const char* kWholeNames[] = {"WholeReduceSum", "WholeReduceMax", "WholeReduceMin"};
 constexpr const char* kBlockNames[] = {"BlockReduceSum", "BlockReduceMax", "BlockReduceMin"};
+constexpr const char* kReduceNames[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
+constexpr int64_t kSumChunk = 256;     // repeats whose sums are kept on the stack
+constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 
 float LoadLane(DType dtype, const uint8_t* addr) {
   if (dtype == DType::kFloat) {
@@ -53,7 +58,8 @@ void LoadRepeat(const OperandWalk& src, const LaneSet& lanes, int64_t r, float n
 }
 
 void RequireFloat(Core& core, DType dtype) {
-  if (dtype != DType::kFloat && dtype != DType::kHalf) {
+  const bool noFloat = core.soc.npuArch == 1001;
+  if (dtype != DType::kHalf && (dtype != DType::kFloat || noFloat)) {
     UnsupportedDType(core, core.instruction, dtype);
   }
 }
@@ -68,16 +74,67 @@ void EmitReduce(Core& core, const LaneSet& lanes, const OperandWalk& src, const 
   core.Emit(record);
 }
 
-float SumRepeat(const OperandWalk& src, const LaneSet& lanes, int64_t r) {
-  if (src.ub.dtype == DType::kFloat && lanes.prefix) {
-    alignas(64) uint8_t temp[kRepeatBytes];
-    const int64_t active = lanes.ActiveIn(r);
-    return Lanes().treeSumFloat(reinterpret_cast<const float*>(GatherRepeat(src, r, active, temp)),
-                                static_cast<size_t>(active));
+// Sums of repeats [begin, end).
+void SumRepeats(const OperandWalk& src, const LaneSet& lanes, int64_t begin, int64_t end, float* out) {
+  if (src.ub.dtype == DType::kFloat && lanes.prefix && src.Dense()) {
+    const int64_t same = lanes.lastActive == lanes.active ? end : std::min(end, lanes.repeat - 1);
+    const auto sum = [&](int64_t from, int64_t to, int64_t active) {
+      if (from < to) {
+        Lanes().treeSumFloat(reinterpret_cast<const float*>(src.RepeatBase(from)), static_cast<size_t>(active),
+                             static_cast<size_t>(src.repStride) / sizeof(float), static_cast<size_t>(to - from),
+                             out + (from - begin));
+      }
+    };
+    sum(begin, same, lanes.active);
+    sum(std::max(begin, same), end, lanes.lastActive);
+    return;
   }
   float values[kMaxLanes];
-  LoadRepeat(src, lanes, r, 0.0f, values);
-  return TreeSum(src.ub.dtype, values, lanes.lanes);
+  for (int64_t r = begin; r < end; ++r) {
+    LoadRepeat(src, lanes, r, 0.0f, values);
+    out[r - begin] = TreeSum(src.ub.dtype, values, lanes.lanes);
+  }
+}
+
+// The count form, walked repeat by repeat: dense repeats, the last one partial.
+void SplitCount(LaneSet* lanes) {
+  if (!lanes->contiguous) {
+    return;
+  }
+  lanes->contiguous = false;
+  lanes->active = lanes->lanes;
+  lanes->bits[0] = lanes->bits[1] = ~0ull;
+  lanes->lastActive = lanes->total - (lanes->repeat - 1) * lanes->lanes;
+}
+
+// Repeats that the documented size of sharedTmpBuffer counts: whole ones in the count form, but at least one.
+int64_t FirstRound(const LaneSet& lanes) {
+  return lanes.contiguous ? std::max<int64_t>(lanes.total / lanes.lanes, 1) : lanes.repeat;
+}
+
+// The scratch that the instruction leaves undefined; checked mode makes a later read of it visible.
+void UseWork(Core& core, const Ub& work, int64_t bytes) {
+  core.CheckUb(work, 0, bytes, "sharedTmpBuffer");
+  core.CheckUbAlign(work, kBlock, "sharedTmpBuffer");
+}
+void SpoilWork(Core& core, const Ub& work, int64_t bytes) {
+  if (CheckedMode()) {
+    std::memset(core.ub + core.UbOffset(work.addr), kPoisonByte, static_cast<size_t>(bytes));
+  }
+}
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Elements of sharedTmpBuffer for ReduceMax and ReduceMin: every round leaves a value and an index per repeat, rounds follow
+// each other until one pair is left, and the index needs all of them.
+int64_t ExtremeWork(int64_t repeat, int64_t lanes, int64_t perBlock, bool calIndex) {
+  int64_t pairs = repeat * 2;
+  int64_t total = RoundUp(pairs, perBlock);
+  while (calIndex && pairs > 2) {
+    pairs = (pairs + lanes - 1) / lanes * 2;
+    total += RoundUp(pairs, perBlock);
+  }
+  return total;
 }
 
 struct Extreme {
@@ -115,26 +172,39 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   CheckWalk(core, s, lanes);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const bool pair = op != ReduceOp::kSum && order < 2;
-  const int64_t step = (pair ? 2 : 1) * width * ctl.repStride[0];
-  const int64_t extent = (lanes.repeat - 1) * step + (pair ? 2 : 1) * width;
+  const bool indexOnly = op != ReduceOp::kSum && order == 3;
+  if (op != ReduceOp::kSum && ((core.soc.npuArch == 2002 && order > 1) || (core.soc.npuArch == 1001 && order > 0))) {
+    ThrowFault("reduce-order", Format("ReduceOrder %u does not exist on %s", order, core.soc.name.c_str()),
+               "Hardware stores value and index in its own order. Use ORDER_VALUE_INDEX.");
+  }
+  const int64_t unit = indexOnly ? 4 : (pair ? 2 : 1) * width;
+  const int64_t step = unit * ctl.repStride[0];
+  const int64_t extent = (lanes.repeat - 1) * step + unit;
   core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, static_cast<uint32_t>((pair ? 2 : 1) * width), "dst");
+  core.CheckUbAlign(dst, static_cast<uint32_t>(unit), "dst");
   EmitReduce(core, lanes, s, dst, extent);
   float values[kMaxLanes];
+  if (op == ReduceOp::kSum) {
+    for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
+      const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
+      SumRepeats(s, lanes, begin, end, values);
+      for (int64_t r = begin; r < end; ++r) {
+        StoreLane(dst.dtype, dst.addr + r * step, values[r - begin]);
+      }
+    }
+    return;
+  }
   for (int64_t r = 0; r < lanes.repeat; ++r) {
     uint8_t* to = dst.addr + r * step;
-    if (op == ReduceOp::kSum) {
-      StoreLane(dst.dtype, to, SumRepeat(s, lanes, r));
-      continue;
-    }
     LoadRepeat(s, lanes, r, 0.0f, values);
     const Extreme best = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
     const auto index = static_cast<uint32_t>(best.index);  // stored as bits in the data type
-    const bool valueFirst = order == 0 || order == 2;
-    if (order != 3) {
-      StoreLane(dst.dtype, to + (valueFirst ? 0 : width), best.value);
+    if (indexOnly) {
+      std::memcpy(to, &index, sizeof(index));
+      continue;
     }
-    if (order != 2) {
+    StoreLane(dst.dtype, to + (order == 1 ? width : 0), best.value);
+    if (pair) {
       std::memcpy(to + (order == 0 ? width : 0), &index, static_cast<size_t>(width));
     }
   }
@@ -191,7 +261,8 @@ void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   float values[kMaxLanes];
   for (int64_t r = 0; r < lanes.repeat; ++r) {
     LoadRepeat(s, lanes, r, 0.0f, values);
-    for (int64_t i = 0; i < lanes.lanes / 2; ++i) {
+    const int64_t active = lanes.ActiveIn(r);
+    for (int64_t i = 0; i < lanes.lanes / 2 && 2 * i < active; ++i) {
       if (lanes.Works(2 * i) || lanes.Works(2 * i + 1)) {
         StoreLane(dst.dtype, dst.addr + r * step + i * width, values[2 * i] + values[2 * i + 1]);
       }
@@ -201,58 +272,88 @@ void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
 
 void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) {
   Core& core = Core::Current();
-  core.instruction = "ReduceSum";
+  core.instruction = kReduceNames[0];
   RequireFloat(core, src.dtype);
-  LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype));
+  LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype), kMaxReduceRepeat);
   if (lanes.Empty()) {
     return;
   }
-  const bool countForm = lanes.contiguous;
-  if (countForm) {
-    // Walk the count form repeat by repeat: dense repeats, the last one partial.
-    const int64_t total = lanes.total;
-    lanes.contiguous = false;
-    lanes.active = lanes.lanes;
-    lanes.bits[0] = lanes.bits[1] = ~0ull;
-    lanes.lastActive = total - (lanes.repeat - 1) * lanes.lanes;
-  }
+  const bool ordered = lanes.contiguous && core.soc.npuArch == 2201;
+  const int64_t firstRound = FirstRound(lanes);
+  SplitCount(&lanes);
   const OperandWalk s = MakeWalk(src, "src", ctl, 1, false);
   CheckWalk(core, s, lanes);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   core.CheckUb(dst, 0, width, "dst");
   core.CheckUbAlign(dst, static_cast<uint32_t>(width), "dst");
-  const bool ordered = countForm && core.soc.npuArch == 2201;
-  if (!ordered) {
-    // The other forms keep one partial sum per repeat in the work buffer.
-    const int64_t perBlock = kBlock / width;
-    core.CheckUb(work, 0, (lanes.repeat + perBlock - 1) / perBlock * kBlock, "sharedTmpBuffer");
-    core.CheckUbAlign(work, kBlock, "sharedTmpBuffer");
-  }
   EmitReduce(core, lanes, s, dst, width);
-  std::vector<float> sums(static_cast<size_t>(lanes.repeat));
-  for (int64_t r = 0; r < lanes.repeat; ++r) {
-    sums[static_cast<size_t>(r)] = SumRepeat(s, lanes, r);
-  }
   if (ordered) {
-    float total = sums[0];
-    for (size_t r = 1; r < sums.size(); ++r) {
-      total = RoundLane(dst.dtype, total + sums[r]);
+    float sums[kSumChunk];
+    float total = 0;
+    for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
+      const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
+      SumRepeats(s, lanes, begin, end, sums);
+      for (int64_t r = begin; r < end; ++r) {
+        total = r == 0 ? sums[0] : RoundLane(dst.dtype, total + sums[r - begin]);
+      }
     }
     StoreLane(dst.dtype, dst.addr, total);
     return;
   }
-  // Trees over trees until one value is left.
-  while (sums.size() > 1) {
-    std::vector<float> next;
-    for (size_t begin = 0; begin < sums.size(); begin += static_cast<size_t>(lanes.lanes)) {
+  // One partial sum per repeat goes through the work buffer; then trees over trees until one value is left.
+  const int64_t workBytes = RoundUp(firstRound * width, kBlock);
+  UseWork(core, work, workBytes);
+  thread_local std::vector<float> sums;  // keeps its memory from call to call
+  sums.resize(static_cast<size_t>(lanes.repeat));
+  SumRepeats(s, lanes, 0, lanes.repeat, sums.data());
+  for (int64_t count = lanes.repeat; count > 1; count = (count + lanes.lanes - 1) / lanes.lanes) {
+    for (int64_t begin = 0; begin < count; begin += lanes.lanes) {
       float values[kMaxLanes] = {};
-      const size_t n = std::min(sums.size() - begin, static_cast<size_t>(lanes.lanes));
-      std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(begin), n, values);
-      next.push_back(TreeSum(dst.dtype, values, lanes.lanes));
+      std::copy_n(sums.begin() + begin, std::min(count - begin, lanes.lanes), values);
+      sums[static_cast<size_t>(begin / lanes.lanes)] = TreeSum(dst.dtype, values, lanes.lanes);
     }
-    sums = std::move(next);
   }
+  SpoilWork(core, work, workBytes);
   StoreLane(dst.dtype, dst.addr, sums[0]);
+}
+
+void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl, bool calIndex) {
+  Core& core = Core::Current();
+  core.instruction = kReduceNames[static_cast<size_t>(op)];
+  RequireFloat(core, src.dtype);
+  LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype), kMaxReduceRepeat);
+  if (lanes.Empty()) {
+    return;
+  }
+  const int64_t firstRound = FirstRound(lanes);
+  SplitCount(&lanes);
+  const OperandWalk s = MakeWalk(src, "src", ctl, 1, false);
+  CheckWalk(core, s, lanes);
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t extent = (calIndex ? 2 : 1) * width;
+  core.CheckUb(dst, 0, extent, "dst");
+  core.CheckUbAlign(dst, static_cast<uint32_t>(extent), "dst");
+  const int64_t workBytes = ExtremeWork(firstRound, lanes.lanes, kBlock / width, calIndex) * width;
+  UseWork(core, work, workBytes);
+  EmitReduce(core, lanes, s, dst, extent);
+  Extreme best;
+  float values[kMaxLanes];
+  for (int64_t r = 0; r < lanes.repeat; ++r) {
+    LoadRepeat(s, lanes, r, 0.0f, values);
+    const Extreme next = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
+    const bool better = op == ReduceOp::kMax ? next.value > best.value : next.value < best.value;
+    const bool bestIsNan = best.value != best.value;
+    if (best.index < 0 || (!bestIsNan && (better || next.value != next.value))) {
+      best = {next.value, r * lanes.lanes + next.index};
+    }
+  }
+  // The scratch may be the source itself, and the destination may lie in the scratch.
+  SpoilWork(core, work, workBytes);
+  StoreLane(dst.dtype, dst.addr, best.value);
+  if (calIndex) {
+    const auto index = static_cast<uint32_t>(best.index);
+    std::memcpy(dst.addr + width, &index, static_cast<size_t>(width));
+  }
 }
 
 }  // namespace aclsim

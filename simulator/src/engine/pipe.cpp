@@ -36,10 +36,22 @@ Buffer ToBuffer(Core& core, uint32_t buf) {
   return {core.ub + info.offset, info.bytes, buf};
 }
 
-void CheckEvent(uint8_t event, int32_t id, const char* call) {
+const char* EventName(uint8_t event) {
+  static const char* const kNames[] = {"MTE2_MTE1", "MTE1_MTE2", "MTE1_M",    "M_MTE1",    "MTE2_V",    "V_MTE2", "MTE3_V",
+                                       "V_MTE3",    "M_V",       "V_M",       "V_V",       "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",
+                                       "MTE2_M",    "M_MTE2",    "V_MTE1",    "M_FIX",     "FIX_M",     "MTE3_MTE2",
+                                       "MTE2_MTE3", "S_V",       "V_S",       "S_MTE2",    "MTE2_S",    "S_MTE3", "MTE3_S"};
+  static_assert(std::size(kNames) == static_cast<size_t>(AscendC::HardEvent::MAX));
+  return event < std::size(kNames) ? kNames[event] : "?";
+}
+
+int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
+
+void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
   static_assert(static_cast<int>(AscendC::HardEvent::MAX) <= 40, "flags table");
-  if (event >= static_cast<uint8_t>(AscendC::HardEvent::MAX) || id < 0 || id > 7) {
-    ThrowFault("event-id-range", Format("%s with event id %d, legal are 0..7", call, id),
+  if (event >= static_cast<uint8_t>(AscendC::HardEvent::MAX) || id < 0 || id >= EventIds(core)) {
+    ThrowFault("event-id-range",
+               Format("%s<HardEvent::%s> with event id %d, legal are 0..%d", call, EventName(event), id, EventIds(core) - 1),
                "Hardware would use another flag. Take the id from TPipe::FetchEventID or AllocEventID.");
   }
 }
@@ -55,6 +67,12 @@ void PipeReset() {
   core.buffers.resize(1);
   core.ques.resize(1);
   core.ubUsed = 0;
+  core.allocated = {};
+  InitSoc();
+}
+
+void InitSoc() {
+  Core& core = Core::Current();
   core.maskCounter = false;
   core.maskBits[0] = core.maskBits[1] = ~0ull;
 }
@@ -206,6 +224,13 @@ Buffer UbAt(uint64_t offset, uint64_t bytes) {
                       static_cast<unsigned long long>(core.soc.ubBytes)),
                "Hardware would raise an exception (507015).");
   }
+  // Loops make the same tensor again and again: one entry serves them all.
+  for (size_t i = core.buffers.size() - 1; i > 0; --i) {
+    const BufferInfo& known = core.buffers[i];
+    if (known.que == 0 && known.offset == offset && known.bytes == bytes) {
+      return ToBuffer(core, static_cast<uint32_t>(i));
+    }
+  }
   BufferInfo info;
   info.offset = static_cast<uint32_t>(offset);
   info.bytes = static_cast<uint32_t>(bytes);
@@ -248,9 +273,9 @@ uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, bool w
 void SetFlagEvent(uint8_t event, int32_t id) {
   Core& core = Core::Current();
   core.instruction = "SetFlag";
-  CheckEvent(event, id, "SetFlag");
+  CheckEvent(core, event, id, "SetFlag");
   if (core.flags[event][static_cast<size_t>(id)]++ != 0) {
-    ThrowFault("flag-set-twice", Format("SetFlag on event %u id %d, which is set and was not waited for", event, id),
+    ThrowFault("flag-set-twice", Format("SetFlag on %s id %d, which is set and was not waited for", EventName(event), id),
                "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair each SetFlag with a WaitFlag.");
   }
 }
@@ -258,10 +283,10 @@ void SetFlagEvent(uint8_t event, int32_t id) {
 void WaitFlagEvent(uint8_t event, int32_t id) {
   Core& core = Core::Current();
   core.instruction = "WaitFlag";
-  CheckEvent(event, id, "WaitFlag");
+  CheckEvent(core, event, id, "WaitFlag");
   uint8_t& flag = core.flags[event][static_cast<size_t>(id)];
   if (flag == 0) {
-    ThrowFault("deadlock", Format("WaitFlag on event %u id %d, which nobody has set", event, id),
+    ThrowFault("deadlock", Format("WaitFlag on %s id %d, which nobody has set", EventName(event), id),
                "Hardware would wait forever: a hang. SetFlag with the same event and id must come before it in the program.");
   }
   --flag;
@@ -269,14 +294,14 @@ void WaitFlagEvent(uint8_t event, int32_t id) {
 
 int32_t FetchEvent(uint8_t event) {
   Core& core = Core::Current();
-  CheckEvent(event, 0, "FetchEventID");
-  for (int32_t id = 0; id < 8; ++id) {
+  CheckEvent(core, event, 0, "FetchEventID");
+  for (int32_t id = 0; id < EventIds(core); ++id) {
     const auto i = static_cast<size_t>(id);
     if (!core.allocated[event][i] && core.flags[event][i] == 0) {
       return id;
     }
   }
-  ThrowFault("event-id-exhausted", Format("no free id for event %u", event),
+  ThrowFault("event-id-exhausted", Format("no free id for %s", EventName(event)),
              "Hardware would reuse an id that is in flight. Release ids with ReleaseEventID.");
 }
 
@@ -288,7 +313,7 @@ int32_t AllocEvent(uint8_t event) {
 
 void ReleaseEvent(uint8_t event, int32_t id) {
   Core& core = Core::Current();
-  CheckEvent(event, id, "ReleaseEventID");
+  CheckEvent(core, event, id, "ReleaseEventID");
   core.allocated[event][static_cast<size_t>(id)] = false;
 }
 

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole high-level API that the simulator has.
+#pragma once
+
+#include "ascendc/softmax.h"
+#include "ascendc/vec_cmpsel.h"

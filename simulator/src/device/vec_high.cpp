@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// High-level API that runs as one step here: SelectWithBytesMask, SoftmaxGrad. What they do is modelled, not how many
+// instructions they take.
+#include "device/vec.h"
+
+namespace aclsim {
+
+namespace {
+
+float LoadLane(DType dtype, const uint8_t* addr) {
+  if (dtype == DType::kFloat) {
+    float value;
+    std::memcpy(&value, addr, sizeof(value));
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, addr, sizeof(bits));
+  return HalfToFloat(bits);
+}
+
+void StoreLane(DType dtype, uint8_t* addr, float value) {
+  if (dtype == DType::kFloat) {
+    std::memcpy(addr, &value, sizeof(value));
+    return;
+  }
+  const uint16_t bits = FloatToHalf(value);
+  std::memcpy(addr, &bits, sizeof(bits));
+}
+
+void CheckOperand(Core& core, const Ub& operand, int64_t bytes, const char* role) {
+  core.CheckUb(operand, 0, bytes, role);
+  core.CheckUbAlign(operand, kBlock, role);
+}
+
+// The scratch's content is undefined afterwards.
+void TakeWork(Core& core, const Ub& work, uint32_t bytes) {
+  if (bytes == 0) {
+    return;
+  }
+  CheckOperand(core, work, bytes, "sharedTmpBuffer");
+  if (CheckedMode()) {
+    std::memset(core.ub + core.UbOffset(work.addr), kPoisonByte, bytes);
+  }
+}
+
+bool Overlaps(const Ub& a, int64_t aBytes, const Ub& b, int64_t bBytes) {
+  return a.addr < b.addr + bBytes && b.addr < a.addr + aBytes;
+}
+
+void EmitHigh(Core& core, int32_t rows, std::initializer_list<Access> accesses) {
+  if (!core.Observed()) {
+    return;
+  }
+  Record record{core.instruction, Pipe::kVector, {}, static_cast<int>(accesses.size()), rows};
+  std::copy(accesses.begin(), accesses.end(), record.access.begin());
+  core.Emit(record);
+}
+
+}  // namespace
+
+void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& mask, const Ub& work,
+                    const SelectBytesCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "SelectWithBytesMask";
+  if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf) {
+    UnsupportedDType(core, core.instruction, dst.dtype);
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const auto maskWidth = static_cast<int64_t>(WidthOf(mask.dtype));
+  const int64_t rows = ctl.rows;
+  const int64_t columns = ctl.columns;
+  const int64_t maskColumns = ctl.maskColumns;
+  if (columns * width % kBlock != 0 || maskColumns * maskWidth % kBlock != 0 || maskColumns % 16 != 0 ||
+      maskColumns < columns || rows * columns != ctl.srcSize || rows * maskColumns != ctl.maskSize) {
+    ThrowFault("shape",
+               Format("firstAxis %lld, srcLastAxis %lld, maskLastAxis %lld with a source of %u and a mask of %u elements",
+                      static_cast<long long>(rows), static_cast<long long>(columns), static_cast<long long>(maskColumns),
+                      ctl.srcSize, ctl.maskSize),
+               "Hardware would select by the wrong mask elements. Both last axes fill whole 32-byte blocks, the mask's is a "
+               "multiple of 16 and not the shorter one, and the axes multiply to the tensors' sizes (SetSize).");
+  }
+  RequireScratch(core);
+  if (rows == 0 || columns == 0) {
+    return;
+  }
+  const int64_t bytes = rows * columns * width;
+  const int64_t maskBytes = rows * maskColumns * maskWidth;
+  CheckOperand(core, dst, bytes, "dst");
+  CheckOperand(core, src, bytes, "src");
+  CheckOperand(core, mask, maskBytes, "mask");
+  if (ctl.workBytes != 0 && (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, dst, bytes) ||
+                             Overlaps(work, ctl.workBytes, mask, maskBytes))) {
+    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand", "Hardware overwrites the operand. Use another buffer.");
+  }
+  EmitHigh(core, static_cast<int32_t>(rows),
+           {{false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(bytes)},
+            {false, false, core.UbOffset(src.addr), static_cast<uint64_t>(bytes)},
+            {false, false, core.UbOffset(mask.addr), static_cast<uint64_t>(maskBytes)}});
+  uint8_t constant[4] = {};
+  StoreLane(dst.dtype, constant, static_cast<float>(scalar.f));
+  constexpr uint8_t kZero[4] = {};
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t at = (r * columns + c) * width;
+      const uint8_t* flag = mask.addr + (r * maskColumns + c) * maskWidth;
+      const bool set = std::memcmp(flag, kZero, static_cast<size_t>(maskWidth)) != 0;
+      std::memmove(dst.addr + at, set == ctl.scalarWhenSet ? constant : src.addr + at, static_cast<size_t>(width));
+    }
+  }
+  TakeWork(core, work, ctl.workBytes);
+}
+
+void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work, const SoftmaxGradCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "SoftmaxGrad";
+  if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf) {
+    UnsupportedDType(core, core.instruction, dst.dtype);
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t rows = ctl.rows;
+  const int64_t columns = ctl.columns;
+  if (columns * width % kBlock != 0 || ctl.sumColumns > ctl.columns) {
+    ThrowFault("shape", Format("srcK %u, oriSrcK %u of %s", ctl.columns, ctl.sumColumns, NameOf(dst.dtype)),
+               "Hardware would mix rows. srcK fills whole 32-byte blocks and is not below oriSrcK.");
+  }
+  if (rows == 0 || columns == 0) {
+    return;
+  }
+  const int64_t bytes = rows * columns * width;
+  const int64_t dstBytes = ctl.front ? rows * kBlock : bytes;
+  CheckOperand(core, dst, dstBytes, "dst");
+  CheckOperand(core, grad, bytes, "grad");
+  CheckOperand(core, src, bytes, "src");
+  if (ctl.workBytes != 0 && (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, grad, bytes) ||
+                             Overlaps(work, ctl.workBytes, dst, dstBytes))) {
+    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand", "Hardware overwrites the operand. Use another buffer.");
+  }
+  EmitHigh(core, static_cast<int32_t>(rows),
+           {{false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(dstBytes)},
+            {false, false, core.UbOffset(grad.addr), static_cast<uint64_t>(bytes)},
+            {false, false, core.UbOffset(src.addr), static_cast<uint64_t>(bytes)}});
+  for (int64_t r = 0; r < rows; ++r) {
+    const uint8_t* g = grad.addr + r * columns * width;
+    const uint8_t* y = src.addr + r * columns * width;
+    float sum = 0;
+    for (int64_t begin = 0; begin < ctl.sumColumns; begin += 64) {
+      float products[64];
+      const int64_t n = std::min<int64_t>(64, ctl.sumColumns - begin);
+      for (int64_t i = 0; i < n; ++i) {
+        products[i] = LoadLane(dst.dtype, g + (begin + i) * width) * LoadLane(dst.dtype, y + (begin + i) * width);
+      }
+      float partial;
+      Lanes().treeSumFloat(products, static_cast<size_t>(n), 64, 1, &partial);
+      sum = begin == 0 ? partial : sum + partial;
+    }
+    if (ctl.front) {
+      for (int64_t i = 0; i < kBlock / width; ++i) {
+        StoreLane(dst.dtype, dst.addr + r * kBlock + i * width, sum);
+      }
+      continue;
+    }
+    for (int64_t i = 0; i < columns; ++i) {
+      const float value = (LoadLane(dst.dtype, g + i * width) - sum) * LoadLane(dst.dtype, y + i * width);
+      StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
+    }
+  }
+  TakeWork(core, work, ctl.workBytes);
+}
+
+}  // namespace aclsim
