@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime import Device, Toolkit, find_toolkit, open_device
-from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 _TIME_LIMIT = 300.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from aclgrad.call import TensorDesc
 from aclgrad.cases import BLOCK_BYTES, strided, view
 from aclgrad.ops import all_specs

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jinja2
 import pytest
+
 from aclgrad.codegen import render
 from aclgrad.codegen.render import generate, write_if_different
 from aclgrad.ops import all_specs

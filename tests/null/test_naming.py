@@ -2,6 +2,7 @@
 """One spelling per thing, also for names that invite two."""
 
 import pytest
+
 from aclgrad import naming
 from aclgrad.ops import all_specs
 

@@ -10,9 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import aclgrad
 import numpy as np
 import pytest
+
+import aclgrad
 from aclgrad import errors
 from aclgrad.errors import AclnnError, ToolkitError
 from aclgrad.ops import all_specs

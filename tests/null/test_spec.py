@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from aclgrad import ops
 from aclgrad.call import Call, TensorDesc
 from aclgrad.checks import NotNull, broadcast

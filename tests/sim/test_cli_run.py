@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line on a built toolkit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("toolkit")]
+
+
+def aclgrad(*words: object, status: int = 0, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "aclgrad", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if status == 0 else done.stdout + done.stderr
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    rng = np.random.default_rng(0)
+    for name in ("g", "y"):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(4, 100)).astype(np.float32))
+    return tmp_path / "g.npy", tmp_path / "y.npy"
+
+
+def test_run_writes_the_result(files: tuple[Path, Path], tmp_path: Path) -> None:
+    text = aclgrad(
+        "run", "softmax_grad", *files, "--dim", -1, "-o", tmp_path / "dx.npy", "--golden"
+    )
+    assert "passed" in text
+    g, y = (np.load(path).astype(np.float64) for path in files)
+    want = y * (g - (g * y).sum(-1, keepdims=True))
+    np.testing.assert_allclose(np.load(tmp_path / "dx.npy"), want, rtol=1e-3, atol=1e-4)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dx.npy", "g.npy", "y.npy"]
+
+
+def test_run_bf16_and_json(tmp_path: Path) -> None:
+    for name in ("g", "y"):
+        np.save(tmp_path / f"{name}.npy", np.ones((3, 8), ml_dtypes.bfloat16))
+    out = tmp_path / "o.npy"
+    text = aclgrad(
+        "run",
+        "softmax_grad",
+        tmp_path / "g.npy",
+        tmp_path / "y.npy",
+        "-o",
+        out,
+        "--dtype",
+        "bf16",
+        "--out-dtype",
+        "fp32",
+        "--golden",
+        "--json",
+    )
+    document = json.loads(text)
+    assert document["golden"]["passed"] and document["dtype"] == "float32"
+    assert np.array_equal(np.load(out), np.full((3, 8), -7, np.float32))
+
+
+def test_run_shows_the_librarys_refusal(files: tuple[Path, Path], tmp_path: Path) -> None:
+    text = aclgrad("run", "softmax_grad", *files, "--dim", 5, "-o", tmp_path / "dx.npy", status=1)
+    assert "161002" in text and "dim: got 5, want a value in [-2, 1]" in text
+    assert not (tmp_path / "dx.npy").exists()
+
+
+def test_tiling(tmp_path: Path) -> None:
+    words = ("tiling", "softmax_grad", "2x8192", "--dtype", "bf16", "--soc", "Ascend910B2")
+    plan = json.loads(aclgrad(*words, "--json"))
+    assert plan["soc"] == "Ascend910B2" and plan["blockDim"] >= 1 and plan["tiling"]
+    assert "blockDim" in aclgrad(*words)
+    assert json.loads(aclgrad("tiling", "softmax_grad", "scalar", "--json"))["blockDim"] == 1
+
+
+def test_table_and_report(tmp_path: Path) -> None:
+    text = aclgrad("test", "softmax_grad", "--fast", "--dtype", "fp16", "--report", tmp_path / "r")
+    assert "softmax_grad" in text and "fp16" in text and "report:" in text
+    document = json.loads((tmp_path / "r" / "precision.json").read_text())
+    assert document["passed"] and document["soc"] == "Ascend910B2"
+    row = document["rows"][0]
+    assert row["cases"] == row["passed"] == len(document["cases"]) > 50
+    assert row["max_ulp"] < 32
+
+
+def test_soc_without_kernels_fails_with_the_reason(tmp_path: Path) -> None:
+    text = aclgrad(
+        "test", "--fast", "--dtype", "fp16", "--soc", "Ascend310P3", "--report", tmp_path, status=1
+    )
+    assert "561003" in text
+
+
+def test_unwritable_report_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    text = aclgrad(
+        "test", "--fast", "--dtype", "bf16", "--report", tmp_path / "file" / "r", status=1
+    )
+    assert "error: " in text and "file" in text
+
+
+def test_doctor_finds_no_problem() -> None:
+    report = json.loads(aclgrad("doctor", "--json"))
+    assert report["ok"], report
+    assert any(
+        finding["what"] == "softmax_grad" and "ascend910b" in finding["value"]
+        for finding in report["findings"]
+    )
+
+
+def test_config_words(toolkit: Path) -> None:
+    assert all(word.startswith("-I") for word in aclgrad("config", "--cflags").split())
+    assert all(
+        word.startswith(("-L", "-l", "-Wl,-rpath,")) for word in aclgrad("config", "--libs").split()
+    )
+    assert (Path(aclgrad("config", "--opp-path").strip()) / "vendors").is_dir()
+    assert json.loads(aclgrad("config", "--json"))["opp_path"] == str(toolkit / "opp")

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclgrad.softmax_backward as a user calls it."""
+
+from __future__ import annotations
+
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import aclgrad
+from aclgrad.ops import find
+from aclgrad.precision import compare
+from aclgrad.runtime import Device, open_device
+
+SPEC = find("softmax_grad")
+
+
+def golden(g: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    return SPEC.evaluate({"gradOutput": g, "output": y}, {"dim": dim})
+
+
+def pair(shape: tuple[int, ...], dtype: object = np.float32) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    return rng.normal(size=shape).astype(dtype), rng.random(shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_result_has_shape_and_dtype_of_the_gradient(dtype: object, device: Device) -> None:
+    g, y = pair((4, 30), dtype)
+    got = aclgrad.softmax_backward(g, y, device=device.kind)
+    assert got.dtype == g.dtype and got.shape == g.shape
+    assert compare(got, golden(g, y, -1)).passed
+
+
+def test_out_dtype(device: Device) -> None:
+    g, y = pair((4, 30), np.float16)
+    got = aclgrad.softmax_backward(g, y, 0, out_dtype=np.float32, device=device.kind)
+    assert got.dtype == np.float32
+    assert compare(got, golden(g, y, 0), np.float16).passed
+
+
+def test_views_of_all_kinds(device: Device) -> None:
+    g, y = pair((12, 14))
+    for index in (
+        np.s_[:],
+        np.s_[::2],
+        np.s_[::-1],
+        np.s_[:, ::3],
+        np.s_[2:9, 3:7],
+        np.s_[:, ::-2],
+        np.s_[4],
+    ):
+        for gv, yv in ((g[index], y[index]), (g[index].T, y[index].T)):
+            got = aclgrad.softmax_backward(gv, yv, 0, device=device.kind)
+            assert compare(got, golden(gv, yv, 0)).passed
+    row = np.broadcast_to(g[0], (5, 14))
+    assert compare(
+        aclgrad.softmax_backward(row, y[:5], device=device.kind), golden(row, y[:5], -1)
+    ).passed
+
+
+def test_inputs_are_not_changed(device: Device) -> None:
+    g, y = pair((3, 5))
+    copies = g.copy(), y.copy()
+    aclgrad.softmax_backward(g, y, device=device.kind)
+    assert np.array_equal(g, copies[0]) and np.array_equal(y, copies[1])
+
+
+def test_errors_carry_code_and_argument(device: Device) -> None:
+    g, y = pair((3, 5))
+    for args, code, word in (
+        ((g, y, 2), 161002, "dim"),
+        ((g, y[:2], 0), 161002, "output"),
+        ((g, y.astype(np.float16), 0), 161002, "output"),
+        ((g.astype(np.int32), y.astype(np.int32), 0), 161002, "gradOutput"),
+        ((g.astype(np.float64), y.astype(np.float64), 0), 161002, "gradOutput"),
+    ):
+        with pytest.raises(aclgrad.AclnnError, match=word) as caught:
+            aclgrad.softmax_backward(*args, device=device.kind)
+        assert caught.value.code == code and "got" in caught.value.message
+    with pytest.raises(ValueError, match="array dtype"):
+        aclgrad.softmax_backward(np.array(["a"]), y, device=device.kind)
+
+
+def test_calls_after_an_error_work(device: Device) -> None:
+    g, y = pair((3, 5))
+    for _ in range(3):
+        with pytest.raises(aclgrad.AclnnError):
+            aclgrad.softmax_backward(g, y, 7, device=device.kind)
+        assert compare(aclgrad.softmax_backward(g, y, device=device.kind), golden(g, y, -1)).passed
+
+
+def test_threads_share_the_device(device: Device) -> None:
+    g, y = pair((40, 50))
+    want = golden(g, y, -1)
+    failures = []
+
+    def work() -> None:
+        for _ in range(5):
+            report = compare(aclgrad.softmax_backward(g, y, device=device.kind), want)
+            if not report.passed:
+                failures.append(report)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures
+
+
+@pytest.mark.sim_only
+def test_statistics_of_a_call(device: Device) -> None:
+    g, y = pair((64, 256))
+    device.set_option("mode", "checked")
+    device.reset_stats()
+    aclgrad.softmax_backward(g, y)
+    stats = device.stats()
+    assert stats is not None and stats.launches == 1
+    assert stats.gm_read_bytes == g.nbytes + y.nbytes and stats.gm_write_bytes == g.nbytes
+
+
+def test_one_kind_of_device_per_process(device: Device) -> None:
+    other = "npu" if device.kind == "sim" else "sim"
+    with pytest.raises(aclgrad.ToolkitError, match="already drives"):
+        open_device(other)
+
+
+@pytest.mark.sim_only
+def test_unknown_options_are_refused(device: Device) -> None:
+    for name, value in (("soc", "Ascend1"), ("mode", "quick"), ("colour", "red"), ("cores", "-1")):
+        with pytest.raises(aclgrad.AclnnError) as caught:
+            device.set_option(name, value)
+        assert caught.value.code == 100000 and caught.value.message

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C++ programs compile with the words of `aclgrad config` and run with no environment variable
+set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aclgrad import config
+from aclgrad.build import find_compiler
+from aclgrad.runtime import Toolkit
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = ROOT.parent / "shared" / "seed_examples"
+CLEAN = {
+    key: value
+    for key, value in os.environ.items()
+    if not key.startswith(("ACLGRAD", "ASCEND", "LD_"))
+}
+
+
+def run_program(source: Path, toolkit: Toolkit, folder: Path, *flags: str) -> str:
+    compiler = find_compiler()
+    assert compiler is not None
+    program = folder / "program"
+    words = [*config.cflags(toolkit), *config.libs(toolkit)]
+    command = [compiler, *flags, str(source), *words, "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=CLEAN)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [str(program)], capture_output=True, text=True, timeout=60, cwd=folder, env=CLEAN
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_example(toolkit_info: Toolkit, tmp_path: Path) -> None:
+    text = run_program(
+        ROOT / "examples/softmax_backward.cpp",
+        toolkit_info,
+        tmp_path,
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+    )
+    rows = [[float(word) for word in line.split()] for line in text.splitlines()]
+    # y * (g - sum(g * y)) by hand.
+    assert rows == [[-0.3125, -0.0625, 0.375], [-0.375, 0.0625, 0.3125]]
+
+
+def test_python_example(toolkit_info: Toolkit, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/softmax_backward.py"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert float(first.split()[-1]) < 1e-6
+    assert "161002" in second and "dim: got 2" in second
+
+
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="the seed programs do not lie beside this checkout")
+@pytest.mark.parametrize("name", ["test_aclnn_softmax_backward.cpp"])
+def test_seed_program_unchanged(name: str, toolkit_info: Toolkit, tmp_path: Path) -> None:
+    expected = next(
+        example
+        for example in json.loads((SEEDS / "expected.json").read_text())["examples"]
+        if example["op"] == "aclnnSoftmaxBackward"
+    )
+    text = run_program(SEEDS / name, toolkit_info, tmp_path)
+    got = re.findall(r"result\[\d+\] is: (\S+)", text)
+    assert got == expected["expected_printed_from_float32"]
+
+
+def test_headers_compile_alone(toolkit_info: Toolkit, tmp_path: Path) -> None:
+    for header in ("aclnnop/aclnn_softmax_backward.h", "aclnnop/level2/aclnn_softmax_backward.h"):
+        source = tmp_path / "alone.cpp"
+        source.write_text(
+            f'#include "{header}"\n#include "{header.replace("level2/", "")}"\nint main() {{}}\n'
+        )
+        command = [
+            str(find_compiler()),
+            "-fsyntax-only",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            *config.cflags(toolkit_info),
+            str(source),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stderr
+
+
+def test_toolkit_can_be_moved(toolkit_info: Toolkit, tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(toolkit_info.root, moved, symlinks=True)
+    code = (
+        "import numpy as np, aclgrad; x = np.ones((2, 3),"
+        " np.float32);print(aclgrad.softmax_backward(x, x).tolist());print(sorted({l.split()[-1]"
+        " for l in open('/proc/self/maps') if 'SoftmaxGrad' in l or 'libcust' in l}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**CLEAN, "ACLGRAD_TOOLKIT": str(moved)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[[-2.0, -2.0, -2.0]")
+    assert str(toolkit_info.root) not in done.stdout
