@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses tile and split for the element-wise family: as even over the cores as GM lines allow,
+// tiles as large as double buffering in UB permits.
+#include "common/elementwise_tiling.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/ub_budget.h"
+#include "log/log.h"
+#include "register/op_impl_registry.h"
+#include "tiling/platform/platform_ascendc.h"
+
+namespace optiling {
+namespace {
+
+constexpr int64_t kFloatBytes = 4;
+constexpr int64_t kLineBytes = 512;      // GM moves in lines
+constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
+constexpr int64_t kGoodCopyBytes = 16384;
+constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
+
+int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
+
+// Mirrors the InitBuffer calls of Elementwise.
+UbBudget Budget(int64_t lanes, int64_t bytes, int64_t inputs) {
+  UbBudget budget;
+  budget.Add("in", 2, static_cast<uint64_t>(inputs * lanes * bytes));
+  budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes));
+  if (bytes < kFloatBytes) {
+    const int64_t work = inputs >= 2 ? inputs : inputs + 1;
+    budget.Add("f32 work", 1, static_cast<uint64_t>(work * lanes * kFloatBytes));
+  }
+  return budget;
+}
+
+uint32_t ElementBytes(ge::DataType dtype) {
+  switch (dtype) {
+    case ge::DT_FLOAT:
+      return 4;
+    case ge::DT_FLOAT16:
+    case ge::DT_BF16:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+const char* SocName(platform_ascendc::SocVersion version) {
+  switch (version) {
+    case platform_ascendc::SocVersion::ASCEND910B:
+      return "ascend910b";
+    case platform_ascendc::SocVersion::ASCEND910_93:
+      return "ascend910_93";
+    default:
+      return "this SoC";
+  }
+}
+
+}  // namespace
+
+std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementBytes,
+                                uint32_t inputs, const SocFacts& soc, ElementwisePlan* plan) {
+  const std::string name(op);
+  if (elementBytes != 2 && elementBytes != 4) {
+    return name + ": " + std::to_string(elementBytes) +
+           " B per element, wanted 4 (FLOAT) or 2 (FLOAT16, BF16)";
+  }
+  // 8-byte offsets on the device must not wrap.
+  if (total <= 0 || total > std::numeric_limits<int64_t>::max() / 8) {
+    return name + ": " + std::to_string(total) +
+           " elements, wanted 1 to 2^60 (an empty tensor needs no launch)";
+  }
+  if (soc.cores <= 0) {
+    return name + ": the platform reports " + std::to_string(soc.cores) + " vector cores on " +
+           soc.name + ", wanted at least 1";
+  }
+  const int64_t bytes = elementBytes;
+  const uint64_t usable = UsableUb(soc.ubBytes);
+  ElementwisePlan made;
+  made.total = total;
+  made.lineLanes = kLineBytes / bytes;
+  made.lines = CeilDiv(total, made.lineLanes);
+  made.cores = std::min({soc.cores, made.lines, CeilDiv(total * bytes, kMinCoreBytes)});
+
+  const UbBudget line = Budget(made.lineLanes, bytes, inputs);
+  const int64_t most = static_cast<int64_t>(usable / line.Total());
+  if (most == 0) {
+    return name + ": UB needs " + WithCommas(line.Total()) + " B of " + WithCommas(usable) +
+           " B usable on " + soc.name + " (" + line.Table() + ") at the smallest tile, " +
+           std::to_string(made.lineLanes) +
+           " lanes: check the UB size that the platform reports (" + WithCommas(soc.ubBytes) +
+           " B)";
+  }
+  // Enough tiles per core for the pipes to overlap as long as copies stay large.
+  const int64_t perCore = CeilDiv(made.lines, made.cores);
+  const int64_t byCopies = perCore / (kGoodCopyBytes / kLineBytes);
+  const int64_t tiles =
+      std::max({CeilDiv(perCore, most), std::min(kPipelineTiles, byCopies), int64_t{1}});
+  made.tileLanes = CeilDiv(perCore, tiles) * made.lineLanes;
+  made.ubBytes = Budget(made.tileLanes, bytes, inputs).Total();
+  *plan = made;
+  return {};
+}
+
+bool PlanElementwise(gert::TilingContext* context, const char* op, int64_t total,
+                     ge::DataType dtype, uint32_t inputs, ElementwisePlan* plan) {
+  const uint32_t elementBytes = ElementBytes(dtype);
+  if (elementBytes == 0) {
+    OP_LOGE(context, "dtype %d, wanted FLOAT, FLOAT16 or BF16", static_cast<int>(dtype));
+    return false;
+  }
+  fe::PlatFormInfos* platformInfo = context->GetPlatformInfo();
+  size_t* workspace = context->GetWorkspaceSizes(1);
+  if (platformInfo == nullptr || workspace == nullptr) {
+    OP_LOGE(context, "the tiling context has no platform or no workspace");
+    return false;
+  }
+  const platform_ascendc::PlatformAscendC platform(platformInfo);
+  SocFacts soc;
+  soc.name = SocName(platform.GetSocVersion());
+  soc.cores = platform.GetCoreNumAiv();
+  platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc.ubBytes);
+  const std::string error = MakeElementwisePlan(op, total, elementBytes, inputs, soc, plan);
+  if (!error.empty()) {
+    OP_LOGE(context, "%s", error.c_str());
+    return false;
+  }
+  workspace[0] = 0;
+  context->SetBlockDim(static_cast<uint32_t>(plan->cores));
+  return true;
+}
+
+}  // namespace optiling

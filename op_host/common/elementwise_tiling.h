@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling of the element-wise family (op_kernel/common/elementwise.h): a pure function of element
+// count, dtype and SoC, and the part of an operator's tiling function that the family shares.
+#ifndef OP_HOST_COMMON_ELEMENTWISE_TILING_H_
+#define OP_HOST_COMMON_ELEMENTWISE_TILING_H_
+
+#include <cstdint>
+#include <string>
+
+#include "common/row_reduce_tiling.h"
+#include "graph/types.h"
+
+namespace gert {
+class TilingContext;
+}  // namespace gert
+
+namespace optiling {
+
+struct ElementwisePlan {
+  int64_t total = 0;      // elements
+  int64_t lineLanes = 0;  // elements of a GM line, on which cores and tiles start
+  int64_t lines = 0;
+  int64_t cores = 0;
+  int64_t tileLanes = 0;
+  uint64_t ubBytes = 0;
+};
+
+// inputs: how many tensors the kernel streams. Returns an empty string, or what is wrong and what
+// would be right.
+std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementBytes,
+                                uint32_t inputs, const SocFacts& soc, ElementwisePlan* plan);
+
+// Plans for the SoC of the context and sets workspace and block dim there. False after reporting an
+// error.
+bool PlanElementwise(gert::TilingContext* context, const char* op, int64_t total,
+                     ge::DataType dtype, uint32_t inputs, ElementwisePlan* plan);
+
+template <typename TilingData>
+void FillTiling(const ElementwisePlan& plan, TilingData* data) {
+  *data = TilingData{};
+  data->total = plan.total;
+  data->lanesPerCore = plan.lines / plan.cores * plan.lineLanes;
+  data->extraCores = static_cast<int32_t>(plan.lines % plan.cores);
+  data->lineLanes = static_cast<int32_t>(plan.lineLanes);
+  data->tileLanes = static_cast<int32_t>(plan.tileLanes);
+}
+
+}  // namespace optiling
+
+#endif  // OP_HOST_COMMON_ELEMENTWISE_TILING_H_

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definition of KlDivLossGrad: y = -(log_target ? exp(target) : target) * grad * c. target and y
+// have one shape, grad that shape or a single element. The values of input are not used, so its
+// shape is free.
+#include "log/log.h"
+#include "register/op_def_registry.h"
+#include "register/op_impl_registry.h"
+
+namespace ops {
+namespace {
+
+constexpr size_t kTarget = 2;
+
+ge::graphStatus InferShapeKlDivLossGrad(gert::InferShapeContext* context) {
+  const gert::Shape* target = context->GetInputShape(kTarget);
+  OP_CHECK_NULL_WITH_CONTEXT(context, target);
+  gert::Shape* y = context->GetOutputShape(0);
+  OP_CHECK_NULL_WITH_CONTEXT(context, y);
+  *y = *target;
+  return ge::GRAPH_SUCCESS;
+}
+
+ge::graphStatus InferDataTypeKlDivLossGrad(gert::InferDataTypeContext* context) {
+  return context->SetOutputDataType(0, context->GetInputDataType(kTarget));
+}
+
+}  // namespace
+
+IMPL_OP_INFERSHAPE(KlDivLossGrad)
+    .InferShape(InferShapeKlDivLossGrad)
+    .InferDataType(InferDataTypeKlDivLossGrad);
+
+class KlDivLossGrad : public OpDef {
+ public:
+  explicit KlDivLossGrad(const char* name) : OpDef(name) {
+    for (const char* input : {"grad", "input", "target"}) {
+      this->Input(input)
+          .ParamType(REQUIRED)
+          .DataType({ge::DT_FLOAT, ge::DT_FLOAT16, ge::DT_BF16})
+          .Format({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND})
+          .UnknownShapeFormat({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND})
+          .AutoContiguous();
+    }
+    this->Output("y")
+        .ParamType(REQUIRED)
+        .DataType({ge::DT_FLOAT, ge::DT_FLOAT16, ge::DT_BF16})
+        .Format({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND})
+        .UnknownShapeFormat({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND});
+    this->Attr("reduction").AttrType(OPTIONAL).String("mean");
+    this->Attr("log_target").AttrType(OPTIONAL).Bool(false);
+
+    OpAICoreConfig config;
+    config.DynamicCompileStaticFlag(true)
+        .DynamicFormatFlag(false)
+        .DynamicRankSupportFlag(true)
+        .DynamicShapeSupportFlag(true)
+        .NeedCheckSupportFlag(false)
+        .ExtendCfgInfo("opFile.value", "kl_div_loss_grad");
+    this->AICore().AddConfig("ascend910b", config);
+    this->AICore().AddConfig("ascend910_93", config);
+  }
+};
+
+OP_ADD(KlDivLossGrad);
+
+}  // namespace ops

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling of KlDivLossGrad: reads shapes, dtypes and attributes from the context, the rest is
+// common/elementwise_tiling.cpp.
+#include "kl_div_loss_grad/kl_div_loss_grad_tiling.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "common/elementwise_tiling.h"
+#include "log/log.h"
+#include "register/op_impl_registry.h"
+
+namespace optiling {
+namespace {
+
+constexpr size_t kGrad = 0;
+constexpr size_t kTarget = 2;
+constexpr size_t kReduction = 0;
+constexpr size_t kLogTarget = 1;
+constexpr uint64_t kFullGrad = 1;
+constexpr uint64_t kScalarGrad = 2;
+
+// Of the formula's c; reductions that are not listed count as none.
+double Share(const std::string& reduction, const gert::Shape& shape) {
+  if (reduction == "mean") {
+    return 1.0 / static_cast<double>(shape.GetShapeSize());
+  }
+  if (reduction == "batchmean") {
+    return shape.GetDimNum() == 0 ? 1.0 : 1.0 / static_cast<double>(shape.GetDim(0));
+  }
+  return 1.0;
+}
+
+// Tiling key for the element counts of grad and target, 0 when grad has neither as many nor one.
+uint64_t Path(int64_t grad, int64_t target) {
+  if (grad == target) {
+    return kFullGrad;
+  }
+  return grad == 1 ? kScalarGrad : 0;
+}
+
+ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
+  const gert::StorageShape* grad = context->GetInputShape(kGrad);
+  OP_CHECK_NULL_WITH_CONTEXT(context, grad);
+  const gert::StorageShape* target = context->GetInputShape(kTarget);
+  OP_CHECK_NULL_WITH_CONTEXT(context, target);
+  const gert::CompileTimeTensorDesc* gradDesc = context->GetInputDesc(kGrad);
+  OP_CHECK_NULL_WITH_CONTEXT(context, gradDesc);
+  const gert::CompileTimeTensorDesc* targetDesc = context->GetInputDesc(kTarget);
+  OP_CHECK_NULL_WITH_CONTEXT(context, targetDesc);
+  const gert::Shape& shape = target->GetStorageShape();
+  const int64_t total = shape.GetShapeSize();
+  const int64_t grads = grad->GetStorageShape().GetShapeSize();
+  const uint64_t path = Path(grads, total);
+  if (path == 0) {
+    OP_LOGE(context, "grad has %lld elements, wanted 1 or the %lld of target; broadcast it first",
+            static_cast<long long>(grads), static_cast<long long>(total));
+    return ge::GRAPH_FAILED;
+  }
+  if (gradDesc->GetDataType() != targetDesc->GetDataType()) {
+    OP_LOGE(context, "grad has dtype %d and target %d, wanted the same of both",
+            static_cast<int>(gradDesc->GetDataType()), static_cast<int>(targetDesc->GetDataType()));
+    return ge::GRAPH_FAILED;
+  }
+  const gert::RuntimeAttrs* attrs = context->GetAttrs();
+  OP_CHECK_NULL_WITH_CONTEXT(context, attrs);
+  const char* reduction = attrs->GetAttrPointer<char>(kReduction);
+  const bool* logTarget = attrs->GetAttrPointer<bool>(kLogTarget);
+
+  ElementwisePlan plan;
+  if (!PlanElementwise(context, "kl_div_loss_grad", total, targetDesc->GetDataType(),
+                       path == kFullGrad ? 2 : 1, &plan)) {
+    return ge::GRAPH_FAILED;
+  }
+  auto* data = context->GetTilingData<KlDivLossGradTilingData>();
+  OP_CHECK_NULL_WITH_CONTEXT(context, data);
+  FillTiling(plan, data);
+  data->scale = static_cast<float>(-Share(reduction == nullptr ? "mean" : reduction, shape));
+  data->logTarget = logTarget != nullptr && *logTarget ? 1 : 0;
+  context->SetTilingKey(path);
+  return ge::GRAPH_SUCCESS;
+}
+
+struct KlDivLossGradCompileInfo {};
+
+ge::graphStatus KlDivLossGradTilingParse(gert::TilingParseContext* context) {
+  (void)context;  // everything comes with the tiling context
+  return ge::GRAPH_SUCCESS;
+}
+
+}  // namespace
+
+IMPL_OP_OPTILING(KlDivLossGrad)
+    .Tiling(KlDivLossGradTiling)
+    .TilingParse<KlDivLossGradCompileInfo>(KlDivLossGradTilingParse);
+
+}  // namespace optiling
+
+// Prints tiling data as a JSON object. Returns its length without the terminator, or -1 when data
+// is not of this operator or does not fit.
+extern "C" __attribute__((visibility("default"))) int64_t
+KlDivLossGradTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
+  if (data == nullptr || json == nullptr || size != sizeof(KlDivLossGradTilingData)) {
+    return -1;
+  }
+  KlDivLossGradTilingData t;
+  std::memcpy(&t, data, sizeof(t));
+  const int length = std::snprintf(
+      json, jsonSize,
+      "{\"total\":%lld,\"lanesPerCore\":%lld,\"extraCores\":%d,\"lineLanes\":%d,\"tileLanes\":%d,"
+      "\"scale\":%.9g,\"logTarget\":%d}",
+      static_cast<long long>(t.total), static_cast<long long>(t.lanesPerCore), t.extraCores,
+      t.lineLanes, t.tileLanes, static_cast<double>(t.scale), t.logTarget);
+  return length < 0 || static_cast<uint64_t>(length) >= jsonSize ? -1 : length;
+}

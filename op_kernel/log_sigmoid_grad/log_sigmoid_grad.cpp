@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry of LogSigmoidGrad, see log_sigmoid_grad.h.
+#include "log_sigmoid_grad/log_sigmoid_grad.h"
+
+extern "C" __global__ __aicore__ void log_sigmoid_grad(GM_ADDR grads, GM_ADDR features,
+                                                       GM_ADDR backprops, GM_ADDR workspace,
+                                                       GM_ADDR tiling) {
+  REGISTER_TILING_DEFAULT(LogSigmoidGradTilingData);
+  GET_TILING_DATA_WITH_STRUCT(LogSigmoidGradTilingData, tilingData, tiling);
+  if (TILING_KEY_IS(1)) {
+    logsigmoidgrad::Run<DTYPE_GRADS>(grads, features, backprops, tilingData);
+  }
+}
