@@ -7,9 +7,6 @@
 #include <limits>
 
 #include "common/ub_budget.h"
-#include "log/log.h"
-#include "register/op_impl_registry.h"
-#include "tiling/platform/platform_ascendc.h"
 
 namespace optiling {
 namespace {
@@ -32,29 +29,6 @@ UbBudget Budget(int64_t lanes, int64_t bytes, int64_t inputs) {
     budget.Add("f32 work", 1, static_cast<uint64_t>(work * lanes * kFloatBytes));
   }
   return budget;
-}
-
-uint32_t ElementBytes(ge::DataType dtype) {
-  switch (dtype) {
-    case ge::DT_FLOAT:
-      return 4;
-    case ge::DT_FLOAT16:
-    case ge::DT_BF16:
-      return 2;
-    default:
-      return 0;
-  }
-}
-
-const char* SocName(platform_ascendc::SocVersion version) {
-  switch (version) {
-    case platform_ascendc::SocVersion::ASCEND910B:
-      return "ascend910b";
-    case platform_ascendc::SocVersion::ASCEND910_93:
-      return "ascend910_93";
-    default:
-      return "this SoC";
-  }
 }
 
 }  // namespace
@@ -101,34 +75,6 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
   made.ubBytes = Budget(made.tileLanes, bytes, inputs).Total();
   *plan = made;
   return {};
-}
-
-bool PlanElementwise(gert::TilingContext* context, const char* op, int64_t total,
-                     ge::DataType dtype, uint32_t inputs, ElementwisePlan* plan) {
-  const uint32_t elementBytes = ElementBytes(dtype);
-  if (elementBytes == 0) {
-    OP_LOGE(context, "dtype %d, wanted FLOAT, FLOAT16 or BF16", static_cast<int>(dtype));
-    return false;
-  }
-  fe::PlatFormInfos* platformInfo = context->GetPlatformInfo();
-  size_t* workspace = context->GetWorkspaceSizes(1);
-  if (platformInfo == nullptr || workspace == nullptr) {
-    OP_LOGE(context, "the tiling context has no platform or no workspace");
-    return false;
-  }
-  const platform_ascendc::PlatformAscendC platform(platformInfo);
-  SocFacts soc;
-  soc.name = SocName(platform.GetSocVersion());
-  soc.cores = platform.GetCoreNumAiv();
-  platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc.ubBytes);
-  const std::string error = MakeElementwisePlan(op, total, elementBytes, inputs, soc, plan);
-  if (!error.empty()) {
-    OP_LOGE(context, "%s", error.c_str());
-    return false;
-  }
-  workspace[0] = 0;
-  context->SetBlockDim(static_cast<uint32_t>(plan->cores));
-  return true;
 }
 
 }  // namespace optiling

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiling of the element-wise family (op_kernel/common/elementwise.h): a pure function of element
-// count, dtype and SoC, and the part of an operator's tiling function that the family shares.
+// count, dtype and SoC.
 #ifndef OP_HOST_COMMON_ELEMENTWISE_TILING_H_
 #define OP_HOST_COMMON_ELEMENTWISE_TILING_H_
 
@@ -8,11 +8,6 @@
 #include <string>
 
 #include "common/row_reduce_tiling.h"
-#include "graph/types.h"
-
-namespace gert {
-class TilingContext;
-}  // namespace gert
 
 namespace optiling {
 
@@ -29,11 +24,6 @@ struct ElementwisePlan {
 // would be right.
 std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementBytes,
                                 uint32_t inputs, const SocFacts& soc, ElementwisePlan* plan);
-
-// Plans for the SoC of the context and sets workspace and block dim there. False after reporting an
-// error.
-bool PlanElementwise(gert::TilingContext* context, const char* op, int64_t total,
-                     ge::DataType dtype, uint32_t inputs, ElementwisePlan* plan);
 
 template <typename TilingData>
 void FillTiling(const ElementwisePlan& plan, TilingData* data) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/elementwise_tiling.h"
+#include "common/platform_facts.h"
 #include "log/log.h"
 #include "register/op_impl_registry.h"
 
@@ -68,9 +69,16 @@ ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
   const char* reduction = attrs->GetAttrPointer<char>(kReduction);
   const bool* logTarget = attrs->GetAttrPointer<bool>(kLogTarget);
 
+  const uint32_t elementBytes = ElementBytes(context, "target", targetDesc->GetDataType());
+  SocFacts soc;
+  if (elementBytes == 0 || ReadSocFacts(context, &soc) != ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
   ElementwisePlan plan;
-  if (!PlanElementwise(context, "kl_div_loss_grad", total, targetDesc->GetDataType(),
-                       path == kFullGrad ? 2 : 1, &plan)) {
+  const std::string error = MakeElementwisePlan("kl_div_loss_grad", total, elementBytes,
+                                                path == kFullGrad ? 2 : 1, soc, &plan);
+  if (!error.empty()) {
+    OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
   auto* data = context->GetTilingData<KlDivLossGradTilingData>();
@@ -78,6 +86,10 @@ ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
   FillTiling(plan, data);
   data->scale = static_cast<float>(-Share(reduction == nullptr ? "mean" : reduction, shape));
   data->logTarget = logTarget != nullptr && *logTarget ? 1 : 0;
+  size_t* workspace = context->GetWorkspaceSizes(1);
+  OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
+  workspace[0] = 0;
+  context->SetBlockDim(static_cast<uint32_t>(plan.cores));
   context->SetTilingKey(path);
   return ge::GRAPH_SUCCESS;
 }

@@ -5,8 +5,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "common/elementwise_tiling.h"
+#include "common/platform_facts.h"
 #include "log/log.h"
 #include "register/op_impl_registry.h"
 
@@ -31,14 +33,26 @@ ge::graphStatus LogSigmoidGradTiling(gert::TilingContext* context) {
     OP_LOGE(context, "grads and features differ in shape or dtype, wanted the same of both");
     return ge::GRAPH_FAILED;
   }
+  const uint32_t elementBytes = ElementBytes(context, "features", featuresDesc->GetDataType());
+  SocFacts soc;
+  if (elementBytes == 0 || ReadSocFacts(context, &soc) != ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
   ElementwisePlan plan;
-  if (!PlanElementwise(context, "log_sigmoid_grad", features->GetStorageShape().GetShapeSize(),
-                       featuresDesc->GetDataType(), kStreamed, &plan)) {
+  const std::string error =
+      MakeElementwisePlan("log_sigmoid_grad", features->GetStorageShape().GetShapeSize(),
+                          elementBytes, kStreamed, soc, &plan);
+  if (!error.empty()) {
+    OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
   auto* data = context->GetTilingData<LogSigmoidGradTilingData>();
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
   FillTiling(plan, data);
+  size_t* workspace = context->GetWorkspaceSizes(1);
+  OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
+  workspace[0] = 0;
+  context->SetBlockDim(static_cast<uint32_t>(plan.cores));
   context->SetTilingKey(1);
   return ge::GRAPH_SUCCESS;
 }

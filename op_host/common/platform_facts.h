@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tiling function reads from its context before the pure part takes over.
+#ifndef OP_HOST_COMMON_PLATFORM_FACTS_H_
+#define OP_HOST_COMMON_PLATFORM_FACTS_H_
+
+#include <cstdint>
+
+#include "common/row_reduce_tiling.h"
+#include "log/log.h"
+#include "register/op_impl_registry.h"
+#include "tiling/platform/platform_ascendc.h"
+
+namespace optiling {
+
+inline const char* SocName(platform_ascendc::SocVersion version) {
+  switch (version) {
+    case platform_ascendc::SocVersion::ASCEND910B:
+      return "ascend910b";
+    case platform_ascendc::SocVersion::ASCEND910_93:
+      return "ascend910_93";
+    default:
+      return "this SoC";
+  }
+}
+
+// 0 after reporting a dtype that no kernel takes.
+inline uint32_t ElementBytes(gert::TilingContext* context, const char* tensor, ge::DataType dtype) {
+  switch (dtype) {
+    case ge::DT_FLOAT:
+      return 4;
+    case ge::DT_FLOAT16:
+    case ge::DT_BF16:
+      return 2;
+    default:
+      OP_LOGE(context, "dtype %d of %s, wanted FLOAT, FLOAT16 or BF16", static_cast<int>(dtype),
+              tensor);
+      return 0;
+  }
+}
+
+inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc) {
+  fe::PlatFormInfos* platformInfo = context->GetPlatformInfo();
+  OP_CHECK_NULL_WITH_CONTEXT(context, platformInfo);
+  const platform_ascendc::PlatformAscendC platform(platformInfo);
+  soc->name = SocName(platform.GetSocVersion());
+  soc->cores = platform.GetCoreNumAiv();
+  platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc->ubBytes);
+  return ge::GRAPH_SUCCESS;
+}
+
+}  // namespace optiling
+
+#endif  // OP_HOST_COMMON_PLATFORM_FACTS_H_
