@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -42,7 +43,8 @@ class Acl:
 
     def __init__(self, library: Path) -> None:
         """Loads the library; nothing is initialised yet."""
-        self.lib = ctypes.CDLL(str(library))
+        # Its own symbols first, even where the original was loaded for everybody.
+        self.lib = ctypes.CDLL(str(library), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
         for name in ("aclGetRecentErrMsg", "aclsimGetOption", "aclsimSocJson", "aclsimSocNames"):
             getattr(self.lib, name).restype = ctypes.c_char_p
         self.lib.aclrtGetSocName.restype = ctypes.c_char_p
@@ -102,9 +104,15 @@ class Acl:
 
 
 @pytest.fixture(scope="session")
-def library(toolkit: Path) -> Path:
-    """The runtime library under test."""
-    return toolkit / "lib64" / "libascendcl.so"
+def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runtime library under test.
+
+    A copy: these tests reset the device and finalise, and other tests of this process have a
+    device open on the original.
+    """
+    return Path(
+        shutil.copy(toolkit / "lib64" / "libascendcl.so", tmp_path_factory.mktemp("runtime"))
+    )
 
 
 @pytest.fixture
@@ -128,13 +136,15 @@ def acl(library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Acl]:
 
 @pytest.fixture(scope="session")
 def compiled(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compiles a program of tests/sim/programs once."""
+    """Compiles a program of tests/sim/programs; with -shared, without the runtime."""
     folder = tmp_path_factory.mktemp("programs")
 
     def build(name: str, *flags: str) -> Path:
         target = folder / name
         if not target.exists():
             libs = [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+            if "-shared" in flags:
+                libs = []
             command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{toolkit}/include"]
             source = str(PROGRAMS / f"{name}.cpp")
             subprocess.run([*command, source, "-o", str(target), *flags, *libs], check=True)

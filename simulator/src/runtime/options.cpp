@@ -28,6 +28,7 @@ constexpr uint64_t kUnstatedMemory = 32ULL << 30;
 
 // Set by aclsimSetOption; what is null or negative here comes from the environment.
 std::atomic<const Soc*> chosenSoc{nullptr};
+std::atomic<const Soc*> environmentSoc{nullptr};  // as the last aclInit found it
 std::atomic<int64_t> chosenCores{-1};
 std::atomic<bool> chosenMode{false};
 std::atomic<bool> chosenThreads{false};
@@ -67,6 +68,15 @@ bool ParseMode(const char* text, const char* what, bool* checked, std::string* w
   }
   *checked = std::strcmp(text, "checked") == 0;
   return true;
+}
+
+const Soc* SocOfEnvironment(std::string* why) {
+  const char* name = Environment("ACLGRAD_SOC");
+  const Soc* soc = FindSoc(name != nullptr ? name : kDefaultSoc);
+  if (soc == nullptr) {
+    *why = "ACLGRAD_SOC: " + UnknownSocText(name != nullptr ? name : kDefaultSoc);
+  }
+  return soc;
 }
 
 int32_t SetOption(const Api& api, const std::string& name, const char* value) {
@@ -131,12 +141,8 @@ const Soc* SelectedSoc(std::string* why) {
   if (const Soc* soc = chosenSoc) {
     return soc;
   }
-  const char* name = Environment("ACLGRAD_SOC");
-  const Soc* soc = FindSoc(name != nullptr ? name : kDefaultSoc);
-  if (soc == nullptr) {
-    *why = "ACLGRAD_SOC: " + UnknownSocText(name != nullptr ? name : kDefaultSoc);
-  }
-  return soc;
+  const Soc* soc = environmentSoc;
+  return soc != nullptr ? soc : SocOfEnvironment(why);
 }
 
 uint32_t SelectedCores() {
@@ -151,6 +157,9 @@ uint32_t SelectedCores() {
 }
 
 int32_t ApplyEnvironment(std::string* why) {
+  if (chosenSoc == nullptr) {
+    environmentSoc = SocOfEnvironment(why);
+  }
   const Soc* soc = SelectedSoc(why);
   if (soc == nullptr) {
     return ACL_ERROR_RT_SOC_VERSION;
