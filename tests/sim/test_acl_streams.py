@@ -59,7 +59,6 @@ def test_a_launch_is_asynchronous_and_synchronize_waits(acl: Acl, kernels: ctype
     assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
     assert launch(acl, kernels, "acl_test_increment", [byte], stream) == 0
     acl.ok("aclrtMemcpyAsync", copy, 1, byte, 1, D2D, stream)
-    assert time.monotonic() - start < 0.15
     assert busy(acl, stream)
     timeout = acl.fails(RT_STREAM_SYNC_TIMEOUT, "aclrtSynchronizeStreamWithTimeout", stream, 10)
     assert "10 ms" in timeout
@@ -117,12 +116,11 @@ def test_copies_from_pinned_memory_do_not_wait(acl: Acl, kernels: ctypes.CDLL) -
     byte, block = acl.malloc(1), acl.malloc(size)
     pinned = acl.pointer("aclrtMallocHost", size)
     ctypes.memset(pinned, 0x55, size)
-    start = time.monotonic()
     assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
     acl.ok("aclrtMemcpyAsync", block, size, pinned, size, H2D, stream)
     acl.ok("aclrtFreeHost", pinned)
     ctypes.memset(acl.pointer("aclrtMallocHost", size), 0xAA, size)
-    assert time.monotonic() - start < 0.15
+    assert busy(acl, stream)
     acl.ok("aclrtSynchronizeStream", stream)
     assert acl.read(block, size) == b"\x55" * size
     host = ctypes.create_string_buffer(8)
@@ -383,6 +381,18 @@ def test_soc_facts(acl: Acl) -> None:
         has_pad = soc["npuArch"] in (2201, 3002, 3510)
         assert soc["dataCopyPad"] is has_pad and soc["bf16"] is has_pad, soc["name"]
     assert acl.lib.aclsimSocJson(b"Ascend1") is None and "near matches" in acl.message()
+
+
+def test_headers_are_valid_c(toolkit: Path, tmp_path: Path) -> None:
+    """C99 without extensions and C++17 take every public header alone."""
+    for header in ["acl.h", "acl_base.h", "acl_base_rt.h", "acl_rt.h", "acl_op.h", "acl_mdl.h"]:
+        source = tmp_path / "header.c"
+        source.write_text(f'#include "acl/{header}"\nint main(void) {{ return ACL_SUCCESS; }}\n')
+        for language in (["-x", "c", "-std=c99"], ["-x", "c++", "-std=c++17"]):
+            flags = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only"]
+            subprocess.run(
+                ["g++", *flags, f"-I{toolkit}/include", *language, str(source)], check=True
+            )
 
 
 def test_launch_arguments_and_counts(acl: Acl, kernels: ctypes.CDLL) -> None:
