@@ -13,24 +13,7 @@
 #include "exe_graph/runtime/shape.h"
 #include "graph/error_codes.h"
 #include "graph/types.h"
-
-#ifndef DLOG_DEBUG
-#define DLOG_DEBUG 0
-#define DLOG_INFO 1
-#define DLOG_WARN 2
-#define DLOG_ERROR 3
-#endif
-
-constexpr int32_t OP_MODULE_ID = 63;
-
-extern "C" {
-// 1 when a message of this level goes anywhere.
-int32_t CheckLogLevel(int32_t moduleId, int32_t level);
-void DlogRecord(int32_t moduleId, int32_t level, const char* fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-// Adds to the calling thread's error message, as "op: text".
-void ReportOpError(const char* op, const char* fmt, ...) __attribute__((format(printf, 2, 3)));
-}
+#include "log/dlog.h"
 
 namespace Ops {
 namespace Base {

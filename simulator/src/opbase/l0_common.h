@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What l0op functions share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opbase/executor.h"
+#include "opbase/view.h"
+#include "opdev/op_log.h"
+#include "opdev/shape_utils.h"
+
+namespace l0op {
+
+// False, with a report, when an argument of a l0op function is NULL.
+bool CheckL0Args(const char* function, const aclTensor* x, const aclOpExecutor* executor);
+
+// A contiguous temporary of shape; nullptr with a report when there is none.
+aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format format,
+                     aclOpExecutor* executor);
+
+// Adds a host function with one input view and one output view. False when a view has no place in memory.
+bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out,
+                 op::internal::HostTask::Body body, aclOpExecutor* executor,
+                 bool isViewCopy = false);
+
+// Adds a copy of in to out, element by element in row-major order; their shapes may differ, their sizes must not.
+bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,
+             bool isViewCopy = false);
+
+}  // namespace l0op

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel launches: arguments to an operator call, tiling in the first stage, the launch itself on the stream.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "engine/launch.h"
+#include "opbase/executor.h"
+#include "opbase/op_types.h"
+#include "opbase/package.h"
+#include "opdev/make_op_executor.h"
+#include "opdev/shape_utils.h"
+#include "runtime/runtime.h"
+
+namespace op::internal {
+namespace {
+
+class KernelTask : public Task {
+ public:
+  explicit KernelTask(const std::string& opType) : Task(opType) {}
+  bool IsKernel() const override { return true; }
+  aclsim::TaskResult Run(const TaskInput& input) const override;
+
+  const void* entry = nullptr;
+  aclsim::TilingResult tiling;
+  std::string tilingText;
+  const aclsim::Soc* soc = nullptr;
+};
+
+// Outputs are about to be written in full, so what stays of the poison is an element that the kernel forgot. Memory that is
+// read as well is left alone.
+void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
+  for (const aclsim::GmRegion& out : regions) {
+    if (out.kind != aclsim::RegionKind::kOutput) continue;
+    const bool isRead = std::any_of(regions.begin(), regions.end(), [&](const auto& in) {
+      return in.kind == aclsim::RegionKind::kInput && in.addr < out.addr + out.bytes &&
+             out.addr < in.addr + in.bytes;
+    });
+    if (!isRead) std::memset(out.addr, aclsim::kPoisonByte, out.bytes);
+  }
+}
+
+aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
+  aclsim::KernelLaunch launch;
+  launch.opType = name;
+  launch.entry = entry;
+  launch.blockDim = tiling.blockDim;
+  launch.tilingKey = tiling.tilingKey;
+  launch.tilingText = tilingText;
+  launch.soc = soc;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    uint8_t* addr = input.addrs[i];
+    launch.args.push_back(addr);
+    if (addr == nullptr) continue;
+    const auto kind = i < inputCount ? aclsim::RegionKind::kInput : aclsim::RegionKind::kOutput;
+    launch.regions.push_back({kind, addr, static_cast<uint64_t>(uses[i].Bytes()), uses[i].name});
+  }
+  launch.args.push_back(input.workspace);
+  if (input.workspace != nullptr) {
+    launch.regions.push_back(
+        {aclsim::RegionKind::kWorkspace, input.workspace, workspaceBytes, "workspace"});
+  }
+  // A copy per launch: a kernel that writes there must not change the next run of a repeatable executor.
+  const AlignedBytes data(tiling.data.size());
+  std::copy(tiling.data.begin(), tiling.data.end(), data.data());
+  launch.args.push_back(data.data());
+  launch.regions.push_back({aclsim::RegionKind::kTiling, data.data(), data.size(), "tiling"});
+  if (aclsim::CheckedMode()) {
+    if (!tiling.needAtomic) PoisonOutputs(launch.regions);
+    if (input.workspace != nullptr) {
+      std::memset(input.workspace, aclsim::kPoisonByte, workspaceBytes);
+    }
+  }
+  const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);
+  return {result.status, result.message};
+}
+
+const OpArgGroup* Group(std::initializer_list<OpArgGroup> groups, OpArgRole role) {
+  for (const OpArgGroup& group : groups) {
+    if (group.role == role) return &group;
+  }
+  return nullptr;
+}
+
+// Tensors of one role, by parameter.
+using Params = std::vector<std::vector<const aclTensor*>>;
+
+bool TensorsOf(const std::string& opType, const OpArgGroup* group, const char* role,
+               Params* params) {
+  if (group == nullptr) return true;
+  for (const OpArg& arg : group->args) {
+    if (arg.kind == OpArg::Kind::kTensor) {
+      const auto* tensor = static_cast<const aclTensor*>(arg.pointer);
+      params->emplace_back();
+      if (tensor != nullptr) params->back().push_back(tensor);
+    } else if (arg.kind == OpArg::Kind::kTensorList) {
+      const auto* list = static_cast<const aclTensorList*>(arg.pointer);
+      params->emplace_back(list->GetData(), list->GetData() + list->Size());
+    } else {
+      OP_LOGE(ACLNN_ERR_INNER, "%s: %s %zu is not a tensor", opType.c_str(), role, params->size());
+      return false;
+    }
+  }
+  return true;
+}
+
+aclsim::TensorArg ToTensorArg(const aclTensor& tensor) {
+  aclsim::TensorArg arg;
+  arg.origin = tensor.GetOriginalShape();
+  arg.storage = tensor.GetStorageShape();
+  arg.dataType = tensor.GetDataType();
+  arg.originFormat = tensor.GetOriginalFormat();
+  arg.storageFormat = tensor.GetStorageFormat();
+  if (tensor.GetPlacement() == gert::kOnHost) arg.hostData = tensor.GetData();
+  return arg;
+}
+
+std::vector<std::vector<aclsim::TensorArg>> ToTensorArgs(const Params& params) {
+  std::vector<std::vector<aclsim::TensorArg>> args;
+  for (const auto& param : params) {
+    args.emplace_back();
+    for (const aclTensor* tensor : param) args.back().push_back(ToTensorArg(*tensor));
+  }
+  return args;
+}
+
+bool ToAttrArg(const OpArg& arg, aclsim::AttrArg* attr) {
+  using Kind = aclsim::AttrArg::Kind;
+  switch (arg.kind) {
+    case OpArg::Kind::kInt:
+    case OpArg::Kind::kDataType:
+      attr->kind = Kind::kInt;
+      attr->intValue = arg.intValue;
+      return true;
+    case OpArg::Kind::kBool:
+      attr->kind = Kind::kBool;
+      attr->intValue = arg.intValue;
+      return true;
+    case OpArg::Kind::kFloat:
+      attr->kind = Kind::kFloat;
+      attr->floatValue = arg.floatValue;
+      return true;
+    case OpArg::Kind::kString:
+      attr->kind = Kind::kString;
+      attr->text = arg.text.GetString();
+      return true;
+    default:
+      break;
+  }
+  if (arg.pointer == nullptr) return false;
+  if (arg.kind == OpArg::Kind::kIntArray) {
+    const auto* array = static_cast<const aclIntArray*>(arg.pointer);
+    attr->kind = Kind::kListInt;
+    attr->listInt.assign(array->GetData(), array->GetData() + array->Size());
+  } else if (arg.kind == OpArg::Kind::kBoolArray) {
+    const auto* array = static_cast<const aclBoolArray*>(arg.pointer);
+    attr->kind = Kind::kListBool;
+    attr->listInt.assign(array->GetData(), array->GetData() + array->Size());
+  } else if (arg.kind == OpArg::Kind::kFloatArray) {
+    const auto* array = static_cast<const aclFloatArray*>(arg.pointer);
+    attr->kind = Kind::kListFloat;
+    attr->listFloat.assign(array->GetData(), array->GetData() + array->Size());
+  } else if (arg.kind == OpArg::Kind::kScalar) {
+    const auto* scalar = static_cast<const aclScalar*>(arg.pointer);
+    const bool integer = op::IsIntegralType(scalar->GetDataType(), true);
+    attr->kind = integer ? Kind::kInt : Kind::kFloat;
+    attr->intValue = integer ? scalar->ToInt64() : 0;
+    attr->floatValue = integer ? 0 : scalar->ToDouble();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool AttrsOf(const std::string& opType, const OpArgGroup* group,
+             std::vector<aclsim::AttrArg>* attrs) {
+  if (group == nullptr) return true;
+  for (const OpArg& arg : group->args) {
+    attrs->emplace_back();
+    if (!ToAttrArg(arg, &attrs->back())) {
+      OP_LOGE(ACLNN_ERR_INNER, "%s: attribute %zu has no value that an attribute can have",
+              opType.c_str(), attrs->size() - 1);
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<ge::DataType> TypesOf(const std::vector<std::vector<aclsim::TensorArg>>& params) {
+  std::vector<ge::DataType> types;
+  for (const auto& param : params) {
+    types.push_back(param.empty() ? ge::DT_UNDEFINED : param[0].dataType);
+  }
+  return types;
+}
+
+struct PackedCall {
+  aclsim::OpCall call;
+  Params inputs;
+  Params outputs;
+};
+
+bool Pack(const std::string& opType, std::initializer_list<OpArgGroup> groups, PackedCall* packed) {
+  packed->call.type = opType;
+  if (!TensorsOf(opType, Group(groups, OpArgRole::kInput), "input", &packed->inputs) ||
+      !TensorsOf(opType, Group(groups, OpArgRole::kOutput), "output", &packed->outputs) ||
+      !AttrsOf(opType, Group(groups, OpArgRole::kAttr), &packed->call.attrs)) {
+    return false;
+  }
+  packed->call.inputs = ToTensorArgs(packed->inputs);
+  packed->call.outputs = ToTensorArgs(packed->outputs);
+  return true;
+}
+
+bool AllEmpty(const Params& params) {
+  for (const auto& param : params) {
+    for (const aclTensor* tensor : param) {
+      if (!tensor->IsEmpty()) return false;
+    }
+  }
+  return true;
+}
+
+// The views of one role as the kernel gets them, one argument per parameter.
+bool AddUses(const ExecutorState& state, const Params& params, const std::string* names,
+             KernelTask* task) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    TensorUse use;
+    if (params[i].size() > 1) {
+      OP_LOGE(ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
+              "%s: parameter %s has %zu tensors; kernels with tensor lists cannot be launched yet",
+              task->name.c_str(), names[i].c_str(), params[i].size());
+      return false;
+    }
+    if (!params[i].empty()) {
+      const aclTensor* tensor = params[i][0];
+      const std::string own = state.NameOf(tensor);
+      if (!MakeUse(tensor, names[i], &use)) return false;
+      if (!use.rowMajor) {
+        OP_LOGE(ACLNN_ERR_INNER,
+                "%s: parameter %s (%s) is a strided view; make it contiguous with l0op::Contiguous",
+                task->name.c_str(), names[i].c_str(), own.c_str());
+        return false;
+      }
+    }
+    use.name = names[i];
+    task->uses.push_back(std::move(use));
+  }
+  return true;
+}
+
+}  // namespace
+
+aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
+                            std::initializer_list<OpArgGroup> groups) {
+  const std::string type = OpTypeName(opType);
+  if (executor == nullptr) {
+    OP_LOGE(ACLNN_ERR_INNER_NULLPTR, "%s: the executor is NULL", type.c_str());
+    return ACLNN_ERR_INNER_NULLPTR;
+  }
+  PackedCall packed;
+  if (!Pack(type, groups, &packed)) return ACLNN_ERR_INNER;
+  if (AllEmpty(packed.outputs)) return ACLNN_SUCCESS;
+
+  int32_t status = ACLNN_SUCCESS;
+  const std::vector<FoundOp> candidates = FindOpInPackages(type, &status);
+  if (candidates.empty()) return status;
+  KernelEntry kernel;
+  const FoundOp* chosen = nullptr;
+  status = FindKernel(type, candidates, TypesOf(packed.call.inputs), TypesOf(packed.call.outputs),
+                      &kernel, &chosen);
+  if (status != ACLNN_SUCCESS) return status;
+
+  auto task = std::make_shared<KernelTask>(type);
+  task->entry = kernel.entry;
+  task->soc = &aclsim::CurrentSoc();
+  status = aclsim::RunTiling(*chosen->entry, packed.call, &task->tiling);
+  if (status != ACLNN_SUCCESS) {
+    OP_LOGE(status, "tiling of %s failed on %s", type.c_str(), aclsim::CurrentSoc().name.c_str());
+    return status;
+  }
+  task->tilingText = TilingJson(*chosen, task->tiling.data);
+  task->workspaceBytes = task->tiling.workspaceBytes;
+  ExecutorState& state = executor->State();
+  // Optional inputs at the end may have been left out of the call, but the kernel still has an argument for them.
+  const size_t definedInputs = kernel.names.size() - packed.outputs.size();
+  const size_t outputNames = std::max(definedInputs, packed.inputs.size());
+  if (!AddUses(state, packed.inputs, kernel.names.data(), task.get())) return ACLNN_ERR_INNER;
+  while (task->uses.size() < outputNames) task->uses.emplace_back();
+  task->inputCount = task->uses.size();
+  if (!AddUses(state, packed.outputs, kernel.names.data() + outputNames, task.get())) {
+    return ACLNN_ERR_INNER;
+  }
+  state.AddTask(std::move(task));
+  return ACLNN_SUCCESS;
+}
+
+aclnnStatus InferShape(uint32_t opType, std::initializer_list<OpArgGroup> groups) {
+  const std::string type = OpTypeName(opType);
+  PackedCall packed;
+  if (!Pack(type, groups, &packed)) return ACLNN_ERR_INNER;
+  int32_t status = ACLNN_SUCCESS;
+  const std::vector<FoundOp> candidates = FindOpInPackages(type, &status);
+  if (candidates.empty()) return status;
+  status = aclsim::RunInferShape(*candidates[0].entry, &packed.call);
+  if (status != ACLNN_SUCCESS) return status;
+  for (size_t i = 0; i < packed.outputs.size(); ++i) {
+    for (size_t j = 0; j < packed.outputs[i].size(); ++j) {
+      auto* tensor = const_cast<aclTensor*>(packed.outputs[i][j]);
+      const aclsim::TensorArg& arg = packed.call.outputs[i][j];
+      tensor->SetViewShape(arg.origin);
+      tensor->SetOriginalShape(arg.origin);
+      tensor->SetStorageShape(arg.storage);
+      tensor->SetDataType(arg.dataType);
+    }
+  }
+  return ACLNN_SUCCESS;
+}
+
+}  // namespace op::internal

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where log messages go. As with CANN, ASCEND_GLOBAL_LOG_LEVEL (0 debug, 1 info, 2 warning, 3 error, 4 none) chooses and
+// ASCEND_SLOG_PRINT_TO_STDOUT=1 prints; without the latter, only a level that was asked for prints, to stderr.
+#include "log/log.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "graph/utils/type_utils.h"
+#include "runtime/runtime.h"
+
+namespace {
+
+struct LogSettings {
+  int32_t level = DLOG_ERROR;
+  FILE* stream = nullptr;
+};
+
+LogSettings ReadSettings() {
+  LogSettings settings;
+  const char* level = std::getenv("ASCEND_GLOBAL_LOG_LEVEL");
+  if (level != nullptr && level[0] >= '0' && level[0] <= '4' && level[1] == '\0') {
+    settings.level = level[0] - '0';
+    settings.stream = stderr;
+  }
+  const char* print = std::getenv("ASCEND_SLOG_PRINT_TO_STDOUT");
+  if (print != nullptr && std::strcmp(print, "1") == 0) settings.stream = stdout;
+  return settings;
+}
+
+const LogSettings& Settings() {
+  static const LogSettings settings = ReadSettings();
+  return settings;
+}
+
+std::string Format(const char* fmt, va_list args) {
+  va_list copy;
+  va_copy(copy, args);
+  const int length = std::vsnprintf(nullptr, 0, fmt, copy);
+  va_end(copy);
+  if (length < 0) return fmt;
+  std::string text(static_cast<size_t>(length), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, fmt, args);
+  return text;
+}
+
+}  // namespace
+
+extern "C" {
+
+int32_t CheckLogLevel(int32_t, int32_t level) {
+  const LogSettings& settings = Settings();
+  return settings.stream != nullptr && level >= settings.level ? 1 : 0;
+}
+
+void DlogRecord(int32_t moduleId, int32_t level, const char* fmt, ...) {
+  if (CheckLogLevel(moduleId, level) == 0) return;
+  static const char* const kNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+  va_list args;
+  va_start(args, fmt);
+  const std::string text = Format(fmt, args);
+  va_end(args);
+  const char* name = level >= 0 && level <= DLOG_ERROR ? kNames[level] : "EVENT";
+  std::fprintf(Settings().stream, "[%s] %s\n", name, text.c_str());
+}
+
+void ReportOpError(const char* op, const char* fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  const std::string text = Format(fmt, args);
+  va_end(args);
+  aclsim::ReportErrorText(std::string(op) + ": " + text);
+}
+
+}  // extern "C"
+
+namespace Ops {
+namespace Base {
+
+std::string ToString(ge::DataType type) { return ge::TypeUtils::DataTypeToSerialString(type); }
+std::string ToString(ge::Format format) { return ge::GetFormatName(format); }
+
+std::string ToString(const gert::Shape& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.GetDimNum(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(shape.GetDim(i));
+  }
+  return text + "]";
+}
+
+std::string ToString(const std::vector<const gert::Shape*>& shapes) {
+  std::string text = "[";
+  for (const gert::Shape* shape : shapes) {
+    if (text.size() > 1) text += ", ";
+    text += shape == nullptr ? "null" : ToString(*shape);
+  }
+  return text + "]";
+}
+
+}  // namespace Base
+}  // namespace Ops

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs tiling and inference functions on an operator call.
+#include "opbase/register/op_call.h"
+
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "exe_graph/runtime/infer_datatype_context.h"
+#include "exe_graph/runtime/infer_shape_context.h"
+#include "exe_graph/runtime/tiling_context.h"
+#include "exe_graph/runtime/tiling_parse_context.h"
+#include "platform/platform_infos_def.h"
+#include "runtime/runtime.h"
+#include "soc/soc.h"
+
+namespace aclsim {
+namespace {
+
+constexpr int32_t kSuccess = 0;
+constexpr int32_t kInferShapeError = 561001;
+constexpr int32_t kTilingError = 561002;
+constexpr size_t kMaxWorkspaces = 16;
+
+using Blob = std::unique_ptr<uint8_t[]>;
+
+template <typename T>
+Blob ScalarBlob(T value) {
+  Blob blob(new uint8_t[sizeof(T)]);
+  std::memcpy(blob.get(), &value, sizeof(T));
+  return blob;
+}
+
+Blob StringBlob(const std::string& text) {
+  Blob blob(new uint8_t[text.size() + 1]);
+  std::memcpy(blob.get(), text.c_str(), text.size() + 1);
+  return blob;
+}
+
+template <typename T, typename U>
+Blob ListBlob(const std::vector<U>& values) {
+  Blob blob = gert::ContinuousVector::Create<T>(values.size());
+  auto* list = reinterpret_cast<gert::ContinuousVector*>(blob.get());
+  (void)list->SetSize(values.size());
+  T* data = static_cast<T*>(list->MutableData());
+  for (size_t i = 0; i < values.size(); ++i) data[i] = static_cast<T>(values[i]);
+  return blob;
+}
+
+Blob ListListBlob(const std::vector<std::vector<int64_t>>& values) {
+  size_t bytes = sizeof(gert::ContinuousVectorVector) + values.size() * sizeof(size_t);
+  std::vector<size_t> offsets;
+  for (const std::vector<int64_t>& inner : values) {
+    offsets.push_back(bytes);
+    bytes += sizeof(gert::ContinuousVector) + inner.size() * sizeof(int64_t);
+  }
+  Blob blob(new uint8_t[bytes]());
+  auto* outer = reinterpret_cast<gert::ContinuousVectorVector*>(blob.get());
+  outer->Init(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    outer->MutableOffsets()[i] = offsets[i];
+    auto* inner = reinterpret_cast<gert::ContinuousVector*>(blob.get() + offsets[i]);
+    inner->Init(values[i].size());
+    (void)inner->SetSize(values[i].size());
+    std::memcpy(inner->MutableData(), values[i].data(), values[i].size() * sizeof(int64_t));
+  }
+  return blob;
+}
+
+// Without a definition the argument's own type decides.
+Blob UntypedBlob(const AttrArg& arg) {
+  switch (arg.kind) {
+    case AttrArg::Kind::kInt:
+      return ScalarBlob<int64_t>(arg.intValue);
+    case AttrArg::Kind::kFloat:
+      return ScalarBlob<float>(static_cast<float>(arg.floatValue));
+    case AttrArg::Kind::kBool:
+      return ScalarBlob<bool>(arg.intValue != 0);
+    case AttrArg::Kind::kString:
+      return StringBlob(arg.text);
+    case AttrArg::Kind::kListInt:
+      return ListBlob<int64_t>(arg.listInt);
+    case AttrArg::Kind::kListFloat:
+      return ListBlob<float>(arg.listFloat);
+    case AttrArg::Kind::kListBool:
+      return ListBlob<bool>(arg.listInt);
+  }
+  return nullptr;
+}
+
+// The argument as the definition types it; nullptr when it is of another nature.
+Blob TypedBlob(const AttrArg& arg, ops::AttrKind kind) {
+  const bool integer = arg.kind == AttrArg::Kind::kInt || arg.kind == AttrArg::Kind::kBool;
+  const bool number = integer || arg.kind == AttrArg::Kind::kFloat;
+  const double value = integer ? static_cast<double>(arg.intValue) : arg.floatValue;
+  switch (kind) {
+    case ops::AttrKind::kBool:
+      return integer ? ScalarBlob<bool>(arg.intValue != 0) : nullptr;
+    case ops::AttrKind::kInt:
+      return integer ? ScalarBlob<int64_t>(arg.intValue) : nullptr;
+    case ops::AttrKind::kFloat:
+      return number ? ScalarBlob<float>(static_cast<float>(value)) : nullptr;
+    case ops::AttrKind::kString:
+      return arg.kind == AttrArg::Kind::kString ? StringBlob(arg.text) : nullptr;
+    case ops::AttrKind::kListInt:
+      return arg.kind == AttrArg::Kind::kListInt ? ListBlob<int64_t>(arg.listInt) : nullptr;
+    case ops::AttrKind::kListFloat:
+      return arg.kind == AttrArg::Kind::kListFloat ? ListBlob<float>(arg.listFloat) : nullptr;
+    case ops::AttrKind::kListBool:
+      return arg.kind == AttrArg::Kind::kListBool ? ListBlob<bool>(arg.listInt) : nullptr;
+    case ops::AttrKind::kListListInt:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+Blob DefaultBlob(const ops::AttrRecord& attr) {
+  switch (attr.kind) {
+    case ops::AttrKind::kBool:
+      return ScalarBlob<bool>(attr.intValue != 0);
+    case ops::AttrKind::kInt:
+      return ScalarBlob<int64_t>(attr.intValue);
+    case ops::AttrKind::kFloat:
+      return ScalarBlob<float>(static_cast<float>(attr.floatValue));
+    case ops::AttrKind::kString:
+      return StringBlob(attr.stringValue.GetString());
+    case ops::AttrKind::kListInt:
+      return ListBlob<int64_t>(attr.listInt);
+    case ops::AttrKind::kListFloat:
+      return ListBlob<float>(attr.listFloat);
+    case ops::AttrKind::kListBool:
+      return ListBlob<bool>(attr.listInt);
+    case ops::AttrKind::kListListInt:
+      return ListListBlob(attr.listListInt);
+  }
+  return nullptr;
+}
+
+bool FillAttrs(const gert::OpImplEntry& op, const OpCall& call, gert::RuntimeAttrs* attrs) {
+  if (!op.def.has_value()) {
+    for (const AttrArg& arg : call.attrs) attrs->Append(UntypedBlob(arg));
+    return true;
+  }
+  const std::vector<ops::OpAttrDef>& defs = op.def->Attrs();
+  if (call.attrs.size() > defs.size()) {
+    ReportError("%s: got %zu attributes, its definition has %zu", call.type.c_str(),
+                call.attrs.size(), defs.size());
+    return false;
+  }
+  for (size_t i = 0; i < defs.size(); ++i) {
+    const ops::AttrRecord& record = defs[i].Record();
+    Blob blob;
+    if (i < call.attrs.size()) {
+      blob = TypedBlob(call.attrs[i], record.kind);
+      if (blob == nullptr) {
+        ReportError("%s: attribute %s was given a value of another type than defined",
+                    call.type.c_str(), record.name.GetString());
+        return false;
+      }
+    } else if (record.hasDefault) {
+      blob = DefaultBlob(record);
+    } else if (record.type == ops::REQUIRED) {
+      ReportError("%s: required attribute %s is missing", call.type.c_str(),
+                  record.name.GetString());
+      return false;
+    }
+    attrs->Append(std::move(blob));
+  }
+  return true;
+}
+
+void FillTensors(const std::vector<std::vector<TensorArg>>& params,
+                 std::vector<gert::AnchorInstanceInfo>* instances,
+                 std::vector<gert::CompileTimeTensorDesc>* descs,
+                 std::vector<gert::Tensor>* tensors) {
+  for (const std::vector<TensorArg>& param : params) {
+    instances->emplace_back(static_cast<uint32_t>(tensors->size()),
+                            static_cast<uint32_t>(param.size()));
+    for (const TensorArg& arg : param) {
+      gert::CompileTimeTensorDesc desc;
+      desc.SetDataType(arg.dataType);
+      desc.SetOriginFormat(arg.originFormat);
+      desc.SetStorageFormat(arg.storageFormat);
+      descs->push_back(desc);
+      gert::StorageShape shape;
+      shape.MutableOriginShape() = arg.origin;
+      shape.MutableStorageShape() = arg.storage;
+      const gert::StorageFormat format(arg.originFormat, arg.storageFormat, {});
+      const bool onHost = arg.hostData != nullptr;
+      tensors->emplace_back(shape, format, onHost ? gert::kOnHost : gert::kOnDeviceHbm,
+                            arg.dataType, const_cast<void*>(arg.hostData));
+    }
+  }
+}
+
+bool FillState(const gert::OpImplEntry& op, const OpCall& call, gert::OpCallState* state) {
+  static fe::PlatFormInfos platform;
+  state->node.type = call.type.c_str();
+  state->node.name = call.type.c_str();
+  FillTensors(call.inputs, &state->node.inputInstances, &state->node.inputs, &state->inputs);
+  FillTensors(call.outputs, &state->node.outputInstances, &state->node.outputs, &state->outputs);
+  state->platform = &platform;
+  return FillAttrs(op, call, &state->node.attrs);
+}
+
+// Calls code of an operator library, which may throw. Anything but 0 becomes code.
+int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
+                     const std::function<uint32_t()>& function) {
+  try {
+    const uint32_t status = function();
+    if (status == ge::GRAPH_SUCCESS) return kSuccess;
+    ReportError("%s: %s failed with status 0x%x", type.c_str(), what, status);
+  } catch (const std::exception& error) {
+    ReportError("%s: %s threw %s", type.c_str(), what, error.what());
+  } catch (...) {
+    ReportError("%s: %s threw an unknown exception", type.c_str(), what);
+  }
+  return code;
+}
+
+int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
+  if (op.createCompileInfo == nullptr) return kSuccess;
+  const std::string key = CurrentSoc().name + ":" + std::to_string(VectorCoreCount());
+  const std::lock_guard<std::mutex> lock(op.mutex);
+  std::shared_ptr<void>& info = op.compileInfo[key];
+  if (info == nullptr) {
+    std::shared_ptr<void> fresh(op.createCompileInfo(), op.deleteCompileInfo);
+    if (op.tilingParse != nullptr) {
+      gert::TilingParseContext context(state, fresh.get());
+      const int32_t status = CallUserCode("its tiling parse function", op.type, kTilingError,
+                                          [&] { return op.tilingParse(&context); });
+      if (status != kSuccess) return status;
+    }
+    info = std::move(fresh);
+  }
+  state->compileInfo = info.get();
+  return kSuccess;
+}
+
+}  // namespace
+
+int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result) {
+  if (op.tiling == nullptr) {
+    ReportError("%s: no tiling function is registered (IMPL_OP_OPTILING(%s).Tiling(...))",
+                call.type.c_str(), call.type.c_str());
+    return kTilingError;
+  }
+  gert::OpCallState state;
+  if (!FillState(op, call, &state)) return kTilingError;
+  gert::TilingData data(op.maxTilingDataSize);
+  Blob workspaces = gert::ContinuousVector::Create<size_t>(kMaxWorkspaces);
+  state.tilingData = &data;
+  state.workspaces = reinterpret_cast<gert::ContinuousVector*>(workspaces.get());
+  const int32_t parsed = CompileInfoOf(op, &state);
+  if (parsed != kSuccess) return parsed;
+
+  gert::TilingContext context(&state);
+  const int32_t status = CallUserCode("its tiling function", call.type, kTilingError,
+                                      [&] { return op.tiling(&context); });
+  if (status != kSuccess) return status;
+  if (state.blockDim == 0) {
+    ReportError("%s: its tiling function set a block dim of 0", call.type.c_str());
+    return kTilingError;
+  }
+  if (data.GetDataSize() > data.GetCapacity()) {
+    ReportError(
+        "%s: its tiling data takes %zu bytes, registered are %zu: raise "
+        "maxTilingDataSize in IMPL_OP_OPTILING(%s).Tiling(func, maxTilingDataSize)",
+        call.type.c_str(), data.GetDataSize(), data.GetCapacity(), call.type.c_str());
+    return kTilingError;
+  }
+  const auto* bytes = static_cast<const uint8_t*>(data.GetData());
+  result->data.assign(bytes, bytes + data.GetDataSize());
+  result->tilingKey = state.tilingKey;
+  result->blockDim = state.blockDim;
+  result->needAtomic = state.needAtomic;
+  result->workspaceBytes = 0;
+  const auto* sizes = static_cast<const size_t*>(state.workspaces->GetData());
+  for (size_t i = 0; i < state.workspaces->GetSize(); ++i) {
+    if (__builtin_add_overflow(result->workspaceBytes, sizes[i], &result->workspaceBytes)) {
+      ReportError("%s: its tiling function asked for more workspace than there are addresses",
+                  call.type.c_str());
+      return kTilingError;
+    }
+  }
+  return kSuccess;
+}
+
+int32_t RunInferShape(gert::OpImplEntry& op, OpCall* call) {
+  if (op.inferShape == nullptr) {
+    ReportError("%s: no shape inference is registered (IMPL_OP_INFERSHAPE(%s).InferShape(...))",
+                call->type.c_str(), call->type.c_str());
+    return kInferShapeError;
+  }
+  gert::OpCallState state;
+  if (!FillState(op, *call, &state)) return kInferShapeError;
+  gert::InferShapeContext shapes(&state);
+  int32_t status = CallUserCode("its shape inference", call->type, kInferShapeError,
+                                [&] { return op.inferShape(&shapes); });
+  if (status == kSuccess && op.inferDataType != nullptr) {
+    gert::InferDataTypeContext types(&state);
+    status = CallUserCode("its dtype inference", call->type, kInferShapeError,
+                          [&] { return op.inferDataType(&types); });
+  }
+  if (status != kSuccess) return status;
+  if (op.inferDataType == nullptr && op.outputTypeIsFirstInputs && !state.inputs.empty()) {
+    for (gert::Tensor& out : state.outputs) out.SetDataType(state.inputs[0].GetDataType());
+  }
+  size_t next = 0;
+  for (std::vector<TensorArg>& param : call->outputs) {
+    for (TensorArg& arg : param) {
+      const gert::Tensor& inferred = state.outputs[next++];
+      arg.origin = arg.storage = inferred.GetOriginShape();
+      arg.dataType = inferred.GetDataType();
+    }
+  }
+  return kSuccess;
+}
+
+}  // namespace aclsim

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operator call as tiling and inference see it, and the functions that run them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exe_graph/runtime/runtime_attrs.h"
+#include "opbase/register/registry.h"
+
+namespace aclsim {
+
+struct TensorArg {
+  gert::Shape origin;
+  gert::Shape storage;
+  ge::DataType dataType = ge::DT_UNDEFINED;
+  ge::Format originFormat = ge::FORMAT_ND;
+  ge::Format storageFormat = ge::FORMAT_ND;
+  const void* hostData = nullptr;  // of a host tensor, so that tiling can read values
+};
+
+struct AttrArg {
+  enum class Kind { kInt, kFloat, kBool, kString, kListInt, kListFloat, kListBool };
+  Kind kind = Kind::kInt;
+  int64_t intValue = 0;  // also bool
+  double floatValue = 0;
+  std::string text;
+  std::vector<int64_t> listInt;  // also list of bool
+  std::vector<float> listFloat;
+};
+
+struct OpCall {
+  std::string type;
+  // By parameter: no tensor for an absent optional one, any number for a dynamic one.
+  std::vector<std::vector<TensorArg>> inputs;
+  std::vector<std::vector<TensorArg>> outputs;
+  std::vector<AttrArg> attrs;
+};
+
+struct TilingResult {
+  std::vector<uint8_t> data;
+  uint64_t tilingKey = 0;
+  uint32_t blockDim = 1;
+  uint64_t workspaceBytes = 0;
+  bool needAtomic = false;  // the kernel adds to what its outputs hold
+};
+
+// Both return 0 or an aclnn status with the reason reported; what user code reported or threw comes with it.
+int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result);
+// Writes shapes, and dtypes where a function infers them, to call->outputs.
+int32_t RunInferShape(gert::OpImplEntry& op, OpCall* call);
+
+}  // namespace aclsim

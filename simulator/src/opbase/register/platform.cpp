@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chip facts for tiling, from the SoC table.
+#include <algorithm>
+#include <string>
+
+#include "platform/platform_infos_def.h"
+#include "runtime/runtime.h"
+#include "soc/soc.h"
+#include "tiling/platform/platform_ascendc.h"
+
+namespace fe {
+
+bool PlatFormInfos::GetPlatformRes(const std::string& label,
+                                   std::map<std::string, std::string>& values) {
+  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  if (label == "version") {
+    values = {{"SoC_version", soc.name},
+              {"Short_SoC_version", soc.shortName},
+              {"NpuArch", std::to_string(soc.npuArch)},
+              {"AIC_version", "AIC-C-" + std::to_string(soc.cceAicore)}};
+  } else if (label == "SoCInfo") {
+    const bool split = soc.aivCores > soc.aicCores;
+    values = {{"ai_core_cnt", std::to_string(soc.aicCores)},
+              {"cube_core_cnt", std::to_string(soc.aicCores)},
+              {"vector_core_cnt", std::to_string(aclsim::VectorCoreCount())},
+              {"core_type_list", split ? "CubeCore,VectorCore" : "AICore"},
+              {"l2_size", std::to_string(soc.l2Bytes)},
+              {"memory_size", std::to_string(soc.memBytes)}};
+  } else if (label == "AICoreSpec") {
+    values = {
+        {"ub_size", std::to_string(soc.ubBytes)},    {"l1_size", std::to_string(soc.l1Bytes)},
+        {"l0_a_size", std::to_string(soc.l0aBytes)}, {"l0_b_size", std::to_string(soc.l0aBytes)},
+        {"l0_c_size", std::to_string(soc.l0cBytes)}, {"vec_freq", std::to_string(soc.vecFreqMhz)}};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool PlatFormInfos::GetPlatformRes(const std::string& label, const std::string& key,
+                                   std::string& value) {
+  std::map<std::string, std::string> values;
+  if (!GetPlatformRes(label, values)) return false;
+  const auto found = values.find(key);
+  if (found == values.end()) return false;
+  value = found->second;
+  return true;
+}
+
+uint32_t PlatFormInfos::GetCoreNum() const { return aclsim::CurrentSoc().aicCores; }
+
+uint32_t PlatFormInfos::GetCoreNumByType(const std::string& coreType) {
+  return coreType == "VectorCore" ? aclsim::VectorCoreCount() : aclsim::CurrentSoc().aicCores;
+}
+
+void PlatFormInfos::GetLocalMemSize(const LocalMemType& type, uint64_t& size) {
+  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  switch (type) {
+    case LocalMemType::L0_A:
+    case LocalMemType::L0_B:
+      size = soc.l0aBytes;
+      break;
+    case LocalMemType::L0_C:
+      size = soc.l0cBytes;
+      break;
+    case LocalMemType::L1:
+      size = soc.l1Bytes;
+      break;
+    case LocalMemType::L2:
+      size = soc.l2Bytes;
+      break;
+    case LocalMemType::UB:
+      size = soc.ubTilingBytes;
+      break;
+    case LocalMemType::HBM:
+      size = soc.memBytes;
+      break;
+    case LocalMemType::RESERVED:
+      size = 0;
+      break;
+  }
+}
+
+}  // namespace fe
+
+namespace platform_ascendc {
+
+PlatformAscendC::PlatformAscendC(fe::PlatFormInfos* platformInfo) : platformInfo_(platformInfo) {
+  if (platformInfo == nullptr) {
+    aclsim::ReportErrorText(
+        "PlatformAscendC: the platform pointer is null; pass context->GetPlatformInfo()");
+  }
+}
+
+uint32_t PlatformAscendC::GetCoreNum() const { return GetCoreNumAic(); }
+
+uint32_t PlatformAscendC::GetCoreNumAic() const {
+  return platformInfo_ == nullptr ? 0 : aclsim::CurrentSoc().aicCores;
+}
+
+uint32_t PlatformAscendC::GetCoreNumAiv() const {
+  return platformInfo_ == nullptr ? 0 : aclsim::VectorCoreCount();
+}
+
+uint32_t PlatformAscendC::GetCoreNumVector() const {
+  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  if (platformInfo_ == nullptr || soc.npuArch != 2002 || soc.aivCores <= soc.aicCores) return 0;
+  return soc.aivCores - soc.aicCores;
+}
+
+// On split chips the scheduler counts groups of one AI core with its vector cores.
+uint32_t PlatformAscendC::CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNum,
+                                           uint32_t aivCoreNum) const {
+  if (aicCoreNum == 0 || aivCoreNum == 0 || aicCoreNum > aivCoreNum) return sliceNum;
+  const uint32_t ratio = aivCoreNum / aicCoreNum;
+  return (sliceNum + ratio - 1) / ratio;
+}
+
+uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const {
+  constexpr uint32_t kMiB = 1024 * 1024;
+  const uint32_t arch = aclsim::CurrentSoc().npuArch;
+  return arch == 2201 || arch == 3510 ? 16 * kMiB : 2 * kMiB;
+}
+
+void PlatformAscendC::GetCoreMemSize(const CoreMemType& memType, uint64_t& size) const {
+  size = 0;
+  if (platformInfo_ == nullptr || memType > CoreMemType::HBM) return;
+  platformInfo_->GetLocalMemSize(static_cast<fe::LocalMemType>(memType), size);
+  if (memType == CoreMemType::UB) size -= std::min<uint64_t>(size, reservedMemSize_);
+}
+
+void PlatformAscendC::ReserveLocalMemory(ReservedSize size) {
+  constexpr uint32_t kKiB = 1024;
+  switch (size) {
+    case ReservedSize::RESERVED_SIZE_8K:
+      reservedMemSize_ = 8 * kKiB;
+      break;
+    case ReservedSize::RESERVED_SIZE_16K:
+      reservedMemSize_ = 16 * kKiB;
+      break;
+    case ReservedSize::RESERVED_SIZE_32K:
+      reservedMemSize_ = 32 * kKiB;
+      break;
+  }
+}
+
+SocVersion PlatformAscendC::GetSocVersion() const {
+  static const std::pair<const char*, SocVersion> kVersions[] = {
+      {"Ascend910", SocVersion::ASCEND910},       {"Ascend910B", SocVersion::ASCEND910B},
+      {"Ascend910_93", SocVersion::ASCEND910_93}, {"Ascend310P", SocVersion::ASCEND310P},
+      {"Ascend310B", SocVersion::ASCEND310B},     {"Ascend950", SocVersion::ASCEND950},
+      {"Ascend910_95", SocVersion::ASCEND910_95}, {"Ascend310", SocVersion::ASCEND310},
+      {"Ascend610", SocVersion::ASCEND610},       {"Ascend610Lite", SocVersion::ASCEND610Lite},
+  };
+  for (const auto& [name, version] : kVersions) {
+    if (aclsim::CurrentSoc().shortName == name) return version;
+  }
+  return SocVersion::RESERVED_VERSION;
+}
+
+NpuArch PlatformAscendC::GetCurNpuArch() const {
+  return static_cast<NpuArch>(aclsim::CurrentSoc().npuArch);
+}
+
+uint32_t PlatformAscendC::GetVecRegLen() const {
+  return aclsim::CurrentSoc().npuArch == 3510 ? 256 : 0;
+}
+
+PlatformAscendC* PlatformAscendCManager::GetInstance() {
+  static fe::PlatFormInfos infos;
+  static PlatformAscendC platform(&infos);
+  return &platform;
+}
+
+PlatformAscendC* PlatformAscendCManager::GetInstance(const char*) { return GetInstance(); }
+
+}  // namespace platform_ascendc

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that have registered themselves, one table per operator package.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "register/op_def.h"
+#include "register/op_impl_registry.h"
+
+namespace gert {
+
+struct OpImplEntry {
+  std::string type;
+  std::optional<ops::OpDef> def;
+  OpImplRegisterV2::InferShapeKernelFunc inferShape = nullptr;
+  OpImplRegisterV2::InferDataTypeKernelFunc inferDataType = nullptr;
+  bool outputTypeIsFirstInputs = false;
+  OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
+  size_t maxTilingDataSize = 2048;
+  OpImplRegisterV2::TilingParseFunc tilingParse = nullptr;
+  OpImplRegisterV2::CompileInfoCreatorFunc createCompileInfo = nullptr;
+  OpImplRegisterV2::CompileInfoDeleterFunc deleteCompileInfo = nullptr;
+
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<void>> compileInfo;  // by SoC and core count
+};
+
+}  // namespace gert
+
+namespace aclsim {
+
+// Package 0 is the process itself: operators linked into it or loaded by somebody else.
+using PackageId = size_t;
+
+PackageId NewPackage();
+
+// While it lives, registrations of this thread go to the package: put it around dlopen.
+class PackageScope {
+ public:
+  explicit PackageScope(PackageId package);
+  ~PackageScope();
+  PackageScope(const PackageScope&) = delete;
+  PackageScope& operator=(const PackageScope&) = delete;
+
+ private:
+  PackageId previous_;
+};
+
+// nullptr when nothing of this type was registered there. Entries live as long as the process.
+gert::OpImplEntry* FindOp(PackageId package, const std::string& type);
+
+// An operator's parameters on one SoC, with the SoC's own configuration applied.
+struct ResolvedOp {
+  std::vector<ops::ParamRecord> inputs;
+  std::vector<ops::ParamRecord> outputs;
+};
+// False with a reason when the SoC (short name, any case) is not configured.
+bool ResolveOp(const ops::OpDef& def, const std::string& socShortName, ResolvedOp* resolved,
+               std::string* why);
+
+// The column of the dtype table that fits; DT_UNDEFINED stands for an absent tensor and fits anything. -1 when none does.
+// On success the types of every parameter, absent ones included, are in *types.
+int MatchDataTypes(const ResolvedOp& op, const std::vector<ge::DataType>& inputs,
+                   const std::vector<ge::DataType>& outputs, std::vector<ge::DataType>* types);
+
+}  // namespace aclsim

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Second stage: addresses are read, checked and handed to the stream together with the plan.
+#include <cinttypes>
+#include <cstring>
+#include <utility>
+
+#include "opbase/context.h"
+#include "opbase/executor.h"
+#include "opdev/op_log.h"
+#include "runtime/runtime.h"
+
+namespace op::internal {
+namespace {
+
+// Bytes of one use at the time of the run: device memory, translated again when the task runs, or host memory of the plan.
+struct BoundUse {
+  const void* device = nullptr;
+  uint8_t* host = nullptr;
+  uint64_t bytes = 0;
+};
+
+struct BoundRun {
+  std::shared_ptr<const Plan> plan;
+  std::vector<std::vector<BoundUse>> uses;  // by task
+  const void* workspace = nullptr;
+};
+
+std::string UseText(const Task& task, const TensorUse& use) {
+  return task.name + ": " + (use.storage->kind == Storage::Kind::kCaller ? "argument " : "") +
+         use.name;
+}
+
+aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspace,
+                    BoundUse* bound) {
+  if (use.storage == nullptr || use.Bytes() == 0) return ACLNN_SUCCESS;
+  bound->bytes = static_cast<uint64_t>(use.Bytes());
+  const Storage* storage = use.storage.get();
+  if (storage->kind == Storage::Kind::kHost) {
+    if (static_cast<uint64_t>(use.end) > storage->host->size()) {
+      OP_LOGE(ACLNN_ERR_INNER, "%s reaches outside its %" PRIu64 " bytes",
+              UseText(task, use).c_str(), storage->host->size());
+      return ACLNN_ERR_INNER;
+    }
+    bound->host = storage->host->data() + use.begin;
+    return ACLNN_SUCCESS;
+  }
+  const char* base = nullptr;
+  if (storage->kind == Storage::Kind::kTemporary && storage->boundTo == nullptr) {
+    base = static_cast<const char*>(workspace) + storage->offset;
+  } else {
+    const Storage* owner = storage->boundTo == nullptr ? storage : storage->boundTo.get();
+    if (owner->ownerDestroyed) {
+      OP_LOGE(ACLNN_ERR_PARAM_INVALID,
+              "%s was destroyed after the first stage; keep tensors alive until the second stage "
+              "has returned",
+              UseText(task, use).c_str());
+      return ACLNN_ERR_PARAM_INVALID;
+    }
+    if (owner->addr == nullptr) {
+      OP_LOGE(ACLNN_ERR_RUNTIME_ERROR,
+              "%s needs %" PRIu64 " bytes of device memory, its address is NULL",
+              UseText(task, use).c_str(), bound->bytes);
+      return ACLNN_ERR_RUNTIME_ERROR;
+    }
+    base = static_cast<const char*>(owner->addr) + (storage == owner ? 0 : storage->offset);
+  }
+  bound->device = base + use.begin;
+  std::string why;
+  if (aclsim::ToBacking(bound->device, bound->bytes, &why) == nullptr) {
+    OP_LOGE(ACLNN_ERR_RUNTIME_ERROR,
+            "%s needs %" PRIu64 " bytes of device memory at %p, %" PRIu64 " are there: %s",
+            UseText(task, use).c_str(), bound->bytes, bound->device,
+            aclsim::DeviceBytesFrom(bound->device), why.c_str());
+    return ACLNN_ERR_RUNTIME_ERROR;
+  }
+  return ACLNN_SUCCESS;
+}
+
+aclnnStatus CheckWorkspace(const void* workspace, uint64_t given, uint64_t needed) {
+  if (needed == 0) return ACLNN_SUCCESS;
+  if (given < needed) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID,
+            "the workspace has %" PRIu64 " bytes, the first stage asked for %" PRIu64, given,
+            needed);
+    return ACLNN_ERR_PARAM_INVALID;
+  }
+  std::string why;
+  if (aclsim::ToBacking(workspace, needed, &why) == nullptr) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID,
+            "the workspace at %p must be %" PRIu64 " bytes of device memory, %" PRIu64
+            " are there: %s",
+            workspace, needed, aclsim::DeviceBytesFrom(workspace), why.c_str());
+    return ACLNN_ERR_PARAM_INVALID;
+  }
+  return ACLNN_SUCCESS;
+}
+
+// A task's memory may have been freed since it was enqueued.
+uint8_t* Translate(const void* device, uint64_t bytes, const std::string& what,
+                   aclsim::TaskResult* result) {
+  std::string why;
+  uint8_t* backing = aclsim::ToBacking(device, bytes, &why);
+  if (backing == nullptr) {
+    constexpr int32_t kExecutionFailed = 507035;
+    *result = {kExecutionFailed, what + " lost its memory before the stream reached it: " + why};
+  }
+  return backing;
+}
+
+aclsim::TaskResult RunPlan(const BoundRun& run) {
+  for (size_t t = 0; t < run.plan->tasks.size(); ++t) {
+    const Task& task = *run.plan->tasks[t];
+    TaskInput input;
+    aclsim::TaskResult result;
+    for (size_t u = 0; u < task.uses.size(); ++u) {
+      const BoundUse& use = run.uses[t][u];
+      uint8_t* addr = use.host;
+      if (use.device != nullptr) {
+        addr = Translate(use.device, use.bytes, task.name + ": " + task.uses[u].name, &result);
+        if (addr == nullptr) return result;
+      }
+      input.addrs.push_back(addr);
+    }
+    if (task.workspaceBytes > 0) {
+      const char* start = static_cast<const char*>(run.workspace) + task.workspaceOffset;
+      input.workspace = Translate(start, task.workspaceBytes, task.name + ": workspace", &result);
+      if (input.workspace == nullptr) return result;
+    }
+    result = task.Run(input);
+    if (result.status != 0) return result;
+  }
+  return {};
+}
+
+aclnnStatus RunExecutor(void* workspace, uint64_t workspaceSize, ExecutorState& state,
+                        aclrtStream stream) {
+  auto run = std::make_shared<BoundRun>();
+  run->plan = state.GetPlan();
+  run->workspace = workspace;
+  aclnnStatus status = CheckWorkspace(workspace, workspaceSize, run->plan->workspaceBytes);
+  for (size_t t = 0; t < run->plan->tasks.size() && status == ACLNN_SUCCESS; ++t) {
+    const Task& task = *run->plan->tasks[t];
+    std::vector<BoundUse> uses(task.uses.size());
+    for (size_t u = 0; u < uses.size() && status == ACLNN_SUCCESS; ++u) {
+      status = BindUse(task, task.uses[u], workspace, &uses[u]);
+    }
+    run->uses.push_back(std::move(uses));
+  }
+  if (status != ACLNN_SUCCESS || run->plan->tasks.empty()) return status;
+  const int32_t enqueued = aclsim::EnqueueTask(stream, [run] { return RunPlan(*run); });
+  if (enqueued == 0) return ACLNN_SUCCESS;
+  OP_LOGE(ACLNN_ERR_RUNTIME_ERROR, "the stream %p does not take the task (error %d)", stream,
+          enqueued);
+  return ACLNN_ERR_RUNTIME_ERROR;
+}
+
+}  // namespace
+}  // namespace op::internal
+
+aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                                aclrtStream stream) {
+  if (executor == nullptr) {
+    OP_LOGE(ACLNN_ERR_PARAM_NULLPTR, "argument executor is NULL");
+    return ACLNN_ERR_PARAM_NULLPTR;
+  }
+  if (!op::internal::IsAliveExecutor(executor)) {
+    OP_LOGE(ACLNN_ERR_INNER,
+            "%p is not a live executor: it was run already without being repeatable "
+            "(aclSetAclOpExecutorRepeatable), was destroyed, or never came from a GetWorkspaceSize "
+            "function",
+            static_cast<const void*>(executor));
+    return ACLNN_ERR_INNER;
+  }
+  if (workspaceSize > 0 && workspace == nullptr) {
+    OP_LOGE(ACLNN_ERR_PARAM_NULLPTR, "workspace is NULL, workspaceSize is %" PRIu64, workspaceSize);
+    op::internal::DestroyExecutor(executor);
+    return ACLNN_ERR_PARAM_NULLPTR;
+  }
+  aclnnStatus status = ACLNN_ERR_INNER;
+  try {
+    status = op::internal::RunExecutor(workspace, workspaceSize, executor->State(), stream);
+  } catch (const std::exception& error) {
+    OP_LOGE(ACLNN_ERR_INNER, "%s", error.what());
+  }
+  if (!executor->State().repeatable) op::internal::DestroyExecutor(executor);
+  return status;
+}
+
+extern "C" aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
+  if (executor == nullptr) {
+    aclsim::ReportError("[%d] %s: the executor is NULL", ACLNN_ERR_INNER_NULLPTR, __func__);
+    return ACLNN_ERR_INNER_NULLPTR;
+  }
+  if (!op::internal::IsAliveExecutor(executor)) {
+    aclsim::ReportError(
+        "[%d] %s: %p is not a live executor; call it between the first stage and "
+        "the first run",
+        ACLNN_ERR_INNER, __func__, static_cast<const void*>(executor));
+    return ACLNN_ERR_INNER;
+  }
+  executor->State().repeatable = true;
+  return OK;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclsimRunTiling: an operator's tiling without data and without a launch.
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "aclsim/aclsim.h"
+#include "opbase/package.h"
+#include "opdev/op_errno.h"
+#include "runtime/runtime.h"
+#include "soc/soc.h"
+
+namespace {
+
+std::vector<std::vector<aclsim::TensorArg>> ToArgs(const aclsimTensorDesc* tensors, size_t count) {
+  std::vector<std::vector<aclsim::TensorArg>> args(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (tensors[i].dtype < 0) continue;  // an absent optional tensor
+    aclsim::TensorArg arg;
+    for (uint64_t d = 0; d < tensors[i].rank; ++d) arg.origin.AppendDim(tensors[i].dims[d]);
+    arg.storage = arg.origin;
+    arg.dataType = static_cast<ge::DataType>(tensors[i].dtype);
+    args[i].push_back(arg);
+  }
+  return args;
+}
+
+aclsim::AttrArg ToAttr(const aclsimAttr& attr) {
+  using Kind = aclsim::AttrArg::Kind;
+  aclsim::AttrArg arg;
+  switch (attr.kind) {
+    case aclsimAttr::ACLSIM_INT:
+      arg.kind = Kind::kInt;
+      break;
+    case aclsimAttr::ACLSIM_FLOAT:
+      arg.kind = Kind::kFloat;
+      break;
+    case aclsimAttr::ACLSIM_BOOL:
+      arg.kind = Kind::kBool;
+      break;
+    case aclsimAttr::ACLSIM_STRING:
+      arg.kind = Kind::kString;
+      break;
+    case aclsimAttr::ACLSIM_LIST_INT:
+      arg.kind = Kind::kListInt;
+      break;
+  }
+  arg.intValue = attr.i;
+  arg.floatValue = attr.f;
+  if (attr.s != nullptr) arg.text = attr.s;
+  if (attr.list != nullptr) arg.listInt.assign(attr.list, attr.list + attr.listSize);
+  return arg;
+}
+
+std::vector<ge::DataType> TypesOf(const std::vector<std::vector<aclsim::TensorArg>>& params) {
+  std::vector<ge::DataType> types;
+  for (const auto& param : params) {
+    types.push_back(param.empty() ? ge::DT_UNDEFINED : param[0].dataType);
+  }
+  return types;
+}
+
+int32_t Run(const char* opType, const aclsim::OpCall& call, char* json, size_t jsonSize) {
+  int32_t status = ACLNN_SUCCESS;
+  const std::vector<op::internal::FoundOp> found = op::internal::FindOpInPackages(opType, &status);
+  if (found.empty()) return ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
+  const op::internal::FoundOp* op = nullptr;
+  std::string why;
+  for (const op::internal::FoundOp& candidate : found) {
+    std::vector<ge::DataType> types;
+    std::vector<std::string> names;
+    if (op == nullptr && op::internal::ResolveTypes(candidate, TypesOf(call.inputs),
+                                                    TypesOf(call.outputs), &types, &names, &why)) {
+      op = &candidate;
+    }
+  }
+  if (op == nullptr) {
+    aclsim::ReportError("%s does not run on %s: %s", opType, aclsim::CurrentSoc().name.c_str(),
+                        why.c_str());
+    return ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
+  }
+  aclsim::TilingResult tiling;
+  status = aclsim::RunTiling(*op->entry, call, &tiling);
+  if (status != ACLNN_SUCCESS) return status;
+  std::string fields = op::internal::TilingJson(*op, tiling.data);
+  if (fields.empty()) fields = "{}";
+  const int length =
+      std::snprintf(json, jsonSize,
+                    "{\"op\":\"%s\",\"soc\":\"%s\",\"blockDim\":%" PRIu32 ",\"tilingKey\":%" PRIu64
+                    ",\"workspaceBytes\":%" PRIu64 ",\"tiling\":%s}",
+                    opType, aclsim::CurrentSoc().name.c_str(), tiling.blockDim, tiling.tilingKey,
+                    tiling.workspaceBytes, fields.c_str());
+  if (length >= 0 && static_cast<size_t>(length) < jsonSize) return ACLNN_SUCCESS;
+  aclsim::ReportError("aclsimRunTiling: the result takes %d bytes, the buffer has %zu", length + 1,
+                      jsonSize);
+  return ACLNN_ERR_PARAM_INVALID;
+}
+
+}  // namespace
+
+extern "C" int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* inputs,
+                                   size_t inputCount, const aclsimTensorDesc* outputs,
+                                   size_t outputCount, const aclsimAttr* attrs, size_t attrCount,
+                                   char* json, size_t jsonSize) {
+  if (opType == nullptr || (inputs == nullptr && inputCount > 0) ||
+      (outputs == nullptr && outputCount > 0) || (attrs == nullptr && attrCount > 0) ||
+      json == nullptr || jsonSize == 0) {
+    aclsim::ReportErrorText("aclsimRunTiling: an argument is NULL");
+    return ACLNN_ERR_PARAM_NULLPTR;
+  }
+  try {
+    aclsim::OpCall call;
+    call.type = opType;
+    call.inputs = ToArgs(inputs, inputCount);
+    call.outputs = ToArgs(outputs, outputCount);
+    for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(ToAttr(attrs[i]));
+    return Run(opType, call, json, jsonSize);
+  } catch (const std::exception& error) {
+    aclsim::ReportError("aclsimRunTiling: %s", error.what());
+    return ACLNN_ERR_INNER;
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a tensor's bytes are, and the maker of handles.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "opdev/common_types.h"
+#include "opdev/op_dfx.h"
+
+struct aclOpExecutor;
+
+namespace op::internal {
+
+// Host bytes that a kernel may be given: aligned like device memory.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(uint64_t bytes);
+  uint8_t* data() const { return data_.get(); }
+  uint64_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* p) const { std::free(p); }
+  };
+  std::unique_ptr<uint8_t, Free> data_;
+  uint64_t size_ = 0;
+};
+
+struct Storage {
+  enum class Kind {
+    kCaller,     // device memory that the caller names by address, now or before a run
+    kTemporary,  // a piece of the workspace
+    kHost,       // owned here
+  };
+  Kind kind = Kind::kCaller;
+  void* addr = nullptr;                // kCaller
+  bool ownerDestroyed = false;         // kCaller: the tensor that brought the address is gone
+  std::unique_ptr<AlignedBytes> host;  // kHost
+
+  // Set by planning, kTemporary: bytes from the start of the workspace, or of boundTo, whose memory it then shares.
+  uint64_t offset = 0;
+  std::shared_ptr<Storage> boundTo;
+};
+
+// Makes and destroys every handle, and knows which are alive. The memory of destroyed ones is kept for a while, so that
+// a stale pointer is recognised instead of hitting a new object at the same address.
+struct HandleMaker {
+  static aclTensor* NewTensor(const Shape& viewShape, const Strides* strides, int64_t offset,
+                              DataType dataType, Format format, const Shape& storageShape,
+                              std::shared_ptr<Storage> storage);
+  static void InitTensor(aclTensor* tensor, const Shape& viewShape, const Strides* strides,
+                         int64_t offset, DataType dataType, Format format,
+                         const Shape& storageShape);
+  static aclTensorList* NewTensorList(const aclTensor* const* tensors, uint64_t size);
+  static aclScalarList* NewScalarList(const aclScalar* const* scalars, uint64_t size);
+  static aclScalar* NewScalar(const void* data, DataType dataType);
+  template <typename Array, typename T>
+  static Array* NewArray(const T* values, uint64_t size, HandleKind kind);
+  static aclOpExecutor* NewExecutor();
+  static const std::shared_ptr<Storage>& StorageOf(const aclTensor* tensor) {
+    return tensor->storage_;
+  }
+};
+
+bool IsAlive(HandleKind kind, const void* handle);
+// False when the handle is not alive; nothing happens then.
+bool DestroyHandle(HandleKind kind, const void* handle);
+
+bool IsAliveExecutor(const aclOpExecutor* executor);
+bool DestroyExecutor(aclOpExecutor* executor);
+
+const char* HandleKindName(HandleKind kind);
+
+}  // namespace op::internal

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of an executor. A task is complete when it is added: shapes and strides are copied, only addresses come later.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opbase/storage.h"
+#include "opdev/common_types.h"
+#include "runtime/runtime.h"
+
+namespace op::internal {
+
+// A view that a task reads or writes.
+struct TensorUse {
+  std::shared_ptr<Storage> storage;  // nullptr: an optional tensor that is absent
+  DataType dataType = DataType::DT_UNDEFINED;
+  std::vector<int64_t> dims;
+  std::vector<int64_t> strides;
+  int64_t begin = 0;  // bytes from the start of the storage that the view touches: [begin, end)
+  int64_t end = 0;
+  int64_t first = 0;  // byte of the view's first element
+  bool rowMajor = true;
+  std::string name;  // for messages
+
+  int64_t Bytes() const { return end - begin; }
+};
+
+// False, with a reason reported, for views that have no bytes (negative dims, types without a size).
+bool MakeUse(const aclTensor* tensor, std::string name, TensorUse* use);
+
+struct TaskInput {
+  std::vector<uint8_t*> addrs;  // by use: byte `begin` of each
+  uint8_t* workspace = nullptr;
+};
+
+class Task {
+ public:
+  explicit Task(std::string taskName) : name(std::move(taskName)) {}
+  virtual ~Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  virtual aclsim::TaskResult Run(const TaskInput& input) const = 0;
+  // A kernel may read and write one buffer, as CANN lets it; host functions are not asked to.
+  virtual bool IsKernel() const { return false; }
+
+  std::string name;
+  std::vector<TensorUse> uses;  // inputs, then outputs
+  size_t inputCount = 0;
+  uint64_t workspaceBytes = 0;
+  uint64_t workspaceOffset = 0;  // set by planning
+  bool isViewCopy = false;       // one input copied to one output: planning may do without it
+};
+
+// A function on host pointers to the first elements of the views.
+class HostTask : public Task {
+ public:
+  using Body = std::function<void(const std::vector<TensorUse>& uses,
+                                  const std::vector<uint8_t*>& firstElements)>;
+  HostTask(std::string taskName, std::vector<TensorUse> inputs, std::vector<TensorUse> outputs,
+           Body body);
+  aclsim::TaskResult Run(const TaskInput& input) const override;
+
+ private:
+  Body body_;
+};
+
+}  // namespace op::internal

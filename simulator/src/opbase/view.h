@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry of views.
+#pragma once
+
+#include <cstdint>
+
+#include "opdev/common_types.h"
+
+namespace op::internal {
+
+// Dims of size 1 are ignored; 0 or 1 elements always are row-major.
+bool IsRowMajor(const Shape& shape, const Strides& strides);
+
+// Smallest and largest element index that a view touches, counted from the start of its storage. For an empty view, *first is
+// the offset and *last one less. False when dims are negative or the numbers overflow.
+bool ElementRange(const Shape& shape, const Strides& strides, int64_t offset, int64_t* first,
+                  int64_t* last);
+
+// The same in bytes, as a half-open range. Sub-byte types must be row-major and start on a byte.
+bool ByteRange(const Shape& shape, const Strides& strides, int64_t offset, DataType dataType,
+               int64_t* begin, int64_t* end);
+
+// Whether every element lies inside the tensor's storage shape; reports what does not fit, calling the tensor name.
+bool CheckView(const aclTensor* tensor, const char* name);
+
+}  // namespace op::internal
