@@ -111,7 +111,7 @@ void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, cons
   }
   // Strided operands may interleave without touching, and a destination at least one repeat below its source never overwrites
   // what is yet to be read.
-  const bool dense = lanes.contiguous || (dst.Dense() && src.Dense() && dst.repStride == lanes.lanes * dst.width &&
+  const bool dense = lanes.contiguous || (lanes.active == lanes.lanes && dst.Dense() && src.Dense() && dst.repStride == lanes.lanes * dst.width &&
                                           src.repStride == lanes.lanes * src.width);
   if (!neverShared && (!dense || d + kRepeatBytes <= s)) {
     return;

@@ -90,6 +90,7 @@ void ThrowFault(std::string kind, std::string detail, std::string advice) {
 }
 
 SourceLine FindKernelLine(const std::vector<void*>& stack) {
+  SourceLine fallback;  // module and offset of the first frame, for kernels without debug information
   Dl_info self{};
   dladdr(reinterpret_cast<const void*>(&FindKernelLine), &self);
   for (void* frame : stack) {
@@ -105,11 +106,11 @@ SourceLine FindKernelLine(const std::vector<void*>& stack) {
         return line;
       }
     }
-    if (info.dli_sname != nullptr) {
-      return {std::string(info.dli_fname) + "+" + Format("0x%zx", static_cast<size_t>(offset)), 0, ""};
+    if (fallback.file.empty()) {
+      fallback.file = std::string(info.dli_fname) + "+" + Format("0x%zx", static_cast<size_t>(offset));
     }
   }
-  return {};
+  return fallback;
 }
 
 }  // namespace aclsim

@@ -2,6 +2,7 @@
 // Spreads the cores of a launch over host threads and turns a fault into a report.
 #include "engine/launch.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -28,7 +29,11 @@ class HostThreads {
  public:
   static HostThreads& Instance() {
     // Leaked on purpose: worker threads may outlive static destruction at exit.
-    static auto* threads = new HostThreads;
+    static HostThreads* threads = [] {
+      // A forked child has none of the threads, and locks in whatever state the fork found them.
+      pthread_atfork(nullptr, nullptr, [] { threads = new HostThreads; });
+      return new HostThreads;
+    }();
     return *threads;
   }
 
