@@ -19,6 +19,7 @@ from rich.table import Table
 from aclgrad import __version__, dtypes, errors, user_data
 from aclgrad.errors import AclgradError
 from aclgrad.ops import all_specs, find
+from aclgrad.precision import Report, compare
 from aclgrad.spec import OpSpec
 
 app = typer.Typer(
@@ -242,8 +243,6 @@ def run_command(
     as_json: Json = False,
 ) -> None:
     """Run an operator on your own tensors."""
-    from aclgrad.precision import compare
-
     spec = find(op)
     inputs = user_data.load_inputs(spec, files, dtypes.parse(dtype) if dtype else None)
     attrs = user_data.parse_attrs(spec, attr or [], dim)
@@ -254,8 +253,7 @@ def run_command(
     opened = _open(device, soc)
     result = opened.run(spec, inputs, attrs, out)
     user_data.save(output, result)
-    first = next(iter(inputs.values()))
-    verdict = compare(result, spec.evaluate(inputs, attrs), first.dtype) if golden else None
+    verdict = _judge(spec, inputs, attrs, result) if golden else None
     if as_json:
         document: dict[str, Any] = {
             "op": spec.op,
@@ -276,6 +274,12 @@ def run_command(
             _out.print(str(verdict), markup=False)
     if verdict is not None and not verdict.passed:
         raise typer.Exit(1)
+
+
+def _judge(spec: OpSpec, inputs: Any, attrs: Any, result: Any) -> Report:
+    dtype = next(iter(inputs.values())).dtype
+    terms = spec.magnitudes(inputs, attrs)
+    return compare(result, spec.evaluate(inputs, attrs), dtype, terms=terms)
 
 
 @_command("tiling")

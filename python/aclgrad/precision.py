@@ -64,11 +64,11 @@ class Element:
 
 @dataclass(frozen=True)
 class Report:
-    """Verdict on one result. ``max_ulp`` counts spacings at ``max(|golden|, atol)``.
+    """Verdict on one result.
 
-    Below atol an ULP says nothing: sums that cancel leave a remainder whose own spacing is far
-    finer than the
-    rounding of the terms.
+    ``max_ulp`` counts spacings of the result's dtype, but none finer than float32's at the largest
+    term of the formula: where terms cancel, the remainder's own spacing says nothing of the
+    arithmetic. Where the terms are not known, ``atol`` stands for the finest magnitude.
     """
 
     passed: bool
@@ -118,12 +118,17 @@ def coarsest(*names: str) -> str:
     return max(known, key=lambda name: TOLERANCES[name].rtol)
 
 
-def compare(actual: NDArray[Any], golden: NDArray[np.float64], *computed_in: object) -> Report:
+def compare(
+    actual: NDArray[Any],
+    golden: NDArray[np.float64],
+    *computed_in: object,
+    terms: NDArray[np.float64] | None = None,
+) -> Report:
     """Judge a result against a float64 golden of the same shape.
 
     ``computed_in`` names the dtypes that the result was rounded to before its own: a float32
-    result cast from a
-    float16 one is held to the limits of float16.
+    result cast from a float16 one is held to the limits of float16. ``terms`` holds, per element,
+    the largest magnitude that the float32 arithmetic rounded on the way.
     """
     if actual.shape != golden.shape:
         raise ValueError(f"result: got shape {actual.shape}, want {golden.shape}")
@@ -142,7 +147,12 @@ def compare(actual: NDArray[Any], golden: NDArray[np.float64], *computed_in: obj
         scale = np.where(usable, np.abs(want), 0.0)
     matched = error <= limits.atol + limits.rtol * scale
     own_ulps = np.where(usable, error / limits.ulp(scale), error)
-    ulps = np.where(usable, error / limits.ulp(np.maximum(scale, limits.atol)), error)
+    if terms is None:
+        spacing = limits.ulp(np.maximum(scale, limits.atol))
+    else:
+        rounded_at = np.where(np.isfinite(terms), terms, 0.0)
+        spacing = np.maximum(limits.ulp(scale), TOLERANCES["float32"].ulp(rounded_at))
+    ulps = np.where(usable, error / spacing, error)
 
     total = int(actual.size)
     reasons = []

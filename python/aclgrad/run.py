@@ -67,13 +67,17 @@ def execute(
     return out.read(desc.dtype.numpy), before
 
 
-def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
-    """Golden result of a case in float64."""
+def inputs_of(spec: OpSpec, case: Case, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """Views of a case's inputs."""
     storages = case.storages(spec, seed)
-    inputs = {
+    return {
         arg.name: view(storages[arg.name], case.call.tensor(arg.name)) for arg in spec.input_args
     }
-    return spec.evaluate(inputs, case.call.attrs)
+
+
+def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
+    """Golden result of a case in float64."""
+    return spec.evaluate(inputs_of(spec, case, seed), case.call.attrs)
 
 
 def run_case(device: Device, spec: OpSpec, case: Case, seed: int = 0) -> Outcome:
@@ -89,7 +93,8 @@ def run_case(device: Device, spec: OpSpec, case: Case, seed: int = 0) -> Outcome
     stats = device.stats()
     desc = case.call.tensor(spec.output_args[0].name)
     actual = view(storage, desc)
-    report = compare(actual, golden(spec, case, seed), case.dtype.numpy)
+    terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
+    report = compare(actual, golden(spec, case, seed), case.dtype.numpy, terms=terms)
     message = str(report)
     inside = np.zeros(storage.size, bool)
     if not desc.empty:

@@ -136,7 +136,7 @@ class CopyTo(Step):
     arg: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OpSpec:
     """Everything that is particular to one operator."""
 
@@ -156,6 +156,7 @@ class OpSpec:
     golden: Callable[..., Float64]  # (inputs by name in float64, attributes by name) -> float64
     cases: Callable[[OpSpec, bool], Iterable[Case]]
     notes: tuple[str, ...] = ()
+    terms: Callable[..., Float64] | None = None  # largest magnitude that is rounded on the way
 
     def __post_init__(self) -> None:
         """Refuse a spec whose parts name arguments that do not exist."""
@@ -280,6 +281,16 @@ class OpSpec:
         }
         with np.errstate(all="ignore"):
             return self.golden(**wide, **attrs)
+
+    def magnitudes(
+        self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]
+    ) -> Float64 | None:
+        """Largest magnitude per element that the arithmetic rounds; None when not stated."""
+        if self.terms is None:
+            return None
+        wide = {name: np.asarray(array).astype(np.float64) for name, array in inputs.items()}
+        with np.errstate(all="ignore"):
+            return self.terms(**wide, **attrs)
 
     def defaults(self) -> dict[str, AttrValue]:
         """Return the default of every attribute."""

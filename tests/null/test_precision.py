@@ -100,6 +100,17 @@ def test_a_cast_result_is_held_to_what_it_was_computed_in() -> None:
     assert compare(coarse, want, ml_dtypes.bfloat16).passed
 
 
+def test_ulps_of_a_cancelled_sum_are_those_of_its_terms() -> None:
+    want = np.full(4, 1e-6)
+    got = np.float32(want + 2 * np.spacing(np.float32(8)))
+    assert compare(got, want).max_ulp > 1000
+    report = compare(got, want, terms=np.full(4, 8.0))
+    assert report.passed and 1.5 < report.max_ulp < 2.5
+    # The terms are float32's: they do not excuse a coarse dtype.
+    half = np.float16(1.0) + np.spacing(np.float16(1.0))
+    assert compare(half.reshape(1), np.ones(1), terms=np.full(1, 8.0)).max_ulp == 1.0
+
+
 def test_empty_and_scalar_results() -> None:
     assert compare(np.empty((0, 3), np.float32), np.empty((0, 3))).passed
     assert compare(np.float32(1.5).reshape(()), np.array(1.5)).passed

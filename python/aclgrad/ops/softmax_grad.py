@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnSoftmaxBackward: gradient of softmax from its output."""
 
+import numpy as np
+
 from aclgrad.cases import same_shape_grid
 from aclgrad.checks import (
     DimInRange,
@@ -34,6 +36,14 @@ def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: 
     if product.ndim == 0:
         return product - product * output
     result: Float64 = product - product.sum(axis=dim, keepdims=True) * output
+    return result
+
+
+def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803
+    """Magnitudes that cancel in the golden: the products and their sum."""
+    size = np.abs(gradOutput * output)
+    total = size if size.ndim == 0 else size.sum(axis=dim, keepdims=True)
+    result: Float64 = np.maximum(size, total * np.abs(output))
     return result
 
 
@@ -87,6 +97,7 @@ SPEC = OpSpec(
         CopyTo("out"),
     ),
     golden=golden,
+    terms=terms,
     cases=same_shape_grid,
     notes=(
         (

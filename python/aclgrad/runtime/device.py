@@ -43,9 +43,12 @@ class Device:
         if code != ALREADY_INITIALISED:
             self.libraries.check(code, "aclInit")
         self.libraries.call("aclrtSetDevice", 0)
+        self.stream: int | None = self._new_stream()
+
+    def _new_stream(self) -> int | None:
         stream = c.c_void_p()
         self.libraries.call("aclrtCreateStream", c.byref(stream))
-        self.stream = stream.value
+        return stream.value
 
     def close(self) -> None:
         """Give the device back."""
@@ -68,8 +71,16 @@ class Device:
         return Tensor(self.libraries, desc, address)
 
     def synchronize(self) -> None:
-        """Wait for the stream; raises what a launch reported."""
-        self.libraries.call("aclrtSynchronizeStream", self.stream)
+        """Wait for the stream; raises what a launch reported.
+
+        A stream that a kernel fault has stopped takes no more work: the next call gets a new one.
+        """
+        code = self.libraries.acl.aclrtSynchronizeStream(self.stream)
+        if code:
+            message = self.libraries.recent_message()
+            self.libraries.acl.aclrtDestroyStream(self.stream)
+            self.stream = self._new_stream()
+            raise AclnnError(code, "aclrtSynchronizeStream", message)
 
     def plan(
         self,
