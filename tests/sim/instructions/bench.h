@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the instruction test kernels share: the description of one call, as the Python side packs it, and UB to run it in.
+#pragma once
+
+#include "kernel_operator.h"
+
+enum Form : int32_t { kCount, kMask, kBits, kPresetMask, kPresetBits, kCounterMask, kCounterPreset };
+
+struct Call {
+  int32_t op;
+  int32_t form;
+  int32_t dtype;     // of dst
+  int32_t srcDtype;  // of the sources
+  uint64_t mask[2];
+  int32_t repeat;
+  int32_t blk[3];
+  int32_t rep[3];
+  int32_t mode;  // rounding, comparison, order, ...
+  uint64_t scalar;
+  int32_t count;
+  int32_t extra[5];
+};
+static_assert(sizeof(Call) == 96, "matches bench.py");
+
+constexpr uint32_t kAreaBytes = 32768;
+
+// Three areas of UB: dst, src0, src1, filled from GM before the call; dst goes back afterwards.
+struct Areas {
+  Areas(GM_ADDR dst, GM_ADDR src0, GM_ADDR src1) : gm{dst, src0, src1} {
+    for (int i = 0; i < 3; ++i) {
+      pipe.InitBuffer(buffers[i], kAreaBytes);
+      AscendC::GlobalTensor<uint8_t> from;
+      from.SetGlobalBuffer(gm[i]);
+      AscendC::DataCopy(Area<uint8_t>(i), from, kAreaBytes);
+    }
+  }
+  void Finish() {
+    AscendC::GlobalTensor<uint8_t> to;
+    to.SetGlobalBuffer(gm[0]);
+    AscendC::DataCopy(to, Area<uint8_t>(0), kAreaBytes);
+  }
+  template <typename T>
+  AscendC::LocalTensor<T> Area(int i) {
+    return buffers[i].Get<T>();
+  }
+  AscendC::TPipe pipe;
+  AscendC::TBuf<> buffers[3];
+  GM_ADDR gm[3];
+};
+
+template <typename T>
+T ScalarOf(const Call& call) {
+  T value;
+  __builtin_memcpy(&value, &call.scalar, sizeof(T));
+  return value;
+}
+
+// Puts the mask register and mode into the state that the form wants, runs, restores.
+template <typename T, typename Run>
+void WithMask(const Call& call, Run run) {
+  const bool counter = call.form == kCounterMask || call.form == kCounterPreset;
+  if (counter) {
+    AscendC::SetMaskCount();
+  }
+  if (call.form == kPresetMask) {
+    AscendC::SetVectorMask<T>(static_cast<int32_t>(call.mask[0]));
+  } else if (call.form == kPresetBits) {
+    AscendC::SetVectorMask<T>(call.mask[1], call.mask[0]);
+  } else if (call.form == kCounterPreset) {
+    AscendC::SetVectorMask<T, AscendC::MaskMode::COUNTER>(static_cast<int32_t>(call.mask[0]));
+  }
+  run();
+  if (counter) {
+    AscendC::SetMaskNorm();
+  }
+  AscendC::ResetMask();
+}
+
+inline bool Preset(const Call& call) {
+  return call.form == kPresetMask || call.form == kPresetBits || call.form == kCounterPreset;
+}
+
+// Calls f with a value of the element type; numbers as in bench.py.
+template <typename F>
+void ForType(int32_t dtype, F f) {
+  switch (dtype) {
+    case 0:
+      return f(float());
+    case 1:
+      return f(half());
+    case 2:
+      return f(bfloat16_t());
+    case 3:
+      return f(int8_t());
+    case 4:
+      return f(uint8_t());
+    case 5:
+      return f(int16_t());
+    case 6:
+      return f(uint16_t());
+    case 7:
+      return f(int32_t());
+    case 8:
+      return f(uint32_t());
+    case 9:
+      return f(int64_t());
+    default:
+      AscendC::Trap();
+  }
+}
+
+// The types that the vector unit computes in.
+template <typename F>
+void ForLaneType(int32_t dtype, F f) {
+  switch (dtype) {
+    case 0:
+      return f(float());
+    case 1:
+      return f(half());
+    case 5:
+      return f(int16_t());
+    case 6:
+      return f(uint16_t());
+    case 7:
+      return f(int32_t());
+    case 8:
+      return f(uint32_t());
+    default:
+      AscendC::Trap();
+  }
+}
+
+inline Call ReadCall(GM_ADDR address) {
+  Call call;
+  __builtin_memcpy(&call, address, sizeof(call));
+  return call;
+}

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the instruction test kernels, launches them and models how an instruction walks UB."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+HERE = Path(__file__).parent
+AREA = 32768
+BLOCK = 32
+
+Array = npt.NDArray[Any]
+
+# Numbers as in bench.h.
+DTYPES: list[npt.DTypeLike] = [
+    np.float32,
+    np.float16,
+    ml_dtypes.bfloat16,
+    np.int8,
+    np.uint8,
+    np.int16,
+    np.uint16,
+    np.int32,
+    np.uint32,
+    np.int64,
+]
+FLOAT, HALF, BF16, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64 = range(10)
+COUNT, MASK, BITS, PRESET_MASK, PRESET_BITS, COUNTER_MASK, COUNTER_PRESET = range(7)
+FORMS = [COUNT, MASK, BITS, PRESET_MASK, PRESET_BITS, COUNTER_MASK, COUNTER_PRESET]
+
+
+def width_of(dtype: int) -> int:
+    """Bytes per element."""
+    return np.dtype(DTYPES[dtype]).itemsize
+
+
+class KernelError(Exception):
+    """A launch failed; the text is the simulator's report."""
+
+    def __init__(self, code: int, text: str) -> None:
+        """Keeps the error code next to the text."""
+        super().__init__(text)
+        self.code = code
+
+
+def compile_kernel(toolkit: Path, folder: Path, name: str, *flags: str) -> Path:
+    """Builds tests/sim/instructions/<name>.cpp into a kernel library."""
+    target = folder / f"{name}{''.join(flags)}.so"
+    if not target.exists():
+        command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
+        command += ["-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", f"-I{toolkit}/include"]
+        command += [str(HERE / f"{name}.cpp"), "-o", str(target), *(flags or ("-O1", "-g"))]
+        command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+        subprocess.run(command, check=True)
+    return target
+
+
+class Runtime:
+    """The simulator's runtime by ctypes, with a few device blocks that live as long as it."""
+
+    def __init__(self, toolkit: Path) -> None:
+        """Initialises the runtime; another user in this process may have done so before."""
+        self.lib = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"), mode=os.RTLD_GLOBAL)
+        self.lib.aclGetRecentErrMsg.restype = ctypes.c_char_p
+        self.lib.aclsimGetOption.restype = ctypes.c_char_p
+        self.lib.aclInit(None)
+        assert self.lib.aclrtSetDevice(0) == 0, self.message()
+        self.blocks: dict[int, tuple[int, int]] = {}
+
+    def message(self) -> str:
+        """What aclGetRecentErrMsg has to say."""
+        text = self.lib.aclGetRecentErrMsg()
+        return text.decode() if text is not None else ""
+
+    def option(self, name: str) -> str:
+        """An option in force."""
+        return str(self.lib.aclsimGetOption(name.encode()).decode())
+
+    def set_option(self, name: str, value: str) -> None:
+        """Sets an option of the simulator."""
+        code = self.lib.aclsimSetOption(name.encode(), value.encode())
+        assert code == 0, self.message()
+
+    def _block(self, slot: int, size: int) -> int:
+        """A device block of at least this size."""
+        address, have = self.blocks.get(slot, (0, 0))
+        if have < size:
+            if address:
+                assert self.lib.aclrtFree(ctypes.c_void_p(address)) == 0, self.message()
+            out = ctypes.c_void_p()
+            code = self.lib.aclrtMalloc(ctypes.byref(out), ctypes.c_size_t(size), 0)
+            assert code == 0, self.message()
+            address = out.value or 0
+            self.blocks[slot] = (address, size)
+        return address
+
+    def launch(
+        self,
+        entry: Any,
+        arrays: Sequence[Array],
+        outputs: Sequence[int] = (0,),
+        block_dim: int = 1,
+        key: int = 0,
+    ) -> list[Array]:
+        """Copies the arrays to the device, runs the kernel, returns those listed in outputs."""
+        addresses = []
+        for slot, array in enumerate(arrays):
+            address = self._block(slot, max(array.nbytes, 1))
+            self._copy(address, array.ctypes.data, array.nbytes, 1)
+            addresses.append(address)
+        count = len(arrays)
+        code = self.lib.aclsimLaunchKernel(
+            b"kernel",
+            ctypes.cast(entry, ctypes.c_void_p),
+            ctypes.c_uint32(block_dim),
+            ctypes.c_uint64(key),
+            (ctypes.c_void_p * count)(*addresses),
+            (ctypes.c_uint64 * count)(*(array.nbytes for array in arrays)),
+            ctypes.c_size_t(count),
+            None,
+        )
+        assert code == 0, self.message()
+        code = self.lib.aclrtSynchronizeStream(None)
+        if code != 0:
+            text = self.message()
+            # The device is lost after a fault, as on hardware.
+            self.lib.aclrtResetDeviceForce(0)
+            self.blocks.clear()
+            assert self.lib.aclrtSetDevice(0) == 0, self.message()
+            raise KernelError(code, text)
+        results = []
+        for index in outputs:
+            out = np.empty_like(arrays[index])
+            self._copy(out.ctypes.data, addresses[index], out.nbytes, 2)
+            results.append(out)
+        return results
+
+    def _copy(self, to: int, source: int, size: int, kind: int) -> None:
+        """A blocking copy."""
+        code = self.lib.aclrtMemcpy(
+            ctypes.c_void_p(to), ctypes.c_size_t(size), ctypes.c_void_p(source),
+            ctypes.c_size_t(size), kind,
+        )  # fmt: skip
+        assert code == 0, self.message()
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an instruction, in bench.h's terms."""
+
+    op: int = 0
+    form: int = COUNT
+    dtype: int = FLOAT
+    src_dtype: int = FLOAT
+    mask: tuple[int, int] = (0, 0)
+    repeat: int = 1
+    blk: tuple[int, int, int] = (1, 1, 1)
+    rep: tuple[int, int, int] = (8, 8, 8)
+    mode: int = 0
+    scalar: Any = 0
+    scalar_dtype: npt.DTypeLike = np.float32
+    count: int = 0
+    extra: tuple[int, ...] = field(default=(0, 0, 0, 0, 0))
+
+    def pack(self) -> Array:
+        """The bytes of the C struct."""
+        scalar = np.array([self.scalar]).astype(self.scalar_dtype).tobytes().ljust(8, b"\0")
+        extra = (*self.extra, 0, 0, 0, 0, 0)[:5]
+        data = struct.pack(
+            "<4i2Qi3i3ii8si5i", self.op, self.form, self.dtype, self.src_dtype, *self.mask,
+            self.repeat, *self.blk, *self.rep, self.mode, scalar, self.count, *extra,
+        )  # fmt: skip
+        return np.frombuffer(data, np.uint8).copy()
+
+
+def repeats(call: Call, lane_width: int) -> list[Array]:
+    """The working lanes of each repeat, by the documented meaning of every form."""
+    lanes = 256 // lane_width
+    everything = np.arange(lanes)
+    if call.form in (COUNT, COUNTER_MASK, COUNTER_PRESET):
+        total = call.count if call.form == COUNT else call.mask[0]
+        return [everything[: min(lanes, total - r)] for r in range(0, total, lanes)]
+    if call.form in (MASK, PRESET_MASK):
+        working = everything[: min(call.mask[0], lanes)]
+    else:
+        bits = call.mask[0] | call.mask[1] << 64
+        working = everything[[bool(bits >> int(lane) & 1) for lane in everything]]
+    return [working] * call.repeat if len(working) else []
+
+
+def walk(call: Call, slot: int, width: int, lane_width: int) -> list[Array]:
+    """Element indices that each repeat touches in one operand: 0 dst, 1 src0, 2 src1."""
+    lanes = 256 // lane_width
+    per_block = BLOCK // width
+    result = []
+    for r, working in enumerate(repeats(call, lane_width)):
+        if call.form == COUNT:
+            result.append(r * lanes + working)
+            continue
+        block, inside = np.divmod(working, per_block)
+        start = r * call.rep[slot] + block * call.blk[slot]
+        result.append(start * per_block + inside)
+    return result
+
+
+def flat(parts: list[Array]) -> Array:
+    """One index array; a reduction or a strided call has few repeats."""
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def area(values: Array) -> Array:
+    """Values at the start of an area of UB size, the rest a byte pattern."""
+    raw = np.full(AREA, 0xA5, np.uint8)
+    data = np.frombuffer(np.ascontiguousarray(values).tobytes(), np.uint8)
+    raw[: data.size] = data
+    return raw
+
+
+def random_values(rng: np.random.Generator, dtype: int, size: int) -> Array:
+    """Values over the whole range of a type, special ones among them."""
+    kind = np.dtype(DTYPES[dtype])
+    if dtype not in (FLOAT, HALF, BF16):
+        info = np.iinfo(kind)
+        values = rng.integers(info.min, info.max, size, dtype=kind, endpoint=True)
+        values[:4] = [info.min, info.max, 0, 1]
+        return values
+    tiny = {FLOAT: 1e-40, HALF: 3e-7, BF16: 1e-39}[dtype]
+    large = {FLOAT: 3.4028235e38, HALF: 65504.0, BF16: 3.3895314e38}[dtype]
+    special = [np.nan, np.inf, -np.inf, 0.0, -0.0, tiny, -tiny, large, -large, 1.0, -1.0]
+    values = rng.normal(0, 8, size).astype(kind)
+    where = rng.permutation(size)[: size // 3]
+    values[where] = np.array(rng.choice(special, where.size)).astype(kind)
+    return values
+
+
+def same_bits(got: Array, want: Array, dtype: int) -> None:
+    """Equal bit for bit, except that one NaN is as good as another."""
+    kind = np.dtype(DTYPES[dtype])
+    a, b = got.view(kind), want.view(kind)
+    equal = a.view(f"u{kind.itemsize}") == b.view(f"u{kind.itemsize}")
+    if dtype in (FLOAT, HALF, BF16):
+        equal |= np.isnan(a.astype(np.float32)) & np.isnan(b.astype(np.float32))
+    if not equal.all():
+        where = int(np.argmin(equal))
+        raise AssertionError(
+            f"{(~equal).sum()} of {equal.size} differ, first at {where}: "
+            f"{a[where]!r} ({a[where : where + 1].tobytes().hex()}) want {b[where]!r}"
+        )
+
+
+class Bench:
+    """Runs calls of the compiled kernels."""
+
+    def __init__(self, runtime: Runtime, libraries: dict[str, ctypes.CDLL]) -> None:
+        """libraries: kernel source name -> loaded library."""
+        self.runtime = runtime
+        self.libraries = libraries
+
+    def run(self, kernel: str, call: Call, *areas: Array) -> Array:
+        """dst, src0, src1 as areas; returns dst."""
+        library, _, name = kernel.partition(":")
+        full = [*areas, *(np.zeros(AREA, np.uint8) for _ in range(3 - len(areas)))]
+        entry = self.libraries[library][name]
+        return self.runtime.launch(entry, [*full, call.pack()])[0]
+
+
+def with_form(call: Call, form: int, lanes: int) -> Call:
+    """The same call in another form, with a mask and strides that show every mistake."""
+    if form == COUNT:
+        return replace(call, form=form, count=lanes * 3 + 5)
+    if form in (MASK, PRESET_MASK):
+        return replace(call, form=form, mask=(lanes - 3, 0), repeat=3)
+    if form in (BITS, PRESET_BITS):
+        high = 0x8000_0000_F0F0_1234 if lanes > 64 else 0
+        return replace(call, form=form, mask=(0x9234_5678_ABCD_EF01, high), repeat=3)
+    return replace(call, form=form, mask=(lanes * 2 + 7, 0), repeat=1)

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every element-wise instruction in every form.
+#include "bench.h"
+
+using namespace AscendC;
+
+namespace {
+
+BinaryRepeatParams BinaryParams(const Call& c) {
+  return BinaryRepeatParams(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]), static_cast<uint8_t>(c.blk[2]),
+                            static_cast<uint8_t>(c.rep[0]), static_cast<uint8_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
+}
+UnaryRepeatParams UnaryParams(const Call& c) {
+  return UnaryRepeatParams(static_cast<uint16_t>(c.blk[0]), static_cast<uint16_t>(c.blk[1]), static_cast<uint8_t>(c.rep[0]),
+                           static_cast<uint8_t>(c.rep[1]));
+}
+
+// The forms of one instruction; Fn... are its operands up to the mask.
+#define FORMS(Name, T, params, ...)                                                      \
+  do {                                                                                   \
+    const auto repeat = static_cast<uint8_t>(c.repeat);                                  \
+    if (c.form == kCount) {                                                              \
+      Name(__VA_ARGS__, c.count);                                                        \
+    } else if (c.form == kBits) {                                                        \
+      uint64_t maskBits[2] = {c.mask[0], c.mask[1]};                                     \
+      Name(__VA_ARGS__, maskBits, repeat, params(c));                                    \
+    } else if (Preset(c)) {                                                              \
+      Name<T, false>(__VA_ARGS__, MASK_PLACEHOLDER, repeat, params(c));                  \
+    } else {                                                                             \
+      Name(__VA_ARGS__, c.mask[0], repeat, params(c));                                   \
+    }                                                                                    \
+  } while (0)
+#define FORMS2(Name, T, U, params, ...)                                                  \
+  do {                                                                                   \
+    const auto repeat = static_cast<uint8_t>(c.repeat);                                  \
+    if (c.form == kCount) {                                                              \
+      Name(__VA_ARGS__, c.count);                                                        \
+    } else if (c.form == kBits) {                                                        \
+      uint64_t maskBits[2] = {c.mask[0], c.mask[1]};                                     \
+      Name(__VA_ARGS__, maskBits, repeat, params(c));                                    \
+    } else if (Preset(c)) {                                                              \
+      Name<T, U, false>(__VA_ARGS__, MASK_PLACEHOLDER, repeat, params(c));               \
+    } else {                                                                             \
+      Name(__VA_ARGS__, c.mask[0], repeat, params(c));                                   \
+    }                                                                                    \
+  } while (0)
+
+}  // namespace
+
+#define CASE2(number, Name) \
+  case number:              \
+    FORMS(Name, T, BinaryParams, dst, a, b); \
+    break;
+
+extern "C" __global__ __aicore__ void binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  ForLaneType(c.dtype, [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    const LocalTensor<T> a = areas.Area<T>(1);
+    const LocalTensor<T> b = areas.Area<T>(2);
+    WithMask<T>(c, [&] {
+      switch (c.op) {
+        CASE2(0, Add)
+        CASE2(1, Sub)
+        CASE2(2, Mul)
+        CASE2(3, Div)
+        CASE2(4, Max)
+        CASE2(5, Min)
+        CASE2(6, And)
+        CASE2(7, Or)
+        CASE2(8, AddRelu)
+        CASE2(9, SubRelu)
+        case 10:
+          FORMS2(MulAddDst, T, T, BinaryParams, dst, a, b);
+          break;
+        default:
+          Trap();
+      }
+    });
+  });
+  areas.Finish();
+}
+
+// dst float, sources half: MulAddDst (0) and Axpy (1).
+extern "C" __global__ __aicore__ void accumulate_half(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  const LocalTensor<float> dst = areas.Area<float>(0);
+  const LocalTensor<half> a = areas.Area<half>(1);
+  const LocalTensor<half> b = areas.Area<half>(2);
+  WithMask<float>(c, [&] {
+    if (c.op == 0) {
+      FORMS2(MulAddDst, float, half, BinaryParams, dst, a, b);
+    } else {
+      FORMS2(Axpy, float, half, UnaryParams, dst, a, ScalarOf<half>(c));
+    }
+  });
+  areas.Finish();
+}
+
+#define CASE1(number, Name) \
+  case number:              \
+    FORMS(Name, T, UnaryParams, dst, a); \
+    break;
+
+extern "C" __global__ __aicore__ void unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  ForLaneType(c.dtype, [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    const LocalTensor<T> a = areas.Area<T>(1);
+    WithMask<T>(c, [&] {
+      switch (c.op) {
+        CASE1(0, Exp)
+        CASE1(1, Ln)
+        CASE1(2, Abs)
+        CASE1(3, Sqrt)
+        CASE1(4, Rsqrt)
+        CASE1(5, Reciprocal)
+        CASE1(6, Relu)
+        CASE1(7, Not)
+        default:
+          Trap();
+      }
+    });
+  });
+  areas.Finish();
+}
+
+#define CASES(number, Name) \
+  case number:              \
+    FORMS(Name, T, UnaryParams, dst, a, ScalarOf<T>(c)); \
+    break;
+
+extern "C" __global__ __aicore__ void scalar(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  ForLaneType(c.dtype, [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    const LocalTensor<T> a = areas.Area<T>(1);
+    WithMask<T>(c, [&] {
+      switch (c.op) {
+        CASES(0, Adds)
+        CASES(1, Muls)
+        CASES(2, Maxs)
+        CASES(3, Mins)
+        CASES(4, ShiftLeft)
+        CASES(5, ShiftRight)
+        CASES(6, LeakyRelu)
+        case 7:
+          FORMS2(Axpy, T, T, UnaryParams, dst, a, ScalarOf<T>(c));
+          break;
+        case 8:
+          ShiftRight(dst, a, ScalarOf<T>(c), c.mask[0], static_cast<uint8_t>(c.repeat), UnaryParams(c), true);
+          break;
+        default:
+          Trap();
+      }
+    });
+  });
+  areas.Finish();
+}
+
+namespace {
+
+template <typename T, typename U, typename... Pairs>
+constexpr bool kOneOf = (std::is_same_v<void(T, U), Pairs> || ...);
+
+// Destination and source of every conversion.
+template <typename T, typename U>
+constexpr bool kConverts =
+    kOneOf<T, U, void(float, half), void(int32_t, half), void(int16_t, half), void(int8_t, half), void(uint8_t, half),
+           void(float, bfloat16_t), void(int32_t, bfloat16_t), void(half, float), void(bfloat16_t, float),
+           void(int16_t, float), void(int32_t, float), void(int64_t, float), void(float, float), void(half, int8_t),
+           void(half, uint8_t), void(half, int16_t), void(float, int16_t), void(float, int32_t), void(int16_t, int32_t),
+           void(int64_t, int32_t), void(int32_t, int64_t), void(float, int64_t)>;
+
+}  // namespace
+
+extern "C" __global__ __aicore__ void cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  ForType(c.dtype, [&](auto to) {
+    ForType(c.srcDtype, [&](auto from) {
+      using T = decltype(to);
+      using U = decltype(from);
+      if constexpr (kConverts<T, U>) {
+        const LocalTensor<T> dst = areas.Area<T>(0);
+        const LocalTensor<U> a = areas.Area<U>(1);
+        const auto mode = static_cast<RoundMode>(c.mode);
+        WithMask<T>(c, [&] { FORMS2(Cast, T, U, UnaryParams, dst, a, mode); });
+      } else {
+        Trap();
+      }
+    });
+  });
+  areas.Finish();
+}
+
+// 0 Duplicate, 1 Copy
+extern "C" __global__ __aicore__ void fill(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  ForLaneType(c.dtype, [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    const LocalTensor<T> a = areas.Area<T>(1);
+    const T value = ScalarOf<T>(c);
+    uint64_t bits[2] = {c.mask[0], c.mask[1]};
+    const auto repeat = static_cast<uint8_t>(c.repeat);
+    const auto blk = static_cast<uint16_t>(c.blk[0]);
+    const auto rep = static_cast<uint8_t>(c.rep[0]);
+    WithMask<T>(c, [&] {
+      if (c.op == 0) {
+        if (c.form == kCount) {
+          Duplicate(dst, value, c.count);
+        } else if (c.form == kBits) {
+          Duplicate(dst, value, bits, repeat, blk, rep);
+        } else if (Preset(c)) {
+          Duplicate<T, false>(dst, value, MASK_PLACEHOLDER, repeat, blk, rep);
+        } else {
+          Duplicate(dst, value, c.mask[0], repeat, blk, rep);
+        }
+        return;
+      }
+      const CopyRepeatParams params(blk, static_cast<uint16_t>(c.blk[1]), rep, static_cast<uint16_t>(c.rep[1]));
+      if (c.form == kBits) {
+        Copy(dst, a, bits, repeat, params);
+      } else if (Preset(c)) {
+        Copy<T, false>(dst, a, MASK_PLACEHOLDER, repeat, params);
+      } else {
+        Copy(dst, a, c.mask[0], repeat, params);
+      }
+    });
+  });
+  areas.Finish();
+}
+
+namespace {
+
+template <typename T>
+void CompareForms(const Call& c, const LocalTensor<uint8_t>& dst, const LocalTensor<T>& a, const LocalTensor<T>& b) {
+  const auto mode = static_cast<CMPMODE>(c.mode);
+  uint64_t bits[2] = {c.mask[0], c.mask[1]};
+  const auto repeat = static_cast<uint8_t>(c.repeat);
+  const auto count = static_cast<uint32_t>(c.count);
+  if (c.op == 0) {
+    if (c.form == kCount) {
+      Compare(dst, a, b, mode, count);
+    } else if (c.form == kBits) {
+      Compare(dst, a, b, mode, bits, repeat, BinaryParams(c));
+    } else {
+      Compare(dst, a, b, mode, c.mask[0], repeat, BinaryParams(c));
+    }
+    return;
+  }
+  const T value = ScalarOf<T>(c);
+  if (c.form == kCount) {
+    CompareScalar(dst, a, value, mode, count);
+  } else if (c.form == kBits) {
+    Compares(dst, a, value, mode, bits, repeat, UnaryParams(c));
+  } else {
+    CompareScalar(dst, a, value, mode, c.mask[0], repeat, UnaryParams(c));
+  }
+}
+
+}  // namespace
+
+// 0 Compare, 1 CompareScalar; the destination is bits.
+extern "C" __global__ __aicore__ void compare(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  ForLaneType(c.srcDtype, [&](auto element) {
+    using T = decltype(element);
+    CompareForms<T>(c, areas.Area<uint8_t>(0), areas.Area<T>(1), areas.Area<T>(2));
+  });
+  areas.Finish();
+}
+
+// mode is the SELMODE; the selector bits lie in the second half of src1's area.
+extern "C" __global__ __aicore__ void select_bits(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  const auto run = [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    const LocalTensor<T> a = areas.Area<T>(1);
+    const LocalTensor<T> b = areas.Area<T>(2);
+    const LocalTensor<uint8_t> bits = areas.Area<uint8_t>(2)[kAreaBytes / 2];
+    const auto mode = static_cast<SELMODE>(c.mode);
+    WithMask<T>(c, [&] {
+      if (mode == SELMODE::VSEL_TENSOR_SCALAR_MODE) {
+        FORMS2(Select, T, uint8_t, BinaryParams, dst, bits, a, ScalarOf<T>(c), mode);
+      } else {
+        FORMS2(Select, T, uint8_t, BinaryParams, dst, bits, a, b, mode);
+      }
+    });
+  };
+  c.dtype == 0 ? run(float()) : run(half());
+  areas.Finish();
+}
