@@ -17,6 +17,7 @@ constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kRepeatLanes = 64;
 constexpr int64_t kBlocksPerRepeat = 8;
 constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
+constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kRing = 6;  // of the 8 event ids of a pipe pair; two are left to the framework
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
 constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
@@ -44,22 +45,25 @@ int64_t ApartDown(int64_t lanes) {
 
 class Planner {
  public:
-  Planner(const char* op, const ReduceView& view, int64_t elementBytes, const SocFacts& soc)
+  Planner(const char* op, const ReduceView& view, int64_t elementBytes, const SocFacts& soc,
+          RowStreams streams)
       : op_(op),
         view_(view),
         bytes_(elementBytes),
         soc_(soc),
+        masked_(streams == RowStreams::kPairAndMask),
         usable_(static_cast<int64_t>(UsableUb(soc.ubBytes))),
         blockLanes_(kBlockBytes / elementBytes) {}
 
   std::string Make(RowReducePlan* plan) {
-    if (view_.reduce == 1) {
+    if (view_.reduce == 1 && !masked_) {
       // Nothing to add up: the whole tensor is one long line of independent columns.
       view_ = {1, 1, view_.outer * view_.inner};
     }
-    if (view_.inner == 1 && view_.reduce > 1) {
-      const int64_t row = AlignUp(view_.reduce, blockLanes_);
-      plan_.path = WholeBudget(ApartUp(row), 1).Total() <= static_cast<uint64_t>(usable_)
+    if (masked_) {
+      plan_.path = RowReducePath::kRows;
+    } else if (view_.inner == 1 && view_.reduce > 1) {
+      plan_.path = WholeBudget(ApartUp(RowLanes()), 1).Total() <= static_cast<uint64_t>(usable_)
                        ? RowReducePath::kRows
                        : RowReducePath::kLongRows;
     } else {
@@ -104,6 +108,9 @@ class Planner {
     budget.Add("in (y, g)", 2, static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
     AddWork(lanes, units, &budget);
+    if (masked_) {
+      budget.Add("mask", 2, static_cast<uint64_t>(units * MaskRowBytes()));
+    }
     return budget;
   }
 
@@ -127,6 +134,13 @@ class Planner {
       budget->Add("spread sums", 1, static_cast<uint64_t>(rows * kBlockBytes));
     }
   }
+
+  // Lanes from one row to the next.
+  int64_t RowLanes() const {
+    return AlignUp(view_.reduce, masked_ ? kMaskedRowLanes : blockLanes_);
+  }
+
+  int64_t MaskRowBytes() const { return masked_ ? AlignUp(view_.reduce, kBlockBytes) : 0; }
 
   // Lanes of a tile without row sums.
   int64_t MaxTileLanes() const { return ApartDown(usable_ / LaneBytes()); }
@@ -164,8 +178,8 @@ class Planner {
   }
 
   void Rows() {
-    const int64_t row = AlignUp(view_.reduce, blockLanes_);
-    const int64_t rowBytes = row * LaneBytes() + kFloatBytes + kBlockBytes;
+    const int64_t row = RowLanes();
+    const int64_t rowBytes = row * LaneBytes() + kFloatBytes + kBlockBytes + 2 * MaskRowBytes();
     int64_t most = std::clamp<int64_t>(usable_ / rowBytes, 1, kMaxRowsPerTile);
     while (most > 1 &&
            WholeBudget(ApartUp(most * row), most).Total() > static_cast<uint64_t>(usable_)) {
@@ -274,6 +288,7 @@ class Planner {
   ReduceView view_;
   int64_t bytes_;
   const SocFacts& soc_;
+  bool masked_;
   int64_t usable_;
   int64_t blockLanes_;
   RowReducePlan plan_;
@@ -311,7 +326,7 @@ std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, Reduc
 }
 
 std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t elementBytes,
-                              const SocFacts& soc, RowReducePlan* plan) {
+                              const SocFacts& soc, RowReducePlan* plan, RowStreams streams) {
   if (elementBytes != 2 && elementBytes != 4) {
     return std::string(op) + ": " + std::to_string(elementBytes) +
            " B per element, wanted 4 (FLOAT) or 2 (FLOAT16, BF16)";
@@ -320,7 +335,12 @@ std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t e
     return std::string(op) + ": the platform reports " + std::to_string(soc.cores) +
            " vector cores on " + soc.name + ", wanted at least 1";
   }
-  return Planner(op, view, elementBytes, soc).Make(plan);
+  if (streams == RowStreams::kPairAndMask && view.inner != 1) {
+    return std::string(op) + ": a mask along the axis in the middle, [A, R, B] = [" +
+           std::to_string(view.outer) + ", " + std::to_string(view.reduce) + ", " +
+           std::to_string(view.inner) + "], wanted B == 1";
+  }
+  return Planner(op, view, elementBytes, soc, streams).Make(plan);
 }
 
 }  // namespace optiling

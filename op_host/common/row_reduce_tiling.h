@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/row_reduce_data.h"
+
 namespace optiling {
 
 enum class RowReducePath : uint64_t { kRows = 1, kLongRows = 2, kSlabs = 3, kLongSlabs = 4 };
@@ -42,14 +44,18 @@ struct RowReducePlan {
   uint64_t ubBytes = 0;
 };
 
+// What a tile streams in: y and g, or also a byte of mask per element. A mask stream has whole rows
+// only (RowReducePath::kRows).
+enum class RowStreams { kPair, kPairAndMask };
+
 // Both return an empty string, or what is wrong and what would be right.
 std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view);
 std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t elementBytes,
-                              const SocFacts& soc, RowReducePlan* plan);
+                              const SocFacts& soc, RowReducePlan* plan,
+                              RowStreams streams = RowStreams::kPair);
 
-template <typename TilingData>
-void FillTiling(const RowReducePlan& plan, TilingData* data) {
-  *data = TilingData{};
+inline void FillTiling(const RowReducePlan& plan, RowReduceTilingData* data) {
+  *data = RowReduceTilingData{};
   data->outer = plan.outer;
   data->reduce = plan.reduce;
   data->inner = plan.inner;

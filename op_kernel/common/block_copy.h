@@ -25,15 +25,17 @@ __aicore__ inline uint32_t UbPitch(uint32_t length) {
 }
 
 // Calls copy(GM element offset, UB element offset, params) for each DataCopyPad that the shape
-// needs. toUb says on which side of the copy GM is: its gap counts bytes, while the UB side is
-// dense.
+// needs. toUb says on which side of the copy GM is: its gap counts bytes, that of UB counts blocks
+// of 32 bytes.
 template <typename T, bool toUb, typename Copy>
-__aicore__ inline void ForCopies(BlockShape shape, const Copy& copy) {
-  const uint32_t pitch = UbPitch<T>(shape.length);
+__aicore__ inline void ForCopies(BlockShape shape, uint32_t pitch, const Copy& copy) {
   if (pitch == shape.length && shape.distance == shape.length) {
     shape.length *= shape.blocks;
     shape.blocks = 1;
   }
+  const uint32_t ubGap =
+      shape.blocks > 1 ? (pitch - UbPitch<T>(shape.length)) * static_cast<uint32_t>(sizeof(T)) / 32
+                       : 0;
   const uint32_t bytes = shape.length * static_cast<uint32_t>(sizeof(T));
   const uint64_t gap = shape.blocks > 1 ? shape.distance * sizeof(T) - bytes : 0;
   // A gap that no instruction can express: one copy per block.
@@ -42,7 +44,8 @@ __aicore__ inline void ForCopies(BlockShape shape, const Copy& copy) {
   for (uint32_t done = 0; done < shape.blocks; done += most) {
     const uint32_t left = shape.blocks - done;
     const uint16_t count = static_cast<uint16_t>(left < most ? left : most);
-    const AscendC::DataCopyExtParams params(count, bytes, toUb ? step : 0, toUb ? 0 : step, 0);
+    const AscendC::DataCopyExtParams params(count, bytes, toUb ? step : ubGap, toUb ? ubGap : step,
+                                            0);
     copy(done * shape.distance, done * pitch, params);
   }
 }
@@ -73,19 +76,34 @@ struct CopyOut {
   }
 };
 
+// pitch: elements from one block to the next in UB, a multiple of 32 bytes; at least UbPitch.
+template <typename T>
+__aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
+                                  const AscendC::GlobalTensor<T>& src, uint64_t offset,
+                                  const BlockShape& shape, uint32_t pitch) {
+  const uint8_t fill = static_cast<uint8_t>(UbPitch<T>(shape.length) - shape.length);
+  const AscendC::DataCopyPadExtParams<T> pad(true, 0, fill, static_cast<T>(0));
+  ForCopies<T, true>(shape, pitch, CopyIn<T>{dst, src, offset, pad});
+}
+
 template <typename T>
 __aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
                                   const AscendC::GlobalTensor<T>& src, uint64_t offset,
                                   const BlockShape& shape) {
-  const uint8_t fill = static_cast<uint8_t>(UbPitch<T>(shape.length) - shape.length);
-  const AscendC::DataCopyPadExtParams<T> pad(true, 0, fill, static_cast<T>(0));
-  ForCopies<T, true>(shape, CopyIn<T>{dst, src, offset, pad});
+  LoadBlocks(dst, src, offset, shape, UbPitch<T>(shape.length));
+}
+
+template <typename T>
+__aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
+                                   const AscendC::LocalTensor<T>& src, const BlockShape& shape,
+                                   uint32_t pitch) {
+  ForCopies<T, false>(shape, pitch, CopyOut<T>{dst, src, offset});
 }
 
 template <typename T>
 __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
                                    const AscendC::LocalTensor<T>& src, const BlockShape& shape) {
-  ForCopies<T, false>(shape, CopyOut<T>{dst, src, offset});
+  StoreBlocks(dst, offset, src, shape, UbPitch<T>(shape.length));
 }
 
 }  // namespace rowreduce

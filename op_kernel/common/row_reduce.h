@@ -3,10 +3,11 @@
 //
 // A Step gives the operator its two vector steps; both work on fp32 lanes and keep a pair of zeros
 // a zero in f:
+//   kSumOfG                f(g, y) is g: a sum needs no y
 //   Prepare(f, y, n)       f holds g on entry and f(g, y) on return; y holds y' on return
 //   Combine(dst, f, sy, n) dst = h(f, s * y'); dst may be f or sy
-// Tiling is a plain struct with the fields that the two classes below read;
-// op_host/common/row_reduce_tiling.h fills it.
+// A Mask may clear elements of the result of whole rows, see row_mask.h. Tiling data comes from
+// op_host/common/row_reduce_tiling.h.
 //
 // kAlongLanes says that B == 1: R lies along the lanes of a vector and s is one value per row of a
 // tile. Otherwise rows of b columns lie one below the other in UB and s is a vector of b lanes; GM
@@ -21,6 +22,7 @@
 
 #include "common/block_copy.h"
 #include "common/lanes.h"
+#include "common/row_reduce_data.h"
 #include "kernel_operator.h"
 
 namespace rowreduce {
@@ -37,15 +39,25 @@ constexpr uint8_t kBuffers = 2;  // double buffering
 // A core has 8 event ids per pair of pipes, and a queue buffer takes one.
 constexpr uint32_t kMaxRing = 8;
 
+// No element is cleared.
+struct NoMask {
+  static constexpr uint32_t kRowLanes = kBlockLanes;  // rows lie a multiple of this apart
+
+  __aicore__ inline void Load(int64_t, uint32_t) {}
+  template <typename T>
+  __aicore__ inline void Clear(const LocalTensor<T>&, uint32_t, int64_t, uint32_t,
+                               const LocalTensor<float>&, const LocalTensor<float>&) {}
+};
+
 // What both classes share: the operands in GM, the part of this core, the fp32 work area and the
 // way in and out of it.
-template <typename T, typename Tiling, typename Step, bool kAlongLanes>
+template <typename T, typename Step, bool kAlongLanes>
 class RowReduceBase {
  protected:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, const Tiling& t,
-                                  const Step& step)
+  __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
+                                  const RowReduceTilingData& t, const Step& step)
       : t_(t), step_(step) {
     const uint64_t size = static_cast<uint64_t>(t.outer) * t.reduce * t.inner;
     yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), size);
@@ -73,9 +85,14 @@ class RowReduceBase {
 
   // The pair (y, g) of one tile shares a queue buffer: y first, g behind it.
   __aicore__ inline void LoadPair(const LocalTensor<T>& in, uint64_t offset,
-                                  const BlockShape& shape) {
-    LoadBlocks(in, yGm_, offset, shape);
-    LoadBlocks(in[t_.tileLanes], gGm_, offset, shape);
+                                  const BlockShape& shape, uint32_t pitch) {
+    LoadBlocks(in, yGm_, offset, shape, pitch);
+    LoadBlocks(in[t_.tileLanes], gGm_, offset, shape, pitch);
+  }
+
+  __aicore__ inline void LoadG(const LocalTensor<T>& in, uint64_t offset, const BlockShape& shape,
+                               uint32_t pitch) {
+    LoadBlocks(in[t_.tileLanes], gGm_, offset, shape, pitch);
   }
 
   struct Pair {
@@ -97,6 +114,17 @@ class RowReduceBase {
     }
   }
 
+  __aicore__ inline LocalTensor<float> LanesOfG(const LocalTensor<T>& in, uint32_t count) {
+    if constexpr (kFp32) {
+      return in[t_.tileLanes];
+    } else {
+      const LocalTensor<float> f = work_.template Get<float>()[t_.tileLanes];
+      AscendC::Cast(f, in[t_.tileLanes], RoundMode::CAST_NONE, count);
+      PipeBarrier<PIPE_V>();
+      return f;
+    }
+  }
+
   // out = h(f, s * y'), where pair.y already holds s * y'.
   __aicore__ inline void Finish(const LocalTensor<T>& out, const Pair& pair, uint32_t count) {
     if constexpr (kFp32) {
@@ -108,7 +136,7 @@ class RowReduceBase {
     }
   }
 
-  const Tiling& t_;
+  const RowReduceTilingData& t_;
   const Step& step_;
   GlobalTensor<T> yGm_;
   GlobalTensor<T> gGm_;
@@ -123,15 +151,15 @@ class RowReduceBase {
 
 // A tile holds the whole reduction axis, of several rows (or slabs [R, B]) where they are short:
 // each byte moves once.
-template <typename T, typename Tiling, typename Step, bool kAlongLanes>
-class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
-  using Base = RowReduceBase<T, Tiling, Step, kAlongLanes>;
+template <typename T, typename Step, bool kAlongLanes, typename Mask = NoMask>
+class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
+  using Base = RowReduceBase<T, Step, kAlongLanes>;
   using typename Base::Pair;
 
  public:
-  __aicore__ inline ReduceWhole(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, const Tiling& t,
-                                const Step& step)
-      : Base(pipe, y, g, out, t, step) {
+  __aicore__ inline ReduceWhole(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
+                                const RowReduceTilingData& t, const Step& step, Mask& mask)
+      : Base(pipe, y, g, out, t, step), mask_(mask) {
     pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
   }
 
@@ -141,11 +169,12 @@ class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
       const Tile tile =
           At(unit, static_cast<uint32_t>(left < this->t_.tileUnits ? left : this->t_.tileUnits));
       LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-      this->LoadPair(in, tile.offset, tile.shape);
+      this->LoadPair(in, tile.offset, tile.shape, tile.pitch);
       inQueue_.EnQue(in);
-      Compute(tile);
+      mask_.Load(unit, tile.units);
+      Compute(unit, tile);
       LocalTensor<T> out = this->outQueue_.template DeQue<T>();
-      StoreBlocks(this->outGm_, tile.offset, out, tile.shape);
+      StoreBlocks(this->outGm_, tile.offset, out, tile.shape, tile.pitch);
       this->outQueue_.FreeTensor(out);
     }
   }
@@ -155,7 +184,8 @@ class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
     uint64_t offset;
     BlockShape shape;
     uint32_t units;  // rows, or slabs
-    uint32_t pitch;  // lanes of one block: a row, or the columns of a slab
+    uint32_t width;  // lanes of one block: a row, or the columns of a slab
+    uint32_t pitch;  // lanes from one block to the next
   };
 
   __aicore__ inline Tile At(int64_t unit, uint32_t units) const {
@@ -178,11 +208,12 @@ class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
       tile.shape = BlockShape{static_cast<uint32_t>(reduce),
                               static_cast<uint32_t>(left < most ? left : most), inner};
     }
-    tile.pitch = UbPitch<T>(tile.shape.length);
+    tile.width = UbPitch<T>(tile.shape.length);
+    tile.pitch = AlignUp(tile.width, Mask::kRowLanes);
     return tile;
   }
 
-  __aicore__ inline void Compute(const Tile& tile) {
+  __aicore__ inline void Compute(int64_t unit, const Tile& tile) {
     const uint32_t count = tile.shape.blocks * tile.pitch;
     LocalTensor<T> in = inQueue_.template DeQue<T>();
     const Pair pair = this->Lanes(in, count);
@@ -198,11 +229,11 @@ class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
     if constexpr (kAlongLanes) {
       const LocalTensor<float> sums = this->sums_.template Get<float>();
       const LocalTensor<float> spread = this->spread_.template Get<float>();
-      SumRows(sums, pair.f, tile.pitch, tile.pitch, tile.units, scratch);
+      SumRows(sums, pair.f, tile.pitch, tile.width, tile.units, scratch);
       PipeBarrier<PIPE_V>();
       SpreadSums(spread, sums, tile.units);
       PipeBarrier<PIPE_V>();
-      ScaleRows(pair.y, tile.pitch, tile.pitch, spread, tile.units);
+      ScaleRows(pair.y, tile.pitch, tile.width, spread, tile.units);
     } else {
       const uint32_t rows = static_cast<uint32_t>(this->t_.reduce);
       const uint32_t slab = rows * tile.pitch;
@@ -211,7 +242,8 @@ class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
     }
     PipeBarrier<PIPE_V>();
     this->Finish(out, pair, count);
-    PipeBarrier<PIPE_V>();  // the next tile overwrites the work area and the sums
+    PipeBarrier<PIPE_V>();  // the mask or the next tile overwrites the work area and the sums
+    mask_.Clear(out, tile.pitch, unit, tile.units, pair.f, pair.y);
     this->outQueue_.EnQue(out);
     if constexpr (Base::kFp32) {
       inQueue_.FreeTensor(in);
@@ -237,19 +269,20 @@ class ReduceWhole : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
   }
 
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
+  Mask& mask_;
 };
 
 // The reduction axis is longer than a tile: a first pass over chunks adds them up lane by lane, a
 // second one writes. Chunks of the first pass stay in the queue's buffers as far as these reach, so
 // only the rest is read twice.
-template <typename T, typename Tiling, typename Step, bool kAlongLanes>
-class ReduceChunked : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
-  using Base = RowReduceBase<T, Tiling, Step, kAlongLanes>;
+template <typename T, typename Step, bool kAlongLanes>
+class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
+  using Base = RowReduceBase<T, Step, kAlongLanes>;
   using typename Base::Pair;
 
  public:
-  __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, const Tiling& t,
-                                  const Step& step)
+  __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
+                                  const RowReduceTilingData& t, const Step& step)
       : Base(pipe, y, g, out, t, step) {
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
                      static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
@@ -293,11 +326,27 @@ class ReduceChunked : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
     return chunk;
   }
 
-  __aicore__ inline LocalTensor<T> Load(const Chunk& chunk) {
+  __aicore__ inline LocalTensor<T> Load(const Chunk& chunk, bool gOnly) {
     LocalTensor<T> in = ring_.template AllocTensor<T>();
-    this->LoadPair(in, chunk.offset, chunk.shape);
+    if (gOnly) {
+      this->LoadG(in, chunk.offset, chunk.shape, chunk.pitch);
+    } else {
+      this->LoadPair(in, chunk.offset, chunk.shape, chunk.pitch);
+    }
     ring_.EnQue(in);
     return ring_.template DeQue<T>();
+  }
+
+  // f(g, y) of a chunk.
+  __aicore__ inline LocalTensor<float> Summand(const LocalTensor<T>& in, uint32_t count) {
+    if constexpr (Step::kSumOfG) {
+      return this->LanesOfG(in, count);
+    } else {
+      const Pair pair = this->Lanes(in, count);
+      this->step_.Prepare(pair.f, pair.y, count);
+      PipeBarrier<PIPE_V>();
+      return pair.f;
+    }
   }
 
   __aicore__ inline void Reduce(int64_t unit) {
@@ -305,16 +354,16 @@ class ReduceChunked : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
     const LocalTensor<float> total = total_.template Get<float>();
     const Chunk whole = At(unit, 0);
     AscendC::Duplicate(total, 0.0F, static_cast<int32_t>(whole.count));
+    PipeBarrier<PIPE_V>();
     LocalTensor<T> held[kMaxRing];
     for (int64_t i = 0; i < chunks; ++i) {
       const Chunk chunk = At(unit, i);
-      LocalTensor<T> in = Load(chunk);
-      const Pair pair = this->Lanes(in, chunk.count);
-      this->step_.Prepare(pair.f, pair.y, chunk.count);
+      const bool resident = i < this->t_.resident;
+      LocalTensor<T> in = Load(chunk, Step::kSumOfG && !resident);
+      const LocalTensor<float> f = Summand(in, chunk.count);
+      AscendC::Add(total, total, f, static_cast<int32_t>(chunk.count));
       PipeBarrier<PIPE_V>();
-      AscendC::Add(total, total, pair.f, static_cast<int32_t>(chunk.count));
-      PipeBarrier<PIPE_V>();
-      if (i < this->t_.resident) {
+      if (resident) {
         held[i] = in;
       } else {
         ring_.FreeTensor(in);
@@ -324,7 +373,7 @@ class ReduceChunked : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
     for (int64_t i = 0; i < chunks; ++i) {
       const Chunk chunk = At(unit, i);
       const bool resident = i < this->t_.resident;
-      LocalTensor<T> in = resident ? held[i] : Load(chunk);
+      LocalTensor<T> in = resident ? held[i] : Load(chunk, false);
       Write(chunk, in, resident);
     }
   }
@@ -345,8 +394,8 @@ class ReduceChunked : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
 
   __aicore__ inline void Write(const Chunk& chunk, LocalTensor<T>& in, bool resident) {
     const Pair pair = this->Lanes(in, chunk.count);
-    // A resident fp32 chunk was prepared in place by the first pass.
-    if (!Base::kFp32 || !resident) {
+    // The first pass prepared a resident fp32 chunk in place, unless it had no need to.
+    if (Step::kSumOfG || !Base::kFp32 || !resident) {
       this->step_.Prepare(pair.f, pair.y, chunk.count);
       PipeBarrier<PIPE_V>();
     }
@@ -363,13 +412,30 @@ class ReduceChunked : private RowReduceBase<T, Tiling, Step, kAlongLanes> {
     ring_.FreeTensor(in);
     this->outQueue_.EnQue(out);
     out = this->outQueue_.template DeQue<T>();
-    StoreBlocks(this->outGm_, chunk.offset, out, chunk.shape);
+    StoreBlocks(this->outGm_, chunk.offset, out, chunk.shape, chunk.pitch);
     this->outQueue_.FreeTensor(out);
   }
 
   TQue<TPosition::VECIN, kQueueDepth> ring_;
   TBuf<TPosition::VECCALC> total_;  // lane-wise sum of the chunks so far
 };
+
+template <typename T, typename Step, bool kAlongLanes>
+__aicore__ inline void RunWhole(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
+  TPipe pipe;
+  const Step step;
+  NoMask mask;
+  ReduceWhole<T, Step, kAlongLanes> path(&pipe, y, g, out, t, step, mask);
+  path.Process();
+}
+
+template <typename T, typename Step, bool kAlongLanes>
+__aicore__ inline void RunChunked(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
+  TPipe pipe;
+  const Step step;
+  ReduceChunked<T, Step, kAlongLanes> path(&pipe, y, g, out, t, step);
+  path.Process();
+}
 
 }  // namespace rowreduce
 

@@ -5,19 +5,19 @@
 extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad_softmax,
                                                    GM_ADDR grad_x, GM_ADDR workspace,
                                                    GM_ADDR tiling) {
-  REGISTER_TILING_DEFAULT(SoftmaxGradTilingData);
-  GET_TILING_DATA_WITH_STRUCT(SoftmaxGradTilingData, tilingData, tiling);
+  REGISTER_TILING_DEFAULT(RowReduceTilingData);
+  GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, tilingData, tiling);
   if (TILING_KEY_IS(1)) {
-    softmaxgrad::Run<softmaxgrad::Whole<DTYPE_SOFTMAX, true>>(softmax, grad_softmax, grad_x,
-                                                              tilingData);
-  } else if (TILING_KEY_IS(2)) {
-    softmaxgrad::Run<softmaxgrad::Chunked<DTYPE_SOFTMAX, true>>(softmax, grad_softmax, grad_x,
+    rowreduce::RunWhole<DTYPE_SOFTMAX, softmaxgrad::Step, true>(softmax, grad_softmax, grad_x,
                                                                 tilingData);
+  } else if (TILING_KEY_IS(2)) {
+    rowreduce::RunChunked<DTYPE_SOFTMAX, softmaxgrad::Step, true>(softmax, grad_softmax, grad_x,
+                                                                  tilingData);
   } else if (TILING_KEY_IS(3)) {
-    softmaxgrad::Run<softmaxgrad::Whole<DTYPE_SOFTMAX, false>>(softmax, grad_softmax, grad_x,
-                                                               tilingData);
-  } else if (TILING_KEY_IS(4)) {
-    softmaxgrad::Run<softmaxgrad::Chunked<DTYPE_SOFTMAX, false>>(softmax, grad_softmax, grad_x,
+    rowreduce::RunWhole<DTYPE_SOFTMAX, softmaxgrad::Step, false>(softmax, grad_softmax, grad_x,
                                                                  tilingData);
+  } else if (TILING_KEY_IS(4)) {
+    rowreduce::RunChunked<DTYPE_SOFTMAX, softmaxgrad::Step, false>(softmax, grad_softmax, grad_x,
+                                                                   tilingData);
   }
 }

@@ -21,11 +21,12 @@
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 
 #include "common/row_reduce.h"
-#include "softmax_grad/softmax_grad_tiling.h"
 
 namespace softmaxgrad {
 
 struct Step {
+  static constexpr bool kSumOfG = false;
+
   __aicore__ inline void Prepare(const AscendC::LocalTensor<float>& f,
                                  const AscendC::LocalTensor<float>& y, uint32_t count) const {
     AscendC::Mul(f, f, y, static_cast<int32_t>(count));
@@ -36,20 +37,6 @@ struct Step {
     AscendC::Sub(dst, f, sy, static_cast<int32_t>(count));
   }
 };
-
-template <typename T, bool kAlongLanes>
-using Whole = rowreduce::ReduceWhole<T, SoftmaxGradTilingData, Step, kAlongLanes>;
-
-template <typename T, bool kAlongLanes>
-using Chunked = rowreduce::ReduceChunked<T, SoftmaxGradTilingData, Step, kAlongLanes>;
-
-template <typename Path>
-__aicore__ inline void Run(GM_ADDR y, GM_ADDR g, GM_ADDR out, const SoftmaxGradTilingData& tiling) {
-  AscendC::TPipe pipe;
-  const Step step;
-  Path path(&pipe, y, g, out, tiling, step);
-  path.Process();
-}
 
 }  // namespace softmaxgrad
 

@@ -28,9 +28,8 @@ SHIM = """
 #include <cstdio>
 #include <cstring>
 #include "common/row_reduce_tiling.h"
-#include "softmax_grad/softmax_grad_tiling.h"
 extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t bytes, int64_t cores,
-                    uint64_t ub, int64_t* head, SoftmaxGradTilingData* data, char* why, size_t n) {
+                    uint64_t ub, int64_t* head, RowReduceTilingData* data, char* why, size_t n) {
   optiling::ReduceView view;
   optiling::RowReducePlan plan;
   std::string error = optiling::MakeReduceView({dims, dims + rank}, axis, &view);
@@ -64,7 +63,7 @@ FIELDS = (*LONG_FIELDS, *SHORT_FIELDS)
 
 
 class TilingData(ctypes.Structure):
-    """Mirror of SoftmaxGradTilingData."""
+    """Mirror of RowReduceTilingData."""
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in LONG_FIELDS),

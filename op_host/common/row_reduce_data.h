@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the softmax_grad kernel. Host and device must lay it out alike: plain,
+// What the host tells a row-reduction kernel. Host and device must lay it out alike: plain,
 // fixed-width, no padding.
-#ifndef OP_HOST_SOFTMAX_GRAD_SOFTMAX_GRAD_TILING_H_
-#define OP_HOST_SOFTMAX_GRAD_SOFTMAX_GRAD_TILING_H_
+#ifndef OP_HOST_COMMON_ROW_REDUCE_DATA_H_
+#define OP_HOST_COMMON_ROW_REDUCE_DATA_H_
 
 #include <cstddef>
 #include <cstdint>
 
 // A unit is what a core takes: a row, a slab [R, B], or colTile columns of a slab. Core c has
 // unitsPerCore of them, one more if c < extraCores.
-struct SoftmaxGradTilingData {
+struct RowReduceTilingData {
   int64_t outer;     // A
   int64_t reduce;    // R
   int64_t inner;     // B
@@ -25,9 +25,8 @@ struct SoftmaxGradTilingData {
   int32_t reserved;
 };
 
-static_assert(sizeof(SoftmaxGradTilingData) == 72, "layout is shared with the device");
-static_assert(offsetof(SoftmaxGradTilingData, extraCores) == 40,
-              "layout is shared with the device");
-static_assert(offsetof(SoftmaxGradTilingData, resident) == 64, "layout is shared with the device");
+static_assert(sizeof(RowReduceTilingData) == 72, "layout is shared with the device");
+static_assert(offsetof(RowReduceTilingData, extraCores) == 40, "layout is shared with the device");
+static_assert(offsetof(RowReduceTilingData, resident) == 64, "layout is shared with the device");
 
-#endif  // OP_HOST_SOFTMAX_GRAD_SOFTMAX_GRAD_TILING_H_
+#endif  // OP_HOST_COMMON_ROW_REDUCE_DATA_H_

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a tiling context for the row-reduction family, and prints its tiling data.
+#include "common/row_reduce_context.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "common/platform_facts.h"
+#include "log/log.h"
+
+namespace optiling {
+namespace {
+
+constexpr size_t kAxes = 0;
+
+ge::graphStatus ReadAxis(gert::TilingContext* context, int64_t* axis) {
+  *axis = -1;
+  const gert::RuntimeAttrs* attrs = context->GetAttrs();
+  if (attrs == nullptr || attrs->GetListInt(kAxes) == nullptr) {
+    return ge::GRAPH_SUCCESS;
+  }
+  const auto* axes = attrs->GetListInt(kAxes);
+  if (axes->GetSize() != 1) {
+    OP_LOGE(context, "the axis attribute has %zu values, wanted exactly one", axes->GetSize());
+    return ge::GRAPH_FAILED;
+  }
+  *axis = axes->GetData()[0];
+  return ge::GRAPH_SUCCESS;
+}
+
+}  // namespace
+
+std::vector<int64_t> Dims(const gert::Shape& shape) {
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < shape.GetDimNum(); ++i) {
+    dims.push_back(shape.GetDim(i));
+  }
+  return dims;
+}
+
+ge::graphStatus ReadPair(gert::TilingContext* context, const char* const (&names)[2],
+                         RowReducePair* pair) {
+  const gert::StorageShape* first = context->GetInputShape(0);
+  OP_CHECK_NULL_WITH_CONTEXT(context, first);
+  const gert::StorageShape* second = context->GetInputShape(1);
+  OP_CHECK_NULL_WITH_CONTEXT(context, second);
+  const gert::CompileTimeTensorDesc* firstDesc = context->GetInputDesc(0);
+  OP_CHECK_NULL_WITH_CONTEXT(context, firstDesc);
+  const gert::CompileTimeTensorDesc* secondDesc = context->GetInputDesc(1);
+  OP_CHECK_NULL_WITH_CONTEXT(context, secondDesc);
+  pair->dims = Dims(first->GetStorageShape());
+  if (pair->dims != Dims(second->GetStorageShape()) ||
+      firstDesc->GetDataType() != secondDesc->GetDataType()) {
+    OP_LOGE(context, "%s and %s differ in shape or dtype, wanted the same of both", names[0],
+            names[1]);
+    return ge::GRAPH_FAILED;
+  }
+  pair->elementBytes = ElementBytes(context, names[0], firstDesc->GetDataType());
+  return pair->elementBytes == 0 ? ge::GRAPH_FAILED : ge::GRAPH_SUCCESS;
+}
+
+ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, const ReduceView& view,
+                              uint32_t elementBytes, RowStreams streams, RowReducePlan* plan) {
+  SocFacts soc;
+  if (ReadSocFacts(context, &soc) != ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
+  const std::string error = MakeRowReducePlan(op, view, elementBytes, soc, plan, streams);
+  if (!error.empty()) {
+    OP_LOGE(context, "%s", error.c_str());
+    return ge::GRAPH_FAILED;
+  }
+  size_t* workspace = context->GetWorkspaceSizes(1);
+  OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
+  workspace[0] = 0;
+  context->SetBlockDim(static_cast<uint32_t>(plan->cores));
+  context->SetTilingKey(static_cast<uint64_t>(plan->path));
+  return ge::GRAPH_SUCCESS;
+}
+
+ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
+                              const char* const (&names)[2]) {
+  RowReducePair pair;
+  int64_t axis = -1;
+  if (ReadPair(context, names, &pair) != ge::GRAPH_SUCCESS ||
+      ReadAxis(context, &axis) != ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
+  ReduceView view;
+  const std::string error = MakeReduceView(pair.dims, axis, &view);
+  if (!error.empty()) {
+    OP_LOGE(context, "%s", error.c_str());
+    return ge::GRAPH_FAILED;
+  }
+  RowReducePlan plan;
+  if (PlanRowReduce(context, op, view, pair.elementBytes, RowStreams::kPair, &plan) !=
+      ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
+  auto* data = context->GetTilingData<RowReduceTilingData>();
+  OP_CHECK_NULL_WITH_CONTEXT(context, data);
+  FillTiling(plan, data);
+  return ge::GRAPH_SUCCESS;
+}
+
+std::string JsonFields(const RowReduceTilingData& data) {
+  char text[512];
+  std::snprintf(
+      text, sizeof(text),
+      "\"outer\":%lld,\"reduce\":%lld,\"inner\":%lld,\"colTiles\":%lld,\"unitsPerCore\":%lld,"
+      "\"extraCores\":%d,\"colTile\":%d,\"tileUnits\":%d,\"tileLanes\":%d,\"chunk\":%d,"
+      "\"ring\":%d,\"resident\":%d",
+      static_cast<long long>(data.outer), static_cast<long long>(data.reduce),
+      static_cast<long long>(data.inner), static_cast<long long>(data.colTiles),
+      static_cast<long long>(data.unitsPerCore), data.extraCores, data.colTile, data.tileUnits,
+      data.tileLanes, data.chunk, data.ring, data.resident);
+  return text;
+}
+
+int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize) {
+  if (json == nullptr || text.size() >= jsonSize) {
+    return -1;
+  }
+  std::memcpy(json, text.c_str(), text.size() + 1);
+  return static_cast<int64_t>(text.size());
+}
+
+int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
+  if (data == nullptr || size != sizeof(RowReduceTilingData)) {
+    return -1;
+  }
+  RowReduceTilingData copy;
+  std::memcpy(&copy, data, sizeof(copy));
+  return PutJson("{" + JsonFields(copy) + "}", json, jsonSize);
+}
+
+}  // namespace optiling

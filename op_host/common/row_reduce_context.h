@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a tiling function that the row-reduction family shares: from the tiling context to
+// the pure function of row_reduce_tiling.h and back.
+#ifndef OP_HOST_COMMON_ROW_REDUCE_CONTEXT_H_
+#define OP_HOST_COMMON_ROW_REDUCE_CONTEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/row_reduce_data.h"
+#include "common/row_reduce_tiling.h"
+#include "register/op_impl_registry.h"
+
+namespace optiling {
+
+// The first two inputs of every operator of the family have one shape and one dtype.
+struct RowReducePair {
+  std::vector<int64_t> dims;
+  uint32_t elementBytes = 0;
+};
+
+// Each of these reports what is wrong before it fails.
+ge::graphStatus ReadPair(gert::TilingContext* context, const char* const (&names)[2],
+                         RowReducePair* pair);
+// Plans for the SoC of the context and sets block dim, tiling key and workspace there.
+ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, const ReduceView& view,
+                              uint32_t elementBytes, RowStreams streams, RowReducePlan* plan);
+// All of it for an operator whose only attribute is the axis, as a list of one.
+ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
+                              const char* const (&names)[2]);
+
+std::vector<int64_t> Dims(const gert::Shape& shape);
+
+struct NoCompileInfo {};
+
+// Everything that a tiling function of the family needs comes with its context.
+inline ge::graphStatus ParseNothing(gert::TilingParseContext* /* context */) {
+  return ge::GRAPH_SUCCESS;
+}
+
+// "outer":1,...,"resident":0 without the braces.
+std::string JsonFields(const RowReduceTilingData& data);
+// Copies text into json. Returns its length without the terminator, or -1 when it does not fit.
+int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize);
+// Prints tiling data as a JSON object: what <OpType>TilingJson returns.
+int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);
+
+}  // namespace optiling
+
+#endif  // OP_HOST_COMMON_ROW_REDUCE_CONTEXT_H_

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry of LogSoftmaxGrad: one path per tiling key, see log_softmax_grad.h.
+#include "log_softmax_grad/log_softmax_grad.h"
+
+extern "C" __global__ __aicore__ void log_softmax_grad(GM_ADDR grad, GM_ADDR x, GM_ADDR y,
+                                                       GM_ADDR workspace, GM_ADDR tiling) {
+  REGISTER_TILING_DEFAULT(RowReduceTilingData);
+  GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, tilingData, tiling);
+  if (TILING_KEY_IS(1)) {
+    rowreduce::RunWhole<DTYPE_GRAD, logsoftmaxgrad::Step, true>(x, grad, y, tilingData);
+  } else if (TILING_KEY_IS(2)) {
+    rowreduce::RunChunked<DTYPE_GRAD, logsoftmaxgrad::Step, true>(x, grad, y, tilingData);
+  } else if (TILING_KEY_IS(3)) {
+    rowreduce::RunWhole<DTYPE_GRAD, logsoftmaxgrad::Step, false>(x, grad, y, tilingData);
+  } else if (TILING_KEY_IS(4)) {
+    rowreduce::RunChunked<DTYPE_GRAD, logsoftmaxgrad::Step, false>(x, grad, y, tilingData);
+  }
+}
