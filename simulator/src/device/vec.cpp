@@ -141,23 +141,38 @@ void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walk
   core.Emit(record);
 }
 
+namespace {
+
+// Copies `bytes` in blocks between two walks; whole blocks have a constant size, which makes them two vector moves.
+void CopyBlocks(uint8_t* dst, int64_t dstStride, const uint8_t* src, int64_t srcStride, int64_t bytes) {
+  for (; bytes >= kBlock; bytes -= kBlock, dst += dstStride, src += srcStride) {
+    std::memcpy(dst, src, kBlock);
+  }
+  if (bytes > 0) {
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
+  }
+}
+
+}  // namespace
+
 const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp) {
   const uint8_t* base = walk.RepeatBase(r);
   if (walk.Dense()) {
     return base;
   }
-  for (int64_t block = 0; block * walk.lanesPerBlock < active; ++block) {
-    const int64_t n = std::min(active - block * walk.lanesPerBlock, walk.lanesPerBlock);
-    std::memcpy(temp + block * kBlock, base + block * walk.blkStride, static_cast<size_t>(n * walk.width));
-  }
+  CopyBlocks(temp, kBlock, base, walk.blkStride, active * walk.width);
   return temp;
 }
 
 void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, const uint8_t* temp) {
   uint8_t* base = walk.RepeatBase(r);
   const int64_t active = lanes.ActiveIn(r);
+  if (lanes.prefix) {
+    CopyBlocks(base, walk.blkStride, temp, kBlock, active * walk.width);
+    return;
+  }
   for (int64_t lane = 0; lane < active; ++lane) {
-    if (!lanes.prefix && !lanes.Works(lane)) {
+    if (!lanes.Works(lane)) {
       continue;
     }
     const int64_t block = lane / walk.lanesPerBlock;

@@ -210,6 +210,14 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   }
 }
 
+// The tree over the eight lanes of each block, for blocks that follow each other.
+static void SumBlocks(const float* v, int64_t blocks, uint8_t* out) {
+  for (int64_t b = 0; b < blocks; ++b, v += 8) {
+    const float sum = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+    std::memcpy(out + b * sizeof(sum), &sum, sizeof(sum));
+  }
+}
+
 void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = kBlockNames[static_cast<size_t>(op)];
@@ -228,7 +236,12 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   EmitReduce(core, lanes, s, dst, extent);
   const int64_t perBlock = kBlock / width;
   float values[kMaxLanes];
+  const bool wholeBlocks = lanes.prefix && lanes.active % perBlock == 0 && lanes.lastActive % perBlock == 0;
   for (int64_t r = 0; r < lanes.repeat; ++r) {
+    if (op == ReduceOp::kSum && src.dtype == DType::kFloat && wholeBlocks && s.Dense()) {
+      SumBlocks(reinterpret_cast<const float*>(s.RepeatBase(r)), lanes.ActiveIn(r) / perBlock, dst.addr + r * step);
+      continue;
+    }
     LoadRepeat(s, lanes, r, 0.0f, values);
     for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
       const Extreme best =

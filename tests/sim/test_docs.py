@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command in the user documentation runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
+FENCE = re.compile(r"^```(console|python)\n(.*?)^```$", re.M | re.S)
+
+
+def blocks(kind: str) -> list[tuple[str, str]]:
+    return [
+        (page.relative_to(ROOT).as_posix(), body)
+        for page in PAGES
+        for found, body in FENCE.findall(page.read_text())
+        if found == kind
+    ]
+
+
+def steps(body: str) -> list[tuple[str, str]]:
+    """Commands of a console block, each with the output that the page shows for it."""
+    parts = re.split(r"^\$ ", body, flags=re.M)[1:]
+    split = [part.partition("\n") for part in parts]
+    return [(command, output) for command, _, output in split]
+
+
+def environment() -> dict[str, str]:
+    env = dict(os.environ, COLUMNS="120", NO_COLOR="1", TERM="dumb")
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    return env
+
+
+def command_of(text: str) -> str:
+    # The pages name the checkout's environment; the tests may run in another.
+    return text.replace(".venv/bin/", f"{Path(sys.executable).parent}/")
+
+
+def matches(want: str, got: str) -> bool:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return doctest.OutputChecker().check_output(want, got, flags)
+
+
+@pytest.mark.parametrize(("page", "body"), blocks("console"))
+def test_console_block(page: str, body: str, toolkit: Path) -> None:
+    """Run the block's commands in order, from the root of the checkout."""
+    assert shutil.which("g++"), "the pages compile programs"
+    for command, want in steps(body):
+        done = subprocess.run(
+            ["bash", "-c", command_of(command)],
+            cwd=ROOT,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{page}: {command}\n{done.stdout}{done.stderr}"
+        assert matches(want, done.stdout), f"{page}: {command}\nwant:\n{want}\ngot:\n{done.stdout}"
+
+
+@pytest.mark.parametrize(("page", "body"), blocks("python"))
+def test_python_block(page: str, body: str, toolkit: Path) -> None:
+    """Run the block as a program."""
+    done = subprocess.run(
+        [sys.executable, "-c", body], cwd=ROOT, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{page}:\n{done.stderr}"
+
+
+def test_a_wrong_output_is_seen() -> None:
+    """The comparison can fail."""
+    assert matches("a ... c\n", "a b c\n")
+    assert not matches("a ... d\n", "a b c\n")
+    assert steps("$ one\nout\n$ two\n") == [("one", "out\n"), ("two", "")]
