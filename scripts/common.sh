@@ -55,7 +55,8 @@ set_up() {
 print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest(), sys.argv[1])' "$root/pyproject.toml")
   if [[ ! -f $stamp || $(<"$stamp") != "$want" ]]; then
     echo "installing the package and its tools into $venv"
-    quietly "$venv/bin/python" -m pip install --disable-pip-version-check "scikit-build-core>=0.10" "jinja2>=3.1" \
+    # Distributions ship a pip that does not know per-package build settings.
+    quietly "$venv/bin/python" -m pip install --disable-pip-version-check "pip>=23.1" "scikit-build-core>=0.10" "jinja2>=3.1" \
       "numpy>=1.24" "ml_dtypes>=0.4" cmake ninja ||
       fail "pip could not install the build tools. Next: check the network or the package index (pip config list)"
     quietly "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation -C wheel.cmake=false \
