@@ -39,9 +39,11 @@ template <uint8_t modeId = 0, pipe_t pipe = PIPE_S, typename... Args>
 void CrossCoreWaitFlag(Args&&...) {
   static_assert(detail::kAbsent<Args...>, "CrossCoreWaitFlag is not in this simulator yet");
 }
-template <typename T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_ALL, typename... Args>
+template <typename T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_ALL,
+          typename... Args>
 void DataCacheCleanAndInvalid(Args&&...) {
-  static_assert(detail::kAbsent<T, Args...>, "DataCacheCleanAndInvalid is not in this simulator yet");
+  static_assert(detail::kAbsent<T, Args...>,
+                "DataCacheCleanAndInvalid is not in this simulator yet");
 }
 template <bool isAIVOnly, typename... Args>
 void SyncAll(Args&&...) {

@@ -10,7 +10,8 @@ namespace detail {
 
 inline aclsim::CopyCtl CountCopy(uint64_t bytes) {
   aclsim::CopyCtl ctl;
-  ctl.blockLen = bytes / ONE_BLK_SIZE * ONE_BLK_SIZE;  // hardware moves whole 32-byte blocks and drops the rest
+  ctl.blockLen = bytes / ONE_BLK_SIZE *
+                 ONE_BLK_SIZE;  // hardware moves whole 32-byte blocks and drops the rest
   return ctl;
 }
 inline aclsim::CopyCtl BlockCopy(const DataCopyParams& p) {
@@ -61,23 +62,26 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCo
 }
 
 template <typename T>
-void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& params,
-                 const DataCopyPadExtParams<T>& pad) {
-  aclsim::CopyPadGmToUb(dst, src.GetPhyAddr(), detail::PadCopyIn(params),
-                        {pad.isPad, pad.leftPadding, pad.rightPadding, detail::BitsOfElement(pad.paddingValue)});
+void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                 const DataCopyExtParams& params, const DataCopyPadExtParams<T>& pad) {
+  aclsim::CopyPadGmToUb(
+      dst, src.GetPhyAddr(), detail::PadCopyIn(params),
+      {pad.isPad, pad.leftPadding, pad.rightPadding, detail::BitsOfElement(pad.paddingValue)});
 }
 template <typename T>
-void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& params,
-                 const DataCopyPadParams& pad) {
+void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                 const DataCopyParams& params, const DataCopyPadParams& pad) {
   aclsim::CopyPadGmToUb(dst, src.GetPhyAddr(), detail::PadCopyIn(params),
                         {pad.isPad, pad.leftPadding, pad.rightPadding, pad.paddingValue});
 }
 template <typename T>
-void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& params) {
+void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
+                 const DataCopyExtParams& params) {
   aclsim::CopyPadUbToGm(dst.GetPhyAddr(), src, detail::PadCopyOut(params));
 }
 template <typename T>
-void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& params) {
+void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
+                 const DataCopyParams& params) {
   aclsim::CopyPadUbToGm(dst.GetPhyAddr(), src, detail::PadCopyOut(params));
 }
 

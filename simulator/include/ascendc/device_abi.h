@@ -33,21 +33,66 @@ enum class DType : uint8_t {
 
 template <typename T>
 struct DTypeOf;
-template <> struct DTypeOf<float> { static constexpr DType value = DType::kFloat; };
-template <> struct DTypeOf<half> { static constexpr DType value = DType::kHalf; };
-template <> struct DTypeOf<bfloat16_t> { static constexpr DType value = DType::kBf16; };
-template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::kInt8; };
-template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::kUint8; };
-template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::kInt16; };
-template <> struct DTypeOf<uint16_t> { static constexpr DType value = DType::kUint16; };
-template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::kInt32; };
-template <> struct DTypeOf<uint32_t> { static constexpr DType value = DType::kUint32; };
-template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::kInt64; };
-template <> struct DTypeOf<uint64_t> { static constexpr DType value = DType::kUint64; };
-template <> struct DTypeOf<long long> { static constexpr DType value = DType::kInt64; };
-template <> struct DTypeOf<unsigned long long> { static constexpr DType value = DType::kUint64; };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::kBool; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::kDouble; };
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::kFloat;
+};
+template <>
+struct DTypeOf<half> {
+  static constexpr DType value = DType::kHalf;
+};
+template <>
+struct DTypeOf<bfloat16_t> {
+  static constexpr DType value = DType::kBf16;
+};
+template <>
+struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::kInt8;
+};
+template <>
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::kUint8;
+};
+template <>
+struct DTypeOf<int16_t> {
+  static constexpr DType value = DType::kInt16;
+};
+template <>
+struct DTypeOf<uint16_t> {
+  static constexpr DType value = DType::kUint16;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::kInt32;
+};
+template <>
+struct DTypeOf<uint32_t> {
+  static constexpr DType value = DType::kUint32;
+};
+template <>
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::kInt64;
+};
+template <>
+struct DTypeOf<uint64_t> {
+  static constexpr DType value = DType::kUint64;
+};
+template <>
+struct DTypeOf<long long> {
+  static constexpr DType value = DType::kInt64;
+};
+template <>
+struct DTypeOf<unsigned long long> {
+  static constexpr DType value = DType::kUint64;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::kBool;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::kDouble;
+};
 
 // One UB operand: first byte, the buffer it was cut from (for bounds and names), element type.
 struct Ub {
@@ -59,10 +104,10 @@ struct Ub {
 // Which lanes an instruction works on and how it walks UB, in the terms of the API: strides in 32-byte blocks.
 struct VecCtl {
   enum Mode : uint8_t {
-    kCount,  // the first n elements; mask[0] = n
-    kMask,   // per repeat the first mask[0] lanes
-    kBits,   // per repeat the lanes whose bit is set
-    kPreset, // the mask that SetVectorMask left (isSetMask = false)
+    kCount,   // the first n elements; mask[0] = n
+    kMask,    // per repeat the first mask[0] lanes
+    kBits,    // per repeat the lanes whose bit is set
+    kPreset,  // the mask that SetVectorMask left (isSetMask = false)
   };
   Mode mode = kCount;
   uint64_t mask[2] = {0, 0};
@@ -91,8 +136,8 @@ inline VecCtl BitsCtl(bool setMask, const uint64_t* mask, int32_t repeat) {
   ctl.repeat = repeat;
   return ctl;
 }
-inline VecCtl Strided(VecCtl ctl, int32_t dstBlk, int32_t src0Blk, int32_t src1Blk, int32_t dstRep, int32_t src0Rep,
-                      int32_t src1Rep) {
+inline VecCtl Strided(VecCtl ctl, int32_t dstBlk, int32_t src0Blk, int32_t src1Blk, int32_t dstRep,
+                      int32_t src0Rep, int32_t src1Rep) {
   ctl.blkStride[0] = dstBlk, ctl.blkStride[1] = src0Blk, ctl.blkStride[2] = src1Blk;
   ctl.repStride[0] = dstRep, ctl.repStride[1] = src0Rep, ctl.repStride[2] = src1Rep;
   return ctl;
@@ -104,9 +149,33 @@ union ScalarValue {
   int64_t i;
 };
 
-enum class Op2 : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kAnd, kOr, kAddRelu, kSubRelu, kMulAddDst, kCount };
+enum class Op2 : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMax,
+  kMin,
+  kAnd,
+  kOr,
+  kAddRelu,
+  kSubRelu,
+  kMulAddDst,
+  kCount
+};
 enum class Op1 : uint8_t { kExp, kLn, kAbs, kSqrt, kRsqrt, kReciprocal, kRelu, kNot, kCount };
-enum class OpScalar : uint8_t { kAdds, kMuls, kMaxs, kMins, kShiftLeft, kShiftRight, kShiftRightRound, kLeakyRelu, kAxpy, kCount };
+enum class OpScalar : uint8_t {
+  kAdds,
+  kMuls,
+  kMaxs,
+  kMins,
+  kShiftLeft,
+  kShiftRight,
+  kShiftRightRound,
+  kLeakyRelu,
+  kAxpy,
+  kCount
+};
 enum class ReduceOp : uint8_t { kSum, kMax, kMin };
 enum class Compare : uint8_t { kLt, kGt, kEq, kLe, kGe, kNe };  // as CMPMODE
 enum class Round : uint8_t { kNone, kRint, kFloor, kCeil, kRound, kTrunc, kOdd };
@@ -131,7 +200,8 @@ ACLSIM_DEVICE_API void PipeReset();
 ACLSIM_DEVICE_API void PipeDestroy();
 // The registers that a kernel inherits from the one before it: mask and mask mode.
 ACLSIM_DEVICE_API void InitSoc();
-ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf);
+ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes,
+                                   bool tbuf);
 ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
 ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API Buffer QueDeQue(uint32_t que);
@@ -144,8 +214,10 @@ ACLSIM_DEVICE_API Buffer UbAt(uint64_t offset, uint64_t bytes);
 
 // --- tensors ----------------------------------------------------------------------------------------------------------
 // Checks that [addr, addr + bytes) lies in the buffer and returns addr: scalar access and sub-tensors.
-ACLSIM_DEVICE_API uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, bool write);
-ACLSIM_DEVICE_API uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, bool write);
+ACLSIM_DEVICE_API uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes,
+                                    bool write);
+ACLSIM_DEVICE_API uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes,
+                                    bool write);
 
 // --- synchronisation --------------------------------------------------------------------------------------------------
 ACLSIM_DEVICE_API void SetFlagEvent(uint8_t event, int32_t id);
@@ -161,13 +233,13 @@ ACLSIM_DEVICE_API void SetMaskBits(uint64_t high, uint64_t low);
 // Lengths and strides as in the API; pad describes DataCopyPad's fill, in bytes of the element type.
 struct CopyCtl {
   uint32_t blockCount = 1;
-  uint64_t blockLen = 0;   // bytes
-  uint64_t srcGap = 0;     // bytes between the end of a block and the start of the next
+  uint64_t blockLen = 0;  // bytes
+  uint64_t srcGap = 0;    // bytes between the end of a block and the start of the next
   uint64_t dstGap = 0;
 };
 struct PadCtl {
   bool isPad = false;
-  uint32_t left = 0;   // elements
+  uint32_t left = 0;  // elements
   uint32_t right = 0;
   uint64_t value = 0;  // bits of one element
 };
@@ -175,34 +247,41 @@ ACLSIM_DEVICE_API void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl&
 ACLSIM_DEVICE_API void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl);
 ACLSIM_DEVICE_API void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl);
 // The UB side of the Pad forms starts every block on 32 bytes; gaps there count whole blocks (already in bytes here).
-ACLSIM_DEVICE_API void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const PadCtl& pad);
+ACLSIM_DEVICE_API void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl,
+                                     const PadCtl& pad);
 ACLSIM_DEVICE_API void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl);
 
 // --- vector -----------------------------------------------------------------------------------------------------------
-ACLSIM_DEVICE_API void VecBinary(Op2 op, const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecBinary(Op2 op, const Ub& dst, const Ub& src0, const Ub& src1,
+                                 const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecUnary(Op1 op, const Ub& dst, const Ub& src, const VecCtl& ctl);
-ACLSIM_DEVICE_API void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar,
+                                 const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl);
-ACLSIM_DEVICE_API void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep);
+ACLSIM_DEVICE_API void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk,
+                               int32_t dstRep);
 // One result per repeat. dstRep counts results; order as ReduceOrder (sums ignore it).
-ACLSIM_DEVICE_API void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl, uint8_t order);
+ACLSIM_DEVICE_API void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl,
+                                      uint8_t order);
 ACLSIM_DEVICE_API void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl);
 // One result for all repeats. Sums: repeats in order in the count form, as a tree otherwise. Extremes: the value, then the
 // index when it is wanted.
-ACLSIM_DEVICE_API void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl);
-ACLSIM_DEVICE_API void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl,
-                                        bool calIndex);
+ACLSIM_DEVICE_API void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work,
+                                    const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
+                                        const VecCtl& ctl, bool calIndex);
 // dst gets one bit per element, lowest bit first. src1 is nullptr in the scalar form.
-ACLSIM_DEVICE_API void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, ScalarValue scalar,
-                                  const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1,
+                                  ScalarValue scalar, const VecCtl& ctl);
 // Bit 1 takes src0, bit 0 takes src1 or, when that is nullptr, the scalar. sameBits: each repeat starts at the first bit again.
-ACLSIM_DEVICE_API void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
-                                 bool sameBits, const VecCtl& ctl);
-ACLSIM_DEVICE_API void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh, bool srcHigh,
-                                         int32_t repeat, int32_t dstRep, int32_t srcRep);
+ACLSIM_DEVICE_API void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1,
+                                 ScalarValue scalar, bool sameBits, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype,
+                                         bool dstHigh, bool srcHigh, int32_t repeat, int32_t dstRep,
+                                         int32_t srcRep);
 // The high-level forms below have shapes of their own; sizes are those of the tensors, in elements.
 struct SelectBytesCtl {
   uint32_t rows = 0;
@@ -213,20 +292,21 @@ struct SelectBytesCtl {
   uint32_t workBytes = 0;
   bool scalarWhenSet = false;  // mask != 0 takes the scalar
 };
-ACLSIM_DEVICE_API void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& mask, const Ub& work,
-                                      const SelectBytesCtl& ctl);
+ACLSIM_DEVICE_API void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar,
+                                      const Ub& mask, const Ub& work, const SelectBytesCtl& ctl);
 struct SoftmaxGradCtl {
   uint32_t rows = 0;
-  uint32_t columns = 0;      // padded
-  uint32_t sumColumns = 0;   // those that the sum takes in
+  uint32_t columns = 0;     // padded
+  uint32_t sumColumns = 0;  // those that the sum takes in
   uint32_t workBytes = 0;
-  bool front = false;        // only the sums, one 32-byte block per row
+  bool front = false;  // only the sums, one 32-byte block per row
 };
 ACLSIM_DEVICE_API void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work,
                                       const SoftmaxGradCtl& ctl);
 
 // --- debugging --------------------------------------------------------------------------------------------------------
-[[noreturn]] ACLSIM_DEVICE_API void AssertFail(const char* condition, const char* file, int line, const char* message);
+[[noreturn]] ACLSIM_DEVICE_API void AssertFail(const char* condition, const char* file, int line,
+                                               const char* message);
 // printf in one piece, so that cores do not interleave.
 ACLSIM_DEVICE_API void Print(const char* format, ...);
 ACLSIM_DEVICE_API void Dump(const Ub& tensor, uint32_t desc, uint32_t count);

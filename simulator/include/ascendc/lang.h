@@ -39,22 +39,59 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #endif
 
-// The values of ORIG_DTYPE_<INPUT> and of the ge::DataType enumeration.
+// The values of ORIG_DTYPE_<INPUT> and of the ge::DataType enumeration. Unit-test headers of public operators define some of
+// them too.
+#ifndef DT_FLOAT
 #define DT_FLOAT 0
+#endif
+#ifndef DT_FLOAT16
 #define DT_FLOAT16 1
+#endif
+#ifndef DT_INT8
 #define DT_INT8 2
+#endif
+#ifndef DT_INT32
 #define DT_INT32 3
+#endif
+#ifndef DT_UINT8
 #define DT_UINT8 4
+#endif
+#ifndef DT_INT16
 #define DT_INT16 6
+#endif
+#ifndef DT_UINT16
 #define DT_UINT16 7
+#endif
+#ifndef DT_UINT32
 #define DT_UINT32 8
+#endif
+#ifndef DT_INT64
 #define DT_INT64 9
+#endif
+#ifndef DT_UINT64
 #define DT_UINT64 10
+#endif
+#ifndef DT_DOUBLE
 #define DT_DOUBLE 11
+#endif
+#ifndef DT_BOOL
 #define DT_BOOL 12
+#endif
+#ifndef DT_COMPLEX64
 #define DT_COMPLEX64 16
+#endif
+#ifndef DT_BF16
 #define DT_BF16 27
+#endif
+#ifndef DT_INT4
 #define DT_INT4 29
+#endif
+#ifndef FORMAT_NCHW
 #define FORMAT_NCHW 0
+#endif
+#ifndef FORMAT_NHWC
 #define FORMAT_NHWC 1
+#endif
+#ifndef FORMAT_ND
 #define FORMAT_ND 2
+#endif

@@ -78,7 +78,9 @@ class LocalTensor {
   }
 
   PhyAddr<T> GetPhyAddr() const { return PhyAddr<T>(reinterpret_cast<T*>(addr_)); }
-  PhyAddr<T> GetPhyAddr(uint32_t offset) const { return PhyAddr<T>(reinterpret_cast<T*>(addr_) + offset); }
+  PhyAddr<T> GetPhyAddr(uint32_t offset) const {
+    return PhyAddr<T>(reinterpret_cast<T*>(addr_) + offset);
+  }
   uint32_t GetSize() const { return size_; }
   uint32_t GetLength() const { return size_ * sizeof(T); }
   void SetSize(uint32_t size) { size_ = size; }
@@ -95,7 +97,8 @@ class LocalTensor {
   friend class LocalTensor;
 
   T* At(uint32_t offset, bool write) const {
-    return reinterpret_cast<T*>(aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), write));
+    return reinterpret_cast<T*>(
+        aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), write));
   }
 
   uint8_t* addr_ = nullptr;

@@ -5,18 +5,32 @@
 #include "ascendc/device_abi.h"
 #include "ascendc/lang.h"
 
-#define REGISTER_TILING_DEFAULT(structName) using AscendcDefaultTilingData [[maybe_unused]] = structName
-#define REGISTER_TILING_FOR_TILINGKEY(condition, structName) static_assert(sizeof(structName) > 0, #condition)
+#define REGISTER_TILING_DEFAULT(structName) \
+  using AscendcDefaultTilingData [[maybe_unused]] = structName
+#define REGISTER_TILING_FOR_TILINGKEY(condition, structName) \
+  static_assert(sizeof(structName) > 0, #condition)
 
+// A header given to the compiler beforehand may bring its own, as CANN's generated tiling headers do.
+#ifndef GET_TILING_DATA_WITH_STRUCT
 #define GET_TILING_DATA_WITH_STRUCT(structName, name, tilingArg) \
   structName name;                                               \
   __builtin_memcpy(&name, tilingArg, sizeof(name))
-#define GET_TILING_DATA(name, tilingArg) GET_TILING_DATA_WITH_STRUCT(AscendcDefaultTilingData, name, tilingArg)
+#endif
+#ifndef GET_TILING_DATA
+#define GET_TILING_DATA(name, tilingArg) \
+  GET_TILING_DATA_WITH_STRUCT(AscendcDefaultTilingData, name, tilingArg)
+#endif
+#ifndef GET_TILING_DATA_PTR_WITH_STRUCT
 #define GET_TILING_DATA_PTR_WITH_STRUCT(structName, name, tilingArg) \
   const structName* name = reinterpret_cast<const structName*>(tilingArg)
-#define GET_TILING_DATA_MEMBER(structName, member, name, tilingArg) \
-  decltype(structName::member) name;                                \
-  __builtin_memcpy(&name, reinterpret_cast<const uint8_t*>(tilingArg) + offsetof(structName, member), sizeof(name))
+#endif
+#ifndef GET_TILING_DATA_MEMBER
+#define GET_TILING_DATA_MEMBER(structName, member, name, tilingArg)                            \
+  decltype(structName::member) name;                                                           \
+  __builtin_memcpy(&name,                                                                      \
+                   reinterpret_cast<const uint8_t*>(tilingArg) + offsetof(structName, member), \
+                   sizeof(name))
+#endif
 
 #define TILING_KEY_IS(key) (aclsim::TilingKeyIs(key))
 #define TILING_KEY_VAR (aclsim::TilingKey())

@@ -18,7 +18,16 @@ enum pipe_t {
   PIPE_FIX = 10,
 };
 
-enum event_t { EVENT_ID0 = 0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
+enum event_t {
+  EVENT_ID0 = 0,
+  EVENT_ID1,
+  EVENT_ID2,
+  EVENT_ID3,
+  EVENT_ID4,
+  EVENT_ID5,
+  EVENT_ID6,
+  EVENT_ID7
+};
 
 namespace AscendC {
 
@@ -95,11 +104,21 @@ enum class RoundMode : uint8_t {
 
 enum class CMPMODE : uint8_t { LT, GT, EQ, LE, GE, NE };
 enum class SELMODE : uint8_t { VSEL_CMPMASK_SPR, VSEL_TENSOR_SCALAR_MODE, VSEL_TENSOR_TENSOR_MODE };
-enum class ReduceOrder : uint8_t { ORDER_VALUE_INDEX, ORDER_INDEX_VALUE, ORDER_ONLY_VALUE, ORDER_ONLY_INDEX };
+enum class ReduceOrder : uint8_t {
+  ORDER_VALUE_INDEX,
+  ORDER_INDEX_VALUE,
+  ORDER_ONLY_VALUE,
+  ORDER_ONLY_INDEX
+};
 enum class MaskMode : uint8_t { NORMAL, COUNTER };
 enum class CacheLine : uint64_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL = 0, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
-enum class CacheMode : uint8_t { CACHE_MODE_DISABLE, CACHE_MODE_NORMAL, CACHE_MODE_LAST, CACHE_MODE_PERSISTENT };
+enum class CacheMode : uint8_t {
+  CACHE_MODE_DISABLE,
+  CACHE_MODE_NORMAL,
+  CACHE_MODE_LAST,
+  CACHE_MODE_PERSISTENT
+};
 enum class CacheRwMode : uint8_t { READ, WRITE, RW };
 enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC };
 
@@ -123,7 +142,8 @@ constexpr uint64_t FULL_MASK = 0xffffffffffffffffull;
 
 struct BinaryRepeatParams {
   BinaryRepeatParams() = default;
-  BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep, uint8_t src0Rep, uint8_t src1Rep)
+  BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep,
+                     uint8_t src0Rep, uint8_t src1Rep)
       : dstBlkStride(dstBlk),
         src0BlkStride(src0Blk),
         src1BlkStride(src1Blk),
@@ -224,7 +244,11 @@ struct DataCopyPadExtParams {
 struct TransDataTo5HDParams {
   TransDataTo5HDParams() = default;
   TransDataTo5HDParams(bool dstHigh, bool srcHigh, uint8_t repeat, uint16_t dstRep, uint16_t srcRep)
-      : dstHighHalf(dstHigh), srcHighHalf(srcHigh), repeatTimes(repeat), dstRepStride(dstRep), srcRepStride(srcRep) {}
+      : dstHighHalf(dstHigh),
+        srcHighHalf(srcHigh),
+        repeatTimes(repeat),
+        dstRepStride(dstRep),
+        srcRepStride(srcRep) {}
   bool dstHighHalf = false;
   bool srcHighHalf = false;
   uint8_t repeatTimes = 1;

@@ -9,8 +9,8 @@ namespace AscendC {
 namespace detail {
 
 inline aclsim::VecCtl Binary(aclsim::VecCtl ctl, const BinaryRepeatParams& p) {
-  return aclsim::Strided(ctl, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride, p.dstRepStride, p.src0RepStride,
-                         p.src1RepStride);
+  return aclsim::Strided(ctl, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride, p.dstRepStride,
+                         p.src0RepStride, p.src1RepStride);
 }
 inline aclsim::VecCtl Unary(aclsim::VecCtl ctl, const UnaryRepeatParams& p) {
   return aclsim::Strided(ctl, p.dstBlkStride, p.srcBlkStride, 1, p.dstRepStride, p.srcRepStride, 8);
@@ -30,22 +30,23 @@ aclsim::ScalarValue Scalar(T value) {
 
 // The three forms of a two-source instruction: bit mask, lane count per repeat, first n elements. The exact parameter types
 // matter: public kernels pass these functions as template arguments.
-#define ACLSIM_BINARY(Name, op)                                                                                     \
-  template <typename T, bool isSetMask = true>                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask[],     \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                                     \
-    aclsim::VecBinary(op, dst, src0, src1,                                                                          \
-                      detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));                  \
-  }                                                                                                                 \
-  template <typename T, bool isSetMask = true>                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,       \
-            const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {                                     \
-    aclsim::VecBinary(op, dst, src0, src1,                                                                          \
-                      detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));                  \
-  }                                                                                                                 \
-  template <typename T>                                                                                             \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const int32_t& count) { \
-    aclsim::VecBinary(op, dst, src0, src1, aclsim::CountCtl(count));                                                \
+#define ACLSIM_BINARY(Name, op)                                                                    \
+  template <typename T, bool isSetMask = true>                                                     \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
+            uint64_t mask[], const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {   \
+    aclsim::VecBinary(op, dst, src0, src1,                                                         \
+                      detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams)); \
+  }                                                                                                \
+  template <typename T, bool isSetMask = true>                                                     \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
+            uint64_t mask, const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {     \
+    aclsim::VecBinary(op, dst, src0, src1,                                                         \
+                      detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams)); \
+  }                                                                                                \
+  template <typename T>                                                                            \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,     \
+            const int32_t& count) {                                                                \
+    aclsim::VecBinary(op, dst, src0, src1, aclsim::CountCtl(count));                               \
   }
 
 ACLSIM_BINARY(Add, aclsim::Op2::kAdd)
@@ -60,20 +61,22 @@ ACLSIM_BINARY(AddRelu, aclsim::Op2::kAddRelu)
 ACLSIM_BINARY(SubRelu, aclsim::Op2::kSubRelu)
 #undef ACLSIM_BINARY
 
-#define ACLSIM_UNARY(Name, op)                                                                                      \
-  template <typename T, bool isSetMask = true>                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[], const uint8_t repeatTime,        \
-            const UnaryRepeatParams& repeatParams) {                                                                \
-    aclsim::VecUnary(op, dst, src, detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));      \
-  }                                                                                                                 \
-  template <typename T, bool isSetMask = true>                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, const uint8_t repeatTime,          \
-            const UnaryRepeatParams& repeatParams) {                                                                \
-    aclsim::VecUnary(op, dst, src, detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));      \
-  }                                                                                                                 \
-  template <typename T>                                                                                             \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count) {                           \
-    aclsim::VecUnary(op, dst, src, aclsim::CountCtl(count));                                                        \
+#define ACLSIM_UNARY(Name, op)                                                                   \
+  template <typename T, bool isSetMask = true>                                                   \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[],               \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                   \
+    aclsim::VecUnary(op, dst, src,                                                               \
+                     detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams)); \
+  }                                                                                              \
+  template <typename T, bool isSetMask = true>                                                   \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask,                 \
+            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                   \
+    aclsim::VecUnary(op, dst, src,                                                               \
+                     detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams)); \
+  }                                                                                              \
+  template <typename T>                                                                          \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t& count) {        \
+    aclsim::VecUnary(op, dst, src, aclsim::CountCtl(count));                                     \
   }
 
 ACLSIM_UNARY(Exp, aclsim::Op1::kExp)
@@ -86,22 +89,23 @@ ACLSIM_UNARY(Relu, aclsim::Op1::kRelu)
 ACLSIM_UNARY(Not, aclsim::Op1::kNot)
 #undef ACLSIM_UNARY
 
-#define ACLSIM_SCALAR(Name, op)                                                                                     \
-  template <typename T, bool isSetMask = true>                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask[],            \
-            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                                      \
-    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue),                                                    \
-                      detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));                   \
-  }                                                                                                                 \
-  template <typename T, bool isSetMask = true>                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask,              \
-            const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                                      \
-    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue),                                                    \
-                      detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));                   \
-  }                                                                                                                 \
-  template <typename T, bool isSetMask = true>                                                                      \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, const int32_t& count) {     \
-    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));                          \
+#define ACLSIM_SCALAR(Name, op)                                                                   \
+  template <typename T, bool isSetMask = true>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,           \
+            uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {   \
+    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue),                                  \
+                      detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams)); \
+  }                                                                                               \
+  template <typename T, bool isSetMask = true>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,           \
+            uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {     \
+    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue),                                  \
+                      detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams)); \
+  }                                                                                               \
+  template <typename T, bool isSetMask = true>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,           \
+            const int32_t& count) {                                                               \
+    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));        \
   }
 
 ACLSIM_SCALAR(Adds, aclsim::OpScalar::kAdds)
@@ -114,28 +118,34 @@ ACLSIM_SCALAR(LeakyRelu, aclsim::OpScalar::kLeakyRelu)
 
 // Arithmetic for signed types, logical otherwise; roundEn adds back the last bit shifted out (signed types only).
 template <typename T, bool isSetMask = true>
-void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask[],
-                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false) {
-  aclsim::VecScalar(roundEn ? aclsim::OpScalar::kShiftRightRound : aclsim::OpScalar::kShiftRight, dst, src,
-                    detail::Scalar(scalarValue),
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,
+                uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
+                bool roundEn = false) {
+  aclsim::VecScalar(roundEn ? aclsim::OpScalar::kShiftRightRound : aclsim::OpScalar::kShiftRight,
+                    dst, src, detail::Scalar(scalarValue),
                     detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, bool isSetMask = true>
-void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask,
-                const uint8_t repeatTime, const UnaryRepeatParams& repeatParams, bool roundEn = false) {
-  aclsim::VecScalar(roundEn ? aclsim::OpScalar::kShiftRightRound : aclsim::OpScalar::kShiftRight, dst, src,
-                    detail::Scalar(scalarValue),
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,
+                uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams,
+                bool roundEn = false) {
+  aclsim::VecScalar(roundEn ? aclsim::OpScalar::kShiftRightRound : aclsim::OpScalar::kShiftRight,
+                    dst, src, detail::Scalar(scalarValue),
                     detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, bool isSetMask = true>
-void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, const int32_t& count) {
-  aclsim::VecScalar(aclsim::OpScalar::kShiftRight, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));
+void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,
+                const int32_t& count) {
+  aclsim::VecScalar(aclsim::OpScalar::kShiftRight, dst, src, detail::Scalar(scalarValue),
+                    aclsim::CountCtl(count));
 }
 
 // dst += src * scalar
 template <typename T, typename U, bool isSetMask = true>
-void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue, const int32_t& count) {
-  aclsim::VecScalar(aclsim::OpScalar::kAxpy, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue,
+          const int32_t& count) {
+  aclsim::VecScalar(aclsim::OpScalar::kAxpy, dst, src, detail::Scalar(scalarValue),
+                    aclsim::CountCtl(count));
 }
 template <typename T, typename U, bool isSetMask = true>
 void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue, uint64_t mask,
@@ -144,45 +154,48 @@ void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarV
                     detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, typename U, bool isSetMask = true>
-void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue, uint64_t mask[],
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalarValue,
+          uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
   aclsim::VecScalar(aclsim::OpScalar::kAxpy, dst, src, detail::Scalar(scalarValue),
                     detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 // dst += src0 * src1
 template <typename T, typename U>
-void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const int32_t& count) {
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,
+               const int32_t& count) {
   aclsim::VecBinary(aclsim::Op2::kMulAddDst, dst, src0, src1, aclsim::CountCtl(count));
 }
 template <typename T, typename U, bool isSetMask = true>
-void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, uint64_t mask,
-               const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,
+               uint64_t mask, const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
   aclsim::VecBinary(aclsim::Op2::kMulAddDst, dst, src0, src1,
                     detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 
 template <typename T, typename U, bool isSetMask = true>
-void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1, const uint64_t mask[],
-               const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,
+               const uint64_t mask[], const uint8_t repeatTime,
+               const BinaryRepeatParams& repeatParams) {
   aclsim::VecBinary(aclsim::Op2::kMulAddDst, dst, src0, src1,
                     detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 
 // Strides and mask count by the wider of the two types.
 template <typename T, typename U, bool isSetMask = true>
-void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode, const uint64_t mask[],
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
+          const uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
   aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode),
                   detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, typename U, bool isSetMask = true>
-void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode, const uint64_t mask,
-          const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
+void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
+          const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
   aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode),
                   detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, typename U>
-void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode, const uint32_t count) {
+void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
+          const uint32_t count) {
   aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode), aclsim::CountCtl(count));
 }
 

@@ -7,45 +7,52 @@
 namespace AscendC {
 
 template <typename T, typename U>
-void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             uint32_t count) {
+void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
+             CMPMODE cmpMode, uint32_t count) {
   const aclsim::Ub second = src1;
-  aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, &second, {}, aclsim::CountCtl(count));
+  aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, &second, {},
+                     aclsim::CountCtl(count));
 }
 template <typename T, typename U, bool isSetMask = true>
-void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             const uint64_t mask[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
+             CMPMODE cmpMode, const uint64_t mask[], uint8_t repeatTime,
+             const BinaryRepeatParams& repeatParams) {
   const aclsim::Ub second = src1;
   aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, &second, {},
                      detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, typename U, bool isSetMask = true>
-void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-             const uint64_t mask, uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
+             CMPMODE cmpMode, const uint64_t mask, uint8_t repeatTime,
+             const BinaryRepeatParams& repeatParams) {
   const aclsim::Ub second = src1;
   aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, &second, {},
                      detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 
 // The same instruction under its old and its new name.
-#define ACLSIM_COMPARE_SCALAR(Name)                                                                                  \
-  template <typename T, typename U>                                                                                  \
-  void Name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,              \
-            uint32_t count) {                                                                                        \
-    aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, nullptr, detail::Scalar(src1Scalar),        \
-                       aclsim::CountCtl(count));                                                                     \
-  }                                                                                                                  \
-  template <typename T, typename U, bool isSetMask = true>                                                           \
-  void Name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,              \
-            const uint64_t mask[], uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                      \
-    aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, nullptr, detail::Scalar(src1Scalar),        \
-                       detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));                   \
-  }                                                                                                                  \
-  template <typename T, typename U, bool isSetMask = true>                                                           \
-  void Name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar, CMPMODE cmpMode,              \
-            const uint64_t mask, uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {                        \
-    aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, nullptr, detail::Scalar(src1Scalar),        \
-                       detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));                   \
+#define ACLSIM_COMPARE_SCALAR(Name)                                                                \
+  template <typename T, typename U>                                                                \
+  void Name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar,             \
+            CMPMODE cmpMode, uint32_t count) {                                                     \
+    aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, nullptr,                  \
+                       detail::Scalar(src1Scalar), aclsim::CountCtl(count));                       \
+  }                                                                                                \
+  template <typename T, typename U, bool isSetMask = true>                                         \
+  void Name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar,             \
+            CMPMODE cmpMode, const uint64_t mask[], uint8_t repeatTime,                            \
+            const UnaryRepeatParams& repeatParams) {                                               \
+    aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, nullptr,                  \
+                       detail::Scalar(src1Scalar),                                                 \
+                       detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams)); \
+  }                                                                                                \
+  template <typename T, typename U, bool isSetMask = true>                                         \
+  void Name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const T src1Scalar,             \
+            CMPMODE cmpMode, const uint64_t mask, uint8_t repeatTime,                              \
+            const UnaryRepeatParams& repeatParams) {                                               \
+    aclsim::VecCompare(static_cast<aclsim::Compare>(cmpMode), dst, src0, nullptr,                  \
+                       detail::Scalar(src1Scalar),                                                 \
+                       detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams)); \
   }
 ACLSIM_COMPARE_SCALAR(CompareScalar)
 ACLSIM_COMPARE_SCALAR(Compares)
@@ -53,15 +60,17 @@ ACLSIM_COMPARE_SCALAR(Compares)
 
 namespace detail {
 template <typename T, typename U>
-void SelectTensors(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                   const LocalTensor<T>& src1, SELMODE selMode, const aclsim::VecCtl& ctl) {
+void SelectTensors(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
+                   const LocalTensor<T>& src0, const LocalTensor<T>& src1, SELMODE selMode,
+                   const aclsim::VecCtl& ctl) {
   const aclsim::Ub second = src1;
   aclsim::VecSelect(dst, selMask, src0, &second, {}, selMode == SELMODE::VSEL_CMPMASK_SPR, ctl);
 }
 template <typename T, typename U>
-void SelectScalar(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-                  SELMODE selMode, const aclsim::VecCtl& ctl) {
-  aclsim::VecSelect(dst, selMask, src0, nullptr, Scalar(src1), selMode == SELMODE::VSEL_CMPMASK_SPR, ctl);
+void SelectScalar(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
+                  const LocalTensor<T>& src0, T src1, SELMODE selMode, const aclsim::VecCtl& ctl) {
+  aclsim::VecSelect(dst, selMask, src0, nullptr, Scalar(src1), selMode == SELMODE::VSEL_CMPMASK_SPR,
+                    ctl);
 }
 }  // namespace detail
 
@@ -87,19 +96,21 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
 }
 // Mode 1: a tensor and a scalar.
 template <typename T, typename U>
-void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint32_t count) {
+void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+            T src1, SELMODE selMode, uint32_t count) {
   detail::SelectScalar(dst, selMask, src0, src1, selMode, aclsim::CountCtl(count));
 }
 template <typename T, typename U, bool isSetMask = true>
-void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint64_t mask[], uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+            T src1, SELMODE selMode, uint64_t mask[], uint8_t repeatTime,
+            const BinaryRepeatParams& repeatParams) {
   detail::SelectScalar(dst, selMask, src0, src1, selMode,
                        detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, typename U, bool isSetMask = true>
-void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, T src1,
-            SELMODE selMode, uint64_t mask, uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {
+void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+            T src1, SELMODE selMode, uint64_t mask, uint8_t repeatTime,
+            const BinaryRepeatParams& repeatParams) {
   detail::SelectScalar(dst, selMask, src0, src1, selMode,
                        detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
@@ -113,8 +124,9 @@ struct SelectWithBytesMaskShapeInfo {
 
 namespace detail {
 template <typename T, typename U>
-void SelectBytes(const LocalTensor<T>& dst, const LocalTensor<T>& src, T scalar, const LocalTensor<U>& mask,
-                 const LocalTensor<uint8_t>& work, const SelectWithBytesMaskShapeInfo& info, bool scalarWhenSet) {
+void SelectBytes(const LocalTensor<T>& dst, const LocalTensor<T>& src, T scalar,
+                 const LocalTensor<U>& mask, const LocalTensor<uint8_t>& work,
+                 const SelectWithBytesMaskShapeInfo& info, bool scalarWhenSet) {
   aclsim::SelectBytesCtl ctl;
   ctl.rows = info.firstAxis;
   ctl.columns = info.srcLastAxis;
@@ -129,23 +141,27 @@ void SelectBytes(const LocalTensor<T>& dst, const LocalTensor<T>& src, T scalar,
 
 // A mask element that is not 0 takes src1, one that is 0 takes src0; either may be the scalar.
 template <typename T, typename U, bool isReuseMask = true>
-void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1, const LocalTensor<U>& mask,
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info) {
+void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1,
+            const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+            const SelectWithBytesMaskShapeInfo& info) {
   detail::SelectBytes(dst, src0, src1, mask, sharedTmpBuffer, info, true);
 }
 template <typename T, typename U, bool isReuseMask = true>
-void Select(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1, const LocalTensor<U>& mask,
-            const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info) {
+void Select(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1,
+            const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+            const SelectWithBytesMaskShapeInfo& info) {
   detail::SelectBytes(dst, src1, src0, mask, sharedTmpBuffer, info, false);
 }
 template <typename T, typename U, bool isReuseMask = true>
-void SelectWithBytesMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1, const LocalTensor<U>& mask,
-                         const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info) {
+void SelectWithBytesMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1,
+                         const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                         const SelectWithBytesMaskShapeInfo& info) {
   detail::SelectBytes(dst, src0, src1, mask, sharedTmpBuffer, info, true);
 }
 template <typename T, typename U, bool isReuseMask = true>
-void SelectWithBytesMask(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1, const LocalTensor<U>& mask,
-                         const LocalTensor<uint8_t>& sharedTmpBuffer, const SelectWithBytesMaskShapeInfo& info) {
+void SelectWithBytesMask(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1,
+                         const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                         const SelectWithBytesMaskShapeInfo& info) {
   detail::SelectBytes(dst, src1, src0, mask, sharedTmpBuffer, info, false);
 }
 

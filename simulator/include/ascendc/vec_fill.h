@@ -11,18 +11,20 @@ void Duplicate(const LocalTensor<T>& dst, const T& scalarValue, const int32_t& c
   aclsim::VecDuplicate(dst, detail::Scalar(scalarValue), aclsim::CountCtl(count));
 }
 template <typename T, bool isSetMask = true>
-void Duplicate(const LocalTensor<T>& dst, const T& scalarValue, uint64_t mask, const uint8_t repeatTime,
-               const uint16_t dstBlockStride, const uint8_t dstRepeatStride) {
+void Duplicate(const LocalTensor<T>& dst, const T& scalarValue, uint64_t mask,
+               const uint8_t repeatTime, const uint16_t dstBlockStride,
+               const uint8_t dstRepeatStride) {
   aclsim::VecDuplicate(dst, detail::Scalar(scalarValue),
-                       aclsim::Strided(aclsim::MaskCtl(isSetMask, mask, repeatTime), dstBlockStride, 1, 1,
-                                       dstRepeatStride, 8, 8));
+                       aclsim::Strided(aclsim::MaskCtl(isSetMask, mask, repeatTime), dstBlockStride,
+                                       1, 1, dstRepeatStride, 8, 8));
 }
 template <typename T, bool isSetMask = true>
-void Duplicate(const LocalTensor<T>& dst, const T& scalarValue, uint64_t mask[], const uint8_t repeatTime,
-               const uint16_t dstBlockStride, const uint8_t dstRepeatStride) {
+void Duplicate(const LocalTensor<T>& dst, const T& scalarValue, uint64_t mask[],
+               const uint8_t repeatTime, const uint16_t dstBlockStride,
+               const uint8_t dstRepeatStride) {
   aclsim::VecDuplicate(dst, detail::Scalar(scalarValue),
-                       aclsim::Strided(aclsim::BitsCtl(isSetMask, mask, repeatTime), dstBlockStride, 1, 1,
-                                       dstRepeatStride, 8, 8));
+                       aclsim::Strided(aclsim::BitsCtl(isSetMask, mask, repeatTime), dstBlockStride,
+                                       1, 1, dstRepeatStride, 8, 8));
 }
 
 // Each of 8 source elements per repeat fills one 32-byte block.
@@ -33,23 +35,25 @@ void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const uint8_t r
 }
 
 template <typename T, bool isSetMask = true>
-void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask, const uint8_t repeatTime,
-          const CopyRepeatParams& p) {
-  aclsim::VecCopy(dst, src, aclsim::Strided(aclsim::MaskCtl(isSetMask, mask, repeatTime), p.dstStride, p.srcStride, 1,
-                                            p.dstRepeatSize, p.srcRepeatSize, 8));
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask,
+          const uint8_t repeatTime, const CopyRepeatParams& p) {
+  aclsim::VecCopy(dst, src,
+                  aclsim::Strided(aclsim::MaskCtl(isSetMask, mask, repeatTime), p.dstStride,
+                                  p.srcStride, 1, p.dstRepeatSize, p.srcRepeatSize, 8));
 }
 template <typename T, bool isSetMask = true>
-void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[], const uint8_t repeatTime,
-          const CopyRepeatParams& p) {
-  aclsim::VecCopy(dst, src, aclsim::Strided(aclsim::BitsCtl(isSetMask, mask, repeatTime), p.dstStride, p.srcStride, 1,
-                                            p.dstRepeatSize, p.srcRepeatSize, 8));
+void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],
+          const uint8_t repeatTime, const CopyRepeatParams& p) {
+  aclsim::VecCopy(dst, src,
+                  aclsim::Strided(aclsim::BitsCtl(isSetMask, mask, repeatTime), p.dstStride,
+                                  p.srcStride, 1, p.dstRepeatSize, p.srcRepeatSize, 8));
 }
 
 // Transposes 16 address-listed rows; the addresses are physical UB addresses.
 template <typename T>
 void TransDataTo5HD(uint64_t dstList[16], uint64_t srcList[16], const TransDataTo5HDParams& p) {
-  aclsim::VecTransDataTo5HD(dstList, srcList, aclsim::DTypeOf<T>::value, p.dstHighHalf, p.srcHighHalf, p.repeatTimes,
-                            p.dstRepStride, p.srcRepStride);
+  aclsim::VecTransDataTo5HD(dstList, srcList, aclsim::DTypeOf<T>::value, p.dstHighHalf,
+                            p.srcHighHalf, p.repeatTimes, p.dstRepStride, p.srcRepStride);
 }
 template <typename T>
 void TransDataTo5HD(const LocalTensor<T> (&dstList)[16], const LocalTensor<T> (&srcList)[16],

@@ -13,24 +13,24 @@ inline aclsim::VecCtl Reduce(aclsim::VecCtl ctl, int32_t dstRep, int32_t srcBlk,
 }  // namespace detail
 
 // One result per repeat; dstRepStride counts results, not blocks.
-#define ACLSIM_WHOLE_REDUCE(Name, op)                                                                             \
-  template <typename T, bool isSetMask = true>                                                                    \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask, const int32_t repeatTime,   \
-            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                   \
-            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {                                                 \
-    aclsim::VecWholeReduce(op, dst, src,                                                                          \
-                           detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime), dstRepStride,   \
-                                          srcBlkStride, srcRepStride),                                            \
-                           static_cast<uint8_t>(order));                                                          \
-  }                                                                                                               \
-  template <typename T, bool isSetMask = true>                                                                    \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[], const int32_t repeatTime, \
-            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,                   \
-            ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {                                                 \
-    aclsim::VecWholeReduce(op, dst, src,                                                                          \
-                           detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime), dstRepStride,             \
-                                          srcBlkStride, srcRepStride),                                            \
-                           static_cast<uint8_t>(order));                                                          \
+#define ACLSIM_WHOLE_REDUCE(Name, op)                                                             \
+  template <typename T, bool isSetMask = true>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask,             \
+            const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,     \
+            const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {     \
+    aclsim::VecWholeReduce(op, dst, src,                                                          \
+                           detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime), \
+                                          dstRepStride, srcBlkStride, srcRepStride),              \
+                           static_cast<uint8_t>(order));                                          \
+  }                                                                                               \
+  template <typename T, bool isSetMask = true>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],          \
+            const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride,     \
+            const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {     \
+    aclsim::VecWholeReduce(op, dst, src,                                                          \
+                           detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime),           \
+                                          dstRepStride, srcBlkStride, srcRepStride),              \
+                           static_cast<uint8_t>(order));                                          \
   }
 ACLSIM_WHOLE_REDUCE(WholeReduceSum, aclsim::ReduceOp::kSum)
 ACLSIM_WHOLE_REDUCE(WholeReduceMax, aclsim::ReduceOp::kMax)
@@ -38,20 +38,22 @@ ACLSIM_WHOLE_REDUCE(WholeReduceMin, aclsim::ReduceOp::kMin)
 #undef ACLSIM_WHOLE_REDUCE
 
 // One result per 32-byte block, eight per repeat.
-#define ACLSIM_BLOCK_REDUCE(Name, op)                                                                             \
-  template <typename T, bool isSetMask = true>                                                                    \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t mask,   \
-            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) {                 \
-    aclsim::VecBlockReduce(op, dst, src,                                                                          \
-                           detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime), dstRepStride,   \
-                                          srcBlkStride, srcRepStride));                                           \
-  }                                                                                                               \
-  template <typename T, bool isSetMask = true>                                                                    \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const uint64_t mask[], \
-            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) {                 \
-    aclsim::VecBlockReduce(op, dst, src,                                                                          \
-                           detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime), dstRepStride,             \
-                                          srcBlkStride, srcRepStride));                                           \
+#define ACLSIM_BLOCK_REDUCE(Name, op)                                                             \
+  template <typename T, bool isSetMask = true>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,       \
+            const int32_t mask, const int32_t dstRepStride, const int32_t srcBlkStride,           \
+            const int32_t srcRepStride) {                                                         \
+    aclsim::VecBlockReduce(op, dst, src,                                                          \
+                           detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime), \
+                                          dstRepStride, srcBlkStride, srcRepStride));             \
+  }                                                                                               \
+  template <typename T, bool isSetMask = true>                                                    \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,       \
+            const uint64_t mask[], const int32_t dstRepStride, const int32_t srcBlkStride,        \
+            const int32_t srcRepStride) {                                                         \
+    aclsim::VecBlockReduce(op, dst, src,                                                          \
+                           detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime),           \
+                                          dstRepStride, srcBlkStride, srcRepStride));             \
   }
 ACLSIM_BLOCK_REDUCE(BlockReduceSum, aclsim::ReduceOp::kSum)
 ACLSIM_BLOCK_REDUCE(BlockReduceMax, aclsim::ReduceOp::kMax)
@@ -59,59 +61,67 @@ ACLSIM_BLOCK_REDUCE(BlockReduceMin, aclsim::ReduceOp::kMin)
 #undef ACLSIM_BLOCK_REDUCE
 
 template <typename T, bool isSetMask = true>
-void PairReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const int32_t mask,
-                   const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) {
+void PairReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,
+                   const int32_t mask, const int32_t dstRepStride, const int32_t srcBlkStride,
+                   const int32_t srcRepStride) {
   aclsim::VecPairReduceSum(dst, src,
-                           detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime), dstRepStride,
-                                          srcBlkStride, srcRepStride));
+                           detail::Reduce(aclsim::MaskCtl(isSetMask, uint64_t(mask), repeatTime),
+                                          dstRepStride, srcBlkStride, srcRepStride));
 }
 template <typename T, bool isSetMask = true>
-void PairReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime, const uint64_t mask[],
-                   const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) {
+void PairReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,
+                   const uint64_t mask[], const int32_t dstRepStride, const int32_t srcBlkStride,
+                   const int32_t srcRepStride) {
   aclsim::VecPairReduceSum(dst, src,
-                           detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime), dstRepStride, srcBlkStride,
-                                          srcRepStride));
+                           detail::Reduce(aclsim::BitsCtl(isSetMask, mask, repeatTime),
+                                          dstRepStride, srcBlkStride, srcRepStride));
 }
 
 // isSetMask = false: the element count is what SetVectorMask left, in counter mode.
 template <typename T, bool isSetMask = true>
-void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,
-               const int32_t count) {
+void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+               const LocalTensor<T>& sharedTmpBuffer, const int32_t count) {
   aclsim::VecReduceSum(dst, src, sharedTmpBuffer,
                        isSetMask ? aclsim::CountCtl(count) : aclsim::MaskCtl(false, 0, 1));
 }
 template <typename T>
-void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,
-               const int32_t mask, const int32_t repeatTime, const int32_t srcRepStride) {
-  aclsim::VecReduceSum(dst, src, sharedTmpBuffer,
-                       detail::Reduce(aclsim::MaskCtl(true, uint64_t(mask), repeatTime), 1, 1, srcRepStride));
+void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+               const LocalTensor<T>& sharedTmpBuffer, const int32_t mask, const int32_t repeatTime,
+               const int32_t srcRepStride) {
+  aclsim::VecReduceSum(
+      dst, src, sharedTmpBuffer,
+      detail::Reduce(aclsim::MaskCtl(true, uint64_t(mask), repeatTime), 1, 1, srcRepStride));
 }
 template <typename T>
-void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,
-               const uint64_t mask[], const int32_t repeatTime, const int32_t srcRepStride) {
+void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+               const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],
+               const int32_t repeatTime, const int32_t srcRepStride) {
   aclsim::VecReduceSum(dst, src, sharedTmpBuffer,
                        detail::Reduce(aclsim::BitsCtl(true, mask, repeatTime), 1, 1, srcRepStride));
 }
 
-#define ACLSIM_REDUCE_EXTREME(Name, op)                                                                           \
-  template <typename T>                                                                                           \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,          \
-            const int32_t count, bool calIndex = false) {                                                         \
-    aclsim::VecReduceExtreme(op, dst, src, sharedTmpBuffer, aclsim::CountCtl(count), calIndex);                   \
-  }                                                                                                               \
-  template <typename T>                                                                                           \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,          \
-            const int32_t mask, const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false) {    \
-    aclsim::VecReduceExtreme(op, dst, src, sharedTmpBuffer,                                                       \
-                             detail::Reduce(aclsim::MaskCtl(true, uint64_t(mask), repeatTime), 1, 1, srcRepStride), \
-                             calIndex);                                                                           \
-  }                                                                                                               \
-  template <typename T>                                                                                           \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& sharedTmpBuffer,          \
-            const uint64_t mask[], const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false) { \
-    aclsim::VecReduceExtreme(op, dst, src, sharedTmpBuffer,                                                       \
-                             detail::Reduce(aclsim::BitsCtl(true, mask, repeatTime), 1, 1, srcRepStride),         \
-                             calIndex);                                                                           \
+#define ACLSIM_REDUCE_EXTREME(Name, op)                                                          \
+  template <typename T>                                                                          \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,                                \
+            const LocalTensor<T>& sharedTmpBuffer, const int32_t count, bool calIndex = false) { \
+    aclsim::VecReduceExtreme(op, dst, src, sharedTmpBuffer, aclsim::CountCtl(count), calIndex);  \
+  }                                                                                              \
+  template <typename T>                                                                          \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,                                \
+            const LocalTensor<T>& sharedTmpBuffer, const int32_t mask, const int32_t repeatTime, \
+            const int32_t srcRepStride, bool calIndex = false) {                                 \
+    aclsim::VecReduceExtreme(                                                                    \
+        op, dst, src, sharedTmpBuffer,                                                           \
+        detail::Reduce(aclsim::MaskCtl(true, uint64_t(mask), repeatTime), 1, 1, srcRepStride),   \
+        calIndex);                                                                               \
+  }                                                                                              \
+  template <typename T>                                                                          \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,                                \
+            const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],                        \
+            const int32_t repeatTime, const int32_t srcRepStride, bool calIndex = false) {       \
+    aclsim::VecReduceExtreme(                                                                    \
+        op, dst, src, sharedTmpBuffer,                                                           \
+        detail::Reduce(aclsim::BitsCtl(true, mask, repeatTime), 1, 1, srcRepStride), calIndex);  \
   }
 ACLSIM_REDUCE_EXTREME(ReduceMax, aclsim::ReduceOp::kMax)
 ACLSIM_REDUCE_EXTREME(ReduceMin, aclsim::ReduceOp::kMin)

@@ -35,8 +35,10 @@ std::string Element(DType dtype, const uint8_t* addr) {
   }
 }
 
-void PrintTensor(const Core& core, const char* space, DType dtype, const uint8_t* addr, uint32_t desc, uint32_t count) {
-  std::string text = Format("DumpTensor: core %u, desc %u, %s, %s[%u]:", core.index, desc, space, NameOf(dtype), count);
+void PrintTensor(const Core& core, const char* space, DType dtype, const uint8_t* addr,
+                 uint32_t desc, uint32_t count) {
+  std::string text = Format("DumpTensor: core %u, desc %u, %s, %s[%u]:", core.index, desc, space,
+                            NameOf(dtype), count);
   for (uint32_t i = 0; i < count; ++i) {
     text += (i % 16 == 0 ? "\n  " : " ") + Element(dtype, addr + i * WidthOf(dtype));
   }
@@ -51,7 +53,9 @@ void AssertFail(const char* condition, const char* file, int line, const char* m
              "Hardware traps the core in debug builds (507015).");
 }
 
-void Trap() { ThrowFault("trap", "Trap() was called", "Hardware stops the core with an exception (507015)."); }
+void Trap() {
+  ThrowFault("trap", "Trap() was called", "Hardware stops the core with an exception (507015).");
+}
 
 void Print(const char* format, ...) {
   va_list args;

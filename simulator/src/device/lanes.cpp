@@ -98,7 +98,8 @@ C Mul(C a, C b) {
 }
 template <>
 int16_t Mul(int16_t a, int16_t b) {
-  return static_cast<int16_t>(static_cast<uint32_t>(static_cast<uint16_t>(a)) * static_cast<uint16_t>(b));
+  return static_cast<int16_t>(static_cast<uint32_t>(static_cast<uint16_t>(a)) *
+                              static_cast<uint16_t>(b));
 }
 template <>
 int32_t Mul(int32_t a, int32_t b) {
@@ -131,7 +132,8 @@ inline float Exp(float x) {
   const double wide = x;
   // Clamping keeps the exponent arithmetic in range; the ends overflow to infinity and underflow to zero by themselves.
   const double clamped = wide < -160.0 ? -160.0 : (wide > 160.0 ? 160.0 : wide);
-  const double shifted = clamped * kLog2e + 6755399441055744.0;  // 1.5 * 2^52: the low bits hold the rounded integer
+  const double shifted =
+      clamped * kLog2e + 6755399441055744.0;  // 1.5 * 2^52: the low bits hold the rounded integer
   const double k = shifted - 6755399441055744.0;
   const double r = clamped - k * kLn2;
   double p = 1.0 / 362880;
@@ -184,11 +186,11 @@ inline float Ln(float x) {
 
 // --- instructions -----------------------------------------------------------------------------------------------------
 
-#define ACLSIM_LANES2(name, expr)                                     \
-  template <typename T>                                               \
-  void name(void* dst, const void* a, const void* b, size_t n) {      \
-    using C = typename Compute<T>::Type;                              \
-    Map2<T>(dst, a, b, n, [](C x, C y) -> C { return expr; });        \
+#define ACLSIM_LANES2(name, expr)                                \
+  template <typename T>                                          \
+  void name(void* dst, const void* a, const void* b, size_t n) { \
+    using C = typename Compute<T>::Type;                         \
+    Map2<T>(dst, a, b, n, [](C x, C y) -> C { return expr; });   \
   }
 ACLSIM_LANES2(Add2, Add(x, y))
 ACLSIM_LANES2(Sub2, Sub(x, y))
@@ -196,7 +198,7 @@ ACLSIM_LANES2(Mul2, Mul(x, y))
 ACLSIM_LANES2(Div2, x / y)
 ACLSIM_LANES2(Max2, Max(x, y))
 ACLSIM_LANES2(Min2, Min(x, y))
-ACLSIM_LANES2(And2, static_cast<C>(x & y))
+ACLSIM_LANES2(And2, static_cast<C>(x& y))
 ACLSIM_LANES2(Or2, static_cast<C>(x | y))
 ACLSIM_LANES2(AddRelu2, Max(Add(x, y), C(0)))
 ACLSIM_LANES2(SubRelu2, Max(Sub(x, y), C(0)))
@@ -214,11 +216,11 @@ void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
   }
 }
 
-#define ACLSIM_LANES1(name, expr)                               \
-  template <typename T>                                         \
-  void name(void* dst, const void* a, size_t n) {               \
-    using C = typename Compute<T>::Type;                        \
-    Map1<T>(dst, a, n, [](C x) -> C { return expr; });          \
+#define ACLSIM_LANES1(name, expr)                      \
+  template <typename T>                                \
+  void name(void* dst, const void* a, size_t n) {      \
+    using C = typename Compute<T>::Type;               \
+    Map1<T>(dst, a, n, [](C x) -> C { return expr; }); \
   }
 ACLSIM_LANES1(Exp1, Exp(x))
 ACLSIM_LANES1(Ln1, Ln(x))
@@ -238,12 +240,12 @@ C ScalarOf(ScalarValue s) {
   }
 }
 
-#define ACLSIM_LANES_SCALAR(name, expr)                                 \
-  template <typename T>                                                 \
-  void name(void* dst, const void* a, ScalarValue scalar, size_t n) {   \
-    using C = typename Compute<T>::Type;                                \
-    const C s = ScalarOf<C, T>(scalar);                                 \
-    Map1<T>(dst, a, n, [s](C x) -> C { return expr; });                 \
+#define ACLSIM_LANES_SCALAR(name, expr)                               \
+  template <typename T>                                               \
+  void name(void* dst, const void* a, ScalarValue scalar, size_t n) { \
+    using C = typename Compute<T>::Type;                              \
+    const C s = ScalarOf<C, T>(scalar);                               \
+    Map1<T>(dst, a, n, [s](C x) -> C { return expr; });               \
   }
 ACLSIM_LANES_SCALAR(Adds1, Add(x, s))
 ACLSIM_LANES_SCALAR(Muls1, Mul(x, s))
@@ -258,7 +260,8 @@ ACLSIM_LANES_SCALAR(ShiftRight1, static_cast<C>(static_cast<int64_t>(x) >> s))
 // Adds back the last bit that was shifted out.
 ACLSIM_LANES_SCALAR(ShiftRightRound1,
                     static_cast<C>((static_cast<int64_t>(x) >> s) +
-                                   (s > 0 ? (static_cast<int64_t>(x) >> (s > 0 ? s - 1 : 0)) & 1 : 0)))
+                                   (s > 0 ? (static_cast<int64_t>(x) >> (s > 0 ? s - 1 : 0)) & 1
+                                          : 0)))
 
 template <typename T, typename S = T>
 void Axpy1(void* dst, const void* a, ScalarValue scalar, size_t n) {
@@ -337,7 +340,8 @@ inline uint16_t RoundToBf16(float v, Round round) {
     return FloatToBf16(v);
   }
   const uint32_t kept = magnitude >> 16;
-  const bool up = RoundsUp(round, (bits >> 31) != 0, (kept & 1u) != 0, magnitude & 0xffffu, 0x8000u);
+  const bool up =
+      RoundsUp(round, (bits >> 31) != 0, (kept & 1u) != 0, magnitude & 0xffffu, 0x8000u);
   return static_cast<uint16_t>(((bits >> 16) & 0x8000u) | (kept + (up ? 1 : 0)));
 }
 
@@ -373,17 +377,18 @@ double Wide(bfloat16_t v) {
 // Float to integer saturates and turns NaN into 0; integer to narrower integer saturates too.
 template <typename To>
 struct IntegerRange;
-#define ACLSIM_RANGE(type, lowest, largest)      \
-  template <>                                    \
-  struct IntegerRange<type> {                    \
-    static constexpr double kMin = lowest;       \
-    static constexpr double kMax = largest;      \
+#define ACLSIM_RANGE(type, lowest, largest) \
+  template <>                               \
+  struct IntegerRange<type> {               \
+    static constexpr double kMin = lowest;  \
+    static constexpr double kMax = largest; \
   };
 ACLSIM_RANGE(int8_t, -128.0, 127.0)
 ACLSIM_RANGE(uint8_t, 0.0, 255.0)
 ACLSIM_RANGE(int16_t, -32768.0, 32767.0)
 ACLSIM_RANGE(int32_t, -2147483648.0, 2147483647.0)
-ACLSIM_RANGE(int64_t, -9223372036854775808.0, 9223372036854774784.0)  // the largest double below 2^63
+ACLSIM_RANGE(int64_t, -9223372036854775808.0,
+             9223372036854774784.0)  // the largest double below 2^63
 
 template <typename To, typename From>
 void CastToInt(void* dst, const void* src, Round round, size_t n) {
@@ -393,8 +398,11 @@ void CastToInt(void* dst, const void* src, Round round, size_t n) {
     const double v = RoundToInteger(Wide(x[i]), round);
     using R = IntegerRange<To>;
     const bool above = v >= R::kMax;
-    d[i] = v != v ? To(0) : (above ? static_cast<To>(sizeof(To) == 8 ? INT64_MAX : static_cast<int64_t>(R::kMax))
-                                   : static_cast<To>(v < R::kMin ? R::kMin : v));
+    d[i] =
+        v != v
+            ? To(0)
+            : (above ? static_cast<To>(sizeof(To) == 8 ? INT64_MAX : static_cast<int64_t>(R::kMax))
+                     : static_cast<To>(v < R::kMin ? R::kMin : v));
   }
 }
 
@@ -442,7 +450,8 @@ void CastFloatToFloat(void* dst, const void* src, Round round, size_t n) {
   auto* d = static_cast<float*>(dst);
   const auto* x = static_cast<const float*>(src);
   for (size_t i = 0; i < n; ++i) {
-    d[i] = static_cast<float>(RoundToInteger(x[i], round)) + 0.0f;  // a negative zero becomes positive
+    d[i] =
+        static_cast<float>(RoundToInteger(x[i], round)) + 0.0f;  // a negative zero becomes positive
   }
 }
 
@@ -510,21 +519,21 @@ constexpr size_t D(DType dtype) { return static_cast<size_t>(dtype); }
 LaneTable MakeTable() {
   LaneTable t{};
   // half, float, int16_t, int32_t: the arithmetic types of the vector unit.
-#define ACLSIM_ARITH(row, fn)                    \
-  row[D(DType::kFloat)] = fn<float>;             \
-  row[D(DType::kHalf)] = fn<half>;               \
-  row[D(DType::kInt16)] = fn<int16_t>;           \
+#define ACLSIM_ARITH(row, fn)          \
+  row[D(DType::kFloat)] = fn<float>;   \
+  row[D(DType::kHalf)] = fn<half>;     \
+  row[D(DType::kInt16)] = fn<int16_t>; \
   row[D(DType::kInt32)] = fn<int32_t>;
-#define ACLSIM_FLOATS(row, fn)                   \
-  row[D(DType::kFloat)] = fn<float>;             \
+#define ACLSIM_FLOATS(row, fn)       \
+  row[D(DType::kFloat)] = fn<float>; \
   row[D(DType::kHalf)] = fn<half>;
-#define ACLSIM_BITS16(row, fn)                   \
-  row[D(DType::kInt16)] = fn<int16_t>;           \
+#define ACLSIM_BITS16(row, fn)         \
+  row[D(DType::kInt16)] = fn<int16_t>; \
   row[D(DType::kUint16)] = fn<uint16_t>;
-#define ACLSIM_INTS(row, fn)                     \
-  row[D(DType::kInt16)] = fn<int16_t>;           \
-  row[D(DType::kUint16)] = fn<uint16_t>;         \
-  row[D(DType::kInt32)] = fn<int32_t>;           \
+#define ACLSIM_INTS(row, fn)             \
+  row[D(DType::kInt16)] = fn<int16_t>;   \
+  row[D(DType::kUint16)] = fn<uint16_t>; \
+  row[D(DType::kInt32)] = fn<int32_t>;   \
   row[D(DType::kUint32)] = fn<uint32_t>;
   auto two = [&](Op2 op) { return t.binary[static_cast<size_t>(op)]; };
   auto one = [&](Op1 op) { return t.unary[static_cast<size_t>(op)]; };

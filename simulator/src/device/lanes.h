@@ -37,8 +37,9 @@ inline size_t WidthOf(DType dtype) {
   return kWidth[static_cast<size_t>(dtype)];
 }
 inline const char* NameOf(DType dtype) {
-  constexpr const char* kName[kDTypes] = {"float",   "half",    "bfloat16_t", "int8_t",  "uint8_t", "int16_t", "uint16_t",
-                                          "int32_t", "uint32_t", "int64_t",   "uint64_t", "bool",   "double"};
+  constexpr const char* kName[kDTypes] = {
+      "float",   "half",     "bfloat16_t", "int8_t",   "uint8_t", "int16_t", "uint16_t",
+      "int32_t", "uint32_t", "int64_t",    "uint64_t", "bool",    "double"};
   return kName[static_cast<size_t>(dtype)];
 }
 

@@ -8,7 +8,8 @@ namespace {
 void SetPrefix(LaneSet* set, int64_t active) {
   set->active = std::min(active, set->lanes);
   set->bits[0] = set->active >= 64 ? ~0ull : (1ull << set->active) - 1;
-  set->bits[1] = set->active >= 128 ? ~0ull : (set->active > 64 ? (1ull << (set->active - 64)) - 1 : 0);
+  set->bits[1] =
+      set->active >= 128 ? ~0ull : (set->active > 64 ? (1ull << (set->active - 64)) - 1 : 0);
 }
 
 void SetBits(LaneSet* set, uint64_t low, uint64_t high) {
@@ -20,7 +21,8 @@ void SetBits(LaneSet* set, uint64_t low, uint64_t high) {
   }
   set->bits[0] = low;
   set->bits[1] = high;
-  set->active = high != 0 ? 128 - __builtin_clzll(high) : (low != 0 ? 64 - __builtin_clzll(low) : 0);
+  set->active =
+      high != 0 ? 128 - __builtin_clzll(high) : (low != 0 ? 64 - __builtin_clzll(low) : 0);
   set->prefix = __builtin_popcountll(low) + __builtin_popcountll(high) == set->active;
 }
 
@@ -103,25 +105,31 @@ void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32
   core.CheckUbAlign(walk.ub, align, walk.role);
 }
 
-void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src, bool neverShared) {
+void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
+                  bool neverShared) {
   const uint8_t* const d = dst.ub.addr;
   const uint8_t* const s = src.ub.addr;
-  if ((d == s && !neverShared) || d >= s + src.Extent(lanes) || s >= d + dst.Extent(lanes)) [[likely]] {
+  if ((d == s && !neverShared) || d >= s + src.Extent(lanes) || s >= d + dst.Extent(lanes))
+      [[likely]] {
     return;
   }
   // Strided operands may interleave without touching, and a destination at least one repeat below its source never overwrites
   // what is yet to be read.
-  const bool dense = lanes.contiguous || (lanes.active == lanes.lanes && dst.Dense() && src.Dense() && dst.repStride == lanes.lanes * dst.width &&
+  const bool dense = lanes.contiguous || (lanes.active == lanes.lanes && dst.Dense() &&
+                                          src.Dense() && dst.repStride == lanes.lanes * dst.width &&
                                           src.repStride == lanes.lanes * src.width);
   if (!neverShared && (!dense || d + kRepeatBytes <= s)) {
     return;
   }
   ThrowFault("overlap",
-             Format("dst at UB byte %llu overlaps %s at UB byte %llu", static_cast<unsigned long long>(core.UbOffset(d)),
-                    src.role, static_cast<unsigned long long>(core.UbOffset(s))),
-             neverShared ? "A widening instruction in place overwrites lanes that it has yet to read: wrong numbers. Use another "
+             Format("dst at UB byte %llu overlaps %s at UB byte %llu",
+                    static_cast<unsigned long long>(core.UbOffset(d)), src.role,
+                    static_cast<unsigned long long>(core.UbOffset(s))),
+             neverShared ? "A widening instruction in place overwrites lanes that it has yet to "
+                           "read: wrong numbers. Use another "
                            "buffer."
-                         : "Undefined on hardware: lanes would be overwritten before they are read. Operands must coincide or "
+                         : "Undefined on hardware: lanes would be overwritten before they are "
+                           "read. Operands must coincide or "
                            "lie apart.");
 }
 
@@ -135,8 +143,8 @@ void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walk
   record.repeat = static_cast<int32_t>(lanes.repeat);
   for (int i = 0; i < count; ++i) {
     const OperandWalk& walk = *walks[i];
-    record.access[static_cast<size_t>(record.accessCount++)] = {false, walk.write, core.UbOffset(walk.ub.addr),
-                                                               static_cast<uint64_t>(walk.Extent(lanes))};
+    record.access[static_cast<size_t>(record.accessCount++)] = {
+        false, walk.write, core.UbOffset(walk.ub.addr), static_cast<uint64_t>(walk.Extent(lanes))};
   }
   core.Emit(record);
 }
@@ -144,7 +152,8 @@ void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walk
 namespace {
 
 // Copies `bytes` in blocks between two walks; whole blocks have a constant size, which makes them two vector moves.
-void CopyBlocks(uint8_t* dst, int64_t dstStride, const uint8_t* src, int64_t srcStride, int64_t bytes) {
+void CopyBlocks(uint8_t* dst, int64_t dstStride, const uint8_t* src, int64_t srcStride,
+                int64_t bytes) {
   for (; bytes >= kBlock; bytes -= kBlock, dst += dstStride, src += srcStride) {
     std::memcpy(dst, src, kBlock);
   }
@@ -176,8 +185,8 @@ void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, con
       continue;
     }
     const int64_t block = lane / walk.lanesPerBlock;
-    std::memcpy(base + block * walk.blkStride + (lane - block * walk.lanesPerBlock) * walk.width, temp + lane * walk.width,
-                static_cast<size_t>(walk.width));
+    std::memcpy(base + block * walk.blkStride + (lane - block * walk.lanesPerBlock) * walk.width,
+                temp + lane * walk.width, static_cast<size_t>(walk.width));
   }
 }
 
@@ -186,17 +195,20 @@ void RequireScratch(Core& core) {
   constexpr uint64_t kUb2201 = 192 * 1024;  // of which the last 256 bytes are not the user's either
   const uint64_t total = core.soc.npuArch == 2201 ? kUb2201 : core.soc.ubBytes;
   if (core.ubUsed + kScratch > total) {
-    ThrowFault("ub-scratch",
-               Format("%s needs the compiler's 8 KB of UB, and %llu of %llu B are taken\n  buffers:\n%s", core.instruction,
-                      static_cast<unsigned long long>(core.ubUsed), static_cast<unsigned long long>(total),
-                      core.BufferTable().c_str()),
-               "Hardware would overwrite the last buffer. Leave the last 8 KB of UB unallocated.");
+    ThrowFault(
+        "ub-scratch",
+        Format("%s needs the compiler's 8 KB of UB, and %llu of %llu B are taken\n  buffers:\n%s",
+               core.instruction, static_cast<unsigned long long>(core.ubUsed),
+               static_cast<unsigned long long>(total), core.BufferTable().c_str()),
+        "Hardware would overwrite the last buffer. Leave the last 8 KB of UB unallocated.");
   }
 }
 
 void UnsupportedDType(Core& core, const char* instruction, DType dtype) {
-  ThrowFault("dtype-unsupported", Format("%s has no %s form on %s", instruction, NameOf(dtype), core.soc.name.c_str()),
-             "The device compiler refuses it, or the core raises an illegal-instruction exception. Cast to a supported type "
+  ThrowFault("dtype-unsupported",
+             Format("%s has no %s form on %s", instruction, NameOf(dtype), core.soc.name.c_str()),
+             "The device compiler refuses it, or the core raises an illegal-instruction exception. "
+             "Cast to a supported type "
              "first.");
 }
 

@@ -20,10 +20,10 @@ struct LaneSet {
   bool contiguous = false;  // count form: the first `total` elements, strides play no part
   int64_t total = 0;
   int64_t repeat = 0;
-  int64_t lanes = 0;        // lanes in a full repeat
-  int64_t active = 0;       // 1 + the last lane that works in a repeat
-  bool prefix = true;       // the first `active` lanes all work
-  int64_t lastActive = 0;   // `active` of the last repeat (counter mode ends inside one)
+  int64_t lanes = 0;       // lanes in a full repeat
+  int64_t active = 0;      // 1 + the last lane that works in a repeat
+  bool prefix = true;      // the first `active` lanes all work
+  int64_t lastActive = 0;  // `active` of the last repeat (counter mode ends inside one)
   uint64_t bits[2] = {0, 0};
 
   bool Empty() const { return contiguous ? total == 0 : repeat == 0 || active == 0; }
@@ -39,9 +39,9 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t ma
 struct OperandWalk {
   Ub ub;
   const char* role;
-  int64_t width;       // bytes per lane
-  int64_t blkStride;   // bytes between blocks inside a repeat
-  int64_t repStride;   // bytes between repeats
+  int64_t width;      // bytes per lane
+  int64_t blkStride;  // bytes between blocks inside a repeat
+  int64_t repStride;  // bytes between repeats
   int64_t lanesPerBlock;
   bool write;
 
@@ -57,7 +57,8 @@ OperandWalk MakeWalk(const Ub& ub, const char* role, const VecCtl& ctl, int slot
 // Bounds and alignment.
 void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align = kBlock);
 // dst may be src, or lie clear of it. neverShared: not even that, because a lane's result is wider than its source.
-void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src, bool neverShared);
+void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
+                  bool neverShared);
 void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walks, int count);
 
 // Contiguous lanes of one repeat: the operand itself where its blocks follow each other, else gathered into temp.
@@ -72,9 +73,11 @@ void RequireScratch(Core& core);
 
 // Runs body(dst, sources, n) over contiguous lanes, for one to two sources.
 template <typename Body>
-void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0, const OperandWalk* src1,
-              bool readsDst, Body body) {
-  const auto addr = [](const OperandWalk* walk) { return walk != nullptr ? walk->ub.addr : nullptr; };
+void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0,
+              const OperandWalk* src1, bool readsDst, Body body) {
+  const auto addr = [](const OperandWalk* walk) {
+    return walk != nullptr ? walk->ub.addr : nullptr;
+  };
   const auto full = [&](const OperandWalk* walk) {
     return walk == nullptr || (walk->Dense() && walk->repStride == lanes.lanes * walk->width);
   };

@@ -8,17 +8,20 @@ namespace {
 
 constexpr const char* kBinaryNames[] = {"Add", "Sub", "Mul",     "Div",     "Max",      "Min",
                                         "And", "Or",  "AddRelu", "SubRelu", "MulAddDst"};
-constexpr const char* kUnaryNames[] = {"Exp", "Ln", "Abs", "Sqrt", "Rsqrt", "Reciprocal", "Relu", "Not"};
-constexpr const char* kScalarNames[] = {"Adds",      "Muls",       "Maxs",      "Mins",
-                                        "ShiftLeft", "ShiftRight", "ShiftRight", "LeakyRelu", "Axpy"};
+constexpr const char* kUnaryNames[] = {"Exp",   "Ln",         "Abs",  "Sqrt",
+                                       "Rsqrt", "Reciprocal", "Relu", "Not"};
+constexpr const char* kScalarNames[] = {
+    "Adds", "Muls", "Maxs", "Mins", "ShiftLeft", "ShiftRight", "ShiftRight", "LeakyRelu", "Axpy"};
 static_assert(std::size(kBinaryNames) == static_cast<size_t>(Op2::kCount));
 static_assert(std::size(kUnaryNames) == static_cast<size_t>(Op1::kCount));
 static_assert(std::size(kScalarNames) == static_cast<size_t>(OpScalar::kCount));
 
-constexpr uint8_t Bit(Round round) { return static_cast<uint8_t>(1u << static_cast<uint8_t>(round)); }
+constexpr uint8_t Bit(Round round) {
+  return static_cast<uint8_t>(1u << static_cast<uint8_t>(round));
+}
 constexpr uint8_t kNone = Bit(Round::kNone);
-constexpr uint8_t kFive =
-    Bit(Round::kRint) | Bit(Round::kFloor) | Bit(Round::kCeil) | Bit(Round::kRound) | Bit(Round::kTrunc);
+constexpr uint8_t kFive = Bit(Round::kRint) | Bit(Round::kFloor) | Bit(Round::kCeil) |
+                          Bit(Round::kRound) | Bit(Round::kTrunc);
 constexpr uint8_t kOdd = Bit(Round::kOdd);
 
 // Which conversions exist with which modes. Source: the Cast tables of the public Ascend C API documentation.
@@ -52,7 +55,7 @@ constexpr CastRule kCastRules[] = {
     {DType::kInt64, DType::kFloat, kFive, 0},
 };
 
-constexpr const char* kRoundNames[] = {"CAST_NONE", "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
+constexpr const char* kRoundNames[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
                                        "CAST_ROUND", "CAST_TRUNC", "CAST_ODD"};
 
 void CheckCast(const Core& core, DType from, DType to, Round round) {
@@ -75,15 +78,19 @@ void CheckCast(const Core& core, DType from, DType to, Round round) {
              Format("%s to %s with %s on %s; legal modes: %s", NameOf(from), NameOf(to),
                     kRoundNames[static_cast<size_t>(round)], core.soc.name.c_str(),
                     legal.empty() ? "none, the pair does not exist" : legal.c_str()),
-             "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a third type.");
+             "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a "
+             "third type.");
 }
 
-bool IsMixed(const Ub& dst, const Ub& src) { return dst.dtype == DType::kFloat && src.dtype == DType::kHalf; }
+bool IsMixed(const Ub& dst, const Ub& src) {
+  return dst.dtype == DType::kFloat && src.dtype == DType::kHalf;
+}
 
 // The bitwise unit knows 16-bit lanes only. The count forms accept 32-bit tensors all the same and count 16-bit lanes, as the
 // API's documentation says of them.
 Ub As16Bit(const Ub& operand, const VecCtl& ctl) {
-  if (ctl.mode != VecCtl::kCount || (operand.dtype != DType::kInt32 && operand.dtype != DType::kUint32)) {
+  if (ctl.mode != VecCtl::kCount ||
+      (operand.dtype != DType::kInt32 && operand.dtype != DType::kUint32)) {
     return operand;
   }
   return {operand.addr, operand.buf, DType::kUint16};
@@ -99,7 +106,8 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   const Ub src0 = logic ? As16Bit(src0In, ctl) : src0In;
   const Ub src1 = logic ? As16Bit(src1In, ctl) : src1In;
   const bool mixed = op == Op2::kMulAddDst && IsMixed(dst, src0);
-  const auto body = mixed ? Lanes().mulAddDstHalf : Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  const auto body = mixed ? Lanes().mulAddDstHalf
+                          : Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
   if (body == nullptr || (src0.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src0.dtype);
   }
@@ -148,15 +156,17 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
   Core& core = Core::Current();
   core.instruction = kScalarNames[static_cast<size_t>(op)];
   const bool mixed = op == OpScalar::kAxpy && IsMixed(dst, src);
-  const auto body = mixed ? Lanes().axpyHalf : Lanes().scalar[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  const auto body = mixed ? Lanes().axpyHalf
+                          : Lanes().scalar[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
   if (body == nullptr || (src.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src.dtype);
   }
-  const bool shift = op == OpScalar::kShiftLeft || op == OpScalar::kShiftRight || op == OpScalar::kShiftRightRound;
+  const bool shift =
+      op == OpScalar::kShiftLeft || op == OpScalar::kShiftRight || op == OpScalar::kShiftRightRound;
   if (shift && (scalar.i < 0 || scalar.i > static_cast<int64_t>(WidthOf(dst.dtype) * 8))) {
     ThrowFault("shift-range",
-               Format("shift by %lld of %s; legal are 0..%zu", static_cast<long long>(scalar.i), NameOf(dst.dtype),
-                      WidthOf(dst.dtype) * 8),
+               Format("shift by %lld of %s; legal are 0..%zu", static_cast<long long>(scalar.i),
+                      NameOf(dst.dtype), WidthOf(dst.dtype) * 8),
                "Undefined on hardware. Shift by 0 .. the type's bits.");
   }
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
@@ -171,7 +181,9 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
   const OperandWalk* const walks[] = {&d, &a};
   EmitVector(core, lanes, walks, 2);
   RunLanes(lanes, d, &a, nullptr, op == OpScalar::kAxpy,
-           [body, scalar](void* to, const void* from, const void*, size_t n) { body(to, from, scalar, n); });
+           [body, scalar](void* to, const void* from, const void*, size_t n) {
+             body(to, from, scalar, n);
+           });
 }
 
 void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
@@ -191,7 +203,9 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   const OperandWalk* const walks[] = {&d, &a};
   EmitVector(core, lanes, walks, 2);
   RunLanes(lanes, d, &a, nullptr, false,
-           [body, round](void* to, const void* from, const void*, size_t n) { body(to, from, round, n); });
+           [body, round](void* to, const void* from, const void*, size_t n) {
+             body(to, from, round, n);
+           });
 }
 
 }  // namespace aclsim

@@ -52,14 +52,16 @@ void RequireFloatLanes(Core& core, DType dtype) {
 
 }  // namespace
 
-void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, ScalarValue scalar, const VecCtl& ctlIn) {
+void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, ScalarValue scalar,
+                const VecCtl& ctlIn) {
   Core& core = Core::Current();
   core.instruction = src1 != nullptr ? "Compare" : "CompareScalar";
   const DType dtype = src0.dtype;
   const bool integer = dtype == DType::kInt32;
   if (integer && op != Compare::kEq) {
     ThrowFault("dtype-unsupported",
-               Format("%s of int32_t has EQ only, not %s", core.instruction, kModes[static_cast<size_t>(op)]),
+               Format("%s of int32_t has EQ only, not %s", core.instruction,
+                      kModes[static_cast<size_t>(op)]),
                "The device compiler refuses it. Cast to float first.");
   }
   if (!integer) {
@@ -94,9 +96,11 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   if (core.Observed()) {
     Record record{core.instruction, Pipe::kVector, {}, 2, static_cast<int32_t>(lanes.repeat)};
     record.access[0] = {false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(extent)};
-    record.access[1] = {false, false, core.UbOffset(src0.addr), static_cast<uint64_t>(a.Extent(lanes))};
+    record.access[1] = {false, false, core.UbOffset(src0.addr),
+                        static_cast<uint64_t>(a.Extent(lanes))};
     if (src1 != nullptr) {
-      record.access[2] = {false, false, core.UbOffset(src1->addr), static_cast<uint64_t>(b.Extent(lanes))};
+      record.access[2] = {false, false, core.UbOffset(src1->addr),
+                          static_cast<uint64_t>(b.Extent(lanes))};
       record.accessCount = 3;
     }
     core.Emit(record);
@@ -106,7 +110,8 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   const auto scalarFloat = static_cast<float>(scalar.f);
   const auto scalarInt = static_cast<int32_t>(scalar.i);
   for (int64_t r = 0; r < lanes.repeat; ++r) {
-    const uint8_t* x = lanes.contiguous ? src0.addr + r * kRepeatBytes : GatherRepeat(a, r, perRepeat, temp0);
+    const uint8_t* x =
+        lanes.contiguous ? src0.addr + r * kRepeatBytes : GatherRepeat(a, r, perRepeat, temp0);
     const uint8_t* y = x;
     if (src1 != nullptr) {
       y = lanes.contiguous ? src1->addr + r * kRepeatBytes : GatherRepeat(b, r, perRepeat, temp1);
@@ -115,9 +120,11 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
     for (int64_t i = 0; i < perRepeat; ++i) {
       bool holds;
       if (integer) {
-        holds = Holds(op, LaneAsInt(x + i * width), src1 != nullptr ? LaneAsInt(y + i * width) : scalarInt);
+        holds = Holds(op, LaneAsInt(x + i * width),
+                      src1 != nullptr ? LaneAsInt(y + i * width) : scalarInt);
       } else {
-        holds = Holds(op, LaneAsFloat(dtype, x + i * width), src1 != nullptr ? LaneAsFloat(dtype, y + i * width) : scalarFloat);
+        holds = Holds(op, LaneAsFloat(dtype, x + i * width),
+                      src1 != nullptr ? LaneAsFloat(dtype, y + i * width) : scalarFloat);
       }
       bits[i / 8] = static_cast<uint8_t>(bits[i / 8] | (holds ? 1u << (i % 8) : 0u));
     }
@@ -125,13 +132,14 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   }
 }
 
-void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar, bool sameBits,
-               const VecCtl& ctl) {
+void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
+               bool sameBits, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "Select";
   RequireFloatLanes(core, dst.dtype);
   if (core.soc.npuArch == 1001 && !sameBits) {
-    ThrowFault("instruction-absent", Format("this Select mode does not exist on %s", core.soc.name.c_str()),
+    ThrowFault("instruction-absent",
+               Format("this Select mode does not exist on %s", core.soc.name.c_str()),
                "The device compiler refuses it. Use SELMODE::VSEL_CMPMASK_SPR.");
   }
   if (!sameBits) {
@@ -152,7 +160,8 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
     CheckWalk(core, b, lanes);
     CheckOverlap(core, lanes, d, b, false);
   }
-  const int64_t last = lanes.contiguous ? lanes.total - (lanes.repeat - 1) * lanes.lanes : lanes.lastActive;
+  const int64_t last =
+      lanes.contiguous ? lanes.total - (lanes.repeat - 1) * lanes.lanes : lanes.lastActive;
   const int64_t usedBits = sameBits ? std::min(lanes.lanes, lanes.repeat > 1 ? lanes.lanes : last)
                                     : (lanes.repeat - 1) * lanes.lanes + last;
   core.CheckUb(bits, 0, (usedBits + 7) / 8, "selMask");
@@ -172,10 +181,13 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
       return walk.ub.addr + (r * lanes.lanes + lane) * width;
     }
     const int64_t block = lane / walk.lanesPerBlock;
-    return walk.RepeatBase(r) + block * walk.blkStride + (lane - block * walk.lanesPerBlock) * width;
+    return walk.RepeatBase(r) + block * walk.blkStride +
+           (lane - block * walk.lanesPerBlock) * width;
   };
   for (int64_t r = 0; r < lanes.repeat; ++r) {
-    const int64_t active = r + 1 == lanes.repeat ? last : lanes.contiguous ? lanes.lanes : lanes.active;
+    const int64_t active = r + 1 == lanes.repeat ? last
+                           : lanes.contiguous    ? lanes.lanes
+                                                 : lanes.active;
     const int64_t firstBit = sameBits ? 0 : r * lanes.lanes;
     for (int64_t i = 0; i < active; ++i) {
       if (!lanes.prefix && !lanes.Works(i)) {

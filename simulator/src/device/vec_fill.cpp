@@ -95,7 +95,9 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   EmitVector(core, lanes, walks, 2);
   const size_t width = WidthOf(dst.dtype);
   RunLanes(lanes, d, &a, nullptr, false,
-           [width](void* to, const void* from, const void*, size_t n) { std::memmove(to, from, n * width); });
+           [width](void* to, const void* from, const void*, size_t n) {
+             std::memmove(to, from, n * width);
+           });
 }
 
 void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep) {
@@ -110,18 +112,21 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
     return;
   }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
-  const int64_t extent = (repeat - 1) * int64_t{dstRep} * kBlock + (kBlocksPerRepeat - 1) * int64_t{dstBlk} * kBlock + kBlock;
+  const int64_t extent = (repeat - 1) * int64_t{dstRep} * kBlock +
+                         (kBlocksPerRepeat - 1) * int64_t{dstBlk} * kBlock + kBlock;
   core.CheckUb(dst, 0, extent, "dst");
   core.CheckUbAlign(dst, kBlock, "dst");
   core.CheckUb(src, 0, repeat * kBlocksPerRepeat * width, "src0");
   core.CheckUbAlign(src, kBlock, "src0");
   if (dst.addr < src.addr + repeat * kBlocksPerRepeat * width && src.addr < dst.addr + extent) {
-    ThrowFault("overlap", "dst and src0 overlap", "Hardware overwrites sources that it has yet to read. Use another buffer.");
+    ThrowFault("overlap", "dst and src0 overlap",
+               "Hardware overwrites sources that it has yet to read. Use another buffer.");
   }
   if (core.Observed()) {
     Record record{core.instruction, Pipe::kVector, {}, 2, repeat};
     record.access[0] = {false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(extent)};
-    record.access[1] = {false, false, core.UbOffset(src.addr), static_cast<uint64_t>(repeat * kBlocksPerRepeat * width)};
+    record.access[1] = {false, false, core.UbOffset(src.addr),
+                        static_cast<uint64_t>(repeat * kBlocksPerRepeat * width)};
     core.Emit(record);
   }
   const auto fill = width == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
@@ -129,13 +134,14 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
     for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
       uint64_t bits = 0;
       std::memcpy(&bits, src.addr + (r * kBlocksPerRepeat + b) * width, static_cast<size_t>(width));
-      fill(dst.addr + (r * dstRep + b * dstBlk) * kBlock, bits, static_cast<size_t>(kBlock / width));
+      fill(dst.addr + (r * dstRep + b * dstBlk) * kBlock, bits,
+           static_cast<size_t>(kBlock / width));
     }
   }
 }
 
-void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh, bool srcHigh, int32_t repeat,
-                       int32_t dstRep, int32_t srcRep) {
+void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh,
+                       bool srcHigh, int32_t repeat, int32_t dstRep, int32_t srcRep) {
   Core& core = Core::Current();
   core.instruction = "TransDataTo5HD";
   const auto width = static_cast<int64_t>(WidthOf(dtype));
@@ -148,7 +154,8 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
   const auto check = [&](const uint64_t* list, int32_t rep, const char* role) {
     const BufferInfo* within = nullptr;
     for (int i = 0; i < 16; ++i) {
-      const int64_t begin = static_cast<int64_t>(list[i] - reinterpret_cast<uint64_t>(core.ub)) + shift * rep * kBlock;
+      const int64_t begin = static_cast<int64_t>(list[i] - reinterpret_cast<uint64_t>(core.ub)) +
+                            shift * rep * kBlock;
       const int64_t end = begin + (repeat - 1) * int64_t{rep} * kBlock + kBlock;
       const auto holds = [&](const BufferInfo& info) {
         return begin >= info.offset && end <= int64_t{info.offset} + info.bytes;
@@ -158,11 +165,12 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
         within = found != core.buffers.end() ? &*found : nullptr;
       }
       if (within == nullptr || begin % kBlock != 0) {
-        ThrowFault(within != nullptr ? "ub-misaligned" : "ub-out-of-bounds",
-                   Format("%s[%d] covers UB bytes [%lld, %lld), %s; addresses are multiples of 32", role, i,
-                          static_cast<long long>(begin), static_cast<long long>(end),
-                          within != nullptr ? "not on a 32-byte boundary" : "which no buffer holds"),
-                   "Hardware raises an exception or corrupts another buffer. Check the address list.");
+        ThrowFault(
+            within != nullptr ? "ub-misaligned" : "ub-out-of-bounds",
+            Format("%s[%d] covers UB bytes [%lld, %lld), %s; addresses are multiples of 32", role,
+                   i, static_cast<long long>(begin), static_cast<long long>(end),
+                   within != nullptr ? "not on a 32-byte boundary" : "which no buffer holds"),
+            "Hardware raises an exception or corrupts another buffer. Check the address list.");
       }
     }
   };
@@ -175,7 +183,8 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
     Record record{core.instruction, Pipe::kVector, {}, 2, repeat};
     const auto span = [&](const uint64_t* list, bool write) {
       const uint64_t low = *std::min_element(list, list + 16);
-      return Access{false, write, low - reinterpret_cast<uint64_t>(core.ub), *std::max_element(list, list + 16) - low + 32};
+      return Access{false, write, low - reinterpret_cast<uint64_t>(core.ub),
+                    *std::max_element(list, list + 16) - low + 32};
     };
     record.access[0] = span(dst, true);
     record.access[1] = span(src, false);

@@ -58,8 +58,8 @@ void EmitHigh(Core& core, int32_t rows, std::initializer_list<Access> accesses) 
 
 }  // namespace
 
-void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& mask, const Ub& work,
-                    const SelectBytesCtl& ctl) {
+void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& mask,
+                    const Ub& work, const SelectBytesCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "SelectWithBytesMask";
   if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf) {
@@ -70,14 +70,18 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
   const int64_t rows = ctl.rows;
   const int64_t columns = ctl.columns;
   const int64_t maskColumns = ctl.maskColumns;
-  if (columns * width % kBlock != 0 || maskColumns * maskWidth % kBlock != 0 || maskColumns % 16 != 0 ||
-      maskColumns < columns || rows * columns != ctl.srcSize || rows * maskColumns != ctl.maskSize) {
+  if (columns * width % kBlock != 0 || maskColumns * maskWidth % kBlock != 0 ||
+      maskColumns % 16 != 0 || maskColumns < columns || rows * columns != ctl.srcSize ||
+      rows * maskColumns != ctl.maskSize) {
     ThrowFault("shape",
-               Format("firstAxis %lld, srcLastAxis %lld, maskLastAxis %lld with a source of %u and a mask of %u elements",
-                      static_cast<long long>(rows), static_cast<long long>(columns), static_cast<long long>(maskColumns),
-                      ctl.srcSize, ctl.maskSize),
-               "Hardware would select by the wrong mask elements. Both last axes fill whole 32-byte blocks, the mask's is a "
-               "multiple of 16 and not the shorter one, and the axes multiply to the tensors' sizes (SetSize).");
+               Format("firstAxis %lld, srcLastAxis %lld, maskLastAxis %lld with a source of %u and "
+                      "a mask of %u elements",
+                      static_cast<long long>(rows), static_cast<long long>(columns),
+                      static_cast<long long>(maskColumns), ctl.srcSize, ctl.maskSize),
+               "Hardware would select by the wrong mask elements. Both last axes fill whole "
+               "32-byte blocks, the mask's is a "
+               "multiple of 16 and not the shorter one, and the axes multiply to the tensors' "
+               "sizes (SetSize).");
   }
   RequireScratch(core);
   if (rows == 0 || columns == 0) {
@@ -88,9 +92,11 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
   CheckOperand(core, dst, bytes, "dst");
   CheckOperand(core, src, bytes, "src");
   CheckOperand(core, mask, maskBytes, "mask");
-  if (ctl.workBytes != 0 && (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, dst, bytes) ||
-                             Overlaps(work, ctl.workBytes, mask, maskBytes))) {
-    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand", "Hardware overwrites the operand. Use another buffer.");
+  if (ctl.workBytes != 0 &&
+      (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, dst, bytes) ||
+       Overlaps(work, ctl.workBytes, mask, maskBytes))) {
+    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand",
+               "Hardware overwrites the operand. Use another buffer.");
   }
   EmitHigh(core, static_cast<int32_t>(rows),
            {{false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(bytes)},
@@ -104,13 +110,15 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
       const int64_t at = (r * columns + c) * width;
       const uint8_t* flag = mask.addr + (r * maskColumns + c) * maskWidth;
       const bool set = std::memcmp(flag, kZero, static_cast<size_t>(maskWidth)) != 0;
-      std::memmove(dst.addr + at, set == ctl.scalarWhenSet ? constant : src.addr + at, static_cast<size_t>(width));
+      std::memmove(dst.addr + at, set == ctl.scalarWhenSet ? constant : src.addr + at,
+                   static_cast<size_t>(width));
     }
   }
   TakeWork(core, work, ctl.workBytes);
 }
 
-void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work, const SoftmaxGradCtl& ctl) {
+void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work,
+                    const SoftmaxGradCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "SoftmaxGrad";
   if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf) {
@@ -120,8 +128,10 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
   const int64_t rows = ctl.rows;
   const int64_t columns = ctl.columns;
   if (columns * width % kBlock != 0 || ctl.sumColumns > ctl.columns) {
-    ThrowFault("shape", Format("srcK %u, oriSrcK %u of %s", ctl.columns, ctl.sumColumns, NameOf(dst.dtype)),
-               "Hardware would mix rows. srcK fills whole 32-byte blocks and is not below oriSrcK.");
+    ThrowFault(
+        "shape",
+        Format("srcK %u, oriSrcK %u of %s", ctl.columns, ctl.sumColumns, NameOf(dst.dtype)),
+        "Hardware would mix rows. srcK fills whole 32-byte blocks and is not below oriSrcK.");
   }
   if (rows == 0 || columns == 0) {
     return;
@@ -131,9 +141,11 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
   CheckOperand(core, dst, dstBytes, "dst");
   CheckOperand(core, grad, bytes, "grad");
   CheckOperand(core, src, bytes, "src");
-  if (ctl.workBytes != 0 && (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, grad, bytes) ||
-                             Overlaps(work, ctl.workBytes, dst, dstBytes))) {
-    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand", "Hardware overwrites the operand. Use another buffer.");
+  if (ctl.workBytes != 0 &&
+      (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, grad, bytes) ||
+       Overlaps(work, ctl.workBytes, dst, dstBytes))) {
+    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand",
+               "Hardware overwrites the operand. Use another buffer.");
   }
   EmitHigh(core, static_cast<int32_t>(rows),
            {{false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(dstBytes)},
@@ -147,7 +159,8 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
       float products[64];
       const int64_t n = std::min<int64_t>(64, ctl.sumColumns - begin);
       for (int64_t i = 0; i < n; ++i) {
-        products[i] = LoadLane(dst.dtype, g + (begin + i) * width) * LoadLane(dst.dtype, y + (begin + i) * width);
+        products[i] = LoadLane(dst.dtype, g + (begin + i) * width) *
+                      LoadLane(dst.dtype, y + (begin + i) * width);
       }
       float partial;
       Lanes().treeSumFloat(products, static_cast<size_t>(n), 64, 1, &partial);
@@ -160,7 +173,8 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
       continue;
     }
     for (int64_t i = 0; i < columns; ++i) {
-      const float value = (LoadLane(dst.dtype, g + i * width) - sum) * LoadLane(dst.dtype, y + i * width);
+      const float value =
+          (LoadLane(dst.dtype, g + i * width) - sum) * LoadLane(dst.dtype, y + i * width);
       StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
     }
   }

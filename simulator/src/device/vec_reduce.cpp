@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kWholeNames[] = {"WholeReduceSum", "WholeReduceMax", "WholeReduceMin"};
 constexpr const char* kBlockNames[] = {"BlockReduceSum", "BlockReduceMax", "BlockReduceMin"};
 constexpr const char* kReduceNames[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
-constexpr int64_t kSumChunk = 256;     // repeats whose sums are kept on the stack
+constexpr int64_t kSumChunk = 256;           // repeats whose sums are kept on the stack
 constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 
 float LoadLane(DType dtype, const uint8_t* addr) {
@@ -34,7 +34,9 @@ void StoreLane(DType dtype, uint8_t* addr, float value) {
   std::memcpy(addr, &bits, sizeof(bits));
 }
 
-float RoundLane(DType dtype, float value) { return dtype == DType::kFloat ? value : HalfToFloat(FloatToHalf(value)); }
+float RoundLane(DType dtype, float value) {
+  return dtype == DType::kFloat ? value : HalfToFloat(FloatToHalf(value));
+}
 
 // Neighbours are added first; n is a power of two.
 float TreeSum(DType dtype, float* lanes, int64_t n) {
@@ -47,7 +49,8 @@ float TreeSum(DType dtype, float* lanes, int64_t n) {
 }
 
 // Lanes of one repeat as float, those that take no part as the operation's neutral element.
-void LoadRepeat(const OperandWalk& src, const LaneSet& lanes, int64_t r, float neutral, float* out) {
+void LoadRepeat(const OperandWalk& src, const LaneSet& lanes, int64_t r, float neutral,
+                float* out) {
   alignas(64) uint8_t temp[kRepeatBytes * 2];
   const int64_t active = lanes.ActiveIn(r);
   const uint8_t* from = GatherRepeat(src, r, active, temp);
@@ -64,25 +67,29 @@ void RequireFloat(Core& core, DType dtype) {
   }
 }
 
-void EmitReduce(Core& core, const LaneSet& lanes, const OperandWalk& src, const Ub& dst, int64_t dstBytes) {
+void EmitReduce(Core& core, const LaneSet& lanes, const OperandWalk& src, const Ub& dst,
+                int64_t dstBytes) {
   if (!core.Observed()) {
     return;
   }
   Record record{core.instruction, Pipe::kVector, {}, 2, static_cast<int32_t>(lanes.repeat)};
   record.access[0] = {false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(dstBytes)};
-  record.access[1] = {false, false, core.UbOffset(src.ub.addr), static_cast<uint64_t>(src.Extent(lanes))};
+  record.access[1] = {false, false, core.UbOffset(src.ub.addr),
+                      static_cast<uint64_t>(src.Extent(lanes))};
   core.Emit(record);
 }
 
 // Sums of repeats [begin, end).
-void SumRepeats(const OperandWalk& src, const LaneSet& lanes, int64_t begin, int64_t end, float* out) {
+void SumRepeats(const OperandWalk& src, const LaneSet& lanes, int64_t begin, int64_t end,
+                float* out) {
   if (src.ub.dtype == DType::kFloat && lanes.prefix && src.Dense()) {
     const int64_t same = lanes.lastActive == lanes.active ? end : std::min(end, lanes.repeat - 1);
     const auto sum = [&](int64_t from, int64_t to, int64_t active) {
       if (from < to) {
-        Lanes().treeSumFloat(reinterpret_cast<const float*>(src.RepeatBase(from)), static_cast<size_t>(active),
-                             static_cast<size_t>(src.repStride) / sizeof(float), static_cast<size_t>(to - from),
-                             out + (from - begin));
+        Lanes().treeSumFloat(reinterpret_cast<const float*>(src.RepeatBase(from)),
+                             static_cast<size_t>(active),
+                             static_cast<size_t>(src.repStride) / sizeof(float),
+                             static_cast<size_t>(to - from), out + (from - begin));
       }
     };
     sum(begin, same, lanes.active);
@@ -143,7 +150,8 @@ struct Extreme {
 };
 
 // The first extreme lane; a NaN wins over every number.
-Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end, const LaneSet& lanes, int64_t active) {
+Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end,
+                    const LaneSet& lanes, int64_t active) {
   Extreme best;
   for (int64_t i = begin; i < end && i < active; ++i) {
     if (!lanes.prefix && !lanes.Works(i)) {
@@ -151,7 +159,8 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
     }
     const float v = values[i];
     const bool better = op == ReduceOp::kMax ? v > best.value : v < best.value;
-    if (best.index < 0 || (better && best.value == best.value) || (v != v && best.value == best.value)) {
+    if (best.index < 0 || (better && best.value == best.value) ||
+        (v != v && best.value == best.value)) {
       best = {v, i};
     }
   }
@@ -173,8 +182,10 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const bool pair = op != ReduceOp::kSum && order < 2;
   const bool indexOnly = op != ReduceOp::kSum && order == 3;
-  if (op != ReduceOp::kSum && ((core.soc.npuArch == 2002 && order > 1) || (core.soc.npuArch == 1001 && order > 0))) {
-    ThrowFault("reduce-order", Format("ReduceOrder %u does not exist on %s", order, core.soc.name.c_str()),
+  if (op != ReduceOp::kSum &&
+      ((core.soc.npuArch == 2002 && order > 1) || (core.soc.npuArch == 1001 && order > 0))) {
+    ThrowFault("reduce-order",
+               Format("ReduceOrder %u does not exist on %s", order, core.soc.name.c_str()),
                "Hardware stores value and index in its own order. Use ORDER_VALUE_INDEX.");
   }
   const int64_t unit = indexOnly ? 4 : (pair ? 2 : 1) * width;
@@ -236,10 +247,12 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   EmitReduce(core, lanes, s, dst, extent);
   const int64_t perBlock = kBlock / width;
   float values[kMaxLanes];
-  const bool wholeBlocks = lanes.prefix && lanes.active % perBlock == 0 && lanes.lastActive % perBlock == 0;
+  const bool wholeBlocks =
+      lanes.prefix && lanes.active % perBlock == 0 && lanes.lastActive % perBlock == 0;
   for (int64_t r = 0; r < lanes.repeat; ++r) {
     if (op == ReduceOp::kSum && src.dtype == DType::kFloat && wholeBlocks && s.Dense()) {
-      SumBlocks(reinterpret_cast<const float*>(s.RepeatBase(r)), lanes.ActiveIn(r) / perBlock, dst.addr + r * step);
+      SumBlocks(reinterpret_cast<const float*>(s.RepeatBase(r)), lanes.ActiveIn(r) / perBlock,
+                dst.addr + r * step);
       continue;
     }
     LoadRepeat(s, lanes, r, 0.0f, values);
@@ -249,7 +262,8 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
       if (best.index < 0) {
         continue;  // a block without a working lane writes nothing
       }
-      const float result = op == ReduceOp::kSum ? TreeSum(src.dtype, values + b * perBlock, perBlock) : best.value;
+      const float result =
+          op == ReduceOp::kSum ? TreeSum(src.dtype, values + b * perBlock, perBlock) : best.value;
       StoreLane(dst.dtype, dst.addr + r * step + b * width, result);
     }
   }
@@ -330,7 +344,8 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   StoreLane(dst.dtype, dst.addr, sums[0]);
 }
 
-void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl, bool calIndex) {
+void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl,
+                      bool calIndex) {
   Core& core = Core::Current();
   core.instruction = kReduceNames[static_cast<size_t>(op)];
   RequireFloat(core, src.dtype);

@@ -24,9 +24,11 @@ QueInfo& Que(Core& core, uint32_t que, const char* call) {
 
 BufferInfo& OwnBuffer(Core& core, uint32_t que, uint32_t buf, const char* call) {
   if (buf == 0 || buf >= core.buffers.size() || core.buffers[buf].que != que) {
-    ThrowFault("queue-foreign-tensor", Format("%s with a tensor that is not from this queue: %s", call,
-                                              core.DescribeBuffer(buf).c_str()),
-               "Hardware would put a wrong buffer into the queue. Pass the tensor that AllocTensor or DeQue returned.");
+    ThrowFault("queue-foreign-tensor",
+               Format("%s with a tensor that is not from this queue: %s", call,
+                      core.DescribeBuffer(buf).c_str()),
+               "Hardware would put a wrong buffer into the queue. Pass the tensor that AllocTensor "
+               "or DeQue returned.");
   }
   return core.buffers[buf];
 }
@@ -37,10 +39,11 @@ Buffer ToBuffer(Core& core, uint32_t buf) {
 }
 
 const char* EventName(uint8_t event) {
-  static const char* const kNames[] = {"MTE2_MTE1", "MTE1_MTE2", "MTE1_M",    "M_MTE1",    "MTE2_V",    "V_MTE2", "MTE3_V",
-                                       "V_MTE3",    "M_V",       "V_M",       "V_V",       "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",
-                                       "MTE2_M",    "M_MTE2",    "V_MTE1",    "M_FIX",     "FIX_M",     "MTE3_MTE2",
-                                       "MTE2_MTE3", "S_V",       "V_S",       "S_MTE2",    "MTE2_S",    "S_MTE3", "MTE3_S"};
+  static const char* const kNames[] = {
+      "MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "MTE2_V",    "V_MTE2",    "MTE3_V",
+      "V_MTE3",    "M_V",       "V_M",    "V_V",    "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",
+      "MTE2_M",    "M_MTE2",    "V_MTE1", "M_FIX",  "FIX_M",     "MTE3_MTE2", "MTE2_MTE3",
+      "S_V",       "V_S",       "S_MTE2", "MTE2_S", "S_MTE3",    "MTE3_S"};
   static_assert(std::size(kNames) == static_cast<size_t>(AscendC::HardEvent::MAX));
   return event < std::size(kNames) ? kNames[event] : "?";
 }
@@ -50,9 +53,11 @@ int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
 void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
   static_assert(static_cast<int>(AscendC::HardEvent::MAX) <= 40, "flags table");
   if (event >= static_cast<uint8_t>(AscendC::HardEvent::MAX) || id < 0 || id >= EventIds(core)) {
-    ThrowFault("event-id-range",
-               Format("%s<HardEvent::%s> with event id %d, legal are 0..%d", call, EventName(event), id, EventIds(core) - 1),
-               "Hardware would use another flag. Take the id from TPipe::FetchEventID or AllocEventID.");
+    ThrowFault(
+        "event-id-range",
+        Format("%s<HardEvent::%s> with event id %d, legal are 0..%d", call, EventName(event), id,
+               EventIds(core) - 1),
+        "Hardware would use another flag. Take the id from TPipe::FetchEventID or AllocEventID.");
   }
 }
 
@@ -92,12 +97,14 @@ uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes, bool 
   if (core.ubUsed + size * num > core.soc.ubBytes || core.buffers.size() - 1 + num > kMaxBuffers) {
     que.buffers.resize(num);
     core.ques.push_back(que);
-    ThrowFault("ub-overflow",
-               Format("%llu B wanted in all, %s has %llu usable; %zu buffers, %zu allowed\n  buffers:\n%s",
-                      static_cast<unsigned long long>(core.ubUsed + size * num), core.soc.name.c_str(),
-                      static_cast<unsigned long long>(core.soc.ubBytes), core.buffers.size() - 1 + num, kMaxBuffers,
-                      core.BufferTable().c_str()),
-               "Hardware would let buffers overlap or raise an exception (507015). Shrink the tile in the tiling function.");
+    ThrowFault(
+        "ub-overflow",
+        Format("%llu B wanted in all, %s has %llu usable; %zu buffers, %zu allowed\n  buffers:\n%s",
+               static_cast<unsigned long long>(core.ubUsed + size * num), core.soc.name.c_str(),
+               static_cast<unsigned long long>(core.soc.ubBytes), core.buffers.size() - 1 + num,
+               kMaxBuffers, core.BufferTable().c_str()),
+        "Hardware would let buffers overlap or raise an exception (507015). Shrink the tile in the "
+        "tiling function.");
   }
   const auto handle = static_cast<uint32_t>(core.ques.size());
   for (uint32_t i = 0; i < num; ++i) {
@@ -127,9 +134,11 @@ Buffer QueAlloc(uint32_t handle) {
     }
   }
   ThrowFault("queue-exhausted",
-             Format("AllocTensor: all %zu buffers are in use (%zu of them enqueued)\n  queue: %s", que.buffers.size(),
-                    que.queued.size(), core.DescribeBuffer(que.buffers.empty() ? 0 : que.buffers[0]).c_str()),
-             "Hardware would wait forever: a hang. Free each tensor before the next AllocTensor, or give InitBuffer more "
+             Format("AllocTensor: all %zu buffers are in use (%zu of them enqueued)\n  queue: %s",
+                    que.buffers.size(), que.queued.size(),
+                    core.DescribeBuffer(que.buffers.empty() ? 0 : que.buffers[0]).c_str()),
+             "Hardware would wait forever: a hang. Free each tensor before the next AllocTensor, "
+             "or give InitBuffer more "
              "buffers.");
 }
 
@@ -141,15 +150,17 @@ void QueEnQue(uint32_t handle, uint32_t buf) {
   if (info.state != BufferState::kAllocated) {
     ThrowFault("queue-order",
                Format("EnQue of a tensor that is %s\n  queue: %s",
-                      info.state == BufferState::kFree ? "freed" : "already in the queue", core.DescribeBuffer(buf).c_str()),
+                      info.state == BufferState::kFree ? "freed" : "already in the queue",
+                      core.DescribeBuffer(buf).c_str()),
                "Hardware would set an event twice, or publish a buffer that others may overwrite.");
   }
   // depth 0 is the in-place form, which may hold one tensor.
   if (static_cast<int32_t>(que.queued.size()) >= std::max(que.depth, 1)) {
-    ThrowFault("queue-depth",
-               Format("%zu EnQue without DeQue, the queue's depth is %d\n  queue: %s", que.queued.size() + 1, que.depth,
-                      core.DescribeBuffer(buf).c_str()),
-               "Hardware would lose a tensor of the queue. DeQue first or raise the queue's depth.");
+    ThrowFault(
+        "queue-depth",
+        Format("%zu EnQue without DeQue, the queue's depth is %d\n  queue: %s",
+               que.queued.size() + 1, que.depth, core.DescribeBuffer(buf).c_str()),
+        "Hardware would lose a tensor of the queue. DeQue first or raise the queue's depth.");
   }
   info.state = BufferState::kQueued;
   que.queued.push_back(buf);
@@ -163,7 +174,8 @@ Buffer QueDeQue(uint32_t handle) {
     ThrowFault("queue-empty",
                Format("DeQue from an empty queue\n  queue: %s",
                       core.DescribeBuffer(que.buffers.empty() ? 0 : que.buffers[0]).c_str()),
-               "Hardware would wait for an event that nobody sets: a hang. EnQue the tensor after the copy.");
+               "Hardware would wait for an event that nobody sets: a hang. EnQue the tensor after "
+               "the copy.");
   }
   const uint32_t buf = que.queued.front();
   que.queued.erase(que.queued.begin());
@@ -177,11 +189,12 @@ void QueFree(uint32_t handle, uint32_t buf) {
   Que(core, handle, "FreeTensor");
   BufferInfo& info = OwnBuffer(core, handle, buf, "FreeTensor");
   if (info.state != BufferState::kAllocated) {
-    ThrowFault("queue-order",
-               Format("FreeTensor of a tensor that is %s\n  queue: %s",
-                      info.state == BufferState::kFree ? "already freed" : "still in the queue",
-                      core.DescribeBuffer(buf).c_str()),
-               "Hardware would hand the same buffer out twice. Free each tensor once, after DeQue.");
+    ThrowFault(
+        "queue-order",
+        Format("FreeTensor of a tensor that is %s\n  queue: %s",
+               info.state == BufferState::kFree ? "already freed" : "still in the queue",
+               core.DescribeBuffer(buf).c_str()),
+        "Hardware would hand the same buffer out twice. Free each tensor once, after DeQue.");
   }
   info.state = BufferState::kFree;
 }
@@ -205,9 +218,11 @@ Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) {
   Buffer buffer = ToBuffer(core, que.buffers[0]);
   if (offset % kBlockBytes != 0 || offset + bytes > buffer.bytes) {
     ThrowFault("ub-out-of-bounds",
-               Format("TBuf::Get of [%llu, %llu) bytes, the buffer has %u; offsets are multiples of 32\n  buffer: %s",
-                      static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset + bytes),
-                      buffer.bytes, core.DescribeBuffer(buffer.buf).c_str()),
+               Format("TBuf::Get of [%llu, %llu) bytes, the buffer has %u; offsets are multiples "
+                      "of 32\n  buffer: %s",
+                      static_cast<unsigned long long>(offset),
+                      static_cast<unsigned long long>(offset + bytes), buffer.bytes,
+                      core.DescribeBuffer(buffer.buf).c_str()),
                "Hardware would overlap the neighbouring buffer.");
   }
   buffer.addr += offset;
@@ -218,11 +233,12 @@ Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) {
 Buffer UbAt(uint64_t offset, uint64_t bytes) {
   Core& core = Core::Current();
   if (offset + bytes > core.soc.ubBytes) {
-    ThrowFault("ub-out-of-bounds",
-               Format("a tensor of %llu B at UB %llu, %s has %llu usable", static_cast<unsigned long long>(bytes),
-                      static_cast<unsigned long long>(offset), core.soc.name.c_str(),
-                      static_cast<unsigned long long>(core.soc.ubBytes)),
-               "Hardware would raise an exception (507015).");
+    ThrowFault(
+        "ub-out-of-bounds",
+        Format("a tensor of %llu B at UB %llu, %s has %llu usable",
+               static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
+               core.soc.name.c_str(), static_cast<unsigned long long>(core.soc.ubBytes)),
+        "Hardware would raise an exception (507015).");
   }
   // Loops make the same tensor again and again: one entry serves them all.
   for (size_t i = core.buffers.size() - 1; i > 0; --i) {
@@ -275,8 +291,11 @@ void SetFlagEvent(uint8_t event, int32_t id) {
   core.instruction = "SetFlag";
   CheckEvent(core, event, id, "SetFlag");
   if (core.flags[event][static_cast<size_t>(id)]++ != 0) {
-    ThrowFault("flag-set-twice", Format("SetFlag on %s id %d, which is set and was not waited for", EventName(event), id),
-               "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair each SetFlag with a WaitFlag.");
+    ThrowFault(
+        "flag-set-twice",
+        Format("SetFlag on %s id %d, which is set and was not waited for", EventName(event), id),
+        "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair each "
+        "SetFlag with a WaitFlag.");
   }
 }
 
@@ -286,8 +305,10 @@ void WaitFlagEvent(uint8_t event, int32_t id) {
   CheckEvent(core, event, id, "WaitFlag");
   uint8_t& flag = core.flags[event][static_cast<size_t>(id)];
   if (flag == 0) {
-    ThrowFault("deadlock", Format("WaitFlag on %s id %d, which nobody has set", EventName(event), id),
-               "Hardware would wait forever: a hang. SetFlag with the same event and id must come before it in the program.");
+    ThrowFault("deadlock",
+               Format("WaitFlag on %s id %d, which nobody has set", EventName(event), id),
+               "Hardware would wait forever: a hang. SetFlag with the same event and id must come "
+               "before it in the program.");
   }
   --flag;
 }
@@ -319,7 +340,8 @@ void ReleaseEvent(uint8_t event, int32_t id) {
 
 void Barrier(int32_t pipe) {
   if (pipe == PIPE_S) {
-    ThrowFault("barrier-pipe", "PipeBarrier<PIPE_S> does not exist", "Hardware hangs. Use a flag to or from the scalar pipe.");
+    ThrowFault("barrier-pipe", "PipeBarrier<PIPE_S> does not exist",
+               "Hardware hangs. Use a flag to or from the scalar pipe.");
   }
 }
 
@@ -348,7 +370,9 @@ bool TilingKeyIs(uint64_t key) {
 
 int64_t SystemCycle() {
   // The counter of 2201 runs at 50 MHz.
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count() /
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+             .count() /
          20;
 }
 

@@ -4,7 +4,15 @@
 
 #include "kernel_operator.h"
 
-enum Form : int32_t { kCount, kMask, kBits, kPresetMask, kPresetBits, kCounterMask, kCounterPreset };
+enum Form : int32_t {
+  kCount,
+  kMask,
+  kBits,
+  kPresetMask,
+  kPresetBits,
+  kCounterMask,
+  kCounterPreset
+};
 
 struct Call {
   int32_t op;

@@ -149,9 +149,12 @@ class Runtime:
     def _copy(self, to: int, source: int, size: int, kind: int) -> None:
         """A blocking copy."""
         code = self.lib.aclrtMemcpy(
-            ctypes.c_void_p(to), ctypes.c_size_t(size), ctypes.c_void_p(source),
-            ctypes.c_size_t(size), kind,
-        )  # fmt: skip
+            ctypes.c_void_p(to),
+            ctypes.c_size_t(size),
+            ctypes.c_void_p(source),
+            ctypes.c_size_t(size),
+            kind,
+        )
         assert code == 0, self.message()
 
 
@@ -178,9 +181,20 @@ class Call:
         scalar = np.array([self.scalar]).astype(self.scalar_dtype).tobytes().ljust(8, b"\0")
         extra = (*self.extra, 0, 0, 0, 0, 0)[:5]
         data = struct.pack(
-            "<4i2Qi3i3ii8si5i", self.op, self.form, self.dtype, self.src_dtype, *self.mask,
-            self.repeat, *self.blk, *self.rep, self.mode, scalar, self.count, *extra,
-        )  # fmt: skip
+            "<4i2Qi3i3ii8si5i",
+            self.op,
+            self.form,
+            self.dtype,
+            self.src_dtype,
+            *self.mask,
+            self.repeat,
+            *self.blk,
+            *self.rep,
+            self.mode,
+            scalar,
+            self.count,
+            *extra,
+        )
         return np.frombuffer(data, np.uint8).copy()
 
 

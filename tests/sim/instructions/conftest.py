@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from instructions.bench import Bench, Runtime, compile_kernel
 
 _SOURCES = ("elementwise", "moves", "reduce")
@@ -20,12 +21,12 @@ def runtime(toolkit: Path) -> Runtime:
 
 
 @pytest.fixture(scope="session")
-def bench(
-    toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory
-) -> Bench:
+def bench(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """The instruction kernels, ready to launch."""
     folder = tmp_path_factory.mktemp("instructions")
     with ThreadPoolExecutor(2) as pool:
         paths = pool.map(lambda name: compile_kernel(toolkit, folder, name), _SOURCES)
-        libraries = {name: ctypes.CDLL(str(path)) for name, path in zip(_SOURCES, paths, strict=True)}
+        libraries = {
+            name: ctypes.CDLL(str(path)) for name, path in zip(_SOURCES, paths, strict=True)
+        }
     return Bench(runtime, libraries)

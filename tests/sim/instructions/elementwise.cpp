@@ -7,52 +7,54 @@ using namespace AscendC;
 namespace {
 
 BinaryRepeatParams BinaryParams(const Call& c) {
-  return BinaryRepeatParams(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]), static_cast<uint8_t>(c.blk[2]),
-                            static_cast<uint8_t>(c.rep[0]), static_cast<uint8_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
+  return BinaryRepeatParams(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]),
+                            static_cast<uint8_t>(c.blk[2]), static_cast<uint8_t>(c.rep[0]),
+                            static_cast<uint8_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
 }
 UnaryRepeatParams UnaryParams(const Call& c) {
-  return UnaryRepeatParams(static_cast<uint16_t>(c.blk[0]), static_cast<uint16_t>(c.blk[1]), static_cast<uint8_t>(c.rep[0]),
-                           static_cast<uint8_t>(c.rep[1]));
+  return UnaryRepeatParams(static_cast<uint16_t>(c.blk[0]), static_cast<uint16_t>(c.blk[1]),
+                           static_cast<uint8_t>(c.rep[0]), static_cast<uint8_t>(c.rep[1]));
 }
 
 // The forms of one instruction; Fn... are its operands up to the mask.
-#define FORMS(Name, T, params, ...)                                                      \
-  do {                                                                                   \
-    const auto repeat = static_cast<uint8_t>(c.repeat);                                  \
-    if (c.form == kCount) {                                                              \
-      Name(__VA_ARGS__, c.count);                                                        \
-    } else if (c.form == kBits) {                                                        \
-      uint64_t maskBits[2] = {c.mask[0], c.mask[1]};                                     \
-      Name(__VA_ARGS__, maskBits, repeat, params(c));                                    \
-    } else if (Preset(c)) {                                                              \
-      Name<T, false>(__VA_ARGS__, MASK_PLACEHOLDER, repeat, params(c));                  \
-    } else {                                                                             \
-      Name(__VA_ARGS__, c.mask[0], repeat, params(c));                                   \
-    }                                                                                    \
+#define FORMS(Name, T, params, ...)                                     \
+  do {                                                                  \
+    const auto repeat = static_cast<uint8_t>(c.repeat);                 \
+    if (c.form == kCount) {                                             \
+      Name(__VA_ARGS__, c.count);                                       \
+    } else if (c.form == kBits) {                                       \
+      uint64_t maskBits[2] = {c.mask[0], c.mask[1]};                    \
+      Name(__VA_ARGS__, maskBits, repeat, params(c));                   \
+    } else if (Preset(c)) {                                             \
+      Name<T, false>(__VA_ARGS__, MASK_PLACEHOLDER, repeat, params(c)); \
+    } else {                                                            \
+      Name(__VA_ARGS__, c.mask[0], repeat, params(c));                  \
+    }                                                                   \
   } while (0)
-#define FORMS2(Name, T, U, params, ...)                                                  \
-  do {                                                                                   \
-    const auto repeat = static_cast<uint8_t>(c.repeat);                                  \
-    if (c.form == kCount) {                                                              \
-      Name(__VA_ARGS__, c.count);                                                        \
-    } else if (c.form == kBits) {                                                        \
-      uint64_t maskBits[2] = {c.mask[0], c.mask[1]};                                     \
-      Name(__VA_ARGS__, maskBits, repeat, params(c));                                    \
-    } else if (Preset(c)) {                                                              \
-      Name<T, U, false>(__VA_ARGS__, MASK_PLACEHOLDER, repeat, params(c));               \
-    } else {                                                                             \
-      Name(__VA_ARGS__, c.mask[0], repeat, params(c));                                   \
-    }                                                                                    \
+#define FORMS2(Name, T, U, params, ...)                                    \
+  do {                                                                     \
+    const auto repeat = static_cast<uint8_t>(c.repeat);                    \
+    if (c.form == kCount) {                                                \
+      Name(__VA_ARGS__, c.count);                                          \
+    } else if (c.form == kBits) {                                          \
+      uint64_t maskBits[2] = {c.mask[0], c.mask[1]};                       \
+      Name(__VA_ARGS__, maskBits, repeat, params(c));                      \
+    } else if (Preset(c)) {                                                \
+      Name<T, U, false>(__VA_ARGS__, MASK_PLACEHOLDER, repeat, params(c)); \
+    } else {                                                               \
+      Name(__VA_ARGS__, c.mask[0], repeat, params(c));                     \
+    }                                                                      \
   } while (0)
 
 }  // namespace
 
-#define CASE2(number, Name) \
-  case number:              \
+#define CASE2(number, Name)                  \
+  case number:                               \
     FORMS(Name, T, BinaryParams, dst, a, b); \
     break;
 
-extern "C" __global__ __aicore__ void binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                             GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForLaneType(c.dtype, [&](auto element) {
@@ -84,7 +86,8 @@ extern "C" __global__ __aicore__ void binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
 }
 
 // dst float, sources half: MulAddDst (0) and Axpy (1).
-extern "C" __global__ __aicore__ void accumulate_half(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void accumulate_half(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                      GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   const LocalTensor<float> dst = areas.Area<float>(0);
@@ -100,12 +103,13 @@ extern "C" __global__ __aicore__ void accumulate_half(GM_ADDR dstGm, GM_ADDR aGm
   areas.Finish();
 }
 
-#define CASE1(number, Name) \
-  case number:              \
+#define CASE1(number, Name)              \
+  case number:                           \
     FORMS(Name, T, UnaryParams, dst, a); \
     break;
 
-extern "C" __global__ __aicore__ void unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                            GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForLaneType(c.dtype, [&](auto element) {
@@ -130,12 +134,13 @@ extern "C" __global__ __aicore__ void unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR 
   areas.Finish();
 }
 
-#define CASES(number, Name) \
-  case number:              \
+#define CASES(number, Name)                              \
+  case number:                                           \
     FORMS(Name, T, UnaryParams, dst, a, ScalarOf<T>(c)); \
     break;
 
-extern "C" __global__ __aicore__ void scalar(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void scalar(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                             GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForLaneType(c.dtype, [&](auto element) {
@@ -155,7 +160,8 @@ extern "C" __global__ __aicore__ void scalar(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
           FORMS2(Axpy, T, T, UnaryParams, dst, a, ScalarOf<T>(c));
           break;
         case 8:
-          ShiftRight(dst, a, ScalarOf<T>(c), c.mask[0], static_cast<uint8_t>(c.repeat), UnaryParams(c), true);
+          ShiftRight(dst, a, ScalarOf<T>(c), c.mask[0], static_cast<uint8_t>(c.repeat),
+                     UnaryParams(c), true);
           break;
         default:
           Trap();
@@ -173,15 +179,17 @@ constexpr bool kOneOf = (std::is_same_v<void(T, U), Pairs> || ...);
 // Destination and source of every conversion.
 template <typename T, typename U>
 constexpr bool kConverts =
-    kOneOf<T, U, void(float, half), void(int32_t, half), void(int16_t, half), void(int8_t, half), void(uint8_t, half),
-           void(float, bfloat16_t), void(int32_t, bfloat16_t), void(half, float), void(bfloat16_t, float),
-           void(int16_t, float), void(int32_t, float), void(int64_t, float), void(float, float), void(half, int8_t),
-           void(half, uint8_t), void(half, int16_t), void(float, int16_t), void(float, int32_t), void(int16_t, int32_t),
+    kOneOf<T, U, void(float, half), void(int32_t, half), void(int16_t, half), void(int8_t, half),
+           void(uint8_t, half), void(float, bfloat16_t), void(int32_t, bfloat16_t),
+           void(half, float), void(bfloat16_t, float), void(int16_t, float), void(int32_t, float),
+           void(int64_t, float), void(float, float), void(half, int8_t), void(half, uint8_t),
+           void(half, int16_t), void(float, int16_t), void(float, int32_t), void(int16_t, int32_t),
            void(int64_t, int32_t), void(int32_t, int64_t), void(float, int64_t)>;
 
 }  // namespace
 
-extern "C" __global__ __aicore__ void cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                           GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForType(c.dtype, [&](auto to) {
@@ -202,7 +210,8 @@ extern "C" __global__ __aicore__ void cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
 }
 
 // 0 Duplicate, 1 Copy
-extern "C" __global__ __aicore__ void fill(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void fill(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                           GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForLaneType(c.dtype, [&](auto element) {
@@ -227,7 +236,8 @@ extern "C" __global__ __aicore__ void fill(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
         }
         return;
       }
-      const CopyRepeatParams params(blk, static_cast<uint16_t>(c.blk[1]), rep, static_cast<uint16_t>(c.rep[1]));
+      const CopyRepeatParams params(blk, static_cast<uint16_t>(c.blk[1]), rep,
+                                    static_cast<uint16_t>(c.rep[1]));
       if (c.form == kBits) {
         Copy(dst, a, bits, repeat, params);
       } else if (Preset(c)) {
@@ -243,7 +253,8 @@ extern "C" __global__ __aicore__ void fill(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
 namespace {
 
 template <typename T>
-void CompareForms(const Call& c, const LocalTensor<uint8_t>& dst, const LocalTensor<T>& a, const LocalTensor<T>& b) {
+void CompareForms(const Call& c, const LocalTensor<uint8_t>& dst, const LocalTensor<T>& a,
+                  const LocalTensor<T>& b) {
   const auto mode = static_cast<CMPMODE>(c.mode);
   uint64_t bits[2] = {c.mask[0], c.mask[1]};
   const auto repeat = static_cast<uint8_t>(c.repeat);
@@ -271,7 +282,8 @@ void CompareForms(const Call& c, const LocalTensor<uint8_t>& dst, const LocalTen
 }  // namespace
 
 // 0 Compare, 1 CompareScalar; the destination is bits.
-extern "C" __global__ __aicore__ void compare(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void compare(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                              GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForLaneType(c.srcDtype, [&](auto element) {
@@ -282,7 +294,8 @@ extern "C" __global__ __aicore__ void compare(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
 }
 
 // mode is the SELMODE; the selector bits lie in the second half of src1's area.
-extern "C" __global__ __aicore__ void select_bits(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void select_bits(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                  GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   const auto run = [&](auto element) {

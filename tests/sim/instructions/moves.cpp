@@ -17,7 +17,8 @@ GlobalTensor<T> Global(GM_ADDR address) {
 
 // One copy by DataCopy or DataCopyPad in each direction. op: 0 count, 1 params, 2 Pad, 3 Pad with the old parameter structs.
 // extra: blockCount, blockLen, srcStride, dstStride, padding (isPad | left << 8 | right << 16).
-extern "C" __global__ __aicore__ void copy_in(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void copy_in(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                              GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, bGm, bGm);
   ForType(c.dtype, [&](auto element) {
@@ -47,7 +48,8 @@ extern "C" __global__ __aicore__ void copy_in(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
   areas.Finish();
 }
 
-extern "C" __global__ __aicore__ void copy_out(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void copy_out(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                               GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(bGm, aGm, bGm);
   ForType(c.dtype, [&](auto element) {
@@ -73,7 +75,8 @@ extern "C" __global__ __aicore__ void copy_out(GM_ADDR dstGm, GM_ADDR aGm, GM_AD
 }
 
 // UB to UB. op: 0 count, 1 params.
-extern "C" __global__ __aicore__ void copy_ub(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void copy_ub(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                              GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   const LocalTensor<half> dst = areas.Area<half>(0);
@@ -88,7 +91,8 @@ extern "C" __global__ __aicore__ void copy_ub(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
   areas.Finish();
 }
 
-extern "C" __global__ __aicore__ void brcb(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void brcb(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                           GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForType(c.dtype, [&](auto element) {
@@ -101,13 +105,15 @@ extern "C" __global__ __aicore__ void brcb(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
 
 // Blocks of the source and the destination follow each other at extra[0] and extra[1] blocks. op: 0 addresses, 1 tensors,
 // 2 addresses in tensors. mode: dstHighHalf | srcHighHalf << 1.
-extern "C" __global__ __aicore__ void trans_data(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void trans_data(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                 GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   ForType(c.dtype, [&](auto element) {
     using T = decltype(element);
-    const TransDataTo5HDParams params((c.mode & 1) != 0, (c.mode & 2) != 0, static_cast<uint8_t>(c.repeat),
-                                      static_cast<uint16_t>(c.rep[0]), static_cast<uint16_t>(c.rep[1]));
+    const TransDataTo5HDParams params(
+        (c.mode & 1) != 0, (c.mode & 2) != 0, static_cast<uint8_t>(c.repeat),
+        static_cast<uint16_t>(c.rep[0]), static_cast<uint16_t>(c.rep[1]));
     constexpr uint32_t perBlock = ONE_BLK_SIZE / sizeof(T);
     LocalTensor<T> dst[16];
     LocalTensor<T> src[16];
@@ -136,7 +142,8 @@ extern "C" __global__ __aicore__ void trans_data(GM_ADDR dstGm, GM_ADDR aGm, GM_
 
 // The mask lies in src1's area, the scratch behind it. op: 0 scalar where the mask is set, 1 where it is not, 2 the old name.
 // extra: rows, columns, mask columns.
-extern "C" __global__ __aicore__ void select_bytes(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void select_bytes(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                   GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   const auto run = [&](auto element, auto flag) {
@@ -161,14 +168,13 @@ extern "C" __global__ __aicore__ void select_bytes(GM_ADDR dstGm, GM_ADDR aGm, G
       SelectWithBytesMask(dst, src, value, mask, work, info);
     }
   };
-  ForType(c.srcDtype, [&](auto flag) {
-    c.dtype == 0 ? run(float(), flag) : run(half(), flag);
-  });
+  ForType(c.srcDtype, [&](auto flag) { c.dtype == 0 ? run(float(), flag) : run(half(), flag); });
   areas.Finish();
 }
 
 // extra: srcM, srcK, oriSrcK, isFront. op: 0 shape given, 1 shape from the tiling and no scratch.
-extern "C" __global__ __aicore__ void softmax_grad_step(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void softmax_grad_step(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                        GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   TBuf<> scratch;
@@ -185,8 +191,8 @@ extern "C" __global__ __aicore__ void softmax_grad_step(GM_ADDR dstGm, GM_ADDR a
       return;
     }
     const SoftMaxShapeInfo shape{rows, columns, rows, static_cast<uint32_t>(c.extra[2])};
-    SoftmaxGrad(areas.Area<T>(0), areas.Area<T>(1), areas.Area<T>(2), scratch.Get<uint8_t>(), SoftMaxTiling(),
-                c.extra[3] != 0, shape);
+    SoftmaxGrad(areas.Area<T>(0), areas.Area<T>(1), areas.Area<T>(2), scratch.Get<uint8_t>(),
+                SoftMaxTiling(), c.extra[3] != 0, shape);
   };
   c.dtype == 0 ? run(float()) : run(half());
   areas.Finish();

@@ -4,47 +4,49 @@
 
 using namespace AscendC;
 
-#define REDUCE_FORMS(Name, T, ...)                                                      \
-  do {                                                                                  \
-    uint64_t bits[2] = {c.mask[0], c.mask[1]};                                          \
-    if (c.form == kBits) {                                                              \
-      Name(dst, src, bits, c.repeat, c.rep[0], c.blk[1], c.rep[1], ##__VA_ARGS__);      \
-    } else if (Preset(c)) {                                                             \
-      Name<T, false>(dst, src, 0, c.repeat, c.rep[0], c.blk[1], c.rep[1], ##__VA_ARGS__); \
-    } else {                                                                            \
-      Name(dst, src, static_cast<int32_t>(c.mask[0]), c.repeat, c.rep[0], c.blk[1], c.rep[1], ##__VA_ARGS__); \
-    }                                                                                   \
+#define REDUCE_FORMS(Name, T, ...)                                                            \
+  do {                                                                                        \
+    uint64_t bits[2] = {c.mask[0], c.mask[1]};                                                \
+    if (c.form == kBits) {                                                                    \
+      Name(dst, src, bits, c.repeat, c.rep[0], c.blk[1], c.rep[1], ##__VA_ARGS__);            \
+    } else if (Preset(c)) {                                                                   \
+      Name<T, false>(dst, src, 0, c.repeat, c.rep[0], c.blk[1], c.rep[1], ##__VA_ARGS__);     \
+    } else {                                                                                  \
+      Name(dst, src, static_cast<int32_t>(c.mask[0]), c.repeat, c.rep[0], c.blk[1], c.rep[1], \
+           ##__VA_ARGS__);                                                                    \
+    }                                                                                         \
   } while (0)
 
 // The block and pair forms take the repeat before the mask.
-#define BLOCK_FORMS(Name, T)                                                            \
-  do {                                                                                  \
-    const uint64_t bits[2] = {c.mask[0], c.mask[1]};                                    \
-    if (c.form == kBits) {                                                              \
-      Name(dst, src, c.repeat, bits, c.rep[0], c.blk[1], c.rep[1]);                     \
-    } else if (Preset(c)) {                                                             \
-      Name<T, false>(dst, src, c.repeat, 0, c.rep[0], c.blk[1], c.rep[1]);              \
-    } else {                                                                            \
+#define BLOCK_FORMS(Name, T)                                                                   \
+  do {                                                                                         \
+    const uint64_t bits[2] = {c.mask[0], c.mask[1]};                                           \
+    if (c.form == kBits) {                                                                     \
+      Name(dst, src, c.repeat, bits, c.rep[0], c.blk[1], c.rep[1]);                            \
+    } else if (Preset(c)) {                                                                    \
+      Name<T, false>(dst, src, c.repeat, 0, c.rep[0], c.blk[1], c.rep[1]);                     \
+    } else {                                                                                   \
       Name(dst, src, c.repeat, static_cast<int32_t>(c.mask[0]), c.rep[0], c.blk[1], c.rep[1]); \
-    }                                                                                   \
+    }                                                                                          \
   } while (0)
 
-#define ALL_FORMS(Name, ...)                                                            \
-  do {                                                                                  \
-    const uint64_t bits[2] = {c.mask[0], c.mask[1]};                                    \
-    if (c.form == kCount) {                                                             \
-      Name(dst, src, work, c.count, ##__VA_ARGS__);                                     \
-    } else if (c.form == kBits) {                                                       \
-      Name(dst, src, work, bits, c.repeat, c.rep[1], ##__VA_ARGS__);                    \
-    } else {                                                                            \
+#define ALL_FORMS(Name, ...)                                                                    \
+  do {                                                                                          \
+    const uint64_t bits[2] = {c.mask[0], c.mask[1]};                                            \
+    if (c.form == kCount) {                                                                     \
+      Name(dst, src, work, c.count, ##__VA_ARGS__);                                             \
+    } else if (c.form == kBits) {                                                               \
+      Name(dst, src, work, bits, c.repeat, c.rep[1], ##__VA_ARGS__);                            \
+    } else {                                                                                    \
       Name(dst, src, work, static_cast<int32_t>(c.mask[0]), c.repeat, c.rep[1], ##__VA_ARGS__); \
-    }                                                                                   \
+    }                                                                                           \
   } while (0)
 
 namespace {
 
 template <typename T>
-void Reduce(const Call& c, const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work) {
+void Reduce(const Call& c, const LocalTensor<T>& dst, const LocalTensor<T>& src,
+            const LocalTensor<T>& work) {
   const auto order = static_cast<ReduceOrder>(c.mode);
   const bool index = c.mode != 0;
   switch (c.op) {
@@ -89,13 +91,17 @@ void Reduce(const Call& c, const LocalTensor<T>& dst, const LocalTensor<T>& src,
 
 }  // namespace
 
-extern "C" __global__ __aicore__ void reduce(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm, GM_ADDR callGm) {
+extern "C" __global__ __aicore__ void reduce(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                             GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   if (c.dtype == 0) {
-    WithMask<float>(c, [&] { Reduce<float>(c, areas.Area<float>(0), areas.Area<float>(1), areas.Area<float>(2)); });
+    WithMask<float>(c, [&] {
+      Reduce<float>(c, areas.Area<float>(0), areas.Area<float>(1), areas.Area<float>(2));
+    });
   } else {
-    WithMask<half>(c, [&] { Reduce<half>(c, areas.Area<half>(0), areas.Area<half>(1), areas.Area<half>(2)); });
+    WithMask<half>(
+        c, [&] { Reduce<half>(c, areas.Area<half>(0), areas.Area<half>(1), areas.Area<half>(2)); });
   }
   areas.Finish();
 }

@@ -8,6 +8,7 @@ from dataclasses import replace
 import ml_dtypes
 import numpy as np
 import pytest
+
 from instructions.bench import (
     AREA,
     BF16,
@@ -142,7 +143,8 @@ def reference(values: Array, source: int, target: int, mode: int) -> Array:
     """What Cast must give."""
     if source in (INT64, INT32) and target in (INT64, INT32, INT16):
         info = np.iinfo(DTYPES[target])
-        return np.clip(values.astype(object), info.min, info.max).astype(DTYPES[target])
+        clipped: Array = np.clip(values.astype(object), info.min, info.max)
+        return clipped.astype(DTYPES[target])
     if source in (INT64, INT32):
         return long_to_float(values, mode)
     wide = values.astype(np.float32).astype(np.float64)
@@ -162,14 +164,21 @@ def samples(source: int) -> Array:
     rng = np.random.default_rng(source)
     if source in (INT32, INT64):
         info = np.iinfo(kind)
-        ties = [s * ((1 << b) + d) for b in range(1, kind.itemsize * 8 - 1) for d in range(-2, 3) for s in (1, -1)]
+        ties = [
+            s * ((1 << b) + d)
+            for b in range(1, kind.itemsize * 8 - 1)
+            for d in range(-2, 3)
+            for s in (1, -1)
+        ]
         halves = [(1 << 24 + b) + k * (1 << b) // 2 for b in range(1, 6) for k in range(-8, 9)]
         wide = rng.integers(info.min, info.max, 2000, dtype=kind, endpoint=True)
         return np.concatenate([np.array([info.min, info.max, 0, *ties, *halves], kind), wide])
     halves16 = np.arange(0x7C01, dtype=np.uint16).view(np.float16).astype(np.float32)
     bf16 = np.arange(0, 0x7F81, 7, dtype=np.uint16).view(ml_dtypes.bfloat16).astype(np.float32)
     grids = [halves16, bf16, np.arange(0, 70000, 0.5, dtype=np.float32)]
-    grids += [np.float32(2.0**power) + np.arange(-3, 4, 0.5, dtype=np.float32) for power in range(64)]
+    grids += [
+        np.float32(2.0**power) + np.arange(-3, 4, 0.5, dtype=np.float32) for power in range(64)
+    ]
     parts = []
     for grid in grids:
         with np.errstate(all="ignore"):
@@ -178,13 +187,33 @@ def samples(source: int) -> Array:
         up, down = np.nextafter(ties32, np.float32(np.inf)), np.nextafter(ties32, np.float32(0))
         parts += [grid, ties32, up, down]
     random = rng.integers(0, 2**32, 20000, dtype=np.uint32).view(np.float32)
-    special = np.array([np.nan, np.inf, 0.0, 1e-45, 65503.99, 65504, 65519.99, 65520, 65535.99, 65536,
-                        3.4028235e38, 2147483520, 2147483648, 9.223371e18, 9.223372e18], np.float32)  # fmt: skip
+    special = np.array(
+        [
+            np.nan,
+            np.inf,
+            0.0,
+            1e-45,
+            65503.99,
+            65504,
+            65519.99,
+            65520,
+            65535.99,
+            65536,
+            3.4028235e38,
+            2147483520,
+            2147483648,
+            9.223371e18,
+            9.223372e18,
+        ],
+        np.float32,
+    )
     positive = np.concatenate([*parts, special])
     return np.concatenate([positive, -positive, random])
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda p: f"{np.dtype(DTYPES[p[0]])}-{np.dtype(DTYPES[p[1]])}")
+@pytest.mark.parametrize(
+    "pair", PAIRS, ids=lambda p: f"{np.dtype(DTYPES[p[0]])}-{np.dtype(DTYPES[p[1]])}"
+)
 def test_values(bench: Bench, pair: tuple[int, int]) -> None:
     """Every mode of a pair, bit for bit."""
     source, target = pair
@@ -201,9 +230,11 @@ def test_values(bench: Bench, pair: tuple[int, int]) -> None:
         same_bits(got.view(np.uint8), want.view(np.uint8), target)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda p: f"{np.dtype(DTYPES[p[0]])}-{np.dtype(DTYPES[p[1]])}")
+@pytest.mark.parametrize(
+    "pair", PAIRS, ids=lambda p: f"{np.dtype(DTYPES[p[0]])}-{np.dtype(DTYPES[p[1]])}"
+)
 def test_forms(bench: Bench, pair: tuple[int, int]) -> None:
-    """Mask, repeat and strides count by the wider type; lanes that do not work keep their values."""
+    """Masks and strides count by the wider type; lanes that do not work keep their values."""
     source, target = pair
     rng = np.random.default_rng(1)
     width, source_width = width_of(target), width_of(source)
@@ -226,9 +257,14 @@ def test_forms(bench: Bench, pair: tuple[int, int]) -> None:
             same_bits(got, want.view(np.uint8), target)
     # The documented dense strides: the narrow side moves by half or less per repeat.
     dense = Call(
-        dtype=target, src_dtype=source, mode=mode, form=1, mask=(256 // lane_width, 0), repeat=4,
+        dtype=target,
+        src_dtype=source,
+        mode=mode,
+        form=1,
+        mask=(256 // lane_width, 0),
+        repeat=4,
         rep=(8 * width // lane_width, 8 * source_width // lane_width, 8),
-    )  # fmt: skip
+    )
     got = bench.run("elementwise:cast", dense, area(dst), area(values))
     want = dst.copy()
     count = 4 * 256 // lane_width

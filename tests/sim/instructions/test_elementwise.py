@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from instructions.bench import (
     AREA,
     BITS,
@@ -154,7 +155,9 @@ def test_bitwise_counts_16_bit_lanes_of_32_bit_tensors(bench: Bench) -> None:
     for op in (6, 7):
         values = operands(UINT16, op)
         dst, a, b = values
-        got = bench.run("elementwise:binary", Call(op=op, dtype=INT32, count=37), *map(area, values))
+        got = bench.run(
+            "elementwise:binary", Call(op=op, dtype=INT32, count=37), *map(area, values)
+        )
         want = dst.copy()
         want[:37] = (a & b if op == 6 else a | b)[:37]
         same_bits(got, want.view(np.uint8), UINT16)
@@ -261,14 +264,19 @@ def test_scalar(bench: Bench, name: str) -> None:
 
 
 def test_shift_right_with_rounding(bench: Bench) -> None:
-    """roundEn adds back the last bit that was shifted out."""
+    """The rounding form adds back the last bit that was shifted out."""
     for dtype in (INT16, INT32):
         values = operands(dtype, 3)
         for shift in (0, 1, 5, width_of(dtype) * 8 - 1):
             call = Call(
-                op=8, form=MASK, dtype=dtype, mask=(1000, 0), repeat=2,
-                scalar=shift, scalar_dtype=DTYPES[dtype],
-            )  # fmt: skip
+                op=8,
+                form=MASK,
+                dtype=dtype,
+                mask=(1000, 0),
+                repeat=2,
+                scalar=shift,
+                scalar_dtype=DTYPES[dtype],
+            )
 
             def rounded(a: Array, s: Array, d: Array, by: int = shift) -> Array:
                 wide = a.astype(np.int64)
@@ -298,7 +306,7 @@ def test_half_into_float(bench: Bench, op: int) -> None:
 
 
 def test_accumulating_repeats(bench: Bench) -> None:
-    """dst and src1 as one block that every repeat adds to: the documented exception."""
+    """One block as dst and src1, which every repeat adds to: the documented exception."""
     dst, a, _ = operands(FLOAT, 1)
     # Through the model: src1 aliases dst when both walk with repeat stride 0.
     call = Call(form=MASK, mask=(64, 0), repeat=5, rep=(0, 8, 0))
@@ -366,16 +374,24 @@ def test_compare(bench: Bench, mode: int) -> None:
             for form in (COUNT, MASK, BITS):
                 blk, rep = STRIDES[0] if form == COUNT else STRIDES[2]
                 call = Call(
-                    op=op, src_dtype=dtype, mode=mode, blk=blk, rep=rep,
-                    scalar=2, scalar_dtype=kind,
-                )  # fmt: skip
+                    op=op,
+                    src_dtype=dtype,
+                    mode=mode,
+                    blk=blk,
+                    rep=rep,
+                    scalar=2,
+                    scalar_dtype=kind,
+                )
                 call = with_form(call, form, lanes)
                 whole = replace(call, form=MASK, mask=(lanes, 0), repeat=3)
                 if form == COUNT:
                     whole = replace(whole, blk=(1, 1, 1), rep=(8, 8, 8))
                 x = a[flat(walk(whole, 1, kind.itemsize, kind.itemsize))]
-                y = b[flat(walk(whole, 2, kind.itemsize, kind.itemsize))] if op == 0 else kind.type(2)
-                bits = np.packbits(COMPARE[mode](x, y), bitorder="little")
+                y: Array = np.full_like(x, 2)
+                if op == 0:
+                    y = b[flat(walk(whole, 2, kind.itemsize, kind.itemsize))]
+                holds = COMPARE[mode](x, y).astype(np.bool_)
+                bits = np.packbits(holds, bitorder="little")
                 want = dst.copy()
                 want[: bits.size] = bits
                 got = bench.run("elementwise:compare", call, dst, area(a), area(b))
@@ -398,7 +414,9 @@ def test_select(bench: Bench, mode: int) -> None:
             call = Call(dtype=dtype, mode=mode, blk=blk, rep=rep, scalar=-2, scalar_dtype=kind)
             call = with_form(call, form, lanes)
             want = dst.copy()
-            parts = zip(*(walk(call, slot, kind.itemsize, kind.itemsize) for slot in range(3)), strict=True)
+            parts = zip(
+                *(walk(call, slot, kind.itemsize, kind.itemsize) for slot in range(3)), strict=True
+            )
             flat_call = replace(call, blk=(1, 1, 1), rep=(8, 8, 8))
             places = walk(flat_call, 0, kind.itemsize, kind.itemsize)
             for (to, i, j), place in zip(parts, places, strict=True):

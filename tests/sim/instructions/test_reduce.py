@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from instructions.bench import (
     AREA,
     BITS,
@@ -120,7 +121,12 @@ def test_whole_reduce_extreme(bench: Bench, dtype: int, op: int, order: int) -> 
                     index = extreme(values, works, op == 1)
                     value = values[index : index + 1].tobytes()
                     bits = index.to_bytes(4, "little")
-                    stored = [value + bits[: kind.itemsize], bits[: kind.itemsize] + value, value, bits]
+                    stored = [
+                        value + bits[: kind.itemsize],
+                        bits[: kind.itemsize] + value,
+                        value,
+                        bits,
+                    ]
                     start = r * rep[0] * unit
                     raw[start : start + unit] = np.frombuffer(stored[order], np.uint8)
                 got = bench.run("reduce:reduce", call, area(dst), area(source))
@@ -139,7 +145,9 @@ def test_block_reduce(bench: Bench, dtype: int, op: int) -> None:
         source = np.roll(source, source.size // 2) if seed == 2 else source
         for form in MASK_FORMS:
             for blk, rep in STRIDES:
-                call = with_form(Call(op=op, dtype=dtype, blk=blk, rep=rep), form, 256 // kind.itemsize)
+                call = with_form(
+                    Call(op=op, dtype=dtype, blk=blk, rep=rep), form, 256 // kind.itemsize
+                )
                 if form == BITS:
                     call = replace(call, mask=(0xFF00_0000_0000_0001, 0xFFFF_0000))
                 want = dst.copy()
@@ -205,7 +213,9 @@ def test_reduce_sum(bench: Bench, dtype: int) -> None:
             call = with_form(Call(op=7, dtype=dtype, rep=(1, rep, 8)), form, lanes)
             expect(call, False)
     expect(Call(op=7, dtype=dtype, form=MASK, mask=(lanes, 0), repeat=128), False)
-    expect(Call(op=7, dtype=dtype, form=MASK, mask=(lanes - 5, 0), repeat=1000, rep=(1, 1, 8)), False)
+    expect(
+        Call(op=7, dtype=dtype, form=MASK, mask=(lanes - 5, 0), repeat=1000, rep=(1, 1, 8)), False
+    )
     # The count that SetVectorMask left, in counter mode.
     expect(Call(op=7, dtype=dtype, form=COUNTER_PRESET, mask=(lanes * 3 + 1, 0)), False)
     got = bench.run("reduce:reduce", Call(op=7, dtype=dtype, form=COUNT), area(dst), area(source))

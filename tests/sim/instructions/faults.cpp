@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kernel per fault. The line that is wrong ends in "FAULT: <kind>"; a fault of the whole kernel is on its first line.
+// SOC: <name> runs it there instead of on the default one.
+// clang-format off: a wrong call stays on the line that names its fault.
+#include "kernel_operator.h"
+
+using namespace AscendC;
+
+namespace {
+
+template <typename T>
+GlobalTensor<T> Global(GM_ADDR address) {
+  GlobalTensor<T> tensor;
+  tensor.SetGlobalBuffer(reinterpret_cast<T*>(address));
+  return tensor;
+}
+
+struct Scratch {
+  explicit Scratch(uint32_t bytes = 1024) { pipe.InitBuffer(buffer, bytes); }
+  TPipe pipe;
+  TBuf<> buffer;
+};
+
+}  // namespace
+
+extern "C" __global__ void count_past_the_end(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Adds(a, a, 1.0f, 256);
+  Adds(a, a, 1.0f, 257);  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void mask_repeat_past_the_end(GM_ADDR) {
+  Scratch s;
+  LocalTensor<half> a = s.buffer.Get<half>();
+  Add(a, a, a, 128, 4, {1, 1, 1, 8, 8, 8});
+  Add(a, a, a, 128, 4, {1, 1, 1, 8, 8, 9});  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void sub_tensor_past_the_end(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Exp(a[248], a[248], 8);
+  Exp(a[256], a[256], 8);  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void element_past_the_end(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  a.SetValue(255, 1.0f);
+  a.SetValue(256, 1.0f);  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void element_read_past_the_end(GM_ADDR gm) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  const float value = a.GetValue(1000);  // FAULT: ub-out-of-bounds
+  Global<float>(gm).SetValue(0, value);
+}
+
+extern "C" __global__ void get_more_than_the_buffer(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>(257);  // FAULT: ub-out-of-bounds
+  Adds(a, a, 1.0f, 8);
+}
+
+extern "C" __global__ void copy_into_too_small(GM_ADDR gm) {
+  Scratch s;
+  DataCopy(s.buffer.Get<float>(), Global<float>(gm), 264);  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void reduce_into_too_small(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  WholeReduceSum(a[254], a, 64, 3, 1, 1, 8);  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void transpose_outside(GM_ADDR) {
+  Scratch s;
+  LocalTensor<half> a = s.buffer.Get<half>();
+  uint64_t dst[16];
+  uint64_t src[16];
+  for (int i = 0; i < 16; ++i) {
+    dst[i] = src[i] = a[i * 16].GetPhyAddr();
+  }
+  src[15] = a[512].GetPhyAddr();
+  TransDataTo5HD<half>(dst, src, {false, false, 1, 0, 0});  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void misaligned_source(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Add(a, a, a[64], 8);
+  Add(a, a, a[65], 8);  // FAULT: ub-misaligned
+}
+
+extern "C" __global__ void misaligned_copy(GM_ADDR gm) {
+  Scratch s;
+  DataCopy(s.buffer.Get<half>()[8], Global<half>(gm), 16);  // FAULT: ub-misaligned
+}
+
+extern "C" __global__ void misaligned_index_result(GM_ADDR) {
+  Scratch s;
+  LocalTensor<half> a = s.buffer.Get<half>();
+  WholeReduceSum(a[1], a[128], 128, 1, 1, 1, 8);
+  WholeReduceMax(a[1], a[128], 128, 1, 1, 1, 8);  // FAULT: ub-misaligned
+}
+
+extern "C" __global__ void tensor_without_buffer(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  LocalTensor<float> nothing;
+  Add(a, a, nothing, 8);  // FAULT: ub-never-allocated
+}
+
+extern "C" __global__ void copy_past_the_tensor(GM_ADDR gm) {
+  Scratch s(8192);
+  DataCopy(s.buffer.Get<float>(), Global<float>(gm), 1024);
+  DataCopy(s.buffer.Get<float>(), Global<float>(gm), 1032);  // FAULT: gm-out-of-bounds
+}
+
+extern "C" __global__ void copy_out_past_the_tensor(GM_ADDR gm) {
+  Scratch s;
+  DataCopyPad(Global<float>(gm)[1020], s.buffer.Get<float>(), DataCopyExtParams(1, 20, 0, 0, 0));  // FAULT: gm-out-of-bounds
+}
+
+extern "C" __global__ void copy_from_nowhere(GM_ADDR gm) {
+  Scratch s;
+  DataCopy(s.buffer.Get<float>(), Global<float>(gm + (1ull << 40)), 8);  // FAULT: gm-out-of-bounds
+}
+
+extern "C" __global__ void gm_element_past_the_tensor(GM_ADDR gm) {
+  Scratch s;
+  Global<int32_t>(gm).SetValue(1024, 1);  // FAULT: gm-out-of-bounds
+}
+
+extern "C" __global__ void alloc_without_free(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> que;
+  pipe.InitBuffer(que, 2, 256);
+  LocalTensor<float> a = que.AllocTensor<float>();
+  LocalTensor<float> b = que.AllocTensor<float>();
+  LocalTensor<float> c = que.AllocTensor<float>();  // FAULT: queue-exhausted
+  Add(a, b, c, 8);
+}
+
+extern "C" __global__ void free_twice(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> que;
+  pipe.InitBuffer(que, 2, 256);
+  LocalTensor<float> a = que.AllocTensor<float>();
+  que.FreeTensor(a);
+  que.FreeTensor(a);  // FAULT: queue-order
+}
+
+extern "C" __global__ void enque_freed(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECOUT, 1> que;
+  pipe.InitBuffer(que, 2, 256);
+  LocalTensor<float> a = que.AllocTensor<float>();
+  que.FreeTensor(a);
+  que.EnQue(a);  // FAULT: queue-order
+}
+
+extern "C" __global__ void free_queued(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECOUT, 1> que;
+  pipe.InitBuffer(que, 2, 256);
+  LocalTensor<float> a = que.AllocTensor<float>();
+  que.EnQue(a);
+  que.FreeTensor(a);  // FAULT: queue-order
+}
+
+extern "C" __global__ void enque_beyond_depth(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> que;
+  pipe.InitBuffer(que, 2, 256);
+  LocalTensor<float> a = que.AllocTensor<float>();
+  LocalTensor<float> b = que.AllocTensor<float>();
+  que.EnQue(a);
+  que.EnQue(b);  // FAULT: queue-depth
+}
+
+extern "C" __global__ void deque_empty(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> que;
+  pipe.InitBuffer(que, 1, 256);
+  LocalTensor<float> a = que.DeQue<float>();  // FAULT: queue-empty
+  Adds(a, a, 1.0f, 8);
+}
+
+extern "C" __global__ void free_into_another_queue(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> in;
+  TQue<TPosition::VECOUT, 1> out;
+  pipe.InitBuffer(in, 1, 256);
+  pipe.InitBuffer(out, 1, 256);
+  LocalTensor<float> a = in.AllocTensor<float>();
+  out.FreeTensor(a);  // FAULT: queue-foreign-tensor
+}
+
+extern "C" __global__ void queue_without_init(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> que;
+  LocalTensor<float> a = que.AllocTensor<float>();  // FAULT: queue-not-initialised
+  Adds(a, a, 1.0f, 8);
+}
+
+extern "C" __global__ void queued_at_the_end(GM_ADDR) {  // FAULT: queue-leak
+  TPipe pipe;
+  TQue<TPosition::VECOUT, 1> que;
+  pipe.InitBuffer(que, 1, 256);
+  LocalTensor<float> a = que.AllocTensor<float>();
+  que.EnQue(a);
+}
+
+extern "C" __global__ void wait_without_set(GM_ADDR) {
+  TPipe pipe;
+  SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
+  WaitFlag<HardEvent::MTE2_V>(EVENT_ID0);
+  WaitFlag<HardEvent::MTE2_V>(EVENT_ID1);  // FAULT: deadlock
+}
+
+extern "C" __global__ void set_twice(GM_ADDR) {
+  TPipe pipe;
+  SetFlag<HardEvent::V_MTE3>(EVENT_ID3);
+  SetFlag<HardEvent::V_MTE3>(EVENT_ID3);  // FAULT: flag-set-twice
+}
+
+extern "C" __global__ void event_id_eight(GM_ADDR) {
+  TPipe pipe;
+  SetFlag<HardEvent::V_MTE3>(8);  // FAULT: event-id-range
+}
+
+extern "C" __global__ void too_many_event_ids(GM_ADDR gm) {
+  TPipe pipe;
+  for (int i = 0; i < 9; ++i) {
+    const TEventID id = pipe.AllocEventID<HardEvent::V_S>();  // FAULT: event-id-exhausted
+    Global<int32_t>(gm).SetValue(0, id);
+  }
+}
+
+extern "C" __global__ void no_such_key(GM_ADDR) {  // FAULT: tiling-key-unknown
+  TPipe pipe;
+  if (TILING_KEY_IS(11)) {
+    return;
+  } else if (TILING_KEY_IS(12)) {
+    return;
+  }
+}
+
+extern "C" __global__ void repeat_256(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  WholeReduceSum(a, a, 64, 256, 0, 1, 0);  // FAULT: repeat-range
+}
+
+extern "C" __global__ void cast_mode(GM_ADDR) {
+  Scratch s;
+  Cast(s.buffer.Get<bfloat16_t>(), s.buffer.Get<float>(), RoundMode::CAST_NONE, 8);  // FAULT: cast-unsupported
+}
+
+extern "C" __global__ void cast_pair(GM_ADDR) {
+  Scratch s;
+  Cast(s.buffer.Get<half>(), s.buffer.Get<bfloat16_t>(), RoundMode::CAST_RINT, 8);  // FAULT: cast-unsupported
+}
+
+extern "C" __global__ void cast_absent_on_310p(GM_ADDR) {  // SOC: Ascend310P3
+  Scratch s;
+  Cast(s.buffer.Get<half>(), s.buffer.Get<float>(), RoundMode::CAST_RINT, 8);  // FAULT: cast-unsupported
+}
+
+extern "C" __global__ void widening_in_place(GM_ADDR) {
+  Scratch s;
+  Cast(s.buffer.Get<float>(), s.buffer.Get<half>(), RoundMode::CAST_NONE, 8);  // FAULT: overlap
+}
+
+extern "C" __global__ void add_of_bf16(GM_ADDR) {
+  Scratch s;
+  LocalTensor<bfloat16_t> a = s.buffer.Get<bfloat16_t>();
+  Add(a, a, a, 8);  // FAULT: dtype-unsupported
+}
+
+extern "C" __global__ void exp_of_int(GM_ADDR) {
+  Scratch s;
+  LocalTensor<int32_t> a = s.buffer.Get<int32_t>();
+  Exp(a, a, 8);  // FAULT: dtype-unsupported
+}
+
+extern "C" __global__ void duplicate_of_bytes(GM_ADDR) {
+  Scratch s;
+  Duplicate(s.buffer.Get<uint8_t>(), uint8_t(1), 32);  // FAULT: dtype-unsupported
+}
+
+extern "C" __global__ void compare_ints_lt(GM_ADDR) {
+  Scratch s;
+  LocalTensor<int32_t> a = s.buffer.Get<int32_t>();
+  Compare(s.buffer.Get<uint8_t>(), a, a, CMPMODE::LT, 64);  // FAULT: dtype-unsupported
+}
+
+extern "C" __global__ void pad_on_310p(GM_ADDR gm) {  // SOC: Ascend310P3
+  Scratch s;
+  DataCopyPad(s.buffer.Get<half>(), Global<half>(gm), DataCopyExtParams(1, 6, 0, 0, 0), {false, 0, 0, half(0)});  // FAULT: instruction-absent
+}
+
+extern "C" __global__ void copy_on_910a(GM_ADDR) {  // SOC: Ascend910A
+  Scratch s;
+  LocalTensor<half> a = s.buffer.Get<half>();
+  Copy(a, a[256], 128, 1, {1, 1, 8, 8});  // FAULT: instruction-absent
+}
+
+extern "C" __global__ void brcb_on_310p(GM_ADDR) {  // SOC: Ascend310P3
+  Scratch s;
+  LocalTensor<half> a = s.buffer.Get<half>();
+  Brcb(a, a[256], 1, {1, 8});  // FAULT: instruction-absent
+}
+
+extern "C" __global__ void order_on_310p(GM_ADDR) {  // SOC: Ascend310P3
+  Scratch s;
+  LocalTensor<half> a = s.buffer.Get<half>();
+  WholeReduceMax(a, a[128], 128, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);  // FAULT: reduce-order
+}
+
+extern "C" __global__ void copy_too_many_blocks(GM_ADDR gm) {
+  Scratch s;
+  DataCopy(s.buffer.Get<float>(), Global<float>(gm), DataCopyParams(4096, 1, 0, 0));  // FAULT: copy-block-count
+}
+
+extern "C" __global__ void copy_half_an_element(GM_ADDR gm) {
+  Scratch s;
+  DataCopyPad(Global<float>(gm), s.buffer.Get<float>(), DataCopyExtParams(1, 6, 0, 0, 0));  // FAULT: copy-block-length
+}
+
+extern "C" __global__ void copy_padding(GM_ADDR gm) {
+  Scratch s;
+  DataCopyPad(s.buffer.Get<float>(), Global<float>(gm), DataCopyExtParams(1, 8, 0, 0, 0), {true, 0, 9, 0.0f});  // FAULT: copy-padding
+}
+
+extern "C" __global__ void copy_padding_value(GM_ADDR gm) {
+  Scratch s;
+  DataCopyPad(s.buffer.Get<int64_t>(), Global<int64_t>(gm), DataCopyExtParams(1, 8, 0, 0, 0), {true, 0, 1, 5});  // FAULT: copy-padding
+}
+
+extern "C" __global__ void shift_33(GM_ADDR) {
+  Scratch s;
+  LocalTensor<int32_t> a = s.buffer.Get<int32_t>();
+  ShiftLeft(a, a, 32, 8);
+  ShiftLeft(a, a, 33, 8);  // FAULT: shift-range
+}
+
+extern "C" __global__ void overlapping_operands(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Adds(a, a[64], 1.0f, 64);
+  Adds(a, a[8], 1.0f, 64);  // FAULT: overlap
+}
+
+extern "C" __global__ void overlapping_brcb(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Brcb(a, a, 1, {1, 8});  // FAULT: overlap
+}
+
+extern "C" __global__ void too_much_ub(GM_ADDR) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 2> in;
+  TBuf<> rest;
+  pipe.InitBuffer(in, 2, 65536);
+  pipe.InitBuffer(rest, 65536);  // FAULT: ub-overflow
+}
+
+extern "C" __global__ void select_without_scratch(GM_ADDR) {
+  Scratch s(196352);
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Select(a, s.buffer.Get<uint8_t>()[65536], a, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 64);  // FAULT: ub-scratch
+}
+
+extern "C" __global__ void select_bytes_shape(GM_ADDR) {
+  Scratch s(8192);
+  SelectWithBytesMaskShapeInfo info;
+  info.firstAxis = 1;
+  info.srcLastAxis = info.maskLastAxis = 32;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  SelectWithBytesMask(a, a, 0.0f, s.buffer.Get<uint8_t>()[1024], s.buffer.Get<uint8_t>()[4096], info);  // FAULT: shape
+}
+
+extern "C" __global__ void failed_assertion(GM_ADDR gm) {
+  TPipe pipe;
+  ASSERT(gm != nullptr);
+  ASSERT(gm == nullptr && "never null");  // FAULT: assert
+}
+
+extern "C" __global__ void trapped(GM_ADDR) {
+  TPipe pipe;
+  Trap();  // FAULT: trap
+}
+
+// A member function as kernels have them: the last call is the wrong one, where an optimising compiler would jump.
+struct Tail {
+  __attribute__((noinline)) void Wait() { WaitFlag<HardEvent::MTE3_V>(EVENT_ID2); }  // FAULT: deadlock in last_call_of_a_function
+};
+
+extern "C" __global__ void last_call_of_a_function(GM_ADDR) {
+  TPipe pipe;
+  Tail tail;
+  tail.Wait();
+}

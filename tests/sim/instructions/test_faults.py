@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every named fault: its kind and the faulty line of the kernel, in debug and optimised builds."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instructions.bench import HERE, KernelError, Runtime, compile_kernel
+
+pytestmark = pytest.mark.sim_only
+
+_SOURCE = (HERE / "faults.cpp").read_text().splitlines()
+# Faults that only the end of the kernel shows, so that no line is to blame.
+_AT_THE_END = {"queue-leak", "tiling-key-unknown"}
+
+
+class Planted:
+    """What faults.cpp says about one of its kernels."""
+
+    def __init__(self, name: str, first: int) -> None:
+        """first: index of the kernel's first line."""
+        self.name = name
+        end = next(i for i in range(first, len(_SOURCE)) if _SOURCE[i] == "}")
+        body = "\n".join(_SOURCE[first:end])
+        soc = re.search(r"SOC: (\w+)", body)
+        self.soc = soc.group(1) if soc else ""
+        elsewhere = [i for i, text in enumerate(_SOURCE) if text.endswith(f" in {name}")]
+        lines = elsewhere or [i for i in range(first, end) if "FAULT:" in _SOURCE[i]]
+        assert len(lines) == 1, name
+        self.line = lines[0] + 1
+        found = re.search(r"FAULT: ([\w-]+)", _SOURCE[lines[0]])
+        assert found is not None
+        self.kind = found.group(1)
+
+
+_PLANTED = [
+    Planted(found.group(1), index)
+    for index, text in enumerate(_SOURCE)
+    if (found := re.match(r'extern "C" __global__ void (\w+)\(', text))
+]
+
+
+@pytest.fixture(scope="module", params=["-O0", "-O2"])
+def library(
+    request: pytest.FixtureRequest, toolkit: Path, tmp_path_factory: pytest.TempPathFactory
+) -> ctypes.CDLL:
+    """faults.cpp, built for debugging and optimised."""
+    folder = tmp_path_factory.mktemp("faults")
+    flags = ("-g", request.param, "-Wno-unused-parameter")
+    return ctypes.CDLL(str(compile_kernel(toolkit, folder, "faults", *flags)))
+
+
+@pytest.mark.parametrize("planted", _PLANTED, ids=lambda p: p.name)
+def test_fault(runtime: Runtime, library: ctypes.CDLL, planted: Planted) -> None:
+    """The report names the kind, the line, the SoC and what hardware would do."""
+    soc = runtime.option("soc")
+    if planted.soc:
+        runtime.set_option("soc", planted.soc)
+    try:
+        with pytest.raises(KernelError) as caught:
+            runtime.launch(library[planted.name], [np.zeros(4096, np.uint8)], key=7)
+    finally:
+        if planted.soc:
+            runtime.set_option("soc", soc)
+    text = str(caught.value)
+    assert f"[{planted.kind}]" in text
+    assert caught.value.code == 507035
+    if planted.kind not in _AT_THE_END:
+        assert f"faults.cpp:{planted.line}\n" in text
+        assert _SOURCE[planted.line - 1].strip() in text
+    assert f"soc {planted.soc or soc}" in text
+    assert "core 0 of 1" in text
+
+
+def test_runtime_goes_on_after_a_fault(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """A fault ends its launch, not the process."""
+    for _ in range(2):
+        with pytest.raises(KernelError, match="trap"):
+            runtime.launch(library["trapped"], [np.zeros(64, np.uint8)])
+
+
+def test_overflow_lists_the_buffers(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """The report of a UB overflow is the table of all buffers with their source lines."""
+    with pytest.raises(KernelError) as caught:
+        runtime.launch(library["too_much_ub"], [np.zeros(64, np.uint8)])
+    text = str(caught.value)
+    for wanted in (
+        r"VECIN +TQue +2 x +65536 B .*InitBuffer\(in",
+        r"TBuf +1 x +65536 B .*InitBuffer\(rest",
+    ):
+        assert re.search(wanted, text), text
+    assert "196608 B wanted" in text
+
+
+def test_bounds_report_names_the_buffer(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """By how much, of which buffer, where that comes from."""
+    with pytest.raises(KernelError) as caught:
+        runtime.launch(library["count_past_the_end"], [np.zeros(64, np.uint8)])
+    text = str(caught.value)
+    assert "dst covers bytes [0, 1028) of its buffer, which has 1024: past the end by 4 B" in text
+    assert "pipe.InitBuffer(buffer, bytes)" in text
+
+
+def test_first_core_reports(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """When every core fails the report is core 0's, whatever the host threads do."""
+    for _ in range(5):
+        with pytest.raises(KernelError, match="core 0 of 8"):
+            runtime.launch(library["trapped"], [np.zeros(64, np.uint8)], block_dim=8)
+
+
+@pytest.mark.parametrize(
+    ("case", "text"),
+    list(
+        enumerate(
+            [
+                "SetAtomicAdd is not in this simulator yet",
+                "SetAtomicNone is not in this simulator yet",
+                "SyncAll is not in this simulator yet",
+                "DataCacheCleanAndInvalid is not in this simulator yet",
+                "CrossCoreSetFlag is not in this simulator yet",
+                "PipeBarrier<PIPE_S> does not exist",
+            ]
+        )
+    ),
+)
+def test_absent_api_is_a_compile_error(toolkit: Path, case: int, text: str) -> None:
+    """What is missing is named at compile time and never a silent no-op."""
+    command = ["g++", "-std=c++17", "-fsyntax-only", f"-I{toolkit}/include", f"-DCASE={case}"]
+    done = subprocess.run(
+        [*command, str(HERE / "absent.cpp")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert text in done.stderr
+
+
+def test_write_to_input(toolkit: Path, runtime: Runtime, tmp_path: Path) -> None:
+    """Only an operator's launch knows its inputs, so this one goes through the engine itself."""
+    sources = HERE.parents[2] / "simulator" / "src"
+    target = tmp_path / "write_to_input.so"
+    command = ["g++", "-std=c++20", "-g", "-O1", "-fPIC", "-shared", f"-I{toolkit}/include"]
+    command += [f"-I{sources}", str(HERE / "write_to_input.cpp"), "-o", str(target)]
+    command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+    subprocess.run(command, check=True)
+    report = ctypes.create_string_buffer(4096)
+    ctypes.CDLL(str(target)).run_write_to_input(report, ctypes.c_size_t(4096))
+    text = report.value.decode()
+    lines = (HERE / "write_to_input.cpp").read_text().splitlines()
+    line = next(i for i, row in enumerate(lines, 1) if row.endswith("// FAULT"))
+    assert "[gm-write-to-input]" in text
+    assert "dst writes into x, which is an input" in text
+    assert f"write_to_input.cpp:{line}" in text

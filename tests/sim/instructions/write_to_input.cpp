@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel that writes into its input, launched with the regions that an operator's launch has.
+#include <cstring>
+
+#include "engine/launch.h"
+#include "kernel_operator.h"
+
+extern "C" __global__ void writes_its_input(GM_ADDR input, GM_ADDR output) {
+  AscendC::TPipe pipe;
+  AscendC::TBuf<> buffer;
+  pipe.InitBuffer(buffer, 256);
+  AscendC::GlobalTensor<float> in;
+  in.SetGlobalBuffer(reinterpret_cast<float*>(input));
+  AscendC::GlobalTensor<float> out;
+  out.SetGlobalBuffer(reinterpret_cast<float*>(output));
+  AscendC::DataCopy(buffer.Get<float>(), in, 8);
+  AscendC::DataCopy(out, buffer.Get<float>(), 8);
+  AscendC::DataCopy(in, buffer.Get<float>(), 8);  // FAULT
+}
+
+// Copies the report; returns its length.
+extern "C" size_t run_write_to_input(char* text, size_t size) {
+  static uint8_t input[256];
+  static uint8_t output[256];
+  aclsim::KernelLaunch launch;
+  launch.opType = "WritesItsInput";
+  launch.entry = reinterpret_cast<const void*>(&writes_its_input);
+  launch.args = {input, output};
+  launch.regions = {{aclsim::RegionKind::kInput, input, sizeof(input), "x"},
+                    {aclsim::RegionKind::kOutput, output, sizeof(output), "y"}};
+  launch.soc = &aclsim::CurrentSoc();
+  const aclsim::LaunchResult result = aclsim::Launch(launch);
+  std::strncpy(text, result.message.c_str(), size - 1);
+  return result.message.size();
+}
