@@ -47,8 +47,8 @@ DeviceMemory Upload(const std::vector<float>& values) {
 
 TensorHandle RowMajor(const std::vector<int64_t>& shape, void* address) {
   // No strides: the tensor is contiguous.
-  return TensorHandle(aclCreateTensor(shape.data(), shape.size(), ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, shape.data(),
-                                      shape.size(), address));
+  return TensorHandle(aclCreateTensor(shape.data(), shape.size(), ACL_FLOAT, nullptr, 0,
+                                      ACL_FORMAT_ND, shape.data(), shape.size(), address));
 }
 
 void Run() {
@@ -68,8 +68,8 @@ void Run() {
 
     uint64_t workspaceBytes = 0;
     aclOpExecutor* executor = nullptr;
-    CHECK(aclnnSoftmaxBackwardGetWorkspaceSize(gradTensor.get(), softmaxTensor.get(), -1, outTensor.get(),
-                                               &workspaceBytes, &executor));
+    CHECK(aclnnSoftmaxBackwardGetWorkspaceSize(gradTensor.get(), softmaxTensor.get(), -1,
+                                               outTensor.get(), &workspaceBytes, &executor));
     const DeviceMemory workspace = workspaceBytes == 0 ? DeviceMemory() : Allocate(workspaceBytes);
     CHECK(aclnnSoftmaxBackward(workspace.get(), workspaceBytes, executor, stream));
     CHECK(aclrtSynchronizeStream(stream));

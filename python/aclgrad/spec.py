@@ -199,6 +199,12 @@ class OpSpec:
         """Scalar arguments in the order of the C function."""
         return tuple(arg for arg in self.args if isinstance(arg, Attr))
 
+    @property
+    def checked_args(self) -> tuple[Tensor | Attr, ...]:
+        """Arguments that some check looks at."""
+        attrs = {getattr(check, "attr", None) for check in self.checks}
+        return tuple(arg for arg in self.args if isinstance(arg, Tensor) or arg.name in attrs)
+
     def dtypes_on(self, soc_family: Family) -> tuple[DType, ...]:
         """Dtypes that the checks let pass on a SoC family."""
         return self.dtypes.get(soc_family.name, ())

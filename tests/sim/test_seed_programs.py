@@ -17,7 +17,11 @@ import pytest
 
 from aclgrad import config
 from aclgrad.build import find_compiler
+from aclgrad.codegen.render import generate
+from aclgrad.ops import all_specs
 from aclgrad.runtime import Toolkit
+from aclgrad.spec import OpSpec
+from other_operators import LOSS
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT.parent / "shared" / "seed_examples"
@@ -122,3 +126,15 @@ def test_toolkit_can_be_moved(toolkit_info: Toolkit, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("[[-2.0, -2.0, -2.0]")
     assert str(toolkit_info.root) not in done.stdout
+
+
+@pytest.mark.parametrize("spec", [*all_specs(), LOSS], ids=lambda spec: spec.op)
+def test_wrappers_compile_without_warnings(
+    spec: OpSpec, toolkit_info: Toolkit, tmp_path: Path
+) -> None:
+    generate(tmp_path, tmp_path / "aclnnop", [spec])
+    flags = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
+    for source in sorted((tmp_path / "op_api").glob("*.cpp")):
+        command = [str(find_compiler()), *flags, *config.cflags(toolkit_info), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stderr

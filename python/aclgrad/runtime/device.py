@@ -131,9 +131,11 @@ class Device:
             self._use()
             planned = self.plan(spec, tensors, attrs)
             workspace = self.buffer(planned.workspace_size)
-            self.launch(spec, planned, workspace.address)
-            self.synchronize()
-            workspace.free()
+            try:
+                self.launch(spec, planned, workspace.address)
+                self.synchronize()
+            finally:
+                workspace.free()
 
     def run(
         self,
@@ -146,15 +148,24 @@ class Device:
         with self._lock:
             self._use()
             tensors: dict[str, Tensor | None] = {}
-            buffers = []
-            for arg in spec.input_args:
-                storage, desc = storage_of(inputs[arg.name])
-                buffers.append(self.upload(storage))
-                tensors[arg.name] = self.tensor(desc, buffers[-1].address)
-            result = self.buffer(out.size * out.dtype.numpy.itemsize)
-            tensors[spec.output_args[0].name] = self.tensor(out, result.address)
-            self.call(spec, tensors, attrs)
-            return result.read(out.dtype.numpy).reshape(out.shape)
+            buffers: list[Buffer] = []
+            # Freed here and not with the objects: a caught exception keeps this frame alive.
+            try:
+                for arg in spec.input_args:
+                    storage, desc = storage_of(inputs[arg.name])
+                    buffers.append(self.upload(storage))
+                    tensors[arg.name] = self.tensor(desc, buffers[-1].address)
+                result = self.buffer(out.size * out.dtype.numpy.itemsize)
+                buffers.append(result)
+                tensors[spec.output_args[0].name] = self.tensor(out, result.address)
+                self.call(spec, tensors, attrs)
+                return result.read(out.dtype.numpy).reshape(out.shape)
+            finally:
+                for tensor in tensors.values():
+                    if tensor is not None:
+                        tensor.destroy()
+                for buffer in buffers:
+                    buffer.free()
 
     def _use(self) -> None:
         # ACL keeps the current device per thread.
