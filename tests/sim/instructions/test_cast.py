@@ -147,7 +147,8 @@ def reference(values: Array, source: int, target: int, mode: int) -> Array:
         return clipped.astype(DTYPES[target])
     if source in (INT64, INT32):
         return long_to_float(values, mode)
-    wide = values.astype(np.float32).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # signalling NaN among all the halves
+        wide = values.astype(np.float32).astype(np.float64)
     if source == FLOAT and target == FLOAT:
         return to_integer(wide, mode).astype(np.float32) + np.float32(0)
     if target in (FLOAT, HALF, BF16):
