@@ -158,11 +158,11 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
   if (!DimsFit(__func__, viewDimsNum) || !DimsFit(__func__, storageDimsNum)) return nullptr;
   return Make(__func__, [&] {
     const TensorText text = Describe(viewDims, viewDimsNum, stride, storageDims, storageDimsNum);
-    auto storage = std::make_shared<Storage>();
-    storage->addr = tensorData;
-    return HandleMaker::NewTensor(text.view, stride == nullptr ? nullptr : &text.strides, offset,
-                                  op::ToOpDataType(dataType), op::ToOpFormat(format), text.storage,
-                                  std::move(storage));
+    aclTensor* tensor = HandleMaker::NewTensor(
+        text.view, stride == nullptr ? nullptr : &text.strides, offset, op::ToOpDataType(dataType),
+        op::ToOpFormat(format), text.storage, std::make_shared<Storage>());
+    HandleMaker::DescribeCaller(tensor, tensorData);
+    return tensor;
   });
 }
 
@@ -181,7 +181,7 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
   const TensorText text = Describe(viewDims, viewDimsNum, stride, storageDims, storageDimsNum);
   HandleMaker::InitTensor(tensor, text.view, stride == nullptr ? nullptr : &text.strides, offset,
                           op::ToOpDataType(dataType), op::ToOpFormat(format), text.storage);
-  tensor->SetStorageAddr(tensorDataAddr);
+  HandleMaker::DescribeCaller(tensor, tensorDataAddr);
   return OK;
 }
 

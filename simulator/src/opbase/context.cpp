@@ -156,7 +156,10 @@ void ReportStatus(int code, const char* fmt, ...) {
   const std::string text = FormatText(fmt, args);
   va_end(args);
   const std::string& api = CurrentCall().api;
-  aclsim::ReportError("[%d] %s%s%s", code, api.c_str(), api.empty() ? "" : ": ", text.c_str());
+  // Sources may name their function themselves.
+  const bool named = api.empty() || text.compare(0, api.size() + 1, api + ":") == 0;
+  aclsim::ReportError("[%d] %s%s%s", code, named ? "" : api.c_str(), named ? "" : ": ",
+                      text.c_str());
 }
 
 aclnnStatus RefuseAiCpuTask(const char* opName) {

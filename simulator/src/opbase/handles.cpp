@@ -108,6 +108,11 @@ void HandleMaker::InitTensor(aclTensor* tensor, const Shape& viewShape, const St
   tensor->SetOriginalShape(viewShape);
 }
 
+void HandleMaker::DescribeCaller(aclTensor* tensor, void* addr) {
+  tensor->storage_->addr = addr;
+  tensor->storage_->elements = tensor->GetStorageShape().GetShapeSize();
+}
+
 aclTensorList* HandleMaker::NewTensorList(const aclTensor* const* tensors, uint64_t size) {
   auto* list = new aclTensorList;
   for (uint64_t i = 0; i < size; ++i) list->tensors_.push_back(const_cast<aclTensor*>(tensors[i]));

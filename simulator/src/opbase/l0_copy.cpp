@@ -168,8 +168,8 @@ const aclTensor* PickViewAsContiguous(const aclTensor* x, aclOpExecutor* executo
   for (size_t i = 0; i < x->GetViewShape().GetDimNum(); ++i) {
     dims.emplace_back(x->GetViewStrides()[i], x->GetViewShape()[i]);
   }
-  std::stable_sort(dims.begin(), dims.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(dims.begin(), dims.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
   op::Shape shape;
   for (const auto& dim : dims) shape.AppendDim(dim.second);
   return executor->CreateView(x, shape, x->GetViewOffset());

@@ -39,6 +39,7 @@ struct Storage {
   };
   Kind kind = Kind::kCaller;
   void* addr = nullptr;                // kCaller
+  int64_t elements = 0;                // kCaller: what its tensor's storage shape holds
   bool ownerDestroyed = false;         // kCaller: the tensor that brought the address is gone
   std::unique_ptr<AlignedBytes> host;  // kHost
 
@@ -56,6 +57,8 @@ struct HandleMaker {
   static void InitTensor(aclTensor* tensor, const Shape& viewShape, const Strides* strides,
                          int64_t offset, DataType dataType, Format format,
                          const Shape& storageShape);
+  // Where a caller's tensor is and how much its storage shape promises there.
+  static void DescribeCaller(aclTensor* tensor, void* addr);
   static aclTensorList* NewTensorList(const aclTensor* const* tensors, uint64_t size);
   static aclScalarList* NewScalarList(const aclScalar* const* scalars, uint64_t size);
   static aclScalar* NewScalar(const void* data, DataType dataType);

@@ -34,17 +34,25 @@ void CopyRow(T* __restrict dst, int64_t dstStride, const T* __restrict src, int6
   }
 }
 
-// dst runs along columns, src along rows: squares that fit the L1 cache keep both sides in whole cache lines.
+// dst runs along columns, src along rows. Squares go through a buffer, so that memory is read and written in whole cache lines
+// even where a stride is a power of two and its lines compete for one place in the cache.
 template <typename T>
 void TransposeBlock(T* __restrict dst, int64_t dstRow, const T* __restrict src, int64_t srcCol,
                     int64_t rows, int64_t cols) {
-  constexpr int64_t kTile = sizeof(T) >= 8 ? 16 : 32;
-  for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
-    const int64_t r1 = std::min(rows, r0 + kTile);
-    for (int64_t c0 = 0; c0 < cols; c0 += kTile) {
-      const int64_t c1 = std::min(cols, c0 + kTile);
-      for (int64_t r = r0; r < r1; ++r) {
-        for (int64_t c = c0; c < c1; ++c) dst[r * dstRow + c] = src[r + c * srcCol];
+  constexpr int64_t kTile = sizeof(T) == 1 ? 64 : 32;
+  constexpr int64_t kPitch = kTile + 1;
+  T tile[kTile * kPitch];
+  for (int64_t c0 = 0; c0 < cols; c0 += kTile) {
+    const int64_t width = std::min(cols - c0, kTile);
+    for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
+      const int64_t height = std::min(rows - r0, kTile);
+      for (int64_t c = 0; c < width; ++c) {
+        std::memcpy(static_cast<void*>(tile + c * kPitch), src + r0 + (c0 + c) * srcCol,
+                    static_cast<size_t>(height) * sizeof(T));
+      }
+      for (int64_t r = 0; r < height; ++r) {
+        T* row = dst + (r0 + r) * dstRow + c0;
+        for (int64_t c = 0; c < width; ++c) row[c] = tile[c * kPitch + r];
       }
     }
   }
@@ -88,9 +96,13 @@ std::vector<Dim> Simplify(const std::vector<int64_t>& dstStrides,
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] != 1) result.push_back({dims[i], dstStrides[i], srcStrides[i]});
   }
-  std::vector<Dim> sorted = result;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Dim& a, const Dim& b) { return std::abs(a.dst) > std::abs(b.dst); });
+  // Insertion: dims of equal stride keep their order, and there are few.
+  std::vector<Dim> sorted;
+  for (const Dim& dim : result) {
+    auto place = sorted.end();
+    while (place != sorted.begin() && std::abs((place - 1)->dst) < std::abs(dim.dst)) --place;
+    sorted.insert(place, dim);
+  }
   bool distinct = true;
   int64_t reach = 0;  // of the dims inside
   for (size_t i = sorted.size(); i-- > 0;) {

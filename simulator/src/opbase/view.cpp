@@ -2,6 +2,7 @@
 // Geometry of views.
 #include "opbase/view.h"
 
+#include "opbase/storage.h"
 #include "opdev/format_utils.h"
 #include "opdev/op_log.h"
 #include "opdev/shape_utils.h"
@@ -65,7 +66,7 @@ bool CheckView(const aclTensor* tensor, const char* name) {
   const Strides& strides = tensor->GetViewStrides();
   // The dims of a private format say nothing about places in memory.
   if (IsPrivateFormat(tensor->GetStorageFormat())) return true;
-  const int64_t storage = tensor->GetStorageShape().GetShapeSize();
+  const Storage& memory = *HandleMaker::StorageOf(tensor);
   int64_t first = 0;
   int64_t last = 0;
   if (!ElementRange(shape, strides, tensor->GetViewOffset(), &first, &last)) {
@@ -73,15 +74,14 @@ bool CheckView(const aclTensor* tensor, const char* name) {
             name, ToString(shape).GetString(), ToString(strides).GetString());
     return false;
   }
-  if (tensor->IsEmpty()) return true;
-  if (first >= 0 && last < storage) return true;
+  if (tensor->IsEmpty() || (first >= 0 && memory.kind != Storage::Kind::kCaller)) return true;
+  if (first >= 0 && last < memory.elements) return true;
   OP_LOGE(ACLNN_ERR_PARAM_INVALID,
           "%s reaches outside its storage: shape %s with strides %s and offset %ld covers elements "
-          "%ld to %ld, the storage shape %s has %ld",
+          "%ld to %ld, the storage has %ld",
           name, ToString(shape).GetString(), ToString(strides).GetString(),
           static_cast<long>(tensor->GetViewOffset()), static_cast<long>(first),
-          static_cast<long>(last), ToString(tensor->GetStorageShape()).GetString(),
-          static_cast<long>(storage));
+          static_cast<long>(last), static_cast<long>(memory.elements));
   return false;
 }
 

@@ -20,7 +20,8 @@ bool ElementRange(const Shape& shape, const Strides& strides, int64_t offset, in
 bool ByteRange(const Shape& shape, const Strides& strides, int64_t offset, DataType dataType,
                int64_t* begin, int64_t* end);
 
-// Whether every element lies inside the tensor's storage shape; reports what does not fit, calling the tensor name.
+// Whether every element lies inside the storage that the caller described; reports what does not fit, calling the tensor
+// name. Views that an executor made count from the same storage, temporaries are as large as they need to be.
 bool CheckView(const aclTensor* tensor, const char* name);
 
 }  // namespace op::internal
