@@ -274,14 +274,17 @@ class Planner {
                                     plan_.path == RowReducePath::kLongSlabs
                                 ? ChunkedBudget(kRepeatLanes)
                                 : WholeBudget(plan_.tileLanes, plan_.tileUnits);
+    const std::string hint = masked_ ? "A row and its mask are not split: shorten the last dim"
+                                     : "The smallest tile that works is " +
+                                           std::to_string(kRepeatLanes) + " lanes (" +
+                                           WithCommas(ChunkedBudget(kRepeatLanes).Total()) +
+                                           " B): check the UB size that the platform reports (" +
+                                           WithCommas(soc_.ubBytes) + " B)";
     return std::string(op_) + ": UB needs " + WithCommas(budget.Total()) + " B of " +
            WithCommas(static_cast<uint64_t>(std::max<int64_t>(0, usable_))) + " B usable on " +
            soc_.name + " (" + budget.Table() + ") at [A, R, B] = [" + std::to_string(view_.outer) +
            ", " + std::to_string(view_.reduce) + ", " + std::to_string(view_.inner) + "], " +
-           std::to_string(bytes_) + " B per element. The smallest tile that works is " +
-           std::to_string(kRepeatLanes) + " lanes (" +
-           WithCommas(ChunkedBudget(kRepeatLanes).Total()) +
-           " B): check the UB size that the platform reports (" + WithCommas(soc_.ubBytes) + " B)";
+           std::to_string(bytes_) + " B per element. " + hint;
   }
 
   const char* op_;

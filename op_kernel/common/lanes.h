@@ -132,8 +132,10 @@ __aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor
     const uint32_t blocks = width / kBlockLanes;
     const uint32_t step = pitch / kBlockLanes;
     LocalTensor<float> partial = src;
+    uint32_t apart = step;  // blocks from one partial sum to the next
     if (blocks > 1) {
       partial = scratch;
+      apart = 1;
       ForBlocks<Op::kAdd>(partial, 1, src, step, src[kBlockLanes], step, rows);
       PipeBarrier<PIPE_V>();
       for (uint32_t c = 2; c < blocks; ++c) {
@@ -143,13 +145,16 @@ __aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor
     }
     const uint32_t full = rows / kRepeatBlocks;
     if (full > 0) {
-      AscendC::BlockReduceSum<float>(sums, partial, static_cast<int32_t>(full), kRepeatLanes, 1, 1,
-                                     kRepeatBlocks);
+      AscendC::BlockReduceSum<float>(sums, partial, static_cast<int32_t>(full), kRepeatLanes, 1,
+                                     static_cast<int32_t>(apart),
+                                     static_cast<int32_t>(apart * kRepeatBlocks));
     }
     const uint32_t rest = rows % kRepeatBlocks;
     if (rest > 0) {
-      AscendC::BlockReduceSum<float>(sums[full * kRepeatBlocks], partial[full * kRepeatLanes], 1,
-                                     static_cast<int32_t>(rest * kBlockLanes), 1, 1, kRepeatBlocks);
+      AscendC::BlockReduceSum<float>(
+          sums[full * kRepeatBlocks], partial[full * apart * kRepeatLanes], 1,
+          static_cast<int32_t>(rest * kBlockLanes), 1, static_cast<int32_t>(apart),
+          static_cast<int32_t>(apart * kRepeatBlocks));
     }
     return;
   }

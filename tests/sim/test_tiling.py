@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of the row-reduction tiling, which is a pure function and needs no simulator.
+"""Properties of the row-reduction tiling: pure functions, which need no simulator.
 
-The function is compiled alone and called through ctypes; what the kernel does with its answer is
+They are compiled alone and called through ctypes; what the kernel does with its answer is
 restated here in Python, so that the two must agree on who handles which element.
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 import os
 import random
@@ -28,14 +29,17 @@ SHIM = """
 #include <cstdio>
 #include <cstring>
 #include "common/row_reduce_tiling.h"
+#include "scaled_masked_softmax_grad_v2/row_mask_tiling.h"
 extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t bytes, int64_t cores,
-                    uint64_t ub, int64_t* head, RowReduceTilingData* data, char* why, size_t n) {
+                    uint64_t ub, bool masked, int64_t* head, RowReduceTilingData* data, char* why,
+                    size_t n) {
   optiling::ReduceView view;
   optiling::RowReducePlan plan;
   std::string error = optiling::MakeReduceView({dims, dims + rank}, axis, &view);
   if (error.empty()) {
     error = optiling::MakeRowReducePlan("softmax_grad", view, bytes, {"Ascend910B2", cores, ub},
-                                        &plan);
+                                        &plan, masked ? optiling::RowStreams::kPairAndMask
+                                                      : optiling::RowStreams::kPair);
   }
   std::snprintf(why, n, "%s", error.c_str());
   if (!error.empty()) return 1;
@@ -44,6 +48,13 @@ extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t by
   head[2] = static_cast<int64_t>(plan.ubBytes);
   optiling::FillTiling(plan, data);
   return 0;
+}
+extern "C" int Mask(const int64_t* dims, int64_t rank, const int64_t* mask, int64_t maskRank,
+                    RowMaskTilingData* data, char* why, size_t n) {
+  const std::string error =
+      optiling::MakeRowMask({dims, dims + rank}, {mask, mask + maskRank}, data);
+  std::snprintf(why, n, "%s", error.c_str());
+  return error.empty() ? 0 : 1;
 }
 """
 
@@ -105,8 +116,8 @@ PlanFunction = Callable[..., Plan]
 
 
 @pytest.fixture(scope="session")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> PlanFunction:
-    """Compile the tiling function; a call that it refuses raises ValueError."""
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The pure functions as a library."""
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler; install g++ or set CXX")
@@ -114,16 +125,32 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> PlanFunction:
     source = folder / "shim.cpp"
     source.write_text(SHIM)
     library = folder / "shim.so"
-    common = ROOT / "op_host" / "common" / "row_reduce_tiling.cpp"
+    host = ROOT / "op_host"
+    sources = [
+        str(source),
+        str(host / "common" / "row_reduce_tiling.cpp"),
+        str(host / "scaled_masked_softmax_grad_v2" / "row_mask_tiling.cpp"),
+    ]
     flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     subprocess.run(
-        [compiler, *flags, f"-I{ROOT / 'op_host'}", str(source), str(common), "-o", str(library)],
+        [compiler, *flags, f"-I{host}", *sources, "-o", str(library)],
         check=True,
     )
-    function = ctypes.CDLL(str(library)).Plan
+    return ctypes.CDLL(str(library))
+
+
+@pytest.fixture(scope="session")
+def plan(library: ctypes.CDLL) -> PlanFunction:
+    """The tiling function; a call that it refuses raises ValueError."""
+    function = library.Plan
 
     def call(
-        dims: tuple[int, ...], axis: int, size: int, cores: int = 48, ub: int = UB_REPORTED
+        dims: tuple[int, ...],
+        axis: int,
+        size: int,
+        cores: int = 48,
+        ub: int = UB_REPORTED,
+        masked: bool = False,
     ) -> Plan:
         head = (ctypes.c_int64 * 3)()
         data = TilingData()
@@ -135,6 +162,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> PlanFunction:
             ctypes.c_uint32(size),
             ctypes.c_int64(cores),
             ctypes.c_uint64(ub),
+            ctypes.c_bool(masked),
             head,
             ctypes.byref(data),
             why,
@@ -171,8 +199,10 @@ def pad(length: int, size: int) -> int:
     return -(-length // lanes) * lanes
 
 
-def check_limits(p: Plan, size: int, cores: int) -> None:
+def check_limits(p: Plan, size: int, cores: int, masked: bool = False) -> None:
     """Everything that an instruction or the chip bounds, from the point of view of the kernel."""
+    row = -(-p.reduce // 16) * 16 if masked else pad(p.reduce, size)
+    mask = 2 * p.tileUnits * pad(p.reduce, 1) if masked else 0
     assert 1 <= p.cores <= cores
     assert p.ub <= UB_USABLE
     assert p.perCore >= 1
@@ -190,12 +220,13 @@ def check_limits(p: Plan, size: int, cores: int) -> None:
         assert 3 <= p.ring <= 6
         assert p.resident == chunks if chunks <= p.ring else p.resident == p.ring - 2
     else:
-        assert p.ub == 6 * p.tileLanes * size + work + sums
+        assert p.ub == 6 * p.tileLanes * size + work + sums + mask
         assert p.chunk == p.resident == 0
     if p.path == ROWS:
         assert p.inner == 1
         assert p.tileUnits <= 255 * 8  # one Brcb
-        assert p.tileUnits * pad(p.reduce, size) <= p.tileLanes
+        assert p.tileUnits * row <= p.tileLanes
+        assert not masked or p.tileUnits * pad(p.reduce, 1) * 2 < 2**21
     elif p.path == LONG_ROWS:
         assert p.inner == 1
         assert p.chunk % 64 == 0
@@ -217,6 +248,71 @@ def test_limits_hold_for_random_shapes(plan: PlanFunction, most: int) -> None:
         p = plan(dims, axis, size, cores)
         assert p.outer * p.reduce * p.inner == math.prod(dims), dims
         check_limits(p, size, cores)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_masked_rows_fit_up_to_the_longest_last_dim(plan: PlanFunction, size: int) -> None:
+    rng = random.Random(size)
+    for _ in range(2000):
+        dims = tuple(random_dim(rng, most) for most in (64, 64, 5000, 4096))
+        cores = rng.choice((1, 7, 40, 48))
+        p = plan(dims, -1, size, cores, masked=True)
+        assert (p.path, p.outer, p.reduce) == (ROWS, math.prod(dims[:3]), dims[3])
+        check_limits(p, size, cores, masked=True)
+    assert plan((1, 1, 1, 4096), -1, 4, masked=True).tileUnits == 1
+    with pytest.raises(ValueError, match="mask 2x8,192.*shorten the last dim"):
+        plan((1, 1, 1, 8192), -1, 4, masked=True)
+
+
+class RowMask(ctypes.Structure):
+    """Mirror of RowMaskTilingData."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("run", "period", "step", "rows")]
+
+
+def row_mask(library: ctypes.CDLL, dims: tuple[int, ...], mask: tuple[int, ...]) -> RowMask:
+    data = RowMask()
+    why = ctypes.create_string_buffer(4096)
+    refused = library.Mask(
+        (ctypes.c_int64 * len(dims))(*dims),
+        ctypes.c_int64(len(dims)),
+        (ctypes.c_int64 * len(mask))(*mask),
+        ctypes.c_int64(len(mask)),
+        ctypes.byref(data),
+        why,
+        ctypes.c_size_t(len(why)),
+    )
+    if refused:
+        raise ValueError(why.value.decode())
+    return data
+
+
+def test_rows_take_the_mask_rows_that_broadcasting_gives_them(library: ctypes.CDLL) -> None:
+    for dims in itertools.product((1, 2, 3), (1, 2, 4), (1, 3), (5,)):
+        for batches, heads in itertools.product({1, dims[0]}, {1, dims[1]}):
+            mask = row_mask(library, dims, (batches, heads, *dims[2:]))
+            assert mask.rows == batches * heads * dims[2]
+            for row, (b, n, s) in enumerate(itertools.product(*map(range, dims[:3]))):
+                want = ((b % batches) * heads + n % heads) * dims[2] + s
+                assert row // mask.period * mask.step + row % mask.run == want
+
+
+@pytest.mark.parametrize(
+    ("dims", "mask", "words"),
+    [
+        ((2, 3, 4), (2, 3, 4), ["[2, 3, 4]", "four dims"]),
+        ((2, 3, 4, 5), (3, 4, 5), ["[3, 4, 5]", "[2, 3, 4, 5]"]),
+        ((2, 3, 4, 5), (2, 3, 1, 5), ["[2, 3, 1, 5]", "first two dims may be 1"]),
+        ((2, 3, 4, 5), (2, 2, 4, 5), ["[2, 2, 4, 5]"]),
+    ],
+)
+def test_masks_that_do_not_broadcast(
+    library: ctypes.CDLL, dims: tuple[int, ...], mask: tuple[int, ...], words: list[str]
+) -> None:
+    with pytest.raises(ValueError) as refused:
+        row_mask(library, dims, mask)
+    for word in words:
+        assert word in str(refused.value)
 
 
 def test_every_element_is_handled_once(plan: PlanFunction) -> None:

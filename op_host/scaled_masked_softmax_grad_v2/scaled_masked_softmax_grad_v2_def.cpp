@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definition of ScaledMaskedSoftmaxGradV2, with f = yGrad * y:
+// xGrad = mask ? 0 : (f - sum(f, last dim) * y) * scale.
+#include "common/grad_op_def.h"
+
+namespace ops {
+
+IMPL_OP_INFERSHAPE(ScaledMaskedSoftmaxGradV2)
+    .InferShape(InferShapeLikeFirst)
+    .InferDataType(InferDataTypeLikeFirst);
+
+class ScaledMaskedSoftmaxGradV2 : public OpDef {
+ public:
+  explicit ScaledMaskedSoftmaxGradV2(const char* name) : OpDef(name) {
+    const std::vector<ge::DataType> dtypes = {ge::DT_FLOAT, ge::DT_FLOAT16, ge::DT_BF16};
+    DescribeTensors(*this, {"yGrad", "y"}, "xGrad", dtypes);
+    DescribeTensor(this->Input("mask"), std::vector<ge::DataType>(dtypes.size(), ge::DT_BOOL))
+        .ParamType(OPTIONAL)
+        .AutoContiguous();
+    this->Attr("scale").AttrType(OPTIONAL).Float(1.0F);
+    this->Attr("fixed_triu_mask").AttrType(OPTIONAL).Bool(false);
+    OpAICoreConfig config = DynamicKernel("scaled_masked_softmax_grad_v2");
+    this->AICore().AddConfig("ascend910b", config);
+    this->AICore().AddConfig("ascend910_93", config);
+  }
+};
+
+OP_ADD(ScaledMaskedSoftmaxGradV2);
+
+}  // namespace ops

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling of ScaledMaskedSoftmaxGradV2: whole rows of common/row_reduce_context.h, and the row of
+// the mask that belongs to each.
+#include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "common/row_reduce_context.h"
+#include "log/log.h"
+#include "scaled_masked_softmax_grad_v2/row_mask_tiling.h"
+
+namespace optiling {
+namespace {
+
+constexpr size_t kMask = 2;
+constexpr size_t kScale = 0;
+constexpr size_t kFixedTriuMask = 1;
+
+ge::graphStatus ReadAttrs(gert::TilingContext* context, float* scale) {
+  const gert::RuntimeAttrs* attrs = context->GetAttrs();
+  if (attrs == nullptr) {
+    return ge::GRAPH_SUCCESS;
+  }
+  const float* given = attrs->GetAttrPointer<float>(kScale);
+  *scale = given == nullptr ? *scale : *given;
+  const bool* fixedTriuMask = attrs->GetAttrPointer<bool>(kFixedTriuMask);
+  if (fixedTriuMask != nullptr && *fixedTriuMask) {
+    OP_LOGE(context, "fixed_triu_mask is true, wanted false; pass the triangle as mask");
+    return ge::GRAPH_FAILED;
+  }
+  return ge::GRAPH_SUCCESS;
+}
+
+ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
+  RowReducePair pair;
+  float scale = 1.0F;
+  if (ReadPair(context, {"yGrad", "y"}, &pair) != ge::GRAPH_SUCCESS ||
+      ReadAttrs(context, &scale) != ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
+  const gert::StorageShape* mask = context->GetOptionalInputShape(kMask);
+  if (mask == nullptr) {
+    OP_LOGE(context, "mask is absent, wanted a BOOL tensor");
+    return ge::GRAPH_FAILED;
+  }
+  ReduceView view;
+  std::string error = MakeReduceView(pair.dims, -1, &view);
+  RowMaskTilingData rowMask{};
+  if (error.empty()) {
+    error = MakeRowMask(pair.dims, Dims(mask->GetStorageShape()), &rowMask);
+  }
+  if (!error.empty()) {
+    OP_LOGE(context, "%s", error.c_str());
+    return ge::GRAPH_FAILED;
+  }
+  RowReducePlan plan;
+  if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, pair.elementBytes,
+                    RowStreams::kPairAndMask, &plan) != ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
+  auto* data = context->GetTilingData<ScaledMaskedSoftmaxGradV2TilingData>();
+  OP_CHECK_NULL_WITH_CONTEXT(context, data);
+  *data = ScaledMaskedSoftmaxGradV2TilingData{};
+  FillTiling(plan, &data->rows);
+  data->mask = rowMask;
+  data->scale = scale;
+  return ge::GRAPH_SUCCESS;
+}
+
+}  // namespace
+
+IMPL_OP_OPTILING(ScaledMaskedSoftmaxGradV2)
+    .Tiling(ScaledMaskedSoftmaxGradV2Tiling)
+    .TilingParse<NoCompileInfo>(ParseNothing);
+
+}  // namespace optiling
+
+// Prints tiling data as a JSON object. Returns its length without the terminator, or -1 when data
+// is not of this operator or does not fit.
+extern "C" __attribute__((visibility("default"))) int64_t ScaledMaskedSoftmaxGradV2TilingJson(
+    const void* data, uint64_t size, char* json, uint64_t jsonSize) {
+  if (data == nullptr || size != sizeof(ScaledMaskedSoftmaxGradV2TilingData)) {
+    return -1;
+  }
+  ScaledMaskedSoftmaxGradV2TilingData t;
+  std::memcpy(&t, data, sizeof(t));
+  char mask[192];
+  std::snprintf(mask, sizeof(mask),
+                ",\"maskRun\":%lld,\"maskPeriod\":%lld,\"maskStep\":%lld,\"maskRows\":%lld",
+                static_cast<long long>(t.mask.run), static_cast<long long>(t.mask.period),
+                static_cast<long long>(t.mask.step), static_cast<long long>(t.mask.rows));
+  // JSON has no NaN and no Inf.
+  char scale[48];
+  std::snprintf(scale, sizeof(scale),
+                t.scale - t.scale == 0 ? ",\"scale\":%.9g" : ",\"scale\":\"%g\"",
+                static_cast<double>(t.scale));
+  return optiling::PutJson("{" + optiling::JsonFields(t.rows) + mask + scale + "}", json, jsonSize);
+}

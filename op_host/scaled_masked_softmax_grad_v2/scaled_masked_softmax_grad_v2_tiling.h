@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host tells the scaled_masked_softmax_grad_v2 kernel. Host and device must lay it out
+// alike: plain, fixed-width, no padding.
+#ifndef OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_
+#define OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/row_reduce_data.h"
+
+// Row r of [B * N * S1, S2] takes mask row r / period * step + r % run.
+struct RowMaskTilingData {
+  int64_t run;
+  int64_t period;
+  int64_t step;
+  int64_t rows;  // of the mask tensor
+};
+
+struct ScaledMaskedSoftmaxGradV2TilingData {
+  RowReduceTilingData rows;
+  RowMaskTilingData mask;
+  float scale;
+  int32_t reserved;
+};
+
+static_assert(sizeof(ScaledMaskedSoftmaxGradV2TilingData) == 112,
+              "layout is shared with the device");
+static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, mask) == 72,
+              "layout is shared with the device");
+static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, scale) == 104,
+              "layout is shared with the device");
+
+#endif  // OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_

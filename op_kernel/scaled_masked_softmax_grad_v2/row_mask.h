@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// A byte mask that clears elements of the result of rowreduce::ReduceWhole. Its rows are read where
+// they lie in GM: broadcasting is arithmetic on row numbers, and a mask row that several rows of a
+// tile share is read once.
+//
+// Bytes become halves, halves become bits, bits select between the result and +0. The two steps in
+// between take the place of f and y of the tile, which are dead by then.
+//
+// UB: 2 x rows of a tile * bytes of a mask row, padded to 32.
+#ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
+#define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
+
+#include <type_traits>
+
+#include "common/block_copy.h"
+#include "common/lanes.h"
+#include "common/row_reduce_data.h"
+#include "kernel_operator.h"
+#include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
+
+namespace scaledmaskedsoftmaxgradv2 {
+
+using AscendC::LocalTensor;
+using AscendC::PipeBarrier;
+
+// Rows of a tile that take consecutive mask rows, or all the same one.
+class MaskRuns {
+ public:
+  __aicore__ inline MaskRuns(const RowMaskTilingData& t, int64_t row, uint32_t rows)
+      : t_(t), row_(row), rows_(rows) {}
+
+  uint32_t at = 0;       // first row of the run in the tile
+  uint32_t rows = 0;     // of the run
+  bool shared = false;   // they all take one mask row
+  bool fresh = false;    // its mask rows are not in UB yet
+  uint32_t slot = 0;     // of its first mask row in UB
+  uint64_t maskRow = 0;  // of its first row
+
+  __aicore__ inline bool Next() {
+    at += rows;
+    if (at == rows_) {
+      return false;
+    }
+    const int64_t row = row_ + at;
+    const int64_t inRun = row % t_.run;
+    shared = t_.run == 1;
+    const int64_t left = shared ? t_.period - row % t_.period : t_.run - inRun;
+    rows = left < rows_ - at ? static_cast<uint32_t>(left) : rows_ - at;
+    maskRow = static_cast<uint64_t>(row / t_.period * t_.step + inRun);
+    fresh = !holds_ || maskRow != heldRow_;
+    slot = fresh ? used_ : heldSlot_;
+    if (fresh) {
+      used_ += shared ? 1 : rows;
+      // A run that starts at its beginning is at least as long as those that repeat it in this tile.
+      if (inRun == 0) {
+        holds_ = true;
+        heldRow_ = maskRow;
+        heldSlot_ = slot;
+      }
+    }
+    return true;
+  }
+
+ private:
+  const RowMaskTilingData& t_;
+  const int64_t row_;
+  const uint32_t rows_;
+  uint32_t used_ = 0;  // mask rows in UB
+  bool holds_ = false;
+  uint64_t heldRow_ = 0;
+  uint32_t heldSlot_ = 0;
+};
+
+class RowMask {
+ public:
+  // A row of halves starts on a block of 32 bytes.
+  static constexpr uint32_t kRowLanes = 16;
+
+  __aicore__ inline RowMask(AscendC::TPipe* pipe, GM_ADDR mask,
+                            const ScaledMaskedSoftmaxGradV2TilingData& t)
+      : t_(t.mask),
+        length_(static_cast<uint32_t>(t.rows.reduce)),
+        pitch_(rowreduce::UbPitch<uint8_t>(length_)) {
+    gm_.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(mask),
+                        static_cast<uint64_t>(t.mask.rows) * length_);
+    pipe->InitBuffer(queue_, kBuffers, static_cast<uint32_t>(t.rows.tileUnits) * pitch_);
+  }
+
+  // Enqueues the mask of rows [row, row + rows).
+  __aicore__ inline void Load(int64_t row, uint32_t rows) {
+    LocalTensor<uint8_t> in = queue_.AllocTensor<uint8_t>();
+    MaskRuns runs(t_, row, rows);
+    while (runs.Next()) {
+      if (runs.fresh) {
+        rowreduce::LoadBlocks(in[runs.slot * pitch_], gm_, runs.maskRow * length_,
+                              rowreduce::BlockShape{runs.shared ? 1 : runs.rows, length_, length_});
+      }
+    }
+    queue_.EnQue(in);
+  }
+
+  // out = mask ? +0 : out for rows [row, row + rows), `lanes` elements apart. Overwrites halves and
+  // bits, which take rows * lanes fp32 lanes each.
+  template <typename T>
+  __aicore__ inline void Clear(const LocalTensor<T>& out, uint32_t lanes, int64_t row,
+                               uint32_t rows, const LocalTensor<float>& halves,
+                               const LocalTensor<float>& bits) {
+    const LocalTensor<half> wide = halves.ReinterpretCast<half>();
+    const LocalTensor<uint8_t> keep = bits.ReinterpretCast<uint8_t>();
+    LocalTensor<uint8_t> in = queue_.DeQue<uint8_t>();
+    MaskRuns runs(t_, row, rows);
+    while (runs.Next()) {
+      Widen(wide[runs.at * lanes], lanes, in[runs.slot * pitch_], runs.shared ? 0 : pitch_,
+            runs.rows);
+    }
+    PipeBarrier<PIPE_V>();
+    queue_.FreeTensor(in);
+    const uint32_t count = rows * lanes;
+    AscendC::CompareScalar(keep, wide, static_cast<half>(0), AscendC::CMPMODE::EQ,
+                           rowreduce::AlignUp(count, kHalvesPerRepeat));
+    PipeBarrier<PIPE_V>();
+    if constexpr (std::is_same_v<T, float>) {
+      AscendC::Select(out, keep, out, 0.0F, AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+    } else {
+      // Selecting moves bits: a bf16 is as good as a half, and half as long as a float.
+      const LocalTensor<half> lanes16 = out.template ReinterpretCast<half>();
+      AscendC::Select(lanes16, keep, lanes16, static_cast<half>(0),
+                      AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+    }
+    PipeBarrier<PIPE_V>();
+  }
+
+ private:
+  static constexpr uint8_t kBuffers = 2;
+  static constexpr uint32_t kHalvesPerRepeat = 128;
+
+  // Rows of bytes, `from` apart, become rows of halves, `to` apart; from == 0 repeats one row.
+  __aicore__ inline void Widen(const LocalTensor<half>& dst, uint32_t to,
+                               const LocalTensor<uint8_t>& src, uint32_t from, uint32_t rows) {
+    constexpr uint32_t kHalvesPerBlock = 16;
+    if (from == to) {
+      AscendC::Cast(dst, src, AscendC::RoundMode::CAST_NONE, rows * to);
+      return;
+    }
+    const uint32_t toBlocks = to / kHalvesPerBlock;
+    const uint32_t fromBlocks = from / rowreduce::kBlockBytes;
+    if (toBlocks > rowreduce::kMaxRepeatStride || fromBlocks > rowreduce::kMaxRepeatStride ||
+        rowreduce::CeilDiv(length_, kHalvesPerRepeat) >= rows) {
+      for (uint32_t r = 0; r < rows; ++r) {
+        AscendC::Cast(dst[r * to], src[r * from], AscendC::RoundMode::CAST_NONE, length_);
+      }
+      return;
+    }
+    const AscendC::UnaryRepeatParams p(1, 1, static_cast<uint8_t>(toBlocks),
+                                       static_cast<uint8_t>(fromBlocks));
+    for (uint32_t done = 0; done < rows; done += rowreduce::kMaxRepeat) {
+      const uint8_t n = static_cast<uint8_t>(rowreduce::Min(rowreduce::kMaxRepeat, rows - done));
+      for (uint32_t c = 0; c < length_; c += kHalvesPerRepeat) {
+        AscendC::Cast(dst[done * to + c], src[done * from + c], AscendC::RoundMode::CAST_NONE,
+                      static_cast<uint64_t>(rowreduce::Min(kHalvesPerRepeat, length_ - c)), n, p);
+      }
+    }
+  }
+
+  const RowMaskTilingData& t_;
+  const uint32_t length_;  // elements of a row
+  const uint32_t pitch_;   // bytes from one mask row to the next in UB
+  AscendC::GlobalTensor<uint8_t> gm_;
+  AscendC::TQue<AscendC::TPosition::VECIN, 1> queue_;
+};
+
+}  // namespace scaledmaskedsoftmaxgradv2
+
+#endif  // OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// xGrad[r, :] = mask[m(r), :] ? +0 : (f - y * sum(f)) * scale   with f = yGrad * y, on whole rows
+//
+// The sum includes masked elements, so their NaN and Inf reach the rest of the row; a masked
+// element itself is +0 whatever was computed for it. Any mask byte that is not 0 masks. fp16 and
+// bf16 are widened to fp32 on entry and rounded once on exit; order of additions as in
+// softmax_grad.h. A scale of 1 costs nothing.
+//
+// One path, key 1: as many rows per tile as UB holds, GM traffic / floor 1.00 for yGrad, y and
+// xGrad; of the mask at most one row per row, see row_mask.h.
+#ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
+#define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
+
+#include "common/row_reduce.h"
+#include "scaled_masked_softmax_grad_v2/row_mask.h"
+#include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
+
+namespace scaledmaskedsoftmaxgradv2 {
+
+struct Step {
+  float scale;
+
+  __aicore__ inline void Prepare(const AscendC::LocalTensor<float>& f,
+                                 const AscendC::LocalTensor<float>& y, uint32_t count) const {
+    AscendC::Mul(f, f, y, static_cast<int32_t>(count));
+  }
+  __aicore__ inline void Combine(const AscendC::LocalTensor<float>& dst,
+                                 const AscendC::LocalTensor<float>& f,
+                                 const AscendC::LocalTensor<float>& sy, uint32_t count) const {
+    AscendC::Sub(dst, f, sy, static_cast<int32_t>(count));
+    if (scale != 1.0F) {
+      AscendC::PipeBarrier<PIPE_V>();
+      AscendC::Muls(dst, dst, scale, static_cast<int32_t>(count));
+    }
+  }
+};
+
+template <typename T>
+__aicore__ inline void Run(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
+                           const ScaledMaskedSoftmaxGradV2TilingData& t) {
+  AscendC::TPipe pipe;
+  const Step step{t.scale};
+  RowMask rowMask(&pipe, mask, t);
+  rowreduce::ReduceWhole<T, Step, true, RowMask> path(&pipe, y, yGrad, xGrad, t.rows, step,
+                                                      rowMask);
+  path.Process();
+}
+
+}  // namespace scaledmaskedsoftmaxgradv2
+
+#endif  // OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
