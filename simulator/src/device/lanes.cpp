@@ -157,12 +157,12 @@ inline float Exp(float x) {
 
 inline float Ln(float x) {
   const double wide = x;
-  int64_t bits;
+  uint64_t bits;
   __builtin_memcpy(&bits, &wide, sizeof(bits));
   // Mantissa into [sqrt(1/2), sqrt(2)), so that the series below converges at once.
-  const int64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
-  const int64_t e = (bits - kSqrtHalf) >> 52;
-  const int64_t mantissaBits = bits - static_cast<int64_t>(static_cast<uint64_t>(e) << 52);
+  const uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
+  const int64_t e = static_cast<int64_t>(bits - kSqrtHalf) >> 52;
+  const uint64_t mantissaBits = bits - (static_cast<uint64_t>(e) << 52);
   double m;
   __builtin_memcpy(&m, &mantissaBits, sizeof(m));
   const double s = (m - 1.0) / (m + 1.0);
