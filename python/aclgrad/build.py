@@ -17,7 +17,14 @@ from aclgrad.runtime.toolkit import checkout
 
 _STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 _PRODUCT = re.compile(r"Linking CXX .*?(\S+)$")
-_SHARED_TARGETS = ("cust_opapi", "cust_opmaster", "nnopbase", "ascendcl", "register")
+_SHARED_TARGETS = (
+    "toolkit_headers",
+    "cust_opapi",
+    "cust_opmaster",
+    "nnopbase",
+    "ascendcl",
+    "register",
+)
 
 
 @dataclass(frozen=True)
