@@ -2,9 +2,7 @@
 // Definition of KlDivLossGrad: y = -(log_target ? exp(target) : target) * grad * c. target and y
 // have one shape, grad that shape or a single element. The values of input are not used, so its
 // shape is free.
-#include "log/log.h"
-#include "register/op_def_registry.h"
-#include "register/op_impl_registry.h"
+#include "common/grad_op_def.h"
 
 namespace ops {
 namespace {
@@ -33,29 +31,11 @@ IMPL_OP_INFERSHAPE(KlDivLossGrad)
 class KlDivLossGrad : public OpDef {
  public:
   explicit KlDivLossGrad(const char* name) : OpDef(name) {
-    for (const char* input : {"grad", "input", "target"}) {
-      this->Input(input)
-          .ParamType(REQUIRED)
-          .DataType({ge::DT_FLOAT, ge::DT_FLOAT16, ge::DT_BF16})
-          .Format({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND})
-          .UnknownShapeFormat({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND})
-          .AutoContiguous();
-    }
-    this->Output("y")
-        .ParamType(REQUIRED)
-        .DataType({ge::DT_FLOAT, ge::DT_FLOAT16, ge::DT_BF16})
-        .Format({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND})
-        .UnknownShapeFormat({ge::FORMAT_ND, ge::FORMAT_ND, ge::FORMAT_ND});
+    DescribeTensors(*this, {"grad", "input", "target"}, "y",
+                    {ge::DT_FLOAT, ge::DT_FLOAT16, ge::DT_BF16});
     this->Attr("reduction").AttrType(OPTIONAL).String("mean");
     this->Attr("log_target").AttrType(OPTIONAL).Bool(false);
-
-    OpAICoreConfig config;
-    config.DynamicCompileStaticFlag(true)
-        .DynamicFormatFlag(false)
-        .DynamicRankSupportFlag(true)
-        .DynamicShapeSupportFlag(true)
-        .NeedCheckSupportFlag(false)
-        .ExtendCfgInfo("opFile.value", "kl_div_loss_grad");
+    OpAICoreConfig config = DynamicKernel("kl_div_loss_grad");
     this->AICore().AddConfig("ascend910b", config);
     this->AICore().AddConfig("ascend910_93", config);
   }

@@ -83,6 +83,11 @@ class TensorDesc:
         high = self.offset + sum(step for step in reach if step > 0)
         return low >= 0 and high < math.prod(self.storage_shape)
 
+    @property
+    def addressable(self) -> bool:
+        """Whether a copy of the view touches nothing but its storage."""
+        return min(self.shape, default=0) >= 0 and self.inside_storage
+
 
 @dataclass(frozen=True)
 class Call:

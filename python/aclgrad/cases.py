@@ -77,11 +77,14 @@ def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) ->
         data = rng.exponential(1.0, size) / row
     elif values == "zero":
         data = np.zeros(size)
+    elif values == "wide" and index > 0:
+        # To where exp() nearly overflows and vanishes in float32.
+        data = 16 * uniform
     elif values in _SPECIAL and size and index == 0:
         data[rng.integers(0, size, max(1, size // 50))] = _SPECIAL[values]
     elif values.startswith("all_"):
         data = np.full(size, _SPECIAL[values.removeprefix("all_")])
-    elif values == "special" and index == 0:
+    elif values == "special_each" or (values == "special" and index == 0):
         data = rng.choice(
             [-np.inf, np.inf, np.nan, -0.0, 0.0, 1.0, -3.5],
             size,
@@ -161,6 +164,49 @@ def _shapes(block: int, fast: bool) -> Iterator[tuple[tuple[int, ...], int]]:
         yield (1, 1, 1 << 20), 0
     for empty in ((0,), (0, 3), (3, 0), (2, 0, 4)):
         yield empty, -1
+
+
+def shapes(block: int, fast: bool) -> list[tuple[int, ...]]:
+    """Shapes of the grid for operators without a reduction dim."""
+    return list(dict.fromkeys(shape for shape, _ in _shapes(block, fast)))
+
+
+def elementwise_grid(spec: OpSpec, fast: bool) -> Iterator[Case]:
+    """Grid for operators that compute each element on its own and have no attribute."""
+    for dtype in spec.kernel_dtypes:
+        yield from _elementwise(spec, dtype, fast)
+
+
+def _elementwise(spec: OpSpec, dtype: DType, fast: bool) -> Iterator[Case]:
+    def case(
+        shape: tuple[int, ...],
+        values: str,
+        layout: str = "contiguous",
+        out_layout: str = "contiguous",
+    ) -> Case:
+        tensors: dict[str, TensorDesc | None] = {}
+        for arg in spec.tensors:
+            desc = strided(TensorDesc(shape, dtype), out_layout if arg.out else layout)
+            tensors[arg.name] = TensorDesc((1,), dtype) if arg.unused else desc
+        words = [dtype.alias, "x".join(map(str, shape)) or "scalar", values]
+        if (layout, out_layout) != ("contiguous", "contiguous"):
+            words.append(f"{layout}>{out_layout}")
+        return Case("-".join(words), spec.op, Call(tensors, spec.defaults()), values)
+
+    block = BLOCK_BYTES // dtype.numpy.itemsize
+    kinds = ("uniform", "normal", "wide")
+    for count, shape in enumerate(shapes(block, fast)):
+        yield case(shape, kinds[count % len(kinds)])
+    row = (6, 2 * block + 1)
+    specials = ("nan", "inf", "-inf", "special", "special_each", "zero")
+    for values in (*specials, "all_nan", "all_inf", "all_-inf"):
+        yield case(row, values)
+    for shape in ((4, 6, 2 * block + 1), ()):
+        for layout in ("offset", "gaps", "transposed", "expanded"):
+            yield case(shape, "normal", layout)
+        for layout in ("offset", "gaps", "transposed"):
+            yield case(shape, "normal", "contiguous", layout)
+        yield case(shape, "normal", "transposed", "gaps")
 
 
 def same_shape_grid(spec: OpSpec, fast: bool) -> Iterator[Case]:

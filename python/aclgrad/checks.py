@@ -225,6 +225,49 @@ class FormatIsNd(Check):
 
 
 @dataclass(frozen=True)
+class FormatFollows(Check):
+    """The storage format is ND or that of another tensor."""
+
+    arg: str
+    other: str
+
+    @property
+    def code(self) -> int:
+        return INNER_NULLPTR
+
+    def hit(self, call: Call, spec: OpSpec) -> bool:
+        return call.tensor(self.arg).format not in ("ND", call.tensor(self.other).format)
+
+    def violations(self, spec: OpSpec, good: Call) -> Iterator[Call]:
+        yield good.with_tensor(self.arg, format="NCHW")
+
+    def doc(self, spec: OpSpec) -> str:
+        return f"the format of {self.arg} is neither ND nor that of {self.other}"
+
+
+@dataclass(frozen=True)
+class ViewInStorage(Check):
+    """The view of a tensor that is not read lies in its storage."""
+
+    arg: str
+
+    @property
+    def code(self) -> int:
+        return INNER_NULLPTR
+
+    def hit(self, call: Call, spec: OpSpec) -> bool:
+        return not call.tensor(self.arg).addressable
+
+    def violations(self, spec: OpSpec, good: Call) -> Iterator[Call]:
+        desc = good.tensor(self.arg)
+        wide = tuple(2 * stride for stride in desc.view_strides)
+        yield good.with_tensor(self.arg, strides=wide, storage=desc.shape)
+
+    def doc(self, spec: OpSpec) -> str:
+        return f"the view of {self.arg} leaves its storage"
+
+
+@dataclass(frozen=True)
 class RankIs(Check):
     """The tensor has exactly this many dims."""
 
@@ -255,9 +298,11 @@ class RankAtMost(Check):
 
     def violations(self, spec: OpSpec, good: Call) -> Iterator[Call]:
         shape = (1,) * self.limit + (2,)
+        alike = good
         for name in [name for name in good.tensors if name in spec.same_shape_group(self.arg)]:
-            good = _reshaped(good, name, shape)
-        yield good
+            alike = _reshaped(alike, name, shape)
+        # The rank of another argument of the group may be checked first.
+        yield alike if spec.first_hit(alike) is self else _reshaped(good, self.arg, shape)
 
     def doc(self, spec: OpSpec) -> str:
         return f"the rank of {self.arg} is above {self.limit}"

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from aclgrad import dtypes
 from aclgrad.call import AttrValue, TensorDesc
 from aclgrad.ops import all_specs
-from aclgrad.spec import Attr, Launch, OpSpec
+from aclgrad.spec import Attr, OpSpec
+
+PLACEHOLDER = np.empty(0, np.float32)
+"""Stands for a tensor that the library wants to be there and never reads."""
 
 _PYTHON_TYPES = {"int64_t": int, "double": float, "bool": bool}
 
@@ -49,7 +52,13 @@ def attr_value(attr: Attr, value: object) -> AttrValue:
 def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
     kinds = inspect.Parameter
     parameters = [
-        kinds(a.python, kinds.POSITIONAL_OR_KEYWORD, annotation=np.ndarray) for a in spec.input_args
+        kinds(
+            a.python,
+            kinds.POSITIONAL_OR_KEYWORD,
+            default=None if a.unused else kinds.empty,
+            annotation="numpy.ndarray or None" if a.unused else np.ndarray,
+        )
+        for a in spec.input_args
     ]
     parameters += [
         kinds(
@@ -70,7 +79,12 @@ def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         given = bound.arguments
-        inputs = {arg.name: np.asarray(given[arg.python]) for arg in spec.input_args}
+        inputs = {
+            arg.name: PLACEHOLDER
+            if arg.unused and given[arg.python] is None
+            else np.asarray(given[arg.python])
+            for arg in spec.input_args
+        }
         attrs = {arg.name: attr_value(arg, given[arg.python]) for arg in spec.attr_args}
         return compute(spec, inputs, attrs, given["out_dtype"], given["device"])
 
@@ -87,7 +101,7 @@ def result_desc(
     """Describe the result: shape and, unless told otherwise, dtype of the input that the kernel
     follows.
     """
-    like = inputs[next(step.like for step in spec.lowering if isinstance(step, Launch))]
+    like = inputs[spec.result_like]
     return TensorDesc(like.shape, dtypes.of_array(like.dtype if out_dtype is None else out_dtype))
 
 
@@ -113,6 +127,9 @@ def docstring(spec: OpSpec) -> str:
     lines = [spec.brief, "", f"``{spec.formula}``", "", "Parameters", "----------"]
     for tensor in spec.input_args:
         kind = " or ".join(d.name for d in tensor.dtypes) or labels
+        if tensor.unused:
+            lines += [f"{tensor.python} : ndarray, optional", f"    {_sentence(tensor.doc)}"]
+            continue
         lines += [
             f"{tensor.python} : ndarray of {kind}",
             f"    {_sentence(tensor.doc)} Any strides.",
@@ -120,12 +137,7 @@ def docstring(spec: OpSpec) -> str:
     for attr in spec.attr_args:
         kind = _PYTHON_TYPES[attr.c_type].__name__
         lines += [f"{attr.python} : {kind}, default {attr.default}", f"    {_sentence(attr.doc)}"]
-    like = next(
-        arg
-        for arg in spec.input_args
-        for step in spec.lowering
-        if getattr(step, "like", "") == arg.name
-    )
+    like = next(arg for arg in spec.input_args if arg.name == spec.result_like)
     lines += [
         "out_dtype : numpy dtype, optional",
         f"    Dtype of the result; that of {like.python} when left out.",

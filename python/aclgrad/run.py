@@ -42,7 +42,7 @@ class Outcome:
 def floor_bytes(spec: OpSpec, case: Case) -> int:
     """Least bytes that kernels can move: each input read once, each output written once."""
     like = case.call.tensor(next(step.like for step in spec.lowering if isinstance(step, Launch)))
-    sizes = [case.call.tensor(arg.name) for arg in spec.input_args] + [like] * len(spec.outputs)
+    sizes = [case.call.tensor(arg.name) for arg in spec.kernel_args] + [like] * len(spec.outputs)
     return sum(desc.size * desc.dtype.numpy.itemsize for desc in sizes)
 
 
@@ -93,8 +93,9 @@ def run_case(device: Device, spec: OpSpec, case: Case, seed: int = 0) -> Outcome
     stats = device.stats()
     desc = case.call.tensor(spec.output_args[0].name)
     actual = view(storage, desc)
+    computed = spec.computed_dtype(case.call).numpy
     terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
-    report = compare(actual, golden(spec, case, seed), case.dtype.numpy, terms=terms)
+    report = compare(actual, golden(spec, case, seed), computed, terms=terms)
     message = str(report)
     inside = np.zeros(storage.size, bool)
     if not desc.empty:

@@ -6,6 +6,7 @@ derived from.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,8 +16,17 @@ from numpy.typing import NDArray
 
 from aclgrad import naming
 from aclgrad.call import AttrValue, Call
-from aclgrad.checks import INNER_FIND_KERNEL, INNER_NULLPTR, SUCCESS, Check, SameShape
-from aclgrad.dtypes import CASTABLE, DType
+from aclgrad.checks import (
+    INNER_FIND_KERNEL,
+    INNER_NULLPTR,
+    SUCCESS,
+    Check,
+    DtypeSupported,
+    ReturnIfEmpty,
+    SameShape,
+    broadcast,
+)
+from aclgrad.dtypes import CASTABLE, FLOAT, DType
 from aclgrad.soc import FAMILIES, Family, family
 
 if TYPE_CHECKING:
@@ -35,6 +45,7 @@ class Tensor:
     doc: str
     out: bool = False
     dtypes: tuple[DType, ...] = ()
+    unused: bool = False  # checked for null, never read: any shape and dtype will do
 
     @property
     def c_type(self) -> str:
@@ -116,10 +127,53 @@ class WrapDim(Step):
 
 
 @dataclass(frozen=True)
+class ZeroIfEmpty(Step):
+    """Writes zeros and ends the plan when the common shape of two inputs is empty: an empty sum."""
+
+    arg: str
+    of: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Widen(Step):
+    """Casts ``args`` to float32 unless the dtypes of all inputs agree and nothing is summed later.
+
+    A later `SumTo` the shape of the first of ``of`` adds up what is not rounded yet.
+    """
+
+    args: tuple[str, ...]
+    of: tuple[str, str]
+
+    def needed(self, call: Call) -> bool:
+        """Whether this call is computed in float32 throughout."""
+        kept, other = (call.tensor(name) for name in self.of)
+        common = broadcast(kept.shape, other.shape)
+        return {call.tensor(name).dtype for name in self.args} != {kept.dtype} or (
+            common is not None and math.prod(common) != kept.size
+        )
+
+
+@dataclass(frozen=True)
+class BroadcastToCommon(Step):
+    """Repeats an input to the common shape of two; a ``single`` element may stay as it is."""
+
+    arg: str
+    of: tuple[str, str]
+    single: bool = False
+
+
+@dataclass(frozen=True)
 class Launch(Step):
     """Adds the kernel; its result has the shape and dtype of ``like``."""
 
     like: str
+
+
+@dataclass(frozen=True)
+class SumTo(Step):
+    """Adds the result up over the dims in which an input was broadcast."""
+
+    arg: str
 
 
 @dataclass(frozen=True)
@@ -162,11 +216,8 @@ class OpSpec:
         """Refuse a spec whose parts name arguments that do not exist."""
         known = {arg.name for arg in self.args}
         for part in (*self.checks, *self.lowering, *self.inputs, *self.outputs, *self.attrs):
-            for key in ("arg", "other", "of", "attr", "like"):
-                value = getattr(part, key, ())
-                names = set(value) if isinstance(value, tuple) else {value}
-                if unknown := names - known:
-                    raise ValueError(f"{self.api}: {part} names {sorted(unknown)}, not an argument")
+            if unknown := _named(part) - known:
+                raise ValueError(f"{self.api}: {part} names {sorted(unknown)}, not an argument")
         naming.op_type(self.op)
 
     @property
@@ -193,6 +244,24 @@ class OpSpec:
     def output_args(self) -> tuple[Tensor, ...]:
         """Tensor arguments that are written."""
         return tuple(arg for arg in self.tensors if arg.out)
+
+    @property
+    def kernel_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that the kernel reads, in the order of the C function."""
+        read = {item.arg for item in self.inputs}
+        return tuple(arg for arg in self.input_args if arg.name in read)
+
+    @property
+    def empty_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that leave nothing to compute when they are empty."""
+        names = {n for check in self.checks if isinstance(check, ReturnIfEmpty) for n in check.args}
+        return tuple(arg for arg in self.input_args if arg.name in names) or self.kernel_args
+
+    @property
+    def result_like(self) -> str:
+        """Input whose shape and dtype the output takes when nothing else is said."""
+        sums = [step.arg for step in self.lowering if isinstance(step, SumTo)]
+        return (sums or [step.like for step in self.lowering if isinstance(step, Launch)])[0]
 
     @property
     def attr_args(self) -> tuple[Attr, ...]:
@@ -243,21 +312,52 @@ class OpSpec:
         hit = self.first_hit(call)
         if hit is not None:
             return hit.code
-        if any(call.tensor(arg.name).empty for arg in self.input_args):
+        if any(call.tensor(arg.name).empty for arg in self.empty_args):
             return SUCCESS
         for step in self.lowering:
-            if isinstance(step, MakeContiguous):
-                desc = call.tensor(step.arg)
-                if not desc.contiguous and not desc.inside_storage:
+            if isinstance(step, ZeroIfEmpty):
+                if 0 in (broadcast(*(call.tensor(name).shape for name in step.of)) or ()):
+                    return SUCCESS if call.tensor(step.arg).addressable else INNER_NULLPTR
+            elif isinstance(step, MakeContiguous):
+                if not call.tensor(step.arg).addressable:
                     return step.code
             elif isinstance(step, Launch):
-                variant = tuple(call.tensor(item.arg).dtype for item in self.inputs)
+                wide = self._widened(call)
+                variant = tuple(
+                    FLOAT if item.arg in wide else call.tensor(item.arg).dtype
+                    for item in self.inputs
+                )
                 built = {v[: len(self.inputs)] for v in self.kernels_on(call.family)}
                 if variant not in built:
                     return INNER_FIND_KERNEL
-            elif isinstance(step, CastTo) and call.tensor(step.arg).dtype not in CASTABLE:
+            elif isinstance(step, CastTo):
+                if call.tensor(step.arg).dtype not in CASTABLE:
+                    return INNER_NULLPTR
+            elif isinstance(step, CopyTo) and not call.tensor(step.arg).addressable:
                 return INNER_NULLPTR
         return SUCCESS
+
+    def _widened(self, call: Call) -> set[str]:
+        steps = [step for step in self.lowering if isinstance(step, Widen) and step.needed(call)]
+        return {name for step in steps for name in step.args}
+
+    def computed_dtype(self, call: Call) -> DType:
+        """Dtype that the kernel rounds its result to."""
+        like = next(step.like for step in self.lowering if isinstance(step, Launch))
+        return FLOAT if like in self._widened(call) else call.tensor(like).dtype
+
+    def late_codes(self) -> list[tuple[int, str]]:
+        """Codes of the first stage that come from the lowering, with what leads to them."""
+        reasons = [(INNER_FIND_KERNEL, "no kernel is installed for this SoC and dtype")]
+        for step in self.lowering:
+            if isinstance(step, MakeContiguous):
+                reasons.append((step.code, "a strided input view leaves its storage"))
+            elif isinstance(step, CastTo) and DtypeSupported(step.arg) not in self.checks:
+                reasons.append((INNER_NULLPTR, "no cast reaches the dtype of an output"))
+        found: dict[int, list[str]] = {}
+        for code, text in dict.fromkeys(reasons):
+            found.setdefault(code, []).append(text)
+        return sorted((code, ", or ".join(texts)) for code, texts in found.items())
 
     def families(self) -> Iterator[tuple[Family, tuple[DType, ...], bool]]:
         """Family, dtypes that its checks accept, whether a kernel is built: the support table."""
@@ -301,6 +401,15 @@ class OpSpec:
     def defaults(self) -> dict[str, AttrValue]:
         """Return the default of every attribute."""
         return {attr.name: attr.default for attr in self.attr_args}
+
+
+def _named(part: object) -> set[str]:
+    """Arguments that a check, step or kernel parameter names."""
+    names: set[str] = set()
+    for key in ("arg", "args", "other", "of", "attr", "like"):
+        value = getattr(part, key, ())
+        names.update(value if isinstance(value, tuple) else (value,))
+    return names
 
 
 def replace(spec: OpSpec, **changes: Any) -> OpSpec:

@@ -16,21 +16,23 @@ from numpy.typing import NDArray
 
 from aclgrad.call import AttrValue
 from aclgrad.dtypes import DType
-from aclgrad.functions import attr_value
+from aclgrad.functions import PLACEHOLDER, attr_value
 from aclgrad.spec import OpSpec
 
 
 def load_inputs(
     spec: OpSpec, files: Sequence[Path], dtype: DType | None
 ) -> dict[str, NDArray[Any]]:
-    """Read one file per input tensor."""
-    names = [arg.python for arg in spec.input_args]
+    """Read one file per input tensor that is read."""
+    wanted = [arg for arg in spec.input_args if not arg.unused]
+    names = [arg.python for arg in wanted]
     if len(files) != len(names):
         raise ValueError(
             f"{spec.op}: got {len(files)} files, want {len(names)}:"
             f" {' '.join(f'{n}.npy' for n in names)}"
         )
-    return {arg.name: _load(path, dtype) for arg, path in zip(spec.input_args, files, strict=True)}
+    loaded = {arg.name: _load(path, dtype) for arg, path in zip(wanted, files, strict=True)}
+    return {arg.name: loaded.get(arg.name, PLACEHOLDER) for arg in spec.input_args}
 
 
 def _load(path: Path, dtype: DType | None) -> NDArray[Any]:
