@@ -97,6 +97,16 @@ void Core::CheckUbAlign(const Ub& operand, uint32_t align, const char* role) {
              "the alignment.");
 }
 
+bool Core::IsWritable(const uint8_t* begin, uint64_t bytes) const {
+  for (const GmRegion& region : launch.regions) {
+    const bool writable = region.kind == RegionKind::kOutput || region.kind == RegionKind::kWorkspace;
+    if (writable && begin >= region.addr && begin + bytes <= region.addr + region.bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
 const GmRegion& Core::CheckGm(const void* addr, uint64_t bytes, bool write, const char* role) {
   const auto* begin = static_cast<const uint8_t*>(addr);
   const auto& regions = launch.regions;
@@ -119,6 +129,9 @@ const GmRegion& Core::CheckGm(const void* addr, uint64_t bytes, bool write, cons
                          "exact byte length for the tail.");
     }
     if (write && (region.kind == RegionKind::kInput || region.kind == RegionKind::kTiling)) {
+      if (IsWritable(begin, bytes)) {
+        return region;  // the caller passed one buffer as input and output
+      }
       ThrowFault("gm-write-to-input", Format("%s writes into %s, which is an input", role, region.name.c_str()),
                  "Hardware would change the caller's tensor. Write to an output or to the workspace.");
     }

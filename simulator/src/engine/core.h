@@ -99,6 +99,8 @@ class Core {
   void Emit(const Record& record);
 
  private:
+  bool IsWritable(const uint8_t* begin, uint64_t bytes) const;
+
   const std::vector<Observer*>& observers_;
   size_t lastRegion_ = 0;
 };

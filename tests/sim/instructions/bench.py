@@ -77,6 +77,12 @@ class Runtime:
         self.lib.aclInit(None)
         assert self.lib.aclrtSetDevice(0) == 0, self.message()
         self.blocks: dict[int, tuple[int, int]] = {}
+        self.stream = self._new_stream()
+
+    def _new_stream(self) -> ctypes.c_void_p:
+        stream = ctypes.c_void_p()
+        assert self.lib.aclrtCreateStream(ctypes.byref(stream)) == 0, self.message()
+        return stream
 
     def message(self) -> str:
         """What aclGetRecentErrMsg has to say."""
@@ -128,16 +134,15 @@ class Runtime:
             (ctypes.c_void_p * count)(*addresses),
             (ctypes.c_uint64 * count)(*(array.nbytes for array in arrays)),
             ctypes.c_size_t(count),
-            None,
+            self.stream,
         )
         assert code == 0, self.message()
-        code = self.lib.aclrtSynchronizeStream(None)
+        code = self.lib.aclrtSynchronizeStream(self.stream)
         if code != 0:
             text = self.message()
-            # The device is lost after a fault, as on hardware.
-            self.lib.aclrtResetDeviceForce(0)
-            self.blocks.clear()
-            assert self.lib.aclrtSetDevice(0) == 0, self.message()
+            # A stream that a fault has stopped takes no more work; other users keep theirs.
+            self.lib.aclrtDestroyStream(self.stream)
+            self.stream = self._new_stream()
             raise KernelError(code, text)
         results = []
         for index in outputs:
