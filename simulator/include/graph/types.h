@@ -22,7 +22,7 @@ static const std::vector<int64_t> UNKNOWN_SHAPE = {-1};
 static const std::vector<int64_t> UNKNOWN_RANK = {-2};
 
 // 5, 28.. and the gaps are as the C API numbers them; DT_UNDEFINED sits in the middle on purpose.
-enum DataType {
+enum DataType : int32_t {
   DT_FLOAT = 0,
   DT_FLOAT16 = 1,
   DT_INT8 = 2,
@@ -68,7 +68,7 @@ enum DataType {
   DT_MAX = 43,
 };
 
-enum Format {
+enum Format : int32_t {
   FORMAT_NCHW = 0,
   FORMAT_NHWC = 1,
   FORMAT_ND = 2,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -42,6 +43,15 @@ bool DimsFit(const char* function, uint64_t dims) {
   Refuse(ACLNN_ERR_PARAM_INVALID, function, "%lu dims, at most %lu are possible",
          static_cast<unsigned long>(dims), static_cast<unsigned long>(op::MAX_DIM_NUM));
   return false;
+}
+
+// Callers may pass numbers that the enumerations do not have; read as plain integers, they stay defined.
+template <typename To, typename From>
+To FromCaller(const From& value, To undefined) {
+  int number = 0;
+  static_assert(sizeof(number) == sizeof(value));
+  std::memcpy(&number, &value, sizeof(number));
+  return number == -1 ? undefined : static_cast<To>(number);
 }
 
 struct TensorText {
@@ -159,8 +169,9 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
   return Make(__func__, [&] {
     const TensorText text = Describe(viewDims, viewDimsNum, stride, storageDims, storageDimsNum);
     aclTensor* tensor = HandleMaker::NewTensor(
-        text.view, stride == nullptr ? nullptr : &text.strides, offset, op::ToOpDataType(dataType),
-        op::ToOpFormat(format), text.storage, std::make_shared<Storage>());
+        text.view, stride == nullptr ? nullptr : &text.strides, offset,
+        FromCaller(dataType, op::DataType::DT_UNDEFINED),
+        FromCaller(format, op::Format::FORMAT_MAX), text.storage, std::make_shared<Storage>());
     HandleMaker::DescribeCaller(tensor, tensorData);
     return tensor;
   });
@@ -180,7 +191,8 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
   }
   const TensorText text = Describe(viewDims, viewDimsNum, stride, storageDims, storageDimsNum);
   HandleMaker::InitTensor(tensor, text.view, stride == nullptr ? nullptr : &text.strides, offset,
-                          op::ToOpDataType(dataType), op::ToOpFormat(format), text.storage);
+                          FromCaller(dataType, op::DataType::DT_UNDEFINED),
+                          FromCaller(format, op::Format::FORMAT_MAX), text.storage);
   HandleMaker::DescribeCaller(tensor, tensorDataAddr);
   return OK;
 }
@@ -190,7 +202,9 @@ aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
     Refuse(ACLNN_ERR_PARAM_NULLPTR, __func__, "the value is NULL");
     return nullptr;
   }
-  return Make(__func__, [&] { return HandleMaker::NewScalar(value, op::ToOpDataType(dataType)); });
+  return Make(__func__, [&] {
+    return HandleMaker::NewScalar(value, FromCaller(dataType, op::DataType::DT_UNDEFINED));
+  });
 }
 
 #define ACL_DEFINE_ARRAY_API(Name, T)                                                             \
