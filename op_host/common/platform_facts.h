@@ -18,6 +18,10 @@ inline const char* SocName(platform_ascendc::SocVersion version) {
       return "ascend910b";
     case platform_ascendc::SocVersion::ASCEND910_93:
       return "ascend910_93";
+    case platform_ascendc::SocVersion::ASCEND310P:
+      return "ascend310p";
+    case platform_ascendc::SocVersion::ASCEND910:
+      return "ascend910";
     default:
       return "this SoC";
   }
@@ -42,8 +46,12 @@ inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc)
   fe::PlatFormInfos* platformInfo = context->GetPlatformInfo();
   OP_CHECK_NULL_WITH_CONTEXT(context, platformInfo);
   const platform_ascendc::PlatformAscendC platform(platformInfo);
-  soc->name = SocName(platform.GetSocVersion());
+  const platform_ascendc::SocVersion version = platform.GetSocVersion();
+  soc->name = SocName(version);
   soc->cores = platform.GetCoreNumAiv();
+  soc->wholeBlocksOnly = version == platform_ascendc::SocVersion::ASCEND310P ||
+                         version == platform_ascendc::SocVersion::ASCEND910;
+  soc->eventIds = version == platform_ascendc::SocVersion::ASCEND910 ? 4 : 8;
   platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc->ubBytes);
   return ge::GRAPH_SUCCESS;
 }

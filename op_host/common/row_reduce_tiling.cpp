@@ -18,7 +18,7 @@ constexpr int64_t kRepeatLanes = 64;
 constexpr int64_t kBlocksPerRepeat = 8;
 constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
-constexpr int64_t kRing = 6;  // of the 8 event ids of a pipe pair; two are left to the framework
+constexpr int64_t kFrameworkEvents = 2;
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
 constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
 constexpr int64_t kSplitColumnBytes = 128;
@@ -52,6 +52,7 @@ class Planner {
         bytes_(elementBytes),
         soc_(soc),
         masked_(streams == RowStreams::kPairAndMask),
+        ring_(soc.eventIds - kFrameworkEvents),
         usable_(static_cast<int64_t>(UsableUb(soc.ubBytes))),
         blockLanes_(kBlockBytes / elementBytes) {}
 
@@ -117,7 +118,8 @@ class Planner {
   // Mirrors the InitBuffer calls of ReduceChunked.
   UbBudget ChunkedBudget(int64_t lanes) const {
     UbBudget budget;
-    budget.Add("in (y, g)", kRing, static_cast<uint64_t>(2 * lanes * bytes_));
+    budget.Add("in (y, g)", static_cast<uint64_t>(ring_),
+               static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
     AddWork(lanes, 1, &budget);
     budget.Add("running sum", 1, static_cast<uint64_t>(lanes * kFloatBytes));
@@ -149,7 +151,7 @@ class Planner {
 
   int64_t MaxChunkLanes() const {
     const int64_t perLane =
-        (2 * kRing + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0) + kFloatBytes;
+        (2 * ring_ + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0) + kFloatBytes;
     const int64_t sums = AlongLanes() ? kBlocksPerRepeat * (kFloatBytes + kBlockBytes) : 0;
     return std::max<int64_t>(0, ApartDown((usable_ - sums) / perLane));
   }
@@ -199,7 +201,8 @@ class Planner {
       return;
     }
     const int64_t chunks = CeilDiv(view_.reduce, most);
-    plan_.chunk = AlignUp(CeilDiv(view_.reduce, chunks), kRepeatLanes);
+    plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(view_.reduce, chunks), kRepeatLanes),
+                               kRepeatLanes, blockLanes_);
     plan_.tileLanes = ApartUp(plan_.chunk);
     Ring();
     Split(view_.outer);
@@ -207,8 +210,26 @@ class Planner {
 
   void Ring() {
     const int64_t chunks = CeilDiv(view_.reduce, plan_.chunk);
-    plan_.ring = kRing;
-    plan_.resident = chunks <= kRing ? chunks : kRing - kStreaming;
+    plan_.ring = ring_;
+    plan_.resident = chunks <= ring_ ? chunks : std::max<int64_t>(0, ring_ - kStreaming);
+  }
+
+  // Where copies move whole blocks only, nothing shorter than one can be stored. The longest part, at
+  // most `part` and if possible a multiple of `unit`, that cuts `total` such that what is left over
+  // at the end is at least `least` long.
+  int64_t LongLastPart(int64_t total, int64_t part, int64_t unit, int64_t least) const {
+    if (!soc_.wholeBlocksOnly) {
+      return part;
+    }
+    for (const int64_t step : {unit, int64_t{1}}) {
+      for (int64_t length = part; length >= least; length -= step) {
+        const int64_t last = total - (CeilDiv(total, length) - 1) * length;
+        if (last >= least || last == total) {
+          return length;
+        }
+      }
+    }
+    return part;
   }
 
   // Columns of a unit: at most `most`, fewer when there would be fewer units than cores. `floor` is
@@ -231,7 +252,8 @@ class Planner {
       }
       const int64_t columns = CeilDiv(view_.inner, tiles);
       const int64_t line = columns * bytes_ < kLineColumnBytes ? blockLanes_ : kLineBytes / bytes_;
-      plan_.colTile = std::min(width, AlignUp(columns, line));
+      plan_.colTile = LongLastPart(view_.inner, std::min(width, AlignUp(columns, line)),
+                                   blockLanes_, blockLanes_);
       plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
     }
     Split(view_.outer * plan_.colTiles);
@@ -255,15 +277,17 @@ class Planner {
     }
     // The widest columns whose chunks all stay in UB; where even narrow ones do not, wide ones that
     // are read twice.
-    int64_t columns = std::min(whole, AlignDown(kRing * lanes / view_.reduce, blockLanes_));
-    while (columns >= MinColumns() && lanes / columns * kRing < view_.reduce) {
+    int64_t columns = std::min(whole, AlignDown(ring_ * lanes / view_.reduce, blockLanes_));
+    while (columns >= MinColumns() && lanes / columns * ring_ < view_.reduce) {
       columns -= blockLanes_;
     }
     if (columns < MinColumns()) {
       columns = std::min(whole, kStreamColumns);
     }
     const int64_t most = lanes / columns;
-    plan_.chunk = CeilDiv(view_.reduce, CeilDiv(view_.reduce, most));
+    const int64_t rows = CeilDiv(blockLanes_, std::min(columns, view_.inner));
+    plan_.chunk =
+        LongLastPart(view_.reduce, CeilDiv(view_.reduce, CeilDiv(view_.reduce, most)), rows, rows);
     Ring();
     SplitColumns(columns, kSplitColumnBytes / bytes_);
     plan_.tileLanes = ApartUp(plan_.chunk * AlignUp(plan_.colTile, blockLanes_));
@@ -292,6 +316,7 @@ class Planner {
   int64_t bytes_;
   const SocFacts& soc_;
   bool masked_;
+  int64_t ring_;  // chunk buffers
   int64_t usable_;
   int64_t blockLanes_;
   RowReducePlan plan_;

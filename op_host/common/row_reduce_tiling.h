@@ -18,6 +18,9 @@ struct SocFacts {
   std::string name;
   int64_t cores = 0;     // vector cores
   uint64_t ubBytes = 0;  // as PlatformAscendC reports it
+  int64_t eventIds = 8;  // of a pair of pipes; each buffer of a queue takes one
+  // Copies between GM and UB move whole blocks of 32 bytes only (op_kernel/common/aligned_copy.h).
+  bool wholeBlocksOnly = false;
 };
 
 // A contiguous tensor seen from its reduction axis.

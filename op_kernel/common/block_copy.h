@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strided copies between GM and UB of any length: blocks at a distance in GM, each on a 32-byte
-// boundary in UB.
+// boundary in UB. SoCs before 2201 have no DataCopyPad: aligned_copy.h.
 #ifndef OP_KERNEL_COMMON_BLOCK_COPY_H_
 #define OP_KERNEL_COMMON_BLOCK_COPY_H_
 
 #include "kernel_operator.h"
 
+// Which API the SoC lacks; without the macro there is no kernel to build.
+#if defined(__CCE_AICORE__) && __CCE_AICORE__ < 220
+#define OP_KERNEL_WHOLE_BLOCKS_ONLY 1  // no DataCopyPad, no Brcb
+#else
+#define OP_KERNEL_WHOLE_BLOCKS_ONLY 0
+#endif
+
 namespace rowreduce {
+
+constexpr bool kWholeBlocksOnly = OP_KERNEL_WHOLE_BLOCKS_ONLY != 0;
 
 struct BlockShape {
   uint32_t blocks;    // how many
@@ -23,6 +32,15 @@ __aicore__ inline uint32_t UbPitch(uint32_t length) {
   constexpr uint32_t kElements = 32 / sizeof(T);
   return (length + kElements - 1) / kElements * kElements;
 }
+
+}  // namespace rowreduce
+
+#if OP_KERNEL_WHOLE_BLOCKS_ONLY
+// Builds on the above.
+#include "common/aligned_copy.h"
+#else
+
+namespace rowreduce {
 
 // Calls copy(GM element offset, UB element offset, params) for each DataCopyPad that the shape
 // needs. toUb says on which side of the copy GM is: its gap counts bytes, that of UB counts blocks
@@ -87,17 +105,27 @@ __aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
 }
 
 template <typename T>
-__aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
-                                  const AscendC::GlobalTensor<T>& src, uint64_t offset,
-                                  const BlockShape& shape) {
-  LoadBlocks(dst, src, offset, shape, UbPitch<T>(shape.length));
-}
-
-template <typename T>
 __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
                                    const AscendC::LocalTensor<T>& src, const BlockShape& shape,
                                    uint32_t pitch) {
   ForCopies<T, false>(shape, pitch, CopyOut<T>{dst, src, offset});
+}
+
+// DataCopyPad has filled them.
+__aicore__ inline void ZeroPads(const AscendC::LocalTensor<float>&, uint32_t, uint32_t, uint32_t,
+                                uint32_t) {}
+
+}  // namespace rowreduce
+
+#endif
+
+namespace rowreduce {
+
+template <typename T>
+__aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
+                                  const AscendC::GlobalTensor<T>& src, uint64_t offset,
+                                  const BlockShape& shape) {
+  LoadBlocks(dst, src, offset, shape, UbPitch<T>(shape.length));
 }
 
 template <typename T>

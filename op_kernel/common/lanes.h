@@ -6,6 +6,18 @@
 
 #include "kernel_operator.h"
 
+// Which API the SoC lacks.
+#if defined(__CCE_AICORE__) && __CCE_AICORE__ < 220
+#define OP_KERNEL_NO_BRCB 1
+#else
+#define OP_KERNEL_NO_BRCB 0
+#endif
+#if defined(__CCE_AICORE__) && __CCE_AICORE__ == 100
+#define OP_KERNEL_NO_FLOAT_REDUCE 1  // WholeReduceSum, BlockReduceSum
+#else
+#define OP_KERNEL_NO_FLOAT_REDUCE 0
+#endif
+
 namespace rowreduce {
 
 using AscendC::BinaryRepeatParams;
@@ -122,6 +134,37 @@ __aicore__ inline Folded FoldRows(const LocalTensor<float>& src, uint32_t pitch,
   return f;
 }
 
+// sums[r] = sum of the 8 lanes at src[8 apart r], neighbours first.
+__aicore__ inline void SumBlocks(const LocalTensor<float>& sums, const LocalTensor<float>& src,
+                                 uint32_t apart, uint32_t rows) {
+#if OP_KERNEL_NO_FLOAT_REDUCE
+  PipeBarrier<PIPE_ALL>();  // from here to the end of the function the scalar unit works
+  for (uint32_t r = 0; r < rows; ++r) {
+    float lanes[kBlockLanes];
+    for (uint32_t i = 0; i < kBlockLanes; ++i) {
+      lanes[i] = src.GetValue(r * apart * kBlockLanes + i);
+    }
+    sums.SetValue(r, ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+                         ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])));
+  }
+  PipeBarrier<PIPE_ALL>();
+#else
+  const uint32_t full = rows / kRepeatBlocks;
+  if (full > 0) {
+    AscendC::BlockReduceSum<float>(sums, src, static_cast<int32_t>(full), kRepeatLanes, 1,
+                                   static_cast<int32_t>(apart),
+                                   static_cast<int32_t>(apart * kRepeatBlocks));
+  }
+  const uint32_t rest = rows % kRepeatBlocks;
+  if (rest > 0) {
+    AscendC::BlockReduceSum<float>(sums[full * kRepeatBlocks], src[full * apart * kRepeatLanes], 1,
+                                   static_cast<int32_t>(rest * kBlockLanes), 1,
+                                   static_cast<int32_t>(apart),
+                                   static_cast<int32_t>(apart * kRepeatBlocks));
+  }
+#endif
+}
+
 // sums[r] = sum of src[r, 0:width]; width is a multiple of 8, lanes that pad a row hold zeros. The
 // order of additions depends on width alone. scratch: rows * max(8, width / 2) lanes; may be src
 // when rows == 1.
@@ -143,34 +186,35 @@ __aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor
         PipeBarrier<PIPE_V>();
       }
     }
-    const uint32_t full = rows / kRepeatBlocks;
-    if (full > 0) {
-      AscendC::BlockReduceSum<float>(sums, partial, static_cast<int32_t>(full), kRepeatLanes, 1,
-                                     static_cast<int32_t>(apart),
-                                     static_cast<int32_t>(apart * kRepeatBlocks));
-    }
-    const uint32_t rest = rows % kRepeatBlocks;
-    if (rest > 0) {
-      AscendC::BlockReduceSum<float>(
-          sums[full * kRepeatBlocks], partial[full * apart * kRepeatLanes], 1,
-          static_cast<int32_t>(rest * kBlockLanes), 1, static_cast<int32_t>(apart),
-          static_cast<int32_t>(apart * kRepeatBlocks));
-    }
+    SumBlocks(sums, partial, apart, rows);
     return;
   }
+#if OP_KERNEL_NO_FLOAT_REDUCE
+  const Folded f = FoldRows(src, pitch, width, kBlockLanes, kBlockLanes, rows, scratch);
+  SumBlocks(sums, f.lanes, f.pitch / kBlockLanes, rows);
+#else
   const Folded f = FoldRows(src, pitch, width, kBlockLanes, kRepeatLanes, rows, scratch);
   for (uint32_t r = 0; r < rows; r += kMaxRepeat) {
     AscendC::WholeReduceSum<float>(sums[r], f.lanes[r * f.pitch], static_cast<int32_t>(f.width),
                                    static_cast<int32_t>(Min(kMaxRepeat, rows - r)), 1, 1,
                                    static_cast<int32_t>(f.pitch / kBlockLanes));
   }
+#endif
 }
 
-// blocks[8 r : 8 r + 8] = sums[r]. Eight sums are read per repeat, so sums holds a multiple of 8.
+// blocks[8 r : 8 r + 8] = sums[r]. Brcb reads eight sums per repeat, so sums holds a multiple of 8.
 __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalTensor<float>& sums,
                                   uint32_t rows) {
+#if OP_KERNEL_NO_BRCB
+  PipeBarrier<PIPE_ALL>();  // the scalar unit reads what vector instructions wrote
+  for (uint32_t r = 0; r < rows; ++r) {
+    AscendC::Duplicate(blocks[r * kBlockLanes], sums.GetValue(r),
+                       static_cast<int32_t>(kBlockLanes));
+  }
+#else
   AscendC::Brcb(blocks, sums, static_cast<uint8_t>(CeilDiv(rows, kRepeatBlocks)),
                 AscendC::BrcbRepeatParams(1, kRepeatBlocks));
+#endif
 }
 
 // a[r, 0:width] *= s[r], where blocks is s after SpreadSums: a source block stride of 0 repeats

@@ -38,6 +38,8 @@ constexpr int32_t kQueueDepth = 1;
 constexpr uint8_t kBuffers = 2;  // double buffering
 // A core has 8 event ids per pair of pipes, and a queue buffer takes one.
 constexpr uint32_t kMaxRing = 8;
+// SoCs before 2201 know this mode of float to half by another name only.
+constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
 
 // No element is cleared.
 struct NoMask {
@@ -125,6 +127,15 @@ class RowReduceBase {
     }
   }
 
+  // Lanes that pad a row take part in its sum.
+  __aicore__ inline void ClearPads(const LocalTensor<float>& f, uint32_t pitch, uint32_t length,
+                                   uint32_t rows) {
+    if constexpr (kWholeBlocksOnly) {
+      ZeroPads(f, pitch, length, UbPitch<T>(length), rows);
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
   // out = h(f, s * y'), where pair.y already holds s * y'.
   __aicore__ inline void Finish(const LocalTensor<T>& out, const Pair& pair, uint32_t count) {
     if constexpr (kFp32) {
@@ -132,7 +143,7 @@ class RowReduceBase {
     } else {
       step_.Combine(pair.y, pair.f, pair.y, count);
       PipeBarrier<PIPE_V>();
-      AscendC::Cast(out, pair.y, RoundMode::CAST_RINT, count);
+      AscendC::Cast(out, pair.y, kToNearestEven, count);
     }
   }
 
@@ -164,7 +175,8 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   }
 
   __aicore__ inline void Process() {
-    for (int64_t unit = this->first_; unit < this->last_; unit += this->t_.tileUnits) {
+    for (int64_t next = this->first_; next < this->last_; next += this->t_.tileUnits) {
+      const int64_t unit = kWholeBlocksOnly ? Backward(next) : next;
       const int64_t left = this->last_ - unit;
       const Tile tile =
           At(unit, static_cast<uint32_t>(left < this->t_.tileUnits ? left : this->t_.tileUnits));
@@ -187,6 +199,18 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     uint32_t width;  // lanes of one block: a row, or the columns of a slab
     uint32_t pitch;  // lanes from one block to the next
   };
+
+  // A last tile of less than 32 bytes could not be stored: it computes units of this core before it
+  // once more.
+  __aicore__ inline int64_t Backward(int64_t unit) const {
+    const int64_t unitLanes = this->t_.reduce * this->t_.inner;
+    const int64_t wanted = 32 / static_cast<int64_t>(sizeof(T));
+    if (this->t_.colTiles > 1 || (this->last_ - unit) * unitLanes >= wanted) {
+      return unit;
+    }
+    const int64_t start = this->last_ - (wanted + unitLanes - 1) / unitLanes;
+    return start > this->first_ ? start : this->first_;
+  }
 
   __aicore__ inline Tile At(int64_t unit, uint32_t units) const {
     const uint64_t reduce = static_cast<uint64_t>(this->t_.reduce);
@@ -222,6 +246,9 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     }
     this->step_.Prepare(pair.f, pair.y, count);
     PipeBarrier<PIPE_V>();
+    if constexpr (kAlongLanes) {
+      this->ClearPads(pair.f, tile.pitch, tile.shape.length, tile.units);
+    }
     // The tree's scratch is never larger than the output of the tile, which is written after the
     // last use of the sums.
     LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
@@ -361,6 +388,9 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       const bool resident = i < this->t_.resident;
       LocalTensor<T> in = Load(chunk, Step::kSumOfG && !resident);
       const LocalTensor<float> f = Summand(in, chunk.count);
+      if constexpr (kAlongLanes) {
+        this->ClearPads(f, chunk.pitch, chunk.shape.length, 1);
+      }
       AscendC::Add(total, total, f, static_cast<int32_t>(chunk.count));
       PipeBarrier<PIPE_V>();
       if (resident) {

@@ -31,15 +31,16 @@ SHIM = """
 #include "common/row_reduce_tiling.h"
 #include "scaled_masked_softmax_grad_v2/row_mask_tiling.h"
 extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t bytes, int64_t cores,
-                    uint64_t ub, bool masked, int64_t* head, RowReduceTilingData* data, char* why,
-                    size_t n) {
+                    uint64_t ub, bool masked, bool wholeBlocks, int64_t events, int64_t* head,
+                    RowReduceTilingData* data, char* why, size_t n) {
   optiling::ReduceView view;
   optiling::RowReducePlan plan;
   std::string error = optiling::MakeReduceView({dims, dims + rank}, axis, &view);
   if (error.empty()) {
-    error = optiling::MakeRowReducePlan("softmax_grad", view, bytes, {"Ascend910B2", cores, ub},
-                                        &plan, masked ? optiling::RowStreams::kPairAndMask
-                                                      : optiling::RowStreams::kPair);
+    error = optiling::MakeRowReducePlan("softmax_grad", view, bytes,
+                                        {"Ascend910B2", cores, ub, events, wholeBlocks}, &plan,
+                                        masked ? optiling::RowStreams::kPairAndMask
+                                               : optiling::RowStreams::kPair);
   }
   std::snprintf(why, n, "%s", error.c_str());
   if (!error.empty()) return 1;
@@ -151,6 +152,8 @@ def plan(library: ctypes.CDLL) -> PlanFunction:
         cores: int = 48,
         ub: int = UB_REPORTED,
         masked: bool = False,
+        whole_blocks: bool = False,
+        events: int = 8,
     ) -> Plan:
         head = (ctypes.c_int64 * 3)()
         data = TilingData()
@@ -163,6 +166,8 @@ def plan(library: ctypes.CDLL) -> PlanFunction:
             ctypes.c_int64(cores),
             ctypes.c_uint64(ub),
             ctypes.c_bool(masked),
+            ctypes.c_bool(whole_blocks),
+            ctypes.c_int64(events),
             head,
             ctypes.byref(data),
             why,
@@ -262,6 +267,27 @@ def test_masked_rows_fit_up_to_the_longest_last_dim(plan: PlanFunction, size: in
     assert plan((1, 1, 1, 4096), -1, 4, masked=True).tileUnits == 1
     with pytest.raises(ValueError, match="mask 2x8,192.*shorten the last dim"):
         plan((1, 1, 1, 8192), -1, 4, masked=True)
+
+
+@pytest.mark.parametrize("events", [4, 8])
+def test_whole_block_copies_have_a_block_to_store(plan: PlanFunction, events: int) -> None:
+    rng = random.Random(events)
+    for most in (50, 5000, 10**6):
+        for dims, axis, size in random_cases(most, 3000, most):
+            cores, block = rng.choice((1, 7, 32)), 32 // size
+            p = plan(dims, axis, size, cores, 2**18, whole_blocks=True, events=events)
+            assert p.ub <= 248 * 1024
+            assert p.tileUnits * p.inner * p.reduce >= block or p.perCore <= p.tileUnits
+            if p.cores > 1:
+                assert p.perCore * p.reduce * p.inner >= block * p.colTiles
+            if p.path in (SLABS, LONG_SLABS) and p.colTiles > 1:
+                assert min(p.colTile, p.inner - (p.colTiles - 1) * p.colTile) >= block, dims
+            if p.ring:
+                chunks = -(-p.reduce // p.chunk)
+                rest = p.reduce - (chunks - 1) * p.chunk
+                assert rest * p.inner >= block, dims
+                assert 0 <= p.resident <= p.ring == events - 2
+                assert p.path == LONG_SLABS or p.chunk % 64 == 0
 
 
 class RowMask(ctypes.Structure):

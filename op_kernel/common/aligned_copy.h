@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copies of block_copy.h for SoCs whose DMA moves whole blocks of 32 bytes only. GM addresses
+// need no alignment there, lengths do. Part of block_copy.h.
+//
+// In: a block of any length is read up to the next 32 bytes, which is data that follows it in GM;
+// whoever adds lanes up clears them first (ZeroPads). What would be read past the end of the tensor
+// is read element by element.
+//
+// Out: nothing but the blocks themselves is written, so cores need no agreement on who writes what.
+// A block of at least 32 bytes is stored as its whole part, and then once more as the 32 bytes that
+// end where it ends; both say the same of the bytes that they share. Shorter blocks, which lie next
+// to each other, are first moved together in UB. The tiling sees to it that what is moved together
+// is at least 32 bytes (op_host/common/row_reduce_tiling.cpp); only a tensor that is shorter as a
+// whole is written element by element.
+#ifndef OP_KERNEL_COMMON_ALIGNED_COPY_H_
+#define OP_KERNEL_COMMON_ALIGNED_COPY_H_
+
+#include "kernel_operator.h"
+
+namespace rowreduce {
+
+constexpr uint32_t kMaxCopyGap = 65535;  // blocks of 32 bytes
+
+template <typename T>
+constexpr uint32_t kElementsPerBlock = 32 / sizeof(T);
+
+// One DataCopy for all blocks, if their length and what lies between them are whole blocks of 32
+// bytes. gmGap counts elements.
+template <typename T>
+__aicore__ inline bool CopiesAtOnce(uint32_t length, uint64_t gmGap, uint32_t blocks) {
+  constexpr uint32_t kElements = kElementsPerBlock<T>;
+  return length % kElements == 0 && gmGap % kElements == 0 && gmGap / kElements <= kMaxCopyGap &&
+         blocks <= kMaxBlockCount;
+}
+
+template <typename T>
+__aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
+                                  const AscendC::GlobalTensor<T>& src, uint64_t offset,
+                                  const BlockShape& shape, uint32_t pitch) {
+  constexpr uint32_t kElements = kElementsPerBlock<T>;
+  if (pitch == shape.length && shape.distance == shape.length) {
+    AscendC::DataCopy(dst, src[offset], shape.blocks * shape.length);
+    return;
+  }
+  const uint64_t gap = shape.blocks > 1 ? shape.distance - shape.length : 0;
+  if (CopiesAtOnce<T>(shape.length, gap, shape.blocks)) {
+    AscendC::DataCopy(
+        dst, src[offset],
+        AscendC::DataCopyParams(static_cast<uint16_t>(shape.blocks),
+                                static_cast<uint16_t>(shape.length / kElements),
+                                static_cast<uint16_t>(gap / kElements),
+                                static_cast<uint16_t>((pitch - shape.length) / kElements)));
+    return;
+  }
+  const uint32_t padded = UbPitch<T>(shape.length);
+  const uint32_t whole = shape.length / kElements * kElements;
+  const uint64_t end = src.GetSize();
+  uint32_t safe = shape.blocks;  // blocks that may be read up to the next 32 bytes
+  for (uint32_t b = 0; b < shape.blocks; ++b) {
+    const uint64_t from = offset + b * shape.distance;
+    if (from + padded <= end) {
+      AscendC::DataCopy(dst[b * pitch], src[from], padded);
+      continue;
+    }
+    safe = safe < b ? safe : b;
+    if (whole > 0) {
+      AscendC::DataCopy(dst[b * pitch], src[from], whole);
+    }
+  }
+  if (safe == shape.blocks) {
+    return;
+  }
+  // Vector instructions may still read what this buffer held before, and will read it next.
+  AscendC::PipeBarrier<PIPE_ALL>();
+  for (uint32_t b = safe; b < shape.blocks; ++b) {
+    for (uint32_t i = whole; i < shape.length; ++i) {
+      dst.SetValue(b * pitch + i, src.GetValue(offset + b * shape.distance + i));
+    }
+  }
+  AscendC::PipeBarrier<PIPE_ALL>();
+}
+
+// Stores the last 32 bytes of each block, which are moved to its beginning in UB: that part is
+// stored already.
+template <typename T>
+__aicore__ inline void StoreTails(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
+                                  const AscendC::LocalTensor<T>& src, const BlockShape& shape,
+                                  uint32_t pitch) {
+  constexpr uint32_t kElements = kElementsPerBlock<T>;
+  AscendC::PipeBarrier<PIPE_ALL>();
+  for (uint32_t b = 0; b < shape.blocks; ++b) {
+    for (uint32_t i = 0; i < kElements; ++i) {
+      src.SetValue(b * pitch + i, src.GetValue(b * pitch + shape.length - kElements + i));
+    }
+  }
+  AscendC::PipeBarrier<PIPE_ALL>();
+  for (uint32_t b = 0; b < shape.blocks; ++b) {
+    const uint64_t to = offset + b * shape.distance + shape.length - kElements;
+    AscendC::DataCopy(dst[to], src[b * pitch], kElements);
+  }
+}
+
+// Moves blocks together in UB; they lie without a gap in GM.
+template <typename T>
+__aicore__ inline BlockShape Join(const AscendC::LocalTensor<T>& src, const BlockShape& shape,
+                                  uint32_t pitch) {
+  AscendC::PipeBarrier<PIPE_ALL>();
+  for (uint32_t b = 1; b < shape.blocks; ++b) {
+    for (uint32_t i = 0; i < shape.length; ++i) {
+      src.SetValue(b * shape.length + i, src.GetValue(b * pitch + i));
+    }
+  }
+  AscendC::PipeBarrier<PIPE_ALL>();
+  return BlockShape{1, shape.blocks * shape.length, shape.blocks * shape.length};
+}
+
+// src is used as scratch once its contents are stored.
+template <typename T>
+__aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
+                                   const AscendC::LocalTensor<T>& src, BlockShape shape,
+                                   uint32_t pitch) {
+  constexpr uint32_t kElements = kElementsPerBlock<T>;
+  if (pitch == shape.length && shape.distance == shape.length) {
+    AscendC::DataCopy(dst[offset], src, shape.blocks * shape.length);
+    return;
+  }
+  if (shape.length < kElements) {
+    shape = Join(src, shape, pitch);
+    if (shape.length < kElements) {
+      // The whole tensor. The scalar unit's cache is written back when the kernel ends.
+      AscendC::GlobalTensor<T> tensor = dst;
+      for (uint32_t i = 0; i < shape.length; ++i) {
+        tensor.SetValue(offset + i, src.GetValue(i));
+      }
+      return;
+    }
+  }
+  const uint64_t gap = shape.blocks > 1 ? shape.distance - shape.length : 0;
+  if (CopiesAtOnce<T>(shape.length, gap, shape.blocks)) {
+    AscendC::DataCopy(
+        dst[offset], src,
+        AscendC::DataCopyParams(static_cast<uint16_t>(shape.blocks),
+                                static_cast<uint16_t>(shape.length / kElements),
+                                static_cast<uint16_t>((pitch - shape.length) / kElements),
+                                static_cast<uint16_t>(gap / kElements)));
+    return;
+  }
+  const uint32_t whole = shape.length / kElements * kElements;
+  for (uint32_t b = 0; b < shape.blocks; ++b) {
+    AscendC::DataCopy(dst[offset + b * shape.distance], src[b * pitch], whole);
+  }
+  if (whole < shape.length) {
+    StoreTails(dst, offset, src, shape, pitch);
+  }
+}
+
+// rows[r, length:padded] = 0 for rows of fp32 lanes, `pitch` apart; padded - length < 16.
+__aicore__ inline void ZeroPads(const AscendC::LocalTensor<float>& rows, uint32_t pitch,
+                                uint32_t length, uint32_t padded, uint32_t count) {
+  constexpr uint32_t kLanes = 8;  // of a block of 32 bytes
+  if (length == padded) {
+    return;
+  }
+  const uint32_t first = length / kLanes * kLanes;
+  uint64_t mask[2] = {((1ull << (padded - first)) - 1) & ~((1ull << (length - first)) - 1), 0};
+  constexpr uint32_t kMost = 255;  // repeats of one instruction, and blocks between two repeats
+  const bool atOnce = pitch / kLanes <= kMost;
+  const uint32_t step = atOnce ? kMost : 1;
+  for (uint32_t r = 0; r < count; r += step) {
+    const uint32_t n = count - r < step ? count - r : step;
+    AscendC::Duplicate(rows[r * pitch + first], 0.0F, mask, static_cast<uint8_t>(n), 1,
+                       static_cast<uint8_t>(atOnce ? pitch / kLanes : 0));
+  }
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_ALIGNED_COPY_H_
