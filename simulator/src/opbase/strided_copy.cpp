@@ -7,6 +7,8 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/options.h"
+
 namespace op::internal {
 namespace {
 
@@ -137,7 +139,7 @@ void CopyAs(uint8_t* dst, const uint8_t* src, std::vector<Dim> dims) {
   int64_t total = sizeof(T);
   for (const Dim& dim : dims) total *= dim.size;
   const int64_t threads =
-      std::min<int64_t>({std::max(1u, std::thread::hardware_concurrency()), 8, dims[0].size});
+      std::min<int64_t>({static_cast<int64_t>(aclsim::HostThreadCount()), 8, dims[0].size});
   // A dst that repeats elements has a dim of stride 0 or overlapping ones; order matters then, so it is not split. The check
   // for the first dim is enough: dims are sorted by stride unless something overlaps.
   int64_t inside = 0;
