@@ -45,7 +45,8 @@ bool DimsFit(const char* function, uint64_t dims) {
   return false;
 }
 
-// Callers may pass numbers that the enumerations do not have; read as plain integers, they stay defined.
+// Callers may pass numbers that the enumerations do not have; read as plain integers, they stay
+// defined.
 template <typename To, typename From>
 To FromCaller(const From& value, To undefined) {
   int number = 0;
@@ -325,7 +326,8 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
   return status;
 }
 
-// The index is CANN's for generated single-kernel operators; composite ones, as all here are, go by the tensor.
+// The index is CANN's for generated single-kernel operators; composite ones, as all here are, go by
+// the tensor.
 #define ACL_DEFINE_SET_ADDR(Suffix)                                                                \
   aclnnStatus aclSet##Suffix##TensorAddr(aclOpExecutor* executor, const size_t, aclTensor* tensor, \
                                          void* addr) {                                             \

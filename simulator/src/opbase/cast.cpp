@@ -25,8 +25,8 @@ inline constexpr bool kIsComplex =
 template <typename T>
 inline constexpr bool kIsNarrow = std::is_same_v<T, fp16_t> || std::is_same_v<T, bfloat16>;
 
-// A double that, rounded to any type of at most 51 mantissa bits, gives what the integer itself would give: bits that double
-// cannot hold are folded into its last one (round to odd).
+// A double that, rounded to any type of at most 51 mantissa bits, gives what the integer itself
+// would give: bits that double cannot hold are folded into its last one (round to odd).
 template <typename T>
 double OddDouble(T value) {
   if constexpr (sizeof(T) < 8) {
@@ -67,7 +67,8 @@ To FromFloat(float value) {
 template <typename To, typename From>
 To Saturate(From value) {
   constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
-  // The power of two above the range is exact in every floating type, the maximum itself may not be.
+  // The power of two above the range is exact in every floating type, the maximum itself may not
+  // be.
   constexpr From kHigh = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From{2};
   if (!(value > kLow)) return std::isnan(value) ? To{0} : std::numeric_limits<To>::min();
   if (value >= kHigh) return std::numeric_limits<To>::max();

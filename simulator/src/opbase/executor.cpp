@@ -37,9 +37,10 @@ bool SameBytes(const TensorUse& a, const TensorUse& b) {
          static_cast<char*>(b.storage->addr) + b.begin;
 }
 
-// A ViewCopy of a whole temporary into a plain contiguous output is not needed: the producer can write there at once. That
-// holds when exactly one task writes the temporary, completely, and nobody reads or writes the output's memory between the
-// two. The producer itself may read exactly the memory it then writes, as an operator called in place does.
+// A ViewCopy of a whole temporary into a plain contiguous output is not needed: the producer can
+// write there at once. That holds when exactly one task writes the temporary, completely, and
+// nobody reads or writes the output's memory between the two. The producer itself may read exactly
+// the memory it then writes, as an operator called in place does.
 bool CanWriteThrough(const std::vector<std::shared_ptr<Task>>& tasks, size_t copy) {
   const TensorUse& from = tasks[copy]->uses[0];
   const TensorUse& to = tasks[copy]->uses[1];

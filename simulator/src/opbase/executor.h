@@ -14,7 +14,8 @@
 
 namespace op::internal {
 
-// Tasks in order with their temporaries placed. Shared with runs under way, so that an executor may be destroyed meanwhile.
+// Tasks in order with their temporaries placed. Shared with runs under way, so that an executor may
+// be destroyed meanwhile.
 struct Plan {
   std::vector<std::shared_ptr<Task>> tasks;
   uint64_t workspaceBytes = 0;

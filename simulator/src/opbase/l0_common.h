@@ -21,12 +21,14 @@ bool CheckL0Args(const char* function, const aclTensor* x, const aclOpExecutor* 
 aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format format,
                      aclOpExecutor* executor);
 
-// Adds a host function with one input view and one output view. False when a view has no place in memory.
+// Adds a host function with one input view and one output view. False when a view has no place in
+// memory.
 bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out,
                  op::internal::HostTask::Body body, aclOpExecutor* executor,
                  bool isViewCopy = false);
 
-// Adds a copy of in to out, element by element in row-major order; their shapes may differ, their sizes must not.
+// Adds a copy of in to out, element by element in row-major order; their shapes may differ, their
+// sizes must not.
 bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,
              bool isViewCopy = false);
 

@@ -28,8 +28,8 @@ size_t ElementBytes(op::DataType dataType) {
   return static_cast<size_t>(ge::GetSizeByDataType(dataType));
 }
 
-// Adds along one dim of a [outer, dim, inner] block. Rows of inner elements are added in order, so the order per output
-// element is that of the dim, whatever the layout.
+// Adds along one dim of a [outer, dim, inner] block. Rows of inner elements are added in order, so
+// the order per output element is that of the dim, whatever the layout.
 template <typename T>
 void SumDim(const std::vector<T>& in, int64_t outer, int64_t dim, int64_t inner,
             std::vector<T>* out) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// l0op functions that move elements without looking at them: Contiguous, ViewCopy, Reshape, Transpose, Slice, BroadcastTo.
+// l0op functions that move elements without looking at them: Contiguous, ViewCopy, Reshape,
+// Transpose, Slice, BroadcastTo.
 #include <algorithm>
 #include <cstring>
 
@@ -78,7 +79,8 @@ void CopyViews(const std::vector<TensorUse>& uses, const std::vector<uint8_t*>& 
   const uint8_t* inStart = src - (in.first - in.begin);
   uint8_t* outStart = dst - (out.first - out.begin);
   const bool overlap = inStart < outStart + out.Bytes() && outStart < inStart + in.Bytes();
-  // Through a row-major buffer when memory is shared, or when neither side can be walked with the other's dims.
+  // Through a row-major buffer when memory is shared, or when neither side can be walked with the
+  // other's dims.
   if (overlap || (!sameDims && !in.rowMajor && !out.rowMajor)) {
     int64_t elements = 1;
     for (int64_t dim : in.dims) elements *= dim;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel launches: arguments to an operator call, tiling in the first stage, the launch itself on the stream.
+// Kernel launches: arguments to an operator call, tiling in the first stage, the launch itself on
+// the stream.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -27,8 +28,8 @@ class KernelTask : public Task {
   const aclsim::Soc* soc = nullptr;
 };
 
-// Outputs are about to be written in full, so what stays of the poison is an element that the kernel forgot. Memory that is
-// read as well is left alone.
+// Outputs are about to be written in full, so what stays of the poison is an element that the
+// kernel forgot. Memory that is read as well is left alone.
 void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
   for (const aclsim::GmRegion& out : regions) {
     if (out.kind != aclsim::RegionKind::kOutput) continue;
@@ -60,7 +61,8 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
     launch.regions.push_back(
         {aclsim::RegionKind::kWorkspace, input.workspace, workspaceBytes, "workspace"});
   }
-  // A copy per launch: a kernel that writes there must not change the next run of a repeatable executor.
+  // A copy per launch: a kernel that writes there must not change the next run of a repeatable
+  // executor.
   const AlignedBytes data(tiling.data.size());
   std::copy(tiling.data.begin(), tiling.data.end(), data.data());
   launch.args.push_back(data.data());
@@ -282,7 +284,8 @@ aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
   task->tilingText = TilingJson(*chosen, task->tiling.data);
   task->workspaceBytes = task->tiling.workspaceBytes;
   ExecutorState& state = executor->State();
-  // Optional inputs at the end may have been left out of the call, but the kernel still has an argument for them.
+  // Optional inputs at the end may have been left out of the call, but the kernel still has an
+  // argument for them.
   const size_t definedInputs = kernel.names.size() - packed.outputs.size();
   const size_t outputNames = std::max(definedInputs, packed.inputs.size());
   if (!AddUses(state, packed.inputs, kernel.names.data(), task.get())) return ACLNN_ERR_INNER;

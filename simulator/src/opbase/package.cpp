@@ -63,7 +63,8 @@ fs::path LibraryFolder() {
   return error ? fs::path() : path.parent_path();
 }
 
-// vendors/config.ini: load_priority=<vendor>,<vendor>. Without the file, every folder in the order of its name.
+// vendors/config.ini: load_priority=<vendor>,<vendor>. Without the file, every folder in the order
+// of its name.
 std::vector<fs::path> Vendors(const fs::path& vendors, std::vector<std::string>* tried) {
   std::vector<fs::path> roots;
   std::ifstream config(vendors / "config.ini");

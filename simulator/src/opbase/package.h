@@ -19,15 +19,17 @@ struct FoundOp {
   void* tilingLibrary = nullptr;  // dlopen handle; nullptr: the process itself
 };
 
-// Every package that has the operator, in order of priority: ASCEND_CUSTOM_OPP_PATH, ASCEND_OPP_PATH, the toolkit's own; then
-// the process. Empty with 561107 (no package anywhere) or 561003 (not in any) in *status and a report.
+// Every package that has the operator, in order of priority: ASCEND_CUSTOM_OPP_PATH,
+// ASCEND_OPP_PATH, the toolkit's own; then the process. Empty with 561107 (no package anywhere) or
+// 561003 (not in any) in *status and a report.
 std::vector<FoundOp> FindOpInPackages(const std::string& opType, int32_t* status);
 
 // SoftmaxGrad -> softmax_grad
 std::string SnakeCase(const std::string& opType);
 
-// The operator's dtypes, parameter by parameter, with absent ones (DT_UNDEFINED) filled in from its definition for the current
-// SoC. False with a reason when the definition rules the call out. Without a definition everything goes.
+// The operator's dtypes, parameter by parameter, with absent ones (DT_UNDEFINED) filled in from its
+// definition for the current SoC. False with a reason when the definition rules the call out.
+// Without a definition everything goes.
 bool ResolveTypes(const FoundOp& op, const std::vector<ge::DataType>& inputs,
                   const std::vector<ge::DataType>& outputs, std::vector<ge::DataType>* types,
                   std::vector<std::string>* names, std::string* why);
@@ -37,13 +39,15 @@ struct KernelEntry {
   std::vector<std::string> names;  // of inputs, then outputs, as the definition has them
 };
 
-// The kernel for these dtypes on the current SoC. 0, or 561003 with a report of everything that was tried.
+// The kernel for these dtypes on the current SoC. 0, or 561003 with a report of everything that was
+// tried.
 int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candidates,
                    const std::vector<ge::DataType>& inputs,
                    const std::vector<ge::DataType>& outputs, KernelEntry* kernel,
                    const FoundOp** chosen);
 
-// The tiling data as a JSON object, from the operator's <OpType>TilingJson function; empty when it has none.
+// The tiling data as a JSON object, from the operator's <OpType>TilingJson function; empty when it
+// has none.
 std::string TilingJson(const FoundOp& op, const std::vector<uint8_t>& data);
 
 }  // namespace op::internal

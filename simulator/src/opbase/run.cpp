@@ -12,7 +12,8 @@
 namespace op::internal {
 namespace {
 
-// Bytes of one use at the time of the run: device memory, translated again when the task runs, or host memory of the plan.
+// Bytes of one use at the time of the run: device memory, translated again when the task runs, or
+// host memory of the plan.
 struct BoundUse {
   const void* device = nullptr;
   uint8_t* host = nullptr;

@@ -43,13 +43,15 @@ struct Storage {
   bool ownerDestroyed = false;         // kCaller: the tensor that brought the address is gone
   std::unique_ptr<AlignedBytes> host;  // kHost
 
-  // Set by planning, kTemporary: bytes from the start of the workspace, or of boundTo, whose memory it then shares.
+  // Set by planning, kTemporary: bytes from the start of the workspace, or of boundTo, whose memory
+  // it then shares.
   uint64_t offset = 0;
   std::shared_ptr<Storage> boundTo;
 };
 
-// Makes and destroys every handle, and knows which are alive. The memory of destroyed ones is kept for a while, so that
-// a stale pointer is recognised instead of hitting a new object at the same address.
+// Makes and destroys every handle, and knows which are alive. The memory of destroyed ones is kept
+// for a while, so that a stale pointer is recognised instead of hitting a new object at the same
+// address.
 struct HandleMaker {
   static aclTensor* NewTensor(const Shape& viewShape, const Strides* strides, int64_t offset,
                               DataType dataType, Format format, const Shape& storageShape,

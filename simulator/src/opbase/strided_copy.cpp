@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views are reduced to as few dims as possible; what remains is runs (memcpy), a tiled transpose, or a plain loop over rows.
+// Views are reduced to as few dims as possible; what remains is runs (memcpy), a tiled transpose,
+// or a plain loop over rows.
 #include "opbase/strided_copy.h"
 
 #include <algorithm>
@@ -36,8 +37,9 @@ void CopyRow(T* __restrict dst, int64_t dstStride, const T* __restrict src, int6
   }
 }
 
-// dst runs along columns, src along rows. Squares go through a buffer, so that memory is read and written in whole cache lines
-// even where a stride is a power of two and its lines compete for one place in the cache.
+// dst runs along columns, src along rows. Squares go through a buffer, so that memory is read and
+// written in whole cache lines even where a stride is a power of two and its lines compete for one
+// place in the cache.
 template <typename T>
 void TransposeBlock(T* __restrict dst, int64_t dstRow, const T* __restrict src, int64_t srcCol,
                     int64_t rows, int64_t cols) {
@@ -89,8 +91,9 @@ class Copier {
   const std::vector<Dim>& dims_;
 };
 
-// Outer dims first by dst stride, so that writes are as local as they can be; neighbours that continue each other become one.
-// The order of dims stays when dst repeats elements, because the last write in row-major order has to win.
+// Outer dims first by dst stride, so that writes are as local as they can be; neighbours that
+// continue each other become one. The order of dims stays when dst repeats elements, because the
+// last write in row-major order has to win.
 std::vector<Dim> Simplify(const std::vector<int64_t>& dstStrides,
                           const std::vector<int64_t>& srcStrides,
                           const std::vector<int64_t>& dims) {
@@ -121,7 +124,8 @@ std::vector<Dim> Simplify(const std::vector<int64_t>& dstStrides,
       merged.push_back(dim);
     }
   }
-  // Bring the dim along which src is contiguous next to the innermost one, where the transpose looks for it.
+  // Bring the dim along which src is contiguous next to the innermost one, where the transpose
+  // looks for it.
   if (distinct && merged.size() > 2 && merged.back().dst == 1 && merged.back().src != 1) {
     const auto found =
         std::find_if(merged.begin(), merged.end() - 1, [](const Dim& dim) { return dim.src == 1; });
@@ -140,8 +144,9 @@ void CopyAs(uint8_t* dst, const uint8_t* src, std::vector<Dim> dims) {
   for (const Dim& dim : dims) total *= dim.size;
   const int64_t threads =
       std::min<int64_t>({static_cast<int64_t>(aclsim::HostThreadCount()), 8, dims[0].size});
-  // A dst that repeats elements has a dim of stride 0 or overlapping ones; order matters then, so it is not split. The check
-  // for the first dim is enough: dims are sorted by stride unless something overlaps.
+  // A dst that repeats elements has a dim of stride 0 or overlapping ones; order matters then, so
+  // it is not split. The check for the first dim is enough: dims are sorted by stride unless
+  // something overlaps.
   int64_t inside = 0;
   for (size_t i = 1; i < dims.size(); ++i) inside += std::abs(dims[i].dst) * (dims[i].size - 1);
   if (total < kParallelBytes || threads < 2 || std::abs(dims[0].dst) <= inside) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an executor. A task is complete when it is added: shapes and strides are copied, only addresses come later.
+// The steps of an executor. A task is complete when it is added: shapes and strides are copied,
+// only addresses come later.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ struct TensorUse {
   int64_t Bytes() const { return end - begin; }
 };
 
-// False, with a reason reported, for views that have no bytes (negative dims, types without a size).
+// False, with a reason reported, for views that have no bytes (negative dims, types without a
+// size).
 bool MakeUse(const aclTensor* tensor, std::string name, TensorUse* use);
 
 struct TaskInput {

@@ -11,8 +11,9 @@ namespace op::internal {
 // Dims of size 1 are ignored; 0 or 1 elements always are row-major.
 bool IsRowMajor(const Shape& shape, const Strides& strides);
 
-// Smallest and largest element index that a view touches, counted from the start of its storage. For an empty view, *first is
-// the offset and *last one less. False when dims are negative or the numbers overflow.
+// Smallest and largest element index that a view touches, counted from the start of its storage.
+// For an empty view, *first is the offset and *last one less. False when dims are negative or the
+// numbers overflow.
 bool ElementRange(const Shape& shape, const Strides& strides, int64_t offset, int64_t* first,
                   int64_t* last);
 
@@ -20,8 +21,9 @@ bool ElementRange(const Shape& shape, const Strides& strides, int64_t offset, in
 bool ByteRange(const Shape& shape, const Strides& strides, int64_t offset, DataType dataType,
                int64_t* begin, int64_t* end);
 
-// Whether every element lies inside the storage that the caller described; reports what does not fit, calling the tensor
-// name. Views that an executor made count from the same storage, temporaries are as large as they need to be.
+// Whether every element lies inside the storage that the caller described; reports what does not
+// fit, calling the tensor name. Views that an executor made count from the same storage,
+// temporaries are as large as they need to be.
 bool CheckView(const aclTensor* tensor, const char* name);
 
 }  // namespace op::internal

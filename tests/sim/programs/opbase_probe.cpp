@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclnn functions around single l0 built-ins, and around the operator ProbeShift of opbase_probe_op.cpp.
+// aclnn functions around single l0 built-ins, and around the operator ProbeShift of
+// opbase_probe_op.cpp.
 #include "aclnn_kernels/broadcast_to.h"
 #include "aclnn_kernels/cast.h"
 #include "aclnn_kernels/common/op_error_check.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel of ProbeShift. Leaves out the last element when the bias is negative, and reads past the end when it is -1000.
+// Kernel of ProbeShift. Leaves out the last element when the bias is negative, and reads past the
+// end when it is -1000.
 #include "kernel_operator.h"
 #include "opbase_probe_tiling.h"
 

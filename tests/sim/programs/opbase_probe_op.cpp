@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definition and tiling of ProbeShift: y = x + bias, with the refusals and requests that its tests ask for by the bias.
+// Definition and tiling of ProbeShift: y = x + bias, with the refusals and requests that its tests
+// ask for by the bias.
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>

@@ -46,7 +46,8 @@ struct TilingResult {
   bool needAtomic = false;  // the kernel adds to what its outputs hold
 };
 
-// Both return 0 or an aclnn status with the reason reported; what user code reported or threw comes with it.
+// Both return 0 or an aclnn status with the reason reported; what user code reported or threw comes
+// with it.
 int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result);
 // Writes shapes, and dtypes where a function infers them, to call->outputs.
 int32_t RunInferShape(gert::OpImplEntry& op, OpCall* call);

@@ -198,7 +198,8 @@ OpImplRegisterV2& OpImplRegisterV2::TilingParse(TilingParseFunc func,
   entry_->deleteCompileInfo = deleter;
   return *this;
 }
-// Host tensors always reach tiling with their data here, and shapes never depend on results, so there is nothing to note.
+// Host tensors always reach tiling with their data here, and shapes never depend on results, so
+// there is nothing to note.
 OpImplRegisterV2& OpImplRegisterV2::InputsDataDependency(std::initializer_list<int32_t>) {
   return *this;
 }

@@ -63,8 +63,9 @@ struct ResolvedOp {
 bool ResolveOp(const ops::OpDef& def, const std::string& socShortName, ResolvedOp* resolved,
                std::string* why);
 
-// The column of the dtype table that fits; DT_UNDEFINED stands for an absent tensor and fits anything. -1 when none does.
-// On success the types of every parameter, absent ones included, are in *types.
+// The column of the dtype table that fits; DT_UNDEFINED stands for an absent tensor and fits
+// anything. -1 when none does. On success the types of every parameter, absent ones included, are
+// in *types.
 int MatchDataTypes(const ResolvedOp& op, const std::vector<ge::DataType>& inputs,
                    const std::vector<ge::DataType>& outputs, std::vector<ge::DataType>* types);
 
