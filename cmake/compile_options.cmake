@@ -3,7 +3,7 @@
 add_library(aclgrad_options INTERFACE)
 # No contraction: a simulated multiply and add round twice on every host, as the instructions do.
 target_compile_options(aclgrad_options INTERFACE -Wall -Wextra -ffp-contract=off)
-if(ACLGRAD_WERROR)
+if(ACLGRAD_WERROR OR DEFINED ENV{ACLGRAD_WERROR})
   target_compile_options(aclgrad_options INTERFACE -Werror)
 endif()
 if(ACLGRAD_SANITIZE)

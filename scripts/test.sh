@@ -5,22 +5,26 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-  echo "Usage: scripts/test.sh [pytest arguments]"
+  echo "Usage: scripts/test.sh [--torch] [pytest arguments]"
   echo
-  echo "Sets up .venv, builds, runs all tests (or those named). The project's own options for pytest:"
+  echo "Sets up .venv, builds, runs all tests (or those named). --torch installs torch first, the tests' second oracle."
+  echo "The project's own options for pytest:"
   echo "  --device sim|npu  where operators run      --seed N  other random values      --update  rewrite tests/codegen_ref"
   exit 0
 fi
 
+want_torch=0
+if [[ ${1:-} == --torch ]]; then
+  want_torch=1
+  shift
+fi
 need_compiler
 set_up test
-# A second oracle for a few tests; they are skipped, with the reason, where it cannot be had.
-torch_stamp=$venv/.aclgrad-torch-tried
-if [[ ! -f $torch_stamp ]]; then
-  echo "installing torch (CPU), the second oracle of the tests"
+# A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
+if ((want_torch)) && ! "$venv/bin/python" -c 'import torch' 2>/dev/null; then
+  echo "installing torch, the second oracle of the tests"
   quietly "$venv/bin/python" -m pip install --disable-pip-version-check --only-binary :all: torch==2.13.0 2>/dev/null ||
     echo "torch is not available here: the tests that compare with it will be skipped"
-  touch "$torch_stamp"
 fi
 "$venv/bin/aclgrad" build
 cd "$root"

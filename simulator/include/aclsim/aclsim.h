@@ -14,13 +14,13 @@ extern "C" {
 #define ACLSIM_API __attribute__((visibility("default")))
 
 typedef struct aclsimLaunchStats {
-  uint64_t launches;        // kernel launches since the last reset
-  uint64_t gmReadBytes;     // bytes that kernels moved GM -> UB (checked mode)
-  uint64_t gmWriteBytes;    // bytes that kernels moved UB -> GM (checked mode)
-  uint64_t instructions;    // device instructions executed (checked mode)
-  uint64_t ubPeakBytes;     // most UB that one core allocated
-  uint64_t kernelNanos;     // host time inside kernel launches
-  uint32_t blockDim;        // of the last launch
+  uint64_t launches;      // kernel launches since the last reset
+  uint64_t gmReadBytes;   // bytes that kernels moved GM -> UB (checked mode)
+  uint64_t gmWriteBytes;  // bytes that kernels moved UB -> GM (checked mode)
+  uint64_t instructions;  // device instructions executed (checked mode)
+  uint64_t ubPeakBytes;   // most UB that one core allocated
+  uint64_t kernelNanos;   // host time inside kernel launches
+  uint32_t blockDim;      // of the last launch
   uint32_t reserved;
 } aclsimLaunchStats;
 
@@ -41,8 +41,9 @@ ACLSIM_API const char* aclsimSocNames(void);
 
 // Launches an extern "C" __global__ kernel of any shared library on the current device: args are device pointers in the
 // kernel's order, each with the bytes that the kernel may touch from there. Asynchronous like every launch.
-ACLSIM_API int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim, uint64_t tilingKey,
-                                      void* const* args, const uint64_t* argBytes, size_t argCount, void* stream);
+ACLSIM_API int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim,
+                                      uint64_t tilingKey, void* const* args,
+                                      const uint64_t* argBytes, size_t argCount, void* stream);
 
 // libnnopbase.so: runs the registered tiling function of opType for the current SoC, without data and without a launch.
 // Writes a JSON object {"op","soc","blockDim","tilingKey","workspaceBytes","tiling":{...fields...}} to json. Returns 0,
@@ -54,15 +55,16 @@ typedef struct aclsimTensorDesc {
 } aclsimTensorDesc;
 typedef struct aclsimAttr {
   enum { ACLSIM_INT, ACLSIM_FLOAT, ACLSIM_BOOL, ACLSIM_STRING, ACLSIM_LIST_INT } kind;
-  int64_t i;             // ACLSIM_INT, ACLSIM_BOOL
-  double f;              // ACLSIM_FLOAT
-  const char* s;         // ACLSIM_STRING
-  const int64_t* list;   // ACLSIM_LIST_INT
+  int64_t i;            // ACLSIM_INT, ACLSIM_BOOL
+  double f;             // ACLSIM_FLOAT
+  const char* s;        // ACLSIM_STRING
+  const int64_t* list;  // ACLSIM_LIST_INT
   uint64_t listSize;
 } aclsimAttr;
-ACLSIM_API int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* inputs, size_t inputCount,
-                                   const aclsimTensorDesc* outputs, size_t outputCount, const aclsimAttr* attrs,
-                                   size_t attrCount, char* json, size_t jsonSize);
+ACLSIM_API int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* inputs,
+                                   size_t inputCount, const aclsimTensorDesc* outputs,
+                                   size_t outputCount, const aclsimAttr* attrs, size_t attrCount,
+                                   char* json, size_t jsonSize);
 
 #ifdef __cplusplus
 }

@@ -57,7 +57,8 @@ struct Record {
 
 class Core {
  public:
-  Core(const KernelLaunch& launch, uint32_t index, uint8_t* ub, const std::vector<Observer*>& observers);
+  Core(const KernelLaunch& launch, uint32_t index, uint8_t* ub,
+       const std::vector<Observer*>& observers);
 
   // The core that runs on this thread; a fault when kernel code runs outside a launch.
   static Core& Current();
@@ -70,7 +71,9 @@ class Core {
 
   // --- UB ---
   uint8_t* const ub;
-  uint64_t UbOffset(const void* addr) const { return static_cast<uint64_t>(static_cast<const uint8_t*>(addr) - ub); }
+  uint64_t UbOffset(const void* addr) const {
+    return static_cast<uint64_t>(static_cast<const uint8_t*>(addr) - ub);
+  }
   // [addr, addr + bytes) must lie inside the operand's buffer. role names the operand: "dst", "src0", ...
   void CheckUb(const Ub& operand, int64_t begin, int64_t end, const char* role);
   void CheckUbAlign(const Ub& operand, uint32_t align, const char* role);
@@ -88,8 +91,8 @@ class Core {
   uint64_t ubPeak = 0;
   bool maskCounter = false;
   uint64_t maskBits[2] = {~0ull, ~0ull};
-  std::array<std::array<uint8_t, 8>, 40> flags{};      // SetFlag minus WaitFlag
-  std::array<std::array<bool, 8>, 40> allocated{};     // AllocEventID
+  std::array<std::array<uint8_t, 8>, 40> flags{};   // SetFlag minus WaitFlag
+  std::array<std::array<bool, 8>, 40> allocated{};  // AllocEventID
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;
   const char* instruction = "";  // the running one, for fault reports

@@ -17,7 +17,8 @@ constexpr int kMaxFrames = 48;
 
 // Address and folder of the simulator's own libraries and headers: frames there are never the kernel's.
 bool IsSimulatorFile(const std::string& file) {
-  return file.find("/include/ascendc/") != std::string::npos || file.find("/simulator/src/") != std::string::npos;
+  return file.find("/include/ascendc/") != std::string::npos ||
+         file.find("/simulator/src/") != std::string::npos;
 }
 
 std::string ShellQuoted(const std::string& text) {
@@ -30,8 +31,8 @@ std::string ShellQuoted(const std::string& text) {
 
 // "file:line" pairs of one address, inlined callers included, innermost first.
 std::vector<SourceLine> Symbolise(const std::string& module, uintptr_t offset) {
-  const std::string command =
-      Format("addr2line -ie %s 0x%zx 2>/dev/null", ShellQuoted(module).c_str(), static_cast<size_t>(offset));
+  const std::string command = Format("addr2line -ie %s 0x%zx 2>/dev/null",
+                                     ShellQuoted(module).c_str(), static_cast<size_t>(offset));
   std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::vector<SourceLine> lines;
   if (!pipe) {
@@ -90,16 +91,19 @@ void ThrowFault(std::string kind, std::string detail, std::string advice) {
 }
 
 SourceLine FindKernelLine(const std::vector<void*>& stack) {
-  SourceLine fallback;  // module and offset of the first frame, for kernels without debug information
+  SourceLine
+      fallback;  // module and offset of the first frame, for kernels without debug information
   Dl_info self{};
   dladdr(reinterpret_cast<const void*>(&FindKernelLine), &self);
   for (void* frame : stack) {
     Dl_info info{};
-    if (dladdr(frame, &info) == 0 || info.dli_fname == nullptr || info.dli_fbase == self.dli_fbase) {
+    if (dladdr(frame, &info) == 0 || info.dli_fname == nullptr ||
+        info.dli_fbase == self.dli_fbase) {
       continue;
     }
     // A return address is one past the call.
-    const uintptr_t offset = reinterpret_cast<uintptr_t>(frame) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1;
+    const uintptr_t offset =
+        reinterpret_cast<uintptr_t>(frame) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1;
     for (SourceLine& line : Symbolise(info.dli_fname, offset)) {
       if (!IsSimulatorFile(line.file)) {
         line.text = ReadLine(line.file, line.line);
@@ -107,7 +111,8 @@ SourceLine FindKernelLine(const std::vector<void*>& stack) {
       }
     }
     if (fallback.file.empty()) {
-      fallback.file = std::string(info.dli_fname) + "+" + Format("0x%zx", static_cast<size_t>(offset));
+      fallback.file =
+          std::string(info.dli_fname) + "+" + Format("0x%zx", static_cast<size_t>(offset));
     }
   }
   return fallback;

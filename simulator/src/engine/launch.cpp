@@ -134,8 +134,8 @@ void CallKernel(const void* entry, const std::vector<uint8_t*>& args, std::index
 
 std::string Report(const KernelLaunch& launch, const Core& core, const KernelFault& fault) {
   const SourceLine line = FindKernelLine(fault.stack);
-  std::string text = Format("kernel fault [%s] in %s, core %u of %u", fault.kind.c_str(), launch.opType.c_str(), core.index,
-                            launch.blockDim);
+  std::string text = Format("kernel fault [%s] in %s, core %u of %u", fault.kind.c_str(),
+                            launch.opType.c_str(), core.index, launch.blockDim);
   if (core.instruction[0] != '\0') {
     text += Format(", %s", core.instruction);
   }
@@ -145,7 +145,8 @@ std::string Report(const KernelLaunch& launch, const Core& core, const KernelFau
     text += Format("\n  at %s (no line: build the kernel with -g)", line.file.c_str());
   }
   text += "\n  " + fault.detail + "\n  " + fault.advice;
-  text += Format("\n  soc %s, tiling key %llu", launch.soc->name.c_str(), static_cast<unsigned long long>(launch.tilingKey));
+  text += Format("\n  soc %s, tiling key %llu", launch.soc->name.c_str(),
+                 static_cast<unsigned long long>(launch.tilingKey));
   if (!launch.tilingText.empty()) {
     text += ", tiling " + launch.tilingText;
   }
@@ -157,8 +158,10 @@ void CheckKernelEnd(Core& core) {
   core.instruction = "end of kernel";
   if (core.tilingKeyAsked && !core.tilingKeyMatched) {
     ThrowFault("tiling-key-unknown",
-               Format("no TILING_KEY_IS matched tiling key %llu", static_cast<unsigned long long>(core.launch.tilingKey)),
-               "Hardware would run an empty kernel and leave the output untouched. Make the tiling function and the kernel "
+               Format("no TILING_KEY_IS matched tiling key %llu",
+                      static_cast<unsigned long long>(core.launch.tilingKey)),
+               "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
+               "function and the kernel "
                "agree on the keys.");
   }
   for (const QueInfo& que : core.ques) {
@@ -166,7 +169,8 @@ void CheckKernelEnd(Core& core) {
       ThrowFault("queue-leak",
                  Format("%zu tensor(s) still enqueued at the end\n  queue: %s", que.queued.size(),
                         core.DescribeBuffer(que.queued[0]).c_str()),
-                 "Hardware leaves an event set for the next kernel, which may hang. DeQue and free every tensor.");
+                 "Hardware leaves an event set for the next kernel, which may hang. DeQue and free "
+                 "every tensor.");
     }
   }
 }
@@ -177,7 +181,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
   LaunchResult result;
   result.stats.blockDim = launch.blockDim;
   std::mutex resultMutex;
-  uint32_t firstFault = UINT32_MAX;  // the lowest core's report, so that it does not depend on host threads
+  uint32_t firstFault =
+      UINT32_MAX;  // the lowest core's report, so that it does not depend on host threads
   const bool checked = CheckedMode();
   const auto fail = [&](uint32_t core, std::string message) {
     const std::lock_guard<std::mutex> lock(resultMutex);
@@ -189,8 +194,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
   };
   try {
     if (launch.entry == nullptr || launch.soc == nullptr || launch.args.size() > kMaxKernelArgs) {
-      fail(0, Format("launch of %s refused: %zu arguments, at most %zu; entry %p", launch.opType.c_str(),
-                     launch.args.size(), kMaxKernelArgs, launch.entry));
+      fail(0, Format("launch of %s refused: %zu arguments, at most %zu; entry %p",
+                     launch.opType.c_str(), launch.args.size(), kMaxKernelArgs, launch.entry));
       return result;
     }
     const auto runCore = [&](uint32_t index) {

@@ -21,13 +21,13 @@ struct GmRegion {
 };
 
 struct KernelLaunch {
-  std::string opType;            // "SoftmaxGrad", for messages
-  const void* entry = nullptr;   // extern "C" __global__ function of the kernel library
-  std::vector<uint8_t*> args;    // backing addresses in order: inputs, outputs, workspace, tiling
+  std::string opType;           // "SoftmaxGrad", for messages
+  const void* entry = nullptr;  // extern "C" __global__ function of the kernel library
+  std::vector<uint8_t*> args;   // backing addresses in order: inputs, outputs, workspace, tiling
   std::vector<GmRegion> regions;
   uint32_t blockDim = 1;
   uint64_t tilingKey = 0;
-  std::string tilingText;        // printed with a fault; may be empty
+  std::string tilingText;  // printed with a fault; may be empty
   const Soc* soc = nullptr;
 };
 

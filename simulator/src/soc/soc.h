@@ -9,17 +9,19 @@
 namespace aclsim {
 
 struct Soc {
-  std::string name;          // "Ascend910B2", as ACLGRAD_SOC and aclrtGetSocName spell it
-  std::string shortName;     // "Ascend910B": what PlatformAscendC and OpDef's AddConfig (lower case) use
-  uint32_t npuArch = 0;      // 2201, 2002, 1001, 3002, 3510
-  uint32_t cceAicore = 0;    // 220, 200, 100, 300, 310
-  uint32_t aicCores = 0;     // AI cores (cube)
-  uint32_t aivCores = 0;     // cores that run a vector kernel: vector cores, or AI cores where they are one unit
+  std::string name;  // "Ascend910B2", as ACLGRAD_SOC and aclrtGetSocName spell it
+  std::string
+      shortName;  // "Ascend910B": what PlatformAscendC and OpDef's AddConfig (lower case) use
+  uint32_t npuArch = 0;    // 2201, 2002, 1001, 3002, 3510
+  uint32_t cceAicore = 0;  // 220, 200, 100, 300, 310
+  uint32_t aicCores = 0;   // AI cores (cube)
+  uint32_t aivCores =
+      0;  // cores that run a vector kernel: vector cores, or AI cores where they are one unit
   uint32_t vecFreqMhz = 0;
   uint64_t ubBytes = 0;        // what a kernel may address
   uint64_t ubTilingBytes = 0;  // what PlatformAscendC::GetCoreMemSize(UB) reports to tiling
   uint64_t l1Bytes = 0, l0aBytes = 0, l0cBytes = 0, l2Bytes = 0, memBytes = 0;
-  bool dataCopyPad = false;    // byte-granular GM<->UB copies
+  bool dataCopyPad = false;  // byte-granular GM<->UB copies
   bool bf16 = false;
 };
 
