@@ -72,7 +72,11 @@ SPEC = OpSpec(
         "ascend310b": (FLOAT, FLOAT16),
         "ascend910": (FLOAT, FLOAT16),
     },
-    kernels={"ascend910b": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16, BF16))},
+    kernels={
+        "ascend910b": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16, BF16)),
+        "ascend310p": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16)),
+        "ascend910": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16)),
+    },
     checks=(
         ResultPointers(),
         NotNull("gradOutput"),

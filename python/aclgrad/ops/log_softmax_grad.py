@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnLogSoftmaxBackward: gradient of log-softmax from its output."""
+
+import numpy as np
+
+from aclgrad.cases import same_shape_grid
+from aclgrad.checks import (
+    DimInRange,
+    DtypeSupported,
+    NotNull,
+    RankAtMost,
+    ResultPointers,
+    ReturnIfEmpty,
+    SameDtype,
+    SameShape,
+)
+from aclgrad.dtypes import BF16, FLOAT, FLOAT16
+from aclgrad.spec import (
+    Attr,
+    CastTo,
+    CopyTo,
+    Float64,
+    KernelAttr,
+    KernelTensor,
+    Launch,
+    MakeContiguous,
+    OpSpec,
+    Tensor,
+    WrapDim,
+)
+
+
+def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803  API names
+    """Evaluate out = g - sum(g)*exp(y) in this order, which settles what an Inf becomes."""
+    total = gradOutput if gradOutput.ndim == 0 else gradOutput.sum(axis=dim, keepdims=True)
+    result: Float64 = gradOutput - total * np.exp(output)
+    return result
+
+
+def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803
+    """Magnitudes that cancel in the golden: the gradients and their weighted sum."""
+    size = np.abs(gradOutput)
+    total = size if size.ndim == 0 else size.sum(axis=dim, keepdims=True)
+    result: Float64 = np.maximum(size, total * np.exp(output))
+    return result
+
+
+SPEC = OpSpec(
+    op_type="LogSoftmaxGrad",
+    api="aclnnLogSoftmaxBackward",
+    header="logsoftmax_backward",
+    brief="Gradient of log-softmax with respect to its input.",
+    formula="out = gradOutput - sum(gradOutput, dim, keepdim) * exp(output)",
+    args=(
+        Tensor("gradOutput", "gradient that arrives from the layer above"),
+        Tensor("output", "result of the forward log-softmax; same shape and dtype as gradOutput"),
+        Attr(
+            "dim", "int64_t", -1, "dim that the log-softmax ran over; negative counts from the back"
+        ),
+        Tensor(
+            "out", "gradient of the input; same shape as gradOutput; other dtypes by cast", True
+        ),
+    ),
+    inputs=(KernelTensor("grad", "gradOutput"), KernelTensor("x", "output")),
+    outputs=(KernelTensor("y", "out"),),
+    attrs=(KernelAttr("axis", "dim", "ListInt"),),
+    dtypes={
+        "ascend910b": (FLOAT, FLOAT16, BF16),
+        "ascend910_93": (FLOAT, FLOAT16, BF16),
+        "ascend950": (FLOAT, FLOAT16, BF16),
+        "ascend310p": (FLOAT, FLOAT16),
+        "ascend910": (FLOAT, FLOAT16),
+    },
+    kernels={
+        "ascend910b": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16, BF16)),
+        "ascend310p": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16)),
+        "ascend910": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16)),
+    },
+    checks=(
+        ResultPointers(),
+        NotNull("output"),
+        NotNull("gradOutput"),
+        NotNull("out"),
+        ReturnIfEmpty(("gradOutput", "output"), regbase=False),
+        DtypeSupported("output"),
+        DtypeSupported("gradOutput"),
+        SameDtype("output", "gradOutput"),
+        RankAtMost("gradOutput", 8),
+        RankAtMost("output", 8),
+        SameShape("output", "gradOutput"),
+        SameShape("out", "gradOutput"),
+        DimInRange("dim", of="gradOutput"),
+        ReturnIfEmpty(("gradOutput", "output"), regbase=True),
+    ),
+    lowering=(
+        MakeContiguous("gradOutput"),
+        MakeContiguous("output"),
+        WrapDim("dim", of="gradOutput"),
+        Launch(like="gradOutput"),
+        CastTo("out"),
+        CopyTo("out"),
+    ),
+    golden=golden,
+    terms=terms,
+    cases=same_shape_grid,
+    notes=(
+        (
+            "FLOAT16 and BF16 are computed in float32 and rounded once. The result does not depend"
+            " on the number of cores."
+        ),
+        (
+            "exp(output) may overflow: Inf times a sum of 0 is NaN. output = -inf leaves gradOutput"
+            " as it is."
+        ),
+        "All tensors may be strided, offset, transposed; inputs may be expanded (stride 0).",
+        "A tensor of rank 0 counts as one element along one dim.",
+    ),
+)
