@@ -113,7 +113,7 @@ def test_wheel_works_outside_the_checkout(installed: Path, tmp_path: Path) -> No
     assert text.startswith(str(installed)) and text.split()[-1] == "-2.0"
     words = run(command, "config", "--cflags", "--libs").split()
     assert all(str(installed) in word for word in words if word[:2] in ("-I", "-L"))
-    run("g++", ROOT / "examples/softmax_backward.cpp", *words, "-o", tmp_path / "program")
+    run("g++", ROOT / "examples/aclnn_softmax_backward.cpp", *words, "-o", tmp_path / "program")
     assert run(tmp_path / "program").startswith("-0.312500")
     assert "package with its toolkit inside" in run(command, "doctor")
     assert "fp16" in run(command, "test", "--fast", "--dtype", "fp16")

@@ -1,23 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m aclgrad.codegen --out DIR --include-dir DIR``: what the CMake build calls."""
+"""``python -m aclgrad.codegen --out DIR --include-dir DIR``: what the CMake build calls.
+
+``python -m aclgrad.codegen --docs`` writes the API pages, the README's support table and the
+example programs of the checkout instead.
+"""
 
 import argparse
 from pathlib import Path
 
+from aclgrad.codegen import docs
 from aclgrad.codegen.render import generate
+from aclgrad.runtime.toolkit import checkout
 
 
 def main() -> None:
-    """Generate everything; print the files that changed."""
-    parser = argparse.ArgumentParser(prog="python -m aclgrad.codegen", description=__doc__)
-    parser.add_argument(
-        "--out", type=Path, required=True, help="folder for sources and operators.cmake"
+    """Generate sources or documents; print the files that changed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m aclgrad.codegen", description="Writes what is derived from the specs."
+    )
+    kinds = parser.add_mutually_exclusive_group(required=True)
+    kinds.add_argument("--out", type=Path, help="folder for sources and operators.cmake")
+    kinds.add_argument(
+        "--docs", action="store_true", help="documents and examples of this checkout"
     )
     parser.add_argument(
         "--include-dir", type=Path, help="folder for public headers (default OUT/aclnnop)"
     )
     args = parser.parse_args()
-    for path in generate(args.out, args.include_dir or args.out / "aclnnop"):
+    if args.docs:
+        root = checkout()
+        if root is None:
+            parser.error("--docs: this package is installed; run it from a source checkout")
+        changed = docs.write(root)
+    else:
+        changed = generate(args.out, args.include_dir or args.out / "aclnnop")
+    for path in changed:
         print(f"generated {path}")
 
 
