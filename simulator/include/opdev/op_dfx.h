@@ -71,6 +71,10 @@ std::vector<HandleArg> ToHandleArgs(const std::tuple<Ts...>& args) {
 aclnnStatus EnterPhase1(const char* api, aclOpExecutor** executor, const uint64_t* workspaceSize,
                         const char* inNames, const std::vector<HandleArg>& in, const char* outNames,
                         const std::vector<HandleArg>& out);
+// For functions that check the two pointers themselves, later.
+aclnnStatus EnterPhase1WithoutPointers(const char* api, const char* inNames,
+                                       const std::vector<HandleArg>& in, const char* outNames,
+                                       const std::vector<HandleArg>& out);
 void EnterPhase2(const char* api);
 void EnterL0(const char* name);
 template <typename... Ts>
@@ -99,6 +103,17 @@ void Unused(const Ts&...) {}
         #APIName, executor, workspaceSize, #IN, op::internal::ToHandleArgs(IN), #OUT,   \
         op::internal::ToHandleArgs(OUT));                                               \
     if (dfxStatus != ACLNN_SUCCESS) return dfxStatus;                                   \
+  } while (false)
+
+// The same without a look at executor and workspaceSize.
+#define L2_DFX_PHASE_1_WITHOUT_CACHE(APIName, IN, OUT)                                         \
+  static_assert(op::ValidDfxName(#APIName "GetWorkspaceSize", __func__),                       \
+                "L2_DFX_PHASE_1_WITHOUT_CACHE must name its function, " #APIName               \
+                "GetWorkspaceSize");                                                           \
+  do {                                                                                         \
+    const aclnnStatus dfxStatus = op::internal::EnterPhase1WithoutPointers(                    \
+        #APIName, #IN, op::internal::ToHandleArgs(IN), #OUT, op::internal::ToHandleArgs(OUT)); \
+    if (dfxStatus != ACLNN_SUCCESS) return dfxStatus;                                          \
   } while (false)
 
 #define L2_DFX_PHASE_2(APIName)                                      \

@@ -117,19 +117,27 @@ CallContext& CurrentCall() {
   return context;
 }
 
-aclnnStatus EnterPhase1(const char* api, aclOpExecutor** executor, const uint64_t* workspaceSize,
-                        const char* inNames, const std::vector<HandleArg>& in, const char* outNames,
-                        const std::vector<HandleArg>& out) {
+aclnnStatus EnterPhase1WithoutPointers(const char* api, const char* inNames,
+                                       const std::vector<HandleArg>& in, const char* outNames,
+                                       const std::vector<HandleArg>& out) {
   CallContext& call = CurrentCall();
   call.api = api;
   call.tensors.clear();
+  return CheckArgs(inNames, in) && CheckArgs(outNames, out) ? ACLNN_SUCCESS
+                                                            : ACLNN_ERR_PARAM_INVALID;
+}
+
+aclnnStatus EnterPhase1(const char* api, aclOpExecutor** executor, const uint64_t* workspaceSize,
+                        const char* inNames, const std::vector<HandleArg>& in, const char* outNames,
+                        const std::vector<HandleArg>& out) {
+  CurrentCall().api = api;
+  CurrentCall().tensors.clear();
   if (workspaceSize == nullptr || executor == nullptr) {
     OP_LOGE(ACLNN_ERR_PARAM_NULLPTR, "argument %s is NULL",
             workspaceSize == nullptr ? "workspaceSize" : "executor");
     return ACLNN_ERR_PARAM_NULLPTR;
   }
-  if (!CheckArgs(inNames, in) || !CheckArgs(outNames, out)) return ACLNN_ERR_PARAM_INVALID;
-  return ACLNN_SUCCESS;
+  return EnterPhase1WithoutPointers(api, inNames, in, outNames, out);
 }
 
 void EnterPhase2(const char* api) {
