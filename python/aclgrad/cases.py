@@ -75,6 +75,9 @@ def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) ->
         # The sizes that a forward softmax has: rows sum to about 1.
         row = max(desc.shape[-1] if desc.shape else 1, 1)
         data = rng.exponential(1.0, size) / row
+    elif values == "log_probability" and index > 0:
+        row = max(desc.shape[-1] if desc.shape else 1, 1)
+        data = np.log(rng.exponential(1.0, size) / row)
     elif values == "zero":
         data = np.zeros(size)
     elif values == "wide" and index > 0:
@@ -209,13 +212,16 @@ def _elementwise(spec: OpSpec, dtype: DType, fast: bool) -> Iterator[Case]:
         yield case(shape, "normal", "transposed", "gaps")
 
 
-def same_shape_grid(spec: OpSpec, fast: bool) -> Iterator[Case]:
-    """Grid for operators whose tensors all have one shape and whose attribute is a dim."""
+def same_shape_grid(spec: OpSpec, fast: bool, forward: str = "probability") -> Iterator[Case]:
+    """Grid for operators whose tensors all have one shape and whose attribute is a dim.
+
+    ``forward`` names the values that a forward function leaves for its gradient.
+    """
     for dtype in spec.kernel_dtypes:
-        yield from _grid_of(spec, dtype, fast)
+        yield from _grid_of(spec, dtype, fast, forward)
 
 
-def _grid_of(spec: OpSpec, dtype: DType, fast: bool) -> Iterator[Case]:
+def _grid_of(spec: OpSpec, dtype: DType, fast: bool, forward: str) -> Iterator[Case]:
     def case(
         shape: tuple[int, ...],
         dim: int,
@@ -237,7 +243,7 @@ def _grid_of(spec: OpSpec, dtype: DType, fast: bool) -> Iterator[Case]:
         return Case("-".join(words), spec.op, Call(tensors, attrs), values)
 
     block = BLOCK_BYTES // dtype.numpy.itemsize
-    kinds = ("uniform", "normal", "probability")
+    kinds = ("uniform", "normal", forward)
     for count, (shape, dim) in enumerate(_shapes(block, fast)):
         yield case(shape, dim, kinds[count % len(kinds)])
     for values in ("nan", "inf", "-inf", "special", "zero", "all_nan", "all_inf", "all_-inf"):
