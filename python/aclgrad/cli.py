@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from datetime import datetime, timezone
 from enum import Enum
 from functools import wraps
 from pathlib import Path
@@ -16,9 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from aclgrad import __version__, dtypes, errors, user_data
+from aclgrad import __version__, dtypes, errors, selection, user_data
 from aclgrad.errors import AclgradError
-from aclgrad.ops import all_specs, find
+from aclgrad.ops import find
 from aclgrad.precision import Report, compare
 from aclgrad.spec import OpSpec
 
@@ -89,10 +90,6 @@ def _command(name: str) -> Callable[[F], F]:
     return decorate
 
 
-def _chosen(words: list[str] | None) -> list[OpSpec]:
-    return list(dict.fromkeys(find(word) for word in words)) if words else list(all_specs())
-
-
 def _progress(console: Console) -> Progress:
     return Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
@@ -136,7 +133,10 @@ def build_command(
             bar.update(task, completed=done, total=total, description=f"building {text[:60]:60}")
 
         result = build(
-            [spec.op for spec in _chosen(ops)] if ops else [], debug=debug, jobs=jobs, progress=step
+            [spec.op for spec in selection.operators(ops)] if ops else [],
+            debug=debug,
+            jobs=jobs,
+            progress=step,
         )
     if result.rebuilt:
         _out.print(f"rebuilt {len(result.rebuilt)} libraries in {result.folder}:")
@@ -151,50 +151,98 @@ def build_command(
 @_command("test")
 def test_command(
     ops: Ops = None,
+    listed: Annotated[
+        str | None, typer.Option("--ops", metavar="A,B", help="Operators as a list.")
+    ] = None,
     device: Device = DeviceName.sim,
     soc: Soc = None,
     dtype: Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only this case, as the report names it; repeatable."),
+    ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")] = False,
     seed: Annotated[int, typer.Option(help="Other random values for the same grid.")] = 0,
-    report: Annotated[Path, typer.Option(help="Folder for precision.json.")] = Path("report"),
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="DIR|FORMATS", help="Folder, or formats like --format."),
+    ] = None,
+    formats: Annotated[
+        str | None,
+        typer.Option("--format", metavar="LIST", help="Of html, json, junit. [default: html,json]"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the report. [default: report]")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run the standard case grid against golden data and print the precision table."""
     from aclgrad import report as reports
     from aclgrad.run import run_cases
+    from aclgrad.soc import family_of
 
-    specs = _chosen(ops)
+    folder, kinds = _report_place(report, formats, out, case)
+    specs = selection.operators(ops or [], listed)
     wanted = dtypes.parse(dtype) if dtype else None
-    cases = [
-        (spec, [c for c in spec.cases(spec, fast) if wanted in (None, c.dtype)]) for spec in specs
-    ]
-    if not any(group for _, group in cases):
-        raise ValueError(f"no case has dtype {dtype}; try --dtype fp32")
+    # Refuse wrong words before a device is opened.
+    selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
     opened = _open(device, soc)
     name = opened.option("soc") or "npu"
+    family = family_of(name) if device is DeviceName.sim else None
+    chosen = selection.choose(specs, fast=fast, dtype=wanted, names=case or (), family=family)
     outcomes = []
     with _progress(_err if as_json else _out) as bar:
-        for spec, group in cases:
+        for spec, group in chosen.groups:
             task = bar.add_task(f"{spec.op} on {name}", total=len(group))
             for outcome in run_cases(opened, spec, group, seed):
                 outcomes.append(outcome)
                 bar.advance(task)
-    document = reports.as_json(
-        outcomes, device=device.value, soc=name, mode=opened.option("mode"), seed=seed, fast=fast
+    conditions = reports.Conditions(
+        device.value,
+        name,
+        opened.option("mode"),
+        seed,
+        fast,
+        f"{datetime.now(timezone.utc):%F %R} UTC",
     )
-    path = reports.write(report, document)
+    paths = reports.write_formats(folder, kinds, outcomes, conditions)
     failed = [outcome for outcome in outcomes if not outcome.passed]
     if as_json:
-        print(json.dumps(document))
+        print(json.dumps(reports.as_json(outcomes, conditions)))
     else:
         _print_table(reports.rows(outcomes), f"precision on {name} ({device.value})")
-        for outcome in failed[:5]:
+        shown = outcomes if case else failed
+        for outcome in shown[:5]:
             _out.print(f"\n{outcome.case.op} {outcome.case.name}\n{outcome.message}", markup=False)
-        if len(failed) > 5:
-            _out.print(f"\nand {len(failed) - 5} more failed cases, all in the report")
-        _out.print(f"report: {path}")
+            if not case:
+                _out.print(f"repeat: {conditions.repro(outcome.case)}", markup=False)
+        if len(shown) > 5:
+            _out.print(f"\nand {len(shown) - 5} more cases, all in the report")
+        if chosen.left_out:
+            _out.print(f"{chosen.left_out} cases left out: {name} does not support their dtypes")
+        if paths:
+            _out.print(f"report: {', '.join(map(str, paths))}", markup=False)
     if failed:
         raise typer.Exit(1)
+
+
+def _report_place(
+    report: str | None, formats: str | None, out: Path | None, cases: list[str] | None
+) -> tuple[Path, tuple[str, ...]]:
+    from aclgrad import report as reports
+
+    if report is not None and reports.is_formats(report):
+        if formats is not None:
+            raise ValueError(
+                f"--report {report} and --format {formats}: both list formats; keep one"
+            )
+        formats, report = report, None
+    if report is not None and out is not None:
+        raise ValueError(f"--report {report} and --out {out}: both name the folder; keep one")
+    # Single cases do not replace the report of a whole run unless told to.
+    asked = report is not None or formats is not None or out is not None or not cases
+    kinds = reports.parse_formats(formats or "html,json") if asked else ()
+    return out or Path(report or "report"), kinds
 
 
 def _print_table(rows: list[Any], title: str) -> None:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of the grid ran on, and the command that repeats one of its cases."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from aclgrad import __version__
+from aclgrad.cases import Case
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Everything besides the case that decides a result."""
+
+    device: str
+    soc: str
+    mode: str | None = None
+    seed: int = 0
+    fast: bool = False
+    finished: str = ""
+
+    def repro(self, case: Case) -> str:
+        """Shell command that runs one case again under the same conditions."""
+        words = ["aclgrad", "test", case.op, "--case", case.name]
+        words += ["--soc", self.soc] if self.device == "sim" else ["--device", self.device]
+        if self.seed:
+            words += ["--seed", str(self.seed)]
+        if self.fast:
+            words.append("--fast")
+        lead = f"ACLGRAD_SIM_MODE={self.mode} " if self.mode not in (None, "checked") else ""
+        return lead + shlex.join(words)
+
+    def described(self) -> list[tuple[str, str]]:
+        """Label and value of each condition, with the versions in use."""
+        pairs = [
+            ("SoC", self.soc),
+            ("device", {"sim": "simulator", "npu": "NPU"}.get(self.device, self.device)),
+            ("mode", self.mode or "not applicable"),
+            ("grid", "fast" if self.fast else "full"),
+            ("seed", str(self.seed)),
+            ("aclgrad", __version__),
+            ("Python", platform.python_version()),
+            *((name, _version(name)) for name in ("numpy", "ml_dtypes")),
+            ("host", f"{platform.system()} {platform.machine()}"),
+        ]
+        return [*pairs, ("finished", self.finished)] if self.finished else pairs
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

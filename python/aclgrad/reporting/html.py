@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The precision report as one HTML page that needs no other file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from aclgrad.ops import find
+from aclgrad.reporting import histogram
+from aclgrad.reporting.conditions import Conditions
+from aclgrad.reporting.table import dtype_text, grouped, rows, shape_text
+from aclgrad.run import Outcome
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def _template() -> jinja2.Template:
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    env.filters |= {"number": number, "error": error, "seconds": seconds}
+    return env.get_template("precision.html.j2")
+
+
+def number(value: float | None) -> str:
+    """Two decimals; a dash where nothing was counted."""
+    return "-" if value is None or math.isnan(value) else f"{value:.2f}"
+
+
+def error(value: float | None) -> str:
+    """Three significant digits, plain 0."""
+    return "-" if value is None or math.isnan(value) else f"{value:.3g}"
+
+
+def seconds(value: float) -> str:
+    """Milliseconds below a second."""
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def order(outcome: Outcome) -> tuple[bool, bool, float]:
+    """Sort key: failures first, refused calls before imprecise ones, then the largest error."""
+    report = outcome.report
+    ulp = report.max_ulp if report and not math.isnan(report.max_ulp) else math.inf
+    return outcome.passed, report is not None, -ulp
+
+
+def page(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
+    """Return the page."""
+    summary = {(row.op, row.dtype): row for row in rows(outcomes)}
+    groups = {key: sorted(group, key=order) for key, group in grouped(outcomes).items()}
+    operators = {
+        op: [
+            (dtype, summary[op, dtype], group)
+            for (name, dtype), group in groups.items()
+            if name == op
+        ]
+        for op in dict.fromkeys(op for op, _ in groups)
+    }
+    return (
+        _template().render(
+            conditions=conditions,
+            operators=operators,
+            specs={op: find(op) for op in operators},
+            failures=sorted((o for o in outcomes if not o.passed), key=order),
+            total=len(outcomes),
+            time=sum(outcome.seconds for outcome in outcomes),
+            chart=lambda op, dtype, group: Markup(
+                histogram.svg(group, f"{op} {dtype}: cases by their largest error")
+            ),
+            shape=shape_text,
+            dtypes=dtype_text,
+        )
+        + "\n"
+    )

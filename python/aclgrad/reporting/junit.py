@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JUnit XML: one suite per operator and dtype, one test case per case of the grid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from aclgrad.reporting.conditions import Conditions
+from aclgrad.reporting.table import grouped
+from aclgrad.run import Outcome
+
+# XML 1.0 has no way to write these, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def document(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
+    """Return the report in the form that CI servers read."""
+    root = ElementTree.Element("testsuites", {"name": "aclgrad precision", **_totals(outcomes)})
+    for (op, dtype), group in grouped(outcomes).items():
+        suite = ElementTree.SubElement(
+            root, "testsuite", {"name": f"{op}.{dtype}", **_totals(group), "skipped": "0"}
+        )
+        properties = ElementTree.SubElement(suite, "properties")
+        for label, value in conditions.described():
+            ElementTree.SubElement(properties, "property", {"name": label, "value": _legal(value)})
+        for outcome in group:
+            _case(suite, f"{op}.{dtype}", outcome, conditions)
+    ElementTree.indent(root, " ")
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _totals(group: Sequence[Outcome]) -> dict[str, str]:
+    return {
+        "tests": str(len(group)),
+        "failures": str(sum(not outcome.passed for outcome in group)),
+        "errors": "0",
+        "time": f"{sum(outcome.seconds for outcome in group):.3f}",
+    }
+
+
+def _case(suite: ElementTree.Element, name: str, outcome: Outcome, conditions: Conditions) -> None:
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        {
+            "classname": f"aclgrad.{name}",
+            "name": _legal(outcome.case.name),
+            "time": f"{outcome.seconds:.3f}",
+        },
+    )
+    if not outcome.passed:
+        kind = "precision" if outcome.report else "refused"
+        first = outcome.message.partition("\n")[0]
+        failure = ElementTree.SubElement(case, "failure", {"type": kind, "message": _legal(first)})
+        failure.text = _legal(f"{outcome.message}\nrepeat: {conditions.repro(outcome.case)}")
+
+
+def _legal(text: str) -> str:
+    return _FORBIDDEN.sub("?", text)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One row per operator and dtype, and all that was measured as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aclgrad import __version__
+from aclgrad.cases import Case
+from aclgrad.ops import find
+from aclgrad.reporting.conditions import Conditions
+from aclgrad.run import Outcome
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operator on one dtype."""
+
+    op: str
+    dtype: str
+    cases: int
+    passed: int
+    max_ulp: float
+    mean_ulp: float
+    max_abs: float
+    traffic: float | None
+    max_traffic: float | None
+
+    @property
+    def traffic_text(self) -> str:
+        """GM bytes moved by the floor over all cases, and in the worst one."""
+        if self.traffic is None or self.max_traffic is None:
+            return "not counted"
+        return f"{self.traffic:.2f} (worst {self.max_traffic:.2f})"
+
+
+def grouped(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], list[Outcome]]:
+    """Outcomes by operator and dtype, in the order of first appearance."""
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.case.op, outcome.case.dtype.alias), []).append(outcome)
+    return groups
+
+
+def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+    """One row per group."""
+    return [_row(op, dtype, group) for (op, dtype), group in grouped(outcomes).items()]
+
+
+def _row(op: str, dtype: str, group: list[Outcome]) -> Row:
+    counted = [outcome for outcome in group if outcome.traffic is not None]
+    moved = sum(outcome.moved_bytes for outcome in counted)
+    floor = sum(outcome.floor_bytes for outcome in counted)
+    return Row(
+        op,
+        dtype,
+        len(group),
+        sum(outcome.passed for outcome in group),
+        max((outcome.report.max_ulp for outcome in group if outcome.report), default=0.0),
+        _mean_ulp(group),
+        max((outcome.report.max_abs for outcome in group if outcome.report), default=0.0),
+        moved / floor if floor else None,
+        max((outcome.traffic for outcome in counted if outcome.traffic), default=None),
+    )
+
+
+def _mean_ulp(group: list[Outcome]) -> float:
+    """Mean over the elements of all cases."""
+    reports = [outcome.report for outcome in group if outcome.report]
+    elements = sum(report.total for report in reports)
+    return sum(report.mean_ulp * report.total for report in reports) / max(elements, 1)
+
+
+def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, Any]:
+    """Everything that was measured."""
+    return {
+        "aclgrad": __version__,
+        "device": conditions.device,
+        "soc": conditions.soc,
+        "mode": conditions.mode,
+        "seed": conditions.seed,
+        "fast": conditions.fast,
+        "passed": all(outcome.passed for outcome in outcomes),
+        "rows": [row.__dict__ for row in rows(outcomes)],
+        "cases": [
+            {
+                "op": outcome.case.op,
+                "name": outcome.case.name,
+                "shape": shape_text(outcome.case),
+                "dtype": dtype_text(outcome.case),
+                "passed": outcome.passed,
+                "seconds": round(outcome.seconds, 6),
+                "max_ulp": _number(outcome.report.max_ulp if outcome.report else None),
+                "mean_ulp": _number(outcome.report.mean_ulp if outcome.report else None),
+                "max_abs": _number(outcome.report.max_abs if outcome.report else None),
+                "matched_ratio": outcome.report.matched_ratio if outcome.report else None,
+                "gm_over_floor": outcome.traffic,
+                "message": outcome.message,
+                "repro": conditions.repro(outcome.case),
+            }
+            for outcome in outcomes
+        ],
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is None or math.isfinite(value) else None
+
+
+def shape_text(case: Case) -> str:
+    """Shape of the tensors; each by its name where they differ."""
+    spec = find(case.op)
+    shapes = {
+        arg.name: "x".join(map(str, case.call.tensor(arg.name).shape)) or "scalar"
+        for arg in (*spec.kernel_args, *spec.output_args)
+    }
+    if len(set(shapes.values())) == 1:
+        return next(iter(shapes.values()))
+    groups: dict[str, list[str]] = {}
+    for name, shape in shapes.items():
+        groups.setdefault(shape, []).append(name)
+    return ", ".join(f"{'/'.join(names)} {shape}" for shape, names in groups.items())
+
+
+def dtype_text(case: Case) -> str:
+    """Dtypes of the floating-point inputs, and of the output where it differs."""
+    spec = find(case.op)
+    inputs = [case.call.tensor(arg.name).dtype for arg in spec.kernel_args if not arg.dtypes]
+    text = "+".join(dict.fromkeys(dtype.alias for dtype in inputs))
+    out = case.call.tensor(spec.output_args[0].name).dtype.alias
+    return text if out in text.split("+") else f"{text} to {out}"
