@@ -211,6 +211,7 @@ class OpSpec:
     cases: Callable[[OpSpec, bool], Iterable[Case]]
     notes: tuple[str, ...] = ()
     terms: Callable[..., Float64] | None = None  # largest magnitude that is rounded on the way
+    keeps_executor: bool = False  # a second stage without its workspace leaves the executor usable
 
     def __post_init__(self) -> None:
         """Refuse a spec whose parts name arguments that do not exist."""

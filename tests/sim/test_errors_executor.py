@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aclgrad.call import TensorDesc
-from aclgrad.dtypes import DOUBLE
+from aclgrad.dtypes import BOOL, DOUBLE
 from aclgrad.errors import AclnnError
 from aclgrad.ops import find
 from aclgrad.runtime import Device
@@ -171,3 +171,32 @@ def test_buffer_smaller_than_the_tensor_is_named(bench: Bench) -> None:
     except AclnnError:
         pytest.skip("the stream stays in error, as on hardware")
     again.check()
+
+
+def test_scaled_masked_keeps_its_executor_without_a_workspace(device: Device) -> None:
+    spec = find("scaled_masked_softmax_grad_v2")
+    shape, rng = (1, 2, 3, 4), np.random.default_rng(0)
+    grad, soft = (rng.normal(size=shape).astype(np.float32) for _ in range(2))
+    mask = rng.random(shape) < 0.5
+    # A transposed view of the gradient is copied, which takes a workspace.
+    turned = TensorDesc(shape, strides=(24, 12, 1, 3), storage=(1, 2, 4, 3))
+    buffers = [device.upload(a) for a in (np.ascontiguousarray(grad.swapaxes(2, 3)), soft, mask)]
+    out = device.buffer(grad.nbytes)
+    descs = (turned, TensorDesc(shape), TensorDesc(shape, BOOL))
+    tensors: dict[str, Tensor | None] = {
+        name: device.tensor(desc, buffer.address)
+        for name, desc, buffer in zip(("gradOutput", "y", "mask"), descs, buffers, strict=True)
+    }
+    tensors["out"] = device.tensor(TensorDesc(shape), out.address)
+    planned = device.plan(spec, tensors, spec.defaults())
+    assert planned.workspace_size > 0
+    assert code_of(lambda: device.launch(spec, planned, None)) == 161001
+    workspace = device.buffer(planned.workspace_size)
+    device.launch(spec, planned, workspace.address)
+    device.synchronize()
+    want = spec.evaluate({"gradOutput": grad, "y": soft, "mask": mask}, spec.defaults())
+    got = out.read(np.dtype(np.float32)).reshape(shape)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    planned = device.plan(spec, tensors, spec.defaults())
+    size = planned.workspace_size - 1
+    assert code_of(lambda: device.launch(spec, planned, workspace.address, size)) == 161002

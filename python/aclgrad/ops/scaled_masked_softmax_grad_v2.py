@@ -214,6 +214,7 @@ SPEC = OpSpec(
     golden=golden,
     terms=terms,
     cases=cases,
+    keeps_executor=True,
     notes=(
         (
             "The sum includes masked elements, so their NaN and Inf reach the rest of the row; the"
