@@ -96,7 +96,8 @@ def test_page_is_whole_and_needs_nothing_else() -> None:
 def test_failures_come_first_and_text_is_escaped() -> None:
     text = html.page(mixed(), HERE)
     assert text.index('id="failures"') < text.index('id="summary"')
-    assert text.index("561003 no kernel") < text.index("FAILED: &lt;worst&gt; &amp;")
+    for told in ("561003 no kernel", "FAILED: &lt;worst&gt; &amp;"):
+        assert text.index('id="failures"') < text.index(told) < text.index('id="summary"')
     table = text[text.index('id="softmax_grad"') :]
     at = [table.rindex(f">{item.case.name}</td>") for item in mixed()[:3]]
     assert at[2] < at[1] < at[0]
@@ -112,7 +113,7 @@ def test_page_of_a_good_run_has_no_failures() -> None:
 def test_many_failures_are_cut_short_and_all_listed() -> None:
     items = [outcome(case, 99.0, False) for case in CASES["softmax_grad"][:30]]
     text = html.page(items, HERE)
-    assert text.count('class="failure"') == 20 and "10 more stand first" in text
+    assert text.count('class="failure"') == 5 and "25 more of" in text
     assert all(
         f'<td class="mono">{item.case.name}</td>' in text
         for item in items

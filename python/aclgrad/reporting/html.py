@@ -18,6 +18,7 @@ from aclgrad.reporting.table import dtype_text, grouped, rows, shape_text
 from aclgrad.run import Outcome
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_SHOWN = 5  # failures per operator and dtype that are told in full
 
 
 @cache
@@ -34,8 +35,10 @@ def _template() -> jinja2.Template:
 
 
 def number(value: float | None) -> str:
-    """Two decimals; a dash where nothing was counted."""
-    return "-" if value is None or math.isnan(value) else f"{value:.2f}"
+    """Two decimals while they tell something; a dash where nothing was counted."""
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:.2f}" if value < 1000 else f"{value:.3g}"
 
 
 def error(value: float | None) -> str:
@@ -72,7 +75,8 @@ def page(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
             conditions=conditions,
             operators=operators,
             specs={op: find(op) for op in operators},
-            failures=sorted((o for o in outcomes if not o.passed), key=order),
+            failures=sum(not outcome.passed for outcome in outcomes),
+            shown=_SHOWN,
             total=len(outcomes),
             time=sum(outcome.seconds for outcome in outcomes),
             chart=lambda op, dtype, group: Markup(
