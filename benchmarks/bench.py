@@ -26,7 +26,7 @@ from aclgrad import dtypes, precision
 from aclgrad.ops import find
 from aclgrad.runtime import Device, open_device
 from aclgrad.runtime.device import contiguous
-from aclgrad.spec import OpSpec
+from aclgrad.runtime.memory import Tensor
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,39 +36,123 @@ else:
 HERE = Path(__file__).resolve().parent
 LIMITED = ("fast", "checked", "traffic", "memory")
 Array = NDArray[Any]
+Inputs = dict[str, Array]
+Attrs = dict[str, Any]
 
 
-def numpy_softmax_grad(inputs: list[Array], dim: int) -> Callable[[], Array]:
-    """The formula as NumPy evaluates it, into buffers that exist already."""
-    g, y = inputs
+# NumPy's evaluation of each formula, into buffers that exist already.
+
+
+def numpy_softmax_grad(inputs: Inputs, attrs: Attrs) -> Callable[[], Array]:
+    g, y = inputs["gradOutput"], inputs["output"]
     product, scaled = np.empty_like(g), np.empty_like(g)
 
     def evaluate() -> Array:
         np.multiply(g, y, out=product)
-        np.multiply(y, product.sum(axis=dim, keepdims=True), out=scaled)
+        np.multiply(y, product.sum(axis=attrs["dim"], keepdims=True), out=scaled)
         return np.subtract(product, scaled, out=scaled)
 
     return evaluate
 
 
-NUMPY = {"softmax_grad": numpy_softmax_grad}
+def numpy_log_softmax_grad(inputs: Inputs, attrs: Attrs) -> Callable[[], Array]:
+    g, x = inputs["gradOutput"], inputs["output"]
+    out = np.empty_like(g)
+
+    def evaluate() -> Array:
+        np.exp(x, out=out)
+        np.multiply(out, g.sum(axis=attrs["dim"], keepdims=True), out=out)
+        return np.subtract(g, out, out=out)
+
+    return evaluate
+
+
+def numpy_log_sigmoid_grad(inputs: Inputs, attrs: Attrs) -> Callable[[], Array]:
+    g, x = inputs["gradOutput"], inputs["self"]
+    out = np.empty_like(g)
+
+    def evaluate() -> Array:
+        np.exp(x, out=out)
+        np.add(out, 1, out=out)
+        return np.divide(g, out, out=out)
+
+    return evaluate
+
+
+def numpy_kl_div_loss_grad(inputs: Inputs, attrs: Attrs) -> Callable[[], Array]:
+    g, t = inputs["gradOutput"], inputs["target"]
+    out = np.empty_like(t)
+
+    def evaluate() -> Array:
+        np.exp(t, out=out)
+        np.multiply(out, g, out=out)
+        return np.negative(out, out=out)
+
+    return evaluate
+
+
+def numpy_scaled_masked_softmax_grad_v2(inputs: Inputs, attrs: Attrs) -> Callable[[], Array]:
+    g, y, mask = inputs["gradOutput"], inputs["y"], inputs["mask"]
+    product, scaled = np.empty_like(g), np.empty_like(g)
+
+    def evaluate() -> Array:
+        np.multiply(g, y, out=product)
+        np.multiply(y, product.sum(axis=-1, keepdims=True), out=scaled)
+        np.subtract(product, scaled, out=scaled)
+        np.multiply(scaled, np.float32(attrs["scale"]), out=scaled)
+        np.copyto(scaled, 0, where=mask)
+        return scaled
+
+    return evaluate
+
+
+NUMPY: dict[str, Callable[[Inputs, Attrs], Callable[[], Array]]] = {
+    "softmax_grad": numpy_softmax_grad,
+    "log_softmax_grad": numpy_log_softmax_grad,
+    "log_sigmoid_grad": numpy_log_sigmoid_grad,
+    "kl_div_loss_grad": numpy_kl_div_loss_grad,
+    "scaled_masked_softmax_grad_v2": numpy_scaled_masked_softmax_grad_v2,
+}
+
+
+def inputs_of(case: dict[str, Any]) -> Inputs:
+    """Values that the operator meets: probabilities, their logarithms, plain numbers."""
+    spec, shape = find(case["op"]), case["shape"]
+    dtype = dtypes.parse(case["dtype"]).numpy
+    rng = np.random.default_rng(1)
+
+    def values(name: str) -> Array:
+        if name == "mask":
+            return np.asarray(rng.random(shape) < 0.2)
+        drawn: Array = rng.standard_normal(shape, np.float32)
+        if name in ("output", "y", "target"):
+            np.exp(drawn, out=drawn)
+            drawn /= drawn.sum(axis=case.get("attrs", {}).get("dim", -1), keepdims=True)
+            if case["op"] in ("log_softmax_grad", "kl_div_loss_grad"):
+                np.log(drawn, out=drawn)
+        return drawn.astype(dtype)  # type: ignore[no-any-return]
+
+    return {arg.name: values(arg.name) for arg in spec.input_args}
 
 
 class Run:
     """One case on an open device: uploaded inputs, launched as often as asked."""
 
-    def __init__(self, device: Device, spec: OpSpec, inputs: list[Array], dim: int) -> None:
-        self.device, self.spec, self.attrs = device, spec, {"dim": dim}
-        desc = contiguous(inputs[0].shape, dtypes.of_array(inputs[0].dtype))
-        self.buffers = [device.upload(array) for array in inputs]
-        self.result = device.buffer(inputs[0].nbytes)
-        names = [arg.name for arg in spec.tensors]
-        addresses = [buffer.address for buffer in (*self.buffers, self.result)]
-        self.tensors = {
-            name: device.tensor(desc, address)
-            for name, address in zip(names, addresses, strict=True)
+    def __init__(self, device: Device, case: dict[str, Any], inputs: Inputs) -> None:
+        self.device, self.spec = device, find(case["op"])
+        self.attrs = self.spec.defaults() | case.get("attrs", {})
+        self.out = contiguous(case["shape"], dtypes.parse(case["dtype"]))
+        descs = {
+            name: contiguous(array.shape, dtypes.of_array(array.dtype))
+            for name, array in inputs.items()
         }
-        self.desc = desc
+        self.buffers = {name: device.upload(array) for name, array in inputs.items()}
+        self.result = device.buffer(self.out.size * self.out.dtype.numpy.itemsize)
+        self.tensors: dict[str, Tensor | None] = {
+            name: device.tensor(descs[name], buffer.address)
+            for name, buffer in self.buffers.items()
+        }
+        self.tensors[self.spec.output_args[0].name] = device.tensor(self.out, self.result.address)
 
     def launch(self) -> float:
         """Seconds from the second stage's call to the end of the stream's work."""
@@ -80,44 +164,36 @@ class Run:
         return time.perf_counter() - begin
 
     def output(self) -> Array:
-        return self.result.read(self.desc.dtype.numpy).reshape(self.desc.shape)
+        return self.result.read(self.out.dtype.numpy).reshape(self.out.shape)
 
-
-def inputs_of(case: dict[str, Any]) -> list[Array]:
-    rng = np.random.default_rng(1)
-    shape, dtype = case["shape"], dtypes.parse(case["dtype"]).numpy
-    g = rng.standard_normal(shape, np.float32).astype(dtype)
-    e = np.exp(rng.standard_normal(shape, np.float32))
-    y = (e / e.sum(axis=case.get("dim", -1), keepdims=True)).astype(dtype)
-    return [g, y]
+    def floor(self) -> int:
+        """Bytes of reading each input that the kernel uses once and writing the output once."""
+        read = {arg.name for arg in self.spec.kernel_args}
+        reads = sum(buffer.nbytes for name, buffer in self.buffers.items() if name in read)
+        return reads + self.result.nbytes
 
 
 def measure(case: dict[str, Any], rounds: int) -> dict[str, Any]:
     device = open_device("sim")
-    spec = find(case["op"])
-    dim = case.get("dim", -1)
     inputs = inputs_of(case)
-    run = Run(device, spec, inputs, dim)
+    run = Run(device, case, inputs)
     device.set_option("mode", "checked")
     device.reset_stats()
     run.launch()
     stats = device.stats()
     assert stats is not None
-    want = spec.evaluate(
-        {arg.name: array for arg, array in zip(spec.input_args, inputs, strict=True)}, {"dim": dim}
-    )
-    verdict = precision.compare(run.output(), want)
+    verdict = precision.compare(run.output(), run.spec.evaluate(inputs, run.attrs))
     if not verdict.passed:
         raise SystemExit(f"{label(case)}: wrong numbers, not timed: {verdict}")
-    floor = sum(array.nbytes for array in inputs) + inputs[0].nbytes
     row: dict[str, Any] = {
         "case": label(case),
-        "traffic": (stats.gm_read_bytes + stats.gm_write_bytes) / floor,
+        "traffic": (stats.gm_read_bytes + stats.gm_write_bytes) / run.floor(),
         "limits": {key: case[key] for key in LIMITED if key in case},
     }
     times: dict[str, list[float]] = {"numpy": [], "fast": [], "checked": []}
-    evaluate = NUMPY[case["op"]](inputs, dim)
-    evaluate()
+    evaluate = NUMPY[case["op"]](inputs, run.attrs)
+    with np.errstate(all="ignore"):
+        evaluate()
     for _ in range(rounds):
         begin = time.perf_counter()
         evaluate()
@@ -138,12 +214,14 @@ def peak_memory(case: dict[str, Any]) -> float:
     """Peak resident bytes of a process with this case alone, over the bytes of its tensors."""
     command = [sys.executable, __file__, "--one", json.dumps(case)]
     peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    tensors: int = 3 * math.prod(case["shape"]) * dtypes.parse(case["dtype"]).numpy.itemsize
+    size = math.prod(case["shape"])
+    spec, width = find(case["op"]), dtypes.parse(case["dtype"]).numpy.itemsize
+    tensors: int = sum(size * (1 if arg.name == "mask" else width) for arg in spec.tensors)
     return peak / tensors
 
 
 def run_one(case: dict[str, Any]) -> None:
-    run = Run(open_device("sim"), find(case["op"]), inputs_of(case), case.get("dim", -1))
+    run = Run(open_device("sim"), case, inputs_of(case))
     run.launch()
     run.output()
     # Not getrusage: its maximum counts the parent's memory at the fork, too.
@@ -153,7 +231,8 @@ def run_one(case: dict[str, Any]) -> None:
 
 def label(case: dict[str, Any]) -> str:
     shape = "x".join(map(str, case["shape"]))
-    return f"{case['op']} {shape} dim {case.get('dim', -1)} {case['dtype']}"
+    attrs = "".join(f" {name}={value}" for name, value in case.get("attrs", {}).items())
+    return f"{case['op']} {shape} {case['dtype']}{attrs}"
 
 
 def show(rows: list[dict[str, Any]]) -> list[str]:

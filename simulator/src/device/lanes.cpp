@@ -126,26 +126,27 @@ float Min(float a, float b) {
   return (a < b || a != a) ? a : (a == b ? equal : b);
 }
 
-// exp and ln in double: the result rounds to the nearest float except where the true value is within 1e-10 of a tie.
+// exp and ln in double: the result rounds to the nearest float except where the true value is within 1e-10 of a tie. Fused
+// steps give the same bits on hosts that have to emulate them.
 inline float Exp(float x) {
   const double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
   const double wide = x;
   // Clamping keeps the exponent arithmetic in range; the ends overflow to infinity and underflow to zero by themselves.
   const double clamped = wide < -160.0 ? -160.0 : (wide > 160.0 ? 160.0 : wide);
-  const double shifted =
-      clamped * kLog2e + 6755399441055744.0;  // 1.5 * 2^52: the low bits hold the rounded integer
+  const double shifted = __builtin_fma(
+      clamped, kLog2e, 6755399441055744.0);  // 1.5 * 2^52: the low bits hold the rounded integer
   const double k = shifted - 6755399441055744.0;
-  const double r = clamped - k * kLn2;
+  const double r = __builtin_fma(-k, kLn2, clamped);
   double p = 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
+  p = __builtin_fma(p, r, 1.0 / 40320);
+  p = __builtin_fma(p, r, 1.0 / 5040);
+  p = __builtin_fma(p, r, 1.0 / 720);
+  p = __builtin_fma(p, r, 1.0 / 120);
+  p = __builtin_fma(p, r, 1.0 / 24);
+  p = __builtin_fma(p, r, 1.0 / 6);
+  p = __builtin_fma(p, r, 0.5);
+  p = __builtin_fma(p, r, 1.0);
+  p = __builtin_fma(p, r, 1.0);
   int64_t bits;
   __builtin_memcpy(&bits, &shifted, sizeof(bits));
   const int64_t scaleBits = static_cast<int64_t>((static_cast<uint64_t>(bits) + 1023) << 52);
