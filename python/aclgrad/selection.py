@@ -17,6 +17,8 @@ from aclgrad.spec import OpSpec
 
 def operators(words: Sequence[str], listed: str | None = None) -> list[OpSpec]:
     """Operators by words and by a comma list; all when neither names one."""
+    if listed is not None and not listed.strip(" ,"):
+        raise ValueError("--ops: got an empty list, want operators such as softmax_grad")
     names = [*words, *(word.strip() for word in (listed or "").split(",") if word.strip())]
     return list(dict.fromkeys(map(find, names))) if names else list(all_specs())
 
@@ -65,9 +67,8 @@ def choose(
                 f"{asked}: {family.product} ({family.name}) supports none of the {left_out} cases"
                 " asked for; docs/api lists what it supports"
             )
-        raise ValueError(
-            f"no case has dtype {dtype.alias or dtype.name if dtype else ''}; try --dtype fp32"
-        )
+        wanted_dtype = f" has dtype {dtype.alias or dtype.name}" if dtype else " is defined"
+        raise ValueError(f"no case{wanted_dtype}; try --dtype fp32 and other operators")
     return Selection(tuple(groups), left_out)
 
 

@@ -196,6 +196,8 @@ def test_operators_by_word_and_list() -> None:
     assert selection.operators([]) == list(all_specs())
     with pytest.raises(ValueError, match="want one of"):
         selection.operators([], "softmin")
+    with pytest.raises(ValueError, match="empty list"):
+        selection.operators(["softmax_grad"], " ,")
 
 
 def test_cases_by_name_and_dtype() -> None:
