@@ -18,6 +18,12 @@ FORMATS = {"NCHW": 0, "NHWC": 1, "ND": 2, "FRACTAL_NZ": 29}
 """The storage formats that a check or a test names, with their aclFormat values."""
 
 
+MAX_ELEMENTS = 2**48
+"""No tensor has more, and no element lies further from the start of its storage: device addresses
+have 48 bits.
+"""
+
+
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     """Strides, in elements, of a contiguous tensor."""
     strides = [1] * len(shape)
@@ -74,19 +80,26 @@ class TensorDesc:
         )
 
     @property
+    def reach(self) -> tuple[int, int]:
+        """First and last place in the storage that a view which is not empty covers."""
+        steps = [(dim - 1) * s for dim, s in zip(self.shape, self.view_strides, strict=True)]
+        first = self.offset + sum(step for step in steps if step < 0)
+        return first, self.offset + sum(step for step in steps if step > 0)
+
+    @property
     def inside_storage(self) -> bool:
         """Whether every element of the view lies in the storage."""
         if self.empty:
             return True
-        reach = [(dim - 1) * s for dim, s in zip(self.shape, self.view_strides, strict=True)]
-        low = self.offset + sum(step for step in reach if step < 0)
-        high = self.offset + sum(step for step in reach if step > 0)
-        return low >= 0 and high < math.prod(self.storage_shape)
+        first, last = self.reach
+        return first >= 0 and last < math.prod(self.storage_shape) < 2**63
 
     @property
     def addressable(self) -> bool:
-        """Whether a copy of the view touches nothing but its storage."""
-        return min(self.shape, default=0) >= 0 and self.inside_storage
+        """Whether a copy of the view touches nothing but its storage, which memory can hold."""
+        if min(self.shape, default=0) < 0 or not self.inside_storage:
+            return False
+        return self.empty or max(self.size, self.reach[1] + 1) <= MAX_ELEMENTS
 
 
 @dataclass(frozen=True)

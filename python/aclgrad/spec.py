@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad import naming
-from aclgrad.call import AttrValue, Call
+from aclgrad.call import MAX_ELEMENTS, AttrValue, Call
 from aclgrad.checks import (
     INNER_FIND_KERNEL,
     INNER_NULLPTR,
@@ -322,6 +322,10 @@ class OpSpec:
             elif isinstance(step, MakeContiguous):
                 if not call.tensor(step.arg).addressable:
                     return step.code
+            elif isinstance(step, BroadcastToCommon):
+                common = broadcast(*(call.tensor(name).shape for name in step.of)) or ()
+                if math.prod(common) > MAX_ELEMENTS:
+                    return INNER_NULLPTR
             elif isinstance(step, Launch):
                 wide = self._widened(call)
                 variant = tuple(

@@ -33,13 +33,16 @@ bool ElementRange(const Shape& shape, const Strides& strides, int64_t offset, in
   if (empty) {
     return !__builtin_sub_overflow(offset, int64_t{1}, last);
   }
+  int64_t elements = 1;
   for (size_t i = 0; i < shape.GetDimNum(); ++i) {
+    if (shape[i] > kMaxElements / elements) return false;
+    elements *= shape[i];
     int64_t reach = 0;
     if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach)) return false;
     int64_t* end = reach < 0 ? first : last;
     if (__builtin_add_overflow(*end, reach, end)) return false;
   }
-  return true;
+  return *last < kMaxElements;
 }
 
 bool ByteRange(const Shape& shape, const Strides& strides, int64_t offset, DataType dataType,

@@ -8,12 +8,16 @@
 
 namespace op::internal {
 
+// No tensor has more elements, and no element lies further from the start of its storage: device
+// addresses have 48 bits. Sums of sizes that keep to it do not overflow.
+constexpr int64_t kMaxElements = int64_t{1} << 48;
+
 // Dims of size 1 are ignored; 0 or 1 elements always are row-major.
 bool IsRowMajor(const Shape& shape, const Strides& strides);
 
 // Smallest and largest element index that a view touches, counted from the start of its storage.
-// For an empty view, *first is the offset and *last one less. False when dims are negative or the
-// numbers overflow.
+// For an empty view, *first is the offset and *last one less. False when dims are negative or
+// kMaxElements is exceeded.
 bool ElementRange(const Shape& shape, const Strides& strides, int64_t offset, int64_t* first,
                   int64_t* last);
 
