@@ -130,7 +130,7 @@ def inputs_of(case: dict[str, Any]) -> Inputs:
             drawn /= drawn.sum(axis=case.get("attrs", {}).get("dim", -1), keepdims=True)
             if case["op"] in ("log_softmax_grad", "kl_div_loss_grad"):
                 np.log(drawn, out=drawn)
-        return drawn.astype(dtype)  # type: ignore[no-any-return]
+        return drawn.astype(dtype)
 
     return {arg.name: values(arg.name) for arg in spec.input_args}
 
