@@ -515,6 +515,73 @@ void TreeSumFloat(const float* a, size_t n, size_t step, size_t repeats, float* 
   }
 }
 
+// --- comparing and selecting ------------------------------------------------------------------------------------------
+
+template <Compare op, typename C>
+bool Holds(C a, C b) {
+  switch (op) {
+    case Compare::kLt:
+      return a < b;
+    case Compare::kGt:
+      return a > b;
+    case Compare::kEq:
+      return a == b;
+    case Compare::kLe:
+      return a <= b;
+    case Compare::kGe:
+      return a >= b;
+    default:
+      return a < b || a > b;  // documented: a NaN is not unequal either
+  }
+}
+
+template <typename T, Compare op>
+void CompareBits(uint8_t* bits, const void* a, const void* b, size_t bStep, size_t n) {
+  constexpr size_t kChunk = 256;
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const T*>(b);
+  uint8_t flags[kChunk];
+  for (size_t begin = 0; begin < n; begin += kChunk) {
+    const size_t m = n - begin < kChunk ? n - begin : kChunk;
+    if (bStep == 0) {
+      const auto other = Compute<T>::Load(y[0]);
+      for (size_t i = 0; i < m; ++i) {
+        flags[i] = Holds<op>(Compute<T>::Load(x[begin + i]), other);
+      }
+    } else {
+      for (size_t i = 0; i < m; ++i) {
+        flags[i] = Holds<op>(Compute<T>::Load(x[begin + i]), Compute<T>::Load(y[begin + i]));
+      }
+    }
+    for (size_t i = 0; i < m; i += 8) {
+      // The product moves the low bit of byte k to bit 56 + k.
+      uint64_t eight;
+      __builtin_memcpy(&eight, flags + i, sizeof(eight));
+      bits[(begin + i) / 8] = static_cast<uint8_t>((eight * 0x0102040810204080ull) >> 56);
+    }
+  }
+}
+
+template <typename T>
+void SelectByBits(void* dst, const uint8_t* bits, const void* a, const void* b, size_t bStep,
+                  size_t n) {
+  auto* d = static_cast<T*>(dst);
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const T*>(b);
+  const size_t whole = n / 8 * 8;
+  ACLSIM_IVDEP
+  for (size_t i = 0; i < whole; i += 8) {
+    const uint32_t eight = bits[i / 8];
+    for (uint32_t j = 0; j < 8; ++j) {
+      const T mask = static_cast<T>(0 - ((eight >> j) & 1u));
+      d[i + j] = static_cast<T>((x[i + j] & mask) | (y[(i + j) * bStep] & static_cast<T>(~mask)));
+    }
+  }
+  for (size_t i = whole; i < n; ++i) {
+    d[i] = (bits[i / 8] >> (i % 8)) & 1 ? x[i] : y[i * bStep];
+  }
+}
+
 constexpr size_t D(DType dtype) { return static_cast<size_t>(dtype); }
 
 LaneTable MakeTable() {
@@ -597,6 +664,19 @@ LaneTable MakeTable() {
   cast(DType::kInt32, DType::kInt64) = CastToInt<int64_t, int32_t>;
   cast(DType::kInt64, DType::kInt32) = CastToInt<int32_t, int64_t>;
   t.treeSumFloat = TreeSumFloat;
+#define ACLSIM_COMPARE(op)                                                                         \
+  t.compare[static_cast<size_t>(Compare::op)][D(DType::kFloat)] = CompareBits<float, Compare::op>; \
+  t.compare[static_cast<size_t>(Compare::op)][D(DType::kHalf)] = CompareBits<half, Compare::op>;
+  ACLSIM_COMPARE(kLt)
+  ACLSIM_COMPARE(kGt)
+  ACLSIM_COMPARE(kEq)
+  ACLSIM_COMPARE(kLe)
+  ACLSIM_COMPARE(kGe)
+  ACLSIM_COMPARE(kNe)
+  t.compare[static_cast<size_t>(Compare::kEq)][D(DType::kInt32)] =
+      CompareBits<int32_t, Compare::kEq>;
+  t.select2 = SelectByBits<uint16_t>;
+  t.select4 = SelectByBits<uint32_t>;
   t.mulAddDstHalf = MulAddDst2<float, half>;
   t.axpyHalf = Axpy1<float, half>;
   return t;

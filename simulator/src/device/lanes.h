@@ -28,6 +28,15 @@ struct LaneTable {
   Scalar axpyHalf;
   // Per repeat, the sum of its first n (<= 64) lanes as the hardware's binary tree; lanes that take no part count as 0.
   void (*treeSumFloat)(const float* a, size_t n, size_t step, size_t repeats, float* out);
+  // Bit i of bits = a[i] op b[i]; n is a multiple of 8. A step of 0 compares with b[0] throughout.
+  using CompareLanes = void (*)(uint8_t* bits, const void* a, const void* b, size_t bStep,
+                                size_t n);
+  CompareLanes compare[6][kDTypes];  // by Compare
+  // dst[i] = bit i ? a[i] : b[i], by the width of an element: 2 or 4 bytes. dst may be a or b.
+  using SelectLanes = void (*)(void* dst, const uint8_t* bits, const void* a, const void* b,
+                               size_t bStep, size_t n);
+  SelectLanes select2;
+  SelectLanes select4;
 };
 
 const LaneTable& Lanes();

@@ -8,40 +8,18 @@ namespace {
 
 constexpr const char* kModes[] = {"LT", "GT", "EQ", "LE", "GE", "NE"};
 
-// A NaN on either side compares false in every mode, also in NE: documented, and unlike IEEE.
-template <typename C>
-bool Holds(Compare op, C a, C b) {
-  switch (op) {
-    case Compare::kLt:
-      return a < b;
-    case Compare::kGt:
-      return a > b;
-    case Compare::kEq:
-      return a == b;
-    case Compare::kLe:
-      return a <= b;
-    case Compare::kGe:
-      return a >= b;
-    default:
-      return a < b || a > b;
-  }
-}
-
-float LaneAsFloat(DType dtype, const uint8_t* addr) {
+// The bits of a scalar operand in the element type of its instruction.
+void StoreScalar(DType dtype, ScalarValue scalar, uint8_t* bytes) {
   if (dtype == DType::kFloat) {
-    float value;
-    std::memcpy(&value, addr, sizeof(value));
-    return value;
+    const auto value = static_cast<float>(scalar.f);
+    std::memcpy(bytes, &value, sizeof(value));
+  } else if (dtype == DType::kHalf) {
+    const uint16_t value = FloatToHalf(static_cast<float>(scalar.f));
+    std::memcpy(bytes, &value, sizeof(value));
+  } else {
+    const auto value = static_cast<int32_t>(scalar.i);
+    std::memcpy(bytes, &value, sizeof(value));
   }
-  uint16_t bits;
-  std::memcpy(&bits, addr, sizeof(bits));
-  return HalfToFloat(bits);
-}
-
-int32_t LaneAsInt(const uint8_t* addr) {
-  int32_t value;
-  std::memcpy(&value, addr, sizeof(value));
-  return value;
 }
 
 void RequireFloatLanes(Core& core, DType dtype) {
@@ -105,29 +83,23 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
     }
     core.Emit(record);
   }
+  const auto compare = Lanes().compare[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+  uint8_t constant[8] = {};
+  StoreScalar(dtype, scalar, constant);
+  const size_t step = src1 != nullptr ? 1 : 0;
+  if (lanes.contiguous) {
+    compare(dst.addr, src0.addr, src1 != nullptr ? src1->addr : constant, step,
+            static_cast<size_t>(lanes.repeat * perRepeat));
+    return;
+  }
   alignas(64) uint8_t temp0[kRepeatBytes];
   alignas(64) uint8_t temp1[kRepeatBytes];
-  const auto scalarFloat = static_cast<float>(scalar.f);
-  const auto scalarInt = static_cast<int32_t>(scalar.i);
   for (int64_t r = 0; r < lanes.repeat; ++r) {
-    const uint8_t* x =
-        lanes.contiguous ? src0.addr + r * kRepeatBytes : GatherRepeat(a, r, perRepeat, temp0);
-    const uint8_t* y = x;
-    if (src1 != nullptr) {
-      y = lanes.contiguous ? src1->addr + r * kRepeatBytes : GatherRepeat(b, r, perRepeat, temp1);
-    }
-    uint8_t bits[kMaxLanes / 8] = {};
-    for (int64_t i = 0; i < perRepeat; ++i) {
-      bool holds;
-      if (integer) {
-        holds = Holds(op, LaneAsInt(x + i * width),
-                      src1 != nullptr ? LaneAsInt(y + i * width) : scalarInt);
-      } else {
-        holds = Holds(op, LaneAsFloat(dtype, x + i * width),
-                      src1 != nullptr ? LaneAsFloat(dtype, y + i * width) : scalarFloat);
-      }
-      bits[i / 8] = static_cast<uint8_t>(bits[i / 8] | (holds ? 1u << (i % 8) : 0u));
-    }
+    const uint8_t* x = GatherRepeat(a, r, perRepeat, temp0);
+    const uint8_t* y = src1 != nullptr ? GatherRepeat(b, r, perRepeat, temp1) : constant;
+    // Through a buffer: dst may be the memory that the sources lie in.
+    uint8_t bits[kMaxLanes / 8];
+    compare(bits, x, y, step, static_cast<size_t>(perRepeat));
     std::memcpy(dst.addr + r * perRepeat / 8, bits, static_cast<size_t>(perRepeat / 8));
   }
 }
@@ -169,35 +141,31 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
   const OperandWalk* const walks[] = {&d, &a, &b};
   EmitVector(core, lanes, walks, src1 != nullptr ? 3 : 2);
   uint8_t constant[8] = {};
-  if (dst.dtype == DType::kFloat) {
-    const auto value = static_cast<float>(scalar.f);
-    std::memcpy(constant, &value, sizeof(value));
-  } else {
-    const uint16_t value = FloatToHalf(static_cast<float>(scalar.f));
-    std::memcpy(constant, &value, sizeof(value));
+  StoreScalar(dst.dtype, scalar, constant);
+  const auto select = width == 2 ? Lanes().select2 : Lanes().select4;
+  const size_t step = src1 != nullptr ? 1 : 0;
+  if (lanes.contiguous && !sameBits) {
+    select(dst.addr, bits.addr, a.ub.addr, src1 != nullptr ? b.ub.addr : constant, step,
+           static_cast<size_t>(lanes.total));
+    return;
   }
-  const auto at = [&](const OperandWalk& walk, int64_t r, int64_t lane) {
-    if (lanes.contiguous) {
-      return walk.ub.addr + (r * lanes.lanes + lane) * width;
-    }
-    const int64_t block = lane / walk.lanesPerBlock;
-    return walk.RepeatBase(r) + block * walk.blkStride +
-           (lane - block * walk.lanesPerBlock) * width;
-  };
-  for (int64_t r = 0; r < lanes.repeat; ++r) {
-    const int64_t active = r + 1 == lanes.repeat ? last
-                           : lanes.contiguous    ? lanes.lanes
-                                                 : lanes.active;
-    const int64_t firstBit = sameBits ? 0 : r * lanes.lanes;
-    for (int64_t i = 0; i < active; ++i) {
-      if (!lanes.prefix && !lanes.Works(i)) {
-        continue;
-      }
-      const int64_t bit = firstBit + i;
-      const bool first = (bits.addr[bit / 8] >> (bit % 8)) & 1;
-      const uint8_t* from = first ? at(a, r, i) : (src1 != nullptr ? at(b, r, i) : constant);
-      std::memmove(at(d, r, i), from, static_cast<size_t>(width));
-    }
+  LaneSet walked = lanes;
+  if (lanes.contiguous) {
+    // Repeat by repeat, since each uses the same bits.
+    walked.contiguous = false;
+    walked.active = walked.lanes;
+    walked.lastActive = last;
+  }
+  alignas(64) uint8_t temp0[kRepeatBytes];
+  alignas(64) uint8_t temp1[kRepeatBytes];
+  alignas(64) uint8_t result[kRepeatBytes];
+  for (int64_t r = 0; r < walked.repeat; ++r) {
+    const int64_t active = walked.ActiveIn(r);
+    const uint8_t* x = GatherRepeat(a, r, active, temp0);
+    const uint8_t* y = src1 != nullptr ? GatherRepeat(b, r, active, temp1) : constant;
+    const int64_t firstBit = sameBits ? 0 : r * walked.lanes;
+    select(result, bits.addr + firstBit / 8, x, y, step, static_cast<size_t>(active));
+    ScatterRepeat(d, walked, r, result);
   }
 }
 
