@@ -43,7 +43,7 @@ class Abi:
         self.socs = self.device.soc_names()
         self.calls = 0
         self._functions: dict[str, Any] = {}
-        self._soc = self.device.option("soc")
+        self._options: dict[str, str] = {}
         self._host = (c.c_uint8 * (1 << 16))()
         self.freed_stream = self._destroyed_stream()
 
@@ -66,11 +66,13 @@ class Abi:
         self.libraries.call("aclrtDestroyStream", stream)
         return stream.value or 0
 
-    def set_soc(self, name: str) -> None:
-        """Simulate another SoC."""
-        if name != self._soc:
-            self.device.set_option("soc", name)
-            self._soc = name
+    def set_option(self, name: str, value: str) -> None:
+        """Simulate another SoC, or the same one in another way."""
+        if self._options.get(name) != value:
+            if name == "soc":
+                self.set_option("cores", "0")  # the new one may have fewer
+            self.device.set_option(name, value)
+            self._options[name] = value
 
     def tensor(self, desc: TensorDesc, address: int | None) -> int | None:
         """AclCreateTensor; None where it makes nothing."""

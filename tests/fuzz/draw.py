@@ -17,13 +17,14 @@ from aclgrad.soc import family_of
 from aclgrad.spec import OpSpec
 
 BASE_ELEMENTS = 3000
-"""Largest tensor of a grid case that a call starts from."""
+LONG_ELEMENTS = 70_000
+"""Largest tensors of the grid cases that a call usually and sometimes starts from."""
 
 I64_MIN, I64_MAX = -(2**63), 2**63 - 1
 _DTYPES = {dtype.acl: dtype for dtype in CASTABLE + UNCASTABLE}
 _FORMAT_NAMES = {number: name for name, number in FORMATS.items()}
 _PRIVATE = frozenset((3, 4, 12, 13, 25, 28, 29, 32, 33, 38, 39, 44, 50, 51, 52, 53, 54))
-_HUGE = (2**31 - 1, 2**31, 2**32 + 1, 2**40, 2**61, 2**62, 2**63 - 1)
+_HUGE = (2**31, 2**32 + 1, 2**40, 2**47, 2**48, 2**48 + 1, 2**61, 2**62, 2**63 - 1)
 _NEGATIVE = (-1, -1, -2, -(2**31), I64_MIN)
 
 SCRIPTS = (
@@ -46,7 +47,7 @@ SCRIPTS = (
 )
 """What happens after a first stage that succeeded, with weights."""
 
-ADDRESSES = ("null", "host", "freed", "small", "garbage", "end")
+ADDRESSES = ("null", "host", "freed", "small", "garbage", "end", "odd")
 STREAMS = ("garbage", "destroyed", "tensor")
 
 
@@ -64,6 +65,8 @@ class Drawn:
     detail: str = ""
     victim: str = ""
     own_stream: bool = True
+    mode: str = "checked"
+    cores: int = 0
 
     @property
     def repro(self) -> str:
@@ -92,6 +95,8 @@ class Drawn:
         words += ["executor=null"] * self.call.executor_null
         words += [self.values, self.script, self.detail, self.victim]
         words += [] if self.own_stream else ["default stream"]
+        words += [self.mode] if self.mode != "checked" else []
+        words += [f"{self.cores} cores"] if self.cores else []
         return " ".join(filter(None, words))
 
 
@@ -111,12 +116,12 @@ def too_long(desc: TensorDesc) -> bool:
 
 
 @cache
-def _bases(spec: OpSpec) -> tuple[Call, ...]:
+def _bases(spec: OpSpec, largest: int) -> tuple[Call, ...]:
     calls = [case.call for case in spec.cases(spec, True)]
     return tuple(
         call
         for call in calls
-        if all(desc.size <= BASE_ELEMENTS for desc in call.tensors.values() if desc is not None)
+        if all(desc.size <= largest for desc in call.tensors.values() if desc is not None)
     )
 
 
@@ -152,7 +157,7 @@ class _Artist:
         elif script == "bad_stream":
             detail = rng.choice(STREAMS)
         elif script == "workspace_bad":
-            detail = rng.choice(("host", "freed", "small", "garbage"))
+            detail = rng.choice(("host", "freed", "small", "garbage", "odd"))
         elif script == "odd_executor":
             detail = rng.choice(("tensor", "garbage", "host"))
         elif script == "other_soc":
@@ -163,15 +168,30 @@ class _Artist:
             ("uniform", "normal", "probability", "zero", "special", "special_each", "nan", "-inf")
         )
         return Drawn(
-            self.seed, spec, soc, call, values, self.odd, script, detail, victim,
-            rng.random() < 0.9,
-        )  # fmt: skip
+            seed=self.seed,
+            spec=spec,
+            soc=soc,
+            call=call,
+            values=values,
+            odd=self.odd,
+            script=script,
+            detail=detail,
+            victim=victim,
+            own_stream=rng.random() < 0.9,
+            mode="fast" if rng.random() < 0.1 else "checked",
+            cores=self.cores(soc) if script != "other_soc" and rng.random() < 0.1 else 0,
+        )
 
     # The call that everything starts from.
 
     def base(self) -> Call:
         rng = self.rng
-        call = rng.choice(_bases(self.spec))
+        if rng.random() < 0.03:
+            call = rng.choice(_bases(self.spec, LONG_ELEMENTS))
+            return Call(
+                {n: d and TensorDesc(d.shape, d.dtype) for n, d in call.tensors.items()}, call.attrs
+            )
+        call = rng.choice(_bases(self.spec, BASE_ELEMENTS))
         # One new number per number: equal dims stay equal, broadcast dims stay 1.
         descs = [desc for desc in call.tensors.values() if desc is not None]
         old = sorted({dim for desc in descs for dim in desc.shape if dim > 1})
@@ -216,6 +236,9 @@ class _Artist:
 
     def soc(self) -> str:
         return self.rng.choice(self.socs) if self.rng.random() < 0.5 else "Ascend910B2"
+
+    def cores(self, soc: str) -> int:
+        return self.rng.choice((1, 2, 3, 5)) if soc.startswith("Ascend910") else 1
 
     def laid_out(self, desc: TensorDesc, out: bool) -> TensorDesc:
         """The same view in other memory: inside its storage."""

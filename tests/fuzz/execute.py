@@ -74,7 +74,9 @@ class _Run:
 
     def go(self) -> None:
         case, abi = self.case, self.abi
-        abi.set_soc(case.soc)
+        abi.set_option("soc", case.soc)
+        abi.set_option("mode", case.mode)
+        abi.set_option("cores", str(case.cores))
         want = judge.first_stage(case)
         self.touched = judge.touched(case) if want == 0 else []
         self.runnable = all(self.fits(name) for name in self.touched)
@@ -120,7 +122,10 @@ class _Run:
                     self.buffers[arg.name] = self.canaries(desc)
                     address = self.buffers[arg.name].address
                 if case.script == "bad_address" and arg.name == case.victim:
-                    address = self.bad_address(case.detail, judge.needed_bytes(desc))
+                    # A byte is at home on every address.
+                    byte = case.detail == "odd" and desc.dtype.numpy.itemsize == 1
+                    kind = "null" if byte else case.detail
+                    address = self.bad_address(kind, judge.needed_bytes(desc))
             self.handles[arg.name] = abi.tensor(desc, address)
 
     def shared_buffer(self) -> str:
@@ -159,6 +164,11 @@ class _Run:
 
     def bad_address(self, kind: str, needed: int) -> int | None:
         abi = self.abi
+        if kind == "odd":
+            # Elements of more than a byte that do not start at a multiple of their size.
+            buffer = abi.device.buffer(max(needed, 0) + _SPARE)
+            self.spare_buffers.append(buffer)
+            return (buffer.address or 0) + 1
         if kind in ("small", "end"):
             buffer = abi.device.buffer(max(needed - 1, 1))
             self.spare_buffers.append(buffer)
@@ -338,7 +348,7 @@ class _Run:
         self.alive = False
 
     def do_other_soc(self) -> None:
-        self.abi.set_soc(self.case.detail)
+        self.abi.set_option("soc", self.case.detail)
         self.do_run()
 
     def do_in_place(self) -> None:

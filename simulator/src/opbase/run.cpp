@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Second stage: addresses are read, checked and handed to the stream together with the plan.
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
 #include <utility>
@@ -11,6 +12,9 @@
 
 namespace op::internal {
 namespace {
+
+// Kernels copy temporaries in whole blocks.
+constexpr uint64_t kWorkspaceAlignment = 32;
 
 // Bytes of one use at the time of the run: device memory, translated again when the task runs, or
 // host memory of the plan.
@@ -66,6 +70,14 @@ aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspac
     base = static_cast<const char*>(owner->addr) + (storage == owner ? 0 : storage->offset);
   }
   bound->device = base + use.begin;
+  const int size = ge::GetSizeByDataType(use.dataType);
+  const uintptr_t alignment = size >= ge::kDataTypeSizeBitOffset ? 1 : std::min(size, 8);
+  if (reinterpret_cast<uintptr_t>(bound->device) % alignment != 0) {
+    OP_LOGE(ACLNN_ERR_RUNTIME_ERROR,
+            "%s is at %p, want an address that is a multiple of the %d bytes of an element",
+            UseText(task, use).c_str(), bound->device, size);
+    return ACLNN_ERR_RUNTIME_ERROR;
+  }
   std::string why;
   if (aclsim::ToBacking(bound->device, bound->bytes, &why) == nullptr) {
     OP_LOGE(ACLNN_ERR_RUNTIME_ERROR,
@@ -83,6 +95,11 @@ aclnnStatus CheckWorkspace(const void* workspace, uint64_t given, uint64_t neede
     OP_LOGE(ACLNN_ERR_PARAM_INVALID,
             "the workspace has %" PRIu64 " bytes, the first stage asked for %" PRIu64, given,
             needed);
+    return ACLNN_ERR_PARAM_INVALID;
+  }
+  if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "the workspace is at %p, want a multiple of %" PRIu64 " bytes",
+            workspace, kWorkspaceAlignment);
     return ACLNN_ERR_PARAM_INVALID;
   }
   std::string why;
