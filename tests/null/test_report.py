@@ -20,7 +20,7 @@ from aclgrad.dtypes import FLOAT16
 from aclgrad.ops import all_specs, find
 from aclgrad.precision import Report
 from aclgrad.report import Conditions
-from aclgrad.reporting import histogram, html, junit
+from aclgrad.reporting import histogram, html, junit, table
 from aclgrad.run import Outcome
 from aclgrad.soc import family
 from other_operators import MASKED
@@ -98,8 +98,8 @@ def test_failures_come_first_and_text_is_escaped() -> None:
     assert text.index('id="failures"') < text.index('id="summary"')
     for told in ("561003 no kernel", "FAILED: &lt;worst&gt; &amp;"):
         assert text.index('id="failures"') < text.index(told) < text.index('id="summary"')
-    table = text[text.index('id="softmax_grad"') :]
-    at = [table.rindex(f">{item.case.name}</td>") for item in mixed()[:3]]
+    listed = text[text.index('id="softmax_grad"') :]
+    at = [listed.rindex(f">{item.case.name}</td>") for item in mixed()[:3]]
     assert at[2] < at[1] < at[0]
     assert "<b>" not in text and "<worst>" not in text
 
@@ -181,6 +181,15 @@ def test_json_has_every_case(tmp_path: Path) -> None:
     assert document["passed"] is False and document["soc"] == "Ascend910B2"
     assert len(document["cases"]) == 5 and document["rows"][0]["passed"] == 2
     assert document["cases"][2]["repro"].startswith("aclgrad test softmax_grad --case ")
+
+
+def test_shapes_that_differ_are_named() -> None:
+    texts = {case.name: table.shape_text(case) for case in CASES["kl_div_loss_grad"]}
+    assert "4x33, target 33" in texts.values()
+    assert "4x33, gradOutput 33, target scalar" in texts.values()
+    mixed_dtypes = {table.dtype_text(case) for case in CASES["kl_div_loss_grad"]}
+    assert {"fp32", "fp16+bf16", "fp16+fp32"} <= mixed_dtypes
+    assert "fp16 to fp64" in {table.dtype_text(case) for case in CASES["softmax_grad"]}
 
 
 def test_formats() -> None:

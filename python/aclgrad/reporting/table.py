@@ -111,18 +111,15 @@ def _number(value: float | None) -> float | None:
 
 
 def shape_text(case: Case) -> str:
-    """Shape of the tensors; each by its name where they differ."""
+    """Shape of the result, then those of the inputs that differ from it."""
     spec = find(case.op)
     shapes = {
         arg.name: "x".join(map(str, case.call.tensor(arg.name).shape)) or "scalar"
-        for arg in (*spec.kernel_args, *spec.output_args)
+        for arg in (*spec.output_args, *spec.kernel_args)
     }
-    if len(set(shapes.values())) == 1:
-        return next(iter(shapes.values()))
-    groups: dict[str, list[str]] = {}
-    for name, shape in shapes.items():
-        groups.setdefault(shape, []).append(name)
-    return ", ".join(f"{'/'.join(names)} {shape}" for shape, names in groups.items())
+    result = shapes[spec.output_args[0].name]
+    others = [f"{name} {shape}" for name, shape in shapes.items() if shape != result]
+    return ", ".join([result, *others])
 
 
 def dtype_text(case: Case) -> str:
