@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.call import Call, TensorDesc
-from aclgrad.runtime import Device, open_device
+from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Buffer
 from aclgrad.spec import OpSpec
 from fuzz.draw import format_number
@@ -37,8 +37,8 @@ class Stage1:
 class Abi:
     """One open simulator."""
 
-    def __init__(self) -> None:
-        self.device: Device = open_device("sim")
+    def __init__(self, device: Device) -> None:
+        self.device = device
         self.libraries = self.device.libraries
         self.socs = self.device.soc_names()
         self.calls = 0

@@ -295,6 +295,8 @@ class _Run:
 
     def do_workspace_null(self) -> None:
         self.launch({PARAM_NULLPTR}, None, self.size or 64, stream=self.stream)
+        if self.case.spec.keeps_executor:
+            return self.do_run()
         self.used_up()
 
     def do_workspace_short(self) -> None:

@@ -77,12 +77,14 @@ def spec_of(seed: int, specs: Sequence[OpSpec]) -> OpSpec:
 
 def work(args: argparse.Namespace) -> int:
     """Run every ``step``-th seed and report as lines of JSON."""
+    # Only a worker loads the libraries.
+    from aclgrad.runtime import open_device
     from fuzz import leaks
     from fuzz.abi import Abi
     from fuzz.execute import Runner
 
     specs = [find(word) for word in args.op] or list(all_specs())
-    abi = Abi()
+    abi = Abi(open_device("sim"))
     runner = Runner(abi)
     recent: list[Drawn] = []
     done = 0

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A short run of the fuzzer on the ordinary build, and tests of the fuzzer itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aclgrad.ops import all_specs, find
+from aclgrad.runtime import Device, Toolkit
+from aclgrad.spec import OpSpec, replace
+from fuzz.abi import Abi
+from fuzz.draw import draw
+from fuzz.execute import Mismatch, Runner
+from fuzz.ledger import Finding, excuse, stale
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = 2000  # about 3,000 calls
+
+pytestmark = pytest.mark.sim_only
+
+
+@pytest.fixture
+def abi(device: Device) -> Abi:
+    return Abi(device)
+
+
+def fuzz(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests")])
+    return subprocess.run(
+        [sys.executable, "-m", "fuzz.run", *words],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths, **environment},
+    )
+
+
+def test_short_run(toolkit_info: Toolkit, device_kind: str, seed: int) -> None:
+    if device_kind != "sim":
+        pytest.skip("misuse is undefined on an NPU")
+    done = fuzz("--seed", str(seed), "--count", str(CASES), "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{CASES} cases" in done.stdout, done.stdout
+    calls = re.search(r"(\d+) calls, (\d+) results", done.stdout)
+    assert calls is not None and int(calls[1]) > CASES and int(calls[2]) > CASES // 10
+    for code in ("plan 161001", "plan 161002", "plan 561103", "run 161001", "run 361001"):
+        assert code in done.stdout, f"no case ended with {code}:\n{done.stdout}"
+
+
+def test_a_seed_is_one_case(abi: Abi) -> None:
+    for spec in all_specs():
+        for number in range(50):
+            first, again = (draw(number, spec, abi.socs) for _ in range(2))
+            assert first.describe() == again.describe()
+            assert first.repro == f"python -m fuzz.run --op {spec.op} --seed {number} --count 1"
+
+
+def failures(abi: Abi, spec: OpSpec, count: int = 400) -> list[str]:
+    found = []
+    runner = Runner(abi)
+    for number in range(count):
+        try:
+            runner.run(draw(number, spec, abi.socs))
+        except Mismatch as error:
+            found.append(str(error))
+    return found
+
+
+def test_a_check_that_the_library_lacks_is_found(abi: Abi) -> None:
+    spec = find("softmax_grad")
+    assert not failures(abi, spec)
+    # The library still has the check that this spec leaves out, and the other way round.
+    for index, check in enumerate(spec.checks):
+        if check.kind in ("dim_in_range", "dtype_supported", "same_shape", "not_null"):
+            less = replace(spec, checks=spec.checks[:index] + spec.checks[index + 1 :])
+            try:
+                found = failures(abi, less)
+            except (KeyError, ValueError, IndexError) as error:
+                found = [repr(error)]  # the model trips over what the check kept away
+            assert found, f"nobody missed {check}"
+
+
+def test_a_wrong_number_is_found(abi: Abi) -> None:
+    spec = find("softmax_grad")
+    wrong = replace(spec, golden=lambda **named: spec.golden(**named) * 1.02)
+    assert any("numbers" in text for text in failures(abi, wrong))
+
+
+def test_a_crash_names_its_case(toolkit_info: Toolkit, tmp_path: Path, device_kind: str) -> None:
+    if device_kind != "sim":
+        pytest.skip("misuse is undefined on an NPU")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\n"
+        "from fuzz import execute\n"
+        "run = execute.Runner.run\n"
+        "def crash(self, case):\n"
+        "    os.abort() if case.seed == 7 else run(self, case)\n"
+        "execute.Runner.run = crash\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), str(ROOT / "python"), str(ROOT / "tests")])
+    done = fuzz("--seed", "0", "--count", "12", "--jobs", "1", PYTHONPATH=paths)
+    assert done.returncode == 1 and "SIGABRT" in done.stdout, done.stdout + done.stderr
+    assert "--seed 7 --count 1" in done.stdout and "12 cases" in done.stdout, done.stdout
+
+
+def test_ledger_wants_an_issue() -> None:
+    for reason in ("", "flaky", "see the tracker", "issue 12", "#0"):
+        with pytest.raises(ValueError, match="issue"):
+            Finding("softmax", reason)
+    for match in ("", ".*", "x?"):
+        with pytest.raises(ValueError, match="every failure"):
+            Finding(match, "#12")
+    known = Finding(r"softmax_grad .*\n.*561002", "#12: tiling of rows above 2^40")
+    text = "python -m fuzz.run --op softmax_grad --seed 3\ngot 561002"
+    assert excuse(text, (known,)) is known
+    assert excuse("something else", (known,)) is None
+    assert stale({known}, (known,)) == []
+    assert "fixed? remove the entry" in stale(set(), (known,))[0]
