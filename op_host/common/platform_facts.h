@@ -18,6 +18,8 @@ inline const char* SocName(platform_ascendc::SocVersion version) {
       return "ascend910b";
     case platform_ascendc::SocVersion::ASCEND910_93:
       return "ascend910_93";
+    case platform_ascendc::SocVersion::ASCEND910_95:
+      return "ascend950";
     case platform_ascendc::SocVersion::ASCEND310P:
       return "ascend310p";
     case platform_ascendc::SocVersion::ASCEND910:

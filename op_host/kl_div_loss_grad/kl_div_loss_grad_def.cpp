@@ -38,6 +38,7 @@ class KlDivLossGrad : public OpDef {
     OpAICoreConfig config = DynamicKernel("kl_div_loss_grad");
     this->AICore().AddConfig("ascend910b", config);
     this->AICore().AddConfig("ascend910_93", config);
+    this->AICore().AddConfig("ascend950", config);
   }
 };
 

@@ -16,6 +16,7 @@ class LogSigmoidGrad : public OpDef {
     OpAICoreConfig config = DynamicKernel("log_sigmoid_grad");
     this->AICore().AddConfig("ascend910b", config);
     this->AICore().AddConfig("ascend910_93", config);
+    this->AICore().AddConfig("ascend950", config);
   }
 };
 

@@ -16,6 +16,7 @@ class LogSoftmaxGrad : public OpDef {
     OpAICoreConfig config = DynamicKernel("log_softmax_grad");
     this->AICore().AddConfig("ascend910b", config);
     this->AICore().AddConfig("ascend910_93", config);
+    this->AICore().AddConfig("ascend950", config);
     OpAICoreConfig noBf16 = DynamicKernel("log_softmax_grad");
     DescribeTensors(noBf16, {"grad", "x"}, "y", {ge::DT_FLOAT, ge::DT_FLOAT16});
     this->AICore().AddConfig("ascend310p", noBf16);

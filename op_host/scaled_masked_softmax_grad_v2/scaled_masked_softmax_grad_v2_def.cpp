@@ -22,6 +22,7 @@ class ScaledMaskedSoftmaxGradV2 : public OpDef {
     OpAICoreConfig config = DynamicKernel("scaled_masked_softmax_grad_v2");
     this->AICore().AddConfig("ascend910b", config);
     this->AICore().AddConfig("ascend910_93", config);
+    this->AICore().AddConfig("ascend950", config);
   }
 };
 

@@ -17,6 +17,7 @@ class SoftmaxGrad : public OpDef {
     OpAICoreConfig config = DynamicKernel("softmax_grad");
     this->AICore().AddConfig("ascend910b", config);
     this->AICore().AddConfig("ascend910_93", config);
+    this->AICore().AddConfig("ascend950", config);
     OpAICoreConfig noBf16 = DynamicKernel("softmax_grad");
     DescribeTensors(noBf16, {"softmax", "grad_softmax"}, "grad_x", {ge::DT_FLOAT, ge::DT_FLOAT16});
     this->AICore().AddConfig("ascend310p", noBf16);

@@ -219,7 +219,7 @@ def test_command(
         if len(shown) > 5:
             _out.print(f"\nand {len(shown) - 5} more cases, all in the report")
         if chosen.left_out:
-            _out.print(f"{chosen.left_out} cases left out: {name} does not support their dtypes")
+            _out.print(f"{chosen.left_out} cases left out: not supported on {name}")
         if paths:
             _out.print(f"report: {', '.join(map(str, paths))}", markup=False)
     if failed:

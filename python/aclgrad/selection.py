@@ -25,7 +25,7 @@ def operators(words: Sequence[str], listed: str | None = None) -> list[OpSpec]:
 
 @dataclass(frozen=True)
 class Selection:
-    """Cases to run, operator by operator, and how many the SoC's contract rules out."""
+    """Cases to run, operator by operator, and how many the SoC rules out."""
 
     groups: tuple[tuple[OpSpec, tuple[Case, ...]], ...]
     left_out: int = 0
@@ -41,8 +41,8 @@ def choose(
 ) -> Selection:
     """Return the cases that are asked for and that the SoC family accepts.
 
-    A case that the documented checks refuse on the family is not part of its grid; one whose kernel
-    is missing is, and fails.
+    A case that the documented checks refuse on the family, or for which the spec builds no kernel,
+    is not part of its grid; one whose kernel is missing from the package is, and fails.
     """
     grid = {spec: list(spec.cases(spec, fast)) for spec in specs}
     for name in names:
@@ -73,8 +73,10 @@ def choose(
 
 
 def accepted(spec: OpSpec, case: Case, family: Family) -> bool:
-    """Whether the documented checks let a case pass on a family, and not only as it is empty."""
-    if case.dtype not in spec.dtypes_on(family):
+    """Whether a case can run on a family: a kernel is built for it, and the documented checks let
+    it pass, and not only as it is empty.
+    """
+    if case.dtype not in spec.dtypes_on(family) or not spec.kernels_on(family):
         return False
     return spec.predict(replace(case.call, family=family)) != PARAM_INVALID
 

@@ -240,7 +240,10 @@ SPEC = OpSpec(
         "ascend910_93": (FLOAT, FLOAT16, BF16),
         "ascend950": (FLOAT, FLOAT16, BF16),
     },
-    kernels={"ascend910b": tuple((dtype,) * 4 for dtype in (FLOAT, FLOAT16, BF16))},
+    kernels={
+        soc: tuple((dtype,) * 4 for dtype in (FLOAT, FLOAT16, BF16))
+        for soc in ("ascend910b", "ascend950")
+    },
     checks=(
         ResultPointers(),
         NotNull("gradOutput"),

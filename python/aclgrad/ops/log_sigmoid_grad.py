@@ -64,7 +64,10 @@ SPEC = OpSpec(
         "ascend310b": (FLOAT, FLOAT16),
         "ascend910": (FLOAT, FLOAT16),
     },
-    kernels={"ascend910b": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16, BF16))},
+    kernels={
+        soc: tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16, BF16))
+        for soc in ("ascend910b", "ascend950")
+    },
     checks=(
         ResultPointers(),
         NotNull("gradOutput"),

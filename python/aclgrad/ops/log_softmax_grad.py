@@ -75,6 +75,7 @@ SPEC = OpSpec(
     },
     kernels={
         "ascend910b": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16, BF16)),
+        "ascend950": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16, BF16)),
         "ascend310p": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16)),
         "ascend910": tuple((dtype,) * 3 for dtype in (FLOAT, FLOAT16)),
     },

@@ -177,7 +177,10 @@ SPEC = OpSpec(
         "ascend910_93": _FLOATS,
         "ascend950": _FLOATS,
     },
-    kernels={"ascend910b": tuple((dtype, dtype, BOOL, dtype) for dtype in _FLOATS)},
+    kernels={
+        soc: tuple((dtype, dtype, BOOL, dtype) for dtype in _FLOATS)
+        for soc in ("ascend910b", "ascend950")
+    },
     checks=(
         NotNull("gradOutput"),
         NotNull("y"),
