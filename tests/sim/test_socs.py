@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every SoC generation: its own kernels on its own restrictions, and refusals where it has none."""
+
+from dataclasses import replace
+
+import pytest
+
+from aclgrad import selection, soc
+from aclgrad.errors import AclnnError
+from aclgrad.ops import all_specs
+from aclgrad.run import run_case
+from aclgrad.runtime import Device
+from aclgrad.spec import OpSpec
+
+pytestmark = pytest.mark.sim_only
+
+SOCS = (
+    "Ascend910_9391",
+    "Ascend950PR_9579",
+    "Ascend310P1",
+    "Ascend310P3",
+    "Ascend910A",
+    "Ascend910ProB",
+)
+SPECS = {spec.op: spec for spec in all_specs()}
+
+
+@pytest.mark.parametrize("op", SPECS)
+@pytest.mark.parametrize("name", SOCS)
+def test_grid(op: str, name: str, device: Device, seed: int) -> None:
+    spec, family = SPECS[op], soc.family_of(name)
+    if not spec.kernels_on(family):
+        refused(spec, name, device)
+        return
+    device.set_option("soc", name)
+    outcomes = [
+        run_case(device, spec, case, seed)
+        for group in selection.choose([spec], fast=True, family=family).groups
+        for case in group[1]
+    ]
+    assert outcomes
+    failed = [outcome for outcome in outcomes if not outcome.passed]
+    assert not failed, "\n".join(f"{bad.case.name}: {bad.message}" for bad in failed)
+
+
+@pytest.mark.parametrize("op", SPECS)
+def test_no_kernels_for_310b(op: str, device: Device) -> None:
+    refused(SPECS[op], "Ascend310B1", device)
+
+
+def refused(spec: OpSpec, name: str, device: Device) -> None:
+    """A SoC without kernels: 161002 where the contract refuses it, 561003 where it does not."""
+    out = spec.output_args[0].name
+    case = next(case for case in spec.cases(spec, True) if all(case.call.tensors[out].shape))
+    device.set_option("soc", name)
+    outcome = run_case(device, spec, case)
+    code = spec.predict(replace(case.call, family=soc.family_of(name))) or 561003
+    assert not outcome.passed and str(code) in outcome.message, outcome.message
+
+
+def test_an_unknown_soc_is_refused(device: Device) -> None:
+    with pytest.raises(AclnnError, match="Ascend910B"):
+        device.set_option("soc", "Ascend910B9")
