@@ -14,9 +14,18 @@ from aclgrad.soc import Family, family
 
 AttrValue = int | float | bool
 
-FORMATS = {"NCHW": 0, "NHWC": 1, "ND": 2, "FRACTAL_NZ": 29}
-"""The storage formats that a check or a test names, with their aclFormat values."""
+PRIVATE_FORMATS = {
+    "NC1HWC0": 3,
+    "FRACTAL_Z": 4,
+    "NC1HWC0_C04": 12,
+    "FRACTAL_NZ": 29,
+    "NDC1HWC0": 32,
+    "FRACTAL_Z_3D": 33,
+}
+"""Formats whose elements do not lie where the dims say."""
 
+FORMATS = {"NCHW": 0, "NHWC": 1, "ND": 2, **PRIVATE_FORMATS}
+"""The storage formats that a check or a test names, with their aclFormat values."""
 
 MAX_ELEMENTS = 2**48
 """No tensor has more, and no element lies further from the start of its storage: device addresses

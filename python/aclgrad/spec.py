@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad import naming
-from aclgrad.call import MAX_ELEMENTS, AttrValue, Call
+from aclgrad.call import MAX_ELEMENTS, PRIVATE_FORMATS, AttrValue, Call
 from aclgrad.checks import (
     INNER_FIND_KERNEL,
     INNER_NULLPTR,
@@ -324,7 +324,11 @@ class OpSpec:
                     return step.code
             elif isinstance(step, BroadcastToCommon):
                 common = broadcast(*(call.tensor(name).shape for name in step.of)) or ()
-                if math.prod(common) > MAX_ELEMENTS:
+                desc = call.tensor(step.arg)
+                repeated = desc.size != math.prod(common) and not (step.single and desc.size == 1)
+                if repeated and (
+                    math.prod(common) > MAX_ELEMENTS or desc.format in PRIVATE_FORMATS
+                ):
                     return INNER_NULLPTR
             elif isinstance(step, Launch):
                 wide = self._widened(call)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from aclgrad.call import FORMATS, AttrValue, Call, TensorDesc
+from aclgrad.call import FORMATS, PRIVATE_FORMATS, AttrValue, Call, TensorDesc
 from aclgrad.dtypes import CASTABLE, UNCASTABLE, DType
 from aclgrad.soc import family_of
 from aclgrad.spec import OpSpec
@@ -23,7 +23,8 @@ LONG_ELEMENTS = 70_000
 I64_MIN, I64_MAX = -(2**63), 2**63 - 1
 _DTYPES = {dtype.acl: dtype for dtype in CASTABLE + UNCASTABLE}
 _FORMAT_NAMES = {number: name for name, number in FORMATS.items()}
-_PRIVATE = frozenset((3, 4, 12, 13, 25, 28, 29, 32, 33, 38, 39, 44, 50, 51, 52, 53, 54))
+_NAMELESS = frozenset((13, 25, 28, 38, 39, 44, 50, 51, 52, 53, 54))
+"""Private formats of the graph engine that aclFormat does not have."""
 _HUGE = (2**31, 2**32 + 1, 2**40, 2**47, 2**48, 2**48 + 1, 2**61, 2**62, 2**63 - 1)
 _NEGATIVE = (-1, -1, -2, -(2**31), I64_MIN)
 
@@ -448,7 +449,8 @@ class _Artist:
             number = rng.choice((0, 1, 2, 16, 27, 29, 30, rng.randint(-1, 60), 100, 2**31 - 1))
             plain = desc.strides is None and desc.storage is None and desc.offset == 0
             sane = min(desc.shape, default=0) >= 0 and desc.size < 2**40
-            if (number & 0xFF) in _PRIVATE and not (plain and sane):
+            private = (number & 0xFF) in PRIVATE_FORMATS.values()
+            if (private and not (plain and sane)) or (number & 0xFF) in _NAMELESS:
                 number = 0
             name_of = _FORMAT_NAMES.get(number, str(number))
             call = call.with_tensor(name, format=name_of)

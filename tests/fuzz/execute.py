@@ -236,7 +236,7 @@ class _Run:
                 numpy = desc.dtype.numpy
                 flat = raw != 0 if numpy.kind == "b" else raw.view(numpy)
                 arrays[arg.name] = view(flat, judge.compact(desc))
-            elif min(desc.shape, default=0) >= 0 and desc.size <= _LARGEST:
+            elif all(0 <= dim <= _LARGEST for dim in desc.shape) and desc.size <= _LARGEST:
                 arrays[arg.name] = np.zeros(desc.shape, np.float32)
             else:
                 arrays[arg.name] = np.zeros(())

@@ -27,6 +27,9 @@ bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out,
                  op::internal::HostTask::Body body, aclOpExecutor* executor,
                  bool isViewCopy = false);
 
+// Elements in memory: a private format holds what its storage shape says, padding included.
+int64_t StoredElements(const aclTensor* tensor);
+
 // Adds a copy of in to out, element by element in row-major order; their shapes may differ, their
 // sizes must not.
 bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,

@@ -63,6 +63,14 @@ void SumDims(const TensorUse& in, const uint8_t* from, const TensorUse& out, uin
   op::internal::ConvertElements(values.data(), accumulator, to, out.dataType, values.size());
 }
 
+bool DimsCountElements(const char* name, const aclTensor* x) {
+  if (StoredElements(x) == x->Numel()) return true;
+  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "%s: %ld elements are stored in format %s, the dims say %ld",
+          name, static_cast<long>(StoredElements(x)),
+          op::ToString(x->GetStorageFormat()).GetString(), static_cast<long>(x->Numel()));
+  return false;
+}
+
 const aclTensor* FillWith(const char* name, const aclTensor* value, const op::Shape& shape,
                           aclOpExecutor* executor) {
   aclTensor* out = NewResult(shape, value->GetDataType(), op::Format::FORMAT_ND, executor);
@@ -88,7 +96,7 @@ const aclTensor* Cast(const aclTensor* self, op::DataType dstDtype, aclOpExecuto
     return nullptr;
   }
   const aclTensor* in = Contiguous(self, executor);
-  if (in == nullptr) return nullptr;
+  if (in == nullptr || !DimsCountElements("Cast", in)) return nullptr;
   aclTensor* out = NewResult(self->GetViewShape(), dstDtype, self->GetViewFormat(), executor);
   if (out == nullptr) return nullptr;
   const auto convert = [](const std::vector<TensorUse>& uses, const std::vector<uint8_t*>& first) {
@@ -128,7 +136,7 @@ const aclTensor* ReduceSumOp(const aclTensor* x, const aclIntArray* axes, bool k
     }
   }
   const aclTensor* in = Contiguous(x, executor);
-  if (in == nullptr) return nullptr;
+  if (in == nullptr || !DimsCountElements("ReduceSumOp", in)) return nullptr;
   aclTensor* out = NewResult(result, type, x->GetViewFormat(), executor);
   if (out == nullptr) return nullptr;
   const bool integer = op::IsIntegralType(type, true);

@@ -49,6 +49,11 @@ bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out, Ho
   return true;
 }
 
+int64_t StoredElements(const aclTensor* tensor) {
+  return op::IsPrivateFormat(tensor->GetStorageFormat()) ? tensor->GetStorageShape().GetShapeSize()
+                                                         : tensor->Numel();
+}
+
 namespace {
 
 std::vector<int64_t> RowMajor(const std::vector<int64_t>& dims) {
@@ -105,6 +110,12 @@ op::Shape ShapeOf(const aclIntArray* values) {
 // A contiguous copy of another view of x's storage.
 const aclTensor* CopyOfView(const char* name, const aclTensor* x, const op::Shape& shape,
                             const op::Strides& strides, int64_t offset, aclOpExecutor* executor) {
+  if (op::IsPrivateFormat(x->GetStorageFormat())) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID,
+            "%s: elements in format %s are not where the dims say; make the tensor ND first", name,
+            op::ToString(x->GetStorageFormat()).GetString());
+    return nullptr;
+  }
   const aclTensor* view = executor->CreateView(x, shape, x->GetStorageShape(), strides, offset);
   aclTensor* out = NewResult(shape, x->GetDataType(), x->GetViewFormat(), executor);
   if (view == nullptr || out == nullptr || !AddCopy(name, view, out, executor)) return nullptr;
@@ -115,6 +126,13 @@ const aclTensor* CopyOfView(const char* name, const aclTensor* x, const op::Shap
 
 bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpExecutor* executor,
              bool isViewCopy) {
+  if (StoredElements(in) != StoredElements(out)) {
+    OP_LOGE(
+        ACLNN_ERR_PARAM_INVALID, "%s: %ld elements in format %s do not fit into %ld in %s", name,
+        static_cast<long>(StoredElements(in)), op::ToString(in->GetStorageFormat()).GetString(),
+        static_cast<long>(StoredElements(out)), op::ToString(out->GetStorageFormat()).GetString());
+    return false;
+  }
   const bool plain = op::IsContiguous(in) && op::IsContiguous(out);
   if (SubByte(in->GetDataType()) && !plain) {
     OP_LOGE(ACLNN_ERR_PARAM_INVALID, "%s: strided views of the sub-byte type %s have no copy", name,
