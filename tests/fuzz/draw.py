@@ -427,7 +427,10 @@ class _Artist:
         elif attr.c_type == "bool":
             value = rng.random() < 0.5
         else:
-            value = rng.choice((rng.randint(-10, 10), I64_MIN, I64_MAX, 2**31, -(2**31) - 1, 2**32))
+            rank = max((desc.rank for desc in call.tensors.values() if desc is not None), default=0)
+            edges = rng.choice((rank, rank - 1, -rank, -rank - 1, 0, 1))
+            far = rng.choice((I64_MIN, I64_MAX, 2**31, -(2**31) - 1, 2**32, rng.randint(-10, 10)))
+            value = rng.choice((edges, far))
         return call.with_attr(attr.name, value)
 
     def odd_handle(self, call: Call) -> Call:

@@ -110,7 +110,8 @@ class _Run:
             if arg.name in case.odd:
                 self.handles[arg.name] = self.odd_handle(case.odd[arg.name], desc)
                 continue
-            address = (None, abi.host, abi.freed, GARBAGE)[int(self.rng.integers(4))]
+            kind = ("null", "host", "freed", "garbage")[int(self.rng.integers(4))]
+            address = self.bad_address(kind, 0)
             if arg.name in self.touched and self.runnable:
                 if arg.name == shared:
                     address = self.buffers[case.victim].address
@@ -174,7 +175,9 @@ class _Run:
             self.spare_buffers.append(buffer)
             address = buffer.address or 0
             return address + (buffer.nbytes if kind == "end" or needed < 2 else 0)
-        return {"null": None, "host": abi.host, "freed": abi.freed, "garbage": GARBAGE}[kind]
+        if kind == "freed":
+            return abi.freed
+        return {"null": None, "host": abi.host, "garbage": GARBAGE}[kind]
 
     def check_plan(self, got: Stage1, want: int) -> None:
         call = self.case.call

@@ -8,14 +8,16 @@ import gc
 import os
 from collections.abc import Callable, Sequence
 
-from aclgrad.call import TensorDesc
 from fuzz.abi import Abi
 from fuzz.draw import Drawn
 from fuzz.execute import Runner
 
 _ROUNDS = 6
-_QUARANTINE = 4200
-"""More handles than the library keeps back after their end."""
+_BLOCKS = 66_000
+_WARM_UP = 40
+"""Freed blocks, and rounds, until what the library keeps back of dead memory and handles is the
+same every time.
+"""
 
 
 class _MallInfo(c.Structure):
@@ -39,10 +41,17 @@ def allocated_bytes() -> Callable[[], int]:
     return in_use
 
 
+_LEAST = 64
+"""Bytes per round that count: one small object."""
+
+
 def check(abi: Abi, runner: Runner, cases: Sequence[Drawn]) -> str:
     """Run the cases again and again; returns what grows, or nothing."""
-    for _ in range(_QUARANTINE):
-        abi.destroy_tensor(abi.tensor(TensorDesc((1,)), None))
+    for _ in range(_BLOCKS):
+        abi.device.buffer(1).free()
+    for _ in range(_WARM_UP):
+        for case in cases:
+            runner.run(case)
     measure = allocated_bytes()
     heap: list[int] = []
     device: list[int] = []
@@ -54,13 +63,11 @@ def check(abi: Abi, runner: Runner, cases: Sequence[Drawn]) -> str:
         heap.append(measure())
         device.append(abi.free_bytes())
         threads.append(len(os.listdir("/proc/self/task")))
-    # The first rounds fill caches.
-    tail = heap[1:]
-    growing = all(later > earlier for earlier, later in zip(tail, tail[1:], strict=False))
-    if growing and (tail[-1] - tail[0]) / (len(tail) - 1) >= 16 * len(cases):
+    growing = all(later > earlier for earlier, later in zip(heap, heap[1:], strict=False))
+    if growing and heap[-1] - heap[0] >= _LEAST * (len(heap) - 1):
         return f"the C heap grows with every repetition of {len(cases)} cases: {heap} bytes"
-    if device[-1] < device[1]:
+    if device[-1] < device[0]:
         return f"device memory shrinks with every repetition: {device} bytes free"
-    if threads[-1] > threads[1]:
+    if threads[-1] > threads[0]:
         return f"threads stay: {threads}"
     return ""

@@ -106,9 +106,10 @@ def work(args: argparse.Namespace) -> int:
         os.pwrite(log, line, 0)
         os.ftruncate(log, len(line))
         faulthandler.dump_traceback_later(args.timeout, exit=True)
+        ran = runner.ran
         try:
             runner.run(case)
-            if len(recent) < _LEAK_CASES and len(case.spec.tensors) and seed % 7 < 4:
+            if len(recent) < _LEAK_CASES and (runner.ran > ran or seed % 5 == 0):
                 recent.append(case)
         except Exception as error:
             text = str(error) if type(error).__name__ == "Mismatch" else repr(error)
@@ -121,9 +122,9 @@ def work(args: argparse.Namespace) -> int:
             report()
     if done >= _LEAK_FROM:
         faulthandler.dump_traceback_later(20 * args.timeout, exit=True)
-        calls, ran, codes = abi.calls, runner.ran, Counter(runner.codes)
+        calls, results, codes = abi.calls, runner.ran, Counter(runner.codes)
         grown = leaks.check(abi, runner, recent)
-        abi.calls, runner.ran, runner.codes = calls, ran, codes
+        abi.calls, runner.ran, runner.codes = calls, results, codes
         if grown:
             first = recent[0].seed if recent else args.seed
             command = f"python -m fuzz.run --seed {args.seed} --count {args.count} --jobs 1"
