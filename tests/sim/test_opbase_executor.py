@@ -281,15 +281,16 @@ def test_second_stage_memory(probe: Probe) -> None:
 
     enough = probe.device.buffer(4096)
     host = np.zeros(8192, np.uint8)
+    aligned = host.ctypes.data + -host.ctypes.data % 64  # a misaligned one is another refusal
     assert attempt(good, enough.address)[0] == 0
     assert attempt(good, None)[0] == NULLPTR
     assert attempt(good, None, 0)[0] == INVALID
     assert attempt(good, enough.address, 16)[0] == INVALID
     small = probe.device.buffer(64)
-    for workspace in (small.address, host.ctypes.data):
+    for workspace in (small.address, aligned):
         code, text = attempt(good, workspace)
         assert code == INVALID and "3584 bytes" in text
-    for address in (None, host.ctypes.data, small.address, 0x1000):
+    for address in (None, aligned, small.address, 0x1000):
         bad = probe.tensor(address, array.dtype, (200, 4), (1, 200), 0, (800,))
         code, text = attempt(bad, enough.address)
         assert code == RUNTIME and "argument self" in text and "3200 bytes" in text
