@@ -279,7 +279,6 @@ def test_sums_of_fp16_do_not_overflow_on_the_way(api: str, device: Device) -> No
     np.testing.assert_array_equal(got, np.float16(f - 64 * f * 2.0**-10))
 
 
-@pytest.mark.skipif(KL not in BY_API, reason="no spec of kl_div_loss_grad")
 def test_kl_product_of_fp16_does_not_overflow_before_the_divisor(device: Device) -> None:
     inputs = {"gradOutput": [60000.0] * 4, "self": [0.0] * 4, "target": [2.0] * 4}
     got = run_row(device, KL, FLOAT16, inputs, {"reduction": 1})
@@ -289,7 +288,6 @@ def test_kl_product_of_fp16_does_not_overflow_before_the_divisor(device: Device)
     assert (run_row(device, KL, FLOAT, big, {"reduction": 1}) == -INF).all()
 
 
-@pytest.mark.skipif(KL not in BY_API, reason="no spec of kl_div_loss_grad")
 @each_dtype
 def test_kl_sums_over_a_broadcast_keep_special_values_in_their_column(
     dtype: DType, device: Device
@@ -332,7 +330,6 @@ def test_results_round_to_even_among_denormals(api: str, dtype: DType, device: D
 
 
 @pytest.mark.sim_only
-@pytest.mark.skipif(SIGMOID not in BY_API, reason="no spec of log_sigmoid_grad")
 @each_dtype
 def test_log_sigmoid_fades_out_gradually(dtype: DType, device: Device) -> None:
     xs = np.arange(80, 112, 0.5).astype(dtype.numpy)
@@ -347,7 +344,6 @@ def test_log_sigmoid_fades_out_gradually(dtype: DType, device: Device) -> None:
 
 
 @each_dtype
-@pytest.mark.skipif(SIGMOID not in BY_API, reason="no spec of log_sigmoid_grad")
 def test_log_sigmoid_at_the_ends_of_the_dtype(dtype: DType, device: Device) -> None:
     top, tiny = LARGEST[dtype], TINY[dtype]
     inputs = {
@@ -359,7 +355,6 @@ def test_log_sigmoid_at_the_ends_of_the_dtype(dtype: DType, device: Device) -> N
     assert got.tolist() == [top, top / 2, -top / 2, 0.0, 1.0, 1.0]
 
 
-@pytest.mark.skipif(MASKED not in BY_API, reason="no spec of scaled_masked_softmax_grad_v2")
 @each_dtype
 @pytest.mark.parametrize("byte", [1, 2, 127, 128, 255])
 def test_any_mask_byte_but_0_masks(byte: int, dtype: DType, device: Device) -> None:
@@ -374,7 +369,6 @@ def test_any_mask_byte_but_0_masks(byte: int, dtype: DType, device: Device) -> N
     ).tobytes() == (want)
 
 
-@pytest.mark.skipif(MASKED not in BY_API, reason="no spec of scaled_masked_softmax_grad_v2")
 @each_dtype
 @pytest.mark.parametrize("scale", [1.0, 0.0, -0.0, -2.0, NAN, INF, -INF])
 def test_masked_places_are_zero_bits_for_every_scale(

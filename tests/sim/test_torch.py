@@ -16,7 +16,9 @@ from aclgrad.precision import compare
 from aclgrad.runtime import Device
 from samples import BY_API, KL, LOG_SOFTMAX, MASKED, SIGMOID, SOFTMAX
 
-torch = pytest.importorskip("torch", reason="torch is not installed; scripts/test.sh installs it")
+torch = pytest.importorskip(
+    "torch", reason="torch is not installed; scripts/test.sh --torch installs it"
+)
 import aclgrad.torch as glue  # noqa: E402  needs torch
 
 F = torch.nn.functional
