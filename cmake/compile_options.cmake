@@ -6,6 +6,11 @@ target_compile_options(aclgrad_options INTERFACE -Wall -Wextra -ffp-contract=off
 if(ACLGRAD_WERROR OR DEFINED ENV{ACLGRAD_WERROR})
   target_compile_options(aclgrad_options INTERFACE -Werror)
 endif()
+# A library names its sources by their place in the checkout and says nothing of the machine that built it. Debug is for gdb here.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_options(aclgrad_options INTERFACE -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.
+                                                   -ffile-prefix-map=${CMAKE_BINARY_DIR}=.)
+endif()
 if(ACLGRAD_SANITIZE)
   target_compile_options(aclgrad_options INTERFACE -fsanitize=${ACLGRAD_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(aclgrad_options INTERFACE -fsanitize=${ACLGRAD_SANITIZE})

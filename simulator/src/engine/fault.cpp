@@ -6,6 +6,7 @@
 #include <execinfo.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -49,6 +50,24 @@ std::vector<SourceLine> Symbolise(const std::string& module, uintptr_t offset) {
     lines.push_back({text.substr(0, colon), atoi(text.c_str() + colon + 1), ""});
   }
   return lines;
+}
+
+// Libraries that are made to be moved name their sources relative to the checkout. It is looked for
+// above the library, then in the working folder; the name stays relative when it is in neither.
+std::string FindSource(const std::string& name, const std::string& module) {
+  namespace fs = std::filesystem;
+  const fs::path source = fs::path(name).lexically_normal();
+  if (source.is_absolute()) {
+    return name;
+  }
+  std::error_code error;
+  for (fs::path folder = fs::weakly_canonical(module, error); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (const fs::path found = folder.parent_path() / source; fs::is_regular_file(found, error)) {
+      return found.string();
+    }
+  }
+  return source.string();
 }
 
 std::string ReadLine(const std::string& file, int number) {
@@ -106,6 +125,7 @@ SourceLine FindKernelLine(const std::vector<void*>& stack) {
         reinterpret_cast<uintptr_t>(frame) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1;
     for (SourceLine& line : Symbolise(info.dli_fname, offset)) {
       if (!IsSimulatorFile(line.file)) {
+        line.file = FindSource(line.file, info.dli_fname);
         line.text = ReadLine(line.file, line.line);
         return line;
       }
