@@ -405,6 +405,9 @@ def config_command(
     opp_path: Annotated[
         bool, typer.Option("--opp-path", help="Print the operator package folder.")
     ] = False,
+    cmake: Annotated[
+        bool, typer.Option("--cmake", help="Print the folder for cmake -Daclgrad_DIR.")
+    ] = False,
     device: Device = DeviceName.sim,
     as_json: Json = False,
 ) -> None:
@@ -417,9 +420,11 @@ def config_command(
         "cflags": config.cflags(toolkit) if cflags or as_json else [],
         "libs": config.libs(toolkit) if libs or as_json else [],
         "opp_path": [str(toolkit.opp)] if opp_path or as_json else [],
+        "cmake": [str(config.cmake(toolkit))] if cmake else [],
     }
     if as_json:
-        print(json.dumps({**chosen, "opp_path": chosen["opp_path"][0]}))
+        cmake_dir = str(config.cmake(toolkit)) if device is DeviceName.sim else None
+        print(json.dumps({**chosen, "opp_path": chosen["opp_path"][0], "cmake": cmake_dir}))
         return
     words = [word for group in chosen.values() for word in group]
     if not words:
@@ -430,15 +435,22 @@ def config_command(
 @_command("explain")
 def explain_command(
     code: Annotated[
-        int,
+        str,
         typer.Argument(
-            metavar="CODE", help="Result code of an aclnn or acl function, e.g. 161002."
+            metavar="CODE",
+            help="Result code of an aclnn or acl function, e.g. 161002, or its name.",
         ),
     ],
     as_json: Json = False,
 ) -> None:
-    """Say what a result code means, what usually causes it and what to do next."""
-    known = errors.explain(code)
+    """Say what a result code means, what usually causes it and what to do next. Exit status 2:
+    the code is unknown.
+    """
+    try:
+        known = errors.explain(code)
+    except errors.UnknownCodeError as error:
+        _err.print(f"error: {error}", style="red", markup=False)
+        raise typer.Exit(2) from None
     if as_json:
         print(json.dumps(known.__dict__))
         return

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words for a C++ compiler command that builds and runs aclnn programs."""
 
+from pathlib import Path
+
+from aclgrad.errors import ToolkitError
 from aclgrad.runtime.toolkit import Toolkit
 
 
@@ -19,3 +22,16 @@ def libs(toolkit: Toolkit) -> list[str]:
         "-lnnopbase",
         "-lascendcl",
     ]
+
+
+def cmake(toolkit: Toolkit) -> Path:
+    """Folder of aclgrad-config.cmake: what find_package(aclgrad) reads."""
+    if toolkit.device != "sim":
+        raise ToolkitError(
+            "--cmake: find_package(aclgrad) gives the simulator's toolkit. Next: find_package(ASC)"
+            " for CANN's, or --device sim"
+        )
+    folder = toolkit.root / "share" / "cmake" / "aclgrad"
+    if not (folder / "aclgrad-config.cmake").is_file():
+        raise ToolkitError(f"--cmake: {folder} has no aclgrad-config.cmake. Next: aclgrad build")
+    return folder

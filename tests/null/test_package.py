@@ -6,6 +6,7 @@ help.
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -97,13 +98,27 @@ def test_error_carries_code_name_and_message() -> None:
 @pytest.mark.parametrize("code", sorted(errors.CODES))
 def test_every_code_is_explained(code: int) -> None:
     known = errors.explain(code)
-    assert known.name and known.meaning and (known.next_step or code == 0)
+    assert known.name and known.meaning.endswith(".")
+    assert (known.causes.endswith(".") and known.next_step.endswith(".")) or code == 0
+    assert errors.explain(known.name.lower()) == known
+
+
+def test_every_code_of_the_headers_has_its_entry() -> None:
+    source = Path(__file__).resolve().parents[2] / "simulator" / "include"
+    pattern = re.compile(r"\b(ACL(?:NN)?_(?:ERR|ERROR)_[A-Z0-9_]+)(?: =|) (\d{6})\b")
+    headers = ("acl/acl_base.h", "acl/error_codes/rt_error_codes.h", "opdev/op_errno.h")
+    found = [hit for name in headers for hit in pattern.findall((source / name).read_text())]
+    assert len(found) > 230
+    assert {(name, int(code)) for name, code in found} <= {
+        (known.name, code) for code, known in errors.CODES.items()
+    }
 
 
 def test_codes_between_the_tables() -> None:
-    assert "aclnn internal" in errors.explain(561999).meaning
-    with pytest.raises(ValueError, match="got 7"):
-        errors.explain(7)
+    with pytest.raises(errors.UnknownCodeError, match="internal errors"):
+        errors.explain(561999)
+    with pytest.raises(errors.UnknownCodeError, match="got 7"):
+        errors.explain("7")
 
 
 def test_strided_arrays_are_sent_without_a_copy() -> None:
