@@ -432,6 +432,37 @@ def config_command(
     print(" ".join(words))
 
 
+@_command("package")
+def package_command(
+    soc: Annotated[
+        list[str] | None,
+        typer.Option(help="Only kernels for this SoC, e.g. Ascend910B2; repeatable."),
+    ] = None,
+    vendor: Annotated[str, typer.Option(help="Vendor folder of the package.")] = "aclgrad",
+    output: Annotated[Path, typer.Option(help="Folder of the .run file.")] = Path("dist"),
+    device: Device = DeviceName.sim,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="Vendor folder to pack instead of the build's."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators."""
+    from aclgrad.package import package
+
+    socs = [name for words in soc or [] for name in words.replace(",", " ").split()]
+    made = package(output, vendor=vendor, socs=socs, device=device.value, source=source)
+    if as_json:
+        print(json.dumps(made.as_dict()))
+        return
+    _out.print(
+        f"{made.path}: {made.bytes / 1e6:.1f} MB, {made.files} files, kernels for"
+        f" {' '.join(made.socs)}\nsha256 {made.sha256}\n"
+        f"install: bash {made.path} --install-path=DIR",
+        markup=False,
+    )
+
+
 @_command("explain")
 def explain_command(
     code: Annotated[

@@ -80,6 +80,7 @@ class KernelTensor:
 
     name: str
     arg: str
+    optional: bool = False  # what the OpDef says; the API always passes it
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ SPEC = OpSpec(
     inputs=(
         KernelTensor("yGrad", "gradOutput"),
         KernelTensor("y", "y"),
-        KernelTensor("mask", "mask"),
+        KernelTensor("mask", "mask", optional=True),
     ),
     outputs=(KernelTensor("xGrad", "out"),),
     attrs=(

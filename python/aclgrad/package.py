@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes custom_opp_<vendor>_linux-<arch>.run: the operators as an installer for other machines.
+
+The file is a bash script (packaging/installer.sh) with a tar.gz behind it. The same inputs give the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import platform
+import re
+import shlex
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from aclgrad import __version__
+from aclgrad.build import find_compiler
+from aclgrad.call import AttrValue
+from aclgrad.codegen.examples import CPP_TYPES, braces, example, literal
+from aclgrad.errors import ToolkitError
+from aclgrad.ops import all_specs
+from aclgrad.runtime.toolkit import Toolkit, checkout, find_toolkit
+from aclgrad.soc import DEFAULT_SOC, FAMILIES, Family, family_of
+from aclgrad.spec import Attr, KernelAttr, OpSpec
+
+VENDOR = "aclgrad"
+_TEMPLATES = Path(__file__).parent / "packaging"
+_VENDOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_TBE = "op_impl/ai_core/tbe"
+_RECORDS = ("manifest.sha256", "install.info")  # what the installer adds
+_OPS_INFO_TYPES = {
+    "Int": "int",
+    "Float": "float",
+    "Bool": "bool",
+    "String": "str",
+    "ListInt": "listInt",
+}
+
+
+@dataclass(frozen=True)
+class Package:
+    """What was made."""
+
+    path: str
+    vendor: str
+    version: str
+    device: str
+    arch: str
+    socs: tuple[str, ...]  # families, as kernel folders are called
+    operators: tuple[str, ...]
+    files: int
+    bytes: int
+    sha256: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Content:
+    """The files of a vendor folder and what the installer says about them."""
+
+    vendor: str
+    device: str
+    arch: str
+    socs: tuple[str, ...]
+    operators: Mapping[str, str]  # OpType -> file stem
+    files: Mapping[str, bytes]  # by path under vendors/<vendor>
+    links: Mapping[str, str]  # path -> relative target
+    version: str = __version__
+
+
+def package(
+    output: Path,
+    *,
+    vendor: str = VENDOR,
+    socs: Sequence[str] = (),
+    device: str = "sim",
+    source: Path | None = None,
+) -> Package:
+    """Pack the built operators. Raises `ToolkitError` that says what is missing and what to run."""
+    if not _VENDOR_NAME.fullmatch(vendor):
+        raise ValueError(
+            f"vendor: got {vendor!r}, want a letter, then letters, digits, _ and - (64 at most)"
+        )
+    families = _families(socs)
+    toolkit = find_toolkit(device)
+    folder = source or (_vendor_folder(toolkit) if device == "sim" else _npu_folder(vendor))
+    arch = platform.machine()
+    specs = all_specs()
+    packed = _packed(folder, families, specs, device)
+    files = _built_files(folder, packed, arch)
+    if device == "sim":
+        files |= _derived(specs, packed)
+    links = _links(files, arch)
+    soc, tested = _self_tested(toolkit, device, packed, socs, specs)
+    files |= _own_files(toolkit, device, soc, tested, folder)
+    operators = {s.op_type: s.op for s in specs}
+    content = Content(vendor, device, arch, tuple(packed), operators, files, links)
+    files["version.info"] = _version_info(content, files.get("version.info", b""), toolkit)
+    files["scripts/uninstall.sh"] = uninstaller(content)
+    return write_run(output, content)
+
+
+def _families(socs: Iterable[str]) -> list[Family]:
+    """Families by SoC or family name; all of them for none."""
+    by_name = {family.name: family for family in FAMILIES}
+    chosen = [by_name.get(name.lower()) or family_of(name) for name in socs]
+    return list(dict.fromkeys(chosen)) or list(FAMILIES)
+
+
+def _vendor_folder(toolkit: Toolkit) -> Path:
+    return toolkit.opapi.parents[2]
+
+
+def _npu_folder(vendor: str) -> Path:
+    """Vendor folder that the toolkit's build has left in this checkout, the newest one."""
+    root = checkout()
+    found = sorted(
+        root.glob("build/npu*/**/vendors/*/op_api/lib/libcust_opapi.so") if root else (),
+        key=lambda path: path.stat().st_mtime,
+    )
+    if not found:
+        raise ToolkitError(
+            "package --device npu: no operators built with a CANN toolkit were found under"
+            f" {root / 'build' if root else 'a source checkout'}. Next: scripts/build.sh --device"
+            f" npu --soc {DEFAULT_SOC}, or --from DIR with the folder vendors/{vendor} of a build"
+        )
+    return found[-1].parents[2]
+
+
+def _packed(
+    folder: Path, families: Sequence[Family], specs: Sequence[OpSpec], device: str
+) -> list[str]:
+    """Kernel folders that serve the families. On the simulator no kernel may be missing there."""
+    kernels = folder / _TBE / "kernel"
+    there = {path.name for path in kernels.glob("*") if path.is_dir() and path.name != "config"}
+    if device == "npu":
+        chosen = [family.name for family in families if family.name in there]
+        if not chosen:
+            raise ToolkitError(
+                f"package --device npu: {kernels} has no kernels for"
+                f" {', '.join(family.name for family in families)}. Next: scripts/build.sh --device"
+                f" npu --soc {DEFAULT_SOC}"
+            )
+        return chosen
+    arches = {family.npu_arch for family in families}
+    missing = []
+    chosen = []
+    for family in FAMILIES:
+        expected = [
+            kernels / family.name / s.op / f"{s.op_type}_{'_'.join(d.name for d in variant)}.so"
+            for s in specs
+            for variant in s.kernels.get(family.name, ())
+        ]
+        if expected and family.npu_arch in arches:
+            chosen.append(family.name)
+            missing += [path for path in expected if not path.is_file()]
+    if not chosen:
+        names = ", ".join(family.name for family in families)
+        raise ValueError(f"soc: no operator has a kernel for {names}; see README.md, What is there")
+    if missing:
+        raise ToolkitError(
+            f"package: {missing[0]} is missing ({len(missing)} kernels in all). Next: aclgrad build"
+        )
+    return chosen
+
+
+def _built_files(folder: Path, socs: Sequence[str], arch: str) -> dict[str, bytes]:
+    """Files of a vendor folder, kernels and configuration of other SoCs left out."""
+    needed = [
+        "op_api/lib/libcust_opapi.so",
+        f"{_TBE}/op_tiling/lib/linux/{arch}/libcust_opmaster_rt2.0.so",
+    ]
+    for library in needed:
+        if not (folder / library).is_file():
+            raise ToolkitError(f"package: {folder / library} is missing. Next: aclgrad build")
+    per_soc = re.compile(rf"{_TBE}/(?:kernel/config|kernel|config)/([^/]+)/")
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        soc = per_soc.match(name)
+        other = soc is not None and soc[1] not in (*socs, "config")
+        if path.is_symlink() or not path.is_file() or path.suffix == ".part" or other:
+            continue
+        if name.partition("/")[0] in ("bin", "scripts") or name in _RECORDS:
+            continue  # of an installation; the package brings its own
+        files[name] = path.read_bytes()
+    if not any(name.endswith(".h") for name in files):
+        raise ToolkitError(f"package: {folder / 'op_api/include'} is empty. Next: aclgrad build")
+    return files
+
+
+def _links(files: Mapping[str, bytes], arch: str) -> dict[str, str]:
+    tiling = f"lib/linux/{arch}/libcust_opmaster_rt2.0.so"
+    links = {f"{_TBE}/op_tiling/liboptiling.so": tiling}
+    proto = f"op_proto/lib/linux/{arch}/libcust_opsproto_rt2.0.so"
+    if proto not in files:
+        # Shape and dtype inference are in the tiling library; under a link it is loaded once.
+        links[proto] = f"../../../../{_TBE}/op_tiling/{tiling}"
+    return {path: target for path, target in links.items() if path not in files}
+
+
+# --- Derived from the specs: what CANN's generator makes from the op definitions ---
+
+
+def _attr_default(spec: OpSpec, attr: KernelAttr) -> AttrValue | str:
+    value = spec.defaults()[attr.arg]
+    return attr.choices[int(value)] if attr.type == "String" else value
+
+
+def _attr_text(spec: OpSpec, attr: KernelAttr, brackets: str) -> str:
+    value = _attr_default(spec, attr)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{brackets[0]}{text}{brackets[1]}" if attr.type == "ListInt" else text
+
+
+def ops_info(spec: OpSpec, family: Family) -> dict[str, dict[str, str]]:
+    """Entry of an operator in aic-<soc>-ops-info.json."""
+    variants = spec.kernels_on(family)
+    yes, no = {"flag": "true"}, {"flag": "false"}
+    info: dict[str, dict[str, str]] = {
+        "dynamicCompileStatic": yes,
+        "dynamicFormat": no,
+        "dynamicRankSupport": yes,
+        "dynamicShapeSupport": yes,
+        "needCheckSupport": no,
+        "opFile": {"value": spec.op},
+        "opInterface": {"value": spec.op},
+    }
+    tensors = [*spec.inputs, *spec.outputs]
+    for at, tensor in enumerate(tensors):
+        column = at - len(spec.inputs)
+        formats = ",".join("ND" for _ in variants)
+        info[f"input{at}" if column < 0 else f"output{column}"] = {
+            "name": tensor.name,
+            "dtype": ",".join(variant[at].name for variant in variants),
+            "format": formats,
+            "unknownshape_format": formats,
+            "paramType": "optional" if tensor.optional else "required",
+            "shape": "all",
+        }
+    if spec.attrs:
+        info["attr"] = {"list": ",".join(attr.name for attr in spec.attrs)}
+    for attr in spec.attrs:
+        info[f"attr_{attr.name}"] = {
+            "type": _OPS_INFO_TYPES[attr.type],
+            "value": "all",
+            "paramType": "optional",
+            "defaultValue": _attr_text(spec, attr, "[]"),
+        }
+    return dict(sorted(info.items()))
+
+
+def op_proto(specs: Iterable[OpSpec]) -> str:
+    """Text of op_proto.h."""
+    operators = []
+    for spec in specs:
+        attrs = []
+        for attr in spec.attrs:
+            text = _attr_text(spec, attr, "{}")
+            quoted = json.dumps(text) if attr.type == "String" else text
+            attrs.append({"name": attr.name, "type": attr.type, "literal": quoted})
+        operators.append(
+            {"type": spec.op_type, "inputs": spec.inputs, "outputs": spec.outputs, "attrs": attrs}
+        )
+    return _render("op_proto.h.j2", operators=operators)
+
+
+def _derived(specs: Sequence[OpSpec], socs: Sequence[str]) -> dict[str, bytes]:
+    files = {"op_proto/inc/op_proto.h": op_proto(specs).encode()}
+    arches = {family.npu_arch for family in FAMILIES if family.name in socs}
+    for family in FAMILIES:
+        if family.npu_arch not in arches:
+            continue
+        infos = {s.op_type: ops_info(s, family) for s in specs if s.kernels_on(family)}
+        name = f"{_TBE}/config/{family.name}/aic-{family.name}-ops-info.json"
+        files[name] = (json.dumps(infos, indent=4) + "\n").encode()
+    return files
+
+
+def _version_info(content: Content, built: bytes, toolkit: Toolkit) -> bytes:
+    """Lines of CANN's file, kept, and ours."""
+    if not built:
+        built = f"custom_opp_compiler_version={_toolkit_version(toolkit)}\n".encode()
+    lines = {
+        "version": content.version,
+        "vendor": content.vendor,
+        "device": content.device,
+        "arch": content.arch,
+        "socs": ",".join(content.socs),
+        "operators": ",".join(content.operators),
+    }
+    return built + "".join(f"{key}={value}\n" for key, value in lines.items()).encode()
+
+
+def _toolkit_version(toolkit: Toolkit) -> str:
+    if toolkit.device == "sim":
+        return f"aclgrad-simulator-{__version__}"
+    info = toolkit.root / "compiler" / "version.info"
+    found = re.search(r"^Version=(\S+)", info.read_text(), re.M) if info.is_file() else None
+    return found[1] if found else "unknown"
+
+
+# --- The self-test and the tool that renames ---
+
+
+def _self_tested(
+    toolkit: Toolkit,
+    device: str,
+    packed: Sequence[str],
+    socs: Sequence[str],
+    specs: Sequence[OpSpec],
+) -> tuple[str, list[OpSpec]]:
+    """SoC of the self-test, and the operators that have a kernel there."""
+    if device == "npu":
+        families = [family for family in FAMILIES if family.name in packed]
+        return "", [s for s in specs if all(s.kernels_on(family) for family in families)]
+    from aclgrad.runtime import open_device
+
+    names = [DEFAULT_SOC, *open_device("sim").soc_names()]
+    asked = [name for name in socs if name in names]
+    arches = {family.npu_arch for family in FAMILIES if family.name in packed}
+    fits = [name for name in [*asked, *names] if family_of(name).npu_arch in arches]
+    # The one on which most operators run.
+    soc = max(fits, key=lambda name: sum(bool(s.kernels_on(family_of(name))) for s in specs))
+    return soc, [s for s in specs if s.kernels_on(family_of(soc))]
+
+
+def self_test_source(specs: Iterable[OpSpec], device: str, soc: str) -> str:
+    """C++ program that runs one case per operator."""
+    items = []
+    for spec in specs:
+        made = example(spec)
+        tensors = []
+        for arg in spec.tensors:
+            desc = made.call.tensor(arg.name)
+            values = [0.0] * desc.size if arg.out else list(made.inputs[arg.name].flatten())
+            tensors.append(
+                {
+                    "name": arg.name,
+                    "type": CPP_TYPES[desc.dtype.name],
+                    "shape": braces(desc.shape),
+                    "data": braces(values),
+                }
+            )
+        words = [
+            literal(arg, made.attrs[arg.name]) if isinstance(arg, Attr) else f"{arg.name}.get()"
+            for arg in spec.args
+        ]
+        expected = "{" + ", ".join(f"{value:.9e}F" for value in made.result.flatten()) + "}"
+        items.append(
+            {
+                "spec": spec,
+                "tensors": tensors,
+                "words": words,
+                "result": spec.output_args[0].name,
+                "expected": expected,
+            }
+        )
+    return _render("self_test.cpp.j2", items=items, device=device, soc=soc)
+
+
+def _own_files(
+    toolkit: Toolkit, device: str, soc: str, specs: Sequence[OpSpec], folder: Path
+) -> dict[str, bytes]:
+    include = [*toolkit.include_dirs, folder / "op_api" / "include"]
+    source = self_test_source(specs, device, soc)
+    return {
+        "bin/set_env.bash": (_TEMPLATES / "set_env.bash").read_bytes(),
+        "bin/self_test": _compiled("self_test.cpp", source, include),
+        "bin/switch": _compiled("switch.cpp", (_TEMPLATES / "switch.cpp").read_text(), []),
+    }
+
+
+def _compiled(name: str, source: str, include: Sequence[Path]) -> bytes:
+    compiler = find_compiler()
+    if compiler is None:
+        raise ToolkitError(
+            f"package: no C++ compiler found for {name}. Next: apt-get install g++, or set CXX"
+        )
+    # Relative names, no build id, no symbols: the same source gives the same program.
+    words = ["-std=c++17", "-O1", "-s", "-Wl,--build-id=none", f"-frandom-seed={name}"]
+    words += [f"-I{path}" for path in dict.fromkeys(include)]
+    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as folder:
+        (Path(folder) / name).write_text(source)
+        command = [compiler, *words, name, "-o", "program", "-ldl"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+        if done.returncode:
+            first = "\n".join(done.stderr.strip().splitlines()[:10])
+            raise ToolkitError(
+                f"package: {name} does not compile:\n{first}\n"
+                "Next: aclgrad doctor, and aclgrad build"
+            )
+        return (Path(folder) / "program").read_bytes()
+
+
+def _render(template: str, **context: object) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    return environment.get_template(template).render(**context)
+
+
+# --- The file ---
+
+_HEAD = """\
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
+"""
+_NO_SHA256 = "0" * 64
+
+
+def _script(content: Content, installed: bool, **more: str | int) -> str:
+    operators = " ".join(f"{op_type}:{op}" for op_type, op in content.operators.items())
+    values: dict[str, str | int] = {
+        "vendor": content.vendor,
+        "version": content.version,
+        "device": content.device,
+        "arch": content.arch,
+        "socs": " ".join(content.socs),
+        "operators": operators,
+        "links": "\n".join(f"{path} {target}" for path, target in content.links.items()),
+        "installed": int(installed),
+        **more,
+    }
+    data = "".join(f"{key}={shlex.quote(str(value))}\n" for key, value in values.items())
+    return _HEAD + data + (_TEMPLATES / "installer.sh").read_text()
+
+
+def uninstaller(content: Content) -> bytes:
+    """The script that stays with an installed package."""
+    return _script(content, installed=True).encode()
+
+
+def manifest(content: Content) -> str:
+    """One line per file and link, in the form that ``sha256sum -c`` reads."""
+    sums = {path: hashlib.sha256(data).hexdigest() for path, data in content.files.items()}
+    for path, target in content.links.items():
+        parts = list(Path(path).parent.parts)
+        for part in target.split("/"):
+            parts = parts[:-1] if part == ".." else [*parts, part]
+        sums[path] = sums["/".join(parts)]
+    return "".join(f"{sums[path]}  {path}\n" for path in sorted(sums))
+
+
+def archive(vendor: str, files: Mapping[str, bytes]) -> bytes:
+    """The files as vendors/<vendor>/... in a tar.gz that depends on nothing else."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for path in sorted(files):
+            member = tarfile.TarInfo(f"vendors/{vendor}/{path}")
+            member.size = len(files[path])
+            member.mode = 0o644
+            tar.addfile(member, io.BytesIO(files[path]))
+    return gzip.compress(buffer.getvalue(), compresslevel=6, mtime=0)
+
+
+def assemble(content: Content, payload: bytes, listed: str) -> bytes:
+    """Script and archive in one, each with the sum of the other."""
+    unpacked = sum(len(data) // 4096 + 1 for data in content.files.values()) * 4
+    numbers: dict[str, str | int] = {
+        "header_sha256": _NO_SHA256,
+        "header_size": " " * 8,
+        "payload_sha256": hashlib.sha256(payload).hexdigest(),
+        "payload_size": len(payload),
+        "unpacked_kb": unpacked,
+        "manifest": listed.rstrip("\n"),
+    }
+    size = len(_script(content, installed=False, **numbers).encode())
+    numbers["header_size"] = f"{size:8d}"  # spaces: a leading zero would mean octal to bash
+    header = _script(content, installed=False, **numbers)
+    digest = hashlib.sha256(header.encode()).hexdigest()
+    return header.replace(_NO_SHA256, digest, 1).encode() + payload
+
+
+def write_run(output: Path, content: Content) -> Package:
+    """Write the package file into a folder."""
+    data = assemble(content, archive(content.vendor, content.files), manifest(content))
+    path = output / f"custom_opp_{content.vendor}_linux-{content.arch}.run"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    part.chmod(0o755)
+    part.replace(path)
+    return Package(
+        str(path),
+        content.vendor,
+        content.version,
+        content.device,
+        content.arch,
+        content.socs,
+        tuple(content.operators),
+        len(content.files) + len(content.links),
+        len(data),
+        hashlib.sha256(data).hexdigest(),
+    )
