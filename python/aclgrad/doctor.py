@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from aclgrad import __version__
+from aclgrad import __version__, packages
 from aclgrad.build import find_compiler, find_tool
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
@@ -30,6 +33,7 @@ _VARIABLES = (
     "LD_PRELOAD",
     "CXX",
 )
+_REINSTALL = "pip install --force-reinstall aclgrad"
 _LOAD = "import ctypes,sys; [ctypes.CDLL(p, mode=ctypes.RTLD_GLOBAL) for p in sys.argv[1:]]"
 
 
@@ -49,7 +53,7 @@ class Finding:
 
 def examine(device: str = "sim") -> list[Finding]:
     """Return all findings. Loads libraries in a child process only."""
-    return [*_python(), *_build_tools(), *_libraries(device), *_soc(), *_environment()]
+    return [*_python(), *_build_tools(), *libraries(device), *_soc(), *_environment()]
 
 
 def _python() -> Iterator[Finding]:
@@ -96,14 +100,19 @@ def _first_line(command: list[str]) -> str:
     return (done.stdout or done.stderr).partition("\n")[0].strip() or "does not answer"
 
 
-def _libraries(device: str) -> Iterator[Finding]:
+def libraries(device: str) -> Iterator[Finding]:
+    """Findings about the toolkit, the operator packages and the libraries alone."""
     try:
         toolkit = toolkits.find_toolkit(device)
     except ToolkitError as error:
         text, _, fix = str(error).partition(" Next: ")
         yield Finding("toolkit", text, "problem", fix)
+        opp = toolkits.sim_root() / "opp" if device == "sim" else None
+        yield from _packages(packages.look_up(opp))
         return
-    yield Finding("toolkit", str(toolkit.root))
+    yield Finding("toolkit", f"{toolkit.root} ({_why(device)})")
+    yield from _version(toolkit)
+    yield from _stale(device)
     for path in toolkit.libraries:
         yield Finding(path.name, str(path))
     load = subprocess.run(
@@ -118,20 +127,151 @@ def _libraries(device: str) -> Iterator[Finding]:
         yield Finding("loading", last, "problem", fix)
     else:
         yield Finding("loading", "all libraries load together")
-    for spec in all_specs():
-        yield _operator(spec.op, toolkit)
+    found = packages.look_up(toolkit.opp)
+    yield from _packages(found)
+    usable = [candidate for candidate in found if not candidate.problem]
+    yield from _operators(usable, toolkit)
+    yield from _copies(usable, toolkit)
 
 
-def _operator(op: str, toolkit: toolkits.Toolkit) -> Finding:
-    vendor = toolkit.opapi.parents[2]
-    kernels = sorted(vendor.glob(f"op_impl/ai_core/tbe/kernel/*/{op}/*"))
-    if kernels:
-        socs = sorted({path.parent.parent.name for path in kernels})
-        return Finding(op, f"{len(kernels)} kernels for {', '.join(socs)} in {vendor}")
-    fix = (
-        "aclgrad build" if toolkit.device == "sim" else "install the operator package for this SoC"
+def _why(device: str) -> str:
+    if device == "npu":
+        return "ASCEND_HOME_PATH"
+    if os.environ.get("ACLGRAD_TOOLKIT"):
+        return "ACLGRAD_TOOLKIT"
+    return "built in this checkout" if toolkits.checkout() else "inside the installed package"
+
+
+def _version(toolkit: toolkits.Toolkit) -> Iterator[Finding]:
+    """Python and toolkit of different versions are a problem that looks like another one."""
+    stamp = toolkit.root / "share/cmake/aclgrad/aclgrad-config-version.cmake"
+    if toolkit.device != "sim" or not stamp.is_file():
+        return
+    found = re.search(r'set\(PACKAGE_VERSION "(.*?)"\)', stamp.read_text(encoding="utf-8"))
+    if found and found[1] != __version__:
+        fix = "unset ACLGRAD_TOOLKIT" if os.environ.get("ACLGRAD_TOOLKIT") else "aclgrad build"
+        text = f"{found[1]}, but this Python package is {__version__}"
+        yield Finding("toolkit version", text, "problem", fix)
+
+
+def _stale(device: str) -> Iterator[Finding]:
+    """Sources that are newer than what would be loaded."""
+    source, ninja = toolkits.checkout(), find_tool("ninja")
+    if device != "sim" or source is None or ninja is None or os.environ.get("ACLGRAD_TOOLKIT"):
+        return
+    folder = source / "build" / "sim"
+    done = subprocess.run(
+        [ninja, "-C", str(folder), "-n"], capture_output=True, text=True, check=False
     )
-    return Finding(op, f"no kernels under {vendor}", "problem", fix)
+    if done.returncode == 0 and "no work to do" in done.stdout:
+        yield Finding("build", "up to date with the sources")
+    else:
+        yield Finding("build", f"{folder} is older than the sources", "note", "aclgrad build")
+
+
+def _packages(found: list[packages.Candidate]) -> Iterator[Finding]:
+    for number, candidate in enumerate(found, 1):
+        name, place = f"package {number}", f"{candidate.root} ({candidate.why})"
+        if candidate.problem:
+            yield Finding(name, f"{place}: {candidate.problem}", "problem", candidate.fix)
+            continue
+        version = f", version {candidate.version}" if candidate.version else ""
+        yield Finding(name, f"{place}: {', '.join(candidate.operators) or 'no kernels'}{version}")
+        if candidate.tiling is None:
+            text = f"{candidate.root} has no tiling library for {platform.machine()}"
+            yield Finding(name, text, "problem", "install the package again, for this machine")
+    owners: dict[str, list[packages.Candidate]] = {}
+    for candidate in found:
+        for op_type in () if candidate.problem else candidate.operators:
+            owners.setdefault(op_type, []).append(candidate)
+    shared: dict[tuple[Path, ...], list[str]] = {}
+    for op_type, candidates in owners.items():
+        if len(candidates) > 1:
+            shared.setdefault(tuple(c.root for c in candidates), []).append(op_type)
+    for roots, op_types in shared.items():
+        first, *others = roots
+        # Packages that were installed go before the toolkit's own: that is what they are for.
+        last = next(c for c in found if c.root == roots[-1])
+        meant = len(roots) == 2 and last.why.startswith("the toolkit's own")
+        yield Finding(
+            "same operator twice",
+            f"{', '.join(op_types)}: {first} goes before {', '.join(map(str, others))}",
+            "note" if meant else "problem",
+            f"to use the other: {_without(first)}" if meant else _without(*others),
+        )
+
+
+def _without(*roots: Path) -> str:
+    """Command that takes packages out of the look-up."""
+    entries = [e for e in os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if e]
+    rest = [entry for entry in entries if Path(entry) not in roots]
+    if rest != entries:
+        return (
+            f"export ASCEND_CUSTOM_OPP_PATH={':'.join(rest)}"
+            if rest
+            else "unset ASCEND_CUSTOM_OPP_PATH"
+        )
+    script = next((r / "scripts" / "uninstall.sh" for r in roots), None)
+    if script is not None and script.is_file():
+        return f"bash {script}"
+    return f"remove {', '.join(map(str, roots))} from load_priority in its config.ini"
+
+
+def _operators(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[Finding]:
+    for spec in all_specs():
+        owner = next((c for c in usable if c.kernels(spec.op)), None)
+        if owner is None:
+            fix = (
+                ("aclgrad build" if toolkits.checkout() else _REINSTALL)
+                if toolkit.device == "sim"
+                else "install the operator package for this SoC"
+            )
+            looked = ", ".join(str(c.root) for c in usable) or "no package"
+            yield Finding(spec.op, f"no kernels; looked in {looked}", "problem", fix)
+            continue
+        kernels = owner.kernels(spec.op)
+        socs = sorted({path.parent.parent.name for path in kernels})
+        yield Finding(spec.op, f"{len(kernels)} kernels for {', '.join(socs)} in {owner.root}")
+
+
+def _copies(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[Finding]:
+    """Copies of libcust_opapi.so: which one is loaded, and whether it fits the kernels."""
+    folders = [f for f in os.environ.get("LD_LIBRARY_PATH", "").split(":") if f]
+    linked = [Path(folder) / toolkits.OPAPI for folder in folders]
+    present = [path for path in linked if path.is_file()]
+    program, why = (
+        (present[0], "LD_LIBRARY_PATH") if present else (toolkit.opapi, "aclgrad config --libs")
+    )
+    yield Finding(f"{toolkits.OPAPI} of C++ programs", f"{program} ({why})")
+    copies = [toolkit.opapi, *present, *(c.opapi for c in usable if c.opapi.is_file())]
+    places = sorted({path.resolve() for path in copies})
+    if len(places) > 1:
+        text = ", ".join(map(str, places))
+        yield Finding(f"copies of {toolkits.OPAPI}", text, "note")
+    owner = next((c for c in usable if c.operators), None)
+    if owner is None or not owner.opapi.is_file():
+        return
+    for loaded, user in ((toolkit.opapi, "Python"), (program, "C++ programs")):
+        if _digest(loaded) != _digest(owner.opapi):
+            fix = (
+                f"source {owner.root}/bin/set_env.bash"
+                if user != "Python" and (owner.root / "bin" / "set_env.bash").is_file()
+                else _without(owner.root)
+            )
+            yield Finding(
+                f"{toolkits.OPAPI} and kernels",
+                f"{user} would load {loaded}, but kernels and tiling of another build, from"
+                f" {owner.root}",
+                "problem",
+                fix,
+            )
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def _soc() -> Iterator[Finding]:

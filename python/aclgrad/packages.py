@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operator packages in the order in which aclnn calls look into them. Nothing is loaded here."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_TBE = Path("op_impl/ai_core/tbe")
+_PRIORITY = re.compile(r"^\s*load_priority\s*=(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One vendor folder. ``problem`` says why it gives nothing, ``fix`` what mends that."""
+
+    root: Path
+    why: str
+    problem: str = ""
+    fix: str = ""
+
+    @cached_property
+    def operators(self) -> dict[str, tuple[str, ...]]:
+        """Families of SoCs by OpType."""
+        found: dict[str, set[str]] = {}
+        for path in self.root.glob(f"{_TBE}/config/*/aic-*-ops-info.json"):
+            try:
+                names = json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            for op_type in names:
+                found.setdefault(op_type, set()).add(path.parent.name)
+        # The simulator's kernel files begin with their OpType.
+        for path in self.root.glob(f"{_TBE}/kernel/*/*/*_*.so"):
+            found.setdefault(path.name.partition("_")[0], set()).add(path.parents[1].name)
+        return {op_type: tuple(sorted(socs)) for op_type, socs in sorted(found.items())}
+
+    def kernels(self, op: str) -> list[Path]:
+        """Kernel files of one operator."""
+        files = self.root.glob(f"{_TBE}/kernel/*/{op}/*")
+        return sorted(path for path in files if path.suffix in (".so", ".o"))
+
+    @property
+    def opapi(self) -> Path:
+        """Where its library of aclnn functions would be."""
+        return self.root / "op_api" / "lib" / "libcust_opapi.so"
+
+    @property
+    def tiling(self) -> Path | None:
+        """Its tiling library for this machine."""
+        folder = self.root / _TBE / "op_tiling"
+        places = (
+            folder / "lib" / "linux" / platform.machine() / "libcust_opmaster_rt2.0.so",
+            folder / "liboptiling.so",
+        )
+        return next((path for path in places if path.exists()), None)
+
+    @property
+    def version(self) -> str:
+        """First version that its version.info states."""
+        try:
+            text = (self.root / "version.info").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        found = re.search(r"^\s*(?:version|custom_opp_compiler_version)\s*=\s*(\S+)", text, re.M)
+        return found[1] if found else ""
+
+
+def look_up(own_opp: Path | None) -> list[Candidate]:
+    """Candidates by priority: ASCEND_CUSTOM_OPP_PATH, ASCEND_OPP_PATH, the toolkit's own folder.
+
+    A folder that is named twice counts once.
+    """
+    found = [*_custom(), *_opp()]
+    if own_opp is not None:
+        found += _vendors(own_opp / "vendors", "the toolkit's own")
+    unique: dict[Path, Candidate] = {}
+    for candidate in found:
+        unique.setdefault(candidate.root.resolve(), candidate)
+    return list(unique.values())
+
+
+def _custom() -> Iterator[Candidate]:
+    name = "ASCEND_CUSTOM_OPP_PATH"
+    entries = [entry for entry in os.environ.get(name, "").split(":") if entry]
+    for number, entry in enumerate(entries, 1):
+        root = Path(entry)
+        why = name if len(entries) == 1 else f"{name}, entry {number}"
+        nested = sorted(path.parent for path in root.glob("*/op_impl")) or sorted(
+            path.parent for path in root.glob("vendors/*/op_impl")
+        )
+        if nested:
+            better = [*entries[: number - 1], *map(str, nested), *entries[number:]]
+        else:
+            better = [other for other in entries if other != entry]
+        fix = f"export {name}={':'.join(better)}" if better else f"unset {name}"
+        if not root.is_dir():
+            yield Candidate(root, why, "no such folder", fix)
+        elif not os.access(root, os.R_OK | os.X_OK):
+            yield Candidate(root, why, "this user may not read it", f"sudo chmod -R a+rX {root}")
+        elif not (root / "op_impl").is_dir():
+            text = "it holds packages but is none" if nested else "no operator package: no op_impl"
+            yield Candidate(root, why, text, fix)
+        else:
+            yield Candidate(root, why)
+
+
+def _opp() -> Iterator[Candidate]:
+    name = "ASCEND_OPP_PATH"
+    value = os.environ.get(name)
+    if not value:
+        return
+    if not Path(value).is_dir():
+        yield Candidate(Path(value), name, "no such folder", f"unset {name}")
+        return
+    yield from _vendors(Path(value) / "vendors", name)
+
+
+def _vendors(vendors: Path, why: str) -> Iterator[Candidate]:
+    config = vendors / "config.ini"
+    present = sorted(path.parent.name for path in vendors.glob("*/op_impl"))
+    try:
+        match = _PRIORITY.search(config.read_text(encoding="utf-8", errors="replace"))
+    except FileNotFoundError:
+        match = None
+    except OSError as error:
+        yield Candidate(config, why, f"{error.strerror}", f"sudo chmod a+r {config}")
+        match = None
+    if match is None:
+        for name in present:
+            yield Candidate(vendors / name, why)
+        return
+    listed = [name.strip() for name in match[1].split(",") if name.strip()]
+    for name in listed:
+        if name in present:
+            yield Candidate(vendors / name, f"{why}, load_priority")
+        else:
+            rest = ",".join(other for other in listed if other != name)
+            fix = f"sed -i 's/^load_priority=.*/load_priority={rest}/' {config}"
+            yield Candidate(vendors / name, f"{why}, load_priority", "not installed", fix)
+    for name in present:
+        if name not in listed:
+            order = ",".join([name, *listed])
+            fix = f"sed -i 's/^load_priority=.*/load_priority={order}/' {config}"
+            text = "installed, but not in load_priority: never looked at"
+            yield Candidate(vendors / name, why, text, fix)
