@@ -94,11 +94,13 @@ struct DTypeOf<double> {
   static constexpr DType value = DType::kDouble;
 };
 
-// One UB operand: first byte, the buffer it was cut from (for bounds and names), element type.
+// One UB operand: first byte, the buffer it was cut from (for bounds and names), element type. generation tells a tensor that
+// was freed since from the one that AllocTensor hands out now.
 struct Ub {
   uint8_t* addr = nullptr;
   uint32_t buf = 0;
   DType dtype = DType::kFloat;
+  uint16_t generation = 0;
 };
 
 // Which lanes an instruction works on and how it walks UB, in the terms of the API: strides in 32-byte blocks.
@@ -193,15 +195,16 @@ struct Buffer {
   uint8_t* addr = nullptr;
   uint32_t bytes = 0;
   uint32_t buf = 0;
+  uint16_t generation = 0;
 };
-// Each returns or takes the engine's handle; 0 is "not initialised". pos is a TPosition.
+// Each returns or takes the engine's handle; 0 is "not initialised". pos and dst are the TPositions of a queue's two ends.
 ACLSIM_DEVICE_API void PipeInit();
 ACLSIM_DEVICE_API void PipeReset();
 ACLSIM_DEVICE_API void PipeDestroy();
 // The registers that a kernel inherits from the one before it: mask and mask mode.
 ACLSIM_DEVICE_API void InitSoc();
-ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes,
-                                   bool tbuf);
+ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num,
+                                   uint32_t bytes, bool tbuf);
 ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
 ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API Buffer QueDeQue(uint32_t que);
@@ -213,11 +216,13 @@ ACLSIM_DEVICE_API Buffer TBufGet(uint32_t que, uint64_t offset, uint64_t bytes);
 ACLSIM_DEVICE_API Buffer UbAt(uint64_t offset, uint64_t bytes);
 
 // --- tensors ----------------------------------------------------------------------------------------------------------
-// Checks that [addr, addr + bytes) lies in the buffer and returns addr: scalar access and sub-tensors.
+// A reference may be read or written: nobody knows.
+enum class ScalarUse : uint8_t { kRead, kWrite, kReference };
+// Checks that [addr, addr + bytes) lies in the buffer and returns addr.
 ACLSIM_DEVICE_API uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes,
-                                    bool write);
+                                    ScalarUse use);
 ACLSIM_DEVICE_API uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes,
-                                    bool write);
+                                    ScalarUse use);
 
 // --- synchronisation --------------------------------------------------------------------------------------------------
 ACLSIM_DEVICE_API void SetFlagEvent(uint8_t event, int32_t id);

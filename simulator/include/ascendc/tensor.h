@@ -49,17 +49,20 @@ class LocalTensor {
 
   LocalTensor() = default;
   explicit LocalTensor(const aclsim::Buffer& buffer, TPosition pos = TPosition::VECCALC)
-      : addr_(buffer.addr), buf_(buffer.buf), size_(buffer.bytes / sizeof(T)), pos_(pos) {}
+      : addr_(buffer.addr),
+        buf_(buffer.buf),
+        size_(buffer.bytes / sizeof(T)),
+        generation_(buffer.generation),
+        pos_(pos) {}
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
       : LocalTensor(aclsim::UbAt(addr, uint64_t(tileSize) * sizeof(T)), pos) {}
 
-  T GetValue(uint32_t offset) const { return *At(offset, false); }
+  T GetValue(uint32_t offset) const { return *At(offset, aclsim::ScalarUse::kRead); }
   template <typename S>
   void SetValue(uint32_t offset, S value) const {
-    *At(offset, true) = static_cast<T>(value);
+    *At(offset, aclsim::ScalarUse::kWrite) = static_cast<T>(value);
   }
-  // Read or write: recorded as a write, since a reference does not tell.
-  T& operator()(uint32_t offset) const { return *At(offset, true); }
+  T& operator()(uint32_t offset) const { return *At(offset, aclsim::ScalarUse::kReference); }
 
   LocalTensor operator[](uint32_t offset) const {
     LocalTensor view = *this;
@@ -72,6 +75,7 @@ class LocalTensor {
     LocalTensor<U> view;
     view.addr_ = addr_;
     view.buf_ = buf_;
+    view.generation_ = generation_;
     view.size_ = static_cast<uint32_t>(uint64_t(size_) * sizeof(T) / sizeof(U));
     view.pos_ = pos_;
     return view;
@@ -89,21 +93,24 @@ class LocalTensor {
   void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
   ShapeInfo GetShapeInfo() const { return shapeInfo_; }
 
-  operator aclsim::Ub() const { return aclsim::Ub{addr_, buf_, aclsim::DTypeOf<T>::value}; }
+  operator aclsim::Ub() const {
+    return aclsim::Ub{addr_, buf_, aclsim::DTypeOf<T>::value, generation_};
+  }
   uint32_t BufferHandle() const { return buf_; }
 
  private:
   template <typename U>
   friend class LocalTensor;
 
-  T* At(uint32_t offset, bool write) const {
+  T* At(uint32_t offset, aclsim::ScalarUse use) const {
     return reinterpret_cast<T*>(
-        aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), write));
+        aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), use));
   }
 
   uint8_t* addr_ = nullptr;
   uint32_t buf_ = 0;
   uint32_t size_ = 0;
+  uint16_t generation_ = 0;
   TPosition pos_ = TPosition::VECCALC;
   ShapeInfo shapeInfo_;
 };
@@ -119,9 +126,9 @@ class GlobalTensor {
   }
   void SetGlobalBuffer(__gm__ T* buffer) { SetGlobalBuffer(buffer, 0); }
 
-  T GetValue(uint64_t offset) const { return *At(offset, false); }
-  void SetValue(uint64_t offset, T value) { *At(offset, true) = value; }
-  T& operator()(uint64_t offset) const { return *At(offset, true); }
+  T GetValue(uint64_t offset) const { return *At(offset, aclsim::ScalarUse::kRead); }
+  void SetValue(uint64_t offset, T value) { *At(offset, aclsim::ScalarUse::kWrite) = value; }
+  T& operator()(uint64_t offset) const { return *At(offset, aclsim::ScalarUse::kReference); }
   GlobalTensor operator[](uint64_t offset) const {
     GlobalTensor view = *this;
     view.addr_ = addr_ + offset;
@@ -138,8 +145,8 @@ class GlobalTensor {
   void SetL2CacheHint(CacheMode) {}  // results do not depend on where a line is cached
 
  private:
-  T* At(uint64_t offset, bool write) const {
-    return reinterpret_cast<T*>(aclsim::GmScalar(addr_, offset * sizeof(T), sizeof(T), write));
+  T* At(uint64_t offset, aclsim::ScalarUse use) const {
+    return reinterpret_cast<T*>(aclsim::GmScalar(addr_, offset * sizeof(T), sizeof(T), use));
   }
 
   T* addr_ = nullptr;

@@ -53,6 +53,7 @@ class TQueBind {
   friend class TPipe;
   // Where AllocTensor's tensor lives; what DeQue hands out is named by the other end.
   static constexpr TPosition kPosition = src;
+  static constexpr TPosition kTaken = dst;
   static constexpr int32_t kDepth = depth;
   static constexpr bool kTBuf = false;
   uint32_t que_ = 0;
@@ -91,7 +92,8 @@ class TBuf {
 class TPipe {
  public:
   TPipe() { Init(); }
-  ~TPipe() { Destroy(); }
+  // Throws what only the end shows: tensors left in a queue, pipes that wait for each other.
+  ~TPipe() noexcept(false) { Destroy(); }
   TPipe(const TPipe&) = delete;
   TPipe& operator=(const TPipe&) = delete;
 
@@ -102,12 +104,14 @@ class TPipe {
   // Always inlined, so that the library's return address is the kernel's line: it names the buffer in reports.
   template <typename Que>
   __attribute__((always_inline)) bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
-    que.que_ = aclsim::QueInit(static_cast<uint8_t>(Que::kPosition), Que::kDepth, num, len, false);
+    que.que_ = aclsim::QueInit(static_cast<uint8_t>(Que::kPosition),
+                               static_cast<uint8_t>(Que::kTaken), Que::kDepth, num, len, false);
     return true;
   }
   template <TPosition pos>
   __attribute__((always_inline)) bool InitBuffer(TBuf<pos>& buf, uint32_t len) {
-    buf.que_ = aclsim::QueInit(static_cast<uint8_t>(pos), 0, 1, len, true);
+    buf.que_ =
+        aclsim::QueInit(static_cast<uint8_t>(pos), static_cast<uint8_t>(pos), 0, 1, len, true);
     return true;
   }
 

@@ -8,7 +8,7 @@ namespace aclsim {
 
 class TrafficObserver : public Observer {
  public:
-  void OnRecord(const Core&, const Record& record) override {
+  void OnRecord(Core&, const Record& record) override {
     ++instructions_;
     if (record.pipe != Pipe::kMte2 && record.pipe != Pipe::kMte3) {
       return;
@@ -16,7 +16,7 @@ class TrafficObserver : public Observer {
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& access = record.access[static_cast<size_t>(i)];
       if (access.gm) {
-        (access.write ? gmWrite_ : gmRead_) += access.bytes;
+        (access.use == Use::kWrite ? gmWrite_ : gmRead_) += access.TotalBytes();
       }
     }
   }

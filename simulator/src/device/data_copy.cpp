@@ -58,15 +58,42 @@ void Move(uint8_t* dst, uint64_t dstStep, const uint8_t* src, uint64_t srcStep, 
   }
 }
 
-void EmitCopy(Core& core, Pipe pipe, bool toUb, const Ub& ub, uint64_t ubBytes, const void* gm,
-              uint64_t gmBytes, uint32_t repeat) {
-  if (!core.Observed()) {
+void Store(Core& core, uint8_t* dst, uint64_t dstStep, const uint8_t* src, uint64_t srcStep,
+           uint64_t len, uint32_t count, AtomicState atomic) {
+  if (atomic.op == AtomicOp::kNone) {
+    core.SettleAtomics(dst, (count - 1) * dstStep + len);
+    Move(dst, dstStep, src, srcStep, len, count);
     return;
   }
-  Record record{core.instruction, pipe, {}, 2, static_cast<int32_t>(repeat)};
-  record.access[0] = {false, toUb, core.UbOffset(ub.addr), ubBytes};
-  record.access[1] = {true, !toUb, reinterpret_cast<uint64_t>(gm), gmBytes};
-  core.Emit(record);
+  for (uint32_t i = 0; i < count; ++i) {
+    core.StoreGm(dst + i * dstStep, src + i * srcStep, len, atomic);
+  }
+}
+
+void CheckAtomic(const Core& core, uint64_t len) {
+  if (core.atomic.op != AtomicOp::kNone && len % WidthOf(core.atomic.dtype) != 0) {
+    ThrowFault("atomic-length",
+               Format("%llu bytes with atomic %s set, legal are multiples of %zu",
+                      static_cast<unsigned long long>(len), NameOf(core.atomic.dtype),
+                      WidthOf(core.atomic.dtype)),
+               "Hardware adds parts of elements. Call SetAtomicNone before other copies.");
+  }
+}
+
+// Both sides of a copy: `count` blocks on each, `step` bytes apart.
+struct Side {
+  uint64_t len;
+  uint64_t step;
+};
+void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ubSide,
+              const void* gm, Side gmSide, uint32_t count) {
+  record->repeat = static_cast<int32_t>(count);
+  record->dtype = ub.dtype;
+  record->atomic = !toUb && core.atomic.op != AtomicOp::kNone;
+  record->Add(BlockAccess(false, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
+                          ubSide.len, count, ubSide.step, ub.buf));
+  record->Add(BlockAccess(true, toUb ? Use::kRead : Use::kWrite, reinterpret_cast<uint64_t>(gm),
+                          gmSide.len, count, gmSide.step, 0));
 }
 
 }  // namespace
@@ -82,10 +109,18 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) {
   core.CheckUbAlign(dst, kBlock, "dst");
   core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
   core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
-  EmitCopy(core, Pipe::kMte2, true, dst, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), src,
-           ctl.blockCount * ctl.blockLen, ctl.blockCount);
-  Move(dst.addr, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
-       ctl.blockCount);
+  core.Issue(
+      Pipe::kMte2,
+      [&](Record& record) {
+        record.flow = Flow::kCopy;
+        FillCopy(&record, core, true, dst, {ctl.blockLen, ctl.blockLen + ctl.dstGap}, src,
+                 {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
+      },
+      [&core, ctl, from, to = dst.addr] {
+        core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
+        Move(to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
+             ctl.blockCount);
+      });
 }
 
 void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
@@ -99,10 +134,18 @@ void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
   core.CheckUbAlign(src, kBlock, "src");
   core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
   core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
-  EmitCopy(core, Pipe::kMte3, false, src, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), dst,
-           ctl.blockCount * ctl.blockLen, ctl.blockCount);
-  Move(to, ctl.blockLen + ctl.dstGap, src.addr, ctl.blockLen + ctl.srcGap, ctl.blockLen,
-       ctl.blockCount);
+  CheckAtomic(core, ctl.blockLen);
+  core.Issue(
+      Pipe::kMte3,
+      [&](Record& record) {
+        record.flow = Flow::kCopy;
+        FillCopy(&record, core, false, src, {ctl.blockLen, ctl.blockLen + ctl.srcGap}, dst,
+                 {ctl.blockLen, ctl.blockLen + ctl.dstGap}, ctl.blockCount);
+      },
+      [&core, ctl, to, from = src.addr, atomic = core.atomic] {
+        Store(core, to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
+              ctl.blockCount, atomic);
+      });
 }
 
 void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) {
@@ -116,18 +159,25 @@ void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) {
   core.CheckUbAlign(src, kBlock, "src");
   core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
   core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
-  if (core.Observed()) {
-    Record record{core.instruction, Pipe::kVector, {}, 2, static_cast<int32_t>(ctl.blockCount)};
-    record.access[0] = {false, true, core.UbOffset(dst.addr),
-                        Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)};
-    record.access[1] = {false, false, core.UbOffset(src.addr),
-                        Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)};
-    core.Emit(record);
-  }
-  for (uint32_t i = 0; i < ctl.blockCount; ++i) {
-    std::memmove(dst.addr + i * (ctl.blockLen + ctl.dstGap),
-                 src.addr + i * (ctl.blockLen + ctl.srcGap), ctl.blockLen);
-  }
+  const uint64_t dstStep = ctl.blockLen + ctl.dstGap;
+  const uint64_t srcStep = ctl.blockLen + ctl.srcGap;
+  const uint64_t to = core.UbOffset(dst.addr);
+  const uint64_t from = core.UbOffset(src.addr);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = static_cast<int32_t>(ctl.blockCount);
+        record.dtype = dst.dtype;
+        record.Add(
+            BlockAccess(false, Use::kWrite, to, ctl.blockLen, ctl.blockCount, dstStep, dst.buf));
+        record.Add(
+            BlockAccess(false, Use::kRead, from, ctl.blockLen, ctl.blockCount, srcStep, src.buf));
+      },
+      [=](uint8_t* ub) {
+        for (uint32_t i = 0; i < ctl.blockCount; ++i) {
+          std::memmove(ub + to + i * dstStep, ub + from + i * srcStep, ctl.blockLen);
+        }
+      });
 }
 
 void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const PadCtl& pad) {
@@ -157,32 +207,42 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
   core.CheckUbAlign(dst, kBlock, "dst");
   core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, row, ctl.dstGap)), "dst");
   core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
-  EmitCopy(core, Pipe::kMte2, true, dst, Span(ctl.blockCount, row, ctl.dstGap), src,
-           ctl.blockCount * ctl.blockLen, ctl.blockCount);
-  if (row == ctl.blockLen) {
-    Move(dst.addr, row + ctl.dstGap, from, row + ctl.srcGap, row, ctl.blockCount);
-    return;
-  }
-  // Documented fill: paddingValue with isPad; without it the hardware leaves junk, except that a block with no padding at
-  // all is filled up with its own first element.
-  uint8_t fill[8];
-  std::memcpy(fill, &pad.value, sizeof(fill));
-  const auto fillLanes = [&](uint8_t* at, uint64_t bytes, const uint8_t* value) {
-    for (uint64_t i = 0; i < bytes; i += width) {
-      std::memcpy(at + i, value, width);
-    }
-  };
-  uint8_t junk[8];
-  std::memset(junk, kPoisonByte, sizeof(junk));
   const bool bare = pad.left == 0 && pad.right == 0;
-  for (uint32_t i = 0; i < ctl.blockCount; ++i) {
-    uint8_t* to = dst.addr + i * (row + ctl.dstGap);
-    const uint8_t* block = from + i * (ctl.blockLen + ctl.srcGap);
-    const uint8_t* value = pad.isPad ? fill : junk;
-    fillLanes(to, left, value);
-    std::memcpy(to + left, block, ctl.blockLen);
-    fillLanes(to + left + ctl.blockLen, row - left - ctl.blockLen, bare ? block : value);
-  }
+  core.Issue(
+      Pipe::kMte2,
+      [&](Record& record) {
+        record.flow = Flow::kCopy;
+        record.padLeft = static_cast<uint32_t>(left);
+        record.padDefined = pad.isPad || bare;
+        FillCopy(&record, core, true, dst, {row, row + ctl.dstGap}, src,
+                 {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
+      },
+      [&core, ctl, pad, from, to = dst.addr, left, row, width, bare] {
+        core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
+        if (row == ctl.blockLen) {
+          Move(to, row + ctl.dstGap, from, row + ctl.srcGap, row, ctl.blockCount);
+          return;
+        }
+        // Documented fill: paddingValue with isPad; without it the hardware leaves junk, except that a block with no padding
+        // at all is filled up with its own first element.
+        uint8_t junk[8];
+        std::memset(junk, kPoisonByte, sizeof(junk));
+        uint8_t fill[8];
+        std::memcpy(fill, &pad.value, sizeof(fill));
+        const auto fillLanes = [&](uint8_t* at, uint64_t bytes, const uint8_t* value) {
+          for (uint64_t i = 0; i < bytes; i += width) {
+            std::memcpy(at + i, value, width);
+          }
+        };
+        for (uint32_t i = 0; i < ctl.blockCount; ++i) {
+          uint8_t* line = to + i * (row + ctl.dstGap);
+          const uint8_t* block = from + i * (ctl.blockLen + ctl.srcGap);
+          const uint8_t* value = pad.isPad ? fill : junk;
+          fillLanes(line, left, value);
+          std::memcpy(line + left, block, ctl.blockLen);
+          fillLanes(line + left + ctl.blockLen, row - left - ctl.blockLen, bare ? block : value);
+        }
+      });
 }
 
 void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
@@ -199,9 +259,18 @@ void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
                static_cast<int64_t>(Span(ctl.blockCount, row, ctl.srcGap) - row + ctl.blockLen),
                "src");
   core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
-  EmitCopy(core, Pipe::kMte3, false, src, Span(ctl.blockCount, row, ctl.srcGap), dst,
-           ctl.blockCount * ctl.blockLen, ctl.blockCount);
-  Move(to, ctl.blockLen + ctl.dstGap, src.addr, row + ctl.srcGap, ctl.blockLen, ctl.blockCount);
+  CheckAtomic(core, ctl.blockLen);
+  core.Issue(
+      Pipe::kMte3,
+      [&](Record& record) {
+        record.flow = Flow::kCopy;
+        FillCopy(&record, core, false, src, {ctl.blockLen, row + ctl.srcGap}, dst,
+                 {ctl.blockLen, ctl.blockLen + ctl.dstGap}, ctl.blockCount);
+      },
+      [&core, ctl, to, row, from = src.addr, atomic = core.atomic] {
+        Store(core, to, ctl.blockLen + ctl.dstGap, from, row + ctl.srcGap, ctl.blockLen,
+              ctl.blockCount, atomic);
+      });
 }
 
 }  // namespace aclsim

@@ -69,6 +69,7 @@ void Print(const char* format, ...) {
 void Dump(const Ub& tensor, uint32_t desc, uint32_t count) {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
+  core.scheduler.Drain();
   core.CheckUb(tensor, 0, static_cast<int64_t>(count * WidthOf(tensor.dtype)), "tensor");
   PrintTensor(core, "UB", tensor.dtype, tensor.addr, desc, count);
 }
@@ -76,6 +77,7 @@ void Dump(const Ub& tensor, uint32_t desc, uint32_t count) {
 void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count) {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
+  core.scheduler.Drain();
   core.CheckGm(addr, count * WidthOf(dtype), false, "tensor");
   PrintTensor(core, "GM", dtype, static_cast<const uint8_t*>(addr), desc, count);
 }

@@ -133,20 +133,27 @@ void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, cons
                            "lie apart.");
 }
 
-void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walks, int count) {
-  if (!core.Observed()) {
-    return;
+Access AccessOf(const Core& core, const OperandWalk& walk, const LaneSet& lanes) {
+  Access access;
+  access.use = walk.write ? Use::kWrite : Use::kRead;
+  access.width = static_cast<uint8_t>(walk.width);
+  access.buffer = walk.ub.buf;
+  access.addr = core.UbOffset(walk.ub.addr);
+  if (lanes.contiguous) {
+    access.chunk = access.bytes = access.lastBytes =
+        static_cast<uint64_t>(lanes.total * walk.width);
+    return access;
   }
-  Record record;
-  record.name = core.instruction;
-  record.pipe = Pipe::kVector;
-  record.repeat = static_cast<int32_t>(lanes.repeat);
-  for (int i = 0; i < count; ++i) {
-    const OperandWalk& walk = *walks[i];
-    record.access[static_cast<size_t>(record.accessCount++)] = {
-        false, walk.write, core.UbOffset(walk.ub.addr), static_cast<uint64_t>(walk.Extent(lanes))};
-  }
-  core.Emit(record);
+  access.chunk = static_cast<uint64_t>(walk.lanesPerBlock * walk.width);
+  access.bytes = static_cast<uint64_t>(lanes.active * walk.width);
+  access.lastBytes = static_cast<uint64_t>(lanes.lastActive * walk.width);
+  access.chunkStride = walk.blkStride;
+  access.repStride = walk.repStride;
+  access.repeat = static_cast<uint32_t>(lanes.repeat);
+  access.masked = !lanes.prefix;
+  access.mask[0] = lanes.bits[0];
+  access.mask[1] = lanes.bits[1];
+  return access;
 }
 
 namespace {

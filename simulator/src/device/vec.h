@@ -59,7 +59,34 @@ void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32
 // dst may be src, or lie clear of it. neverShared: not even that, because a lane's result is wider than its source.
 void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
                   bool neverShared);
-void EmitVector(Core& core, const LaneSet& lanes, const OperandWalk* const* walks, int count);
+// What the operand touches, for the record.
+Access AccessOf(const Core& core, const OperandWalk& walk, const LaneSet& lanes);
+inline Access UbAccess(const Core& core, Use use, const Ub& operand, int64_t bytes) {
+  return DenseAccess(use, core.UbOffset(operand.addr), static_cast<uint64_t>(bytes), operand.buf);
+}
+// The destination of an instruction that also reads it.
+inline OperandWalk Read(OperandWalk walk) {
+  walk.write = false;
+  return walk;
+}
+// Issues an instruction of the vector pipe whose operands are walks; absent ones are null.
+template <typename Body>
+void IssueVector(Core& core, const LaneSet& lanes, std::initializer_list<const OperandWalk*> walks,
+                 Body&& body, Flow flow = Flow::kLanes) {
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = flow;
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = (*walks.begin())->ub.dtype;
+        for (const OperandWalk* walk : walks) {
+          if (walk != nullptr) {
+            record.Add(AccessOf(core, *walk, lanes));
+          }
+        }
+      },
+      std::forward<Body>(body));
+}
 
 // Contiguous lanes of one repeat: the operand itself where its blocks follow each other, else gathered into temp.
 const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp);

@@ -93,7 +93,7 @@ Ub As16Bit(const Ub& operand, const VecCtl& ctl) {
       (operand.dtype != DType::kInt32 && operand.dtype != DType::kUint32)) {
     return operand;
   }
-  return {operand.addr, operand.buf, DType::kUint16};
+  return {operand.addr, operand.buf, DType::kUint16, operand.generation};
 }
 
 }  // namespace
@@ -123,9 +123,10 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   CheckWalk(core, b, lanes);
   CheckOverlap(core, lanes, d, a, mixed);
   CheckOverlap(core, lanes, d, b, mixed);
-  const OperandWalk* const walks[] = {&d, &a, &b};
-  EmitVector(core, lanes, walks, 3);
-  RunLanes(lanes, d, &a, &b, op == Op2::kMulAddDst, body);
+  const bool readsDst = op == Op2::kMulAddDst;
+  const OperandWalk old = Read(d);
+  IssueVector(core, lanes, {&d, &a, &b, readsDst ? &old : nullptr},
+              [=] { RunLanes(lanes, d, &a, &b, readsDst, body); });
 }
 
 void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
@@ -146,10 +147,10 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
   CheckOverlap(core, lanes, d, a, false);
-  const OperandWalk* const walks[] = {&d, &a};
-  EmitVector(core, lanes, walks, 2);
-  RunLanes(lanes, d, &a, nullptr, false,
-           [body](void* to, const void* from, const void*, size_t n) { body(to, from, n); });
+  IssueVector(core, lanes, {&d, &a}, [=] {
+    RunLanes(lanes, d, &a, nullptr, false,
+             [body](void* to, const void* from, const void*, size_t n) { body(to, from, n); });
+  });
 }
 
 void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl) {
@@ -178,12 +179,14 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
   CheckOverlap(core, lanes, d, a, mixed);
-  const OperandWalk* const walks[] = {&d, &a};
-  EmitVector(core, lanes, walks, 2);
-  RunLanes(lanes, d, &a, nullptr, op == OpScalar::kAxpy,
-           [body, scalar](void* to, const void* from, const void*, size_t n) {
-             body(to, from, scalar, n);
-           });
+  const bool readsDst = op == OpScalar::kAxpy;
+  const OperandWalk old = Read(d);
+  IssueVector(core, lanes, {&d, &a, readsDst ? &old : nullptr}, [=] {
+    RunLanes(lanes, d, &a, nullptr, readsDst,
+             [body, scalar](void* to, const void* from, const void*, size_t n) {
+               body(to, from, scalar, n);
+             });
+  });
 }
 
 void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
@@ -200,12 +203,12 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
   CheckOverlap(core, lanes, d, a, WidthOf(dst.dtype) > WidthOf(src.dtype));
-  const OperandWalk* const walks[] = {&d, &a};
-  EmitVector(core, lanes, walks, 2);
-  RunLanes(lanes, d, &a, nullptr, false,
-           [body, round](void* to, const void* from, const void*, size_t n) {
-             body(to, from, round, n);
-           });
+  IssueVector(core, lanes, {&d, &a}, [=] {
+    RunLanes(lanes, d, &a, nullptr, false,
+             [body, round](void* to, const void* from, const void*, size_t n) {
+               body(to, from, round, n);
+             });
+  });
 }
 
 }  // namespace aclsim

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare and Select: lanes against lanes or a scalar, one mask bit per element.
+#include <array>
+
 #include "device/vec.h"
 
 namespace aclsim {
@@ -71,37 +73,40 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   const int64_t extent = lanes.repeat * perRepeat / 8;
   core.CheckUb(dst, 0, extent, "dst");
   core.CheckUbAlign(dst, kBlock, "dst");
-  if (core.Observed()) {
-    Record record{core.instruction, Pipe::kVector, {}, 2, static_cast<int32_t>(lanes.repeat)};
-    record.access[0] = {false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(extent)};
-    record.access[1] = {false, false, core.UbOffset(src0.addr),
-                        static_cast<uint64_t>(a.Extent(lanes))};
-    if (src1 != nullptr) {
-      record.access[2] = {false, false, core.UbOffset(src1->addr),
-                          static_cast<uint64_t>(b.Extent(lanes))};
-      record.accessCount = 3;
-    }
-    core.Emit(record);
-  }
   const auto compare = Lanes().compare[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
-  uint8_t constant[8] = {};
-  StoreScalar(dtype, scalar, constant);
-  const size_t step = src1 != nullptr ? 1 : 0;
-  if (lanes.contiguous) {
-    compare(dst.addr, src0.addr, src1 != nullptr ? src1->addr : constant, step,
-            static_cast<size_t>(lanes.repeat * perRepeat));
-    return;
-  }
-  alignas(64) uint8_t temp0[kRepeatBytes];
-  alignas(64) uint8_t temp1[kRepeatBytes];
-  for (int64_t r = 0; r < lanes.repeat; ++r) {
-    const uint8_t* x = GatherRepeat(a, r, perRepeat, temp0);
-    const uint8_t* y = src1 != nullptr ? GatherRepeat(b, r, perRepeat, temp1) : constant;
-    // Through a buffer: dst may be the memory that the sources lie in.
-    uint8_t bits[kMaxLanes / 8];
-    compare(bits, x, y, step, static_cast<size_t>(perRepeat));
-    std::memcpy(dst.addr + r * perRepeat / 8, bits, static_cast<size_t>(perRepeat / 8));
-  }
+  std::array<uint8_t, 8> constant{};
+  StoreScalar(dtype, scalar, constant.data());
+  const bool scalarForm = src1 == nullptr;
+  const size_t step = scalarForm ? 0 : 1;
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = Flow::kBits;
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = dtype;
+        record.Add(UbAccess(core, Use::kWrite, dst, extent));
+        record.Add(AccessOf(core, a, lanes));
+        if (!scalarForm) {
+          record.Add(AccessOf(core, b, lanes));
+        }
+      },
+      [=] {
+        if (lanes.contiguous) {
+          compare(dst.addr, a.ub.addr, scalarForm ? constant.data() : b.ub.addr, step,
+                  static_cast<size_t>(lanes.repeat * perRepeat));
+          return;
+        }
+        alignas(64) uint8_t temp0[kRepeatBytes];
+        alignas(64) uint8_t temp1[kRepeatBytes];
+        for (int64_t r = 0; r < lanes.repeat; ++r) {
+          const uint8_t* x = GatherRepeat(a, r, perRepeat, temp0);
+          const uint8_t* y = scalarForm ? constant.data() : GatherRepeat(b, r, perRepeat, temp1);
+          // Through a buffer: dst may be the memory that the sources lie in.
+          uint8_t bits[kMaxLanes / 8];
+          compare(bits, x, y, step, static_cast<size_t>(perRepeat));
+          std::memcpy(dst.addr + r * perRepeat / 8, bits, static_cast<size_t>(perRepeat / 8));
+        }
+      });
 }
 
 void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
@@ -138,35 +143,59 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
                                     : (lanes.repeat - 1) * lanes.lanes + last;
   core.CheckUb(bits, 0, (usedBits + 7) / 8, "selMask");
   core.CheckUbAlign(bits, kBlock, "selMask");
-  const OperandWalk* const walks[] = {&d, &a, &b};
-  EmitVector(core, lanes, walks, src1 != nullptr ? 3 : 2);
-  uint8_t constant[8] = {};
-  StoreScalar(dst.dtype, scalar, constant);
+  std::array<uint8_t, 8> constant{};
+  StoreScalar(dst.dtype, scalar, constant.data());
   const auto select = width == 2 ? Lanes().select2 : Lanes().select4;
-  const size_t step = src1 != nullptr ? 1 : 0;
-  if (lanes.contiguous && !sameBits) {
-    select(dst.addr, bits.addr, a.ub.addr, src1 != nullptr ? b.ub.addr : constant, step,
-           static_cast<size_t>(lanes.total));
-    return;
-  }
-  LaneSet walked = lanes;
-  if (lanes.contiguous) {
-    // Repeat by repeat, since each uses the same bits.
-    walked.contiguous = false;
-    walked.active = walked.lanes;
-    walked.lastActive = last;
-  }
-  alignas(64) uint8_t temp0[kRepeatBytes];
-  alignas(64) uint8_t temp1[kRepeatBytes];
-  alignas(64) uint8_t result[kRepeatBytes];
-  for (int64_t r = 0; r < walked.repeat; ++r) {
-    const int64_t active = walked.ActiveIn(r);
-    const uint8_t* x = GatherRepeat(a, r, active, temp0);
-    const uint8_t* y = src1 != nullptr ? GatherRepeat(b, r, active, temp1) : constant;
-    const int64_t firstBit = sameBits ? 0 : r * walked.lanes;
-    select(result, bits.addr + firstBit / 8, x, y, step, static_cast<size_t>(active));
-    ScatterRepeat(d, walked, r, result);
-  }
+  const bool scalarForm = src1 == nullptr;
+  const size_t step = scalarForm ? 0 : 1;
+  // Which source a lane takes is up to the real bits, also when the lanes of another image of UB move.
+  const uint8_t* const base = core.ub;
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = dst.dtype;
+        record.Add(AccessOf(core, d, lanes));
+        record.Add(AccessOf(core, a, lanes));
+        if (!scalarForm) {
+          record.Add(AccessOf(core, b, lanes));
+        }
+        record.Add(UbAccess(core, Use::kRead, bits, (usedBits + 7) / 8));
+      },
+      [=](uint8_t* ub) {
+        const auto on = [&](OperandWalk walk) {
+          walk.ub.addr = ub + (walk.ub.addr - base);
+          return walk;
+        };
+        const OperandWalk to = on(d);
+        const OperandWalk x0 = on(a);
+        const OperandWalk y0 = on(b);
+        const std::array<uint8_t, 8> none{};
+        const uint8_t* value = ub == base ? constant.data() : none.data();
+        if (lanes.contiguous && !sameBits) {
+          select(to.ub.addr, bits.addr, x0.ub.addr, scalarForm ? value : y0.ub.addr, step,
+                 static_cast<size_t>(lanes.total));
+          return;
+        }
+        LaneSet walked = lanes;
+        if (lanes.contiguous) {
+          // Repeat by repeat, since each uses the same bits.
+          walked.contiguous = false;
+          walked.active = walked.lanes;
+          walked.lastActive = last;
+        }
+        alignas(64) uint8_t temp0[kRepeatBytes];
+        alignas(64) uint8_t temp1[kRepeatBytes];
+        alignas(64) uint8_t result[kRepeatBytes];
+        for (int64_t r = 0; r < walked.repeat; ++r) {
+          const int64_t active = walked.ActiveIn(r);
+          const uint8_t* x = GatherRepeat(x0, r, active, temp0);
+          const uint8_t* y = scalarForm ? value : GatherRepeat(y0, r, active, temp1);
+          const int64_t firstBit = sameBits ? 0 : r * walked.lanes;
+          select(result, bits.addr + firstBit / 8, x, y, step, static_cast<size_t>(active));
+          ScatterRepeat(to, walked, r, result);
+        }
+      });
 }
 
 }  // namespace aclsim

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Duplicate, Copy, Brcb, TransDataTo5HD: lanes are moved, never computed with.
+#include <array>
+
 #include "device/vec.h"
 
 namespace aclsim {
@@ -51,12 +53,15 @@ void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) {
   }
   const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
   CheckWalk(core, d, lanes);
-  const OperandWalk* const walks[] = {&d};
-  EmitVector(core, lanes, walks, 1);
   const uint64_t bits = ScalarBits(scalar, dst.dtype);
   const auto fill = WidthOf(dst.dtype) == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
-  RunLanes(lanes, d, nullptr, nullptr, false,
-           [=](void* to, const void*, const void*, size_t n) { fill(to, bits, n); });
+  IssueVector(
+      core, lanes, {&d},
+      [=] {
+        RunLanes(lanes, d, nullptr, nullptr, false,
+                 [=](void* to, const void*, const void*, size_t n) { fill(to, bits, n); });
+      },
+      Flow::kNone);
 }
 
 void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
@@ -91,13 +96,13 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
   CheckOverlap(core, lanes, d, a, false);
-  const OperandWalk* const walks[] = {&d, &a};
-  EmitVector(core, lanes, walks, 2);
   const size_t width = WidthOf(dst.dtype);
-  RunLanes(lanes, d, &a, nullptr, false,
-           [width](void* to, const void* from, const void*, size_t n) {
-             std::memmove(to, from, n * width);
-           });
+  IssueVector(core, lanes, {&d, &a}, [=] {
+    RunLanes(lanes, d, &a, nullptr, false,
+             [width](void* to, const void* from, const void*, size_t n) {
+               std::memmove(to, from, n * width);
+             });
+  });
 }
 
 void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep) {
@@ -122,22 +127,33 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
     ThrowFault("overlap", "dst and src0 overlap",
                "Hardware overwrites sources that it has yet to read. Use another buffer.");
   }
-  if (core.Observed()) {
-    Record record{core.instruction, Pipe::kVector, {}, 2, repeat};
-    record.access[0] = {false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(extent)};
-    record.access[1] = {false, false, core.UbOffset(src.addr),
-                        static_cast<uint64_t>(repeat * kBlocksPerRepeat * width)};
-    core.Emit(record);
-  }
   const auto fill = width == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
-  for (int64_t r = 0; r < repeat; ++r) {
-    for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
-      uint64_t bits = 0;
-      std::memcpy(&bits, src.addr + (r * kBlocksPerRepeat + b) * width, static_cast<size_t>(width));
-      fill(dst.addr + (r * dstRep + b * dstBlk) * kBlock, bits,
-           static_cast<size_t>(kBlock / width));
-    }
-  }
+  const uint64_t to = core.UbOffset(dst.addr);
+  const uint64_t from = core.UbOffset(src.addr);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = repeat;
+        record.dtype = dst.dtype;
+        Access access = UbAccess(core, Use::kWrite, dst, kRepeatBytes);
+        access.chunk = kBlock;
+        access.chunkStride = int64_t{dstBlk} * kBlock;
+        access.repStride = int64_t{dstRep} * kBlock;
+        access.repeat = static_cast<uint32_t>(repeat);
+        record.Add(access);
+        record.Add(UbAccess(core, Use::kRead, src, repeat * kBlocksPerRepeat * width));
+      },
+      [=](uint8_t* ub) {
+        for (int64_t r = 0; r < repeat; ++r) {
+          for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
+            uint64_t bits = 0;
+            std::memcpy(&bits, ub + from + (r * kBlocksPerRepeat + b) * width,
+                        static_cast<size_t>(width));
+            fill(ub + to + (r * dstRep + b * dstBlk) * kBlock, bits,
+                 static_cast<size_t>(kBlock / width));
+          }
+        }
+      });
 }
 
 void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh,
@@ -179,57 +195,63 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
   }
   check(dst, dstRep, "dstList");
   check(src, srcRep, "srcList");
-  if (core.Observed()) {
-    Record record{core.instruction, Pipe::kVector, {}, 2, repeat};
-    const auto span = [&](const uint64_t* list, bool write) {
-      const uint64_t low = *std::min_element(list, list + 16);
-      return Access{false, write, low - reinterpret_cast<uint64_t>(core.ub),
-                    *std::max_element(list, list + 16) - low + 32};
-    };
-    record.access[0] = span(dst, true);
-    record.access[1] = span(src, false);
-    core.Emit(record);
+  std::array<uint64_t, 16> to, from;
+  for (size_t i = 0; i < 16; ++i) {
+    to[i] = dst[i] - reinterpret_cast<uint64_t>(core.ub);
+    from[i] = src[i] - reinterpret_cast<uint64_t>(core.ub);
   }
-  const auto element = [&](const uint64_t* list, int64_t row, int64_t column, int64_t offset) {
-    return reinterpret_cast<uint8_t*>(list[row]) + offset + column * width;
-  };
-  for (int64_t r = 0; r < repeat; ++r) {
-    const int64_t from = (r + shift) * srcRep * kBlock;
-    const int64_t to = (r + shift) * dstRep * kBlock;
-    if (width == 2) {
-      uint8_t tile[16 * 16 * 2];
-      for (int64_t i = 0; i < 16; ++i) {
-        std::memcpy(tile + i * 32, element(src, i, 0, from), 32);
-      }
-      for (int64_t i = 0; i < 16; ++i) {
-        for (int64_t j = 0; j < 16; ++j) {
-          std::memcpy(element(dst, i, j, to), tile + j * 32 + i * 2, 2);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = repeat;
+        record.dtype = dtype;
+        // The lists' rows, when they are evenly spaced as ever; else all that lies between them.
+        const auto access = [&](const std::array<uint64_t, 16>& list, int32_t rep, Use use) {
+          const auto [low, high] = std::minmax_element(list.begin(), list.end());
+          const uint64_t reach =
+              static_cast<uint64_t>(repeat - 1) * static_cast<uint64_t>(rep) * kBlock + kBlock;
+          const uint64_t begin = *low + static_cast<uint64_t>(shift * rep * kBlock);
+          return DenseAccess(use, begin, *high - *low + reach, 0);
+        };
+        record.Add(access(to, dstRep, Use::kWrite));
+        record.Add(access(from, srcRep, Use::kRead));
+      },
+      [=](uint8_t* ub) {
+        const auto element = [&](const std::array<uint64_t, 16>& list, int64_t row, int64_t column,
+                                 int64_t offset) {
+          return ub + list[static_cast<size_t>(row)] + offset + column * width;
+        };
+        for (int64_t r = 0; r < repeat; ++r) {
+          const int64_t fromOffset = (r + shift) * srcRep * kBlock;
+          const int64_t toOffset = (r + shift) * dstRep * kBlock;
+          uint8_t tile[16 * 32];
+          for (int64_t i = 0; i < 16; ++i) {
+            std::memcpy(tile + i * 32, element(from, i, 0, fromOffset), 32);
+          }
+          if (width == 2) {
+            for (int64_t i = 0; i < 16; ++i) {
+              for (int64_t j = 0; j < 16; ++j) {
+                std::memcpy(element(to, i, j, toOffset), tile + j * 32 + i * 2, 2);
+              }
+            }
+          } else if (width == 4) {
+            // 16 rows of 8 become 8 rows of 16, each split over two blocks: dst[2 i] holds columns 0..7, dst[2 i + 1] 8..15.
+            for (int64_t i = 0; i < 8; ++i) {
+              for (int64_t j = 0; j < 16; ++j) {
+                std::memcpy(element(to, 2 * i + j / 8, j % 8, toOffset), tile + j * 32 + i * 4, 4);
+              }
+            }
+          } else {
+            // 8-bit: half of the 32 columns, chosen by srcHigh, into half of each row, chosen by dstHigh.
+            for (int64_t i = 0; i < 16; ++i) {
+              for (int64_t j = 0; j < 16; ++j) {
+                *element(to, i, j + (dstHigh ? 16 : 0), toOffset) =
+                    tile[j * 32 + i + (srcHigh ? 16 : 0)];
+              }
+            }
+          }
         }
-      }
-    } else if (width == 4) {
-      // 16 rows of 8 become 8 rows of 16, each split over two blocks: dst[2 i] holds columns 0..7, dst[2 i + 1] 8..15.
-      uint8_t tile[16 * 8 * 4];
-      for (int64_t i = 0; i < 16; ++i) {
-        std::memcpy(tile + i * 32, element(src, i, 0, from), 32);
-      }
-      for (int64_t i = 0; i < 8; ++i) {
-        for (int64_t j = 0; j < 16; ++j) {
-          std::memcpy(element(dst, 2 * i + j / 8, j % 8, to), tile + j * 32 + i * 4, 4);
-        }
-      }
-    } else {
-      // 8-bit: half of the 32 columns, chosen by srcHigh, into half of each row, chosen by dstHigh.
-      uint8_t tile[16 * 32];
-      for (int64_t i = 0; i < 16; ++i) {
-        std::memcpy(tile + i * 32, element(src, i, 0, from), 32);
-      }
-      for (int64_t i = 0; i < 16; ++i) {
-        for (int64_t j = 0; j < 16; ++j) {
-          *element(dst, i, j + (dstHigh ? 16 : 0), to) = tile[j * 32 + i + (srcHigh ? 16 : 0)];
-        }
-      }
-    }
-  }
+      });
 }
 
 }  // namespace aclsim

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // High-level API that runs as one step here: SelectWithBytesMask, SoftmaxGrad. What they do is modelled, not how many
 // instructions they take.
+#include <array>
+
 #include "device/vec.h"
 
 namespace aclsim {
@@ -33,13 +35,9 @@ void CheckOperand(Core& core, const Ub& operand, int64_t bytes, const char* role
 }
 
 // The scratch's content is undefined afterwards.
-void TakeWork(Core& core, const Ub& work, uint32_t bytes) {
-  if (bytes == 0) {
-    return;
-  }
-  CheckOperand(core, work, bytes, "sharedTmpBuffer");
-  if (CheckedMode()) {
-    std::memset(core.ub + core.UbOffset(work.addr), kPoisonByte, bytes);
+void SpoilWork(const Ub& work, uint32_t bytes) {
+  if (bytes != 0 && CheckedMode()) {
+    std::memset(work.addr, kPoisonByte, bytes);
   }
 }
 
@@ -47,13 +45,28 @@ bool Overlaps(const Ub& a, int64_t aBytes, const Ub& b, int64_t bBytes) {
   return a.addr < b.addr + bBytes && b.addr < a.addr + aBytes;
 }
 
-void EmitHigh(Core& core, int32_t rows, std::initializer_list<Access> accesses) {
-  if (!core.Observed()) {
-    return;
-  }
-  Record record{core.instruction, Pipe::kVector, {}, static_cast<int>(accesses.size()), rows};
-  std::copy(accesses.begin(), accesses.end(), record.access.begin());
-  core.Emit(record);
+template <typename Body>
+void IssueHigh(Core& core, Flow flow, DType dtype, std::initializer_list<Access> accesses,
+               Body&& body) {
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = flow;
+        record.dtype = dtype;
+        for (const Access& access : accesses) {
+          if (access.bytes != 0) {
+            record.Add(access);
+          }
+        }
+      },
+      std::forward<Body>(body));
+}
+
+// The first `used` bytes of every row of a matrix in UB, one repeat per row.
+Access RowsAccess(const Core& core, Use use, const Ub& operand, int64_t rows, int64_t used,
+                  int64_t rowBytes) {
+  return BlockAccess(false, use, core.UbOffset(operand.addr), static_cast<uint64_t>(used),
+                     static_cast<uint64_t>(rows), static_cast<uint64_t>(rowBytes), operand.buf);
 }
 
 }  // namespace
@@ -92,29 +105,47 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
   CheckOperand(core, dst, bytes, "dst");
   CheckOperand(core, src, bytes, "src");
   CheckOperand(core, mask, maskBytes, "mask");
+  if (ctl.workBytes != 0) {
+    CheckOperand(core, work, ctl.workBytes, "sharedTmpBuffer");
+  }
   if (ctl.workBytes != 0 &&
       (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, dst, bytes) ||
        Overlaps(work, ctl.workBytes, mask, maskBytes))) {
     ThrowFault("overlap", "sharedTmpBuffer overlaps an operand",
                "Hardware overwrites the operand. Use another buffer.");
   }
-  EmitHigh(core, static_cast<int32_t>(rows),
-           {{false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(bytes)},
-            {false, false, core.UbOffset(src.addr), static_cast<uint64_t>(bytes)},
-            {false, false, core.UbOffset(mask.addr), static_cast<uint64_t>(maskBytes)}});
-  uint8_t constant[4] = {};
-  StoreLane(dst.dtype, constant, static_cast<float>(scalar.f));
-  constexpr uint8_t kZero[4] = {};
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) {
-      const int64_t at = (r * columns + c) * width;
-      const uint8_t* flag = mask.addr + (r * maskColumns + c) * maskWidth;
-      const bool set = std::memcmp(flag, kZero, static_cast<size_t>(maskWidth)) != 0;
-      std::memmove(dst.addr + at, set == ctl.scalarWhenSet ? constant : src.addr + at,
-                   static_cast<size_t>(width));
-    }
-  }
-  TakeWork(core, work, ctl.workBytes);
+  std::array<uint8_t, 4> constant{};
+  StoreLane(dst.dtype, constant.data(), static_cast<float>(scalar.f));
+  const uint64_t to = core.UbOffset(dst.addr);
+  const uint64_t from = core.UbOffset(src.addr);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        if (ctl.workBytes != 0) {
+          record.Add(UbAccess(core, Use::kSpoil, work, ctl.workBytes));
+        }
+        record.Add(UbAccess(core, Use::kWrite, dst, bytes));
+        record.Add(UbAccess(core, Use::kRead, src, bytes));
+        record.Add(UbAccess(core, Use::kRead, mask, maskBytes));
+      },
+      [=, base = core.ub](uint8_t* ub) {
+        // Which lanes move is up to the real mask, also on another image of UB.
+        constexpr std::array<uint8_t, 4> kZero{};
+        const uint8_t* const value = ub == base ? constant.data() : kZero.data();
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int64_t c = 0; c < columns; ++c) {
+            const int64_t at = (r * columns + c) * width;
+            const uint8_t* flag = mask.addr + (r * maskColumns + c) * maskWidth;
+            const bool set = std::memcmp(flag, kZero.data(), static_cast<size_t>(maskWidth)) != 0;
+            std::memmove(ub + to + at, set == ctl.scalarWhenSet ? value : ub + from + at,
+                         static_cast<size_t>(width));
+          }
+        }
+        if (ub == base) {
+          SpoilWork(work, ctl.workBytes);
+        }
+      });
 }
 
 void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work,
@@ -141,44 +172,52 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
   CheckOperand(core, dst, dstBytes, "dst");
   CheckOperand(core, grad, bytes, "grad");
   CheckOperand(core, src, bytes, "src");
+  if (ctl.workBytes != 0) {
+    CheckOperand(core, work, ctl.workBytes, "sharedTmpBuffer");
+  }
   if (ctl.workBytes != 0 &&
       (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, grad, bytes) ||
        Overlaps(work, ctl.workBytes, dst, dstBytes))) {
     ThrowFault("overlap", "sharedTmpBuffer overlaps an operand",
                "Hardware overwrites the operand. Use another buffer.");
   }
-  EmitHigh(core, static_cast<int32_t>(rows),
-           {{false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(dstBytes)},
-            {false, false, core.UbOffset(grad.addr), static_cast<uint64_t>(bytes)},
-            {false, false, core.UbOffset(src.addr), static_cast<uint64_t>(bytes)}});
-  for (int64_t r = 0; r < rows; ++r) {
-    const uint8_t* g = grad.addr + r * columns * width;
-    const uint8_t* y = src.addr + r * columns * width;
-    float sum = 0;
-    for (int64_t begin = 0; begin < ctl.sumColumns; begin += 64) {
-      float products[64];
-      const int64_t n = std::min<int64_t>(64, ctl.sumColumns - begin);
-      for (int64_t i = 0; i < n; ++i) {
-        products[i] = LoadLane(dst.dtype, g + (begin + i) * width) *
-                      LoadLane(dst.dtype, y + (begin + i) * width);
-      }
-      float partial;
-      Lanes().treeSumFloat(products, static_cast<size_t>(n), 64, 1, &partial);
-      sum = begin == 0 ? partial : sum + partial;
-    }
-    if (ctl.front) {
-      for (int64_t i = 0; i < kBlock / width; ++i) {
-        StoreLane(dst.dtype, dst.addr + r * kBlock + i * width, sum);
-      }
-      continue;
-    }
-    for (int64_t i = 0; i < columns; ++i) {
-      const float value =
-          (LoadLane(dst.dtype, g + i * width) - sum) * LoadLane(dst.dtype, y + i * width);
-      StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
-    }
-  }
-  TakeWork(core, work, ctl.workBytes);
+  // What pads a row takes no part in its sum; its own lanes are nobody's result.
+  const int64_t summed = int64_t{ctl.sumColumns} * width;
+  IssueHigh(core, Flow::kRepeats, dst.dtype,
+            {UbAccess(core, Use::kSpoil, work, ctl.workBytes),
+             RowsAccess(core, Use::kWrite, dst, rows, dstBytes / rows, dstBytes / rows),
+             RowsAccess(core, Use::kRead, grad, rows, summed, columns * width),
+             RowsAccess(core, Use::kRead, src, rows, summed, columns * width)},
+            [=] {
+              for (int64_t r = 0; r < rows; ++r) {
+                const uint8_t* g = grad.addr + r * columns * width;
+                const uint8_t* y = src.addr + r * columns * width;
+                float sum = 0;
+                for (int64_t begin = 0; begin < ctl.sumColumns; begin += 64) {
+                  float products[64];
+                  const int64_t n = std::min<int64_t>(64, ctl.sumColumns - begin);
+                  for (int64_t i = 0; i < n; ++i) {
+                    products[i] = LoadLane(dst.dtype, g + (begin + i) * width) *
+                                  LoadLane(dst.dtype, y + (begin + i) * width);
+                  }
+                  float partial;
+                  Lanes().treeSumFloat(products, static_cast<size_t>(n), 64, 1, &partial);
+                  sum = begin == 0 ? partial : sum + partial;
+                }
+                if (ctl.front) {
+                  for (int64_t i = 0; i < kBlock / width; ++i) {
+                    StoreLane(dst.dtype, dst.addr + r * kBlock + i * width, sum);
+                  }
+                  continue;
+                }
+                for (int64_t i = 0; i < columns; ++i) {
+                  const float value = (LoadLane(dst.dtype, g + i * width) - sum) *
+                                      LoadLane(dst.dtype, y + i * width);
+                  StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
+                }
+              }
+              SpoilWork(work, ctl.workBytes);
+            });
 }
 
 }  // namespace aclsim

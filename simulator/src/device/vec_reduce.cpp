@@ -67,16 +67,30 @@ void RequireFloat(Core& core, DType dtype) {
   }
 }
 
-void EmitReduce(Core& core, const LaneSet& lanes, const OperandWalk& src, const Ub& dst,
-                int64_t dstBytes) {
-  if (!core.Observed()) {
-    return;
-  }
-  Record record{core.instruction, Pipe::kVector, {}, 2, static_cast<int32_t>(lanes.repeat)};
-  record.access[0] = {false, true, core.UbOffset(dst.addr), static_cast<uint64_t>(dstBytes)};
-  record.access[1] = {false, false, core.UbOffset(src.ub.addr),
-                      static_cast<uint64_t>(src.Extent(lanes))};
-  core.Emit(record);
+// dst: what the instruction writes; work: scratch that it leaves undefined, if any.
+template <typename Body>
+void IssueReduce(Core& core, const LaneSet& lanes, const OperandWalk& src, const Access& dst,
+                 Flow flow, Body&& body, const Access* work = nullptr, int64_t group = 1) {
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = flow;
+        record.group = static_cast<uint8_t>(group);
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = src.ub.dtype;
+        if (work != nullptr) {
+          record.Add(*work);
+        }
+        record.Add(dst);
+        record.Add(AccessOf(core, src, lanes));
+      },
+      std::forward<Body>(body));
+}
+
+// One result of `unit` bytes per repeat, `step` bytes apart.
+Access ResultAccess(const Core& core, const Ub& dst, int64_t unit, int64_t repeat, int64_t step) {
+  return BlockAccess(false, Use::kWrite, core.UbOffset(dst.addr), static_cast<uint64_t>(unit),
+                     static_cast<uint64_t>(repeat), static_cast<uint64_t>(step), dst.buf);
 }
 
 // Sums of repeats [begin, end).
@@ -124,9 +138,9 @@ void UseWork(Core& core, const Ub& work, int64_t bytes) {
   core.CheckUb(work, 0, bytes, "sharedTmpBuffer");
   core.CheckUbAlign(work, kBlock, "sharedTmpBuffer");
 }
-void SpoilWork(Core& core, const Ub& work, int64_t bytes) {
+void SpoilWork(const Ub& work, int64_t bytes) {
   if (CheckedMode()) {
-    std::memset(core.ub + core.UbOffset(work.addr), kPoisonByte, static_cast<size_t>(bytes));
+    std::memset(work.addr, kPoisonByte, static_cast<size_t>(bytes));
   }
 }
 
@@ -193,32 +207,35 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const int64_t extent = (lanes.repeat - 1) * step + unit;
   core.CheckUb(dst, 0, extent, "dst");
   core.CheckUbAlign(dst, static_cast<uint32_t>(unit), "dst");
-  EmitReduce(core, lanes, s, dst, extent);
-  float values[kMaxLanes];
-  if (op == ReduceOp::kSum) {
-    for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
-      const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
-      SumRepeats(s, lanes, begin, end, values);
-      for (int64_t r = begin; r < end; ++r) {
-        StoreLane(dst.dtype, dst.addr + r * step, values[r - begin]);
+  const auto body = [=] {
+    float values[kMaxLanes];
+    if (op == ReduceOp::kSum) {
+      for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
+        const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
+        SumRepeats(s, lanes, begin, end, values);
+        for (int64_t r = begin; r < end; ++r) {
+          StoreLane(dst.dtype, dst.addr + r * step, values[r - begin]);
+        }
+      }
+      return;
+    }
+    for (int64_t r = 0; r < lanes.repeat; ++r) {
+      uint8_t* to = dst.addr + r * step;
+      LoadRepeat(s, lanes, r, 0.0f, values);
+      const Extreme best = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
+      const auto index = static_cast<uint32_t>(best.index);  // stored as bits in the data type
+      if (indexOnly) {
+        std::memcpy(to, &index, sizeof(index));
+        continue;
+      }
+      StoreLane(dst.dtype, to + (order == 1 ? width : 0), best.value);
+      if (pair) {
+        std::memcpy(to + (order == 0 ? width : 0), &index, static_cast<size_t>(width));
       }
     }
-    return;
-  }
-  for (int64_t r = 0; r < lanes.repeat; ++r) {
-    uint8_t* to = dst.addr + r * step;
-    LoadRepeat(s, lanes, r, 0.0f, values);
-    const Extreme best = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
-    const auto index = static_cast<uint32_t>(best.index);  // stored as bits in the data type
-    if (indexOnly) {
-      std::memcpy(to, &index, sizeof(index));
-      continue;
-    }
-    StoreLane(dst.dtype, to + (order == 1 ? width : 0), best.value);
-    if (pair) {
-      std::memcpy(to + (order == 0 ? width : 0), &index, static_cast<size_t>(width));
-    }
-  }
+  };
+  IssueReduce(core, lanes, s, ResultAccess(core, dst, unit, lanes.repeat, step), Flow::kRepeats,
+              body);
 }
 
 // The tree over the eight lanes of each block, for blocks that follow each other.
@@ -244,29 +261,38 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const int64_t extent = (lanes.repeat - 1) * step + kBlocksPerRepeat * width;
   core.CheckUb(dst, 0, extent, "dst");
   core.CheckUbAlign(dst, static_cast<uint32_t>(kBlocksPerRepeat * width), "dst");
-  EmitReduce(core, lanes, s, dst, extent);
   const int64_t perBlock = kBlock / width;
-  float values[kMaxLanes];
-  const bool wholeBlocks =
-      lanes.prefix && lanes.active % perBlock == 0 && lanes.lastActive % perBlock == 0;
-  for (int64_t r = 0; r < lanes.repeat; ++r) {
-    if (op == ReduceOp::kSum && src.dtype == DType::kFloat && wholeBlocks && s.Dense()) {
-      SumBlocks(reinterpret_cast<const float*>(s.RepeatBase(r)), lanes.ActiveIn(r) / perBlock,
-                dst.addr + r * step);
-      continue;
-    }
-    LoadRepeat(s, lanes, r, 0.0f, values);
-    for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
-      const Extreme best =
-          FindExtreme(op, values, b * perBlock, (b + 1) * perBlock, lanes, lanes.ActiveIn(r));
-      if (best.index < 0) {
-        continue;  // a block without a working lane writes nothing
+  const auto body = [=] {
+    float values[kMaxLanes];
+    const bool wholeBlocks =
+        lanes.prefix && lanes.active % perBlock == 0 && lanes.lastActive % perBlock == 0;
+    for (int64_t r = 0; r < lanes.repeat; ++r) {
+      if (op == ReduceOp::kSum && src.dtype == DType::kFloat && wholeBlocks && s.Dense()) {
+        SumBlocks(reinterpret_cast<const float*>(s.RepeatBase(r)), lanes.ActiveIn(r) / perBlock,
+                  dst.addr + r * step);
+        continue;
       }
-      const float result =
-          op == ReduceOp::kSum ? TreeSum(src.dtype, values + b * perBlock, perBlock) : best.value;
-      StoreLane(dst.dtype, dst.addr + r * step + b * width, result);
+      LoadRepeat(s, lanes, r, 0.0f, values);
+      for (int64_t b = 0; b < kBlocksPerRepeat; ++b) {
+        const Extreme best =
+            FindExtreme(op, values, b * perBlock, (b + 1) * perBlock, lanes, lanes.ActiveIn(r));
+        if (best.index < 0) {
+          continue;  // a block without a working lane writes nothing
+        }
+        const float result =
+            op == ReduceOp::kSum ? TreeSum(src.dtype, values + b * perBlock, perBlock) : best.value;
+        StoreLane(dst.dtype, dst.addr + r * step + b * width, result);
+      }
     }
-  }
+  };
+  // A block without a working lane keeps its result.
+  Access results = ResultAccess(core, dst, kBlocksPerRepeat * width, lanes.repeat, step);
+  const auto resultsOf = [&](int64_t active) {
+    return static_cast<uint64_t>((active + perBlock - 1) / perBlock * width);
+  };
+  results.bytes = resultsOf(lanes.active);
+  results.lastBytes = resultsOf(lanes.lastActive);
+  IssueReduce(core, lanes, s, results, Flow::kGroups, body, nullptr, perBlock);
 }
 
 void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
@@ -284,17 +310,22 @@ void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   const int64_t extent = (lanes.repeat - 1) * step + kRepeatBytes / 2;
   core.CheckUb(dst, 0, extent, "dst");
   core.CheckUbAlign(dst, kBlock, "dst");
-  EmitReduce(core, lanes, s, dst, extent);
-  float values[kMaxLanes];
-  for (int64_t r = 0; r < lanes.repeat; ++r) {
-    LoadRepeat(s, lanes, r, 0.0f, values);
-    const int64_t active = lanes.ActiveIn(r);
-    for (int64_t i = 0; i < lanes.lanes / 2 && 2 * i < active; ++i) {
-      if (lanes.Works(2 * i) || lanes.Works(2 * i + 1)) {
-        StoreLane(dst.dtype, dst.addr + r * step + i * width, values[2 * i] + values[2 * i + 1]);
+  const auto body = [=] {
+    float values[kMaxLanes];
+    for (int64_t r = 0; r < lanes.repeat; ++r) {
+      LoadRepeat(s, lanes, r, 0.0f, values);
+      const int64_t active = lanes.ActiveIn(r);
+      for (int64_t i = 0; i < lanes.lanes / 2 && 2 * i < active; ++i) {
+        if (lanes.Works(2 * i) || lanes.Works(2 * i + 1)) {
+          StoreLane(dst.dtype, dst.addr + r * step + i * width, values[2 * i] + values[2 * i + 1]);
+        }
       }
     }
-  }
+  };
+  Access results = ResultAccess(core, dst, kRepeatBytes / 2, lanes.repeat, step);
+  results.bytes = static_cast<uint64_t>((lanes.active + 1) / 2 * width);
+  results.lastBytes = static_cast<uint64_t>((lanes.lastActive + 1) / 2 * width);
+  IssueReduce(core, lanes, s, results, Flow::kGroups, body, nullptr, 2);
 }
 
 void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) {
@@ -313,35 +344,41 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   core.CheckUb(dst, 0, width, "dst");
   core.CheckUbAlign(dst, static_cast<uint32_t>(width), "dst");
-  EmitReduce(core, lanes, s, dst, width);
+  const Access result = UbAccess(core, Use::kWrite, dst, width);
   if (ordered) {
-    float sums[kSumChunk];
-    float total = 0;
-    for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
-      const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
-      SumRepeats(s, lanes, begin, end, sums);
-      for (int64_t r = begin; r < end; ++r) {
-        total = r == 0 ? sums[0] : RoundLane(dst.dtype, total + sums[r - begin]);
+    IssueReduce(core, lanes, s, result, Flow::kAll, [=] {
+      float sums[kSumChunk];
+      float total = 0;
+      for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
+        const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
+        SumRepeats(s, lanes, begin, end, sums);
+        for (int64_t r = begin; r < end; ++r) {
+          total = r == 0 ? sums[0] : RoundLane(dst.dtype, total + sums[r - begin]);
+        }
       }
-    }
-    StoreLane(dst.dtype, dst.addr, total);
+      StoreLane(dst.dtype, dst.addr, total);
+    });
     return;
   }
   // One partial sum per repeat goes through the work buffer; then trees over trees until one value is left.
   const int64_t workBytes = RoundUp(firstRound * width, kBlock);
   UseWork(core, work, workBytes);
-  thread_local std::vector<float> sums;  // keeps its memory from call to call
-  sums.resize(static_cast<size_t>(lanes.repeat));
-  SumRepeats(s, lanes, 0, lanes.repeat, sums.data());
-  for (int64_t count = lanes.repeat; count > 1; count = (count + lanes.lanes - 1) / lanes.lanes) {
-    for (int64_t begin = 0; begin < count; begin += lanes.lanes) {
-      float values[kMaxLanes] = {};
-      std::copy_n(sums.begin() + begin, std::min(count - begin, lanes.lanes), values);
-      sums[static_cast<size_t>(begin / lanes.lanes)] = TreeSum(dst.dtype, values, lanes.lanes);
+  const Access scratch = UbAccess(core, Use::kSpoil, work, workBytes);
+  const auto body = [=] {
+    thread_local std::vector<float> sums;  // keeps its memory from call to call
+    sums.resize(static_cast<size_t>(lanes.repeat));
+    SumRepeats(s, lanes, 0, lanes.repeat, sums.data());
+    for (int64_t count = lanes.repeat; count > 1; count = (count + lanes.lanes - 1) / lanes.lanes) {
+      for (int64_t begin = 0; begin < count; begin += lanes.lanes) {
+        float values[kMaxLanes] = {};
+        std::copy_n(sums.begin() + begin, std::min(count - begin, lanes.lanes), values);
+        sums[static_cast<size_t>(begin / lanes.lanes)] = TreeSum(dst.dtype, values, lanes.lanes);
+      }
     }
-  }
-  SpoilWork(core, work, workBytes);
-  StoreLane(dst.dtype, dst.addr, sums[0]);
+    SpoilWork(work, workBytes);
+    StoreLane(dst.dtype, dst.addr, sums[0]);
+  };
+  IssueReduce(core, lanes, s, result, Flow::kAll, body, &scratch);
 }
 
 void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl,
@@ -363,25 +400,28 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
   core.CheckUbAlign(dst, static_cast<uint32_t>(extent), "dst");
   const int64_t workBytes = ExtremeWork(firstRound, lanes.lanes, kBlock / width, calIndex) * width;
   UseWork(core, work, workBytes);
-  EmitReduce(core, lanes, s, dst, extent);
-  Extreme best;
-  float values[kMaxLanes];
-  for (int64_t r = 0; r < lanes.repeat; ++r) {
-    LoadRepeat(s, lanes, r, 0.0f, values);
-    const Extreme next = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
-    const bool better = op == ReduceOp::kMax ? next.value > best.value : next.value < best.value;
-    const bool bestIsNan = best.value != best.value;
-    if (best.index < 0 || (!bestIsNan && (better || next.value != next.value))) {
-      best = {next.value, r * lanes.lanes + next.index};
+  const Access scratch = UbAccess(core, Use::kSpoil, work, workBytes);
+  const auto body = [=] {
+    Extreme best;
+    float values[kMaxLanes];
+    for (int64_t r = 0; r < lanes.repeat; ++r) {
+      LoadRepeat(s, lanes, r, 0.0f, values);
+      const Extreme next = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
+      const bool better = op == ReduceOp::kMax ? next.value > best.value : next.value < best.value;
+      const bool bestIsNan = best.value != best.value;
+      if (best.index < 0 || (!bestIsNan && (better || next.value != next.value))) {
+        best = {next.value, r * lanes.lanes + next.index};
+      }
     }
-  }
-  // The scratch may be the source itself, and the destination may lie in the scratch.
-  SpoilWork(core, work, workBytes);
-  StoreLane(dst.dtype, dst.addr, best.value);
-  if (calIndex) {
-    const auto index = static_cast<uint32_t>(best.index);
-    std::memcpy(dst.addr + width, &index, static_cast<size_t>(width));
-  }
+    // The scratch may be the source itself, and the destination may lie in the scratch.
+    SpoilWork(work, workBytes);
+    StoreLane(dst.dtype, dst.addr, best.value);
+    if (calIndex) {
+      const auto index = static_cast<uint32_t>(best.index);
+      std::memcpy(dst.addr + width, &index, static_cast<size_t>(width));
+    }
+  };
+  IssueReduce(core, lanes, s, UbAccess(core, Use::kWrite, dst, extent), Flow::kAll, body, &scratch);
 }
 
 }  // namespace aclsim

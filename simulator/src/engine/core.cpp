@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core.h"
 
+#include <algorithm>
+
+#include "engine/options.h"
+
 namespace aclsim {
 
 namespace {
@@ -16,6 +20,39 @@ const char* PositionName(uint8_t pos) {
 
 }  // namespace
 
+uint64_t Access::Extent() const {
+  if (repeat == 0 || bytes == 0) {
+    return 0;
+  }
+  const auto end = [this](uint64_t active) {
+    const uint64_t last = (active - 1) / chunk;
+    return static_cast<int64_t>(last) * chunkStride + static_cast<int64_t>(active - last * chunk);
+  };
+  int64_t extent = (repeat - 1) * repStride + (lastBytes > 0 ? end(lastBytes) : 0);
+  if (repeat > 1) {
+    extent = std::max(extent, (repeat - 2) * repStride + end(bytes));
+  }
+  return static_cast<uint64_t>(extent);
+}
+
+Access DenseAccess(Use use, uint64_t ubOffset, uint64_t bytes, uint32_t buffer) {
+  return BlockAccess(false, use, ubOffset, bytes, 1, bytes, buffer);
+}
+
+Access BlockAccess(bool gm, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
+                   uint32_t buffer) {
+  Access access;
+  access.gm = gm;
+  access.use = use;
+  access.buffer = buffer;
+  access.addr = addr;
+  access.chunk = access.bytes = access.lastBytes = len;
+  access.chunkStride = static_cast<int64_t>(len);
+  access.repeat = static_cast<uint32_t>(count);
+  access.repStride = static_cast<int64_t>(step);
+  return access;
+}
+
 const char* PipeName(Pipe pipe) {
   static const char* const kNames[] = {"SCALAR", "VECTOR", "MTE2", "MTE3"};
   return kNames[static_cast<size_t>(pipe)];
@@ -29,6 +66,8 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
       ub(ubIn),
       buffers(1),
       ques(1),
+      scheduler(*this, ChaosSeed()),
+      autoSync(AutoSync()),
       observers_(observers) {}
 
 Core& Core::Current() {
@@ -42,6 +81,20 @@ Core& Core::Current() {
 Core* Core::CurrentOrNull() { return currentCore; }
 
 void Core::SetCurrent(Core* core) { currentCore = core; }
+
+std::string Core::QueName(const BufferInfo& info) const {
+  if (info.que == 0) {
+    return "UB";
+  }
+  // The first argument of InitBuffer is what the kernel calls the queue.
+  const std::string text = FindKernelLine({ques[info.que].initPc}).text;
+  const size_t call = text.find("InitBuffer(");
+  if (call == std::string::npos) {
+    return PositionName(ques[info.que].pos);
+  }
+  const size_t begin = call + 11;
+  return text.substr(begin, text.find_first_of(",)", begin) - begin);
+}
 
 const BufferInfo& Core::Info(uint32_t buf) const {
   if (buf == 0 || buf >= buffers.size()) {
@@ -84,6 +137,15 @@ std::string Core::BufferTable() const {
 
 void Core::CheckUb(const Ub& operand, int64_t begin, int64_t end, const char* role) {
   const BufferInfo& info = Info(operand.buf);
+  if (operand.generation != info.generation ||
+      (info.state == BufferState::kFree && info.que != 0 && !ques[info.que].tbuf)) [[unlikely]] {
+    ThrowFault(
+        "ub-use-after-free",
+        Format("%s is a tensor that FreeTensor gave back\n  buffer: %s", role,
+               DescribeBuffer(operand.buf).c_str()),
+        "Hardware would read or overwrite what the queue has handed out since. Free a tensor "
+        "after its last use.");
+  }
   const int64_t base = static_cast<int64_t>(operand.addr - ub) - static_cast<int64_t>(info.offset);
   if (base + begin >= 0 && base + end <= static_cast<int64_t>(info.bytes)) [[likely]] {
     return;
@@ -175,10 +237,127 @@ const GmRegion& Core::CheckGm(const void* addr, uint64_t bytes, bool write, cons
       "elements, not bytes.");
 }
 
+void Core::Stamp(Record& record) {
+  record.site = sites.Capture();
+  for (Observer* observer : observers_) {
+    observer->OnIssue(*this, record);
+  }
+}
+
 void Core::Emit(const Record& record) {
   for (Observer* observer : observers_) {
     observer->OnRecord(*this, record);
   }
+}
+
+void Core::Sync(const SyncEvent& event) {
+  for (Observer* observer : observers_) {
+    observer->OnSync(*this, event);
+  }
+}
+
+SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
+  return {kind, from, to, flag, instruction, sites.Capture()};
+}
+
+void Core::FreshUb(uint64_t begin, uint64_t end) {
+  for (Observer* observer : observers_) {
+    observer->OnFreshUb(*this, begin, end);
+  }
+}
+
+void Core::CacheClean(uint64_t begin, uint64_t end) {
+  for (Observer* observer : observers_) {
+    observer->OnCacheClean(*this, begin, end);
+  }
+}
+
+void Core::ScalarAccess(const Access& access, DType dtype, bool reference) {
+  if (autoSync && scheduler.Defers(Pipe::kVector)) {
+    scheduler.DrainConflicts(access);
+  }
+  if (!Observed()) {
+    return;
+  }
+  Record record;
+  record.name = instruction;
+  record.dtype = dtype;
+  record.flow = Flow::kNone;
+  record.reference = reference;
+  record.Add(access);
+  Stamp(record);
+  Emit(record);
+}
+
+void Core::ScalarWaits(Pipe pipe) {
+  scheduler.Drain(pipe);
+  SyncEvent event = MakeSync(SyncEvent::Kind::kSet, pipe, Pipe::kScalar, kScalarFlag);
+  Sync(event);
+  event.kind = SyncEvent::Kind::kWait;
+  Sync(event);
+}
+
+void Core::RunDeferred(const Record& record, const std::function<void()>& body) {
+  const char* const issuing = instruction;
+  instruction = record.name;
+  runningSite = record.site;
+  Emit(record);
+  body();
+  runningSite = 0;
+  instruction = issuing;
+}
+
+void Core::End() {
+  for (Observer* observer : observers_) {
+    observer->OnEnd(*this);
+  }
+}
+
+Place Core::PlaceOf(const char* name, Pipe pipe, uint32_t site, const char* note) const {
+  return {PipeName(pipe), name, note, sites.Resolve(site)};
+}
+
+void Core::ThrowAt(const char* kind, uint32_t site, Pipe pipe, const char* name, std::string detail,
+                   std::string advice, const std::vector<uint32_t>& related) {
+  (void)pipe;
+  instruction = name;
+  KernelFault fault{kind, std::move(detail), std::move(advice), sites.Stack(site), {}};
+  for (const uint32_t other : related) {
+    fault.related.push_back(sites.Stack(other));
+  }
+  throw fault;
+}
+
+void Core::Find(Finding finding) {
+  finding.op = launch.opType;
+  finding.core = index;
+  finding.blockDim = launch.blockDim;
+  finding.soc = soc.name;
+  finding.tiling = launch.tilingText;
+  finding.tilingKey = launch.tilingKey;
+  findings.push_back(std::move(finding));
+}
+
+std::string Core::BufferName(uint64_t offset, uint64_t* start) const {
+  for (size_t i = 1; i < buffers.size(); ++i) {
+    const BufferInfo& info = buffers[i];
+    if (offset >= info.offset && offset < uint64_t{info.offset} + info.bytes) {
+      *start = info.offset;
+      return QueName(info);
+    }
+  }
+  *start = 0;
+  return "UB";
+}
+
+const GmRegion* Core::RegionOf(uint64_t addr) const {
+  for (const GmRegion& region : launch.regions) {
+    const auto begin = reinterpret_cast<uint64_t>(region.addr);
+    if (addr >= begin && addr < begin + region.bytes) {
+      return &region;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace aclsim

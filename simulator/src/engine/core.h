@@ -9,12 +9,13 @@
 
 #include "ascendc/device_abi.h"
 #include "engine/fault.h"
+#include "engine/finding.h"
 #include "engine/launch.h"
+#include "engine/record.h"
+#include "engine/scheduler.h"
+#include "engine/site.h"
 
 namespace aclsim {
-
-enum class Pipe : uint8_t { kScalar, kVector, kMte2, kMte3 };
-const char* PipeName(Pipe pipe);
 
 enum class BufferState : uint8_t { kFree, kAllocated, kQueued };
 
@@ -24,10 +25,15 @@ struct BufferInfo {
   uint32_t bytes = 0;
   uint32_t que = 0;  // owner; 0 for tensors at fixed addresses
   BufferState state = BufferState::kFree;
+  uint16_t generation = 0;  // counts FreeTensor: a tensor of an older one is stale
+  bool enQueued = false;    // its EnQue flag waits for DeQue
+  bool freed = false;       // its FreeTensor flag waits for AllocTensor
+  uint32_t allocSite = 0;   // of the last AllocTensor
 };
 
 struct QueInfo {
-  uint8_t pos = 0;
+  uint8_t pos = 0;  // TPosition of AllocTensor's end
+  uint8_t dst = 0;  // and of DeQue's
   int32_t depth = 0;
   bool tbuf = false;
   uint32_t bytes = 0;
@@ -37,28 +43,27 @@ struct QueInfo {
   void* initPc = nullptr;        // where InitBuffer was called
 };
 
-class Observer;
+enum class AtomicOp : uint8_t { kNone, kAdd, kMax, kMin };
 
-// Bytes that an instruction reads or writes, relative to UB or absolute in GM.
-struct Access {
-  bool gm = false;
-  bool write = false;
-  uint64_t addr = 0;
-  uint64_t bytes = 0;
+// What SetAtomicAdd and its kin leave for the following copies to GM.
+struct AtomicState {
+  AtomicOp op = AtomicOp::kNone;
+  DType dtype = DType::kFloat;
 };
 
-struct Record {
-  const char* name = "";
-  Pipe pipe = Pipe::kScalar;
-  std::array<Access, 4> access;
-  int accessCount = 0;
-  int32_t repeat = 1;
+// A copy to GM that adds: kept until the cores meet, so that sums are made in the order of the cores, not of host threads.
+struct AtomicWrite {
+  uint8_t* dst = nullptr;
+  AtomicState state;
+  std::vector<uint8_t> data;
 };
 
 class Core {
  public:
   Core(const KernelLaunch& launch, uint32_t index, uint8_t* ub,
        const std::vector<Observer*>& observers);
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
 
   // The core that runs on this thread; a fault when kernel code runs outside a launch.
   static Core& Current();
@@ -91,28 +96,104 @@ class Core {
   uint64_t ubPeak = 0;
   bool maskCounter = false;
   uint64_t maskBits[2] = {~0ull, ~0ull};
-  std::array<std::array<uint8_t, 8>, 40> flags{};   // SetFlag minus WaitFlag
-  std::array<std::array<bool, 8>, 40> allocated{};  // AllocEventID
+  std::array<std::array<int8_t, 8>, 40> flags{};       // SetFlag minus WaitFlag, in program order
+  std::array<std::array<uint32_t, 8>, 40> flagSite{};  // of the last of either
+  std::array<std::array<bool, 8>, 40> allocated{};     // AllocEventID
+  AtomicState atomic;
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;
   const char* instruction = "";  // the running one, for fault reports
 
-  // Recording costs one branch when nobody listens.
+  // --- instructions ---
+  // Runs body as an instruction of `pipe`: now, or when the pipe gets to it. fill completes the record, which is only made
+  // when somebody wants it. body must own what it needs.
+  template <typename Fill, typename Body>
+  void Issue(Pipe pipe, Fill&& fill, Body&& body) {
+    const bool defer = scheduler.Defers(pipe);
+    if (!Observed() && !defer) {
+      body();
+      return;
+    }
+    Record record;
+    record.name = instruction;
+    record.pipe = pipe;
+    fill(record);
+    Stamp(record);
+    if (!defer) {
+      Emit(record);
+      body();
+      return;
+    }
+    scheduler.Push(std::move(record), std::forward<Body>(body));
+  }
+  // The same for bytes that move unchanged: move(ub) does it on any image of UB.
+  template <typename Fill, typename Move>
+  void IssueMove(Pipe pipe, Fill&& fill, Move&& move) {
+    Issue(
+        pipe,
+        [&](Record& record) {
+          record.flow = Flow::kMove;
+          fill(record);
+          record.move = move;
+        },
+        [this, move] { move(ub); });
+  }
+  // A scalar access: the compiler's automatic synchronisation makes it wait for instructions on the same bytes.
+  void ScalarAccess(const Access& access, DType dtype, bool reference = false);
+  // The scalar pipe waits for everything issued to `pipe`: instructions that return a value.
+  void ScalarWaits(Pipe pipe);
+  void RunDeferred(const Record& record, const std::function<void()>& body);
+  void Sync(const SyncEvent& event);
+  SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
+  // UB bytes whose content is undefined from here on: AllocTensor, InitBuffer.
+  void FreshUb(uint64_t begin, uint64_t end);
+
+  void CacheClean(uint64_t begin, uint64_t end);
+
   bool Observed() const { return !observers_.empty(); }
-  void Emit(const Record& record);
+  void End();
+
+  // Writes to GM as the atomic mode says. The body of copies to GM.
+  void StoreGm(uint8_t* dst, const uint8_t* src, uint64_t bytes, AtomicState state);
+  // This core's pending sums, before it reads or overwrites such bytes itself.
+  void SettleAtomics(const void* gm, uint64_t bytes);
+  std::vector<AtomicWrite> TakeAtomics() { return std::move(atomics_); }
+
+  // --- reports ---
+  // A fault that is not where the kernel stands now.
+  [[noreturn]] void ThrowAt(const char* kind, uint32_t site, Pipe pipe, const char* instruction,
+                            std::string detail, std::string advice,
+                            const std::vector<uint32_t>& related);
+  // A finding of a check; the kernel goes on.
+  void Find(Finding finding);
+  Place PlaceOf(const char* instruction, Pipe pipe, uint32_t site, const char* note) const;
+  // The buffer that holds UB byte `offset`: its name in the kernel and where it starts.
+  std::string BufferName(uint64_t offset, uint64_t* start) const;
+  const GmRegion* RegionOf(uint64_t addr) const;
+  // The caller passed the same memory as an output or the workspace too.
+  bool Aliased(const GmRegion& region) const { return IsWritable(region.addr, region.bytes); }
+
+  Scheduler scheduler;
+  Sites sites;
+  const bool autoSync;  // the compiler's, see docs/simulator.md
+  std::vector<Finding> findings;
+  uint32_t runningSite = 0;  // of the deferred instruction that runs; 0: the kernel itself is at it
 
  private:
   bool IsWritable(const uint8_t* begin, uint64_t bytes) const;
+  std::string QueName(const BufferInfo& info) const;
+  void Stamp(Record& record);
+  void Emit(const Record& record);
 
   const std::vector<Observer*>& observers_;
+  std::vector<AtomicWrite> atomics_;
   size_t lastRegion_ = 0;
 };
 
-// Listens to every record of a launch; one instance per core, so it needs no locks.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void OnRecord(const Core& core, const Record& record) = 0;
-};
+// In the order of the list.
+void ApplyAtomics(const std::vector<AtomicWrite>& writes);
+
+// Faults that only the end shows: queues and flags left over, a tiling key that nobody asked for.
+void CheckKernelEnd(Core& core);
 
 }  // namespace aclsim

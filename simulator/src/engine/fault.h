@@ -13,6 +13,7 @@ struct KernelFault {
   std::string detail;  // the numbers: got, wanted
   std::string advice;  // what hardware would do and how to mend it
   std::vector<void*> stack;
+  std::vector<std::vector<void*>> related;  // the other ends, if any
 };
 
 std::string Format(const char* fmt, ...) __attribute__((format(printf, 1, 2)));

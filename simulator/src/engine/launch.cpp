@@ -13,7 +13,7 @@
 #include <mutex>
 #include <thread>
 
-#include "checkers/traffic.h"
+#include "checkers/checks.h"
 #include "engine/core.h"
 #include "engine/options.h"
 
@@ -132,46 +132,41 @@ void CallKernel(const void* entry, const std::vector<uint8_t*>& args, std::index
   reinterpret_cast<Kernel>(const_cast<void*>(entry))((I < args.size() ? args[I] : nullptr)...);
 }
 
-std::string Report(const KernelLaunch& launch, const Core& core, const KernelFault& fault) {
-  const SourceLine line = FindKernelLine(fault.stack);
-  std::string text = Format("kernel fault [%s] in %s, core %u of %u", fault.kind.c_str(),
-                            launch.opType.c_str(), core.index, launch.blockDim);
-  if (core.instruction[0] != '\0') {
-    text += Format(", %s", core.instruction);
+Finding ToFinding(const KernelFault& fault, const Core& core) {
+  Finding finding;
+  finding.kind = fault.kind;
+  finding.op = core.launch.opType;
+  finding.core = core.index;
+  finding.blockDim = core.launch.blockDim;
+  finding.at.instruction = core.instruction;
+  finding.at.line =
+      FindKernelLine(core.runningSite != 0 ? core.sites.Stack(core.runningSite) : fault.stack);
+  for (const std::vector<void*>& stack : fault.related) {
+    finding.related.push_back({"", "the other end", "", FindKernelLine(stack)});
   }
-  if (line.line > 0) {
-    text += Format("\n  at %s:%d\n     %s", line.file.c_str(), line.line, line.text.c_str());
-  } else if (!line.file.empty()) {
-    text += Format("\n  at %s (no line: build the kernel with -g)", line.file.c_str());
-  }
-  text += "\n  " + fault.detail + "\n  " + fault.advice;
-  text += Format("\n  soc %s, tiling key %llu", launch.soc->name.c_str(),
-                 static_cast<unsigned long long>(launch.tilingKey));
-  if (!launch.tilingText.empty()) {
-    text += ", tiling " + launch.tilingText;
-  }
-  return text;
+  finding.detail = fault.detail;
+  finding.advice = fault.advice;
+  finding.soc = core.soc.name;
+  finding.tiling = core.launch.tilingText;
+  finding.tilingKey = core.launch.tilingKey;
+  return finding;
 }
 
-// What a kernel must leave behind; queues still holding tensors mean that a copy was forgotten.
-void CheckKernelEnd(Core& core) {
-  core.instruction = "end of kernel";
-  if (core.tilingKeyAsked && !core.tilingKeyMatched) {
-    ThrowFault("tiling-key-unknown",
-               Format("no TILING_KEY_IS matched tiling key %llu",
-                      static_cast<unsigned long long>(core.launch.tilingKey)),
-               "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
-               "function and the kernel "
-               "agree on the keys.");
-  }
-  for (const QueInfo& que : core.ques) {
-    if (!que.queued.empty()) {
-      ThrowFault("queue-leak",
-                 Format("%zu tensor(s) still enqueued at the end\n  queue: %s", que.queued.size(),
-                        core.DescribeBuffer(que.queued[0]).c_str()),
-                 "Hardware leaves an event set for the next kernel, which may hang. DeQue and free "
-                 "every tensor.");
+// All findings go to the process's list; the launch fails with the errors among them. In the order of the cores, so that the
+// report does not depend on host threads.
+void Summarise(std::vector<std::vector<Finding>>& found, LaunchResult* result) {
+  std::vector<Finding> merged;
+  for (std::vector<Finding>& ofCore : found) {
+    for (Finding& finding : ofCore) {
+      MergeFinding(&merged, std::move(finding));
     }
+  }
+  for (const Finding& finding : merged) {
+    if (finding.severity == Severity::kError) {
+      result->status = kVectorCoreException;
+      result->message += (result->message.empty() ? "" : "\n") + FindingText(finding);
+    }
+    ReportFinding(finding);
   }
 }
 
@@ -180,53 +175,57 @@ void CheckKernelEnd(Core& core) {
 LaunchResult Launch(const KernelLaunch& launch) noexcept {
   LaunchResult result;
   result.stats.blockDim = launch.blockDim;
-  std::mutex resultMutex;
-  uint32_t firstFault =
-      UINT32_MAX;  // the lowest core's report, so that it does not depend on host threads
-  const bool checked = CheckedMode();
-  const auto fail = [&](uint32_t core, std::string message) {
-    const std::lock_guard<std::mutex> lock(resultMutex);
-    if (core < firstFault) {
-      firstFault = core;
-      result.status = kVectorCoreException;
-      result.message = std::move(message);
-    }
+  const auto refuse = [&](std::string message) {
+    result.status = kVectorCoreException;
+    result.message = std::move(message);
   };
+  if (launch.entry == nullptr || launch.soc == nullptr || launch.args.size() > kMaxKernelArgs) {
+    refuse(Format("launch of %s refused: %zu arguments, at most %zu; entry %p",
+                  launch.opType.c_str(), launch.args.size(), kMaxKernelArgs, launch.entry));
+    return result;
+  }
   try {
-    if (launch.entry == nullptr || launch.soc == nullptr || launch.args.size() > kMaxKernelArgs) {
-      fail(0, Format("launch of %s refused: %zu arguments, at most %zu; entry %p",
-                     launch.opType.c_str(), launch.args.size(), kMaxKernelArgs, launch.entry));
-      return result;
-    }
+    std::mutex resultMutex;
+    std::vector<std::vector<Finding>> found(launch.blockDim);  // by core
+    std::vector<std::vector<AtomicWrite>> atomics(launch.blockDim);
+    const bool checked = CheckedMode();
+    Checks checks(launch);
     const auto runCore = [&](uint32_t index) {
-      try {
-        uint8_t* ub = ThreadUb(launch.soc->ubBytes);
-        TrafficObserver traffic;
-        std::vector<Observer*> observers;
-        if (checked) {
-          std::memset(ub, kPoisonByte, launch.soc->ubBytes);
-          observers.push_back(&traffic);
-        }
-        Core core(launch, index, ub, observers);
-        Core::SetCurrent(&core);
-        try {
-          CallKernel(launch.entry, launch.args, std::make_index_sequence<kMaxKernelArgs>());
-          CheckKernelEnd(core);
-        } catch (const KernelFault& fault) {
-          fail(index, Report(launch, core, fault));
-        }
-        Core::SetCurrent(nullptr);
-        const std::lock_guard<std::mutex> lock(resultMutex);
-        traffic.AddTo(&result.stats);
-        result.stats.ubPeakBytes = std::max(result.stats.ubPeakBytes, core.ubPeak);
-      } catch (const std::exception& error) {
-        Core::SetCurrent(nullptr);
-        fail(index, Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
+      uint8_t* ub = ThreadUb(launch.soc->ubBytes);
+      CoreChecks observers;
+      if (checked) {
+        std::memset(ub, kPoisonByte, launch.soc->ubBytes);
+        observers = checks.ForCore(index);
       }
+      Core core(launch, index, ub, observers.list);
+      Core::SetCurrent(&core);
+      try {
+        CallKernel(launch.entry, launch.args, std::make_index_sequence<kMaxKernelArgs>());
+        CheckKernelEnd(core);
+        core.End();
+      } catch (const KernelFault& fault) {
+        core.findings.push_back(ToFinding(fault, core));
+      } catch (const std::exception& error) {
+        const std::lock_guard<std::mutex> lock(resultMutex);
+        refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
+      }
+      Core::SetCurrent(nullptr);
+      found[index] = std::move(core.findings);
+      atomics[index] = core.TakeAtomics();
+      const std::lock_guard<std::mutex> lock(resultMutex);
+      observers.AddTo(&result.stats);
+      result.stats.ubPeakBytes = std::max(result.stats.ubPeakBytes, core.ubPeak);
     };
     HostThreads::Instance().Run(launch.blockDim, HostThreadCount(), runCore);
+    for (const std::vector<AtomicWrite>& writes : atomics) {
+      ApplyAtomics(writes);
+    }
+    if (checked) {
+      found.push_back(checks.AcrossCores());
+    }
+    Summarise(found, &result);
   } catch (const std::exception& error) {
-    fail(0, Format("%s: %s", launch.opType.c_str(), error.what()));
+    refuse(Format("%s: %s", launch.opType.c_str(), error.what()));
   }
   return result;
 }

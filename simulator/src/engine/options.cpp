@@ -16,6 +16,8 @@ namespace {
 
 std::atomic<uint32_t> hostThreads{0};
 std::atomic<int> checkedMode{-1};  // -1: not decided yet
+std::atomic<int64_t> chaosSeed{-1};
+std::atomic<int> autoSync{-1};
 
 uint32_t DefaultHostThreads() {
   if (const char* text = std::getenv("ACLGRAD_SIM_THREADS")) {
@@ -51,5 +53,29 @@ bool CheckedMode() {
 }
 
 void SetCheckedMode(bool on) { checkedMode = on ? 1 : 0; }
+
+uint64_t ChaosSeed() {
+  int64_t seed = chaosSeed;
+  if (seed < 0) {
+    const char* text = std::getenv("ACLGRAD_SIM_CHAOS");
+    seed = text != nullptr ? std::max(std::strtoll(text, nullptr, 10), 0LL) : 0;
+    chaosSeed = seed;
+  }
+  return static_cast<uint64_t>(seed);
+}
+
+void SetChaosSeed(uint64_t seed) { chaosSeed = static_cast<int64_t>(seed); }
+
+bool AutoSync() {
+  int on = autoSync;
+  if (on < 0) {
+    const char* text = std::getenv("ACLGRAD_SIM_AUTOSYNC");
+    on = text != nullptr && std::strcmp(text, "off") == 0 ? 0 : 1;
+    autoSync = on;
+  }
+  return on != 0;
+}
+
+void SetAutoSync(bool on) { autoSync = on ? 1 : 0; }
 
 }  // namespace aclsim

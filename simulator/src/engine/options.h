@@ -10,4 +10,12 @@ namespace aclsim {
 uint32_t HostThreadCount();
 void SetHostThreadCount(uint32_t threads);  // 0: default
 
+// Pipes run as late as the synchronisation allows, in an order that depends on the seed. 0: off. ACLGRAD_SIM_CHAOS.
+uint64_t ChaosSeed();
+void SetChaosSeed(uint64_t seed);
+
+// Whether the device compiler's automatic synchronisation counts as there (the toolkit's default). ACLGRAD_SIM_AUTOSYNC.
+bool AutoSync();
+void SetAutoSync(bool on);
+
 }  // namespace aclsim

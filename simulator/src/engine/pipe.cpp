@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// UB allocation, queues, event flags and barriers. Pipes run in program order, so flags and queues order nothing here; what
-// is checked is that the kernel uses them so that hardware would be in the same state.
+// UB allocation, queues, event flags and barriers. What is checked here is that the kernel uses them in an order that leaves
+// hardware in a sound state; whether they order enough is the race check's business.
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "ascendc/types.h"
 #include "engine/core.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr uint32_t kBlockBytes = 32;
 constexpr size_t kMaxBuffers = 64;  // per kernel, TPipe's own limit
+
+int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
 
 QueInfo& Que(Core& core, uint32_t que, const char* call) {
   if (que == 0 || que >= core.ques.size()) {
@@ -35,7 +38,50 @@ BufferInfo& OwnBuffer(Core& core, uint32_t que, uint32_t buf, const char* call) 
 
 Buffer ToBuffer(Core& core, uint32_t buf) {
   const BufferInfo& info = core.buffers[buf];
-  return {core.ub + info.offset, info.bytes, buf};
+  return {core.ub + info.offset, info.bytes, buf, info.generation};
+}
+
+// The pipes at both ends of a queue: who fills its tensors and who takes them.
+struct QueuePipes {
+  Pipe from, to;
+};
+QueuePipes PipesOf(const QueInfo& que) {
+  const auto is = [](uint8_t pos, AscendC::TPosition position) {
+    return pos == static_cast<uint8_t>(position);
+  };
+  // A tensor comes in by MTE2 and leaves by MTE3; what is neither belongs to the vector pipe.
+  const Pipe from = is(que.pos, AscendC::TPosition::VECIN) ? Pipe::kMte2 : Pipe::kVector;
+  const Pipe to = is(que.dst, AscendC::TPosition::VECOUT) ? Pipe::kMte3 : Pipe::kVector;
+  return {from, to};
+}
+
+void OrderPipes(Core& core, SyncEvent event) {
+  if (event.from == event.to) {
+    // A flag from a pipe to itself is a barrier.
+    if (event.kind == SyncEvent::Kind::kSet) {
+      event.kind = SyncEvent::Kind::kBarrier;
+      core.scheduler.Barrier(event);
+    }
+  } else if (event.kind == SyncEvent::Kind::kSet) {
+    core.scheduler.Set(event);
+  } else {
+    core.scheduler.Wait(event);
+  }
+}
+
+void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
+  OrderPipes(core, core.MakeSync(kind, from, to, flag));
+}
+
+size_t HeldAt(const Core& core, uint8_t pos) {
+  size_t held = 0;
+  for (const BufferInfo& info : core.buffers) {
+    if (info.que != 0 && info.state != BufferState::kFree && !core.ques[info.que].tbuf &&
+        core.ques[info.que].pos == pos) {
+      ++held;
+    }
+  }
+  return held;
 }
 
 const char* EventName(uint8_t event) {
@@ -48,7 +94,25 @@ const char* EventName(uint8_t event) {
   return event < std::size(kNames) ? kNames[event] : "?";
 }
 
-int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
+// The pipes that an event orders; pipes that a vector core does not have count as the vector pipe.
+QueuePipes PipesOfEvent(uint8_t event) {
+  static const auto kTable = [] {
+    std::array<QueuePipes, static_cast<size_t>(AscendC::HardEvent::MAX)> table{};
+    for (uint8_t i = 0; i < table.size(); ++i) {
+      const std::string name = EventName(i);
+      const auto pipe = [](const std::string& text) {
+        return text == "MTE2"   ? Pipe::kMte2
+               : text == "MTE3" ? Pipe::kMte3
+               : text == "S"    ? Pipe::kScalar
+                                : Pipe::kVector;
+      };
+      const size_t cut = name.find('_');
+      table[i] = {pipe(name.substr(0, cut)), pipe(name.substr(cut + 1))};
+    }
+    return table;
+  }();
+  return kTable[event];
+}
 
 void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
   static_assert(static_cast<int>(AscendC::HardEvent::MAX) <= 40, "flags table");
@@ -61,14 +125,92 @@ void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
   }
 }
 
+// Queues that still hold tensors mean that a copy was forgotten.
+void CheckQueuesEmpty(Core& core) {
+  for (const QueInfo& que : core.ques) {
+    if (!que.queued.empty()) {
+      const uint32_t buf = que.queued[0];
+      core.ThrowAt(
+          "queue-leak", core.buffers[buf].allocSite, Pipe::kScalar, core.instruction,
+          Format("%zu tensor(s) still enqueued at the end\n  queue: %s", que.queued.size(),
+                 core.DescribeBuffer(buf).c_str()),
+          "Hardware leaves an event set for the next kernel, which may hang. DeQue and free "
+          "every tensor.",
+          {});
+    }
+  }
+  for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
+    const BufferInfo& info = core.buffers[buf];
+    if (info.que != 0 && !core.ques[info.que].tbuf && info.state == BufferState::kAllocated) {
+      core.ThrowAt(
+          "queue-leak", info.allocSite, Pipe::kScalar, core.instruction,
+          Format("a tensor of AllocTensor was not freed\n  queue: %s",
+                 core.DescribeBuffer(buf).c_str()),
+          "Hardware hands out one buffer less from then on, and the queue's event stays in "
+          "use. FreeTensor what AllocTensor or DeQue gave.",
+          {});
+    }
+  }
+}
+
 }  // namespace
+
+std::string FlagName(uint32_t flag) {
+  if (flag >= kEventFlags) {
+    return (flag - kEventFlags) % 2 == 0 ? "a queue's EnQue" : "a queue's FreeTensor";
+  }
+  return Format("%s id %u", EventName(static_cast<uint8_t>(flag / 8)), flag % 8);
+}
+
+void CheckKernelEnd(Core& core) {
+  core.instruction = "end of kernel";
+  if (core.tilingKeyAsked && !core.tilingKeyMatched) {
+    ThrowFault("tiling-key-unknown",
+               Format("no TILING_KEY_IS matched tiling key %llu",
+                      static_cast<unsigned long long>(core.launch.tilingKey)),
+               "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
+               "function and the kernel agree on the keys.");
+  }
+  core.scheduler.Drain();
+  CheckQueuesEmpty(core);
+  for (size_t event = 0; event < core.flags.size(); ++event) {
+    for (size_t id = 0; id < core.flags[event].size(); ++id) {
+      if (core.flags[event][id] > 0) {
+        core.ThrowAt("flag-leak", core.flagSite[event][id], Pipe::kScalar, "SetFlag",
+                     Format("SetFlag on %s id %zu is never waited for",
+                            EventName(static_cast<uint8_t>(event)), id),
+                     "The flag stays set for the next kernel, whose first WaitFlag then does not "
+                     "wait. Pair each SetFlag with a WaitFlag.",
+                     {});
+      }
+    }
+  }
+}
 
 // --- buffers and queues -----------------------------------------------------------------------------------------------
 
-void PipeInit() { PipeReset(); }
+namespace {
+
+void DrainPipes(Core& core) {
+  core.scheduler.Drain();
+  for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
+    core.scheduler.Forget(EnQueFlag(buf));
+    core.scheduler.Forget(FreeFlag(buf));
+  }
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+}
+
+}  // namespace
+
+void PipeInit() {
+  Core::Current().instruction = "TPipe::Init";
+  PipeReset();
+}
 
 void PipeReset() {
   Core& core = Core::Current();
+  // Flags of the old buffers must not be taken for those of new ones.
+  DrainPipes(core);
   core.buffers.resize(1);
   core.ques.resize(1);
   core.ubUsed = 0;
@@ -82,14 +224,23 @@ void InitSoc() {
   core.maskBits[0] = core.maskBits[1] = ~0ull;
 }
 
-void PipeDestroy() {}
+void PipeDestroy() {
+  if (std::uncaught_exceptions() > 0) {
+    return;  // a fault is on its way out of the kernel
+  }
+  Core& core = Core::Current();
+  core.instruction = "TPipe::Destroy";
+  CheckQueuesEmpty(core);
+  DrainPipes(core);
+}
 
-uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf) {
+uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf) {
   Core& core = Core::Current();
   core.instruction = "InitBuffer";
   const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   QueInfo que;
   que.pos = pos;
+  que.dst = dst;
   que.depth = depth;
   que.tbuf = tbuf;
   que.bytes = static_cast<uint32_t>(size);
@@ -116,6 +267,7 @@ uint32_t QueInit(uint8_t pos, int32_t depth, uint32_t num, uint32_t bytes, bool 
     core.buffers.push_back(info);
     core.ubUsed += size;
   }
+  core.FreshUb(core.ubUsed - size * num, core.ubUsed);
   core.ubPeak = std::max(core.ubPeak, core.ubUsed);
   core.ques.push_back(std::move(que));
   return handle;
@@ -129,7 +281,25 @@ Buffer QueAlloc(uint32_t handle) {
     const uint32_t buf = que.buffers[(que.next + i) % que.buffers.size()];
     if (core.buffers[buf].state == BufferState::kFree) {
       que.next = static_cast<uint32_t>((que.next + i + 1) % que.buffers.size());
-      core.buffers[buf].state = BufferState::kAllocated;
+      const size_t held = HeldAt(core, que.pos);
+      if (held >= static_cast<size_t>(EventIds(core))) {
+        ThrowFault(
+            "queue-tensor-limit",
+            Format("AllocTensor: %zu tensors of this position are in use, at most %d may be\n"
+                   "  queue: %s",
+                   held, EventIds(core), core.DescribeBuffer(buf).c_str()),
+            "Hardware runs out of event ids for the queues. Free tensors earlier, or use a "
+            "TBuf for what needs no queue.");
+      }
+      BufferInfo& info = core.buffers[buf];
+      info.state = BufferState::kAllocated;
+      info.allocSite = core.sites.Capture();
+      if (info.freed) {
+        info.freed = false;
+        const QueuePipes pipes = PipesOf(que);
+        OrderPipes(core, SyncEvent::Kind::kWait, pipes.to, pipes.from, FreeFlag(buf));
+      }
+      core.FreshUb(info.offset, uint64_t{info.offset} + info.bytes);
       return ToBuffer(core, buf);
     }
   }
@@ -163,7 +333,10 @@ void QueEnQue(uint32_t handle, uint32_t buf) {
         "Hardware would lose a tensor of the queue. DeQue first or raise the queue's depth.");
   }
   info.state = BufferState::kQueued;
+  info.enQueued = true;
   que.queued.push_back(buf);
+  const QueuePipes pipes = PipesOf(que);
+  OrderPipes(core, SyncEvent::Kind::kSet, pipes.from, pipes.to, EnQueFlag(buf));
 }
 
 Buffer QueDeQue(uint32_t handle) {
@@ -180,6 +353,9 @@ Buffer QueDeQue(uint32_t handle) {
   const uint32_t buf = que.queued.front();
   que.queued.erase(que.queued.begin());
   core.buffers[buf].state = BufferState::kAllocated;
+  core.buffers[buf].enQueued = false;
+  const QueuePipes pipes = PipesOf(que);
+  OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, EnQueFlag(buf));
   return ToBuffer(core, buf);
 }
 
@@ -197,6 +373,10 @@ void QueFree(uint32_t handle, uint32_t buf) {
         "Hardware would hand the same buffer out twice. Free each tensor once, after DeQue.");
   }
   info.state = BufferState::kFree;
+  ++info.generation;
+  info.freed = true;
+  const QueuePipes pipes = PipesOf(core.ques[handle]);
+  OrderPipes(core, SyncEvent::Kind::kSet, pipes.to, pipes.from, FreeFlag(buf));
 }
 
 int32_t QueCount(uint32_t handle) {
@@ -258,28 +438,28 @@ Buffer UbAt(uint64_t offset, uint64_t bytes) {
 
 // --- scalar access ----------------------------------------------------------------------------------------------------
 
-uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, bool write) {
+uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
   Core& core = Core::Current();
-  core.instruction = write ? "LocalTensor::SetValue" : "LocalTensor::GetValue";
+  core.instruction = use == ScalarUse::kWrite ? "LocalTensor::SetValue" : "LocalTensor::GetValue";
   const auto begin = static_cast<int64_t>(offsetBytes);
   core.CheckUb(tensor, begin, begin + bytes, "the element");
-  if (core.Observed()) {
-    Record record{core.instruction, Pipe::kScalar, {}, 1, 1};
-    record.access[0] = {false, write, core.UbOffset(tensor.addr) + offsetBytes, bytes};
-    core.Emit(record);
+  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
+    Access access = DenseAccess(use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
+                                core.UbOffset(tensor.addr) + offsetBytes, bytes, tensor.buf);
+    core.ScalarAccess(access, tensor.dtype, use == ScalarUse::kReference);
   }
   return tensor.addr + offsetBytes;
 }
 
-uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, bool write) {
+uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
   Core& core = Core::Current();
-  core.instruction = write ? "GlobalTensor::SetValue" : "GlobalTensor::GetValue";
+  core.instruction = use == ScalarUse::kWrite ? "GlobalTensor::SetValue" : "GlobalTensor::GetValue";
   auto* element = static_cast<uint8_t*>(const_cast<void*>(addr)) + offsetBytes;
-  core.CheckGm(element, bytes, write, "the element");
-  if (core.Observed()) {
-    Record record{core.instruction, Pipe::kScalar, {}, 1, 1};
-    record.access[0] = {true, write, reinterpret_cast<uint64_t>(element), bytes};
-    core.Emit(record);
+  core.CheckGm(element, bytes, use == ScalarUse::kWrite, "the element");
+  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
+    const Access access = BlockAccess(true, use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
+                                      reinterpret_cast<uint64_t>(element), bytes, 1, bytes, 0);
+    core.ScalarAccess(access, DType::kUint8, use == ScalarUse::kReference);
   }
   return element;
 }
@@ -290,27 +470,42 @@ void SetFlagEvent(uint8_t event, int32_t id) {
   Core& core = Core::Current();
   core.instruction = "SetFlag";
   CheckEvent(core, event, id, "SetFlag");
-  if (core.flags[event][static_cast<size_t>(id)]++ != 0) {
-    ThrowFault(
-        "flag-set-twice",
+  const auto [from, to] = PipesOfEvent(event);
+  int8_t& balance = core.flags[event][static_cast<size_t>(id)];
+  uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
+  SyncEvent sync = core.MakeSync(SyncEvent::Kind::kSet, from, to, EventFlag(event, id));
+  if (balance > 0) {
+    core.ThrowAt(
+        "flag-set-twice", sync.site, from, "SetFlag",
         Format("SetFlag on %s id %d, which is set and was not waited for", EventName(event), id),
-        "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair each "
-        "SetFlag with a WaitFlag.");
+        "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair "
+        "each SetFlag with a WaitFlag.",
+        {site});
   }
+  ++balance;
+  site = sync.site;
+  OrderPipes(core, sync);
 }
 
 void WaitFlagEvent(uint8_t event, int32_t id) {
   Core& core = Core::Current();
   core.instruction = "WaitFlag";
   CheckEvent(core, event, id, "WaitFlag");
-  uint8_t& flag = core.flags[event][static_cast<size_t>(id)];
-  if (flag == 0) {
-    ThrowFault("deadlock",
-               Format("WaitFlag on %s id %d, which nobody has set", EventName(event), id),
-               "Hardware would wait forever: a hang. SetFlag with the same event and id must come "
-               "before it in the program.");
+  const auto [from, to] = PipesOfEvent(event);
+  int8_t& balance = core.flags[event][static_cast<size_t>(id)];
+  uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
+  SyncEvent sync = core.MakeSync(SyncEvent::Kind::kWait, from, to, EventFlag(event, id));
+  if (balance < 0) {
+    core.ThrowAt("flag-wait-twice", sync.site, to, "WaitFlag",
+                 Format("WaitFlag on %s id %d, which another WaitFlag already waits for",
+                        EventName(event), id),
+                 "Hardware clears the flag at the first wait and hangs in the second. Pair each "
+                 "WaitFlag with a SetFlag.",
+                 {site});
   }
-  --flag;
+  --balance;
+  site = sync.site;
+  OrderPipes(core, sync);
 }
 
 int32_t FetchEvent(uint8_t event) {
@@ -339,9 +534,27 @@ void ReleaseEvent(uint8_t event, int32_t id) {
 }
 
 void Barrier(int32_t pipe) {
-  if (pipe == PIPE_S) {
-    ThrowFault("barrier-pipe", "PipeBarrier<PIPE_S> does not exist",
-               "Hardware hangs. Use a flag to or from the scalar pipe.");
+  Core& core = Core::Current();
+  core.instruction = "PipeBarrier";
+  switch (pipe) {
+    case PIPE_S:
+      ThrowFault("barrier-pipe", "PipeBarrier<PIPE_S> does not exist",
+                 "Hardware hangs. Use a flag to or from the scalar pipe.");
+    case PIPE_ALL:
+      core.scheduler.Drain();
+      core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+      return;
+    case PIPE_V:
+    case PIPE_MTE2:
+    case PIPE_MTE3: {
+      const Pipe own = pipe == PIPE_V      ? Pipe::kVector
+                       : pipe == PIPE_MTE2 ? Pipe::kMte2
+                                           : Pipe::kMte3;
+      core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, own, own, 0));
+      return;
+    }
+    default:
+      return;  // pipes that a vector core does not have
   }
 }
 

@@ -41,8 +41,10 @@ struct Areas {
       from.SetGlobalBuffer(gm[i]);
       AscendC::DataCopy(Area<uint8_t>(i), from, kAreaBytes);
     }
+    AscendC::PipeBarrier<PIPE_ALL>();
   }
   void Finish() {
+    AscendC::PipeBarrier<PIPE_ALL>();
     AscendC::GlobalTensor<uint8_t> to;
     to.SetGlobalBuffer(gm[0]);
     AscendC::DataCopy(to, Area<uint8_t>(0), kAreaBytes);

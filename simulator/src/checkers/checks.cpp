@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/checks.h"
+
+#include "checkers/gm_use.h"
+#include "checkers/race.h"
+#include "checkers/traffic.h"
+#include "checkers/undefined.h"
+
+namespace aclsim {
+
+void CoreChecks::AddTo(LaunchStats* stats) const {
+  if (traffic != nullptr) {
+    traffic->AddTo(stats);
+  }
+}
+
+Checks::Checks(const KernelLaunch& launch)
+    : launch_(launch), gmUse_(launch.blockDim), syncUse_(std::make_unique<SyncUse>()) {}
+
+Checks::~Checks() = default;
+
+CoreChecks Checks::ForCore(uint32_t index) {
+  CoreChecks checks;
+  auto traffic = std::make_unique<TrafficObserver>();
+  checks.traffic = traffic.get();
+  gmUse_[index] = std::make_unique<GmUse>();
+  checks.owned.push_back(std::move(traffic));
+  checks.owned.push_back(std::make_unique<RaceObserver>(launch_.soc->ubBytes, syncUse_.get()));
+  checks.owned.push_back(std::make_unique<UndefinedObserver>(launch_.soc->ubBytes));
+  for (const auto& observer : checks.owned) {
+    checks.list.push_back(observer.get());
+  }
+  checks.list.push_back(gmUse_[index].get());
+  return checks;
+}
+
+std::vector<Finding> Checks::AcrossCores() {
+  std::vector<GmUse*> cores;
+  for (const auto& use : gmUse_) {
+    cores.push_back(use.get());
+  }
+  std::vector<Finding> findings = FindGmConflicts(launch_, cores);
+  for (Finding& hint : syncUse_->Hints(launch_)) {
+    findings.push_back(std::move(hint));
+  }
+  return findings;
+}
+
+}  // namespace aclsim

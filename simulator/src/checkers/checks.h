@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of one launch: an observer of each kind per core, and what only all cores together show.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/core.h"
+
+namespace aclsim {
+
+class TrafficObserver;
+class GmUse;
+class SyncUse;
+
+// The observers of one core.
+struct CoreChecks {
+  std::vector<std::unique_ptr<Observer>> owned;
+  std::vector<Observer*> list;
+  TrafficObserver* traffic = nullptr;
+  void AddTo(LaunchStats* stats) const;
+};
+
+class Checks {
+ public:
+  explicit Checks(const KernelLaunch& launch);
+  ~Checks();
+  // Called once per core, from several host threads.
+  CoreChecks ForCore(uint32_t index);
+  // After all cores: conflicts between cores.
+  std::vector<Finding> AcrossCores();
+
+ private:
+  const KernelLaunch& launch_;
+  std::vector<std::unique_ptr<GmUse>> gmUse_;  // by core
+  std::unique_ptr<SyncUse> syncUse_;
+};
+
+}  // namespace aclsim

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/race.h"
+
+#include <algorithm>
+
+namespace aclsim {
+
+namespace {
+
+constexpr uint64_t kBlockBytes = 32;
+constexpr size_t kMostSources =
+    1 << 20;  // beyond, no hints: the kernel is long enough without them
+
+uint32_t Latest(const std::vector<uint32_t>& marks, uint64_t begin, uint64_t end) {
+  uint32_t latest = 0;
+  for (uint64_t i = begin; i < end; ++i) {
+    latest = std::max(latest, marks[i]);
+  }
+  return latest;
+}
+
+bool Writes(const Access& access) { return access.use != Use::kRead; }
+
+const char* HazardOf(bool earlierWrote, bool nowWrites) {
+  return earlierWrote ? (nowWrites ? "race-write-after-write" : "race-read-after-write")
+                      : "race-write-after-read";
+}
+
+}  // namespace
+
+void SyncUse::Add(const Site& site) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Site& known : sites_) {
+    if (known.stack == site.stack && known.name == site.name) {
+      known.executed += site.executed;
+      known.used |= site.used;
+      return;
+    }
+  }
+  sites_.push_back(site);
+}
+
+std::vector<Finding> SyncUse::Hints(const KernelLaunch& launch) const {
+  std::vector<Finding> hints;
+  for (const Site& site : sites_) {
+    if (site.used) {
+      continue;
+    }
+    Finding hint;
+    hint.kind = "sync-redundant";
+    hint.severity = Severity::kHint;
+    hint.op = launch.opType;
+    hint.core = 0;
+    hint.blockDim = launch.blockDim;
+    hint.at = {"", site.name, "", FindKernelLine(site.stack)};
+    hint.detail = Format("%s ordered no two accesses in this launch (passed %llu times)",
+                         site.name.c_str(), static_cast<unsigned long long>(site.executed));
+    hint.advice = "It may be left out, if larger shapes show the same: each one stalls a pipe.";
+    hint.soc = launch.soc->name;
+    hint.tiling = launch.tilingText;
+    hint.tilingKey = launch.tilingKey;
+    hints.push_back(std::move(hint));
+  }
+  return hints;
+}
+
+RaceObserver::RaceObserver(uint64_t ubBytes, SyncUse* syncUse) : syncUse_(syncUse) {
+  for (size_t p = 0; p < kPipes; ++p) {
+    wrote_[p].resize(ubBytes / kBlockBytes + 1);
+    touched_[p].resize(ubBytes / kBlockBytes + 1);
+    executed_[p].resize(1);
+  }
+}
+
+void RaceObserver::OnIssue(const Core& core, Record& record) {
+  autoSync_ = core.autoSync;
+  const size_t scalar = Index(Pipe::kScalar);
+  record.issued = known_[scalar].clock;
+  if (autoSync_) {
+    record.issued[scalar] = count_[scalar];
+  }
+}
+
+void RaceObserver::Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent) {
+  Knowledge& known = known_[pipe];
+  if (clock <= known.clock[other]) {
+    return;
+  }
+  known.clock[other] = clock;
+  if (sourceCount_ < kMostSources) {
+    ++sourceCount_;
+    std::vector<Source>& sources = sources_[pipe][other];
+    if (sources.empty()) {
+      sources.emplace_back();  // index 0 is "nobody"
+    }
+    sources.push_back({clock, site, parent});
+    known.source[other] = {static_cast<uint32_t>(pipe), static_cast<uint32_t>(sources.size() - 1)};
+  }
+}
+
+void RaceObserver::Join(size_t pipe, const Knowledge& from, uint32_t site) {
+  for (size_t q = 0; q < kPipes; ++q) {
+    Raise(pipe, q, from.clock[q], site, from.source[q]);
+  }
+}
+
+void RaceObserver::MarkUsed(size_t pipe, size_t other, uint32_t clock) {
+  Ref at = known_[pipe].source[other];
+  while (at.index != 0) {
+    const std::vector<Source>& sources = sources_[at.pipe][other];
+    const auto last = sources.begin() + at.index + 1;
+    const auto source = std::lower_bound(sources.begin() + 1, last, clock,
+                                         [](const Source& s, uint32_t c) { return s.upTo < c; });
+    if (source == last) {
+      return;
+    }
+    if (const auto site = sites_.find(source->site); site != sites_.end()) {
+      site->second.used = true;
+    }
+    at = source->parent;
+  }
+}
+
+void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
+  const size_t from = Index(event.from);
+  const size_t to = Index(event.to);
+  const bool explicitFlag = event.flag < kEventFlags;
+  if (event.site != 0 &&
+      (event.kind == SyncEvent::Kind::kWait ? explicitFlag : event.kind != SyncEvent::Kind::kSet) &&
+      (std::string_view(event.name) == "WaitFlag" ||
+       std::string_view(event.name) == "PipeBarrier")) {
+    SyncUse::Site& site = sites_[event.site];
+    if (site.executed++ == 0) {
+      site.name = event.name;
+      site.stack = core.sites.Stack(event.site);
+    }
+  }
+  switch (event.kind) {
+    case SyncEvent::Kind::kSet: {
+      Knowledge& flag = flags_[event.flag];
+      flag = known_[from];
+      flag.clock[from] = count_[from];
+      flag.source[from] = {};
+      break;
+    }
+    case SyncEvent::Kind::kWait:
+      Join(to, flags_[event.flag], event.site);
+      break;
+    case SyncEvent::Kind::kBarrier:
+      Raise(from, from, count_[from], event.site, {});
+      break;
+    case SyncEvent::Kind::kAll:
+    case SyncEvent::Kind::kCores:
+      for (size_t p = 0; p < kPipes; ++p) {
+        for (size_t q = 0; q < kPipes; ++q) {
+          Raise(p, q, count_[q], event.site, {});
+        }
+      }
+      break;
+  }
+}
+
+uint32_t RaceObserver::Limit(size_t pipe, size_t other, bool read) const {
+  const size_t scalar = Index(Pipe::kScalar);
+  const size_t vector = Index(Pipe::kVector);
+  constexpr uint32_t kInOrder = UINT32_MAX;
+  if (pipe == scalar && other == scalar) {
+    return kInOrder;
+  }
+  if (autoSync_ && (pipe == scalar || other == scalar || (pipe == vector && other == vector))) {
+    return kInOrder;
+  }
+  if (pipe == other && read) {
+    return pipe == vector ? known_[pipe].clock[other]
+                          : kInOrder;  // copy pipes read one space and write the other
+  }
+  return known_[pipe].clock[other];
+}
+
+void RaceObserver::Race(Core& core, const Record& record, const Access& access, size_t other,
+                        uint32_t clock, bool earlierWrote, uint64_t begin, uint64_t end) {
+  const Executed& earlier = executed_[other][clock];
+  const Pipe otherPipe = static_cast<Pipe>(other);
+  const std::array<uint64_t, 3> key = {(earlierWrote ? 2u : 0u) + (Writes(access) ? 1u : 0u),
+                                       record.site, earlier.site};
+  const auto [known, isNew] = reported_.emplace(key, core.findings.size());
+  if (!isNew) {
+    ++core.findings[known->second].count;
+    return;
+  }
+  Finding finding;
+  finding.kind = HazardOf(earlierWrote, Writes(access));
+  finding.at =
+      core.PlaceOf(record.name, record.pipe, record.site, Writes(access) ? "writes" : "reads");
+  finding.related.push_back(
+      core.PlaceOf(earlier.name, otherPipe, earlier.site, earlierWrote ? "wrote" : "read"));
+  const char* const space = access.gm ? "GM" : "UB";
+  finding.space = space;
+  uint64_t start = 0;
+  if (access.gm) {
+    if (const GmRegion* region = core.RegionOf(begin)) {
+      finding.buffer = region->name;
+      start = reinterpret_cast<uint64_t>(region->addr);
+    }
+  } else {
+    finding.buffer = core.BufferName(begin, &start);
+  }
+  finding.begin = begin - start;
+  finding.end = end - start;
+  finding.detail = Format(
+      "%s bytes [%llu, %llu) of %s: %s on %s %s them, %s on %s %s them before, and nothing "
+      "orders the two",
+      space, static_cast<unsigned long long>(finding.begin),
+      static_cast<unsigned long long>(finding.end), finding.buffer.c_str(), record.name,
+      PipeName(record.pipe), Writes(access) ? "writes" : "reads", earlier.name, PipeName(otherPipe),
+      earlierWrote ? "wrote" : "read");
+  if (record.pipe == otherPipe) {
+    finding.advice = Format(
+        "Hardware may finish them in either order: wrong numbers now and then. "
+        "PipeBarrier<PIPE_%s> between them.",
+        record.pipe == Pipe::kVector ? "V" : PipeName(record.pipe));
+  } else {
+    const auto shortName = [](Pipe pipe) {
+      return pipe == Pipe::kVector ? "V" : pipe == Pipe::kScalar ? "S" : PipeName(pipe);
+    };
+    finding.advice = Format(
+        "Hardware runs the pipes side by side: wrong numbers now and then. EnQue and DeQue the "
+        "tensor, or SetFlag and WaitFlag of HardEvent::%s_%s between them.",
+        shortName(otherPipe), shortName(record.pipe));
+  }
+  core.Find(std::move(finding));
+}
+
+// One pipe's earlier accesses against one new access: a race, or a use of what ordered them.
+void RaceObserver::Settle(Core& core, const Record& record, const Access& access, size_t other,
+                          uint32_t latest, bool earlierWrote, uint64_t begin, uint64_t end) {
+  if (latest == 0) {
+    return;
+  }
+  const size_t pipe = Index(record.pipe);
+  if (latest > Limit(pipe, other, !Writes(access))) {
+    Race(core, record, access, other, latest, earlierWrote, begin, end);
+    return;
+  }
+  MarkUsed(pipe, other, latest);
+  // The compiler makes the scalar pipe wait for the conflicting instruction, and so for what came before it.
+  if (autoSync_ && record.pipe == Pipe::kScalar && other != pipe) {
+    Knowledge now = known_[other];
+    now.clock[other] = count_[other];
+    Join(pipe, now, 0);
+  }
+}
+
+void RaceObserver::CheckUb(Core& core, const Record& record, const Access& access) {
+  const bool writes = Writes(access);
+  for (size_t q = 0; q < kPipes; ++q) {
+    const auto& marks = writes ? touched_[q] : wrote_[q];
+    if (count_[q] == 0) {
+      continue;
+    }
+    uint32_t latest = 0;
+    uint64_t begin = 0, end = 0;
+    ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
+      const uint32_t found =
+          Latest(marks, from / kBlockBytes, (to + kBlockBytes - 1) / kBlockBytes);
+      if (found > latest) {
+        latest = found;
+        begin = from;
+        end = to;
+      }
+    });
+    if (latest == 0) {
+      continue;
+    }
+    bool earlierWrote = !writes;
+    if (writes) {
+      earlierWrote =
+          Latest(wrote_[q], begin / kBlockBytes, (end + kBlockBytes - 1) / kBlockBytes) == latest;
+      // Instructions of one pipe read in order: they only collide when both write.
+      if (q == Index(record.pipe)) {
+        latest = 0;
+        ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
+          const uint32_t found =
+              Latest(wrote_[q], from / kBlockBytes, (to + kBlockBytes - 1) / kBlockBytes);
+          if (found > latest) {
+            latest = found;
+            begin = from;
+            end = to;
+          }
+        });
+        earlierWrote = true;
+      }
+    }
+    Settle(core, record, access, q, latest, earlierWrote, begin, end);
+  }
+}
+
+void RaceObserver::UpdateUb(const Access& access, size_t pipe, uint32_t now) {
+  const bool writes = Writes(access);
+  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
+    const auto begin = static_cast<std::ptrdiff_t>(from / kBlockBytes);
+    const auto end = static_cast<std::ptrdiff_t>((to + kBlockBytes - 1) / kBlockBytes);
+    std::fill(touched_[pipe].begin() + begin, touched_[pipe].begin() + end, now);
+    if (writes) {
+      std::fill(wrote_[pipe].begin() + begin, wrote_[pipe].begin() + end, now);
+    }
+  });
+}
+
+// Inputs that nobody writes need no tracking.
+bool RaceObserver::Tracked(const Core& core, const Access& access, bool write) {
+  if (write) {
+    return true;
+  }
+  const GmRegion* region = core.RegionOf(access.addr);
+  return region != nullptr && region->kind != RegionKind::kTiling &&
+         (region->kind != RegionKind::kInput || core.Aliased(*region));
+}
+
+std::map<uint64_t, std::pair<uint64_t, RaceObserver::Marks>>::iterator RaceObserver::SplitGm(
+    uint64_t at) {
+  auto next = gm_.lower_bound(at);
+  if (next != gm_.begin()) {
+    const auto piece = std::prev(next);
+    if (piece->second.first > at) {
+      next = gm_.emplace_hint(next, at, piece->second);
+      piece->second.first = at;
+    }
+  }
+  return next;
+}
+
+void RaceObserver::CheckGm(Core& core, const Record& record, const Access& access) {
+  const bool writes = Writes(access);
+  const size_t pipe = Index(record.pipe);
+  struct Worst {
+    uint32_t clock = 0;
+    bool wrote = false;
+    uint64_t begin = 0, end = 0;
+  };
+  std::array<Worst, kPipes> worst;
+  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
+    for (auto piece = SplitGm(from); piece != gm_.end() && piece->first < to; ++piece) {
+      const Marks& marks = piece->second.second;
+      for (size_t q = 0; q < kPipes; ++q) {
+        const bool copies = q == pipe;
+        const uint32_t clock = writes && !copies ? marks.touched[q] : marks.wrote[q];
+        if (clock > worst[q].clock) {
+          worst[q] = {clock, marks.wrote[q] == clock, std::max(from, piece->first),
+                      std::min(to, piece->second.first)};
+        }
+      }
+    }
+  });
+  for (size_t q = 0; q < kPipes; ++q) {
+    // Atomic copies may overtake each other.
+    if (record.atomic && q == pipe) {
+      continue;
+    }
+    Settle(core, record, access, q, worst[q].clock, worst[q].wrote, worst[q].begin, worst[q].end);
+  }
+}
+
+void RaceObserver::UpdateGm(const Access& access, size_t pipe, uint32_t now) {
+  const bool writes = Writes(access);
+  const auto touch = [&](Marks& marks) {
+    marks.touched[pipe] = now;
+    if (writes) {
+      marks.wrote[pipe] = now;
+    }
+  };
+  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
+    auto piece = SplitGm(from);
+    SplitGm(to);
+    piece = gm_.lower_bound(from);
+    uint64_t at = from;
+    while (at < to) {
+      if (piece == gm_.end() || piece->first >= to || piece->first > at) {
+        const uint64_t end = piece == gm_.end() ? to : std::min(to, piece->first);
+        Marks marks;
+        touch(marks);
+        // Pieces of one instruction that follow each other are one.
+        gm_.emplace_hint(piece, at, std::make_pair(end, marks));
+        at = end;
+      } else {
+        touch(piece->second.second);
+        at = piece->second.first;
+        ++piece;
+      }
+    }
+  });
+}
+
+void RaceObserver::OnRecord(Core& core, const Record& record) {
+  const size_t pipe = Index(record.pipe);
+  if (record.pipe != Pipe::kScalar) {
+    for (size_t q = 0; q < kPipes; ++q) {
+      Raise(pipe, q, record.issued[q], 0, known_[Index(Pipe::kScalar)].source[q]);
+    }
+  }
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (!access.gm) {
+      CheckUb(core, record, access);
+    } else if (Tracked(core, access, Writes(access))) {
+      CheckGm(core, record, access);
+    }
+  }
+  const uint32_t now = ++count_[pipe];
+  executed_[pipe].push_back({record.name, record.site});
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (!access.gm) {
+      UpdateUb(access, pipe, now);
+    } else if (Tracked(core, access, Writes(access))) {
+      UpdateGm(access, pipe, now);
+    }
+  }
+}
+
+void RaceObserver::OnEnd(Core&) {
+  if (sourceCount_ >= kMostSources) {
+    return;
+  }
+  for (const auto& [id, site] : sites_) {
+    syncUse_->Add(site);
+  }
+}
+
+}  // namespace aclsim

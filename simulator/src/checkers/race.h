@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Happens-before between the pipes of one core: vector clocks over 32-byte blocks of UB and over bytes of GM. Two accesses to
+// the same bytes, one of them a write, need a flag, a queue or a barrier between them; what the device compiler's automatic
+// synchronisation inserts counts as there unless it is switched off.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/core.h"
+
+namespace aclsim {
+
+// Explicit flags and barriers of a launch, over all cores: those that never ordered two accesses are hints.
+class SyncUse {
+ public:
+  struct Site {
+    std::string name;
+    std::vector<void*> stack;
+    uint64_t executed = 0;
+    bool used = false;
+  };
+  void Add(const Site& site);
+  std::vector<Finding> Hints(const KernelLaunch& launch) const;
+
+ private:
+  std::mutex mutex_;
+  std::vector<Site> sites_;
+};
+
+class RaceObserver : public Observer {
+ public:
+  RaceObserver(uint64_t ubBytes, SyncUse* syncUse);
+  void OnIssue(const Core& core, Record& record) override;
+  void OnRecord(Core& core, const Record& record) override;
+  void OnSync(Core& core, const SyncEvent& event) override;
+  void OnEnd(Core& core) override;
+
+ private:
+  // The last accesses of each pipe, as its instruction count; 0 is never.
+  struct Marks {
+    uint32_t wrote[kPipes] = {};
+    uint32_t touched[kPipes] = {};
+  };
+  struct Executed {
+    const char* name;
+    uint32_t site;
+  };
+  // Who passed a piece of knowledge on: an entry of sources_[pipe]; 0 is nobody.
+  struct Ref {
+    uint32_t pipe = 0;
+    uint32_t index = 0;
+  };
+  // How a pipe came to know of another's progress: by which wait or barrier, and whose knowledge that passed on.
+  struct Source {
+    uint32_t upTo = 0;
+    uint32_t site = 0;
+    Ref parent;
+  };
+  struct Knowledge {
+    Clock clock{};
+    std::array<Ref, kPipes> source{};
+  };
+
+  static size_t Index(Pipe pipe) { return static_cast<size_t>(pipe); }
+  bool Tracked(const Core& core, const Access& access, bool write);
+  // The clock up to which `pipe` may rely on `other`; UINT32_MAX: always in order.
+  uint32_t Limit(size_t pipe, size_t other, bool read) const;
+  void CheckUb(Core& core, const Record& record, const Access& access);
+  void CheckGm(Core& core, const Record& record, const Access& access);
+  void UpdateUb(const Access& access, size_t pipe, uint32_t now);
+  void UpdateGm(const Access& access, size_t pipe, uint32_t now);
+  void Settle(Core& core, const Record& record, const Access& access, size_t other, uint32_t latest,
+              bool earlierWrote, uint64_t begin, uint64_t end);
+  void Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent);
+  void Join(size_t pipe, const Knowledge& from, uint32_t site);
+  void MarkUsed(size_t pipe, size_t other, uint32_t clock);
+  void Race(Core& core, const Record& record, const Access& access, size_t other, uint32_t clock,
+            bool earlierWrote, uint64_t begin, uint64_t end);
+  std::map<uint64_t, std::pair<uint64_t, Marks>>::iterator SplitGm(uint64_t at);
+
+  bool autoSync_ = true;
+  SyncUse* syncUse_;
+  std::array<Knowledge, kPipes> known_;
+  std::array<uint32_t, kPipes> count_{};
+  std::array<std::vector<uint32_t>, kPipes> wrote_, touched_;  // by block of UB
+  std::array<std::vector<Executed>, kPipes> executed_;
+  std::map<uint64_t, std::pair<uint64_t, Marks>> gm_;  // begin -> end, marks; pieces do not overlap
+  std::unordered_map<uint32_t, Knowledge> flags_;
+  std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
+  size_t sourceCount_ = 0;
+  std::map<std::array<uint64_t, 3>, size_t>
+      reported_;  // kind and both sites -> index of the finding
+  std::unordered_map<uint32_t, SyncUse::Site> sites_;
+};
+
+}  // namespace aclsim

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/undefined.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/gm_shadow.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr uint64_t kBlockBytes = 32;
+constexpr uint8_t kDefined = 0;
+constexpr uint8_t kUndefined = 0xFF;
+
+bool AllZero(const uint8_t* bytes, uint64_t count) {
+  uint64_t any = 0;
+  uint64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes + i, sizeof(word));
+    any |= word;
+  }
+  for (; i < count; ++i) {
+    any |= bytes[i];
+  }
+  return any == 0;
+}
+
+// One repeat of an access.
+Access RepeatOf(const Access& access, uint32_t r) {
+  Access one = access;
+  one.addr += static_cast<uint64_t>(r * access.repStride);
+  one.repeat = 1;
+  one.bytes = one.lastBytes = r + 1 == access.repeat ? access.lastBytes : access.bytes;
+  return one;
+}
+
+bool Reads(const Access& access) { return access.use == Use::kRead; }
+
+}  // namespace
+
+UndefinedObserver::UndefinedObserver(uint64_t ubBytes)
+    : image_(ubBytes, kUndefined), originOf_(ubBytes / kBlockBytes + 1), origins_(1) {}
+
+void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
+  std::fill(image_.begin() + static_cast<std::ptrdiff_t>(begin),
+            image_.begin() + static_cast<std::ptrdiff_t>(end), kUndefined);
+  SetOrigin(begin, end, 0);
+}
+
+bool UndefinedObserver::Defined(const Access& access) const {
+  bool defined = true;
+  ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+    defined = defined && AllZero(image_.data() + begin, end - begin);
+  });
+  return defined;
+}
+
+void UndefinedObserver::SetOrigin(uint64_t begin, uint64_t end, uint32_t origin) {
+  std::fill(originOf_.begin() + static_cast<std::ptrdiff_t>(begin / kBlockBytes),
+            originOf_.begin() + static_cast<std::ptrdiff_t>((end + kBlockBytes - 1) / kBlockBytes),
+            origin);
+}
+
+void UndefinedObserver::Mark(const Access& access, uint8_t value, uint32_t origin) {
+  ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+    std::memset(image_.data() + begin, value, end - begin);
+    if (value != kDefined) {
+      SetOrigin(begin, end, origin);
+    }
+  });
+}
+
+uint32_t UndefinedObserver::NewOrigin(const Origin& origin) {
+  const auto [id, isNew] =
+      originIds_.emplace(std::make_pair(origin.site, static_cast<int>(origin.cause)),
+                         static_cast<uint32_t>(origins_.size()));
+  if (isNew) {
+    origins_.push_back(origin);
+  }
+  return id->second;
+}
+
+uint32_t UndefinedObserver::OriginOf(const Record& record) {
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm || !Reads(access)) {
+      continue;
+    }
+    uint64_t first = UINT64_MAX;
+    ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+      if (first == UINT64_MAX && !AllZero(image_.data() + begin, end - begin)) {
+        first = begin;
+        while (image_[first] == kDefined) {
+          ++first;
+        }
+      }
+    });
+    if (first != UINT64_MAX) {
+      const uint32_t known = originOf_[first / kBlockBytes];
+      return known != 0 ? known
+                        : NewOrigin({record.site, Cause::kNeverWritten, record.name, first});
+    }
+  }
+  return 0;
+}
+
+// Lane i of the destination from lane i of every source; for kBits from the lanes 8 i to 8 i + 7.
+void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t origin) {
+  lanes_.clear();
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& source = record.access[static_cast<size_t>(i)];
+    if (source.gm || !Reads(source)) {
+      continue;
+    }
+    size_t lane = 0;
+    ForEachSpan(source, [&](uint64_t begin, uint64_t end, uint32_t) {
+      for (uint64_t at = begin; at < end; at += source.width, ++lane) {
+        if (lane >= lanes_.size()) {
+          lanes_.push_back(kDefined);
+        }
+        lanes_[lane] |= image_[at];
+      }
+    });
+  }
+  const size_t perByte = record.flow == Flow::kBits ? 8 : 1;
+  size_t lane = 0;
+  ForEachSpan(dst, [&](uint64_t begin, uint64_t end, uint32_t) {
+    for (uint64_t at = begin; at < end; at += dst.width, ++lane) {
+      uint8_t value = kDefined;
+      for (size_t i = lane * perByte; i < (lane + 1) * perByte && i < lanes_.size(); ++i) {
+        value |= lanes_[i];
+      }
+      std::memset(image_.data() + at, value, dst.width);
+      if (value != kDefined) {
+        originOf_[at / kBlockBytes] = origin;
+      }
+    }
+  });
+}
+
+// A repeat's results from the whole same repeat of every source; for kGroups each from its share of the lanes.
+void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_t origin) {
+  for (uint32_t r = 0; r < dst.repeat; ++r) {
+    const Access target = RepeatOf(dst, r);
+    const size_t results = record.flow == Flow::kGroups ? target.bytes / dst.width : 1;
+    lanes_.assign(results, kDefined);
+    for (int i = 0; i < record.accessCount; ++i) {
+      const Access& source = record.access[static_cast<size_t>(i)];
+      if (source.gm || !Reads(source) || r >= source.repeat) {
+        continue;
+      }
+      size_t lane = 0;
+      ForEachSpan(RepeatOf(source, r), [&](uint64_t begin, uint64_t end, uint32_t) {
+        for (uint64_t at = begin; at < end; at += source.width, ++lane) {
+          const size_t result = record.flow == Flow::kGroups ? lane / record.group : 0;
+          lanes_[std::min(result, results - 1)] |= image_[at];
+        }
+      });
+    }
+    size_t result = 0;
+    ForEachSpan(target, [&](uint64_t begin, uint64_t end, uint32_t) {
+      const uint64_t step = results == 1 ? end - begin : dst.width;
+      for (uint64_t at = begin; at < end; at += step, ++result) {
+        const uint8_t value = lanes_[std::min(result, results - 1)];
+        std::memset(image_.data() + at, value, step);
+        if (value != kDefined) {
+          SetOrigin(at, at + step, origin);
+        }
+      }
+    });
+  }
+}
+
+void UndefinedObserver::Copy(Core& core, const Record& record) {
+  const Access& ub = record.access[0];
+  const Access& gm = record.access[1];
+  const bool in = ub.use == Use::kWrite;
+  for (uint32_t r = 0; r < ub.repeat; ++r) {
+    uint8_t* line = image_.data() + ub.addr + static_cast<uint64_t>(r * ub.repStride);
+    const uint64_t address = gm.addr + static_cast<uint64_t>(r * gm.repStride);
+    const auto* memory = reinterpret_cast<const void*>(address);
+    const uint64_t lineAt = static_cast<uint64_t>(line - image_.data());
+    if (in) {
+      if (ub.bytes != gm.bytes) {
+        std::memset(line, record.padDefined ? kDefined : kUndefined, ub.bytes);
+        if (!record.padDefined) {
+          SetOrigin(lineAt, lineAt + ub.bytes,
+                    NewOrigin({record.site, Cause::kPadding, record.name, lineAt}));
+        }
+      }
+      LoadGmShadow(memory, gm.bytes, line + record.padLeft);
+      if (!AllZero(line + record.padLeft, gm.bytes)) {
+        SetOrigin(lineAt, lineAt + ub.bytes,
+                  NewOrigin({record.site, Cause::kGm, record.name, address}));
+      }
+      continue;
+    }
+    if (AllZero(line, gm.bytes)) {
+      if (!record.atomic) {
+        MarkGm(memory, gm.bytes, true);
+      }
+      continue;
+    }
+    const uint32_t origin = OriginOf(record);
+    if (!record.atomic) {
+      StoreGmShadow(memory, gm.bytes, line);
+    } else {
+      std::vector<uint8_t> sum(gm.bytes);
+      LoadGmShadow(memory, gm.bytes, sum.data());
+      for (uint64_t i = 0; i < gm.bytes; ++i) {
+        sum[i] |= line[i];
+      }
+      StoreGmShadow(memory, gm.bytes, sum.data());
+    }
+    stores_.push_back({address, address + gm.bytes, record.site, origin});
+  }
+  (void)core;
+}
+
+Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
+  const Origin& origin = origins_[id];
+  Finding finding;
+  finding.at = core.PlaceOf(origin.name, Pipe::kVector, origin.site, "");
+  finding.at.pipe.clear();
+  uint64_t start = 0;
+  switch (origin.cause) {
+    case Cause::kNeverWritten:
+      finding.kind = "undefined-read";
+      finding.space = "UB";
+      finding.buffer = core.BufferName(origin.offset, &start);
+      finding.begin = origin.offset - start;
+      finding.detail = Format(
+          "%s reads UB bytes from %llu of %s on, which nothing has written since the "
+          "buffer was handed out",
+          origin.name, static_cast<unsigned long long>(finding.begin), finding.buffer.c_str());
+      finding.advice =
+          "Hardware computes with what the last kernel left there: random numbers. Copy or "
+          "Duplicate into the whole range first, or shorten the count.";
+      break;
+    case Cause::kGm:
+      finding.kind = "undefined-read";
+      finding.space = "GM";
+      if (const GmRegion* region = core.RegionOf(origin.offset)) {
+        finding.buffer = region->name;
+        start = reinterpret_cast<uint64_t>(region->addr);
+      }
+      finding.begin = origin.offset - start;
+      finding.detail =
+          Format("%s reads %s from byte %llu on, which nothing has written", origin.name,
+                 finding.buffer.c_str(), static_cast<unsigned long long>(finding.begin));
+      finding.advice =
+          "Hardware reads what was left there: random numbers. Fill the tensor or the "
+          "workspace first.";
+      break;
+    case Cause::kPadding:
+      finding.kind = "undefined-padding";
+      finding.space = "UB";
+      finding.detail =
+          "the lanes that DataCopyPad adds to a block have no defined value without isPad";
+      finding.advice =
+          "Hardware leaves junk there. Set isPad and paddingValue, or keep the lanes out of "
+          "the result.";
+      break;
+    case Cause::kScratch:
+      finding.kind = "undefined-read";
+      finding.space = "UB";
+      finding.detail = Format("the scratch of %s is read after it", origin.name);
+      finding.advice = "Hardware leaves intermediate values there. Use another buffer.";
+      break;
+  }
+  finding.end = finding.begin;
+  return finding;
+}
+
+void UndefinedObserver::Scalar(Core& core, const Record& record) {
+  const Access& access = record.access[0];
+  if (access.gm) {
+    if (access.use != Use::kRead) {
+      MarkGm(reinterpret_cast<const void*>(access.addr), access.bytes, true);
+    } else if (FirstUndefinedGm(reinterpret_cast<const void*>(access.addr), access.bytes) <
+               access.bytes) {
+      const uint32_t id = NewOrigin({record.site, Cause::kGm, record.name, access.addr});
+      if (reported_.emplace(id, 0).second) {
+        core.Find(Describe(core, id));
+      }
+    }
+    return;
+  }
+  if (access.use != Use::kRead) {
+    Mark(access, kDefined, 0);
+    return;
+  }
+  if (!Defined(access)) {
+    const uint32_t id = OriginOf(record);
+    if (reported_.emplace(id, 0).second) {
+      Finding finding = Describe(core, id);
+      finding.related.push_back(
+          core.PlaceOf(record.name, Pipe::kScalar, record.site, "takes the value"));
+      core.Find(std::move(finding));
+    }
+  }
+}
+
+void UndefinedObserver::OnRecord(Core& core, const Record& record) {
+  if (record.pipe == Pipe::kScalar) {
+    Scalar(core, record);
+    return;
+  }
+  if (record.flow == Flow::kCopy) {
+    Copy(core, record);
+    return;
+  }
+  bool defined = true;
+  for (int i = 0; i < record.accessCount && defined && record.flow != Flow::kNone; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    defined = access.gm || !Reads(access) || Defined(access);
+  }
+  if (!defined && record.flow == Flow::kMove) {
+    const uint32_t origin = OriginOf(record);
+    record.move(image_.data());
+    for (int i = 0; i < record.accessCount; ++i) {
+      const Access& access = record.access[static_cast<size_t>(i)];
+      if (access.use == Use::kWrite && !access.gm) {
+        ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+          if (!AllZero(image_.data() + begin, end - begin)) {
+            SetOrigin(begin, end, origin);
+          }
+        });
+      }
+    }
+    return;
+  }
+  const uint32_t origin = defined ? 0 : OriginOf(record);
+  // Scratch first: a destination may lie in it.
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.use == Use::kSpoil) {
+      Mark(access, kUndefined, NewOrigin({record.site, Cause::kScratch, record.name, access.addr}));
+    }
+  }
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm || access.use != Use::kWrite) {
+      continue;
+    }
+    if (defined) {
+      Mark(access, kDefined, 0);
+    } else if (record.flow == Flow::kLanes || record.flow == Flow::kBits) {
+      Lanes(record, access, origin);
+    } else if (record.flow == Flow::kRepeats || record.flow == Flow::kGroups) {
+      Repeats(record, access, origin);
+    } else {
+      Mark(access, kUndefined, origin);
+    }
+  }
+}
+
+// What is undefined in an output at the end, by the copies of this core: transient junk that a later copy replaces is fine.
+void UndefinedObserver::OnEnd(Core& core) {
+  for (const UndefinedStore& store : stores_) {
+    const GmRegion* region = core.RegionOf(store.begin);
+    if (region == nullptr || region->kind != RegionKind::kOutput) {
+      continue;
+    }
+    const uint64_t bytes = store.end - store.begin;
+    const uint64_t first = FirstUndefinedGm(reinterpret_cast<const void*>(store.begin), bytes);
+    if (first == bytes || !reported_.emplace(store.origin, core.findings.size()).second) {
+      continue;
+    }
+    Finding finding = Describe(core, store.origin);
+    const uint64_t at = store.begin + first - reinterpret_cast<uint64_t>(region->addr);
+    finding.detail += Format("; it reaches %s at byte %llu", region->name.c_str(),
+                             static_cast<unsigned long long>(at));
+    finding.related.push_back(core.PlaceOf("the copy out", Pipe::kMte3, store.sink, "stores it"));
+    core.Find(std::move(finding));
+  }
+}
+
+}  // namespace aclsim

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that nobody computed: bytes of UB and GM that were never written, padding that hardware leaves undefined, spoilt
+// scratch. Instructions may work on such lanes, as long as no result is made of them that the kernel decides by or leaves in an
+// output: definedness is followed byte by byte.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "engine/core.h"
+
+namespace aclsim {
+
+// Undefined bytes that a core stored in GM, judged when all cores have ended.
+struct UndefinedStore {
+  uint64_t begin, end;
+  uint32_t sink;    // the copy
+  uint32_t origin;  // what made the value undefined
+};
+
+class UndefinedObserver : public Observer {
+ public:
+  explicit UndefinedObserver(uint64_t ubBytes);
+  void OnRecord(Core& core, const Record& record) override;
+  void OnFreshUb(Core& core, uint64_t begin, uint64_t end) override;
+  void OnEnd(Core& core) override;
+
+ private:
+  // Where undefined bytes of a block of UB come from.
+  enum class Cause : uint8_t { kNeverWritten, kGm, kPadding, kScratch };
+  struct Origin {
+    uint32_t site = 0;
+    Cause cause = Cause::kNeverWritten;
+    const char* name = "";
+    uint64_t offset = 0;  // in UB, or the GM address
+  };
+
+  bool Defined(const Access& access) const;
+  void Mark(const Access& access, uint8_t value, uint32_t origin);
+  void Copy(Core& core, const Record& record);
+  void Lanes(const Record& record, const Access& dst, uint32_t origin);
+  void Repeats(const Record& record, const Access& dst, uint32_t origin);
+  void Scalar(Core& core, const Record& record);
+  // The origin that undefined sources hand on, made here if they never had one.
+  uint32_t OriginOf(const Record& record);
+  uint32_t NewOrigin(const Origin& origin);
+  void SetOrigin(uint64_t begin, uint64_t end, uint32_t origin);
+  Finding Describe(const Core& core, uint32_t origin) const;
+
+  std::vector<uint8_t> image_;      // by byte of UB: 0 defined, 0xFF not
+  std::vector<uint32_t> originOf_;  // by block of 32 bytes, index into origins_
+  std::vector<Origin> origins_;
+  std::map<std::pair<uint32_t, int>, uint32_t> originIds_;
+  std::vector<UndefinedStore> stores_;
+  std::vector<uint8_t> lanes_;  // scratch
+  std::map<uint32_t, size_t> reported_;
+};
+
+}  // namespace aclsim

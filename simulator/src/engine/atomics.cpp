@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// SetAtomicAdd, Max, Min: copies to GM that combine with what is there. Each core collects its own; they take effect when the
+// cores meet, in the order of the cores, so that floating-point sums do not depend on host threads. On hardware the order is
+// undefined.
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "device/lanes.h"
+#include "engine/core.h"
+
+namespace aclsim {
+
+namespace {
+
+std::mutex settleMutex;
+
+template <typename T>
+T Combine(AtomicOp op, T a, T b) {
+  switch (op) {
+    case AtomicOp::kMax:
+      return std::max(a, b);
+    case AtomicOp::kMin:
+      return std::min(a, b);
+    default:
+      if constexpr (std::is_integral_v<T>) {
+        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                              static_cast<std::make_unsigned_t<T>>(b));
+      } else {
+        return a + b;
+      }
+  }
+}
+
+template <typename Bits, typename Load, typename Save>
+void ForLanes(uint8_t* dst, const uint8_t* src, size_t bytes, AtomicOp op, Load load, Save save) {
+  for (size_t i = 0; i < bytes; i += sizeof(Bits)) {
+    Bits a, b;
+    std::memcpy(&a, dst + i, sizeof(a));
+    std::memcpy(&b, src + i, sizeof(b));
+    const Bits sum = save(Combine(op, load(a), load(b)));
+    std::memcpy(dst + i, &sum, sizeof(sum));
+  }
+}
+
+template <typename T>
+void ForNumbers(uint8_t* dst, const uint8_t* src, size_t bytes, AtomicOp op) {
+  const auto same = [](T value) { return value; };
+  ForLanes<T>(dst, src, bytes, op, same, same);
+}
+
+void Apply(const AtomicWrite& write) {
+  const AtomicOp op = write.state.op;
+  uint8_t* dst = write.dst;
+  const uint8_t* src = write.data.data();
+  const size_t bytes = write.data.size();
+  switch (write.state.dtype) {
+    case DType::kHalf:
+      ForLanes<uint16_t>(dst, src, bytes, op, HalfToFloat, FloatToHalf);
+      return;
+    case DType::kBf16:
+      ForLanes<uint16_t>(dst, src, bytes, op, Bf16ToFloat, FloatToBf16);
+      return;
+    case DType::kInt8:
+      ForNumbers<int8_t>(dst, src, bytes, op);
+      return;
+    case DType::kInt16:
+      ForNumbers<int16_t>(dst, src, bytes, op);
+      return;
+    case DType::kInt32:
+      ForNumbers<int32_t>(dst, src, bytes, op);
+      return;
+    default:
+      ForNumbers<float>(dst, src, bytes, op);
+      return;
+  }
+}
+
+}  // namespace
+
+void ApplyAtomics(const std::vector<AtomicWrite>& writes) {
+  const std::lock_guard<std::mutex> lock(settleMutex);
+  for (const AtomicWrite& write : writes) {
+    Apply(write);
+  }
+}
+
+void Core::StoreGm(uint8_t* dst, const uint8_t* src, uint64_t bytes, AtomicState state) {
+  atomics_.push_back({dst, state, std::vector<uint8_t>(src, src + bytes)});
+}
+
+void Core::SettleAtomics(const void* gm, uint64_t bytes) {
+  if (atomics_.empty()) {
+    return;
+  }
+  const auto* begin = static_cast<const uint8_t*>(gm);
+  const bool touched = std::any_of(atomics_.begin(), atomics_.end(), [&](const AtomicWrite& write) {
+    return write.dst < begin + bytes && begin < write.dst + write.data.size();
+  });
+  if (touched) {
+    ApplyAtomics(TakeAtomics());
+    atomics_.clear();
+  }
+}
+
+}  // namespace aclsim

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/finding.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace aclsim {
+
+namespace {
+
+constexpr size_t kMostFindings = 10000;  // further ones are counted into the last
+
+std::mutex findingsMutex;
+std::vector<Finding>& Findings() {
+  static auto* findings = new std::vector<Finding>;  // leaked: reports arrive until the very end
+  return *findings;
+}
+
+bool SameLine(const SourceLine& a, const SourceLine& b) {
+  return a.line == b.line && a.file == b.file;
+}
+
+bool Same(const Finding& a, const Finding& b) {
+  if (a.kind != b.kind || a.op != b.op || a.at.instruction != b.at.instruction ||
+      !SameLine(a.at.line, b.at.line) || a.related.size() != b.related.size() ||
+      (a.at.line.line == 0 && a.detail != b.detail)) {
+    return false;
+  }
+  for (size_t i = 0; i < a.related.size(); ++i) {
+    if (!SameLine(a.related[i].line, b.related[i].line)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string Quoted(const std::string& text) {
+  std::string json(1, '"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      json += Format("\\u%04x", static_cast<unsigned>(c));
+    } else {
+      json += c;
+    }
+  }
+  return json + "\"";
+}
+
+std::string PlaceJson(const Place& place) {
+  return Format("{\"pipe\":%s,\"instruction\":%s,\"note\":%s,\"file\":%s,\"line\":%d,\"text\":%s}",
+                Quoted(place.pipe).c_str(), Quoted(place.instruction).c_str(),
+                Quoted(place.note).c_str(), Quoted(place.line.file).c_str(), place.line.line,
+                Quoted(place.line.text).c_str());
+}
+
+std::string PlaceText(const Place& place) {
+  std::string text;
+  if (place.line.line > 0) {
+    text =
+        Format("%s:%d\n     %s", place.line.file.c_str(), place.line.line, place.line.text.c_str());
+  } else if (!place.line.file.empty()) {
+    text = place.line.file + " (no line: build the kernel with -g)";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FindingText(const Finding& finding) {
+  const bool host = finding.core < 0;
+  std::string text = Format("%s [%s]%s%s", host ? "misuse" : "kernel fault", finding.kind.c_str(),
+                            finding.op.empty() ? "" : " in ", finding.op.c_str());
+  if (finding.severity == Severity::kHint) {
+    text = Format("hint [%s] in %s", finding.kind.c_str(), finding.op.c_str());
+  }
+  if (!host) {
+    text += Format(", core %lld of %u", static_cast<long long>(finding.core), finding.blockDim);
+  }
+  if (!finding.at.instruction.empty()) {
+    text += ", " + finding.at.instruction;
+  }
+  if (!finding.at.pipe.empty() && !host) {
+    text += " on " + finding.at.pipe;
+  }
+  if (const std::string place = PlaceText(finding.at); !place.empty()) {
+    text += "\n  at " + place;
+  }
+  for (const Place& other : finding.related) {
+    text += Format("\n  %s%s%s%s%s", other.instruction.c_str(), other.pipe.empty() ? "" : " on ",
+                   other.pipe.c_str(), other.note.empty() ? "" : ", which ", other.note.c_str());
+    if (const std::string place = PlaceText(other); !place.empty()) {
+      text += "\n  at " + place;
+    }
+  }
+  text += "\n  " + finding.detail + "\n  " + finding.advice;
+  if (finding.count > 1) {
+    text += Format("\n  %llu times", static_cast<unsigned long long>(finding.count));
+  }
+  if (!finding.soc.empty() && !host) {
+    text += Format("\n  soc %s, tiling key %llu", finding.soc.c_str(),
+                   static_cast<unsigned long long>(finding.tilingKey));
+    if (!finding.tiling.empty()) {
+      text += ", tiling " + finding.tiling;
+    }
+  }
+  return text;
+}
+
+std::string FindingJson(const Finding& finding) {
+  std::string related;
+  for (const Place& place : finding.related) {
+    related += (related.empty() ? "" : ",") + PlaceJson(place);
+  }
+  return Format(
+      "{\"kind\":%s,\"severity\":\"%s\",\"op\":%s,\"core\":%lld,\"blockDim\":%u,\"space\":%s,"
+      "\"buffer\":%s,\"begin\":%llu,\"end\":%llu,\"at\":%s,\"related\":[%s],\"detail\":%s,"
+      "\"advice\":%s,\"soc\":%s,\"tiling\":%s,\"tilingKey\":%llu,\"count\":%llu,\"text\":%s}",
+      Quoted(finding.kind).c_str(), finding.severity == Severity::kHint ? "hint" : "error",
+      Quoted(finding.op).c_str(), static_cast<long long>(finding.core), finding.blockDim,
+      Quoted(finding.space).c_str(), Quoted(finding.buffer).c_str(),
+      static_cast<unsigned long long>(finding.begin), static_cast<unsigned long long>(finding.end),
+      PlaceJson(finding.at).c_str(), related.c_str(), Quoted(finding.detail).c_str(),
+      Quoted(finding.advice).c_str(), Quoted(finding.soc).c_str(), Quoted(finding.tiling).c_str(),
+      static_cast<unsigned long long>(finding.tilingKey),
+      static_cast<unsigned long long>(finding.count), Quoted(FindingText(finding)).c_str());
+}
+
+void MergeFinding(std::vector<Finding>* findings, Finding finding) {
+  for (Finding& known : *findings) {
+    if (Same(known, finding)) {
+      known.count += finding.count;
+      return;
+    }
+  }
+  if (findings->size() >= kMostFindings) {
+    findings->back().count += finding.count;
+    return;
+  }
+  findings->push_back(std::move(finding));
+}
+
+void ReportFinding(Finding finding) {
+  const std::lock_guard<std::mutex> lock(findingsMutex);
+  const size_t known = Findings().size();
+  MergeFinding(&Findings(), std::move(finding));
+  if (Findings().size() == known) {
+    return;
+  }
+  if (const char* path = std::getenv("ACLGRAD_SIM_REPORT"); path != nullptr && *path != '\0') {
+    if (FILE* file = std::fopen(path, "a")) {
+      std::fprintf(file, "%s\n", FindingJson(Findings().back()).c_str());
+      std::fclose(file);
+    }
+  }
+}
+
+std::string FindingsJson() {
+  const std::lock_guard<std::mutex> lock(findingsMutex);
+  std::string json = "[";
+  for (const Finding& finding : Findings()) {
+    json += (json.size() > 1 ? ",\n" : "") + FindingJson(finding);
+  }
+  return json + "]";
+}
+
+void ClearFindings() {
+  const std::lock_guard<std::mutex> lock(findingsMutex);
+  Findings().clear();
+}
+
+}  // namespace aclsim

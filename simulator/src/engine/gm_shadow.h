@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bytes of device memory have ever been written: one bit per byte, kept by the runtime (allocations, host copies) and by
+// the undefined-read check (kernels). Bits are set and cleared by several cores at once.
+#pragma once
+
+#include <cstdint>
+
+namespace aclsim {
+
+// Declares [backing, backing + size) device memory; bits has size / 8 zero bytes. Once per process, by the runtime.
+void SetGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits);
+
+// Addresses outside device memory count as defined and are left alone.
+void MarkGm(const void* backing, uint64_t bytes, bool defined);
+void CopyGmShadow(const void* to, const void* from, uint64_t bytes);
+// Offset of the first undefined byte, or bytes when all are defined.
+uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes);
+// One byte per byte of memory: 0 defined, 0xFF undefined.
+void LoadGmShadow(const void* backing, uint64_t bytes, uint8_t* shadow);
+void StoreGmShadow(const void* backing, uint64_t bytes, const uint8_t* shadow);
+
+}  // namespace aclsim

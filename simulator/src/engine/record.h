@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine tells its observers: one record per executed instruction, one event per synchronisation.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include "ascendc/device_abi.h"
+
+namespace aclsim {
+
+class Core;
+
+// Instructions of one pipe run in order; pipes run side by side unless a flag, queue or barrier orders them.
+enum class Pipe : uint8_t { kScalar, kVector, kMte2, kMte3 };
+inline constexpr size_t kPipes = 4;
+const char* PipeName(Pipe pipe);
+
+// Instructions of each pipe that have completed.
+using Clock = std::array<uint32_t, kPipes>;
+
+enum class Use : uint8_t {
+  kRead,
+  kWrite,
+  kSpoil,  // left undefined: scratch, lanes that hardware fills with junk
+};
+
+// Bytes that an operand takes: `repeat` times `bytes` bytes at addr, addr + repStride, ..., each cut into chunks of `chunk`
+// contiguous bytes that are chunkStride apart. The last repeat may be shorter. Dense operands are one repeat of one chunk.
+struct Access {
+  bool gm = false;
+  Use use = Use::kRead;
+  uint8_t width = 1;    // bytes per lane
+  bool masked = false;  // only lanes whose bit in `mask` is set
+  uint32_t buffer = 0;  // UB: the engine's handle
+  uint64_t addr = 0;    // UB offset, or GM address
+  uint64_t chunk = 0;
+  uint64_t bytes = 0;
+  uint64_t lastBytes = 0;
+  int64_t chunkStride = 0;
+  int64_t repStride = 0;
+  uint32_t repeat = 1;
+  uint64_t mask[2] = {~0ull, ~0ull};
+
+  // One past the last byte, relative to addr.
+  uint64_t Extent() const;
+  uint64_t TotalBytes() const { return (repeat - 1) * bytes + lastBytes; }
+};
+
+Access DenseAccess(Use use, uint64_t ubOffset, uint64_t bytes, uint32_t buffer);
+// count blocks of len bytes, `step` bytes apart.
+Access BlockAccess(bool gm, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
+                   uint32_t buffer);
+
+// Calls span(begin, end, repeat) for every contiguous piece, in address order of each repeat.
+template <typename F>
+void ForEachSpan(const Access& access, F&& span) {
+  const bool dense =
+      access.chunk >= access.bytes || access.chunkStride == static_cast<int64_t>(access.chunk);
+  if (dense && !access.masked &&
+      (access.repeat == 1 || access.repStride == static_cast<int64_t>(access.bytes))) {
+    span(access.addr, access.addr + access.TotalBytes(), 0u);
+    return;
+  }
+  for (uint32_t r = 0; r < access.repeat; ++r) {
+    const uint64_t base = access.addr + static_cast<uint64_t>(r * access.repStride);
+    const uint64_t bytes = r + 1 == access.repeat ? access.lastBytes : access.bytes;
+    if (access.masked) {
+      for (uint64_t at = 0, lane = 0; at < bytes; at += access.width, ++lane) {
+        if ((access.mask[lane / 64] >> (lane % 64)) & 1) {
+          const uint64_t block = at / access.chunk;
+          const uint64_t begin =
+              base + static_cast<uint64_t>(static_cast<int64_t>(block) * access.chunkStride) +
+              (at - block * access.chunk);
+          span(begin, begin + access.width, r);
+        }
+      }
+    } else if (dense) {
+      span(base, base + bytes, r);
+    } else {
+      uint64_t at = 0;
+      for (int64_t block = 0; at < bytes; ++block, at += access.chunk) {
+        const uint64_t begin = base + static_cast<uint64_t>(block * access.chunkStride);
+        span(begin, begin + std::min(access.chunk, bytes - at), r);
+      }
+    }
+  }
+}
+
+// How definedness goes from sources to destinations.
+enum class Flow : uint8_t {
+  kLanes,    // lane i of the destination is made of lane i of every source
+  kRepeats,  // a repeat's result is made of the same repeat of every source
+  kGroups,   // a result is made of an equal share of the repeat's lanes: block and pair reductions
+  kBits,     // bit i of the destination is made of lane i of every source
+  kAll,      // every byte may depend on every source byte
+  kMove,     // bytes move unchanged; Record::move does the same on another image of UB
+  kCopy,  // blocks go from the second access to the first, which has padLeft bytes of padding before each
+  kNone,  // constants: whatever is written is defined
+};
+
+struct Record {
+  const char* name = "";
+  Pipe pipe = Pipe::kScalar;
+  Flow flow = Flow::kLanes;
+  DType dtype = DType::kFloat;  // of the lanes that are computed with
+  bool atomic = false;
+  uint8_t group = 1;       // Flow::kGroups: lanes per result
+  bool reference = false;  // a scalar access by reference: read or write, nobody knows
+  int accessCount = 0;
+  std::array<Access, 6> access;
+  int32_t repeat = 1;
+  uint32_t padLeft = 0;    // Flow::kCopy: bytes of padding before each block in UB
+  bool padDefined = true;  // whether the padding has a documented value
+  uint32_t site = 0;       // call site in the kernel, see engine/site.h
+  Clock issued{};          // what the scalar pipe had waited for when it issued the instruction
+  std::function<void(uint8_t* ub)> move;  // Flow::kMove only
+
+  void Add(const Access& a) { access[static_cast<size_t>(accessCount++)] = a; }
+};
+
+struct SyncEvent {
+  enum class Kind : uint8_t {
+    kSet,      // `from` has reached a SetFlag (or EnQue, FreeTensor)
+    kWait,     // `to` has passed the matching WaitFlag (or DeQue, AllocTensor)
+    kBarrier,  // instructions of `from` before are complete before those after
+    kAll,      // every pipe is empty: PipeBarrier<PIPE_ALL>, TPipe's end
+    kCores,    // all cores have met: SyncAll
+  };
+  Kind kind = Kind::kSet;
+  Pipe from = Pipe::kScalar;
+  Pipe to = Pipe::kScalar;
+  uint32_t flag = 0;  // pairs a wait with its set
+  const char* name = "";
+  uint32_t site = 0;
+};
+
+// Listens to one core; an instance per core, so it needs no locks. Cannot change a result.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // In program order, before the instruction runs: may stamp record.issued.
+  virtual void OnIssue(const Core&, Record&) {}
+  // In the order of execution, before the body.
+  virtual void OnRecord(Core&, const Record&) {}
+  virtual void OnSync(Core&, const SyncEvent&) {}
+  virtual void OnFreshUb(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
+  // DataCacheCleanAndInvalid of [begin, end) of GM.
+  virtual void OnCacheClean(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
+  virtual void OnEnd(Core&) {}
+};
+
+}  // namespace aclsim

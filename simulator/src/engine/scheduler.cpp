@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/scheduler.h"
+
+#include <algorithm>
+
+#include "engine/core.h"
+
+namespace aclsim {
+
+namespace {
+
+// Under chaos a pipe runs on before its queue grows beyond this; hardware's queues are shorter.
+constexpr size_t kMostPending = 2048;
+constexpr int kMostDepth = 64;  // of waits that wait for each other
+
+bool Overlap(const Access& a, const Access& b) {
+  return a.gm == b.gm && a.addr < b.addr + b.Extent() && b.addr < a.addr + a.Extent() &&
+         (a.use != Use::kRead || b.use != Use::kRead);
+}
+
+}  // namespace
+
+Scheduler::Scheduler(Core& core, uint64_t seed)
+    : core_(core), chaos_(seed != 0), random_(seed * 0x9E3779B97F4A7C15ull + core.index) {
+  if (!chaos_) {
+    return;
+  }
+  // The first six seeds are the orders in which three pipes can overtake each other, the others mix them.
+  if (seed <= 6) {
+    for (uint64_t i = 1; i < seed; ++i) {
+      std::next_permutation(order_.begin(), order_.end());
+    }
+  } else {
+    shuffled_ = true;
+  }
+}
+
+Scheduler::FlagState& Scheduler::Flag(uint32_t flag) {
+  if (flag >= flags_.size()) {
+    flags_.resize(flag + 1);
+  }
+  return flags_[flag];
+}
+
+uint32_t Scheduler::SetSite(uint32_t flag) const {
+  return flag < flags_.size() ? flags_[flag].setSite : 0;
+}
+
+void Scheduler::Enqueue(Pipe pipe, Task&& task) {
+  std::deque<Task>& queue = queues_[Index(pipe)];
+  queue.push_back(std::move(task));
+  while (queue.size() > kMostPending) {
+    RunHead(pipe, 0);
+  }
+}
+
+void Scheduler::Push(Record&& record, std::function<void()> body) {
+  Task task;
+  task.record = std::move(record);
+  task.body = std::move(body);
+  const Pipe pipe = task.record.pipe;
+  Enqueue(pipe, std::move(task));
+}
+
+void Scheduler::PassSet(const SyncEvent& event) {
+  ++Flag(event.flag).set;
+  core_.Sync(event);
+}
+
+void Scheduler::Set(const SyncEvent& event) {
+  Flag(event.flag).setSite = event.site;
+  if (event.from != Pipe::kScalar && Defers(event.from)) {
+    Task task;
+    task.kind = TaskKind::kSet;
+    task.event = event;
+    Enqueue(event.from, std::move(task));
+    return;
+  }
+  PassSet(event);
+  Pump();
+}
+
+void Scheduler::Wait(const SyncEvent& event) {
+  if (event.to == Pipe::kScalar) {
+    Demand(event.flag, event);
+    --Flag(event.flag).set;
+    core_.Sync(event);
+    return;
+  }
+  if (!Defers(event.to) && Flag(event.flag).set > 0) {
+    --Flag(event.flag).set;
+    core_.Sync(event);
+    return;
+  }
+  Task task;
+  task.kind = TaskKind::kWait;
+  task.event = event;
+  Enqueue(event.to, std::move(task));
+}
+
+void Scheduler::Barrier(const SyncEvent& event) {
+  if (!Defers(event.from)) {
+    core_.Sync(event);
+    return;
+  }
+  Task task;
+  task.kind = TaskKind::kBarrier;
+  task.event = event;
+  Enqueue(event.from, std::move(task));
+}
+
+void Scheduler::Run(Task& task) {
+  switch (task.kind) {
+    case TaskKind::kBody:
+      core_.RunDeferred(task.record, task.body);
+      break;
+    case TaskKind::kSet:
+      PassSet(task.event);
+      break;
+    case TaskKind::kWait:
+      --Flag(task.event.flag).set;
+      core_.Sync(task.event);
+      break;
+    case TaskKind::kBarrier:
+      core_.Sync(task.event);
+      break;
+  }
+}
+
+bool Scheduler::Step(Pipe pipe) {
+  std::deque<Task>& queue = queues_[Index(pipe)];
+  if (queue.empty() ||
+      (queue.front().kind == TaskKind::kWait && Flag(queue.front().event.flag).set == 0)) {
+    return false;
+  }
+  // Copies of one pipe overtake each other unless a barrier, or anything else, stands between.
+  size_t pick = 0;
+  if (chaos_ && pipe != Pipe::kVector && queue.front().kind == TaskKind::kBody) {
+    size_t run = 1;
+    while (run < queue.size() && run < 8 && queue[run].kind == TaskKind::kBody) {
+      ++run;
+    }
+    pick = random_() % run;
+  }
+  Task task = std::move(queue[pick]);
+  queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(pick));
+  Run(task);
+  return true;
+}
+
+void Scheduler::Demand(uint32_t flag, const SyncEvent& wait) {
+  int depth = 0;
+  while (Flag(flag).set == 0) {
+    if (queues_[Index(wait.from)].empty() || ++depth > static_cast<int>(kMostPending)) {
+      Deadlock(wait);
+    }
+    RunHead(wait.from, 0);
+  }
+}
+
+void Scheduler::RunHead(Pipe pipe, int depth) {
+  if (Step(pipe)) {
+    return;
+  }
+  const SyncEvent wait = queues_[Index(pipe)].front().event;
+  while (Flag(wait.flag).set == 0) {
+    if (depth > kMostDepth || wait.from == Pipe::kScalar || queues_[Index(wait.from)].empty()) {
+      Deadlock(wait);
+    }
+    RunHead(wait.from, depth + 1);
+  }
+  Step(pipe);
+}
+
+void Scheduler::Pump() {
+  if (chaos_ || pumping_) {
+    return;
+  }
+  pumping_ = true;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+      while (Step(pipe)) {
+        moved = true;
+      }
+    }
+  }
+  pumping_ = false;
+}
+
+Pipe Scheduler::PickPipe() {
+  std::array<Pipe, 3> order = order_;
+  if (shuffled_) {
+    std::shuffle(order.begin(), order.end(), random_);
+  }
+  for (const Pipe pipe : order) {
+    const std::deque<Task>& queue = queues_[Index(pipe)];
+    if (!queue.empty() &&
+        !(queue.front().kind == TaskKind::kWait && Flag(queue.front().event.flag).set == 0)) {
+      return pipe;
+    }
+  }
+  return Pipe::kScalar;
+}
+
+void Scheduler::Drain() {
+  for (Pipe pipe = PickPipe(); pipe != Pipe::kScalar; pipe = PickPipe()) {
+    Step(pipe);
+  }
+  for (const std::deque<Task>& queue : queues_) {
+    if (!queue.empty()) {
+      Deadlock(queue.front().event);
+    }
+  }
+}
+
+void Scheduler::Drain(Pipe pipe) {
+  while (!queues_[Index(pipe)].empty()) {
+    RunHead(pipe, 0);
+  }
+}
+
+void Scheduler::DrainConflicts(const Access& access) {
+  for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+    const std::deque<Task>& queue = queues_[Index(pipe)];
+    size_t upTo = 0;
+    for (size_t i = 0; i < queue.size(); ++i) {
+      for (int a = 0; a < queue[i].record.accessCount; ++a) {
+        if (Overlap(queue[i].record.access[static_cast<size_t>(a)], access)) {
+          upTo = i + 1;
+        }
+      }
+    }
+    const size_t left = queue.size() - upTo;
+    while (upTo > 0 && queue.size() > left) {
+      RunHead(pipe, 0);
+    }
+  }
+}
+
+void Scheduler::Deadlock(const SyncEvent& wait) {
+  // The other end: the setter stands in a queue behind a wait of its own, or was never issued.
+  std::string others;
+  std::vector<uint32_t> sites;
+  for (size_t p = 0; p < kPipes; ++p) {
+    const std::deque<Task>& queue = queues_[p];
+    const auto setter = std::find_if(queue.begin(), queue.end(), [&](const Task& task) {
+      return task.kind == TaskKind::kSet && task.event.flag == wait.flag;
+    });
+    if (setter != queue.end() && setter != queue.begin()) {
+      others +=
+          Format("\n  its SetFlag stands on %s behind %s of %s", PipeName(static_cast<Pipe>(p)),
+                 queue.front().event.name, FlagName(queue.front().event.flag).c_str());
+      sites.push_back(setter->event.site);
+      sites.push_back(queue.front().event.site);
+    }
+  }
+  if (others.empty()) {
+    for (uint32_t flag = 0; flag < flags_.size() && flag < kEventFlags; ++flag) {
+      if (flags_[flag].set > 0) {
+        others += Format("\n  set and not waited for: %s", FlagName(flag).c_str());
+        sites.push_back(flags_[flag].setSite);
+      }
+    }
+    if (others.empty()) {
+      others = "\n  no flag is set at this point";
+    }
+  }
+  core_.ThrowAt("deadlock", wait.site, wait.to, wait.name,
+                Format("%s of %s on %s, which nobody sets%s", wait.name,
+                       FlagName(wait.flag).c_str(), PipeName(wait.to), others.c_str()),
+                "Hardware would wait forever: a hang. Every WaitFlag needs a SetFlag with the same "
+                "event and id, issued where it can be reached.",
+                sites);
+}
+
+}  // namespace aclsim

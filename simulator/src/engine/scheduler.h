@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipes of one core. Normally an instruction runs when it is issued; one that stands behind a WaitFlag whose flag is not
+// set yet waits in its pipe's queue. Under chaos every pipe runs as late as the synchronisation allows, so that a missing flag
+// gives wrong numbers.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/record.h"
+
+namespace aclsim {
+
+class Scheduler {
+ public:
+  // seed 0: no chaos.
+  Scheduler(Core& core, uint64_t seed);
+
+  // False: run the body at once.
+  bool Defers(Pipe pipe) const { return chaos_ || !queues_[Index(pipe)].empty(); }
+  bool Chaos() const { return chaos_; }
+  void Push(Record&& record, std::function<void()> body);
+
+  // A SetFlag reached by pipe `from`, a WaitFlag that holds up pipe `to`. flag: any number that pairs them.
+  void Set(const SyncEvent& event);
+  void Wait(const SyncEvent& event);
+  // Orders `pipe`'s own instructions.
+  void Barrier(const SyncEvent& event);
+  // Runs everything that was issued; a deadlock fault when it cannot.
+  void Drain();
+  // Runs what was issued to `pipe` up to now.
+  void Drain(Pipe pipe);
+  // Before a scalar access: the pipes' pending instructions that touch the same bytes run, as the compiler's automatic
+  // synchronisation makes sure.
+  void DrainConflicts(const Access& access);
+
+  // A flag that will not be used again: its buffer is gone.
+  void Forget(uint32_t flag) { Flag(flag) = {}; }
+  // Where a flag was last set or waited for: call sites, 0 when never.
+  uint32_t SetSite(uint32_t flag) const;
+
+ private:
+  enum class TaskKind : uint8_t { kBody, kSet, kWait, kBarrier };
+  struct Task {
+    TaskKind kind = TaskKind::kBody;
+    Record record;
+    std::function<void()> body;
+    SyncEvent event;
+  };
+  struct FlagState {
+    uint32_t set = 0;  // sets that no wait has taken
+    uint32_t setSite = 0;
+  };
+
+  static size_t Index(Pipe pipe) { return static_cast<size_t>(pipe); }
+  void Enqueue(Pipe pipe, Task&& task);
+  FlagState& Flag(uint32_t flag);
+  void PassSet(const SyncEvent& event);
+  // True when the head of the pipe could run; runs it.
+  bool Step(Pipe pipe);
+  void Run(Task& task);
+  // Runs pipes until the flag is set.
+  void Demand(uint32_t flag, const SyncEvent& wait);
+  void RunHead(Pipe pipe, int depth);
+  // In normal order: what a set has released runs at once.
+  void Pump();
+  Pipe PickPipe();
+  [[noreturn]] void Deadlock(const SyncEvent& wait);
+
+  Core& core_;
+  const bool chaos_;
+  std::mt19937_64 random_;
+  std::array<Pipe, 3> order_{Pipe::kVector, Pipe::kMte2, Pipe::kMte3};
+  bool shuffled_ = false;  // pick pipes at random instead of by order_
+  bool pumping_ = false;
+  std::array<std::deque<Task>, kPipes> queues_;
+  std::vector<FlagState> flags_;
+};
+
+// Flags of queue buffers come after those of events.
+inline constexpr uint32_t kEventFlags = 40 * 8;
+inline uint32_t EventFlag(uint8_t event, int32_t id) {
+  return event * 8u + static_cast<uint32_t>(id);
+}
+inline uint32_t EnQueFlag(uint32_t buffer) { return kEventFlags + buffer * 2; }
+inline uint32_t FreeFlag(uint32_t buffer) { return kEventFlags + buffer * 2 + 1; }
+// The wait that an instruction with a scalar result contains.
+inline constexpr uint32_t kScalarFlag = UINT32_MAX;
+std::string FlagName(uint32_t flag);
+
+}  // namespace aclsim

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/site.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace aclsim {
+
+namespace {
+
+// The API's templates are functions of their own in an unoptimised kernel: the line is further up then.
+bool IsApiFrame(void* address) {
+  thread_local std::unordered_map<void*, bool> known;
+  const auto found = known.find(address);
+  if (found != known.end()) {
+    return found->second;
+  }
+  Dl_info info{};
+  const bool api = dladdr(address, &info) != 0 && info.dli_sname != nullptr &&
+                   (std::strncmp(info.dli_sname, "_ZN7AscendC", 11) == 0 ||
+                    std::strncmp(info.dli_sname, "_ZNK7AscendC", 12) == 0);
+  known.emplace(address, api);
+  return api;
+}
+
+// Where this library is mapped.
+std::pair<uintptr_t, uintptr_t> LibraryRange() {
+  static const auto range = [] {
+    std::pair<uintptr_t, uintptr_t> result{0, 0};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* out) {
+          uintptr_t begin = UINTPTR_MAX, end = 0;
+          for (int i = 0; i < info->dlpi_phnum; ++i) {
+            const auto& header = info->dlpi_phdr[i];
+            if (header.p_type == PT_LOAD) {
+              begin = std::min<uintptr_t>(begin, info->dlpi_addr + header.p_vaddr);
+              end = std::max<uintptr_t>(end, info->dlpi_addr + header.p_vaddr + header.p_memsz);
+            }
+          }
+          const auto self = reinterpret_cast<uintptr_t>(&IsApiFrame);
+          if (self < begin || self >= end) {
+            return 0;
+          }
+          *static_cast<std::pair<uintptr_t, uintptr_t>*>(out) = {begin, end};
+          return 1;
+        },
+        &result);
+    return result;
+  }();
+  return range;
+}
+
+uintptr_t ThreadStackEnd() {
+  thread_local const uintptr_t end = [] {
+    uintptr_t result = 0;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+      void* begin = nullptr;
+      size_t size = 0;
+      if (pthread_attr_getstack(&attributes, &begin, &size) == 0) {
+        result = reinterpret_cast<uintptr_t>(begin) + size;
+      }
+      pthread_attr_destroy(&attributes);
+    }
+    return result;
+  }();
+  return end;
+}
+
+}  // namespace
+
+size_t Sites::Hash::operator()(const SiteStack& stack) const {
+  uintptr_t hash = 0;
+  for (void* address : stack) {
+    hash = (hash ^ reinterpret_cast<uintptr_t>(address)) * 0x9E3779B97F4A7C15ull;
+  }
+  return hash ^ (hash >> 32);
+}
+
+Sites::Sites() : stacks_(1) {
+  std::tie(libraryBegin_, libraryEnd_) = LibraryRange();
+  stackEnd_ = ThreadStackEnd();
+}
+
+uint32_t Sites::Capture() {
+  struct Frame {
+    Frame* next;
+    void* returnAddress;
+  };
+  SiteStack stack{};
+  size_t depth = 0;
+  const auto* frame = static_cast<const Frame*>(__builtin_frame_address(0));
+  for (int i = 0; i < 32 && depth < stack.size(); ++i) {
+    const auto address = reinterpret_cast<uintptr_t>(frame->returnAddress);
+    if (address < libraryBegin_ || address >= libraryEnd_) {
+      stack[depth++] = frame->returnAddress;
+      if (!IsApiFrame(frame->returnAddress)) {
+        break;
+      }
+    }
+    const auto next = reinterpret_cast<uintptr_t>(frame->next);
+    if (next <= reinterpret_cast<uintptr_t>(frame) || next + sizeof(Frame) > stackEnd_ ||
+        next % alignof(Frame) != 0) {
+      break;
+    }
+    frame = frame->next;
+  }
+  if (depth == 0) {
+    return 0;
+  }
+  const auto [found, isNew] = ids_.emplace(stack, static_cast<uint32_t>(stacks_.size()));
+  if (isNew) {
+    stacks_.push_back(stack);
+  }
+  return found->second;
+}
+
+std::vector<void*> Sites::Stack(uint32_t site) const {
+  std::vector<void*> stack;
+  for (void* address : stacks_[site]) {
+    if (address != nullptr) {
+      stack.push_back(address);
+    }
+  }
+  return stack;
+}
+
+SourceLine Sites::Resolve(uint32_t site) const { return FindKernelLine(Stack(site)); }
+
+}  // namespace aclsim

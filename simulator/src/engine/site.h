@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Call sites: where in the kernel an instruction was issued, cheap to capture and resolved to a line when a report needs it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/fault.h"
+
+namespace aclsim {
+
+// Return addresses inside the kernel library, innermost first: an unoptimised kernel has the API's own frames in between.
+using SiteStack = std::array<void*, 4>;
+
+// The call sites of one core. Site 0 is "unknown".
+class Sites {
+ public:
+  Sites();
+  // Walks the frame pointers up from the caller into code outside of the simulator's library.
+  uint32_t Capture();
+  SourceLine Resolve(uint32_t site) const;
+  std::vector<void*> Stack(uint32_t site) const;
+
+ private:
+  struct Hash {
+    size_t operator()(const SiteStack& stack) const;
+  };
+  std::vector<SiteStack> stacks_;
+  std::unordered_map<SiteStack, uint32_t, Hash> ids_;
+  uintptr_t libraryBegin_ = 0, libraryEnd_ = 0;
+  uintptr_t stackEnd_ = 0;
+};
+
+}  // namespace aclsim
