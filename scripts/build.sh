@@ -12,29 +12,35 @@ Sets up .venv, builds the simulator and the operators, runs each operator over i
 prints the precision table and writes report/precision.json. A second run rebuilds only what changed.
 
   --ops A,B         only these operators, e.g. softmax_grad (default: all)
-  --soc NAME        simulated SoC (default: $ACLGRAD_SOC or Ascend910B2)
-  --device sim|npu  where the cases run (default: sim)
+  --soc NAME        simulated SoC (default: $ACLGRAD_SOC or Ascend910B2); with --device npu the SoC to compile for
+  --device sim|npu  npu: build with the CANN toolkit of ASCEND_HOME_PATH, run the cases on the NPU (default: sim)
   --debug           compile without optimisation, for gdb
   --fast            shorter case grid
   --no-test         build only
+  --pkg             build, then make the installer dist/custom_opp_<vendor>_linux-<arch>.run instead of running the cases
+  --vendor NAME     vendor folder of the installer (default: aclgrad)
   --jobs N          parallel compilations (default: Ninja's choice)
   --help            this text
 TEXT
 }
 
-ops=() build=() test=()
-run_tests=1
+ops=() build=() test=() package=()
+run_tests=1 make_package=0
+device=sim soc=
 while (($#)); do
   # --name=value is --name value.
   if [[ $1 == --*=* ]]; then
     set -- "${1%%=*}" "${1#*=}" "${@:2}"
   fi
   case $1 in
-    --ops | --soc | --device | --jobs)
+    --ops | --soc | --device | --jobs | --vendor)
       (($# > 1)) || fail "$1: a value is missing. Next: scripts/build.sh --help"
       ;;&
     --ops) IFS=', ' read -ra ops <<<"$2" && shift 2 ;;
-    --soc | --device) test+=("$1" "$2") && shift 2 ;;
+    --soc) soc=$2 && shift 2 ;;
+    --device) device=$2 && shift 2 ;;
+    --vendor) package+=("$1" "$2") && shift 2 ;;
+    --pkg) make_package=1 && shift ;;
     --jobs) build+=("$1" "$2") && shift 2 ;;
     --debug) build+=("$1") && shift ;;
     --fast) test+=("$1") && shift ;;
@@ -44,9 +50,36 @@ while (($#)); do
   esac
 done
 
+if ((make_package && ${#ops[@]})); then
+  fail "--pkg packs all operators. Next: leave --ops out"
+fi
+
+chosen=(--device "$device" ${soc:+--soc "$soc"})
+package+=("${chosen[@]}")
+case $device in
+  sim) test+=("${chosen[@]}") ;;
+  npu)
+    build+=("${chosen[@]}")
+    test+=(--device npu)
+    # Said before anything is installed.
+    [[ -n ${ASCEND_HOME_PATH:-} ]] || fail "--device npu: ASCEND_HOME_PATH is not set, so no CANN toolkit can be found. Next: \
+source <CANN>/set_env.sh, or leave --device out to build for the simulator"
+    ;;
+  *) fail "--device: got $device, want sim or npu. Next: scripts/build.sh --help" ;;
+esac
+
 need_compiler
 set_up test
-"$venv/bin/aclgrad" build "${ops[@]}" "${build[@]}"
-if ((run_tests)); then
+if [[ $device == npu ]]; then
+  # The cases run with what was just built, whatever is installed.
+  log=$("$venv/bin/aclgrad" build "${ops[@]}" "${build[@]}" | tee /dev/stderr)
+  ASCEND_CUSTOM_OPP_PATH=$(sed -n 's/^built //p' <<<"$log")
+  export ASCEND_CUSTOM_OPP_PATH
+else
+  "$venv/bin/aclgrad" build "${ops[@]}" "${build[@]}"
+fi
+if ((make_package)); then
+  "$venv/bin/aclgrad" package "${package[@]}" --output "$root/dist"
+elif ((run_tests)); then
   "$venv/bin/aclgrad" test "${ops[@]}" "${test[@]}" --report "$root/report"
 fi

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import platform
 import re
 import shlex
@@ -30,7 +31,7 @@ from aclgrad.call import AttrValue
 from aclgrad.codegen.examples import CPP_TYPES, braces, example, literal
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
-from aclgrad.runtime.toolkit import Toolkit, checkout, find_toolkit
+from aclgrad.runtime.toolkit import OPAPI, Toolkit, checkout, find_toolkit
 from aclgrad.soc import DEFAULT_SOC, FAMILIES, Family, family_of
 from aclgrad.spec import Attr, KernelAttr, OpSpec
 
@@ -96,8 +97,12 @@ def package(
             f"vendor: got {vendor!r}, want a letter, then letters, digits, _ and - (64 at most)"
         )
     families = _families(socs)
-    toolkit = find_toolkit(device)
-    folder = source or (_vendor_folder(toolkit) if device == "sim" else _npu_folder(vendor))
+    if device == "sim":
+        toolkit = find_toolkit("sim")
+        folder = source or toolkit.opapi.parents[2]
+    else:
+        folder = source or _npu_folder(vendor)
+        toolkit = _npu_toolkit(folder)
     arch = platform.machine()
     specs = all_specs()
     packed = _packed(folder, families, specs, device)
@@ -121,8 +126,16 @@ def _families(socs: Iterable[str]) -> list[Family]:
     return list(dict.fromkeys(chosen)) or list(FAMILIES)
 
 
-def _vendor_folder(toolkit: Toolkit) -> Path:
-    return toolkit.opapi.parents[2]
+def _npu_toolkit(folder: Path) -> Toolkit:
+    """The CANN toolkit that the operators were built with: its headers are what counts here."""
+    root = Path(os.environ.get("ASCEND_HOME_PATH") or "")
+    if not (root / "include" / "acl" / "acl.h").is_file():
+        raise ToolkitError(
+            f"package --device npu: ASCEND_HOME_PATH is {str(root)!r}, which has no"
+            " include/acl/acl.h. Next: source <CANN>/set_env.sh"
+        )
+    opapi = folder / "op_api" / "lib" / OPAPI
+    return Toolkit("npu", root, root / "lib64", (root / "include",), root / "opp", opapi)
 
 
 def _npu_folder(vendor: str) -> Path:
@@ -181,7 +194,7 @@ def _packed(
 def _built_files(folder: Path, socs: Sequence[str], arch: str) -> dict[str, bytes]:
     """Files of a vendor folder, kernels and configuration of other SoCs left out."""
     needed = [
-        "op_api/lib/libcust_opapi.so",
+        f"op_api/lib/{OPAPI}",
         f"{_TBE}/op_tiling/lib/linux/{arch}/libcust_opmaster_rt2.0.so",
     ]
     for library in needed:

@@ -259,7 +259,7 @@ make_links() { # FOLDER
   local path root
   root=$(realpath -- "$1") || return 1
   for path in "${!link_targets[@]}"; do
-    if [[ -z ${sums[$path]:-} || $(realpath -m -- "$root/${path%/*}/${link_targets[$path]}") != "$root"/* ]]; then
+    if [[ -z ${sums[$path]:-} || ${link_targets[$path]} == /* || $(realpath -m -- "$root/${path%/*}/${link_targets[$path]}") != "$root"/* ]]; then
       printf '%s: a link that leaves the package\n' "$path"
       return 1
     fi
@@ -469,11 +469,18 @@ exchange() {
   local aside=$transaction/aside
   if [[ -d $2 ]]; then
     mv -T -- "$2" "$aside" || return 1
-    mv -T -- "$1" "$2" || { mv -T -- "$aside" "$2" && return 1; }
-  else
-    cp -p -- "$2" "$aside" && mv -fT -- "$1" "$2" || return 1
+    if ! mv -T -- "$1" "$2"; then
+      mv -T -- "$aside" "$2"
+      return 1
+    fi
+    mv -T -- "$aside" "$1" && return 0
+    mv -T -- "$2" "$1" && mv -T -- "$aside" "$2"
+    return 1
   fi
-  mv -T -- "$aside" "$1"
+  cp -p -- "$2" "$aside" && mv -fT -- "$1" "$2" || return 1
+  mv -T -- "$aside" "$1" && return 0
+  mv -fT -- "$aside" "$2"
+  return 1
 }
 
 # apply TOOL [exchange|move A B]...: all of them or none. The tool makes the renames in one go, and an exchange without a moment
@@ -678,7 +685,7 @@ self_test() {
   }
   output=$(ASCEND_CUSTOM_OPP_PATH=$vendor_dir${ASCEND_CUSTOM_OPP_PATH:+:$ASCEND_CUSTOM_OPP_PATH} \
     LD_LIBRARY_PATH=$vendor_dir/op_api/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-    timeout -k 5 300 "$vendor_dir/bin/self_test" 2>&1 </dev/null)
+    timeout --foreground -k 5 300 "$vendor_dir/bin/self_test" 2>&1 </dev/null)
   status=$?
   case $status in
     0) say "$output" ;;
@@ -741,7 +748,6 @@ install_package() {
     fail "$vendor $version does not work here; the state before this run is restored. Next: read the lines above"
   fi
   trap '' INT TERM HUP
-  journal done
   made=()
   drop_transaction
   trap 'exit 130' INT
@@ -776,7 +782,6 @@ uninstall_package() {
   if ! apply "$vendor_dir/bin/switch" "${plan[@]}" move "$vendor_dir" "$transaction/old"; then
     write_failed "cannot rename $vendor_dir" ""
   fi
-  journal done
   drop_transaction
   folder=$vendors
   rmdir -- "$folder" 2>/dev/null
