@@ -25,7 +25,8 @@ typedef struct aclsimLaunchStats {
 } aclsimLaunchStats;
 
 // Options: "soc" (Ascend910B2, ...), "mode" (checked | fast), "threads" (host threads, 0 = all), "cores" (vector cores, 0 =
-// all of the SoC). Returns 0, or 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream
+// all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
+// off, else a seed: every pipe runs as late as the synchronisation allows). Returns 0, or 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream
 // has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
@@ -33,6 +34,15 @@ ACLSIM_API const char* aclsimGetOption(const char* name);
 
 ACLSIM_API void aclsimResetStats(void);
 ACLSIM_API void aclsimGetStats(aclsimLaunchStats* stats);
+
+// What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
+// {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
+//  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],
+//  "detail","advice","soc","tiling","tilingKey","count","text"}.
+// A launch with an error among them fails (507035); hints never fail one. core is -1 for a host program's mistake. The string
+// lives until the next call on this thread. ACLGRAD_SIM_REPORT names a file that gets every new finding as a line of JSON.
+ACLSIM_API const char* aclsimFindings(void);
+ACLSIM_API void aclsimClearFindings(void);
 
 // JSON of the SoC table row ({"name":..., "npuArch":..., ...}); NULL name = the current SoC. NULL for an unknown SoC.
 ACLSIM_API const char* aclsimSocJson(const char* name);
@@ -44,6 +54,16 @@ ACLSIM_API const char* aclsimSocNames(void);
 ACLSIM_API int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim,
                                       uint64_t tilingKey, void* const* args,
                                       const uint64_t* argBytes, size_t argCount, void* stream);
+
+// libregister.so: JSON of what the operator libraries that this process has loaded itself registered:
+// {"ops": [{"type", "tiling", "inferShape", "defined", "socs", "attrs", "inputs", "outputs", "config" or "why"}],
+// "tilingData": [{"op", "data": {"class", "bytes", "fields"}}]}. soc is a short name, "ascend910b". The string lives until the
+// next call on this thread.
+ACLSIM_API const char* aclsimDescribeOps(const char* soc);
+
+// libregister.so: throws std::runtime_error that names a function that an operator's sources call and do not define. Tiling and
+// inference report it like any exception of the operator's.
+ACLSIM_API void aclsimMissingFunction(const char* name);
 
 // libnnopbase.so: runs the registered tiling function of opType for the current SoC, without data and without a launch.
 // Writes a JSON object {"op","soc","blockDim","tilingKey","workspaceBytes","tiling":{...fields...}} to json. Returns 0,

@@ -8,8 +8,12 @@
 
 #include "ascendc/half.h"
 
+#ifdef ACLSIM_TPL_LIST  // the list of entries and instances is read from the preprocessed text, where these words stay
+#define ASCENDC_TPL_KERNEL
+#else
 #define __aicore__
 #define __global__ __attribute__((visibility("default")))
+#endif
 #define __gm__
 #define __ubuf__
 #define __cbuf__
@@ -39,8 +43,9 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #endif
 
-// The values of ORIG_DTYPE_<INPUT> and of the ge::DataType enumeration. Unit-test headers of public operators define some of
-// them too.
+// The values of ORIG_DTYPE_<INPUT>, as macros because kernels compare them in #if. Kernel compiles only: op_host code knows the
+// same names as enumerators of ge::DataType. Unit-test headers of public operators define some of them too.
+#if defined(__CCE_AICORE__) || defined(__NPU_ARCH__)
 #ifndef DT_FLOAT
 #define DT_FLOAT 0
 #endif
@@ -95,3 +100,4 @@
 #ifndef FORMAT_ND
 #define FORMAT_ND 2
 #endif
+#endif  // a kernel compile

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "exe_graph/runtime/shape.h"
+#include "exe_graph/runtime/storage_shape.h"
 #include "graph/error_codes.h"
 #include "graph/types.h"
 #include "log/dlog.h"
@@ -29,6 +30,10 @@ auto GetOpInfo(const T* context) -> decltype(context->GetNodeName(), std::string
   if (name == nullptr || typeText == name) return typeText;
   return typeText + ":" + name;
 }
+
+// A name for a %s, whichever way it is held.
+inline const char* GetSafeStr(const char* text) { return text; }
+inline const char* GetSafeStr(const std::string& text) { return text.c_str(); }
 
 std::string ToString(ge::DataType type);
 std::string ToString(ge::Format format);
@@ -53,6 +58,10 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
     }                                                                         \
   } while (0)
 
+#define D_OP_LOGD(op, ...) OP_HOST_LOG_(DLOG_DEBUG, op, __VA_ARGS__)
+#define D_OP_LOGI(op, ...) OP_HOST_LOG_(DLOG_INFO, op, __VA_ARGS__)
+#define D_OP_LOGW(op, ...) OP_HOST_LOG_(DLOG_WARN, op, __VA_ARGS__)
+#define D_OP_LOGE(op, ...) OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__)
 #define OP_LOGD(op, ...) OP_HOST_LOG_(DLOG_DEBUG, op, __VA_ARGS__)
 #define OP_LOGI(op, ...) OP_HOST_LOG_(DLOG_INFO, op, __VA_ARGS__)
 #define OP_LOGW(op, ...) OP_HOST_LOG_(DLOG_WARN, op, __VA_ARGS__)
@@ -62,6 +71,9 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
     OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__);                    \
     ReportOpError(Ops::Base::GetOpInfo(op).c_str(), __VA_ARGS__); \
   } while (0)
+
+// Adds to the error message; code is a number like "E89999".
+#define REPORT_INNER_ERR_MSG(code, ...) ReportOpError(code, __VA_ARGS__)
 
 #define OP_CHECK_IF(condition, log, returnExpr) \
   do {                                          \
@@ -79,7 +91,7 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
     }                                            \
   } while (0)
 
-// Errors with a fixed shape: which parameter, what it is, what it should be.
+// Errors with a fixed shape: which parameter, what it is, and what it should be or why it is wrong.
 #define OP_LOGE_SHOULD_BE_(op, what, name, got, want)                    \
   OP_LOGE(op, "parameter %s has incorrect " what " %s, it should be %s", \
           std::string(name).c_str(), std::string(got).c_str(), std::string(want).c_str())
@@ -88,23 +100,65 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
           std::string(got).c_str(), std::string(reason).c_str())
 #define OP_LOGE_FOR_INVALID_SHAPE(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "shape", name, got, want)
-#define OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(op, name, got, reason) \
-  OP_LOGE_BECAUSE_(op, "shape", name, got, reason)
-#define OP_LOGE_FOR_INVALID_SHAPES_WITH_REASON(op, names, got, reason) \
-  OP_LOGE_BECAUSE_(op, "shapes", names, got, reason)
 #define OP_LOGE_FOR_INVALID_SHAPEDIM(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "shape dim", name, got, want)
-#define OP_LOGE_FOR_INVALID_DTYPE(op, name, got, want) \
-  OP_LOGE_SHOULD_BE_(op, "dtype", name, got, want)
-#define OP_LOGE_FOR_INVALID_DTYPE_WITH_REASON(op, name, got, reason) \
-  OP_LOGE_BECAUSE_(op, "dtype", name, got, reason)
-#define OP_LOGE_FOR_INVALID_DTYPES_WITH_REASON(op, names, got, reason) \
-  OP_LOGE_BECAUSE_(op, "dtypes", names, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPESIZE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "shape size", name, got, want)
 #define OP_LOGE_FOR_INVALID_FORMAT(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "format", name, got, want)
+#define OP_LOGE_FOR_INVALID_DTYPE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "dtype", name, got, want)
 #define OP_LOGE_FOR_INVALID_VALUE(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "value", name, got, want)
+#define OP_LOGE_FOR_INVALID_TENSORNUM(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "number of tensors", name, got, want)
+#define OP_LOGE_FOR_INVALID_LISTSIZE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "list size", name, got, want)
+#define OP_LOGE_FOR_INVALID_STRIDE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "stride", name, got, want)
+#define OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shape", name, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPES_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shapes", name, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPEDIM_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shape dim", name, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPEDIMS_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shape dims", name, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPESIZE_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shape size", name, got, reason)
+#define OP_LOGE_FOR_INVALID_SHAPESIZES_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "shape sizes", name, got, reason)
+#define OP_LOGE_FOR_INVALID_FORMAT_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "format", name, got, reason)
+#define OP_LOGE_FOR_INVALID_FORMATS_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "formats", name, got, reason)
+#define OP_LOGE_FOR_INVALID_DTYPE_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "dtype", name, got, reason)
+#define OP_LOGE_FOR_INVALID_DTYPES_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "dtypes", name, got, reason)
+#define OP_LOGE_FOR_INVALID_TENSORNUMS_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "numbers of tensors", name, got, reason)
 #define OP_LOGE_FOR_INVALID_VALUE_WITH_REASON(op, name, got, reason) \
   OP_LOGE_BECAUSE_(op, "value", name, got, reason)
+#define OP_LOGE_FOR_INVALID_VALUES_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "values", name, got, reason)
+#define OP_LOGE_FOR_INVALID_LISTSIZE_WITH_REASON(op, name, got, reason) \
+  OP_LOGE_BECAUSE_(op, "list size", name, got, reason)
+#define OP_LOGE_FOR_INVALID_ARGUMENT_WITH_REASON(op, name, reason) \
+  OP_LOGE(op, "parameter %s is wrong: %s", std::string(name).c_str(), std::string(reason).c_str())
+#define OP_LOGE_WITH_INVALID_INPUT(op, name) \
+  OP_LOGE(op, "input %s is wrong", std::string(name).c_str())
+#define OP_LOGE_WITH_INVALID_INPUT_SHAPE(op, index, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "shape", std::to_string(index), got, want)
+#define OP_LOGE_WITH_INVALID_INPUT_SHAPESIZE(op, index, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "shape size", std::to_string(index), got, want)
+#define OP_LOGE_WITH_INVALID_INPUT_FORMAT(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "format", name, got, want)
+#define OP_LOGE_WITH_INVALID_INPUT_DTYPE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "dtype", name, got, want)
+#define OP_LOGE_WITH_INVALID_ATTR(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "value", name, got, want)
+#define OP_LOGE_WITH_INVALID_ATTR_SIZE(op, name, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "size", name, got, want)
 
 #endif  // LOG_LOG_H_

@@ -51,6 +51,8 @@ struct ParamRecord {
   FollowType followType = FollowType::ALL;
   bool autoContiguous = false;
   bool valueDepend = false;
+  bool scalar = false;
+  bool scalarList = false;
 };
 
 enum class AttrKind { kBool, kFloat, kInt, kString, kListBool, kListFloat, kListInt, kListListInt };

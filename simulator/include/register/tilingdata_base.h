@@ -34,6 +34,8 @@ class TilingDef {
   // Copies the fields; does nothing when capacity is too small.
   void SaveToBuffer(void* data, size_t capacity) const;
   const std::vector<FieldInfo>& GetFieldInfo() const { return fields_; }
+  // The object behind field number index when that is a nested struct, else nullptr.
+  const TilingDef* Nested(size_t index) const;
   const char* GetTilingClassName() const { return class_name_; }
   size_t GetDataSize() const { return data_size_; }
   // Moves the fields to memory that somebody else owns; values so far are lost.
@@ -63,6 +65,9 @@ class CTilingDataClassFactory {
  public:
   static CTilingDataClassFactory& GetInstance();
   void RegisterTilingData(const char* opType, TilingDataConstructor constructor);
+  const std::vector<std::pair<ge::AscendString, TilingDataConstructor>>& All() const {
+    return constructors_;
+  }
   // nullptr for an operator without a registered class.
   std::shared_ptr<TilingDef> CreateTilingDataInstance(const char* opType) const;
 

@@ -22,7 +22,15 @@ class KernelTask : public Task {
   bool IsKernel() const override { return true; }
   aclsim::TaskResult Run(const TaskInput& input) const override;
 
+  // One kernel argument: the tensor uses[first], or a list of count tensors from there.
+  struct Argument {
+    size_t first = 0;
+    size_t count = 1;
+    bool list = false;
+  };
+
   const void* entry = nullptr;
+  std::vector<Argument> arguments;
   aclsim::TilingResult tiling;
   std::string tilingText;
   const aclsim::Soc* soc = nullptr;
@@ -41,6 +49,32 @@ void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
   }
 }
 
+// What a kernel gets for a tensor list: the distance to the addresses in bytes, then per tensor a
+// word of rank and index and its dims, then the addresses. Without dims the shape part is one word
+// of rank 0 and count, and a word of ones.
+std::vector<uint64_t> ListWords(const std::vector<TensorUse>& uses, size_t first, size_t count,
+                                const std::vector<uint8_t*>& addrs) {
+  constexpr uint32_t kIndexShift = 32;
+  constexpr uint64_t kNoShape = UINT32_MAX;
+  std::vector<uint64_t> words(1);
+  const bool scalars = count == 0 || uses[first].dims.empty();
+  if (scalars) {
+    words.push_back(static_cast<uint64_t>(count) << kIndexShift);
+    words.push_back(kNoShape);
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      const std::vector<int64_t>& dims = uses[first + i].dims;
+      words.push_back(dims.size() | static_cast<uint64_t>(i) << kIndexShift);
+      words.insert(words.end(), dims.begin(), dims.end());
+    }
+  }
+  words[0] = words.size() * sizeof(uint64_t);
+  for (size_t i = 0; i < count; ++i) {
+    words.push_back(reinterpret_cast<uint64_t>(addrs[first + i]));
+  }
+  return words;
+}
+
 aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   aclsim::KernelLaunch launch;
   launch.opType = name;
@@ -51,10 +85,25 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   launch.soc = soc;
   for (size_t i = 0; i < uses.size(); ++i) {
     uint8_t* addr = input.addrs[i];
-    launch.args.push_back(addr);
     if (addr == nullptr) continue;
     const auto kind = i < inputCount ? aclsim::RegionKind::kInput : aclsim::RegionKind::kOutput;
     launch.regions.push_back({kind, addr, static_cast<uint64_t>(uses[i].Bytes()), uses[i].name});
+  }
+  std::vector<std::unique_ptr<AlignedBytes>> lists;
+  for (const Argument& argument : arguments) {
+    if (!argument.list) {
+      launch.args.push_back(input.addrs[argument.first]);
+      continue;
+    }
+    const std::vector<uint64_t> words =
+        ListWords(uses, argument.first, argument.count, input.addrs);
+    const size_t bytes = words.size() * sizeof(uint64_t);
+    lists.push_back(std::make_unique<AlignedBytes>(bytes));
+    std::memcpy(lists.back()->data(), words.data(), bytes);
+    launch.args.push_back(lists.back()->data());
+    const std::string of = argument.count == 0 ? "" : " of " + uses[argument.first].name;
+    launch.regions.push_back(
+        {aclsim::RegionKind::kInput, lists.back()->data(), bytes, "the tensor list" + of});
   }
   launch.args.push_back(input.workspace);
   if (input.workspace != nullptr) {
@@ -85,7 +134,11 @@ const OpArgGroup* Group(std::initializer_list<OpArgGroup> groups, OpArgRole role
 }
 
 // Tensors of one role, by parameter.
-using Params = std::vector<std::vector<const aclTensor*>>;
+struct Param {
+  std::vector<const aclTensor*> tensors;
+  bool list = false;
+};
+using Params = std::vector<Param>;
 
 bool TensorsOf(const std::string& opType, const OpArgGroup* group, const char* role,
                Params* params) {
@@ -94,10 +147,13 @@ bool TensorsOf(const std::string& opType, const OpArgGroup* group, const char* r
     if (arg.kind == OpArg::Kind::kTensor) {
       const auto* tensor = static_cast<const aclTensor*>(arg.pointer);
       params->emplace_back();
-      if (tensor != nullptr) params->back().push_back(tensor);
+      if (tensor != nullptr) params->back().tensors.push_back(tensor);
     } else if (arg.kind == OpArg::Kind::kTensorList) {
       const auto* list = static_cast<const aclTensorList*>(arg.pointer);
-      params->emplace_back(list->GetData(), list->GetData() + list->Size());
+      params->emplace_back();
+      if (list == nullptr) continue;
+      params->back().tensors.assign(list->GetData(), list->GetData() + list->Size());
+      params->back().list = true;
     } else {
       OP_LOGE(ACLNN_ERR_INNER, "%s: %s %zu is not a tensor", opType.c_str(), role, params->size());
       return false;
@@ -119,9 +175,9 @@ aclsim::TensorArg ToTensorArg(const aclTensor& tensor) {
 
 std::vector<std::vector<aclsim::TensorArg>> ToTensorArgs(const Params& params) {
   std::vector<std::vector<aclsim::TensorArg>> args;
-  for (const auto& param : params) {
+  for (const Param& param : params) {
     args.emplace_back();
-    for (const aclTensor* tensor : param) args.back().push_back(ToTensorArg(*tensor));
+    for (const aclTensor* tensor : param.tensors) args.back().push_back(ToTensorArg(*tensor));
   }
   return args;
 }
@@ -215,38 +271,50 @@ bool Pack(const std::string& opType, std::initializer_list<OpArgGroup> groups, P
 }
 
 bool AllEmpty(const Params& params) {
-  for (const auto& param : params) {
-    for (const aclTensor* tensor : param) {
+  for (const Param& param : params) {
+    for (const aclTensor* tensor : param.tensors) {
       if (!tensor->IsEmpty()) return false;
     }
   }
   return true;
 }
 
+bool AddUse(const ExecutorState& state, const aclTensor* tensor, const std::string& name,
+            KernelTask* task) {
+  TensorUse use;
+  const std::string own = state.NameOf(tensor);
+  if (!MakeUse(tensor, name, &use)) return false;
+  if (!use.rowMajor) {
+    OP_LOGE(ACLNN_ERR_INNER,
+            "%s: parameter %s (%s) is a strided view; make it contiguous with l0op::Contiguous",
+            task->name.c_str(), name.c_str(), own.c_str());
+    return false;
+  }
+  use.name = name;
+  task->uses.push_back(std::move(use));
+  return true;
+}
+
+void AddAbsent(const std::string& name, KernelTask* task) {
+  task->arguments.push_back({task->uses.size(), 1, false});
+  task->uses.emplace_back();
+  task->uses.back().name = name;
+}
+
 // The views of one role as the kernel gets them, one argument per parameter.
 bool AddUses(const ExecutorState& state, const Params& params, const std::string* names,
              KernelTask* task) {
   for (size_t i = 0; i < params.size(); ++i) {
-    TensorUse use;
-    if (params[i].size() > 1) {
-      OP_LOGE(ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
-              "%s: parameter %s has %zu tensors; kernels with tensor lists cannot be launched yet",
-              task->name.c_str(), names[i].c_str(), params[i].size());
-      return false;
+    const Param& param = params[i];
+    if (!param.list && param.tensors.empty()) {
+      AddAbsent(names[i], task);
+      continue;
     }
-    if (!params[i].empty()) {
-      const aclTensor* tensor = params[i][0];
-      const std::string own = state.NameOf(tensor);
-      if (!MakeUse(tensor, names[i], &use)) return false;
-      if (!use.rowMajor) {
-        OP_LOGE(ACLNN_ERR_INNER,
-                "%s: parameter %s (%s) is a strided view; make it contiguous with l0op::Contiguous",
-                task->name.c_str(), names[i].c_str(), own.c_str());
-        return false;
-      }
+    task->arguments.push_back({task->uses.size(), param.tensors.size(), param.list});
+    for (size_t j = 0; j < param.tensors.size(); ++j) {
+      const std::string name = param.list ? names[i] + "[" + std::to_string(j) + "]" : names[i];
+      if (!AddUse(state, param.tensors[j], name, task)) return false;
     }
-    use.name = names[i];
-    task->uses.push_back(std::move(use));
   }
   return true;
 }
@@ -289,7 +357,9 @@ aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
   const size_t definedInputs = kernel.names.size() - packed.outputs.size();
   const size_t outputNames = std::max(definedInputs, packed.inputs.size());
   if (!AddUses(state, packed.inputs, kernel.names.data(), task.get())) return ACLNN_ERR_INNER;
-  while (task->uses.size() < outputNames) task->uses.emplace_back();
+  while (task->arguments.size() < outputNames) {
+    AddAbsent(kernel.names[task->arguments.size()], task.get());
+  }
   task->inputCount = task->uses.size();
   if (!AddUses(state, packed.outputs, kernel.names.data() + outputNames, task.get())) {
     return ACLNN_ERR_INNER;
@@ -308,8 +378,8 @@ aclnnStatus InferShape(uint32_t opType, std::initializer_list<OpArgGroup> groups
   status = aclsim::RunInferShape(*candidates[0].entry, &packed.call);
   if (status != ACLNN_SUCCESS) return status;
   for (size_t i = 0; i < packed.outputs.size(); ++i) {
-    for (size_t j = 0; j < packed.outputs[i].size(); ++j) {
-      auto* tensor = const_cast<aclTensor*>(packed.outputs[i][j]);
+    for (size_t j = 0; j < packed.outputs[i].tensors.size(); ++j) {
+      auto* tensor = const_cast<aclTensor*>(packed.outputs[i].tensors[j]);
       const aclsim::TensorArg& arg = packed.call.outputs[i][j];
       tensor->SetViewShape(arg.origin);
       tensor->SetOriginalShape(arg.origin);

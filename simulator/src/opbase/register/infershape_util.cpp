@@ -5,6 +5,7 @@
 #include "log/log.h"
 #include "op_common/op_host/infershape_broadcast_util.h"
 #include "op_common/op_host/infershape_elewise_util.h"
+#include "op_common/op_host/infershape_reduce_util.h"
 
 namespace Ops {
 namespace Base {
@@ -39,6 +40,30 @@ bool BroadcastShape(const std::vector<const gert::Shape*>& shapes, gert::Shape* 
   }
   *out = result;
   return true;
+}
+
+ge::graphStatus InferShape4Reduce(gert::InferShapeContext* context) {
+  const gert::Shape* in = context->GetInputShape(0);
+  const gert::Tensor* axes = context->GetInputTensor(1);
+  gert::Shape* out = context->GetOutputShape(0);
+  const gert::RuntimeAttrs* attrs = context->GetAttrs();
+  OP_CHECK_NULL_WITH_CONTEXT(context, in);
+  OP_CHECK_NULL_WITH_CONTEXT(context, axes);
+  OP_CHECK_NULL_WITH_CONTEXT(context, out);
+  OP_CHECK_NULL_WITH_CONTEXT(context, attrs);
+  const bool* keep = attrs->GetBool(0);
+  const bool keepDims = keep != nullptr && *keep;
+  const auto count = static_cast<int32_t>(axes->GetShapeSize());
+  switch (axes->GetDataType()) {
+    case ge::DT_INT32:
+      return ReduceDims<int32_t>(in, axes, count, keepDims, out);
+    case ge::DT_INT64:
+      return ReduceDims<int64_t>(in, axes, count, keepDims, out);
+    default:
+      OP_LOGE(context, "axes have dtype %s, want DT_INT32 or DT_INT64",
+              ToString(axes->GetDataType()).c_str());
+      return ge::GRAPH_FAILED;
+  }
 }
 
 ge::graphStatus InferShape4Broadcast(gert::InferShapeContext* context, size_t inputNum) {

@@ -138,9 +138,16 @@ Blob DefaultBlob(const ops::AttrRecord& attr) {
   return nullptr;
 }
 
+void FillPrivateAttrs(const gert::OpImplEntry& op, gert::RuntimeAttrs* attrs) {
+  for (const gert::PrivateAttr& attr : op.privateAttrs) {
+    attrs->Append(attr.value ? attr.value() : nullptr);
+  }
+}
+
 bool FillAttrs(const gert::OpImplEntry& op, const OpCall& call, gert::RuntimeAttrs* attrs) {
   if (!op.def.has_value()) {
     for (const AttrArg& arg : call.attrs) attrs->Append(UntypedBlob(arg));
+    FillPrivateAttrs(op, attrs);
     return true;
   }
   const std::vector<ops::OpAttrDef>& defs = op.def->Attrs();
@@ -168,6 +175,7 @@ bool FillAttrs(const gert::OpImplEntry& op, const OpCall& call, gert::RuntimeAtt
     }
     attrs->Append(std::move(blob));
   }
+  FillPrivateAttrs(op, attrs);
   return true;
 }
 

@@ -49,6 +49,14 @@ OpParamDef& OpParamDef::ValueDepend(Option valueDepend) {
 OpParamDef& OpParamDef::ValueDepend(Option valueDepend, DependScope) {
   return ValueDepend(valueDepend);
 }
+OpParamDef& OpParamDef::Scalar() {
+  record_.scalar = true;
+  return *this;
+}
+OpParamDef& OpParamDef::ScalarList() {
+  record_.scalarList = true;
+  return *this;
+}
 OpParamDef& OpParamDef::AutoContiguous() {
   record_.autoContiguous = true;
   return *this;
@@ -64,8 +72,6 @@ OpParamDef& OpParamDef::DataTypeForBinQuery(std::vector<ge::DataType>) { return 
 OpParamDef& OpParamDef::FormatForBinQuery(std::vector<ge::Format>) { return *this; }
 OpParamDef& OpParamDef::UnknownShapeFormat(std::vector<ge::Format>) { return *this; }
 OpParamDef& OpParamDef::IgnoreContiguous() { return *this; }
-OpParamDef& OpParamDef::Scalar() { return *this; }
-OpParamDef& OpParamDef::ScalarList() { return *this; }
 OpParamDef& OpParamDef::To(ge::DataType) { return *this; }
 OpParamDef& OpParamDef::To(const char*) { return *this; }
 OpParamDef& OpParamDef::Version(uint32_t) { return *this; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <deque>
 
 #include "register/op_def_factory.h"
@@ -105,6 +106,14 @@ gert::OpImplEntry* FindOp(PackageId package, const std::string& type) {
   if (package >= tables.packages.size()) return nullptr;
   const auto found = tables.packages[package].find(type);
   return found == tables.packages[package].end() ? nullptr : found->second.get();
+}
+
+std::vector<const gert::OpImplEntry*> AllOps() {
+  Tables& tables = AllTables();
+  const std::lock_guard<std::mutex> lock(tables.mutex);
+  std::vector<const gert::OpImplEntry*> entries;
+  for (const auto& [type, entry] : tables.packages[0]) entries.push_back(entry.get());
+  return entries;
 }
 
 bool ResolveOp(const ops::OpDef& def, const std::string& socShortName, ResolvedOp* resolved,
@@ -216,13 +225,45 @@ OpImplRegisterV2& OpImplRegisterV2::OutputShapeDependOnCompute(std::initializer_
 }
 // Graph mode only.
 OpImplRegisterV2& OpImplRegisterV2::InferShapeRange(InferShapeRangeKernelFunc) { return *this; }
-OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t*) { return *this; }
-OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t*, int64_t) { return *this; }
-OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t*, const ge::char_t*) {
+
+namespace {
+
+template <typename T>
+std::function<std::unique_ptr<uint8_t[]>()> Bytes(T value) {
+  return [value] {
+    std::unique_ptr<uint8_t[]> bytes(new uint8_t[sizeof(T)]);
+    std::memcpy(bytes.get(), &value, sizeof(T));
+    return bytes;
+  };
+}
+
+}  // namespace
+
+OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name) {
+  entry_->privateAttrs.push_back({name, nullptr});
   return *this;
 }
-OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t*, ge::float32_t) { return *this; }
-OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t*, bool) { return *this; }
+OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name, int64_t value) {
+  entry_->privateAttrs.push_back({name, Bytes(value)});
+  return *this;
+}
+OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name, const ge::char_t* value) {
+  const std::string text = value;
+  entry_->privateAttrs.push_back({name, [text] {
+                                    std::unique_ptr<uint8_t[]> bytes(new uint8_t[text.size() + 1]);
+                                    std::memcpy(bytes.get(), text.c_str(), text.size() + 1);
+                                    return bytes;
+                                  }});
+  return *this;
+}
+OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name, ge::float32_t value) {
+  entry_->privateAttrs.push_back({name, Bytes(value)});
+  return *this;
+}
+OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name, bool value) {
+  entry_->privateAttrs.push_back({name, Bytes(value)});
+  return *this;
+}
 
 }  // namespace gert
 

@@ -2,6 +2,7 @@
 // Operators that have registered themselves, one table per operator package.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,12 @@
 
 namespace gert {
 
+// An attribute that the definition does not have: it comes after the others.
+struct PrivateAttr {
+  std::string name;
+  std::function<std::unique_ptr<uint8_t[]>()> value;  // makes its default; empty without one
+};
+
 struct OpImplEntry {
   std::string type;
   std::optional<ops::OpDef> def;
@@ -22,6 +29,7 @@ struct OpImplEntry {
   bool outputTypeIsFirstInputs = false;
   OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
   size_t maxTilingDataSize = 2048;
+  std::vector<PrivateAttr> privateAttrs;
   OpImplRegisterV2::TilingParseFunc tilingParse = nullptr;
   OpImplRegisterV2::CompileInfoCreatorFunc createCompileInfo = nullptr;
   OpImplRegisterV2::CompileInfoDeleterFunc deleteCompileInfo = nullptr;
@@ -53,6 +61,9 @@ class PackageScope {
 
 // nullptr when nothing of this type was registered there. Entries live as long as the process.
 gert::OpImplEntry* FindOp(PackageId package, const std::string& type);
+
+// Every operator that libraries registered in the process itself, by type.
+std::vector<const gert::OpImplEntry*> AllOps();
 
 // An operator's parameters on one SoC, with the SoC's own configuration applied.
 struct ResolvedOp {

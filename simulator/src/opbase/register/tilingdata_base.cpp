@@ -21,6 +21,13 @@ size_t TilingDef::AddStruct(const char* name, TilingDef* nested) {
   return offset;
 }
 
+const TilingDef* TilingDef::Nested(size_t index) const {
+  for (const auto& [nested, offset] : nested_) {
+    if (fields_[index].count == 0 && fields_[index].offset == offset) return nested;
+  }
+  return nullptr;
+}
+
 void TilingDef::Finish(const char* className, bool allocate) {
   class_name_ = className;
   Align(8);

@@ -144,6 +144,20 @@ AscendString TypeUtils::DataTypeToAscendString(const DataType& dataType) {
   return row == nullptr ? "DT_UNDEFINED" : row->name;
 }
 
+DataType TypeUtils::AscendStringToDataType(const AscendString& text) {
+  for (const TypeRow& row : kTypes) {
+    if (text == row.name) return row.type;
+  }
+  return DT_UNDEFINED;
+}
+
+bool TypeUtils::GetDataTypeLength(DataType dataType, uint32_t& length) {
+  const int size = GetSizeByDataType(dataType);
+  if (size <= 0 || size >= kDataTypeSizeBitOffset) return false;
+  length = static_cast<uint32_t>(size);
+  return true;
+}
+
 AscendString::AscendString(const char_t* name)
     : AscendString(name, name == nullptr ? 0 : std::strlen(name)) {}
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node of a graph, as far as op_host code names it. The simulator has no graph mode: nothing makes one.
+#ifndef GRAPH_OPERATOR_H_
+#define GRAPH_OPERATOR_H_
+
+#include <sstream>
+#include <string>
+
+#include "graph/ascend_string.h"
+#include "graph/error_codes.h"
+#include "graph/types.h"
+
+namespace ge {
+
+class Operator {
+ public:
+  Operator() = default;
+  explicit Operator(const char_t* type) : type_(type) {}
+  Operator(const char_t* name, const char_t* type) : name_(name), type_(type) {}
+
+  graphStatus GetName(AscendString& name) const {
+    name = name_;
+    return GRAPH_SUCCESS;
+  }
+  graphStatus GetOpType(AscendString& type) const {
+    type = type_;
+    return GRAPH_SUCCESS;
+  }
+
+ private:
+  AscendString name_;
+  AscendString type_;
+};
+
+}  // namespace ge
+
+#endif  // GRAPH_OPERATOR_H_

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclsimDescribeOps: what the operator libraries of this process have registered, as JSON. Builds of operators that come as
+// sources read their dtype columns, attributes and tiling structs from it.
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <stdexcept>
+
+#include "aclsim/aclsim.h"
+#include "graph/utils/type_utils.h"
+#include "opbase/register/registry.h"
+#include "register/tilingdata_base.h"
+
+namespace aclsim {
+namespace {
+
+std::string Quote(const char* text) {
+  std::string quoted = "\"";
+  for (const char* c = text; *c != '\0'; ++c) {
+    if (*c == '"' || *c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(*c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\u%04x", *c);
+      quoted += code;
+    } else {
+      quoted += *c;
+    }
+  }
+  return quoted + "\"";
+}
+std::string Quote(const std::string& text) { return Quote(text.c_str()); }
+std::string Quote(const ge::AscendString& text) { return Quote(text.GetString()); }
+const char* Word(bool value) { return value ? "true" : "false"; }
+
+template <typename Items, typename Text>
+std::string List(const Items& items, const Text& text) {
+  std::string list = "[";
+  for (const auto& item : items) list += (list.size() == 1 ? "" : ", ") + text(item);
+  return list + "]";
+}
+
+const char* OptionName(ops::Option option) {
+  switch (option) {
+    case ops::REQUIRED:
+      return "required";
+    case ops::DYNAMIC:
+      return "dynamic";
+    default:
+      return "optional";
+  }
+}
+
+std::string Number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.17g", value);
+  // JSON has no spelling for these; a default of that kind is not shown.
+  return std::isdigit(static_cast<unsigned char>(text[std::string(text).size() - 1])) != 0 ? text
+                                                                                           : "null";
+}
+
+std::string Param(const ops::ParamRecord& param) {
+  return "{\"name\": " + Quote(param.name) + ", \"kind\": " + Quote(OptionName(param.type)) +
+         ", \"dtypes\": " +
+         List(
+             param.dataTypes,
+             [](ge::DataType type) { return Quote(ge::TypeUtils::DataTypeToAscendString(type)); }) +
+         ", \"anyOf\": " + Word(param.dataTypeList) + ", \"formats\": " +
+         List(param.formats, [](ge::Format format) { return Quote(ge::GetFormatName(format)); }) +
+         ", \"valueDepend\": " + Word(param.valueDepend) + ", \"scalar\": " + Word(param.scalar) +
+         ", \"scalarList\": " + Word(param.scalarList) + "}";
+}
+
+std::string Default(const ops::AttrRecord& attr) {
+  const auto integer = [](int64_t value) { return std::to_string(value); };
+  if (!attr.hasDefault) return "null";
+  switch (attr.kind) {
+    case ops::AttrKind::kBool:
+      return Word(attr.intValue != 0);
+    case ops::AttrKind::kInt:
+      return integer(attr.intValue);
+    case ops::AttrKind::kFloat:
+      return Number(attr.floatValue);
+    case ops::AttrKind::kString:
+      return Quote(attr.stringValue);
+    case ops::AttrKind::kListBool:
+    case ops::AttrKind::kListInt:
+      return List(attr.listInt, integer);
+    case ops::AttrKind::kListFloat:
+      return List(attr.listFloat, [](float value) { return Number(value); });
+    case ops::AttrKind::kListListInt:
+      return List(attr.listListInt,
+                  [&](const std::vector<int64_t>& inner) { return List(inner, integer); });
+  }
+  return "null";
+}
+
+std::string Attr(const ops::OpAttrDef& def) {
+  static const char* const kKinds[] = {"Bool",     "Float",     "Int",     "String",
+                                       "ListBool", "ListFloat", "ListInt", "ListListInt"};
+  const ops::AttrRecord& attr = def.Record();
+  return "{\"name\": " + Quote(attr.name) +
+         ", \"kind\": " + Quote(kKinds[static_cast<size_t>(attr.kind)]) +
+         ", \"required\": " + Word(attr.type == ops::REQUIRED) + ", \"default\": " + Default(attr) +
+         "}";
+}
+
+std::string Op(const gert::OpImplEntry& entry, const std::string& soc) {
+  std::string text = "{\"type\": " + Quote(entry.type) +
+                     ", \"tiling\": " + Word(entry.tiling != nullptr) +
+                     ", \"inferShape\": " + Word(entry.inferShape != nullptr) +
+                     ", \"defined\": " + Word(entry.def.has_value());
+  if (entry.def.has_value()) {
+    const ops::OpDef& def = *entry.def;
+    const auto& configs = def.AiCore().Configs();
+    text += ", \"socs\": " + List(configs, [](const auto& config) { return Quote(config.first); });
+    text += ", \"attrs\": " + List(def.Attrs(), Attr);
+    ResolvedOp resolved;
+    std::string why;
+    if (ResolveOp(def, soc, &resolved, &why)) {
+      text += ", \"inputs\": " + List(resolved.inputs, Param) +
+              ", \"outputs\": " + List(resolved.outputs, Param);
+      std::string lower = soc;
+      std::transform(lower.begin(), lower.end(), lower.begin(), ::tolower);
+      const auto config = configs.find(lower.c_str());
+      text += ", \"config\": {";
+      if (config != configs.end()) {
+        bool first = true;
+        for (const auto& [key, value] : config->second.Config()) {
+          text += (first ? "" : ", ") + Quote(key) + ": " + Quote(value);
+          first = false;
+        }
+      }
+      text += "}";
+    } else {
+      text += ", \"why\": " + Quote(why);
+    }
+  }
+  return text + "}";
+}
+
+std::string Struct(const optiling::TilingDef& def) {
+  std::string fields = "[";
+  const std::vector<optiling::FieldInfo>& all = def.GetFieldInfo();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const optiling::TilingDef* nested = def.Nested(i);
+    fields +=
+        std::string(i == 0 ? "" : ", ") + "{\"name\": " + Quote(all[i].name_) +
+        ", \"type\": " + Quote(nested == nullptr ? all[i].dtype_ : nested->GetTilingClassName()) +
+        ", \"offset\": " + std::to_string(all[i].offset) +
+        ", \"count\": " + std::to_string(all[i].count) +
+        (nested == nullptr ? "" : ", \"nested\": " + Struct(*nested)) + "}";
+  }
+  return "{\"class\": " + Quote(def.GetTilingClassName()) +
+         ", \"bytes\": " + std::to_string(def.GetDataSize()) + ", \"fields\": " + fields + "]}";
+}
+
+std::string Describe(const std::string& soc) {
+  std::string ops = List(AllOps(), [&](const gert::OpImplEntry* entry) { return Op(*entry, soc); });
+  std::string structs =
+      List(optiling::CTilingDataClassFactory::GetInstance().All(), [](const auto& registered) {
+        return "{\"op\": " + Quote(registered.first) +
+               ", \"data\": " + Struct(*registered.second()) + "}";
+      });
+  return "{\"ops\": " + ops + ", \"tilingData\": " + structs + "}";
+}
+
+}  // namespace
+}  // namespace aclsim
+
+extern "C" const char* aclsimDescribeOps(const char* soc) {
+  thread_local std::string text;
+  text = aclsim::Describe(soc == nullptr ? "" : soc);
+  return text.c_str();
+}
+
+extern "C" void aclsimMissingFunction(const char* name) {
+  throw std::runtime_error(std::string(name) +
+                           " is defined in none of the operator's sources for this SoC");
+}
