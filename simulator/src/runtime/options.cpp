@@ -11,6 +11,7 @@
 #include <map>
 
 #include "aclsim/aclsim.h"
+#include "engine/finding.h"
 #include "engine/launch.h"
 #include "engine/options.h"
 #include "runtime/errors.h"
@@ -22,6 +23,7 @@ namespace aclsim {
 namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
+constexpr const char* kOptionNames = "soc, mode, threads, cores, autosync or chaos";
 constexpr uint32_t kMaxThreads = 1024;
 // Stands in where soc.json has no memBytes, so that a limit exists there too.
 constexpr uint64_t kUnstatedMemory = 32ULL << 30;
@@ -32,6 +34,8 @@ std::atomic<const Soc*> environmentSoc{nullptr};  // as the last aclInit found i
 std::atomic<int64_t> chosenCores{-1};
 std::atomic<bool> chosenMode{false};
 std::atomic<bool> chosenThreads{false};
+std::atomic<bool> chosenAutoSync{false};
+std::atomic<bool> chosenChaos{false};
 
 struct Counters {
   std::atomic<uint64_t> launches{0};
@@ -67,6 +71,23 @@ bool ParseMode(const char* text, const char* what, bool* checked, std::string* w
     return false;
   }
   *checked = std::strcmp(text, "checked") == 0;
+  return true;
+}
+
+bool ParseSwitch(const char* text, const char* what, bool* on, std::string* why) {
+  if (std::strcmp(text, "on") != 0 && std::strcmp(text, "off") != 0) {
+    *why = FormatText("%s is \"%.32s\", want on or off", what, text);
+    return false;
+  }
+  *on = std::strcmp(text, "on") == 0;
+  return true;
+}
+
+bool ParseSeed(const char* text, const char* what, uint32_t* seed, std::string* why) {
+  if (!ParseCount(text, INT32_MAX, what, seed, why)) {
+    *why = FormatText("%s is \"%.32s\", want 0 (off) or a seed up to %d", what, text, INT32_MAX);
+    return false;
+  }
   return true;
 }
 
@@ -116,8 +137,24 @@ int32_t SetOption(const Api& api, const std::string& name, const char* value) {
     chosenCores = number;
     return 0;
   }
-  return api.Fail(ACL_ERROR_INVALID_PARAM,
-                  "unknown option \"%.32s\", want soc, mode, threads or cores", name.c_str());
+  if (name == "autosync") {
+    if (!ParseSwitch(value, "autosync", &checked, &why)) {
+      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+    }
+    chosenAutoSync = true;
+    SetAutoSync(checked);
+    return 0;
+  }
+  if (name == "chaos") {
+    if (!ParseSeed(value, "chaos", &number, &why)) {
+      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+    }
+    chosenChaos = true;
+    SetChaosSeed(number);
+    return 0;
+  }
+  return api.Fail(ACL_ERROR_INVALID_PARAM, "unknown option \"%.32s\", want %s", name.c_str(),
+                  kOptionNames);
 }
 
 std::string SocJson(const Soc& soc) {
@@ -177,6 +214,18 @@ int32_t ApplyEnvironment(std::string* why) {
       return ACL_ERROR_INVALID_PARAM;
     }
     SetHostThreadCount(number);
+  }
+  if (const char* text = Environment("ACLGRAD_SIM_AUTOSYNC"); text != nullptr && !chosenAutoSync) {
+    if (!ParseSwitch(text, "ACLGRAD_SIM_AUTOSYNC", &checked, why)) {
+      return ACL_ERROR_INVALID_PARAM;
+    }
+    SetAutoSync(checked);
+  }
+  if (const char* text = Environment("ACLGRAD_SIM_CHAOS"); text != nullptr && !chosenChaos) {
+    if (!ParseSeed(text, "ACLGRAD_SIM_CHAOS", &number, why)) {
+      return ACL_ERROR_INVALID_PARAM;
+    }
+    SetChaosSeed(number);
   }
   if (const char* text = Environment("ACLGRAD_SIM_CORES"); text != nullptr && chosenCores < 0) {
     const std::string what = "ACLGRAD_SIM_CORES (vector cores of " + soc->name + ")";
@@ -244,9 +293,13 @@ const char* aclsimGetOption(const char* name) {
       value = std::to_string(aclsim::HostThreadCount());
     } else if (option == "cores") {
       value = std::to_string(aclsim::VectorCoreCount());
+    } else if (option == "autosync") {
+      value = aclsim::AutoSync() ? "on" : "off";
+    } else if (option == "chaos") {
+      value = std::to_string(aclsim::ChaosSeed());
     } else {
-      return api.Fail(ACL_ERROR_INVALID_PARAM,
-                      "unknown option \"%.32s\", want soc, mode, threads or cores", name);
+      return api.Fail(ACL_ERROR_INVALID_PARAM, "unknown option \"%.32s\", want %s", name,
+                      aclsim::kOptionNames);
     }
     text = aclsim::KeepForCaller(aclsim::ReturnedText::kOption, std::move(value));
     return 0;
@@ -275,6 +328,17 @@ void aclsimGetStats(aclsimLaunchStats* stats) {
   stats->kernelNanos = counters.kernelNanos;
   stats->blockDim = counters.blockDim;
 }
+
+const char* aclsimFindings() {
+  const char* text = "[]";
+  Enter("aclsimFindings", [&](const Api&) -> int32_t {
+    text = aclsim::KeepForCaller(aclsim::ReturnedText::kFindings, aclsim::FindingsJson());
+    return 0;
+  });
+  return text;
+}
+
+void aclsimClearFindings() { aclsim::ClearFindings(); }
 
 const char* aclsimSocJson(const char* name) {
   const char* text = nullptr;
