@@ -24,7 +24,7 @@ prints the precision table and writes report/precision.json. A second run rebuil
 TEXT
 }
 
-ops=() build=() test=() package=()
+ops=() build=() test=() package=() vendor=()
 run_tests=1 make_package=0
 device=sim soc=
 while (($#)); do
@@ -39,7 +39,7 @@ while (($#)); do
     --ops) IFS=', ' read -ra ops <<<"$2" && shift 2 ;;
     --soc) soc=$2 && shift 2 ;;
     --device) device=$2 && shift 2 ;;
-    --vendor) package+=("$1" "$2") && shift 2 ;;
+    --vendor) vendor=("$1" "$2") && shift 2 ;;
     --pkg) make_package=1 && shift ;;
     --jobs) build+=("$1" "$2") && shift 2 ;;
     --debug) build+=("$1") && shift ;;
@@ -50,9 +50,8 @@ while (($#)); do
   esac
 done
 
-if ((make_package && ${#ops[@]})); then
-  fail "--pkg packs all operators. Next: leave --ops out"
-fi
+((!make_package || !${#ops[@]})) || fail "--pkg packs all operators. Next: leave --ops out"
+((make_package || !${#vendor[@]})) || fail "--vendor names the package's folder. Next: add --pkg"
 
 chosen=(--device "$device" ${soc:+--soc "$soc"})
 package+=("${chosen[@]}")
@@ -79,7 +78,7 @@ else
   "$venv/bin/aclgrad" build "${ops[@]}" "${build[@]}"
 fi
 if ((make_package)); then
-  "$venv/bin/aclgrad" package "${package[@]}" --output "$root/dist"
+  "$venv/bin/aclgrad" package "${package[@]}" "${vendor[@]}" --output "$root/dist"
 elif ((run_tests)); then
   "$venv/bin/aclgrad" test "${ops[@]}" "${test[@]}" --report "$root/report"
 fi

@@ -305,7 +305,7 @@ def _derived(specs: Sequence[OpSpec], socs: Sequence[str]) -> dict[str, bytes]:
 
 
 def _version_info(content: Content, built: bytes, toolkit: Toolkit) -> bytes:
-    """Lines of CANN's file, kept, and ours."""
+    """Our lines, and those of the toolkit's build."""
     if not built:
         built = f"custom_opp_compiler_version={_toolkit_version(toolkit)}\n".encode()
     lines = {
@@ -316,7 +316,7 @@ def _version_info(content: Content, built: bytes, toolkit: Toolkit) -> bytes:
         "socs": ",".join(content.socs),
         "operators": ",".join(content.operators),
     }
-    return built + "".join(f"{key}={value}\n" for key, value in lines.items()).encode()
+    return "".join(f"{key}={value}\n" for key, value in lines.items()).encode() + built
 
 
 def _toolkit_version(toolkit: Toolkit) -> str:

@@ -244,7 +244,8 @@ def test_package_for_an_npu(frozen: Path, bare_toolkit: Path, tmp_path: Path) ->
     )
     assert "self-test skipped: the toolkit that is reachable is the simulator's" in out
     info = (tmp_path / "opp/vendors/aclgrad/version.info").read_text()
-    assert info.startswith("custom_opp_compiler_version=9.1.0\n") and "device=npu\n" in info
+    assert info.startswith("version=") and "device=npu\n" in info
+    assert info.endswith("custom_opp_compiler_version=9.1.0\n")
 
 
 # --- Programs with the package alone ---
