@@ -12,14 +12,11 @@
 
 namespace optiling {
 
+// For messages. Only versions that CANN 8.1 names as well: the later ones are not worth an #ifdef.
 inline const char* SocName(platform_ascendc::SocVersion version) {
   switch (version) {
     case platform_ascendc::SocVersion::ASCEND910B:
       return "ascend910b";
-    case platform_ascendc::SocVersion::ASCEND910_93:
-      return "ascend910_93";
-    case platform_ascendc::SocVersion::ASCEND910_95:
-      return "ascend950";
     case platform_ascendc::SocVersion::ASCEND310P:
       return "ascend310p";
     case platform_ascendc::SocVersion::ASCEND910:

@@ -52,17 +52,16 @@ def find_compiler() -> str | None:
     )
 
 
-def _need(name: str, package: str) -> str:
+def need_tool(name: str) -> str:
+    """Return a build tool. Raises `ToolkitError` that says how to install it."""
     tool = find_tool(name)
     if tool is None:
-        raise ToolkitError(
-            f"{name} is not installed. Next: {sys.executable} -m pip install {package}"
-        )
+        raise ToolkitError(f"{name} is not installed. Next: {sys.executable} -m pip install {name}")
     return tool
 
 
 def _configure(source: Path, folder: Path, debug: bool) -> None:
-    cmake, ninja = _need("cmake", "cmake"), _need("ninja", "ninja")
+    cmake, ninja = need_tool("cmake"), need_tool("ninja")
     build_type = "Debug" if debug else "RelWithDebInfo"
     wanted = {
         "CMAKE_BUILD_TYPE": build_type,
@@ -119,7 +118,7 @@ def build(
         )
     _configure(source, folder, debug)
 
-    command = [_need("ninja", "ninja"), "-C", str(folder)]
+    command = [need_tool("ninja"), "-C", str(folder)]
     if jobs:
         command.append(f"-j{jobs}")
     if ops:

@@ -122,8 +122,22 @@ def build_command(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations; 0 lets Ninja choose.")
     ] = 0,
+    device: Device = DeviceName.sim,
+    soc: Annotated[
+        str | None, typer.Option(help="With --device npu: the SoC to compile for.")
+    ] = None,
 ) -> None:
-    """Build the simulator and the operators of a source checkout."""
+    """Build the simulator and the operators of a source checkout; with --device npu the operators
+    for one SoC, with the CANN toolkit of ASCEND_HOME_PATH.
+    """
+    if device is DeviceName.npu:
+        _build_npu(ops, debug, soc, jobs)
+        return
+    if soc is not None:
+        raise ValueError(
+            "--soc: the simulator's build holds the kernels of every SoC. Next: leave --soc out;"
+            " aclgrad test --soc chooses one"
+        )
     from aclgrad.build import build
 
     with _progress(_out) as bar:
@@ -146,6 +160,19 @@ def build_command(
         _out.print(f"{result.steps} build steps in {result.folder}, no library changed")
     else:
         _out.print(f"up to date: nothing rebuilt in {result.folder}")
+
+
+def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -> None:
+    from aclgrad.cann import build_npu
+
+    if ops or debug:
+        raise ValueError(
+            "build --device npu builds all operators, optimised. Next: leave out --debug and names"
+            " of operators"
+        )
+    vendor = build_npu(soc, jobs=jobs, progress=lambda step: _out.print(step, markup=False))
+    _out.print(f"built {vendor}", markup=False)
+    _out.print(f"next: export ASCEND_CUSTOM_OPP_PATH={vendor}", markup=False)
 
 
 @_command("test")
