@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from aclgrad import __version__, packages
+from aclgrad import __version__, cann, packages
 from aclgrad.build import find_compiler, find_tool
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
@@ -53,7 +53,8 @@ class Finding:
 
 def examine(device: str = "sim") -> list[Finding]:
     """Return all findings. Loads libraries in a child process only."""
-    return [*_python(), *_build_tools(), *libraries(device), *_soc(), *_environment()]
+    own = _cann() if device == "npu" else _soc()
+    return [*_python(), *_build_tools(), *libraries(device), *own, *_environment()]
 
 
 def _python() -> Iterator[Finding]:
@@ -272,6 +273,25 @@ def _digest(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return ""
+
+
+def _cann() -> Iterator[Finding]:
+    """What --device npu needs beside libraries."""
+    try:
+        found = cann.find_cann()
+    except ToolkitError as error:
+        text, _, fix = str(error).removeprefix("build --device npu: ").partition(" Next: ")
+        yield Finding("building with CANN", text, "note", fix)
+    else:
+        style = {"ASC": "find_package(ASC)", "template": "the 8.x project template"}[found.style]
+        text = f"CANN {found.version} at {found.home}, by {style} in {found.modules}"
+        yield Finding("building with CANN", text)
+    devices = sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
+    if devices:
+        yield Finding("NPU", f"{len(devices)} in /dev: {', '.join(devices)}")
+    else:
+        text = "no /dev/davinci*: no driver, or a container that was started without the device"
+        yield Finding("NPU", text, "problem", "npu-smi info; docker run --device /dev/davinci0 ...")
 
 
 def _soc() -> Iterator[Finding]:

@@ -197,3 +197,24 @@ def test_operators_of_a_cann_package(tmp_path: Path) -> None:
     candidate = packages.Candidate(root, "test")
     assert candidate.operators == {"Other": ("ascend910b",), "SoftmaxGrad": ("ascend910b",)}
     assert candidate.version == "8.1.RC1"
+
+
+def test_npu_without_and_with_cann(
+    toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def about(what: str) -> Finding:
+        return next(finding for finding in doctor.examine("npu") if finding.what == what)
+
+    monkeypatch.delenv("ASCEND_HOME_PATH", raising=False)
+    assert about("toolkit").status == "problem" and "set_env.sh" in about("toolkit").fix
+    building = about("building with CANN")
+    assert "ASCEND_HOME_PATH is not set" in building.value and "set_env.sh" in building.fix
+    home = tmp_path / "cann"
+    modules = home / "compiler/tikcpp/ascendc_kernel_cmake"
+    modules.mkdir(parents=True)
+    (modules / "asc-config.cmake").touch()
+    (home / "compiler/version.info").write_text("Version=9.1.0\n")
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(home))
+    building = about("building with CANN")
+    assert building.status == "ok" and "9.1.0" in building.value and str(modules) in building.value
+    assert "libcust_opapi.so" in about("toolkit").value
