@@ -125,12 +125,13 @@ def tool_folder(folder: Path) -> Path:
     return folder
 
 
-# Each call of a tool counts; the one that is chosen fails, or takes the whole run down.
+# Each call of a tool counts; the one that is chosen fails, kills the whole run, or is the first of
+# those that fail.
 _WRAPPER = """#!{bash}
 read -r count < "$TOOL_COUNT"
 printf '%d\\n' "$((++count))" > "$TOOL_COUNT"
 printf '%s\\n' "{name} $*" >> "$TOOL_COUNT.log"
-if ((count == TOOL_STOP)); then
+if ((count == TOOL_STOP)) || [[ $TOOL_HOW == break && $count -gt $TOOL_STOP ]]; then
   [[ $TOOL_HOW != kill ]] || kill -9 0
   printf '%s\\n' "${{TOOL_MESSAGE:-{name}: planted fault}}" >&2
   exit 1

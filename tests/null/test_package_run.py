@@ -318,7 +318,7 @@ def test_foreign_folders_and_files_are_kept(one: Path, two: Path, target: Path) 
         refused(one, path_option(target), *words, match="not made by this installer: theirs.so")
     shutil.rmtree(foreign.parent)
     good(one, path_option(target))
-    for name in ("op_api/mine.so", "mine/deep/file", "scripts/link"):
+    for name in ("op_api/mine.so", "mine/deep/file", "scripts/link", "@", "*", "op_api/lib/]"):
         mine = target / "vendors/tiny" / name
         mine.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith("link"):
@@ -588,6 +588,28 @@ def test_failing_tools_change_nothing(scenario: Scenario, tmp_path: Path) -> Non
     assert 5 < at < 199
 
 
+def test_renames_that_stop_working_lose_nothing(packages: dict[str, Path], tmp_path: Path) -> None:
+    """Where not even the undoing works, the next run has one of the versions, whole."""
+    tools, target = faulty_tools(tmp_path / "tools", ("mv",)), tmp_path / "opp"
+    option = path_option(target)
+    states = []
+    for version in ("2.0", "1.0"):
+        good(packages[version], option)
+        states.append(snapshot(target))
+    kept = 0
+    for at in range(1, 20):
+        status = stopped(packages["2.0"], option, tools=tools, at=at, how="break")
+        if status is None:
+            break
+        assert status == 1
+        kept += (target / "vendors/.tiny.install").exists()
+        # A package with nothing to do here: it only cleans up.
+        run(packages["third"], option, "--upgrade")
+        assert snapshot(target) in states, at
+        good(packages["1.0"], option)
+    assert 3 < at < 19 and kept
+
+
 def test_killed_during_the_self_test(tmp_path: Path) -> None:
     slow = write(tmp_path, content(self_test="#!/usr/bin/env bash\nkill -9 0\n"))
     target = tmp_path / "opp"
@@ -812,6 +834,10 @@ def test_bare_user_installs_and_others_read(one: Path, public_folder: Path) -> N
     assert subprocess.run([*as_nobody, "cat", folder.parent / "config.ini"]).returncode == 0
     done = bare(path_option(public_folder / "roots"), "--uninstall")
     assert done.returncode == 1 and "cannot write" in done.stderr
+    (folder / "version.info").chmod(0o600)
+    command = [*as_nobody, "bash", str(folder / "scripts/uninstall.sh"), "--check"]
+    check = subprocess.run(command, capture_output=True, text=True)
+    assert check.returncode == 1 and "version.info: cannot be read" in check.stderr
 
 
 def test_missing_tool_is_named(one: Path, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ export LC_ALL=C
 shopt -s nullglob dotglob
 
 readonly marker="custom operator package transaction"
+: "${unpacked_kb:=0}"
 action= quiet=0 install_path= target= vendors= vendor_dir= transaction= lock_fd= state= problem= check_folder= interrupted=0
-open_transaction=0 made=() custom_folders=()
+open_transaction=0 undone=1 made=() custom_folders=()
 
 say() { ((quiet)) || printf '%s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
@@ -101,6 +102,7 @@ need_tools() {
 # --- Manifest: lines of `<sha256>  <path>`, as sha256sum -c reads them ---
 
 paths=()
+# Keys begin with a slash: @ and * are no keys, but may be names of files.
 declare -A sums known_folders link_targets=()
 while read -r path link; do
   [[ -z $path ]] || link_targets[$path]=$link
@@ -118,20 +120,20 @@ load_manifest() { # TEXT
       problem="manifest: the line '$line' names no file inside the package"
       return 1
     fi
-    if [[ -n ${sums[$path]:-} ]]; then
+    if [[ -n ${sums[/$path]:-} ]]; then
       problem="manifest: $path is listed twice"
       return 1
     fi
     paths+=("$path")
-    sums[$path]=$sum
+    sums[/$path]=$sum
     folder=$path
     while [[ $folder == */* ]]; do
       folder=${folder%/*}
-      known_folders[$folder]=1
+      known_folders[/$folder]=1
     done
   done <<<"$1"
   for path in "${paths[@]}"; do
-    if [[ -n ${known_folders[$path]:-} ]]; then
+    if [[ -n ${known_folders[/$path]:-} ]]; then
       problem="manifest: $path is a file and a folder"
       return 1
     fi
@@ -140,7 +142,7 @@ load_manifest() { # TEXT
 
 # Prints a line per file of the loaded manifest that is missing, of the wrong kind or damaged.
 differences() { # FOLDER
-  local path target line state=0
+  local path target line state=0 at=0
   local -a regular=()
   for path in "${paths[@]}"; do
     target=${link_targets[$path]:-}
@@ -158,12 +160,21 @@ differences() { # FOLDER
   done
   if ((${#regular[@]})); then
     while IFS= read -r line; do
-      path=${line#*  }
-      if [[ ${line%%  *} != "${sums[$path]}" ]]; then
-        printf '%s: sha256 is %s, want %s\n' "$path" "${line%%  *}" "${sums[$path]}"
+      # A file that cannot be read has no line.
+      while [[ ${regular[at]} != "${line#*  }" ]]; do
+        printf '%s: cannot be read\n' "${regular[at++]}"
+        state=1
+      done
+      path=${regular[at++]}
+      if [[ ${line%%  *} != "${sums[/$path]}" ]]; then
+        printf '%s: sha256 is %s, want %s\n' "$path" "${line%%  *}" "${sums[/$path]}"
         state=1
       fi
-    done < <(cd "$1" && sha256sum -- "${regular[@]}")
+    done < <(cd "$1" && sha256sum -- "${regular[@]}" 2>/dev/null)
+    for path in "${regular[@]:at}"; do
+      printf '%s: cannot be read\n' "$path"
+      state=1
+    done
   fi
   return $state
 }
@@ -182,12 +193,12 @@ foreign() { # FOLDER [PREFIX]
   for entry in "$1"/*; do
     path=${2:-}${entry##*/}
     if [[ -d $entry && ! -L $entry ]]; then
-      if [[ -n ${known_folders[$path]:-} ]]; then
+      if [[ -n ${known_folders[/$path]:-} ]]; then
         foreign "$entry" "$path/"
       else
         printf '%s/\n' "$path"
       fi
-    elif [[ -z ${sums[$path]:-} && $path != manifest.sha256 && $path != install.info ]]; then
+    elif [[ -z ${sums[/$path]:-} && $path != manifest.sha256 && $path != install.info ]]; then
       printf '%s\n' "$path"
     fi
   done
@@ -252,14 +263,14 @@ set_modes() { # FOLDER
   ((!${#plain[@]})) || chmod 644 -- "${plain[@]}" || return 1
   ((!${#executable[@]})) || chmod 755 -- "${executable[@]}" || return 1
   local -a folders=("${!known_folders[@]}")
-  chmod 755 -- "$1" "${folders[@]/#/"$1"/}"
+  chmod 755 -- "$1" "${folders[@]/#/"$1"}"
 }
 
 make_links() { # FOLDER
   local path root
   root=$(realpath -- "$1") || return 1
   for path in "${!link_targets[@]}"; do
-    if [[ -z ${sums[$path]:-} || ${link_targets[$path]} == /* || $(realpath -m -- "$root/${path%/*}/${link_targets[$path]}") != "$root"/* ]]; then
+    if [[ -z ${sums[/$path]:-} || ${link_targets[$path]} == /* || $(realpath -m -- "$root/${path%/*}/${link_targets[$path]}") != "$root"/* ]]; then
       printf '%s: a link that leaves the package\n' "$path"
       return 1
     fi
@@ -280,6 +291,7 @@ check_package() {
     0) ;;
     1) damaged "$report" ;;
     *)
+      [[ $report != *"No space left"* ]] || fail "$check_folder: the disk is full. Next: set TMPDIR to a folder with $((unpacked_kb / 1024 + 1)) MB free"
       # tar's last words say little; what it could not unpack says which files are hit.
       make_links "$check_folder" 2>/dev/null
       damaged "$report"$'\n'"$(differences "$check_folder")"
@@ -429,7 +441,11 @@ lock_vendors() { # 1: make the folder when it is missing
 on_exit() {
   local at
   trap '' INT TERM HUP
-  ((!open_transaction)) || drop_transaction
+  if ((!undone)); then
+    warn "what was there before is kept in $transaction, and put back by the next run"
+  elif ((open_transaction)); then
+    drop_transaction
+  fi
   for ((at = ${#made[@]} - 1; at >= 0; at--)); do
     rmdir -- "${made[at]}" 2>/dev/null
   done
@@ -470,16 +486,16 @@ exchange() {
   if [[ -d $2 ]]; then
     mv -T -- "$2" "$aside" || return 1
     if ! mv -T -- "$1" "$2"; then
-      mv -T -- "$aside" "$2"
+      mv -T -- "$aside" "$2" || undone=0
       return 1
     fi
     mv -T -- "$aside" "$1" && return 0
-    mv -T -- "$2" "$1" && mv -T -- "$aside" "$2"
+    mv -T -- "$2" "$1" && mv -T -- "$aside" "$2" || undone=0
     return 1
   fi
   cp -p -- "$2" "$aside" && mv -fT -- "$1" "$2" || return 1
   mv -T -- "$aside" "$1" && return 0
-  mv -fT -- "$aside" "$2"
+  mv -fT -- "$aside" "$2" || undone=0
   return 1
 }
 
@@ -491,7 +507,7 @@ apply() {
   [[ ! -x $tool ]] || ! "$tool" "$@" 2>/dev/null || return 0
   while (($#)); do
     if ! "$1" "$2" "$3"; then
-      ((!${#undo[@]})) || apply "" "${undo[@]}"
+      ((!${#undo[@]})) || apply "" "${undo[@]}" || undone=0
       return 1
     fi
     if [[ $1 == move ]]; then undo=(move "$3" "$2" "${undo[@]}"); else undo=("$1" "$2" "$3" "${undo[@]}"); fi
@@ -642,6 +658,7 @@ stage() {
     created=${#made[@]}
   fi
   load_manifest "$manifest"
+  [[ $(payload | sha256sum) == "$payload_sha256  -" ]] || fail "$self: the archive is damaged. Next: get the file again; $0 --check names the files"
   report=$(mkdir -- "$new" 2>&1) || write_failed "cannot make $new" "$report"
   report=$(unpack "$new")
   status=$?
@@ -695,6 +712,8 @@ self_test() {
   esac
 }
 
+say_how_to_use() { say "use it: source $(printf %q "$vendor_dir/bin/set_env.bash")"; }
+
 install_package() {
   local had id report plan=() whole=() undo=() before
   find_target
@@ -713,6 +732,7 @@ install_package() {
       before=$(priority)
       if [[ $'\n'$before$'\n' == *$'\n'$vendor$'\n'* ]]; then
         say "$vendor $version is installed in $vendors already, and whole"
+        say_how_to_use
         made=()
         return
       fi
@@ -743,7 +763,7 @@ install_package() {
   trap 'interrupted=1' INT TERM HUP
   if ! self_test || ((interrupted)); then
     trap '' INT TERM HUP
-    apply "$vendor_dir/bin/switch" "${undo[@]}" || fail "the self-test failed, and the state before could not be restored. Next: $0 --uninstall"
+    apply "$vendor_dir/bin/switch" "${undo[@]}" || { undone=0 && fail "the self-test failed, and the state before could not be restored. Next: $0 --uninstall"; }
     ((!interrupted)) || fail "interrupted; the state before this run is restored"
     fail "$vendor $version does not work here; the state before this run is restored. Next: read the lines above"
   fi
@@ -754,7 +774,7 @@ install_package() {
   trap 'exit 143' TERM HUP
   report_conflicts
   if [[ $state == installed ]]; then say "replaced $vendor $had by $version in $vendors"; else say "installed $vendor $version in $vendors"; fi
-  say "use it: source $(printf %q "$vendor_dir/bin/set_env.bash")"
+  say_how_to_use
 }
 
 # --- Uninstall, check, list ---
