@@ -109,7 +109,7 @@ def libraries(device: str) -> Iterator[Finding]:
         text, _, fix = str(error).partition(" Next: ")
         yield Finding("toolkit", text, "problem", fix)
         opp = toolkits.sim_root() / "opp" if device == "sim" else None
-        yield from _packages(packages.look_up(opp))
+        yield from _packages(packages.look_up(opp), device)
         return
     yield Finding("toolkit", f"{toolkit.root} ({_why(device)})")
     yield from _version(toolkit)
@@ -129,7 +129,7 @@ def libraries(device: str) -> Iterator[Finding]:
     else:
         yield Finding("loading", "all libraries load together")
     found = packages.look_up(toolkit.opp)
-    yield from _packages(found)
+    yield from _packages(found, device)
     usable = [candidate for candidate in found if not candidate.problem]
     yield from _operators(usable, toolkit)
     yield from _copies(usable, toolkit)
@@ -170,7 +170,7 @@ def _stale(device: str) -> Iterator[Finding]:
         yield Finding("build", f"{folder} is older than the sources", "note", "aclgrad build")
 
 
-def _packages(found: list[packages.Candidate]) -> Iterator[Finding]:
+def _packages(found: list[packages.Candidate], device: str) -> Iterator[Finding]:
     for number, candidate in enumerate(found, 1):
         name, place = f"package {number}", f"{candidate.root} ({candidate.why})"
         if candidate.problem:
@@ -178,6 +178,10 @@ def _packages(found: list[packages.Candidate]) -> Iterator[Finding]:
             continue
         version = f", version {candidate.version}" if candidate.version else ""
         yield Finding(name, f"{place}: {', '.join(candidate.operators) or 'no kernels'}{version}")
+        if candidate.devices and device not in candidate.devices:
+            other = "an NPU" if device == "sim" else "the simulator"
+            text = f"{candidate.root} has kernels for {other} only"
+            yield Finding("package for another device", text, "problem", _without(candidate.root))
         if candidate.tiling is None:
             text = f"{candidate.root} has no tiling library for {platform.machine()}"
             yield Finding(name, text, "problem", "install the package again, for this machine")

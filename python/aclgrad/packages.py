@@ -46,6 +46,13 @@ class Candidate:
         files = self.root.glob(f"{_TBE}/kernel/*/{op}/*")
         return sorted(path for path in files if path.suffix in (".so", ".o"))
 
+    @cached_property
+    def devices(self) -> frozenset[str]:
+        """Where its kernels run: npu (.o), sim (.so)."""
+        names = {".o": "npu", ".so": "sim"}
+        kernels = self.root.glob(f"{_TBE}/kernel/*/*/*")
+        return frozenset(names[path.suffix] for path in kernels if path.suffix in names)
+
     @property
     def opapi(self) -> Path:
         """Where its library of aclnn functions would be."""

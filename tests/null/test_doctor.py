@@ -176,6 +176,18 @@ def test_config_ini_that_does_not_fit_the_folders(
     assert all(finding.status == "ok" for finding in findings("package"))
 
 
+def test_package_of_the_other_device(
+    toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = vendor(tmp_path / "v", ("Foo", "foo"))
+    for kernel in package.rglob("Foo_*.so"):
+        kernel.rename(kernel.with_suffix(".o"))
+    monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", str(package))
+    assert "for an NPU only" in one("package for another").value
+    mended(one("package for another").fix, monkeypatch)
+    assert not findings("package for another")
+
+
 def test_missing_parts(toolkit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = toolkit / "opp/vendors/aclgrad"
     next(own.rglob("libcust_opmaster_rt2.0.so")).unlink()
