@@ -101,7 +101,7 @@ def package(
         toolkit = find_toolkit("sim")
         folder = source or toolkit.opapi.parents[2]
     else:
-        folder = source or _npu_folder(vendor)
+        folder = source or _npu_folder(vendor, families)
         toolkit = _npu_toolkit(folder)
     arch = platform.machine()
     specs = all_specs()
@@ -138,18 +138,18 @@ def _npu_toolkit(folder: Path) -> Toolkit:
     return Toolkit("npu", root, root / "lib64", (root / "include",), root / "opp", opapi)
 
 
-def _npu_folder(vendor: str) -> Path:
-    """Vendor folder that the toolkit's build has left in this checkout, the newest one."""
+def _npu_folder(vendor: str, families: Sequence[Family]) -> Path:
+    """Vendor folder that `aclgrad build --device npu` has left, the newest of these families."""
     root = checkout()
-    found = sorted(
-        root.glob("build/npu*/**/vendors/*/op_api/lib/libcust_opapi.so") if root else (),
-        key=lambda path: path.stat().st_mtime,
-    )
+    builds = [f"npu-{family.name}/package/packages/vendors/aclgrad" for family in families]
+    places = [root / "build" / build / "op_api" / "lib" / OPAPI for build in builds if root]
+    found = sorted(filter(Path.is_file, places), key=lambda path: path.stat().st_mtime)
     if not found:
+        where = f"{root / 'build'} for {', '.join(f.name for f in families)}" if root else "it"
         raise ToolkitError(
-            "package --device npu: no operators built with a CANN toolkit were found under"
-            f" {root / 'build' if root else 'a source checkout'}. Next: scripts/build.sh --device"
-            f" npu --soc {DEFAULT_SOC}, or --from DIR with the folder vendors/{vendor} of a build"
+            "package --device npu: this needs a checkout in which a CANN toolkit has built the"
+            f" operators, and found none in {where}. Next: scripts/build.sh --device npu --soc"
+            f" {DEFAULT_SOC}, or --from DIR with the folder vendors/{vendor} of a build"
         )
     return found[-1].parents[2]
 

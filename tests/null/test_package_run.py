@@ -371,6 +371,27 @@ def test_install_and_uninstall_leave_nothing(one: Path, target: Path) -> None:
     refused(one, path_option(target), "--uninstall", match="not installed")
 
 
+def test_nothing_is_written_elsewhere(one: Path, two: Path, tmp_path: Path) -> None:
+    places = {name: tmp_path / name for name in ("HOME", "TMPDIR", "PWD", "opp")}
+    for place in places.values():
+        place.mkdir()
+    (places["opp"] / "mine").write_text("mine")
+    before = snapshot(tmp_path)
+    option = path_option(places["opp"])
+    plan = [(one, []), (two, ["--upgrade"]), (two, ["--list"]), (two, ["--check"])]
+    for script, words in [*plan, (two, ["--uninstall"])]:
+        done = subprocess.run(
+            ["bash", str(script), option, *words],
+            cwd=places["PWD"],
+            capture_output=True,
+            env=clean_environment(HOME=str(places["HOME"]), TMPDIR=str(places["TMPDIR"])),
+        )
+        assert done.returncode == 0
+        now = {k: v for k, v in snapshot(tmp_path).items() if not k.startswith("opp/vendors")}
+        assert now == before
+    assert snapshot(tmp_path) == before
+
+
 def test_uninstall_keeps_folders_that_were_there(one: Path, target: Path) -> None:
     target.mkdir(parents=True)
     good(one, path_option(target), "--quiet")

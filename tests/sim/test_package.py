@@ -169,7 +169,8 @@ def test_incomplete_builds_are_refused(
         refuse(r"vendor: got .*want a letter", vendor=name)
     refuse("got 'Ascend1'", socs=["Ascend1"])
     refuse("no operator has a kernel for ascend310b", socs=["Ascend310B1"])
-    refuse("no operators built with a CANN toolkit .*Next: scripts/build.sh", device="npu")
+    monkeypatch.setattr(package, "checkout", lambda: tmp_path)
+    refuse("found none in .*ascend910b.* Next: scripts/build.sh", device="npu")
     copy = tmp_path / "vendor"
     shutil.copytree(frozen / "opp/vendors/aclgrad", copy)
     refuse("ASCEND_HOME_PATH is .*Next: source", device="npu", source=copy)
@@ -214,9 +215,11 @@ def test_a_library_that_does_not_load_is_not_installed(
     assert "libcust_opapi.so" in text and not target.exists()
 
 
-def test_package_for_an_npu(frozen: Path, bare_toolkit: Path, tmp_path: Path) -> None:
+def test_package_for_an_npu(
+    frozen: Path, bare_toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Files of a CANN build, here stand-ins, are packed as they are; nothing is made up."""
-    folder = tmp_path / "build/vendors/mine"
+    folder = tmp_path / "build/npu-ascend910b/package/packages/vendors/aclgrad"
     kernel = folder / TBE / "kernel/ascend910b/softmax_grad/SoftmaxGrad_1.o"
     for path in (
         kernel,
@@ -225,20 +228,24 @@ def test_package_for_an_npu(frozen: Path, bare_toolkit: Path, tmp_path: Path) ->
         folder / f"{TBE}/op_tiling/lib/linux/{ARCH}/libcust_opmaster_rt2.0.so",
         folder / "op_api/lib/libcust_opapi.so",
         folder / "op_proto/inc/op_proto.h",
+        folder / "scripts/uninstall.sh",
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"stand-in {path.name}")
     shutil.copytree(frozen / "opp/vendors/aclgrad/op_api/include", folder / "op_api/include")
     (folder / "version.info").write_text("custom_opp_compiler_version=9.1.0\n")
-    words = ("--device", "npu", "--soc", "Ascend910B2", "--from", str(folder))
-    npu = make(frozen, tmp_path, *words, ASCEND_HOME_PATH=str(bare_toolkit))
-    assert npu["device"] == "npu" and npu["socs"] == ["ascend910b"]
-    names = files_of(str(npu["path"]), "aclgrad")
-    assert kernel.relative_to(folder).as_posix() in names
-    assert f"{TBE}/kernel/config/ascend910b/softmax_grad.json" in names
-    assert not [name for name in names if "310p" in name or name.endswith("ops-info.json")]
+    monkeypatch.setattr(package, "checkout", lambda: tmp_path)
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(bare_toolkit))
+    npu = package.package(tmp_path / "dist", device="npu", socs=["Ascend910B2"])
+    assert npu.device == "npu" and npu.socs == ("ascend910b",)
+    files = files_of(npu.path, "aclgrad")
+    assert files[kernel.relative_to(folder).as_posix()] == b"stand-in SoftmaxGrad_1.o"
+    assert f"{TBE}/kernel/config/ascend910b/softmax_grad.json" in files
+    assert files["op_proto/inc/op_proto.h"] == b"stand-in op_proto.h"
+    assert b"stand-in" not in files["scripts/uninstall.sh"]
+    assert not [name for name in files if "310p" in name or name.endswith("ops-info.json")]
     out = good(
-        Path(str(npu["path"])),
+        Path(npu.path),
         f"--install-path={tmp_path}/opp",
         LD_LIBRARY_PATH=str(bare_toolkit / "lib64"),
     )
@@ -246,6 +253,19 @@ def test_package_for_an_npu(frozen: Path, bare_toolkit: Path, tmp_path: Path) ->
     info = (tmp_path / "opp/vendors/aclgrad/version.info").read_text()
     assert info.startswith("version=") and "device=npu\n" in info
     assert info.endswith("custom_opp_compiler_version=9.1.0\n")
+
+
+@pytest.mark.parametrize("device", ["sim", "npu"])
+def test_self_test_compiles_without_warnings(
+    device: str, toolkit_info: Toolkit, tmp_path: Path
+) -> None:
+    source = tmp_path / "self_test.cpp"
+    source.write_text(package.self_test_source(all_specs(), device, "Ascend910B2"))
+    words = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
+    words += [f"-I{path}" for path in toolkit_info.include_dirs]
+    command = [str(find_compiler()), *words, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
 
 
 # --- Programs with the package alone ---
