@@ -5,23 +5,27 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from enum import Enum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from aclgrad import __version__, dtypes, errors, selection, user_data
+from aclgrad import __version__, dtypes, errors, peer_cli, selection, user_data
 from aclgrad.errors import AclgradError
 from aclgrad.ops import find
 from aclgrad.precision import Report, compare
 from aclgrad.spec import OpSpec
+
+if TYPE_CHECKING:
+    from aclgrad.cases import Case
+    from aclgrad.findings import Run
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,9 +61,49 @@ Dtype = Annotated[str, typer.Option(help="fp32, fp16 or bf16.")]
 Op = Annotated[str, typer.Argument(metavar="OP", help="Operator, e.g. softmax_grad.")]
 Attrs = Annotated[
     list[str] | None,
-    typer.Option("--attr", metavar="NAME=VALUE", help="Attribute as NAME=VALUE; repeatable."),
+    typer.Option("--attr", "--attrs", metavar="NAME=VALUE", help="Attribute as NAME=VALUE; repeatable."),
 ]
 Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
+
+
+class Switch(str, Enum):
+    """On or off."""
+
+    on = "on"
+    off = "off"
+
+
+class FindingsFormat(str, Enum):
+    """Forms of the list of findings."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+
+
+Checks = Annotated[
+    bool | None,
+    typer.Option(
+        "--check/--no-check",
+        help="Run the simulator's checks, or the fast path. [default: $ACLGRAD_SIM_MODE or"
+        " --check]",
+    ),
+]
+AutoSync = Annotated[
+    Switch | None,
+    typer.Option(
+        "--autosync",
+        "--auto-sync",
+        help="Whether the device compiler's automatic synchronisation counts as there. [default:"
+        " $ACLGRAD_SIM_AUTOSYNC or on]",
+    ),
+]
+Chaos = Annotated[
+    int | None,
+    typer.Option(
+        min=0, metavar="SEED", help="Run every pipe as late as its synchronisation allows; 0: off."
+    ),
+]
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -97,7 +141,13 @@ def _progress(console: Console) -> Progress:
     )  # fmt: skip
 
 
-def _open(device: DeviceName, soc: str | None) -> Any:
+def _open(
+    device: DeviceName,
+    soc: str | None,
+    check: bool | None = None,
+    autosync: Switch | None = None,
+    chaos: int | None = None,
+) -> Any:
     from aclgrad.runtime import open_device
     from aclgrad.soc import family_of
 
@@ -110,6 +160,12 @@ def _open(device: DeviceName, soc: str | None) -> Any:
     opened = open_device(device.value)
     if soc is not None:
         opened.set_option("soc", soc)
+    if check is not None:
+        opened.set_option("mode", "checked" if check else "fast")
+    if autosync is not None:
+        opened.set_option("autosync", autosync.value)
+    if chaos is not None:
+        opened.set_option("chaos", str(chaos))
     return opened
 
 
@@ -124,14 +180,22 @@ def build_command(
     ] = 0,
     device: Device = DeviceName.sim,
     soc: Annotated[
-        str | None, typer.Option(help="With --device npu: the SoC to compile for.")
+        str | None, typer.Option(help="With --device npu or a path: the SoC to compile for.")
+    ] = None,
+    only_dtypes: Annotated[
+        str | None,
+        typer.Option("--dtypes", help="With a path: dtypes of the first inputs, e.g. fp32,fp32."),
     ] = None,
 ) -> None:
     """Build the simulator and the operators of a source checkout; with --device npu the operators
-    for one SoC, with the CANN toolkit of ASCEND_HOME_PATH.
+    for one SoC, with the CANN toolkit of ASCEND_HOME_PATH; with a path (an operator's folder with
+    op_kernel and op_host, or a kernel file) that operator for the simulator.
     """
     if device is DeviceName.npu:
         _build_npu(ops, debug, soc, jobs)
+        return
+    if ops and any(map(peer_cli.is_path, ops)):
+        peer_cli.build(ops, _out, soc=soc, dtypes=only_dtypes, debug=debug, jobs=jobs)
         return
     if soc is not None:
         raise ValueError(
@@ -190,6 +254,9 @@ def test_command(
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")] = False,
     seed: Annotated[int, typer.Option(help="Other random values for the same grid.")] = 0,
+    check: Checks = None,
+    autosync: AutoSync = None,
+    chaos: Chaos = None,
     report: Annotated[
         str | None,
         typer.Option(metavar="DIR|FORMATS", help="Folder, or formats like --format."),
@@ -213,7 +280,7 @@ def test_command(
     wanted = dtypes.parse(dtype) if dtype else None
     # Refuse wrong words before a device is opened.
     selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
-    opened = _open(device, soc)
+    opened = _open(device, soc, check, autosync, chaos)
     name = opened.option("soc") or "npu"
     family = family_of(name) if device is DeviceName.sim else None
     chosen = selection.choose(specs, fast=fast, dtype=wanted, names=case or (), family=family)
@@ -231,6 +298,8 @@ def test_command(
         seed,
         fast,
         f"{datetime.now(timezone.utc):%F %R} UTC",
+        opened.option("autosync"),
+        opened.option("chaos") or "0",
     )
     paths = reports.write_formats(folder, kinds, outcomes, conditions)
     failed = [outcome for outcome in outcomes if not outcome.passed]
@@ -292,16 +361,147 @@ def _print_table(rows: list[Any], title: str) -> None:
     Console(highlight=False, width=max(100, _out.width)).print(table)
 
 
+@_command("check")
+def check_command(
+    ops: Ops = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SHAPE", help="This shape, e.g. 4096x512, instead of the case grid; repeatable."
+        ),
+    ] = None,
+    dtype: Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")] = None,
+    dim: Dim = None,
+    attr: Attrs = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only this case of the grid; repeatable."),
+    ] = None,
+    soc: Soc = None,
+    autosync: AutoSync = None,
+    chaos: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEEDS",
+            help="Run each case again with every pipe as late as its synchronisation allows, e.g."
+            " 1,2 or 1-20; the result must be the same.",
+        ),
+    ] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")] = False,
+    seed: Annotated[int, typer.Option(help="Other random values for the same cases.")] = 0,
+    hints: Annotated[
+        bool, typer.Option("--hints/--no-hints", help="List barriers and flags that order nothing.")
+    ] = True,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Show what a program of your own wrote to the file that ACLGRAD_SIM_REPORT named;"
+            " nothing is run.",
+        ),
+    ] = None,
+    form: Annotated[
+        FindingsFormat, typer.Option("--format", help="text, json or sarif.")
+    ] = FindingsFormat.text,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File for the findings.")
+    ] = None,
+) -> None:
+    """Look for faults: memory, queues and flags, pipes and cores that nothing orders, rules of
+    instructions. Exit status 1 when there is an error.
+    """
+    from aclgrad import findings
+    from aclgrad.soc import family_of
+
+    if output is not None:
+        user_data.check_output(output)
+    if report is not None:
+        if ops or shape or case or chaos:
+            raise ValueError(
+                "--report: shows a file and runs nothing. Next: leave out operators, --shape,"
+                " --case and --chaos"
+            )
+        found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
+        conditions: dict[str, str] = {}
+        cases = 0
+    else:
+        specs = selection.operators(ops or [])
+        wanted = dtypes.parse(dtype) if dtype else None
+        seeds = selection.seeds(chaos) if chaos else ()
+        shapes = [user_data.parse_shape(text) for text in shape or ()]
+        if shapes and case:
+            raise ValueError("--shape and --case: both choose what is run; keep one")
+        if (attr or dim is not None) and not shapes:
+            raise ValueError("--attr and --dim: the grid has its own. Next: give a --shape too")
+        if not shapes:
+            # Refuse wrong words before a device is opened.
+            selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
+        attrs = {spec: user_data.parse_attrs(spec, attr or [], dim) for spec in specs}
+        opened = _open(DeviceName.sim, soc, True, autosync, 0)
+        chosen = selection.to_check(
+            attrs, shapes, family_of(opened.option("soc")), wanted, case or (), fast, bool(ops)
+        )
+        runs, conditions = _run_checks(opened, chosen, seed, seeds, chaos, fast)
+        found, cases = findings.merge(runs), len(runs)
+    if not hints:
+        found = [item for item in found if item.finding.severity == findings.ERROR]
+    result = findings.Result(tuple(found), cases, conditions)
+    if output is not None:
+        output.write_text(findings.render(result, form.value), "utf-8")
+        _out.print(f"{output}: {result.verdict}", markup=False)
+    elif form is FindingsFormat.text:
+        findings.print_text(result, _out)
+    else:
+        print(findings.render(result, form.value), end="")
+    if result.errors:
+        raise typer.Exit(1)
+
+
+def _run_checks(
+    opened: Any,
+    chosen: Sequence[tuple[OpSpec, Case, list[str]]],
+    seed: int,
+    seeds: Sequence[int],
+    chaos: str | None,
+    fast: bool,
+) -> tuple[list[Run], dict[str, str]]:
+    from aclgrad.report import Conditions
+    from aclgrad.run import run_case
+
+    soc, autosync = opened.option("soc"), opened.option("autosync")
+    here = Conditions("sim", soc, None, seed, fast, autosync=autosync, chaos=chaos or "0")
+    runs = []
+    with _progress(_err) as bar:
+        task = bar.add_task(f"checking on {soc}", total=len(chosen))
+        for spec, case, words in chosen:
+            outcome = run_case(opened, spec, case, seed, seeds)
+            runs.append(outcome.run(here.repro(case, "check", words)))
+            bar.advance(task)
+    conditions = {"soc": soc, "autosync": autosync}
+    return runs, {**conditions, "chaos": chaos} if chaos else conditions
+
+
 @_command("run")
 def run_command(
     op: Op,
     files: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="FILES...", help="Input tensors (.npy) in the order of the C function."
         ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File for the result (.npy).")],
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", "--save", help="File for the result (.npy; .npz for all)."),
+    ] = None,
+    inputs_first: Annotated[
+        Path | None,
+        typer.Option("--inputs", metavar="FILE", help="Another way to write the first of FILES."),
+    ] = None,
+    outputs: Annotated[
+        str | None,
+        typer.Option(help="With a path: shapes and dtypes of the results, e.g. '2x8:fp32 2:fp32'."),
+    ] = None,
     dim: Dim = None,
     attr: Attrs = None,
     dtype: Annotated[
@@ -315,9 +515,29 @@ def run_command(
     ] = False,
     device: Device = DeviceName.sim,
     soc: Soc = None,
+    check: Checks = None,
+    autosync: AutoSync = None,
+    chaos: Chaos = None,
     as_json: Json = False,
 ) -> None:
-    """Run an operator on your own tensors."""
+    """Run an operator on your own tensors: one of this package, or one that comes as sources."""
+    files = [*([inputs_first] if inputs_first else []), *(files or [])]
+    if peer_cli.is_path(op):
+        peer_cli.run(
+            op,
+            list(map(str, files)),
+            attr or [],
+            _out,
+            lambda: _open(device, soc, check, autosync, chaos),
+            soc=soc,
+            dtype=dtype,
+            outputs=outputs,
+            save=output,
+            as_json=as_json,
+        )
+        return
+    if output is None:
+        raise ValueError("--output is missing: a file for the result. Next: add -o out.npy")
     spec = find(op)
     inputs = user_data.load_inputs(spec, files, dtypes.parse(dtype) if dtype else None)
     attrs = user_data.parse_attrs(spec, attr or [], dim)
@@ -325,7 +545,7 @@ def run_command(
 
     out = result_desc(spec, inputs, dtypes.parse(out_dtype).numpy if out_dtype else None)
     user_data.check_output(output)
-    opened = _open(device, soc)
+    opened = _open(device, soc, check, autosync, chaos)
     result = opened.run(spec, inputs, attrs, out)
     user_data.save(output, result)
     verdict = _judge(spec, inputs, attrs, result) if golden else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from aclgrad.cases import Case, view
 from aclgrad.errors import AclnnError
+from aclgrad.findings import ERROR, Finding, Run
 from aclgrad.precision import Report, compare
 from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Tensor
@@ -37,6 +38,99 @@ class Outcome:
     traffic: float | None = None
     moved_bytes: int = 0
     floor_bytes: int = 0
+    findings: tuple[Finding, ...] = ()
+    launched: bool = False
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings that fail the case."""
+        return tuple(finding for finding in self.findings if finding.severity == ERROR)
+
+    def run(self, repro: str) -> Run:
+        """Return the findings of `aclgrad check`; a failure that no check explains is one too."""
+        found = self.findings
+        if not self.passed and not self.errors:
+            kind = "wrong-result" if self.report else "call-failed"
+            found += (Finding(kind, op=self.case.op, detail=self.message, text=self.message),)
+        return Run(self.case.name, repro, found, self.launched)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A computation and what the checks say about it. ``result`` is None when it failed with
+    ``error``.
+    """
+
+    result: NDArray[Any] | None
+    error: str
+    findings: tuple[Finding, ...]
+
+
+def check_findings(
+    device: Device, op: str, compute: Callable[[], NDArray[Any]], chaos: Sequence[int] = ()
+) -> Checked:
+    """Run ``compute``, and again for each chaos seed: the result has to be the same bit for bit.
+
+    Where a finding has failed the launch, the results that chaos leads to are those without checks.
+    """
+    checked = _attempt(device, compute)
+    if not chaos:
+        return checked
+    found = list(checked.findings)
+    options = {name: device.option(name) or "" for name in ("mode", "chaos")}
+    try:
+        expected = checked
+        if checked.result is None:
+            device.set_option("mode", "fast")
+            expected = _attempt(device, compute)
+        for seed in chaos:
+            device.set_option("chaos", str(seed))
+            late = _attempt(device, compute)
+            known = {finding.key for finding in found}
+            found += [f for f in late.findings if f.severity == ERROR and f.key not in known]
+            if expected.result is None:
+                continue
+            text = late.error if late.result is None else difference(late.result, expected.result)
+            if text:
+                found.append(_chaos_difference(op, device.option("soc") or "", seed, text))
+    finally:
+        for name, value in options.items():
+            device.set_option(name, value)
+    return Checked(checked.result, checked.error, tuple(found))
+
+
+def _attempt(device: Device, compute: Callable[[], NDArray[Any]]) -> Checked:
+    device.clear_findings()
+    try:
+        return Checked(compute(), "", device.findings())
+    except AclnnError as error:
+        return Checked(None, str(error), device.findings())
+
+
+def _chaos_difference(op: str, soc: str, seed: int, text: str) -> Finding:
+    return Finding(
+        "chaos-difference",
+        op=op,
+        soc=soc,
+        detail=f"chaos seed {seed}: {text}",
+        advice="Hardware runs the pipes side by side: wrong numbers now and then. Order the"
+        " instructions by queues, flags or barriers; the other findings name them.",
+    )
+
+
+def difference(got: NDArray[Any], want: NDArray[Any]) -> str:
+    """Say where two arrays of one dtype and shape differ in their bits; empty when they do not."""
+    pairs = [np.ascontiguousarray(a).reshape(-1) for a in (got, want)]
+    size = pairs[0].itemsize
+    first, second = (a.view(np.uint8).reshape(-1, size) for a in pairs)
+    places = np.flatnonzero((first != second).any(axis=1))
+    if not places.size:
+        return ""
+    at = int(places[0])
+    return (
+        f"{places.size} of {pairs[0].size} elements differ from the run in program order, first"
+        f" at {at}: {pairs[0][at]} for {pairs[1][at]}"
+    )
 
 
 def floor_bytes(spec: OpSpec, case: Case) -> int:
@@ -80,17 +174,31 @@ def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
     return spec.evaluate(inputs_of(spec, case, seed), case.call.attrs)
 
 
-def run_case(device: Device, spec: OpSpec, case: Case, seed: int = 0) -> Outcome:
-    """Compute and judge one case. A refused call or a kernel fault is a failed case, not an
-    exception.
+def run_case(
+    device: Device, spec: OpSpec, case: Case, seed: int = 0, chaos: Sequence[int] = ()
+) -> Outcome:
+    """Compute and judge one case. A refused call, a kernel fault or a finding of a check is a
+    failed case, not an exception.
     """
     start = time.perf_counter()
     device.reset_stats()
-    try:
+    before = np.empty(0, np.uint8)
+
+    def compute() -> NDArray[Any]:
+        nonlocal before
         storage, before = execute(device, spec, case, seed)
-    except AclnnError as error:
-        return Outcome(case, False, str(error), time.perf_counter() - start)
+        return storage
+
+    checked = check_findings(device, spec.op, compute, chaos)
+    errors = [finding for finding in checked.findings if finding.severity == ERROR]
+    storage = checked.result
     stats = device.stats()
+    launched = stats is None or stats.launches > 0
+    if storage is None:
+        seconds = time.perf_counter() - start
+        return Outcome(
+            case, False, checked.error, seconds, findings=checked.findings, launched=launched
+        )
     desc = case.call.tensor(spec.output_args[0].name)
     actual = view(storage, desc)
     computed = spec.computed_dtype(case.call).numpy
@@ -106,23 +214,30 @@ def run_case(device: Device, spec: OpSpec, case: Case, seed: int = 0) -> Outcome
         message = (
             f"FAILED: {spoiled} bytes outside the view of the output were overwritten\n{message}"
         )
+    message = "\n".join([*(finding.text or finding.detail for finding in errors), message])
     moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
     floor = floor_bytes(spec, case)
     return Outcome(
         case,
-        report.passed and not spoiled,
+        report.passed and not spoiled and not errors,
         message,
         time.perf_counter() - start,
         report,
         moved / floor if moved and floor else None,
         moved,
         floor,
+        checked.findings,
+        launched,
     )
 
 
 def run_cases(
-    device: Device, spec: OpSpec, cases: Iterable[Case], seed: int = 0
+    device: Device,
+    spec: OpSpec,
+    cases: Iterable[Case],
+    seed: int = 0,
+    chaos: Sequence[int] = (),
 ) -> Iterator[Outcome]:
     """Run cases one after the other."""
     for case in cases:
-        yield run_case(device, spec, case, seed)
+        yield run_case(device, spec, case, seed, chaos)

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from aclgrad.call import AttrValue, Call, TensorDesc
 from aclgrad.cases import Case
 from aclgrad.checks import PARAM_INVALID
 from aclgrad.dtypes import DType
@@ -70,6 +72,69 @@ def choose(
         wanted_dtype = f" has dtype {dtype.alias or dtype.name}" if dtype else " is defined"
         raise ValueError(f"no case{wanted_dtype}; try --dtype fp32 and other operators")
     return Selection(tuple(groups), left_out)
+
+
+def shape_case(
+    spec: OpSpec, shape: tuple[int, ...], dtype: DType, attrs: Mapping[str, AttrValue]
+) -> Case:
+    """Return a case whose tensors all have one shape."""
+    tensors: dict[str, TensorDesc | None] = {
+        arg.name: TensorDesc((1,) if arg.unused else shape, arg.dtypes[0] if arg.dtypes else dtype)
+        for arg in spec.tensors
+    }
+    dims = "x".join(map(str, shape)) or "scalar"
+    words = [f"{name}{value}" for name, value in attrs.items()]
+    return Case("-".join([dtype.alias, dims, *words]), spec.op, Call(tensors, dict(attrs)))
+
+
+def to_check(
+    attrs: Mapping[OpSpec, Mapping[str, AttrValue]],
+    shapes: Sequence[tuple[int, ...]],
+    family: Family,
+    dtype: DType | None = None,
+    names: Sequence[str] = (),
+    fast: bool = False,
+    named: bool = True,
+) -> list[tuple[OpSpec, Case, list[str]]]:
+    """Return cases, each with the words that choose it: of the grid, or of every dtype with the
+    given shapes and attributes. Operators that are not ``named`` only get shapes that they accept.
+    """
+    if not shapes:
+        chosen = choose(tuple(attrs), fast=fast, dtype=dtype, names=names, family=family)
+        return [(spec, case, []) for spec, group in chosen.groups for case in group]
+    found = []
+    for spec, values in attrs.items():
+        for shape in shapes:
+            for kind in (dtype,) if dtype else spec.dtypes_on(family):
+                case = shape_case(spec, shape, kind, values)
+                if named or accepted(spec, case, family):
+                    dims = "x".join(map(str, shape)) or "scalar"
+                    words = ["--shape", dims, "--dtype", kind.alias]
+                    for name, value in values.items():
+                        if value != spec.defaults()[name]:
+                            words += ["--attr", f"{name}={value}"]
+                    found.append((spec, case, words))
+    if not found:
+        asked = ", ".join(spec.op for spec in attrs)
+        raise ValueError(
+            f"--shape: {family.product} ({family.name}) supports none of the shapes and dtypes for"
+            f" {asked}; docs/api lists what it supports"
+        )
+    return found
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """``1,5-7`` -> (1, 5, 6, 7)."""
+    found: list[int] = []
+    for word in text.split(","):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", word.strip())
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= first <= last < 2**31:
+            raise ValueError(
+                f"--chaos: got {word!r}, want seeds from 1 on, such as 7, 1,2,3 or 1-20"
+            )
+        found += range(first, last + 1)
+    return tuple(dict.fromkeys(found))
 
 
 def accepted(spec: OpSpec, case: Case, family: Family) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import platform
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
@@ -22,17 +23,26 @@ class Conditions:
     seed: int = 0
     fast: bool = False
     finished: str = ""
+    autosync: str | None = None
+    chaos: str = "0"
 
-    def repro(self, case: Case) -> str:
-        """Shell command that runs one case again under the same conditions."""
-        words = ["aclgrad", "test", case.op, "--case", case.name]
+    def repro(self, case: Case, command: str = "test", choice: Sequence[str] = ()) -> str:
+        """Shell command that runs one case again under the same conditions. ``choice`` are the
+        words that choose the case, if not its name.
+        """
+        words = ["aclgrad", command, case.op, *(choice or ["--case", case.name])]
         words += ["--soc", self.soc] if self.device == "sim" else ["--device", self.device]
         if self.seed:
             words += ["--seed", str(self.seed)]
         if self.fast:
             words.append("--fast")
-        lead = f"ACLGRAD_SIM_MODE={self.mode} " if self.mode not in (None, "checked") else ""
-        return lead + shlex.join(words)
+        if self.autosync == "off":
+            words += ["--autosync", "off"]
+        if self.chaos != "0":
+            words += ["--chaos", self.chaos]
+        if self.mode == "fast":
+            words.append("--no-check")
+        return shlex.join(words)
 
     def described(self) -> list[tuple[str, str]]:
         """Label and value of each condition, with the versions in use."""
@@ -40,6 +50,8 @@ class Conditions:
             ("SoC", self.soc),
             ("device", {"sim": "simulator", "npu": "NPU"}.get(self.device, self.device)),
             ("mode", self.mode or "not applicable"),
+            *([("automatic synchronisation", "off")] if self.autosync == "off" else []),
+            *([("chaos seed", self.chaos)] if self.chaos != "0" else []),
             ("grid", "fast" if self.fast else "full"),
             ("seed", str(self.seed)),
             ("aclgrad", __version__),

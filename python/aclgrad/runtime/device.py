@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aclgrad.call import AttrValue, TensorDesc, row_major
 from aclgrad.dtypes import DType
 from aclgrad.errors import AclnnError, ToolkitError
+from aclgrad.findings import Finding, parse
 from aclgrad.runtime.library import ALREADY_INITIALISED, AttrC, LaunchStats, Libraries, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor, storage_of
 from aclgrad.runtime.toolkit import find_toolkit
@@ -172,7 +173,7 @@ class Device:
         self.libraries.call("aclrtSetDevice", 0)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set a simulator option: soc, mode, threads, cores."""
+        """Set a simulator option: soc, mode, threads, cores, autosync, chaos."""
         function = self.libraries.optional(self.libraries.acl, "aclsimSetOption")
         if function is None:
             raise ToolkitError(f"option {name}: only the simulator has it. Next: use --device sim")
@@ -204,6 +205,21 @@ class Device:
         stats = LaunchStats()
         function(c.byref(stats))
         return stats
+
+    def clear_findings(self) -> None:
+        """Forget what the checks have found; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimClearFindings")
+        if function is not None:
+            function.argtypes, function.restype = [], None
+            function()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the checks have found since `clear_findings`; nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimFindings")
+        if function is None:
+            return ()
+        function.argtypes, function.restype = [], c.c_char_p
+        return parse(function().decode("utf-8", "replace"))
 
     def soc_names(self) -> list[str]:
         """Names of the SoCs that the simulator knows; empty on an NPU."""
