@@ -104,6 +104,10 @@ class Tensor:
         """Destroy now instead of with the object."""
         self._finalizer()
 
+    def detach(self) -> None:
+        """Leave the destruction to whoever owns the handle now."""
+        self._finalizer.detach()
+
 
 def storage_of(array: NDArray[Any]) -> tuple[NDArray[Any], TensorDesc]:
     """Return an array as a flat storage and a view of it, without a copy where the strides allow

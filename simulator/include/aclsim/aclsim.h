@@ -86,6 +86,20 @@ ACLSIM_API int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* i
                                    size_t outputCount, const aclsimAttr* attrs, size_t attrCount,
                                    char* json, size_t jsonSize);
 
+// libregister.so: runs the shape and dtype inference of an operator whose library this process has loaded itself. Tensors are
+// listed parameter by parameter; inputCounts and outputCounts say how many each has (0: absent, more than 1: a tensor list).
+// Writes [[{"shape": [..], "dtype": n}, ..], ..] to json, a list per output; dtype 28 stands for one that was not inferred.
+// Returns 0, 561001 (inference refused or there is none) or 561003 (no such operator), with the reason in aclGetRecentErrMsg.
+typedef struct aclsimHostTensor {
+  aclsimTensorDesc desc;
+  const void* data;  // values that inference may read; NULL for none
+} aclsimHostTensor;
+ACLSIM_API int32_t aclsimInferShape(const char* opType, const aclsimHostTensor* inputs,
+                                    const uint64_t* inputCounts, size_t inputParams,
+                                    const uint64_t* outputCounts, size_t outputParams,
+                                    const aclsimAttr* attrs, size_t attrCount, char* json,
+                                    size_t jsonSize);
+
 #ifdef __cplusplus
 }
 #endif

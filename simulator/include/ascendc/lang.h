@@ -29,6 +29,9 @@
 #define __in_pipe__(...)
 #define __out_pipe__(...)
 
+#ifndef __bf16  // the device compiler's own word for the type
+#define __bf16 bfloat16_t
+#endif
 #ifndef GM_ADDR
 #define GM_ADDR __gm__ uint8_t*
 #endif

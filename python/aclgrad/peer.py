@@ -1,0 +1,690 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that come as sources from elsewhere: a folder in ops-nn's layout, or one kernel file.
+
+A build makes an operator package of its own in a cache folder, laid out like the toolkit's: the
+host library from op_host, one kernel library per dtype combination from op_kernel, and the aclnn
+functions that CANN would generate from the definition. Nothing in the operator's folder is
+touched.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import itertools
+import json
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from aclgrad.build import find_compiler
+from aclgrad.codegen.render import render, write_if_different
+from aclgrad.peer_api import api_context
+from aclgrad.peer_entry import entries, instances_of
+from aclgrad.peer_sources import (
+    DEVICE_TYPES,
+    Kernel,
+    Missing,
+    PeerError,
+    Sources,
+    Step,
+    cache_root,
+    diagnose,
+    locate,
+    numpy_name,
+    simulator_stem,
+    snake_case,
+)
+from aclgrad.runtime.toolkit import sim_root
+from aclgrad.soc import Family, family_of
+
+VENDOR_OPAPI = "libcust_opapi.so"
+
+_MACROS = {
+    2201: ("__DAV_C220__", "__DAV_C220_VEC__"),
+    2002: ("__DAV_M200__", "__DAV_M200_VEC__"),
+    1001: ("__DAV_C100__",),
+    3510: ("__DAV_C310__", "__DAV_C310_VEC__"),
+}
+"""Architecture words of the device compiler, by __NPU_ARCH__."""
+
+_HOST_HEADERS = (
+    "algorithm",
+    "cmath",
+    "iostream",
+    "map",
+    "set",
+    "sstream",
+    "string",
+    "vector",
+    "graph/utils/type_utils.h",
+    "log/log.h",
+    "register/op_def_registry.h",
+    "register/op_impl_registry.h",
+    "register/tilingdata_base.h",
+    "tiling/platform/platform_ascendc.h",
+    "util/math_util.h",
+)
+_KERNEL_HEADERS = ("kernel_operator.h",)
+"""What nearly every source includes: parsed once."""
+
+_parsing = threading.Lock()
+
+
+@dataclass
+class Builder:
+    """Builds one operator for one SoC family."""
+
+    sources: Sources
+    soc: Family
+    optimise: str = "-O2"
+    debug: bool = True
+    jobs: int = 0
+    cache: Path = field(default_factory=cache_root)
+    toolkit: Path = field(default_factory=sim_root)
+
+    def __post_init__(self) -> None:
+        compiler = find_compiler()
+        if compiler is None:
+            raise PeerError("no C++ compiler found. Next: apt-get install g++, or set CXX")
+        self.compiler = compiler
+        if not (self.toolkit / "lib64" / "libnnopbase.so").is_file():
+            raise PeerError(
+                f"the simulator is not built: no {self.toolkit / 'lib64' / 'libnnopbase.so'}."
+                " Next: aclgrad build"
+            )
+
+    @cached_property
+    def folder(self) -> Path:
+        """The operator's place in the cache: same sources, same place."""
+        key = hashlib.sha256(str(self.sources.root).encode()).hexdigest()[:10]
+        return self.cache / f"{self.sources.name}-{key}"
+
+    @property
+    def package(self) -> Path:
+        """The vendor folder that the simulator loads."""
+        return self.folder / "vendor"
+
+    @property
+    def host_library(self) -> Path:
+        """Definition, inference and tiling."""
+        machine = platform.machine()
+        return (
+            self.package
+            / "op_impl/ai_core/tbe/op_tiling/lib/linux"
+            / machine
+            / "libcust_opmaster_rt2.0.so"
+        )
+
+    @property
+    def api_library(self) -> Path:
+        """The aclnn functions."""
+        return self.package / "op_api" / "lib" / VENDOR_OPAPI
+
+    # -- compiling ------------------------------------------------------------------------------
+
+    def _compile(self, steps: Sequence[Step], what: str) -> None:
+        with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
+            for step, error in zip(steps, pool.map(Step.run, steps), strict=True):
+                if error is not None:
+                    raise self.failure(what, error, step)
+
+    def failure(self, what: str, output: str, step: Step | None = None) -> PeerError:
+        """What a compile lacked, where, and what to do."""
+        missing = diagnose(output)
+        log = self.folder / "error.log"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = shlex.join(step.command) + "\n" if step else ""
+        log.write_text(command + output)
+        lacks = {
+            "header": f"no header {missing.name} in the simulator or around the operator",
+            "api": f"{missing.name} is not known to the simulator",
+            "member": f"{missing.name} is not known to the simulator",
+            "form": f"this form of {missing.name} is not known to the simulator",
+            "symbol": f"{missing.name} is declared but defined nowhere",
+        }.get(missing.kind, missing.message)
+        where = f"{missing.place}: " if missing.place else ""
+        return PeerError(
+            f"{self.sources.name}: {what} does not build: {lacks}\n  {where}{missing.message}\n"
+            f"Next: the compiler's whole output is in {log}",
+            missing,
+        )
+
+    def _flags(
+        self, output: Path, includes: Iterable[Path], extra: Iterable[str]
+    ) -> tuple[str, ...]:
+        paths = [self.toolkit / "include", *includes]
+        return (
+            self.compiler,
+            "-std=c++17",
+            self.optimise,
+            *(["-g"] if self.debug else []),
+            "-fno-omit-frame-pointer",
+            "-fPIC",
+            "-w",
+            "-ffp-contract=off",
+            "-fdiagnostics-color=never",
+            "-fmax-errors=20",
+            *(f"-I{path}" for path in paths),
+            *extra,
+            "-MMD",
+            "-MF",
+            f"{output}.d",
+            "-MT",
+            str(output),
+        )
+
+    def _parsed(self, kind: str, headers: Sequence[str], words: Sequence[str]) -> list[str]:
+        """Words that start a compile from headers which are parsed already."""
+        key = hashlib.sha256(
+            repr((self.compiler, self.optimise, self.debug, self.toolkit, words, headers)).encode()
+        )
+        header = self.cache / "parsed" / f"{kind}-{key.hexdigest()[:10]}.h"
+        with _parsing:
+            write_if_different(header, "".join(f"#include <{name}>\n" for name in headers))
+            output = header.with_name(header.name + ".gch")
+            flags = self._flags(output, [], words)
+            step = Step(output, (*flags, "-x", "c++-header", str(header), "-o", str(output)))
+            error = step.run()
+        if error is not None:
+            raise self.failure("the simulator's headers", error, step)
+        return ["-include", str(header)]
+
+    def _object(self, source: Path, includes: Iterable[Path], extra: Iterable[str]) -> Step:
+        name = re.sub(
+            r"[^\w.]",
+            "_",
+            str(source.relative_to(self.sources.root))
+            if source.is_relative_to(self.sources.root)
+            else source.name,
+        )
+        output = self.folder / "obj" / f"{name}.o"
+        return Step(
+            output, (*self._flags(output, includes, extra), "-c", str(source), "-o", str(output))
+        )
+
+    def _link(
+        self,
+        output: Path,
+        objects: Iterable[Path],
+        libraries: Iterable[str],
+        extra: Iterable[str] = (),
+    ) -> Step:
+        lib64 = self.toolkit / "lib64"
+        return Step(
+            output,
+            (
+                self.compiler,
+                "-shared",
+                *map(str, objects),
+                "-o",
+                str(output),
+                f"-L{lib64}",
+                f"-Wl,-rpath,{lib64}",
+                *libraries,
+                *extra,
+            ),
+        )
+
+    def build_host(self) -> dict[str, Any]:
+        """Build the host library and return what it registers."""
+        if not self.sources.host:
+            raise PeerError(
+                f"{self.sources.root}: no op_host/*_def.cpp, so there is no operator to run."
+                " Next: give the operator's folder, or build the kernel file alone"
+            )
+        words = ["-DLOG_CPP", "-fno-strict-aliasing"]
+        extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]
+        includes = self.sources.host_includes
+        steps = [self._object(source, includes, extra) for source in self.sources.host]
+        others = [self._object(source, includes, extra) for source in self.sources.other_host]
+        self._compile(steps, "op_host")
+        # Tiling for other architectures is part of the operator's build, but nobody asks it here.
+        objects = [step.output for step in steps]
+        objects += [step.output for step in others if step.run() is None]
+        self._link_host(objects)
+        return self.describe()
+
+    def _link_host(self, objects: list[Path]) -> None:
+        """Link op_host. Functions that no source defines become functions that say so."""
+        link = self._link(self.host_library, objects, ("-lregister",))
+        if link.fresh():
+            return
+        stubs = self.folder / "gen" / "missing.cpp"
+        stub_object = self.folder / "obj" / "missing.o"
+        with_stubs = self._link(self.host_library, [*objects, stub_object], ("-lregister",))
+        if with_stubs.fresh():
+            return
+        self._compile([link], "op_host")
+        done = subprocess.run(
+            ["ldd", "-r", str(self.host_library)], capture_output=True, text=True, check=False
+        )
+        missing = sorted(set(re.findall(r"undefined symbol: (\w+)", done.stdout + done.stderr)))
+        if not missing:
+            return
+        names = [_demangle(symbol) for symbol in missing]
+        items = list(zip(missing, names, strict=True))
+        write_if_different(stubs, render("peer_missing.cpp.j2", op=self.sources.name, items=items))
+        flags = self._flags(stub_object, [], ("-c", str(stubs), "-o", str(stub_object)))
+        self._compile([Step(stub_object, flags)], "op_host")
+        self._compile([with_stubs], "op_host")
+
+    def describe(self) -> dict[str, Any]:
+        """What the host library registers; asked in another process, as its code is a guest."""
+        stamp = self.folder / f"describe-{self.soc.name}.json"
+        if stamp.is_file() and stamp.stat().st_mtime_ns >= self.host_library.stat().st_mtime_ns:
+            return dict(json.loads(stamp.read_text()))
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                _DESCRIBE,
+                str(self.toolkit / "lib64" / "libregister.so"),
+                str(self.host_library),
+                self.soc.name,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            reason = (
+                done.stderr.strip() or f"it ended with status {done.returncode}"
+            ).splitlines()[-1]
+            missing = re.search(r"undefined symbol: (\S+)", reason)
+            name = _demangle(missing[1]) if missing else ""
+            raise PeerError(
+                f"{self.sources.name}: op_host does not load: {_demangle_all(reason)}\n"
+                f"Next: nm -uC {self.host_library}",
+                Missing("symbol", name, "", reason) if missing else None,
+            )
+        write_if_different(stamp, done.stdout)
+        os.utime(stamp)
+        return dict(json.loads(done.stdout))
+
+    # -- kernels --------------------------------------------------------------------------------
+
+    def combinations(self, op: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """The dtype columns of an operator: a row of the definition's table each."""
+        params = [*op["inputs"], *op["outputs"]]
+        columns = max((len(param["dtypes"]) for param in params if not param["anyOf"]), default=1)
+        found: list[tuple[str, ...]] = []
+        free = [param["dtypes"] if param["anyOf"] else [None] for param in params]
+        for choice in itertools.islice(itertools.product(*free), 64):
+            for column in range(columns):
+                row = tuple(
+                    chosen
+                    or (param["dtypes"] or ["DT_FLOAT"])[min(column, len(param["dtypes"]) - 1)]
+                    for chosen, param in zip(choice, params, strict=True)
+                )
+                if row not in found:
+                    found.append(row)
+        return found
+
+    def kernel(self, op: Mapping[str, Any], dtypes: tuple[str, ...]) -> Kernel:
+        """The kernel library of one dtype combination, in its place in the package."""
+        stem = simulator_stem(op["type"])
+        name = "_".join([op["type"], *map(numpy_name, dtypes)]) + ".so"
+        return Kernel(
+            op, dtypes, self.package / "op_impl/ai_core/tbe/kernel" / self.soc.name / stem / name
+        )
+
+    def kernel_source(self, op: Mapping[str, Any]) -> Path:
+        """The source file of an operator type: what its definition names, or the only one."""
+        named = op.get("config", {}).get("opFile.value")
+        wanted = [named] if named else []
+        wanted += [snake_case(op["type"]), self.sources.name]
+        by_stem = {path.stem: path for path in self.sources.kernels}
+        for stem in wanted:
+            if stem in by_stem:
+                return by_stem[stem]
+        if len(self.sources.kernels) == 1:
+            return self.sources.kernels[0]
+        raise PeerError(
+            f"{op['type']}: which kernel is its source? op_kernel has"
+            f" {', '.join(sorted(by_stem))}, want"
+            f" {' or '.join(wanted)}. Next: give one file: aclgrad build"
+            f" {self.sources.root}/op_kernel/<file>.cpp"
+        )
+
+    def kernel_includes(self, source: Path) -> list[Path]:
+        """Include path of a kernel.
+
+        Kernels are installed next to each other, one folder per operator with the common headers in
+        ``inc``, and some include each other that way; a folder of links gives them the same view.
+        """
+        common = self.sources.repository / "common" / "inc"
+        wanted = [
+            source.parent,
+            self.sources.repository,
+            common,
+            common / "op_kernel",
+            self.sources.root.parent,
+        ]
+        return [*(path for path in wanted if path.is_dir()), *self._installed_view()]
+
+    def _installed_view(self) -> list[Path]:
+        part = self.sources.part
+        key = hashlib.sha256(str(part).encode()).hexdigest()[:10]
+        tree = self.cache / f"view-{key}"
+        inside = tree / "op" / "sub"
+        if not inside.is_dir():
+            inside.mkdir(parents=True, exist_ok=True)
+            halves = [part] if part == self.sources.repository else [part, self.sources.repository]
+            kernels = [folder for half in halves for folder in sorted(half.glob("*/*/op_kernel"))]
+            links = {folder.parent.name: folder for folder in reversed(kernels)}
+            common = self.sources.repository / "common" / "inc" / "op_kernel"
+            if common.is_dir():
+                links["inc"] = common
+            for name, folder in links.items():
+                try:
+                    (tree / name).symlink_to(folder)
+                except FileExistsError:
+                    continue
+        return [tree / "op", inside]
+
+    def defines(self, op: Mapping[str, Any] | None, dtypes: Sequence[str]) -> list[str]:
+        """The words that the operator compiler passes to a kernel."""
+        words = [
+            f"-D__NPU_ARCH__={self.soc.npu_arch}",
+            f"-D__CCE_AICORE__={self.soc.cce_aicore}",
+            *(f"-D{name}" for name in _MACROS.get(self.soc.npu_arch, ())),
+        ]
+        if op is None:
+            return words
+        for param, dtype in zip([*op["inputs"], *op["outputs"]], dtypes, strict=True):
+            name = param["name"].upper()
+            formats = param["formats"] or ["ND"]
+            layout = formats[0].removeprefix("FORMAT_")
+            words += [
+                f"-DDTYPE_{name}={DEVICE_TYPES.get(dtype, 'void')}",
+                f"-DORIG_DTYPE_{name}={dtype}",
+                f"-DFORMAT_{name}=FORMAT_{layout}",
+            ]
+        return words
+
+    def tiling_header(self, op: Mapping[str, Any], described: Mapping[str, Any]) -> Path | None:
+        """Write the kernel's view of tiling data that op_host declares field by field."""
+        registered = described["tilingData"]
+        if not registered:
+            return None
+        known = set(
+            re.findall(
+                r"^\s*struct (\w+)",
+                (self.toolkit / "include/kernel_tiling/kernel_tiling.h").read_text(),
+                re.MULTILINE,
+            )
+        )
+        structs: dict[str, dict[str, Any]] = {}
+        for item in registered:
+            _add_struct(item["data"], known, structs)
+        own = [item["data"]["class"] for item in registered if item["op"] == op["type"]]
+        if not own and len({item["data"]["class"] for item in registered}) == 1:
+            own = [registered[0]["data"]["class"]]
+        text = render(
+            "peer_tiling.h.j2",
+            op=op["type"],
+            structs=list(structs.values()),
+            default=own[0] if own else None,
+        )
+        path = self.folder / "gen" / f"{simulator_stem(op['type'])}_tiling.h"
+        write_if_different(path, text)
+        return path
+
+    def build_kernel(self, kernel: Kernel, described: Mapping[str, Any]) -> None:
+        """Compile one kernel library."""
+        source = self.kernel_source(kernel.op)
+        includes = self.kernel_includes(source)
+        words = self.defines(kernel.op, kernel.dtypes)
+        tiling = self.tiling_header(kernel.op, described)
+        if tiling is not None:
+            words += ["-include", str(tiling)]
+        stem = simulator_stem(kernel.op["type"])
+        wrapper = self.folder / "gen" / f"{kernel.output.stem}.cpp"
+        entry = self._entry(source, kernel, includes, words)
+        write_if_different(
+            wrapper,
+            render("peer_kernel.cpp.j2", op=kernel.title, kernel=source, symbol=stem, **entry),
+        )
+        parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
+        built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words])
+        self._compile([built], f"kernel {kernel.title}")
+
+    def _object_at(
+        self, source: Path, output: Path, includes: Iterable[Path], words: Iterable[str]
+    ) -> Step:
+        lib64 = self.toolkit / "lib64"
+        command = (
+            *self._flags(output, includes, words),
+            "-shared",
+            str(source),
+            "-o",
+            str(output),
+            f"-L{lib64}",
+            f"-Wl,-rpath,{lib64}",
+            "-lascendcl",
+            "-Wl,-z,defs",
+        )
+        return Step(output, command)
+
+    def build_file(self) -> Path:
+        """Compile a kernel file that comes without op_host."""
+        source = self.sources.kernels[0]
+        output = self.folder / f"{source.stem}.so"
+        extra = ["-x", "c++"] if source.suffix == ".asc" else []
+        step = self._object_at(
+            source, output, self.kernel_includes(source), [*self.defines(None, ()), *extra]
+        )
+        self._compile([step], f"kernel file {source.name}")
+        return output
+
+    def _entry(
+        self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]
+    ) -> dict[str, Any]:
+        wanted = [
+            kernel.op.get("config", {}).get("opInterface.value"),
+            snake_case(kernel.op["type"]),
+            source.stem,
+        ]
+        plain = entries(source.read_text(errors="replace"))
+        chosen = next((plain[name] for name in wanted if name in plain), None)
+        if chosen is not None and chosen.extern_c:
+            return {"entry": chosen, "instances": None, "params": []}
+        listing = self.folder / "gen" / f"{kernel.output.stem}.i"
+        step = Step(
+            listing,
+            (
+                *self._flags(listing, includes, words),
+                "-DACLSIM_TPL_LIST",
+                "-E",
+                "-P",
+                str(source),
+                "-o",
+                str(listing),
+            ),
+        )
+        self._compile([step], f"kernel {kernel.title}")
+        text = listing.read_text(errors="replace")
+        found = entries(text)
+        chosen = next((found[name] for name in wanted if name in found), None)
+        if chosen is None and len(found) == 1:
+            chosen = next(iter(found.values()))
+        if chosen is None:
+            raise PeerError(
+                f"{kernel.title}: {source} has no entry {' or '.join(filter(None, wanted))}; its"
+                " __global__ functions are"
+                f" {', '.join(found) or 'none'}. Next: name the entry like the operator"
+            )
+        if not chosen.template:
+            return {"entry": chosen, "instances": None, "params": []}
+        params, instances = instances_of(text, chosen, kernel)
+        if not instances:
+            raise PeerError(
+                f"{kernel.title}: the entry {chosen.name} is a template without ASCENDC_TPL_SEL,"
+                " so nothing says which"
+                f" instances exist ({source}). Next: add ASCENDC_TPL_ARGS_DECL and ASCENDC_TPL_SEL"
+            )
+        return {"entry": chosen, "instances": instances, "params": params}
+
+    # -- aclnn ----------------------------------------------------------------------------------
+
+    def build_api(self, ops: Sequence[Mapping[str, Any]]) -> list[Path]:
+        """Generate and build aclnn<OpType> of each operator; returns the headers."""
+        include = self.package / "op_api" / "include"
+        headers, objects = [], []
+        for op in ops:
+            context = api_context(op)
+            header = include / "aclnnop" / context["header"]
+            write_if_different(header, render("peer_aclnn.h.j2", **context))
+            source = self.folder / "gen" / f"aclnn_{snake_case(op['type'])}.cpp"
+            write_if_different(source, render("peer_aclnn.cpp.j2", **context))
+            output = self.folder / "obj" / f"{source.stem}.o"
+            flags = (
+                *self._flags(output, [include], ("-fvisibility=hidden",)),
+                "-c",
+                str(source),
+                "-o",
+                str(output),
+            )
+            headers.append(header)
+            objects.append(Step(output, flags))
+        self._compile(objects, "aclnn functions")
+        link = self._link(
+            self.api_library,
+            [step.output for step in objects],
+            ("-lnnopbase", "-lregister", "-lascendcl"),
+        )
+        self._compile([link], "aclnn functions")
+        return headers
+
+
+_DESCRIBE = """
+import ctypes, sys
+register = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_LOCAL)
+register.aclsimDescribeOps.restype = ctypes.c_char_p
+sys.stdout.write(register.aclsimDescribeOps(sys.argv[3].encode()).decode())
+"""
+
+
+def _demangle(symbol: str) -> str:
+    done = subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or symbol
+
+
+def _demangle_all(text: str) -> str:
+    return re.sub(r"_Z\w+", lambda match: _demangle(match[0]), text)
+
+
+def _add_struct(
+    data: Mapping[str, Any], known: set[str], structs: dict[str, dict[str, Any]]
+) -> None:
+    name = data["class"]
+    if name in structs or name in known:
+        return
+    fields: list[dict[str, Any]] = []
+    end, widest = 0, 1
+
+    def pad(offset: int) -> None:
+        # The host aligns nested structs and the whole to 8 bytes, whatever their fields are.
+        if offset > end:
+            name = f"aclsimPadding{len(fields)}"
+            fields.append({"type": "uint8_t", "name": name, "offset": end, "array": offset - end})
+
+    for item in data["fields"]:
+        nested = item.get("nested")
+        if nested is not None:
+            _add_struct(nested, known, structs)
+            alignment, size = 8, nested["bytes"]
+        else:
+            alignment = _SIZES.get(item["type"], 4)
+            size = alignment * item["count"]
+        pad(item["offset"])
+        count = 0 if nested is not None or item["count"] == 1 else item["count"]
+        fields.append({**item, "array": count, "nested": nested is not None})
+        end = item["offset"] + size
+        widest = max(widest, alignment)
+    pad(data["bytes"])
+    structs[name] = {"name": name, "fields": fields, "bytes": data["bytes"]}
+
+
+_SIZES = {
+    **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "float": 4,
+    "double": 8,
+    "bool": 1,
+    "size_t": 8,
+    "int": 4,
+    "char": 1,
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build has made."""
+
+    package: Path
+    ops: tuple[str, ...]
+    headers: tuple[Path, ...]
+    kernels: tuple[Path, ...]
+
+
+def runnable(
+    described: Mapping[str, Any], sources: Sources, soc: Family
+) -> list[Mapping[str, Any]]:
+    """The operators of a host library that this SoC has."""
+    ops = [op for op in described["ops"] if op["defined"]]
+    chosen = [op for op in ops if "inputs" in op]
+    if not chosen:
+        why = "; ".join(
+            f"{op['type']}: {op.get('why', 'it has no OpDef')}" for op in described["ops"]
+        )
+        raise PeerError(
+            f"{sources.name}: no operator for {soc.name}: {why or 'op_host registers nothing'}."
+            " Next: --soc"
+        )
+    return chosen
+
+
+def build(
+    word: str | Path, *, soc: str, dtypes: Sequence[str] = (), jobs: int = 0, optimise: str = "-O2"
+) -> Built:
+    """Build an operator from its sources: all dtype combinations, or the one asked for."""
+    builder = Builder(locate(word), family_of(soc), optimise=optimise, jobs=jobs)
+    if not builder.sources.host:
+        return Built(builder.folder, (), (), (builder.build_file(),))
+    described = builder.build_host()
+    ops = runnable(described, builder.sources, builder.soc)
+    wanted = []
+    for op in ops:
+        rows = builder.combinations(op)
+        chosen = [
+            row
+            for row in rows
+            if not dtypes or [*map(numpy_name, row)][: len(dtypes)] == list(dtypes)
+        ]
+        if not chosen:
+            offered = "; ".join(",".join(map(numpy_name, row)) for row in rows)
+            raise PeerError(
+                f"{op['type']}: no dtype combination {','.join(dtypes)}; its definition has"
+                f" {offered}"
+            )
+        wanted += [builder.kernel(op, row) for row in chosen]
+    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        list(pool.map(lambda kernel: builder.build_kernel(kernel, described), wanted))
+    headers = builder.build_api(ops)
+    return Built(
+        builder.package,
+        tuple(op["type"] for op in ops),
+        tuple(headers),
+        tuple(kernel.output for kernel in wanted),
+    )

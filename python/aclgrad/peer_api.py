@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The aclnn signature that CANN's generator gives to an operator definition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aclgrad import naming
+from aclgrad.peer_sources import PeerError, snake_case
+
+ATTR_TYPES = {
+    "Int": "int64_t ",
+    "Float": "double ",
+    "Bool": "bool ",
+    "String": "const char* ",
+    "ListInt": "const aclIntArray* ",
+    "ListFloat": "const aclFloatArray* ",
+    "ListBool": "const aclBoolArray* ",
+}
+_HOST_ARRAYS = {
+    "DT_INT64": "aclIntArray",
+    "DT_INT32": "aclIntArray",
+    "DT_UINT64": "aclIntArray",
+    "DT_BOOL": "aclBoolArray",
+    "DT_FLOAT": "aclFloatArray",
+}
+
+
+def api_context(op: Mapping[str, Any]) -> dict[str, Any]:
+    """The signature that CANN's generator gives to an operator, and what the body needs."""
+    ins, outs = op["inputs"], op["outputs"]
+    in_names = {item["name"] for item in ins}
+    out_names = {item["name"] for item in outs}
+    params, inputs, outputs, attrs = [], [], [], []
+    for item in ins:
+        name = naming.camel(item["name"]) + ("Ref" if item["name"] in out_names else "")
+        name += "Optional" if item["kind"] == "optional" else ""
+        dtype = (item["dtypes"] or ["DT_INT64"])[0]
+        list_, host = item["kind"] == "dynamic", False
+        c_type = "aclTensorList" if list_ else "aclTensor"
+        if item["scalar"]:
+            c_type, host = "aclScalar", True
+        elif item["scalarList"]:
+            c_type, host = "aclScalarList", True
+        elif item["valueDepend"] and dtype in _HOST_ARRAYS:
+            c_type, host = _HOST_ARRAYS[dtype], True
+        params.append(
+            {
+                "name": name,
+                "type": f"const {c_type}* ",
+                "out": False,
+                "checked": item["kind"] != "optional",
+            }
+        )
+        inputs.append({"name": name, "list": list_, "host": host, "dtype": dtype})
+    for attr in op["attrs"]:
+        if attr["kind"] not in ATTR_TYPES:
+            raise PeerError(
+                f"{op['type']}: attribute {attr['name']} is a {attr['kind']}, which has no aclnn"
+                " type here"
+            )
+        c_type = ATTR_TYPES[attr["kind"]]
+        pointer = c_type.endswith("* ")
+        name = naming.camel(attr["name"]) + ("Optional" if pointer and not attr["required"] else "")
+        value = name
+        if attr["kind"] == "String" and attr["default"] is not None:
+            value = f"({name} == nullptr ? {json.dumps(attr['default'])} : {name})"
+        elif pointer and attr["default"] is not None and attr["kind"] != "String":
+            kind = attr["kind"].removeprefix("List")
+            element = {"Int": "int64_t", "Float": "float", "Bool": "bool"}[kind]
+            items = ", ".join(str(item).lower() for item in attr["default"])
+            size = len(attr["default"])
+            array = f"std::array<{element}, {size}>{{{items}}}.data()"
+            value = f"({name} == nullptr ? plan->Alloc{kind}Array({array}, {size}) : {name})"
+        params.append(
+            {"name": name, "type": c_type, "out": False, "checked": pointer and attr["required"]}
+        )
+        attrs.append({"name": name, "value": value})
+    for item in outs:
+        list_ = item["kind"] == "dynamic"
+        if item["name"] in in_names:
+            name = naming.camel(item["name"]) + "Ref"
+            kind = next(other["kind"] for other in ins if other["name"] == item["name"])
+            outputs.append(
+                {
+                    "name": name + ("Optional" if kind == "optional" else ""),
+                    "list": list_,
+                    "ref": True,
+                }
+            )
+            continue
+        name = "out" if len(outs) == 1 else naming.camel(item["name"]) + "Out"
+        name += "Optional" if item["kind"] == "optional" else ""
+        c_type = "aclTensorList" if list_ else "aclTensor"
+        params.append(
+            {
+                "name": name,
+                "type": f"const {c_type}* ",
+                "out": True,
+                "checked": item["kind"] != "optional",
+            }
+        )
+        outputs.append({"name": name, "list": list_, "ref": False})
+    stem = snake_case(op["type"])
+    return {
+        "op": op,
+        "api": f"aclnn{op['type']}",
+        "header": f"aclnn_{stem}.h",
+        "guard": naming.include_guard(stem),
+        "params": params,
+        "inputs": inputs,
+        "outputs": outputs,
+        "attrs": attrs,
+    }

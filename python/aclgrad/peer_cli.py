@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad build`` and ``aclgrad run`` with a path in place of an operator's name."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from aclgrad.runtime.device import Device
+
+
+def is_path(word: str) -> bool:
+    """Whether a word names sources: a kernel file, or a folder with op_kernel or op_host."""
+    if word.endswith((".cpp", ".asc")) or os.sep in word:
+        return True
+    folder = Path(word)
+    return (folder / "op_kernel").is_dir() or (folder / "op_host").is_dir()
+
+
+def _soc(name: str | None) -> str:
+    from aclgrad.soc import DEFAULT_SOC
+
+    return name or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
+
+
+def build(
+    words: Sequence[str],
+    console: Console,
+    *,
+    soc: str | None,
+    dtypes: str | None,
+    debug: bool,
+    jobs: int,
+) -> None:
+    """Build operators from their sources and say where their package is."""
+    from aclgrad import peer
+    from aclgrad.dtypes import parse
+    from aclgrad.peer_sources import PeerError
+
+    names = [parse(word).name for word in dtypes.split(",")] if dtypes else []
+    for word in words:
+        if not is_path(word):
+            raise PeerError(
+                f"{word}: paths and names of own operators do not mix. Next: one aclgrad build each"
+            )
+        optimise = "-O0" if debug else "-O2"
+        built = peer.build(word, soc=_soc(soc), dtypes=names, jobs=jobs, optimise=optimise)
+        if not built.ops:
+            console.print(f"built {built.kernels[0]}", markup=False)
+            continue
+        console.print(
+            f"{', '.join(built.ops)}: {len(built.kernels)} kernels in {built.package}", markup=False
+        )
+        for header in built.headers:
+            console.print(f"  {header}", markup=False)
+        console.print(
+            f"to call it: export ASCEND_CUSTOM_OPP_PATH={built.package}; or aclgrad run {word}"
+            " --inputs ...",
+            markup=False,
+        )
+
+
+def run(
+    word: str,
+    files: Sequence[str],
+    attrs: Sequence[str],
+    console: Console,
+    open_device: Callable[[], Device],
+    *,
+    soc: str | None,
+    dtype: str | None,
+    outputs: str | None,
+    save: Path | None,
+    as_json: bool,
+) -> None:
+    """Run an operator that comes as sources on files."""
+    from aclgrad import dtypes, peer_run
+
+    kind = dtypes.parse(dtype) if dtype else None
+    inputs = [peer_run.load(name, kind) for name in files]
+    result = peer_run.run(
+        word,
+        inputs,
+        attrs,
+        soc=_soc(soc),
+        outputs=outputs.split() if outputs else (),
+        open_device=open_device,
+    )
+    if save is not None:
+        peer_run.save(save, result)
+    if as_json:
+        found = {
+            name: {"shape": list(array.shape), "dtype": array.dtype.name}
+            for name, array in result.outputs.items()
+        }
+        print(json.dumps({"op": result.op, "outputs": found, "save": str(save) if save else None}))
+        return
+    for name, array in result.outputs.items():
+        console.print(f"{result.op} {name}: {array.dtype.name} {list(array.shape)}", markup=False)
+    if save is not None:
+        console.print(f"saved {save}", markup=False)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclsimInferShape: an operator's inference without a call of it.
+#include <cstring>
+
+#include "aclsim/aclsim.h"
+#include "opbase/register/op_call.h"
+#include "runtime/runtime.h"
+
+namespace {
+
+constexpr int32_t kInferShapeError = 561001;
+constexpr int32_t kNoSuchOperator = 561003;
+
+aclsim::TensorArg ToArg(const aclsimHostTensor& tensor) {
+  aclsim::TensorArg arg;
+  for (uint64_t i = 0; i < tensor.desc.rank; ++i) arg.origin.AppendDim(tensor.desc.dims[i]);
+  arg.storage = arg.origin;
+  arg.dataType = static_cast<ge::DataType>(tensor.desc.dtype);
+  arg.hostData = tensor.data;
+  return arg;
+}
+
+aclsim::AttrArg ToAttr(const aclsimAttr& attr) {
+  using Kind = aclsim::AttrArg::Kind;
+  static constexpr Kind kKinds[] = {Kind::kInt, Kind::kFloat, Kind::kBool, Kind::kString,
+                                    Kind::kListInt};
+  aclsim::AttrArg arg;
+  arg.kind = kKinds[attr.kind];
+  arg.intValue = attr.i;
+  arg.floatValue = attr.f;
+  if (attr.s != nullptr) arg.text = attr.s;
+  if (attr.list != nullptr) arg.listInt.assign(attr.list, attr.list + attr.listSize);
+  return arg;
+}
+
+std::string ToJson(const aclsim::OpCall& call) {
+  std::string text = "[";
+  for (const auto& param : call.outputs) {
+    text += text.size() == 1 ? "[" : ", [";
+    for (size_t i = 0; i < param.size(); ++i) {
+      const gert::Shape& shape = param[i].origin;
+      text += std::string(i == 0 ? "" : ", ") + "{\"shape\": [";
+      for (size_t d = 0; d < shape.GetDimNum(); ++d) {
+        text += (d == 0 ? "" : ", ") + std::to_string(shape.GetDim(d));
+      }
+      text += "], \"dtype\": " + std::to_string(param[i].dataType) + "}";
+    }
+    text += "]";
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+extern "C" int32_t aclsimInferShape(const char* opType, const aclsimHostTensor* inputs,
+                                    const uint64_t* inputCounts, size_t inputParams,
+                                    const uint64_t* outputCounts, size_t outputParams,
+                                    const aclsimAttr* attrs, size_t attrCount, char* json,
+                                    size_t jsonSize) {
+  gert::OpImplEntry* op = opType == nullptr ? nullptr : aclsim::FindOp(0, opType);
+  if (op == nullptr) {
+    aclsim::ReportError("aclsimInferShape: no library of this process has registered %s",
+                        opType == nullptr ? "(NULL)" : opType);
+    return kNoSuchOperator;
+  }
+  aclsim::OpCall call;
+  call.type = opType;
+  for (size_t p = 0; p < inputParams; ++p) {
+    call.inputs.emplace_back();
+    for (uint64_t i = 0; i < inputCounts[p]; ++i) call.inputs.back().push_back(ToArg(*inputs++));
+  }
+  for (size_t p = 0; p < outputParams; ++p) call.outputs.emplace_back(outputCounts[p]);
+  for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(ToAttr(attrs[i]));
+  const int32_t status = aclsim::RunInferShape(*op, &call);
+  if (status != 0) return status;
+  const std::string text = ToJson(call);
+  if (text.size() >= jsonSize) {
+    aclsim::ReportError("aclsimInferShape: %s needs a buffer of %zu bytes", opType,
+                        text.size() + 1);
+    return kInferShapeError;
+  }
+  std::memcpy(json, text.c_str(), text.size() + 1);
+  return 0;
+}
