@@ -17,37 +17,11 @@ constexpr bool kAbsent = false;
   void Name(Args&&...) {                                                                         \
     static_assert(detail::kAbsent<Template..., Args...>, #Name " is not in this simulator yet"); \
   }
-ACLSIM_ABSENT(SetAtomicAdd)
-ACLSIM_ABSENT(SetAtomicMax)
-ACLSIM_ABSENT(SetAtomicMin)
-ACLSIM_ABSENT(SetAtomicNone)
-ACLSIM_ABSENT(DisableDmaAtomic)
-ACLSIM_ABSENT(SyncAll)
 ACLSIM_ABSENT(IBSet)
 ACLSIM_ABSENT(IBWait)
 ACLSIM_ABSENT(InitDetermineComputeWorkspace)
 ACLSIM_ABSENT(WaitPreBlock)
 ACLSIM_ABSENT(NotifyNextBlock)
 #undef ACLSIM_ABSENT
-
-// Names with template arguments that are values.
-template <uint8_t modeId, pipe_t pipe, typename... Args>
-void CrossCoreSetFlag(Args&&...) {
-  static_assert(detail::kAbsent<Args...>, "CrossCoreSetFlag is not in this simulator yet");
-}
-template <uint8_t modeId = 0, pipe_t pipe = PIPE_S, typename... Args>
-void CrossCoreWaitFlag(Args&&...) {
-  static_assert(detail::kAbsent<Args...>, "CrossCoreWaitFlag is not in this simulator yet");
-}
-template <typename T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_ALL,
-          typename... Args>
-void DataCacheCleanAndInvalid(Args&&...) {
-  static_assert(detail::kAbsent<T, Args...>,
-                "DataCacheCleanAndInvalid is not in this simulator yet");
-}
-template <bool isAIVOnly, typename... Args>
-void SyncAll(Args&&...) {
-  static_assert(detail::kAbsent<Args...>, "SyncAll is not in this simulator yet");
-}
 
 }  // namespace AscendC

@@ -231,6 +231,14 @@ ACLSIM_DEVICE_API int32_t AllocEvent(uint8_t event);
 ACLSIM_DEVICE_API int32_t FetchEvent(uint8_t event);
 ACLSIM_DEVICE_API void ReleaseEvent(uint8_t event, int32_t id);
 ACLSIM_DEVICE_API void Barrier(int32_t pipe);
+// All cores of the launch, or the first `cores` of them; gm and ub are the soft form's scratch, null in the hard form.
+ACLSIM_DEVICE_API void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores);
+ACLSIM_DEVICE_API void CrossCoreSet(uint8_t mode, uint16_t flag);
+ACLSIM_DEVICE_API void CrossCoreWait(uint8_t mode, uint16_t flag);
+// addr of one line, or null for the whole cache.
+ACLSIM_DEVICE_API void CleanCache(const void* addr);
+enum class Atomic : uint8_t { kNone, kAdd, kMax, kMin };
+ACLSIM_DEVICE_API void SetAtomic(Atomic op, DType dtype);
 ACLSIM_DEVICE_API void SetMaskMode(bool counter);
 ACLSIM_DEVICE_API void SetMaskBits(uint64_t high, uint64_t low);
 

@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags, barriers and mask registers.
+// Flags and barriers inside a core and between cores, atomic modes, the data cache, mask registers.
 #pragma once
 
 #include "ascendc/tpipe.h"
 
 namespace AscendC {
+
+namespace detail {
+// The event from one pipe to another, for the pairs that a vector core has.
+constexpr HardEvent EventOf(pipe_t src, pipe_t dst) {
+  constexpr struct {
+    pipe_t src, dst;
+    HardEvent event;
+  } kPairs[] = {{PIPE_MTE2, PIPE_V, HardEvent::MTE2_V},
+                {PIPE_V, PIPE_MTE2, HardEvent::V_MTE2},
+                {PIPE_MTE3, PIPE_V, HardEvent::MTE3_V},
+                {PIPE_V, PIPE_MTE3, HardEvent::V_MTE3},
+                {PIPE_MTE3, PIPE_MTE2, HardEvent::MTE3_MTE2},
+                {PIPE_MTE2, PIPE_MTE3, HardEvent::MTE2_MTE3},
+                {PIPE_S, PIPE_V, HardEvent::S_V},
+                {PIPE_V, PIPE_S, HardEvent::V_S},
+                {PIPE_S, PIPE_MTE2, HardEvent::S_MTE2},
+                {PIPE_MTE2, PIPE_S, HardEvent::MTE2_S},
+                {PIPE_S, PIPE_MTE3, HardEvent::S_MTE3},
+                {PIPE_MTE3, PIPE_S, HardEvent::MTE3_S}};
+  for (const auto& pair : kPairs) {
+    if (pair.src == src && pair.dst == dst) {
+      return pair.event;
+    }
+  }
+  return HardEvent::MAX;
+}
+}  // namespace detail
 
 template <HardEvent event>
 void SetFlag(int32_t eventID) {
@@ -20,6 +47,67 @@ template <pipe_t pipe>
 void PipeBarrier() {
   static_assert(pipe != PIPE_S, "PipeBarrier<PIPE_S> does not exist: it hangs the core");
   aclsim::Barrier(pipe);
+  ACLSIM_KEEP_FRAME();
+}
+
+template <MemDsbT domain>
+void DataSyncBarrier() {
+  aclsim::Barrier(PIPE_ALL);
+  ACLSIM_KEEP_FRAME();
+}
+
+template <bool isAIVOnly = true>
+void SyncAll() {
+  static_assert(isAIVOnly,
+                "a vector kernel's SyncAll is SyncAll<true>; <false> waits for cube cores");
+  aclsim::SyncAllCores(nullptr, nullptr, 0);
+  ACLSIM_KEEP_FRAME();
+}
+template <bool isAIVOnly = true>
+void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace,
+             const int32_t usedCores = 0) {
+  const aclsim::Ub ub = ubWorkspace;
+  aclsim::SyncAllCores(gmWorkspace.GetPhyAddr(), &ub, static_cast<uint32_t>(usedCores));
+}
+template <uint8_t modeId, pipe_t pipe>
+void CrossCoreSetFlag(uint16_t flagId) {
+  aclsim::CrossCoreSet(modeId, flagId);
+  ACLSIM_KEEP_FRAME();
+}
+template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>
+void CrossCoreWaitFlag(uint16_t flagId) {
+  aclsim::CrossCoreWait(modeId, flagId);
+  ACLSIM_KEEP_FRAME();
+}
+
+template <pipe_t src, pipe_t dst>
+class TQueSync {
+ public:
+  void SetFlag(TEventID id) { AscendC::SetFlag<detail::EventOf(src, dst)>(id); }
+  void WaitFlag(TEventID id) { AscendC::WaitFlag<detail::EventOf(src, dst)>(id); }
+};
+
+template <typename T>
+void SetAtomicAdd() {
+  aclsim::SetAtomic(aclsim::Atomic::kAdd, aclsim::DTypeOf<T>::value);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T>
+void SetAtomicMax() {
+  aclsim::SetAtomic(aclsim::Atomic::kMax, aclsim::DTypeOf<T>::value);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T>
+void SetAtomicMin() {
+  aclsim::SetAtomic(aclsim::Atomic::kMin, aclsim::DTypeOf<T>::value);
+  ACLSIM_KEEP_FRAME();
+}
+inline void SetAtomicNone() { aclsim::SetAtomic(aclsim::Atomic::kNone, aclsim::DType::kFloat); }
+inline void DisableDmaAtomic() { SetAtomicNone(); }
+
+template <typename T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_ALL>
+void DataCacheCleanAndInvalid(const GlobalTensor<T>& dst) {
+  aclsim::CleanCache(entireType == CacheLine::ENTIRE_DATA_CACHE ? nullptr : dst.GetPhyAddr());
   ACLSIM_KEEP_FRAME();
 }
 

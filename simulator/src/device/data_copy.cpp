@@ -60,7 +60,7 @@ void Move(uint8_t* dst, uint64_t dstStep, const uint8_t* src, uint64_t srcStep, 
 
 void Store(Core& core, uint8_t* dst, uint64_t dstStep, const uint8_t* src, uint64_t srcStep,
            uint64_t len, uint32_t count, AtomicState atomic) {
-  if (atomic.op == AtomicOp::kNone) {
+  if (atomic.op == Atomic::kNone) {
     core.SettleAtomics(dst, (count - 1) * dstStep + len);
     Move(dst, dstStep, src, srcStep, len, count);
     return;
@@ -71,7 +71,7 @@ void Store(Core& core, uint8_t* dst, uint64_t dstStep, const uint8_t* src, uint6
 }
 
 void CheckAtomic(const Core& core, uint64_t len) {
-  if (core.atomic.op != AtomicOp::kNone && len % WidthOf(core.atomic.dtype) != 0) {
+  if (core.atomic.op != Atomic::kNone && len % WidthOf(core.atomic.dtype) != 0) {
     ThrowFault("atomic-length",
                Format("%llu bytes with atomic %s set, legal are multiples of %zu",
                       static_cast<unsigned long long>(len), NameOf(core.atomic.dtype),
@@ -89,7 +89,7 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
               const void* gm, Side gmSide, uint32_t count) {
   record->repeat = static_cast<int32_t>(count);
   record->dtype = ub.dtype;
-  record->atomic = !toUb && core.atomic.op != AtomicOp::kNone;
+  record->atomic = !toUb && core.atomic.op != Atomic::kNone;
   record->Add(BlockAccess(false, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
                           ubSide.len, count, ubSide.step, ub.buf));
   record->Add(BlockAccess(true, toUb ? Use::kRead : Use::kWrite, reinterpret_cast<uint64_t>(gm),

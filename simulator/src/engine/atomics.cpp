@@ -16,11 +16,11 @@ namespace {
 std::mutex settleMutex;
 
 template <typename T>
-T Combine(AtomicOp op, T a, T b) {
+T Combine(Atomic op, T a, T b) {
   switch (op) {
-    case AtomicOp::kMax:
+    case Atomic::kMax:
       return std::max(a, b);
-    case AtomicOp::kMin:
+    case Atomic::kMin:
       return std::min(a, b);
     default:
       if constexpr (std::is_integral_v<T>) {
@@ -33,7 +33,7 @@ T Combine(AtomicOp op, T a, T b) {
 }
 
 template <typename Bits, typename Load, typename Save>
-void ForLanes(uint8_t* dst, const uint8_t* src, size_t bytes, AtomicOp op, Load load, Save save) {
+void ForLanes(uint8_t* dst, const uint8_t* src, size_t bytes, Atomic op, Load load, Save save) {
   for (size_t i = 0; i < bytes; i += sizeof(Bits)) {
     Bits a, b;
     std::memcpy(&a, dst + i, sizeof(a));
@@ -44,13 +44,13 @@ void ForLanes(uint8_t* dst, const uint8_t* src, size_t bytes, AtomicOp op, Load 
 }
 
 template <typename T>
-void ForNumbers(uint8_t* dst, const uint8_t* src, size_t bytes, AtomicOp op) {
+void ForNumbers(uint8_t* dst, const uint8_t* src, size_t bytes, Atomic op) {
   const auto same = [](T value) { return value; };
   ForLanes<T>(dst, src, bytes, op, same, same);
 }
 
 void Apply(const AtomicWrite& write) {
-  const AtomicOp op = write.state.op;
+  const Atomic op = write.state.op;
   uint8_t* dst = write.dst;
   const uint8_t* src = write.data.data();
   const size_t bytes = write.data.size();

@@ -59,13 +59,14 @@ const char* PipeName(Pipe pipe) {
 }
 
 Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
-           const std::vector<Observer*>& observers)
+           const std::vector<Observer*>& observers, Meeting* meetingIn)
     : launch(launchIn),
       index(indexIn),
       soc(*launchIn.soc),
       ub(ubIn),
       buffers(1),
       ques(1),
+      meeting(meetingIn),
       scheduler(*this, ChaosSeed()),
       autoSync(AutoSync()),
       observers_(observers) {}

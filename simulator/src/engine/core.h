@@ -43,11 +43,9 @@ struct QueInfo {
   void* initPc = nullptr;        // where InitBuffer was called
 };
 
-enum class AtomicOp : uint8_t { kNone, kAdd, kMax, kMin };
-
 // What SetAtomicAdd and its kin leave for the following copies to GM.
 struct AtomicState {
-  AtomicOp op = AtomicOp::kNone;
+  Atomic op = Atomic::kNone;
   DType dtype = DType::kFloat;
 };
 
@@ -58,10 +56,12 @@ struct AtomicWrite {
   std::vector<uint8_t> data;
 };
 
+class Meeting;
+
 class Core {
  public:
   Core(const KernelLaunch& launch, uint32_t index, uint8_t* ub,
-       const std::vector<Observer*>& observers);
+       const std::vector<Observer*>& observers, Meeting* meeting);
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -173,6 +173,7 @@ class Core {
   // The caller passed the same memory as an output or the workspace too.
   bool Aliased(const GmRegion& region) const { return IsWritable(region.addr, region.bytes); }
 
+  Meeting* const meeting;  // with the other cores of the launch
   Scheduler scheduler;
   Sites sites;
   const bool autoSync;  // the compiler's, see docs/simulator.md

@@ -2,19 +2,16 @@
 // Spreads the cores of a launch over host threads and turns a fault into a report.
 #include "engine/launch.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <cstring>
-#include <functional>
 #include <mutex>
-#include <thread>
 
 #include "checkers/checks.h"
 #include "engine/core.h"
+#include "engine/host_threads.h"
+#include "engine/meeting.h"
 #include "engine/options.h"
 
 namespace aclsim {
@@ -23,79 +20,6 @@ namespace {
 
 constexpr int32_t kVectorCoreException = 507035;  // ACL_ERROR_RT_VECTOR_CORE_EXCEPTION
 constexpr size_t kMaxKernelArgs = 48;
-
-// Host threads that live as long as the process; one launch at a time uses them.
-class HostThreads {
- public:
-  static HostThreads& Instance() {
-    // Leaked on purpose: worker threads may outlive static destruction at exit.
-    static HostThreads* threads = [] {
-      // A forked child has none of the threads, and locks in whatever state the fork found them.
-      pthread_atfork(nullptr, nullptr, [] { threads = new HostThreads; });
-      return new HostThreads;
-    }();
-    return *threads;
-  }
-
-  // Runs work(0) .. work(count - 1), the caller being one of the workers.
-  void Run(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& work) {
-    const std::lock_guard<std::mutex> oneLaunch(launchMutex_);
-    std::unique_lock<std::mutex> lock(mutex_);
-    work_ = &work;
-    count_ = count;
-    next_ = 0;
-    const uint32_t helpers = std::min(threads, count) - 1;
-    while (started_ < helpers) {
-      std::thread([this, id = started_] { Loop(id); }).detach();
-      ++started_;
-    }
-    active_ = wanted_ = helpers;
-    ++generation_;
-    lock.unlock();
-    wake_.notify_all();
-    Drain();
-    lock.lock();
-    done_.wait(lock, [this] { return active_ == 0; });
-    work_ = nullptr;
-  }
-
- private:
-  void Loop(uint32_t id) {
-    uint64_t seen = 0;
-    std::unique_lock<std::mutex> lock(mutex_);
-    for (;;) {
-      wake_.wait(lock, [&] { return generation_ != seen; });
-      seen = generation_;
-      if (id >= wanted_) {
-        continue;
-      }
-      lock.unlock();
-      Drain();
-      lock.lock();
-      if (--active_ == 0) {
-        done_.notify_one();
-      }
-    }
-  }
-
-  void Drain() {
-    for (uint32_t i = next_++; i < count_; i = next_++) {
-      (*work_)(i);
-    }
-  }
-
-  std::mutex launchMutex_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
-  const std::function<void(uint32_t)>* work_ = nullptr;
-  std::atomic<uint32_t> next_{0};
-  uint32_t count_ = 0;
-  uint32_t started_ = 0;
-  uint32_t wanted_ = 0;
-  uint32_t active_ = 0;
-  uint64_t generation_ = 0;
-};
 
 // UB of the core that this host thread runs, big enough for every SoC and aligned to a page.
 uint8_t* ThreadUb(uint64_t bytes) {
@@ -190,6 +114,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     std::vector<std::vector<AtomicWrite>> atomics(launch.blockDim);
     const bool checked = CheckedMode();
     Checks checks(launch);
+    Meeting meeting(launch.blockDim);
     const auto runCore = [&](uint32_t index) {
       uint8_t* ub = ThreadUb(launch.soc->ubBytes);
       CoreChecks observers;
@@ -197,18 +122,23 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
         std::memset(ub, kPoisonByte, launch.soc->ubBytes);
         observers = checks.ForCore(index);
       }
-      Core core(launch, index, ub, observers.list);
+      Core core(launch, index, ub, observers.list, &meeting);
       Core::SetCurrent(&core);
+      bool failed = true;
       try {
         CallKernel(launch.entry, launch.args, std::make_index_sequence<kMaxKernelArgs>());
         CheckKernelEnd(core);
         core.End();
+        failed = false;
+      } catch (const CoreAbandoned&) {
+        // Another core's finding says why.
       } catch (const KernelFault& fault) {
         core.findings.push_back(ToFinding(fault, core));
       } catch (const std::exception& error) {
         const std::lock_guard<std::mutex> lock(resultMutex);
         refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
       }
+      meeting.Leave(failed);
       Core::SetCurrent(nullptr);
       found[index] = std::move(core.findings);
       atomics[index] = core.TakeAtomics();

@@ -7,6 +7,7 @@
 
 #include "ascendc/types.h"
 #include "engine/core.h"
+#include "engine/meeting.h"
 
 namespace aclsim {
 
@@ -222,6 +223,7 @@ void InitSoc() {
   Core& core = Core::Current();
   core.maskCounter = false;
   core.maskBits[0] = core.maskBits[1] = ~0ull;
+  core.atomic = {};
 }
 
 void PipeDestroy() {
@@ -556,6 +558,95 @@ void Barrier(int32_t pipe) {
     default:
       return;  // pipes that a vector core does not have
   }
+}
+
+// --- between cores ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+void DrainForOthers(Core& core) {
+  core.scheduler.Drain();
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+}
+
+void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag) {
+  constexpr uint16_t kFlags = 11;  // SyncAll uses the next ones
+  if (mode != 0 || flag >= kFlags) {
+    ThrowFault("cross-core-flag",
+               Format("%s with mode %u and flag %u; a vector kernel has mode 0 and flags 0..%u",
+                      core.instruction, mode, flag, kFlags - 1),
+               "Other modes order vector with cube cores, and SyncAll uses the flags from 11 on: "
+               "hardware would hang.");
+  }
+}
+
+}  // namespace
+
+void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
+  Core& core = Core::Current();
+  core.instruction = "SyncAll";
+  const uint32_t participants = cores == 0 ? core.launch.blockDim : cores;
+  if (participants > core.launch.blockDim) {
+    ThrowFault("syncall-cores",
+               Format("usedCores %u, the launch has %u", cores, core.launch.blockDim),
+               "Hardware would wait forever for the others. Pass at most GetBlockNum().");
+  }
+  if (gm != nullptr) {
+    // The soft form counts in 32 bytes per core, both in GM and in UB.
+    core.CheckGm(gm, uint64_t{participants} * kBlockBytes, true, "gmWorkspace");
+    core.CheckUb(*ub, 0, int64_t{participants} * kBlockBytes, "ubWorkspace");
+    core.CheckUbAlign(*ub, kBlockBytes, "ubWorkspace");
+  }
+  DrainForOthers(core);
+  core.meeting->SyncAll(core, participants);
+  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
+}
+
+void CrossCoreSet(uint8_t mode, uint16_t flag) {
+  Core& core = Core::Current();
+  core.instruction = "CrossCoreSetFlag";
+  CheckCrossCore(core, mode, flag);
+  DrainForOthers(core);
+  core.meeting->SetFlag(core, flag);
+}
+
+void CrossCoreWait(uint8_t mode, uint16_t flag) {
+  Core& core = Core::Current();
+  core.instruction = "CrossCoreWaitFlag";
+  CheckCrossCore(core, mode, flag);
+  core.meeting->WaitFlag(core, flag);
+  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
+}
+
+void CleanCache(const void* addr) {
+  Core& core = Core::Current();
+  core.instruction = "DataCacheCleanAndInvalid";
+  constexpr uint64_t kLineBytes = 64;
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  if (addr == nullptr) {
+    core.CacheClean(0, UINT64_MAX - kLineBytes);
+  } else {
+    core.CacheClean(at, at + 1);
+  }
+}
+
+void SetAtomic(Atomic op, DType dtype) {
+  Core& core = Core::Current();
+  core.instruction = "SetAtomic";
+  const bool known = dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16 ||
+                     dtype == DType::kInt32 || dtype == DType::kInt8 || dtype == DType::kBf16;
+  const bool old = core.soc.npuArch == 2002 || core.soc.npuArch == 1001;
+  const bool there = core.soc.npuArch == 1001 ? dtype == DType::kFloat
+                     : old
+                         ? dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16
+                         : known;
+  if (op != Atomic::kNone && !there) {
+    ThrowFault(
+        "dtype-unsupported",
+        Format("atomic operations of this type do not exist on %s", core.soc.name.c_str()),
+        "The device compiler refuses it. float and half exist on Atlas A2, float everywhere.");
+  }
+  core.atomic = {op, dtype};
 }
 
 void SetMaskMode(bool counter) { Core::Current().maskCounter = counter; }

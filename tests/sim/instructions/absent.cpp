@@ -9,16 +9,12 @@ extern "C" __global__ void absent(GM_ADDR gm) {
   GlobalTensor<float> tensor;
   tensor.SetGlobalBuffer(reinterpret_cast<float*>(gm));
 #if CASE == 0
-  SetAtomicAdd<float>();
+  IBSet(tensor, tensor, 0, 0);
 #elif CASE == 1
-  SetAtomicNone();
+  NotifyNextBlock(tensor, tensor);
 #elif CASE == 2
-  SyncAll();
+  SyncAll<false>();
 #elif CASE == 3
-  DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(tensor);
-#elif CASE == 4
-  CrossCoreSetFlag<0x0, PIPE_MTE3>(1);
-#elif CASE == 5
   PipeBarrier<PIPE_S>();
 #endif
 }

@@ -119,11 +119,9 @@ def test_first_core_reports(runtime: Runtime, library: ctypes.CDLL) -> None:
     list(
         enumerate(
             [
-                "SetAtomicAdd is not in this simulator yet",
-                "SetAtomicNone is not in this simulator yet",
-                "SyncAll is not in this simulator yet",
-                "DataCacheCleanAndInvalid is not in this simulator yet",
-                "CrossCoreSetFlag is not in this simulator yet",
+                "IBSet is not in this simulator yet",
+                "NotifyNextBlock is not in this simulator yet",
+                "<false> waits for cube cores",
                 "PipeBarrier<PIPE_S> does not exist",
             ]
         )

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace aclsim {
+
+// Host threads that live as long as the process; one launch at a time uses them.
+class HostThreads {
+ public:
+  static HostThreads& Instance() {
+    // Leaked on purpose: worker threads may outlive static destruction at exit.
+    static HostThreads* threads = [] {
+      // A forked child has none of the threads, and locks in whatever state the fork found them.
+      pthread_atfork(nullptr, nullptr, [] { threads = new HostThreads; });
+      return new HostThreads;
+    }();
+    return *threads;
+  }
+
+  // Runs work(0) .. work(count - 1), the caller being one of the workers.
+  void Run(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& work) {
+    const std::lock_guard<std::mutex> oneLaunch(launchMutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    work_ = &work;
+    count_ = count;
+    next_ = 0;
+    const uint32_t helpers = std::min(threads, count) - 1;
+    while (started_ < helpers) {
+      std::thread([this, id = started_] { Loop(id); }).detach();
+      ++started_;
+    }
+    active_ = wanted_ = helpers;
+    ++generation_;
+    lock.unlock();
+    wake_.notify_all();
+    Drain();
+    lock.lock();
+    done_.wait(lock, [this] { return active_ == 0; });
+    work_ = nullptr;
+  }
+
+  // The calling worker is about to wait for other cores of this launch: somebody else must run those that have not begun.
+  void Blocked() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (next_ >= count_) {
+      return;
+    }
+    ++active_;
+    std::thread([this] {
+      Drain();
+      const std::lock_guard<std::mutex> ended(mutex_);
+      if (--active_ == 0) {
+        done_.notify_one();
+      }
+    }).detach();
+  }
+
+ private:
+  void Loop(uint32_t id) {
+    uint64_t seen = 0;
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return generation_ != seen; });
+      seen = generation_;
+      if (id >= wanted_) {
+        continue;
+      }
+      lock.unlock();
+      Drain();
+      lock.lock();
+      if (--active_ == 0) {
+        done_.notify_one();
+      }
+    }
+  }
+
+  void Drain() {
+    for (uint32_t i = next_++; i < count_; i = next_++) {
+      (*work_)(i);
+    }
+  }
+
+  std::mutex launchMutex_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  const std::function<void(uint32_t)>* work_ = nullptr;
+  std::atomic<uint32_t> next_{0};
+  uint32_t count_ = 0;
+  uint32_t started_ = 0;
+  uint32_t wanted_ = 0;
+  uint32_t active_ = 0;
+  uint64_t generation_ = 0;
+};
+
+}  // namespace aclsim

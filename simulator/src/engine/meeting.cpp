@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/meeting.h"
+
+#include <algorithm>
+
+#include "engine/host_threads.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr uint32_t kMostSets = 15;  // of one cross-core flag without a wait
+
+void CheckResident(const Core& core, uint32_t participants) {
+  if (participants > core.soc.aivCores) {
+    ThrowFault(
+        "syncall-cores",
+        Format("%s of %u cores, %s has %u", core.instruction, participants, core.soc.name.c_str(),
+               core.soc.aivCores),
+        "Hardware runs the rest in a second round, which never starts: a hang. Launch at most "
+        "as many blocks as there are cores.");
+  }
+}
+
+}  // namespace
+
+Meeting::Meeting(uint32_t cores)
+    : arrivals_(cores), sets_(cores), waits_(cores), atomics_(cores), alive_(cores) {}
+
+std::string Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
+  std::string text;
+  size_t absent = 0;
+  for (uint32_t core = 0; core < arrivals_.size(); ++core) {
+    if (!there(core)) {
+      if (++absent <= 8) {
+        text += (text.empty() ? "" : ", ") + std::to_string(core);
+      }
+    }
+  }
+  return absent > 8 ? Format("%s and %zu more", text.c_str(), absent - 8) : text;
+}
+
+void Meeting::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
+                   const std::function<std::string()>& what) {
+  changed_.notify_all();
+  if (passes()) {
+    return;
+  }
+  HostThreads::Instance().Blocked();
+  waiting_.push_back(&passes);
+  const auto canGo = [](const std::function<bool()>* other) { return (*other)(); };
+  while (!passes() && !failed_ && !stuck_) {
+    if (waiting_.size() == alive_ && std::none_of(waiting_.begin(), waiting_.end(), canGo)) {
+      stuck_ = true;
+      changed_.notify_all();
+      break;
+    }
+    changed_.wait(lock);
+  }
+  std::erase(waiting_, &passes);
+  if (passes()) {
+    return;
+  }
+  if (failed_) {
+    throw CoreAbandoned{};
+  }
+  ThrowFault(
+      "deadlock", what(),
+      "Hardware would wait forever: a hang. Every core of the launch must get there, also one "
+      "that has no work.");
+}
+
+// Sums of all cores take effect in their order.
+void Meeting::Publish() {
+  for (std::vector<AtomicWrite>& writes : atomics_) {
+    ApplyAtomics(writes);
+    writes.clear();
+  }
+}
+
+void Meeting::SyncAll(Core& core, uint32_t participants) {
+  CheckResident(core, participants);
+  std::unique_lock<std::mutex> lock(mutex_);
+  atomics_[core.index] = core.TakeAtomics();
+  const uint32_t mine = ++arrivals_[core.index];
+  const std::function<bool()> passes = [&] {
+    const auto there = std::count_if(arrivals_.begin(), arrivals_.end(),
+                                     [&](uint32_t arrivals) { return arrivals >= mine; });
+    return there >= static_cast<std::ptrdiff_t>(participants);
+  };
+  if (passes()) {
+    Publish();
+  }
+  const auto what = [&] {
+    return Format(
+        "SyncAll number %u waits for core %s of %u, which left the kernel or waits elsewhere", mine,
+        Absent([&](uint32_t other) { return arrivals_[other] >= mine; }).c_str(), participants);
+  };
+  Wait(lock, passes, what);
+}
+
+void Meeting::SetFlag(Core& core, uint16_t flag) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint32_t& sets = sets_[core.index][flag % kFlags];
+  if (sets - waits_[core.index][flag % kFlags] >= kMostSets) {
+    ThrowFault(
+        "cross-core-flag",
+        Format("CrossCoreSetFlag of flag %u, set %u times without a wait", flag, kMostSets),
+        "Hardware's counter overflows. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag.");
+  }
+  ++sets;
+  ApplyAtomics(core.TakeAtomics());
+  changed_.notify_all();
+}
+
+void Meeting::WaitFlag(Core& core, uint16_t flag) {
+  const size_t slot = flag % kFlags;
+  std::unique_lock<std::mutex> lock(mutex_);
+  const uint32_t mine = ++waits_[core.index][slot];
+  const std::function<bool()> passes = [&] {
+    return std::all_of(sets_.begin(), sets_.end(),
+                       [&](const auto& sets) { return sets[slot] >= mine; });
+  };
+  const auto what = [&] {
+    return Format("CrossCoreWaitFlag of flag %u waits for core %s", flag,
+                  Absent([&](uint32_t other) { return sets_[other][slot] >= mine; }).c_str());
+  };
+  Wait(lock, passes, what);
+}
+
+void Meeting::Leave(bool failed) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --alive_;
+  failed_ |= failed;
+  changed_.notify_all();
+}
+
+}  // namespace aclsim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the cores of one launch wait for each other: SyncAll, cross-core flags.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/core.h"
+
+namespace aclsim {
+
+// Ends a core whose peer has failed; the peer's finding says why.
+struct CoreAbandoned {};
+
+class Meeting {
+ public:
+  explicit Meeting(uint32_t cores);
+
+  // The calling core has reached SyncAll number n of `participants` cores; returns when all have.
+  void SyncAll(Core& core, uint32_t participants);
+  // Every core counts up its flag; a wait passes when all cores have set the flag as often as this core waits for it.
+  void SetFlag(Core& core, uint16_t flag);
+  void WaitFlag(Core& core, uint16_t flag);
+  // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
+  void Leave(bool failed);
+
+ private:
+  static constexpr size_t kFlags = 16;
+
+  void Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
+            const std::function<std::string()>& what);
+  std::string Absent(const std::function<bool(uint32_t)>& there) const;
+  void Publish();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<uint32_t> arrivals_;  // SyncAll calls, by core
+  std::vector<std::array<uint32_t, kFlags>> sets_, waits_;
+  std::vector<std::vector<AtomicWrite>> atomics_;  // of cores that wait in SyncAll
+  std::vector<const std::function<bool()>*> waiting_;
+  uint32_t alive_;
+  bool failed_ = false;
+  bool stuck_ = false;
+};
+
+}  // namespace aclsim

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cores do together: SyncAll, cross-core flags, atomic copies, scalar writes through the cache."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instructions.bench import KernelError, Runtime, compile_kernel
+
+pytestmark = pytest.mark.sim_only
+
+ROW = 64
+
+
+@pytest.fixture(scope="module")
+def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """cores.cpp."""
+    return ctypes.CDLL(str(compile_kernel(toolkit, tmp_path_factory.mktemp("cores"), "cores")))
+
+
+@pytest.fixture(params=["1", "2", "7"])
+def threads(runtime: Runtime, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fewer host threads than cores: a core that waits must not keep the others from running."""
+    runtime.set_option("threads", request.param)
+    yield
+    runtime.set_option("threads", "0")
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("cores", [1, 2, 40])
+@pytest.mark.parametrize("kernel", ["exchange", "exchange_flag"])
+def test_exchange(runtime: Runtime, library: ctypes.CDLL, kernel: str, cores: int) -> None:
+    """Each core sees what another wrote before the meeting."""
+    rows = np.arange(cores * ROW, dtype=np.float32).reshape(cores, ROW)
+    out, *_ = runtime.launch(
+        library[kernel], [np.zeros_like(rows), rows, np.zeros_like(rows)], block_dim=cores
+    )
+    np.testing.assert_array_equal(out, rows[::-1])
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("cores", [1, 40])
+def test_atomic_add(runtime: Runtime, library: ctypes.CDLL, cores: int) -> None:
+    """Sums are made in the order of the cores, whatever the host threads do."""
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((cores, ROW)).astype(np.float32)
+    start = rng.standard_normal(ROW).astype(np.float32)
+    out, *_ = runtime.launch(library.sum_rows, [start, rows], block_dim=cores)
+    want = start.copy()
+    for row in rows:
+        want = want + row
+    np.testing.assert_array_equal(out, want)
+
+
+def test_atomic_max(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """The greatest of what was there and all rows."""
+    rows = np.random.default_rng(4).standard_normal((24, ROW)).astype(np.float32)
+    start = np.full(ROW, 0.5, np.float32)
+    out, *_ = runtime.launch(library.max_rows, [start, rows], block_dim=24)
+    np.testing.assert_array_equal(out, np.maximum(start, rows.max(axis=0)))
+
+
+def test_cleaned_scalar_write(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """A scalar write that was cleaned before SyncAll is seen by the others."""
+    zeros = np.zeros((8, ROW), np.float32)
+    out, *_ = runtime.launch(library.scalar_exchange, [zeros, zeros, zeros], block_dim=8)
+    np.testing.assert_array_equal(out.reshape(8, ROW)[:, 0], np.arange(8)[::-1])
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_core_that_does_not_come(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """Hardware hangs; here the report names the core that left."""
+    with pytest.raises(KernelError, match=r"\[deadlock\][\s\S]*waits for core 1 of 6"):
+        runtime.launch(library.sync_missing, [np.zeros(8, np.float32)], block_dim=6)
+
+
+def test_more_blocks_than_cores(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """The rest would only start when the first have ended."""
+    rows = np.zeros((100, ROW), np.float32)
+    with pytest.raises(KernelError, match=r"\[syncall-cores\] in"):
+        runtime.launch(library.exchange, [rows, rows, rows], block_dim=100)
