@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cores do together: SyncAll, cross-core flags, atomic copies, scalar writes through the cache."""
+"""What cores do together: SyncAll, cross-core flags, atomic copies, the data cache."""
 
 from __future__ import annotations
 
