@@ -78,8 +78,8 @@ def run(
     outputs: str | None,
     save: Path | None,
     as_json: bool,
-) -> None:
-    """Run an operator that comes as sources on files."""
+) -> bool:
+    """Run an operator that comes as sources on files; returns whether the checks found an error."""
     from aclgrad import dtypes, peer_run
 
     kind = dtypes.parse(dtype) if dtype else None
@@ -99,9 +99,18 @@ def run(
             name: {"shape": list(array.shape), "dtype": array.dtype.name}
             for name, array in result.outputs.items()
         }
-        print(json.dumps({"op": result.op, "outputs": found, "save": str(save) if save else None}))
-        return
+        document = {
+            "op": result.op,
+            "outputs": found,
+            "save": str(save) if save else None,
+            "findings": list(result.findings),
+        }
+        print(json.dumps(document))
+        return bool(result.findings)
     for name, array in result.outputs.items():
         console.print(f"{result.op} {name}: {array.dtype.name} {list(array.shape)}", markup=False)
     if save is not None:
         console.print(f"saved {save}", markup=False)
+    for text in result.findings:
+        console.print(text, markup=False)
+    return bool(result.findings)

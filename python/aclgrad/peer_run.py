@@ -49,6 +49,7 @@ class Result:
 
     op: str
     outputs: dict[str, Array]
+    findings: tuple[str, ...] = ()  # errors that the checks found and that did not end the run
 
 
 def load(word: str, dtype: dtypes.DType | None) -> Param:
@@ -391,6 +392,7 @@ def _execute(
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
 ) -> Result:
     context = api_context(op)
+    device.clear_findings()
     call = _Call(device)
     try:
         arguments: list[Any] = []
@@ -429,7 +431,8 @@ def _execute(
             for index, (buffer, shape, dtype) in enumerate(entries):
                 array = buffer.read(dtype.numpy).reshape(shape)
                 arrays[name if len(entries) == 1 else f"{name}_{index}"] = array
-        return Result(op["type"], arrays)
+        errors = tuple(item.text for item in device.findings() if item.severity == "error")
+        return Result(op["type"], arrays, errors)
     finally:
         call.close()
 

@@ -77,6 +77,7 @@ class Missing:
 
 _DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("header", r"fatal error: (\S+): No such file"),
+    ("member", r"has no member named ‘([^’]+)’"),
     ("api", r"static assertion failed: (\S+) is not in this simulator"),
     ("api", r"‘([^’]+)’ was not declared in this scope"),
     ("api", r"‘([^’]+)’ has not been declared"),
@@ -85,7 +86,6 @@ _DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("api", r"‘([^’]+)’ does not name a (?:type|template type)"),
     ("api", r"‘([^’]+)’ is not a (?:type|template)"),
     ("api", r"no member named ‘([^’]+)’"),
-    ("member", r"has no member named ‘([^’]+)’"),
     ("api", r"no declaration matches ‘([^’]+)’"),
     ("form", r"no matching function for call to ‘([^’(<]+)"),
     ("form", r"(?:too many|too few|invalid) (?:arguments|argument|conversion)[^‘]*‘([^’]+)’"),

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that come as sources: built and run unchanged from a library in ops-nn's layout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from aclgrad import peer, peer_run
+from aclgrad.build import find_compiler
+from aclgrad.errors import AclnnError
+from aclgrad.peer_sources import PeerError, diagnose, locate, snake_case
+from aclgrad.runtime import Device, Toolkit
+
+pytestmark = pytest.mark.sim_only
+
+LIBRARY = Path(__file__).parent / "peer_library"
+MATH = LIBRARY / "math"
+SOC = "Ascend910B2"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
+    """One cache for all tests here, so that an operator is compiled once."""
+    assert session_device.kind == "sim"
+    folder = tmp_path_factory.mktemp("peer")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("ACLGRAD_CACHE", str(folder))
+    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+    yield folder
+    patch.undo()
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A copy of the library that a test may change."""
+    shutil.copytree(LIBRARY, tmp_path / "library")
+    return tmp_path / "library"
+
+
+def random(*shape: int) -> np.ndarray:
+    """Values of a normal distribution."""
+    return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "with_bias", "want"),
+    [
+        ([], False, lambda x, b: x * 2),
+        (["scale=3"], True, lambda x, b: x * 3 + b),
+        (["repeat=2"], False, lambda x, b: x * 4),
+    ],
+    ids=["once", "bias", "twice"],
+)
+def test_template_instance_of_the_key(attrs, with_bias, want):
+    """Each tiling key runs the instance that ASCENDC_TPL_SEL gives it."""
+    x, bias = random(37, 101), random(37, 101) + 1
+    result = peer_run.run(MATH / "scale_add", [[x], *([[bias]] if with_bias else [])], attrs)
+    np.testing.assert_array_equal(result.outputs["y"], want(x, bias))
+
+
+def test_key_that_is_not_selected():
+    """A combination that ASCENDC_TPL_SEL leaves out is a fault that names the key."""
+    x = random(8)
+    with pytest.raises(AclnnError, match=r"(?s)tiling-key-unknown.*matched tiling key 257"):
+        peer_run.run(MATH / "scale_add", [[x], [x]], ["repeat=2"])
+
+
+def test_dtype_of_the_inputs_chooses_the_kernel(cache):
+    """Only the combination that is asked for is compiled."""
+    x = random(100).astype(np.float16)
+    result = peer_run.run(MATH / "scale_add", [[x]])
+    assert result.outputs["y"].dtype == np.float16
+    np.testing.assert_array_equal(result.outputs["y"], x * np.float16(2))
+    with pytest.raises(PeerError, match=r"dtypes bfloat16, absent, .* has float32, float32; f"):
+        peer_run.run(MATH / "scale_add", [[x.astype(ml_dtypes.bfloat16)]])
+
+
+def test_tiling_struct_of_op_host():
+    """Kernels read what op_host declares field by field: nested, in arrays, padded."""
+    x = random(9, 33)
+    outputs = ["9x33", "9x33"]
+    result = peer_run.run(MATH / "clip_rows", [[x]], ["limits=-0.5,0.25"], outputs=outputs)
+    np.testing.assert_array_equal(result.outputs["y"], np.clip(x, -0.5, 0.25))
+    np.testing.assert_array_equal(result.outputs["copy"], x)
+
+
+def test_tensor_lists():
+    """A list reaches the kernel as its layout says, however many tensors it has."""
+    arrays = [random(3, 50), random(7), random(2, 3, 4)]
+    result = peer_run.run(MATH / "list_scale", [arrays])
+    for index, array in enumerate(arrays):
+        np.testing.assert_array_equal(result.outputs[f"y_{index}"], array * np.float32(3))
+    alone = peer_run.run(MATH / "list_scale", [arrays[:1]])
+    np.testing.assert_array_equal(alone.outputs["y"], arrays[0] * np.float32(3))
+
+
+def test_generated_api_from_a_program(cache, toolkit_info: Toolkit, tmp_path):
+    """A C++ program links the generated header and library: null checks, names, strides."""
+    built = peer.build(MATH / "scale_add", soc=SOC, dtypes=["float32"])
+    program = tmp_path / "call.cpp"
+    program.write_text(CALL)
+    binary = tmp_path / "call"
+    lib64 = toolkit_info.library_dir
+    api = built.package / "op_api"
+    subprocess.run(
+        [
+            str(find_compiler()), "-std=c++17", str(program), "-o", str(binary),
+            f"-I{toolkit_info.include_dirs[0]}", f"-I{api / 'include'}",
+            f"-L{api / 'lib'}", "-lcust_opapi",
+            f"-L{lib64}", "-lnnopbase", "-lascendcl", f"-Wl,-rpath,{api / 'lib'}:{lib64}",
+        ],
+        check=True,
+    )  # fmt: skip
+    environment = {**os.environ, "ASCEND_CUSTOM_OPP_PATH": str(built.package)}
+    done = subprocess.run([binary], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split("\n")[:2] == ["161001", "2 0 4 0 6 0 8 0"]
+
+
+CALL = """
+#include <cstdio>
+#include <vector>
+#include "acl/acl.h"
+#include "aclnnop/aclnn_scale_add.h"
+int main() {
+  aclInit(nullptr);
+  aclrtSetDevice(0);
+  aclrtStream stream = nullptr;
+  aclrtCreateStream(&stream);
+  const std::vector<float> x = {1, 2, 3, 4};
+  std::vector<float> y(8, 0);
+  void *in = nullptr, *out = nullptr, *workspace = nullptr;
+  aclrtMalloc(&in, 16, ACL_MEM_MALLOC_NORMAL_ONLY);
+  aclrtMalloc(&out, 32, ACL_MEM_MALLOC_NORMAL_ONLY);
+  aclrtMemcpy(in, 16, x.data(), 16, ACL_MEMCPY_HOST_TO_DEVICE);
+  aclrtMemcpy(out, 32, y.data(), 32, ACL_MEMCPY_HOST_TO_DEVICE);
+  const int64_t dims[] = {4}, one[] = {1}, two[] = {2}, storage[] = {8};
+  aclTensor* source = aclCreateTensor(dims, 1, ACL_FLOAT, one, 0, ACL_FORMAT_ND, dims, 1, in);
+  aclTensor* target = aclCreateTensor(dims, 1, ACL_FLOAT, two, 0, ACL_FORMAT_ND, storage, 1, out);
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  int status =
+      aclnnScaleAddGetWorkspaceSize(nullptr, nullptr, 2, 1, target, &size, &executor);
+  std::printf("%d\\n", status);
+  status = aclnnScaleAddGetWorkspaceSize(source, nullptr, 2, 1, target, &size, &executor);
+  if (status != 0) return std::puts(aclGetRecentErrMsg()), 1;
+  if (size > 0) aclrtMalloc(&workspace, size, ACL_MEM_MALLOC_NORMAL_ONLY);
+  status = aclnnScaleAdd(workspace, size, executor, stream);
+  if (status == 0) status = aclrtSynchronizeStream(stream);
+  if (status != 0) return std::puts(aclGetRecentErrMsg()), 1;
+  aclrtMemcpy(y.data(), 32, out, 32, ACL_MEMCPY_DEVICE_TO_HOST);
+  for (size_t i = 0; i < y.size(); ++i) std::printf(i == 0 ? "%g" : " %g", y[i]);
+  std::puts("");
+  return 0;
+}
+"""
+
+
+def test_second_build_compiles_nothing(cache):
+    """Outputs that are newer than their sources stay; a touched header makes its users again."""
+    first = peer.build(MATH / "clip_rows", soc=SOC)
+    before = {path: path.stat().st_mtime_ns for path in first.package.rglob("*.so")}
+    assert len(before) == 3
+    second = peer.build(MATH / "clip_rows", soc=SOC)
+    assert {path: path.stat().st_mtime_ns for path in second.package.rglob("*.so")} == before
+
+
+def test_edit_rebuilds_what_depends_on_it(library: Path):
+    """The kernel follows an edit of op_host's tiling struct, without a word about it."""
+    folder = library / "math" / "clip_rows"
+    x = random(4, 8)
+    outputs = ["4x8", "4x8"]
+    run = lambda: peer_run.run(folder, [[x]], ["limits=-9,9"], outputs=outputs)  # noqa: E731
+    np.testing.assert_array_equal(run().outputs["y"], x)
+    kernel = folder / "op_kernel" / "clip_rows.cpp"
+    kernel.write_text(kernel.read_text().replace("data.limits.high, columns", "0.0f, columns"))
+    peer.build(folder, soc=SOC)
+    code = (
+        "import sys, numpy as np; from aclgrad import peer_run;"
+        "r = peer_run.run(sys.argv[1], [[np.load(sys.argv[2])]], ['limits=-9,9'],"
+        " outputs=['4x8', '4x8']); np.save(sys.argv[3], r.outputs['y'])"
+    )
+    source, target = library / "x.npy", library / "y.npy"
+    np.save(source, x)
+    subprocess.run([sys.executable, "-c", code, folder, source, target], check=True)
+    np.testing.assert_array_equal(np.load(target), np.minimum(x, 0))
+
+
+def broken(library: Path, path: str, old: str, new: str) -> Path:
+    """Plant a mistake in a source of the copied library; returns the operator's folder."""
+    file = library / "math" / "scale_add" / path
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    return file.parents[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "message"),
+    [
+        ("op_kernel/scale_add.cpp", "Add(result, result, add, count)", "NoSuchAdd(result, count)",
+         r"kernel ScaleAdd\(float32.*NoSuchAdd is not known to the simulator\n.*add.cpp:\d+:"),
+        ("op_kernel/scale_add.cpp", '#include "kernel_operator.h"', '#include "no_such.h"',
+         r"no header no_such.h in the simulator or around the operator\n.*scale_add.cpp:\d+:"),
+        ("op_host/scale_add_tiling.cpp", "platform.GetCoreNumAiv()", "platform.GetNoSuch()",
+         r"op_host does not build: GetNoSuch is not known"),
+        ("op_host/scale_add_def.cpp", '"ascend910b"', '"ascend310p"',
+         r"no operator for ascend910b: ScaleAdd: its definition has no AddConfig for ascend910b"),
+        ("op_kernel/scale_add_tiling_key.h", "ASCENDC_TPL_SEL(",
+         "#define NO_SELECTION(...)\nNO_SELECTION(", r"template without ASCENDC_TPL_SEL"),
+    ],
+    ids=["api", "header", "member", "soc", "selection"],
+)  # fmt: skip
+def test_what_is_missing_is_named(library: Path, path, old, new, message):
+    """A source that does not build ends in one message: what, where, the next step."""
+    folder = broken(library, path, old, new)
+    with pytest.raises(PeerError, match=message) as caught:
+        peer.build(folder, soc=SOC, dtypes=["float32"])
+    assert "Next: " in str(caught.value)
+
+
+def test_function_that_no_source_defines(library: Path):
+    """op_host may name what another architecture's sources define; calling it is a named error."""
+    folder = broken(
+        library,
+        "op_host/scale_add_tiling.cpp",
+        "static ge::graphStatus ScaleAddTiling(gert::TilingContext* context) {",
+        "void OnlyElsewhere(int);\n"
+        "static ge::graphStatus ScaleAddTiling(gert::TilingContext* context) {\n"
+        "  if (context->GetInputShape(0)->GetStorageShape().GetDim(0) == 13) OnlyElsewhere(1);",
+    )
+    peer.build(folder, soc=SOC, dtypes=["float32"])
+    code = (
+        "import sys, numpy as np; from aclgrad import peer_run;"
+        "peer_run.run(sys.argv[1], [[np.ones(int(sys.argv[2]), np.float32)]])"
+    )
+    run = [sys.executable, "-c", code, str(folder)]
+    subprocess.run([*run, "12"], check=True)
+    done = subprocess.run([*run, "13"], capture_output=True, text=True, check=False)
+    assert (
+        "optiling::OnlyElsewhere(int) is defined in none of the operator's sources" in done.stderr
+    )
+
+
+def test_kernel_file_without_host(tmp_path: Path):
+    """A single kernel source builds into a library that exports its entry."""
+    file = tmp_path / "lone.cpp"
+    file.write_text(
+        '#include "kernel_operator.h"\n'
+        'extern "C" __global__ __aicore__ void lone(GM_ADDR x) { AscendC::TPipe pipe; }\n'
+    )
+    built = peer.build(file, soc=SOC)
+    assert not built.ops
+    done = subprocess.run(
+        ["nm", "-D", built.kernels[0]], capture_output=True, text=True, check=True
+    )
+    assert " T lone\n" in done.stdout
+
+
+def test_command_line(tmp_path: Path, cache):
+    """`aclgrad build PATH` and `aclgrad run PATH --inputs`, as a user types them."""
+    x, bias = random(5, 8), random(5, 8)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "b.npy", bias)
+    tool = [sys.executable, "-m", "aclgrad"]
+    folder = str(MATH / "scale_add")
+    built = subprocess.run(
+        [*tool, "build", folder, "--dtypes", "fp32"], capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stderr
+    assert "ScaleAdd: 1 kernels in" in built.stdout
+    command = [
+        *tool,
+        "run",
+        folder,
+        "--inputs",
+        "x.npy",
+        "b.npy",
+        "--attrs",
+        "scale=0.5",
+        "--save",
+        "y.npz",
+        "--json",
+    ]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["outputs"] == {"y": {"shape": [5, 8], "dtype": "float32"}}
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], x * np.float32(0.5) + bias)
+    refused = subprocess.run(
+        [*command, "--attrs", "no=1"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 1
+    assert "ScaleAdd has the attributes scale, repeat" in refused.stderr
+
+
+def test_names():
+    """File stems are CANN's, not the simulator's."""
+    assert snake_case("ScaledMaskedSoftmaxGradV2") == "scaled_masked_softmax_grad_v2"
+    assert snake_case("AccumulateNV2") == "accumulate_nv2"
+    assert locate(MATH / "clip_rows" / "op_kernel").name == "clip_rows"
+    with pytest.raises(PeerError, match="no kernel found"):
+        locate(LIBRARY)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "name"),
+    [
+        ("a.h:3:1: fatal error: b/c.h: No such file or directory", "header", "b/c.h"),
+        ("a.h:3:1: error: ‘Foo’ was not declared in this scope", "api", "Foo"),
+        ("a.h:3:1: error: ‘class X’ has no member named ‘Bar’", "member", "Bar"),
+        ("a.h:3:1: error: no matching function for call to ‘Cast(int&)’", "form", "Cast"),
+        ("a.h:3:1: error: static assertion failed: Foo is not in this simulator yet", "api", "Foo"),
+    ],
+)  # fmt: skip
+def test_diagnosis(line, kind, name):
+    """The first error of a compile names what it lacks."""
+    found = diagnose("a.h: In function:\n" + line)
+    assert (found.kind, found.name, found.place) == (kind, name, "a.h:3")
