@@ -61,7 +61,9 @@ Dtype = Annotated[str, typer.Option(help="fp32, fp16 or bf16.")]
 Op = Annotated[str, typer.Argument(metavar="OP", help="Operator, e.g. softmax_grad.")]
 Attrs = Annotated[
     list[str] | None,
-    typer.Option("--attr", "--attrs", metavar="NAME=VALUE", help="Attribute as NAME=VALUE; repeatable."),
+    typer.Option(
+        "--attr", "--attrs", metavar="NAME=VALUE", help="Attribute as NAME=VALUE; repeatable."
+    ),
 ]
 Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
 
@@ -523,7 +525,7 @@ def run_command(
     """Run an operator on your own tensors: one of this package, or one that comes as sources."""
     files = [*([inputs_first] if inputs_first else []), *(files or [])]
     if peer_cli.is_path(op):
-        peer_cli.run(
+        wrong = peer_cli.run(
             op,
             list(map(str, files)),
             attr or [],
@@ -535,6 +537,8 @@ def run_command(
             save=output,
             as_json=as_json,
         )
+        if wrong:
+            raise typer.Exit(1)
         return
     if output is None:
         raise ValueError("--output is missing: a file for the result. Next: add -o out.npy")
@@ -549,6 +553,7 @@ def run_command(
     result = opened.run(spec, inputs, attrs, out)
     user_data.save(output, result)
     verdict = _judge(spec, inputs, attrs, result) if golden else None
+    found = [finding for finding in opened.findings() if finding.severity == "error"]
     if as_json:
         document: dict[str, Any] = {
             "op": spec.op,
@@ -562,12 +567,16 @@ def run_command(
                 "max_ulp": verdict.max_ulp,
                 "max_abs": verdict.max_abs,
             }
+        if found:
+            document["findings"] = [finding.text for finding in found]
         print(json.dumps(document))
     else:
         _out.print(f"{output}: {result.dtype.name} {list(result.shape)}", markup=False)
         if verdict is not None:
             _out.print(str(verdict), markup=False)
-    if verdict is not None and not verdict.passed:
+        for finding in found:
+            _out.print(finding.text, markup=False)
+    if found or (verdict is not None and not verdict.passed):
         raise typer.Exit(1)
 
 

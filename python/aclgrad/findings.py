@@ -32,6 +32,7 @@ _TITLES = {
         "ub-overflow": "buffers beyond what UB holds",
         "ub-scratch": "the part of UB that the compiler uses itself is taken",
         "gm-out-of-bounds": "access past the ends of a GM tensor",
+        "gm-overrun": "write past the ends of a device allocation",
         "gm-write-to-input": "write into an input",
         "undefined-read": "result made of bytes that nobody has written",
         "undefined-padding": "result made of padding without a defined value",
@@ -53,6 +54,7 @@ _TITLES = {
         "barrier-pipe": "barrier of a pipe that has none",
         "deadlock": "wait that nothing can end",
         "syncall-cores": "SyncAll that not all cores can reach",
+        "cross-core-flag": "cross-core flag out of range or never waited for",
     },
     "order of pipes and cores": {
         "race-read-after-write": "pipes not ordered: may read before the write",
@@ -81,6 +83,20 @@ _TITLES = {
         "tiling-key-unknown": "tiling key that no branch of the kernel has",
         "assert": "ASSERT failed",
         "trap": "Trap was called",
+    },
+    "host program": {
+        "host-executor-reused": "second stage twice with an executor that is not repeatable",
+        "host-workspace": "workspace null, too small or not on the device",
+        "host-memcpy-kind": "copy in another direction than its kind says",
+        "host-memcpy-size": "copy or fill past the ends of a block",
+        "host-wrong-memory": "host pointer where the device is wanted, or the reverse",
+        "host-out-of-bounds": "tensor larger than its device memory",
+        "host-use-after-free": "memory or handle used after it was given back",
+        "host-double-free": "given back twice",
+        "host-destroyed-tensor": "tensor used after it was destroyed",
+        "host-wrong-handle": "handle of another type",
+        "host-unsynchronised": "memory touched while a stream still works on it",
+        "host-leak": "not given back by aclFinalize",
     },
     "redundancy": {"sync-redundant": "barrier or flag that orders nothing"},
     "results": {
@@ -330,14 +346,13 @@ def print_text(result: Result, console: Console, base: Path | None = None) -> No
         style = "bold red" if finding.severity == ERROR else "yellow"
         console.print(f"{finding.severity}[{finding.kind}]", style=style, markup=False, end="")
         console.print(f" {finding.title}", style="bold", markup=False)
-        console.print(
-            textwrap.indent("\n".join(_lines(item, base, result.cases)), "  "), markup=False
-        )
-        console.print()
+        text = textwrap.indent(describe(item, base, result.cases), "  ")
+        console.print(f"{text}\n", markup=False)
     console.print(result.verdict, style="red" if result.errors else "green", markup=False)
 
 
-def _lines(item: Merged, base: Path, cases: int) -> list[str]:
+def describe(item: Merged, base: Path, cases: int) -> str:
+    """Return everything but kind and title: where, what, why, how often and how to see it again."""
     finding = item.finding
     lines = [", ".join(filter(None, (finding.op, finding.where)))]
     lines += _source(finding.at, base)
@@ -354,7 +369,7 @@ def _lines(item: Merged, base: Path, cases: int) -> list[str]:
         times += f"{' ' * bool(times)}in {len(item.cases)} of {cases} cases, first {item.cases[0]}"
     lines.append(times)
     lines.append(f"repeat: {item.repro}" if item.repro else "")
-    return [line for line in lines if line]
+    return "\n".join(line for line in lines if line)
 
 
 def _source(place: Place, base: Path) -> list[str]:
@@ -362,10 +377,8 @@ def _source(place: Place, base: Path) -> list[str]:
         return []
     if not place.known:
         return [f"at {place.file} (no line: build the kernel with -g)"]
-    return [
-        f"at {_relative(place.file, base)}:{place.line}",
-        f"    {place.text}" * bool(place.text),
-    ]
+    line = f"at {_relative(place.file, base)}:{place.line}"
+    return [line, f"    {place.text}"] if place.text else [line]
 
 
 def _relative(file: str, base: Path) -> str:

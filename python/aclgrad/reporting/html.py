@@ -11,10 +11,11 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from aclgrad.findings import describe
 from aclgrad.ops import find
 from aclgrad.reporting import histogram
 from aclgrad.reporting.conditions import Conditions
-from aclgrad.reporting.table import dtype_text, grouped, rows, shape_text
+from aclgrad.reporting.table import dtype_text, found, grouped, rows, shape_text
 from aclgrad.run import Outcome
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -76,6 +77,8 @@ def page(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
             operators=operators,
             specs={op: find(op) for op in operators},
             failures=sum(not outcome.passed for outcome in outcomes),
+            found=found(outcomes, conditions),
+            describe=lambda item: describe(item, Path.cwd(), len(outcomes)),
             shown=_SHOWN,
             total=len(outcomes),
             time=sum(outcome.seconds for outcome in outcomes),

@@ -52,7 +52,7 @@ def _case(suite: ElementTree.Element, name: str, outcome: Outcome, conditions: C
         },
     )
     if not outcome.passed:
-        kind = "precision" if outcome.report else "refused"
+        kind = "finding" if outcome.errors else "precision" if outcome.report else "refused"
         first = outcome.message.partition("\n")[0]
         failure = ElementTree.SubElement(case, "failure", {"type": kind, "message": _legal(first)})
         failure.text = _legal(f"{outcome.message}\nrepeat: {conditions.repro(outcome.case)}")

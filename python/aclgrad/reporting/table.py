@@ -10,6 +10,7 @@ from typing import Any
 
 from aclgrad import __version__
 from aclgrad.cases import Case
+from aclgrad.findings import Merged, Run, merge, merged_json
 from aclgrad.ops import find
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.run import Outcome
@@ -74,6 +75,14 @@ def _mean_ulp(group: list[Outcome]) -> float:
     return sum(report.mean_ulp * report.total for report in reports) / max(elements, 1)
 
 
+def found(outcomes: Sequence[Outcome], conditions: Conditions) -> list[Merged]:
+    """What the checks have found, over all cases."""
+    return merge(
+        Run(outcome.case.name, conditions.repro(outcome.case), outcome.findings, outcome.launched)
+        for outcome in outcomes
+    )
+
+
 def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, Any]:
     """Everything that was measured."""
     return {
@@ -85,6 +94,7 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
         "fast": conditions.fast,
         "passed": all(outcome.passed for outcome in outcomes),
         "rows": [row.__dict__ for row in rows(outcomes)],
+        "findings": [merged_json(item) for item in found(outcomes, conditions)],
         "cases": [
             {
                 "op": outcome.case.op,
@@ -98,6 +108,7 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
                 "max_abs": _number(outcome.report.max_abs if outcome.report else None),
                 "matched_ratio": outcome.report.matched_ratio if outcome.report else None,
                 "gm_over_floor": outcome.traffic,
+                "findings": [finding.kind for finding in outcome.errors],
                 "message": outcome.message,
                 "repro": conditions.repro(outcome.case),
             }

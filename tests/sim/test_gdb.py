@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gdb session of docs/debugging.md, command by command."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aclgrad import config
+from aclgrad.runtime import Toolkit
+from test_docs import ROOT, matches
+
+pytestmark = pytest.mark.sim_only
+
+_MARK = "==== command"
+
+
+def session() -> list[tuple[str, str]]:
+    """Commands of the page, each with the output that it shows."""
+    page = (ROOT / "docs" / "debugging.md").read_text()
+    (body,) = re.findall(r"^```gdb\n(.*?)^```$", page, re.M | re.S)
+    parts = re.split(r"^\(gdb\) ", body, flags=re.M)[1:]
+    split = [part.partition("\n") for part in parts]
+    return [(command, output) for command, _, output in split]
+
+
+@pytest.fixture(scope="module")
+def program(toolkit_info: Toolkit, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """examples/own_kernel as the page builds it."""
+    folder = tmp_path_factory.mktemp("own_kernel")
+    package = config.cmake(toolkit_info)
+    command = ["cmake", "-S", str(ROOT / "examples" / "own_kernel"), "-B", str(folder)]
+    for step in (
+        [*command, "-DCMAKE_BUILD_TYPE=Debug", f"-Daclgrad_DIR={package}"],
+        ["cmake", "--build", str(folder)],
+    ):
+        done = subprocess.run(step, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "run_scale"
+
+
+def outputs(program: Path, commands: list[str]) -> list[str]:
+    """What gdb prints for each command."""
+    gdb = shutil.which("gdb")
+    if gdb is None:
+        pytest.skip("gdb is not installed; apt-get install gdb")
+    arguments = ["-ex", "set width 0"]
+    for command in commands:
+        arguments += ["-ex", f"echo {_MARK}\\n", "-ex", command]
+    done = subprocess.run(
+        [gdb, "-batch", "-nx", *arguments, str(program)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=250,
+        env={**os.environ, "ACLGRAD_SIM_THREADS": "1"},
+    )
+    if re.search(r"ptrace.*not permitted|Couldn't get registers", done.stdout):
+        pytest.skip("this machine does not let gdb trace")
+    return done.stdout.split(f"{_MARK}\n")[1:]
+
+
+def test_session_of_the_page(program: Path) -> None:
+    steps = session()
+    printed = outputs(program, [command for command, _ in steps])
+    assert len(printed) == len(steps)
+    for (command, want), got in zip(steps, printed, strict=True):
+        assert matches(want, got), f"(gdb) {command}\nwant:\n{want}\ngot:\n{got}"
+    assert any("info locals" in command for command, _ in steps)
+
+
+def test_breakpoint_stops_every_core(program: Path) -> None:
+    """One process: each core passes the same breakpoint, seven times in all."""
+    line = next(command for command, _ in session() if command.startswith("break "))
+    stop = ["set breakpoint pending on", line, "run"]
+    printed = outputs(program, [*stop, *["print start", "continue"] * 7])
+    starts = [int(text.split("=")[1]) for text in printed[len(stop) :: 2]]
+    assert starts == [143 * core for core in range(7)]
+    assert "1000 values doubled" in printed[-1]
