@@ -30,6 +30,7 @@ from aclgrad.runtime import Toolkit
 from package_files import (
     ARCH,
     STEPS,
+    TOOLS,
     clean_environment,
     content,
     faulty_tools,
@@ -338,6 +339,56 @@ def test_seed_programs_with_the_package_alone(
     assert bare(f"{source} echo $ASCEND_CUSTOM_OPP_PATH") == f"{package_folder}\n"
     bare(f"bash {script} --install-path={folder}/opp --uninstall")
     assert not (folder / "opp").exists()
+
+
+def put_into_root(root: Path, file: Path, name: str) -> None:
+    """Copy a program or library, and the system's libraries that it is linked with."""
+    listed = subprocess.run(["ldd", file], capture_output=True, text=True).stdout
+    needed = [Path(path) for path in re.findall(r"(/\S+) \(0x", listed)]
+    plan = {Path(name): file, **{path: path for path in needed if path.parent != file.parent}}
+    for place, source in plan.items():
+        copy = root / place.relative_to("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, copy)
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("ldd"),
+    reason="another root needs root",
+)
+def test_installs_in_a_clean_root(made: Package, bare_toolkit: Path, tmp_path: Path) -> None:
+    """A root with bash, coreutils, tar, gzip and flock, the toolkit's libraries, and no more."""
+    root = tmp_path / "root"
+    for name in TOOLS:
+        if found := shutil.which(name, path="/usr/bin:/bin"):
+            put_into_root(root, Path(found).resolve(), f"/usr/bin/{name}")
+    for library in (bare_toolkit / "lib64").iterdir():
+        put_into_root(root, library, f"/opt/toolkit/lib64/{library.name}")
+    shutil.copy(made.path, root / "opt/package.run")
+    for name in ("proc", "dev", "tmp", "home/user"):
+        (root / name).mkdir(parents=True)
+    os.chown(root / "home/user", 65534, 65534)
+    mounts = f"mount --rbind /proc {root}/proc && mount --rbind /dev {root}/dev"
+    words = f"exec chroot --userspec=65534:65534 {root} /usr/bin/bash"
+
+    def inside(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["unshare", "-m", "bash", "-c", f'{mounts} && {words} -c "$0"', script],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            env={"PATH": "/usr/bin:/usr/sbin:/bin:/sbin", "HOME": "/home/user", **environment},
+        )
+
+    if inside("true").returncode != 0:
+        pytest.skip("no mounts or no chroot here")
+    install = "bash /opt/package.run --install-path=/home/user/opp"
+    done = inside(install, LD_LIBRARY_PATH="/opt/toolkit/lib64")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert done.stdout.count(" ok\n") == len(all_specs())
+    done = inside(f"{install} --list && {install} && bash $HOME/opp/vendors/*/scripts/uninstall.sh")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert not list((root / "home/user").iterdir())
 
 
 # --- The exchange of two names, and kills of the real package ---
