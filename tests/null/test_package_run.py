@@ -933,3 +933,36 @@ def test_command_refuses_with_the_next_step(tmp_path: Path) -> None:
     done = command()
     assert done.returncode == 1 and "Next: " in done.stderr and "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_build_script_packs_instead_of_testing(tmp_path: Path) -> None:
+    """Which commands scripts/build.sh --pkg runs, in a checkout whose environment only records."""
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    project = tmp_path / "pyproject.toml"
+    project.touch()
+    commands = tmp_path / ".venv/bin"
+    commands.mkdir(parents=True)
+    (commands / "python").symlink_to(sys.executable)
+    (commands / "aclgrad").write_text('#!/usr/bin/env bash\necho "aclgrad $*"\n')
+    (commands / "aclgrad").chmod(0o755)
+    stamp = f"{hashlib.sha256(b'').hexdigest()} {project}\n"
+    (commands.parent / ".aclgrad-stamp-test").write_text(stamp)
+
+    def script(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", str(tmp_path / "scripts/build.sh"), *words],
+            capture_output=True,
+            text=True,
+            env=clean_environment(CXX="bash"),
+        )
+
+    done = script("--pkg", "--soc=Ascend310P3", "--vendor", "my-lab")
+    assert done.returncode == 0, done.stderr
+    build, pack = done.stdout.splitlines()
+    assert build.startswith("aclgrad build")
+    assert pack.startswith("aclgrad package") and pack.endswith(f"--output {tmp_path}/dist")
+    assert "--soc Ascend310P3" in pack and "--vendor my-lab" in pack
+    assert "aclgrad test" in script().stdout
+    for words in (["--pkg", "--ops", "softmax_grad"], ["--vendor", "x"]):
+        done = script(*words)
+        assert done.returncode == 1 and "Next: " in done.stderr and not done.stdout
