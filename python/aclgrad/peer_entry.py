@@ -59,7 +59,8 @@ def _split(text: str) -> list[str]:
             parts.append(text[start:at].strip())
             start = at + 1
     parts.append(text[start:].strip())
-    return parts
+    # Lists may end in a comma.
+    return parts if parts[-1] else parts[:-1]
 
 
 def _calls(text: str, word: str) -> list[list[str]]:

@@ -181,6 +181,7 @@ def locate(word: str | Path) -> Sources:
         )
     host = path / "op_host"
     files = {file for pattern in _HOST_FILES for file in host.glob(pattern)}
+    files |= _shared_files(path, files)
     other = {file for file in files if _OTHER_ARCHITECTURE.search(file.name)}
     return Sources(
         path,
@@ -190,6 +191,26 @@ def locate(word: str | Path) -> Sources:
         _repository(path),
         tuple(sorted(other)),
     )
+
+
+def _shared_files(path: Path, files: set[Path]) -> set[Path]:
+    """Sources of neighbours that register tiling or inference of this operator."""
+    text = "".join(file.read_text(errors="replace") for file in files)
+    types = set(re.findall(r"\bOP_ADD\(\s*(\w+)", text))
+    shared: set[Path] = set()
+    for macro in ("IMPL_OP_OPTILING", "IMPL_OP_INFERSHAPE"):
+        own = set(re.findall(rf"\b(?:{macro}|IMPL_OP)\(\s*(\w+)", text))
+        if "SetTiling" in text and macro == "IMPL_OP_OPTILING":
+            continue
+        wanted = types - own
+        if not wanted:
+            continue
+        pattern = re.compile(rf"\b(?:{macro}|IMPL_OP)\(\s*(?:{'|'.join(sorted(wanted))})\s*\)")
+        for file in sorted(path.parent.glob("*/op_host/**/*.cpp")):
+            if file.parent.parent != path and "op_api" not in file.parts:
+                if pattern.search(file.read_text(errors="replace")):
+                    shared.add(file)
+    return shared
 
 
 def _repository(path: Path) -> Path:

@@ -32,6 +32,10 @@
 #ifndef __bf16  // the device compiler's own word for the type
 #define __bf16 bfloat16_t
 #endif
+// Built-in names of the device compiler.
+using float16_t = half;
+using float32_t = float;
+
 #ifndef GM_ADDR
 #define GM_ADDR __gm__ uint8_t*
 #endif

@@ -35,6 +35,14 @@ auto GetOpInfo(const T* context) -> decltype(context->GetNodeName(), std::string
 inline const char* GetSafeStr(const char* text) { return text; }
 inline const char* GetSafeStr(const std::string& text) { return text.c_str(); }
 
+// What an error says of a name or value, text or number.
+inline std::string ToText(const char* text) { return text == nullptr ? "nil" : text; }
+inline std::string ToText(const std::string& text) { return text; }
+template <typename T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>
+std::string ToText(T value) {
+  return std::to_string(value);
+}
+
 std::string ToString(ge::DataType type);
 std::string ToString(ge::Format format);
 std::string ToString(const gert::Shape& shape);
@@ -92,12 +100,13 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
   } while (0)
 
 // Errors with a fixed shape: which parameter, what it is, and what it should be or why it is wrong.
-#define OP_LOGE_SHOULD_BE_(op, what, name, got, want)                    \
-  OP_LOGE(op, "parameter %s has incorrect " what " %s, it should be %s", \
-          std::string(name).c_str(), std::string(got).c_str(), std::string(want).c_str())
-#define OP_LOGE_BECAUSE_(op, what, name, got, reason)                                  \
-  OP_LOGE(op, "parameter %s has incorrect " what " %s: %s", std::string(name).c_str(), \
-          std::string(got).c_str(), std::string(reason).c_str())
+#define OP_LOGE_SHOULD_BE_(op, what, name, got, want)                      \
+  OP_LOGE(op, "parameter %s has incorrect " what " %s, it should be %s",   \
+          Ops::Base::ToText(name).c_str(), Ops::Base::ToText(got).c_str(), \
+          Ops::Base::ToText(want).c_str())
+#define OP_LOGE_BECAUSE_(op, what, name, got, reason)                                        \
+  OP_LOGE(op, "parameter %s has incorrect " what " %s: %s", Ops::Base::ToText(name).c_str(), \
+          Ops::Base::ToText(got).c_str(), Ops::Base::ToText(reason).c_str())
 #define OP_LOGE_FOR_INVALID_SHAPE(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "shape", name, got, want)
 #define OP_LOGE_FOR_INVALID_SHAPEDIM(op, name, got, want) \
@@ -144,10 +153,11 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
   OP_LOGE_BECAUSE_(op, "values", name, got, reason)
 #define OP_LOGE_FOR_INVALID_LISTSIZE_WITH_REASON(op, name, got, reason) \
   OP_LOGE_BECAUSE_(op, "list size", name, got, reason)
-#define OP_LOGE_FOR_INVALID_ARGUMENT_WITH_REASON(op, name, reason) \
-  OP_LOGE(op, "parameter %s is wrong: %s", std::string(name).c_str(), std::string(reason).c_str())
+#define OP_LOGE_FOR_INVALID_ARGUMENT_WITH_REASON(op, name, reason)          \
+  OP_LOGE(op, "parameter %s is wrong: %s", Ops::Base::ToText(name).c_str(), \
+          Ops::Base::ToText(reason).c_str())
 #define OP_LOGE_WITH_INVALID_INPUT(op, name) \
-  OP_LOGE(op, "input %s is wrong", std::string(name).c_str())
+  OP_LOGE(op, "input %s is wrong", Ops::Base::ToText(name).c_str())
 #define OP_LOGE_WITH_INVALID_INPUT_SHAPE(op, index, got, want) \
   OP_LOGE_SHOULD_BE_(op, "shape", std::to_string(index), got, want)
 #define OP_LOGE_WITH_INVALID_INPUT_SHAPESIZE(op, index, got, want) \

@@ -4,6 +4,7 @@
 #define TILING_TILING_API_H_
 
 #include "register/tilingdata_base.h"
+#include "tiling/high_level_api.h"
 #include "tiling/platform/platform_ascendc.h"
 
 #endif  // TILING_TILING_API_H_

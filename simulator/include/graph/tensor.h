@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of graph mode, which tiling hands to the high-level API.
+#ifndef GRAPH_TENSOR_H_
+#define GRAPH_TENSOR_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "graph/types.h"
+
+namespace ge {
+
+class Shape {
+ public:
+  Shape() = default;
+  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims) {}
+
+  size_t GetDimNum() const { return dims_.size(); }
+  int64_t GetDim(size_t index) const { return index < dims_.size() ? dims_[index] : 0; }
+  std::vector<int64_t> GetDims() const { return dims_; }
+  // 1 for a scalar.
+  int64_t GetShapeSize() const {
+    int64_t size = 1;
+    for (int64_t dim : dims_) size *= dim;
+    return size;
+  }
+
+ private:
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace ge
+
+#endif  // GRAPH_TENSOR_H_

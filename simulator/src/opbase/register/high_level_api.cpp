@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scratch of the high-level API and the tiling of softmax.
+#include "tiling/high_level_api.h"
+
+#include <algorithm>
+
+namespace AscendC {
+namespace {
+
+constexpr uint32_t kRepeatBytes = 256;
+constexpr uint32_t kBlockBytes = 32;
+constexpr uint32_t kFloatBytes = sizeof(float);
+
+// Temporaries of the size of the operand that a function keeps at a time.
+struct Temporaries {
+  uint32_t half;
+  uint32_t single;
+  uint32_t singleReused;
+};
+constexpr Temporaries kTanh = {4, 1, 1};
+constexpr Temporaries kSigmoid = {1, 1, 1};
+constexpr Temporaries kSign = {3, 3, 3};
+constexpr Temporaries kSin = {8, 3, 2};
+constexpr Temporaries kCos = {8, 3, 2};
+constexpr Temporaries kAtan = {12, 5, 5};
+constexpr Temporaries kAsinh = {3, 3, 3};
+
+// At least one repeat of each temporary, at most the whole operand.
+void Scratch(const Temporaries& kept, const ge::Shape& shape, uint32_t typeSize, bool reused,
+             uint32_t* most, uint32_t* least) {
+  const uint32_t single = reused ? kept.singleReused : kept.single;
+  const uint32_t count = typeSize == kFloatBytes ? single : kept.half;
+  const auto bytes = static_cast<uint32_t>(shape.GetShapeSize()) * typeSize;
+  *least = count * kRepeatBytes;
+  *most = count * std::max(bytes, kRepeatBytes);
+}
+
+struct Rows {
+  uint32_t count;
+  uint32_t columns;
+  uint32_t blockElements;
+};
+
+Rows RowsOf(const ge::Shape& shape, uint32_t typeSize) {
+  const size_t rank = shape.GetDimNum();
+  const auto columns = static_cast<uint32_t>(rank == 0 ? 1 : shape.GetDim(rank - 1));
+  const auto size = static_cast<uint32_t>(shape.GetShapeSize());
+  return {columns == 0 ? 0 : size / columns, columns, typeSize == 0 ? 0 : kBlockBytes / typeSize};
+}
+
+// Floats of scratch per row: the row, a block for its maximum or sum, and one repeat of partial sums.
+constexpr uint32_t kRowExtra = kRepeatBytes / kFloatBytes;
+
+uint32_t SoftMaxRow(const Rows& rows) { return rows.blockElements + rows.columns + kRowExtra; }
+
+uint32_t SoftMaxGradRow(const Rows& rows, uint32_t typeSize, bool front) {
+  if (typeSize != kFloatBytes) return 2 * rows.blockElements + 3 * rows.columns + kRowExtra;
+  return (front ? 1 : 2) * rows.blockElements + rows.columns + kRowExtra;
+}
+
+::SoftMaxTiling Split(const Rows& rows, uint32_t rowFloats, uint32_t scratchBytes) {
+  constexpr uint32_t kRowsOfABlock = kBlockBytes / kFloatBytes;
+  uint32_t split = std::min(scratchBytes / kFloatBytes / rowFloats, rows.count);
+  if (split < rows.count && split > kRowsOfABlock) split -= split % kRowsOfABlock;
+  const uint32_t tail = split == 0 ? 0 : rows.count % split;
+  ::SoftMaxTiling tiling;
+  tiling.srcM = tiling.outMaxM = rows.count;
+  tiling.srcK = tiling.splitK = rows.columns;
+  tiling.srcSize = rows.count * rows.columns;
+  tiling.outMaxK = tiling.reduceK = rows.blockElements;
+  tiling.outMaxSize = rows.count * rows.blockElements;
+  tiling.splitM = tiling.reduceM = split;
+  tiling.splitSize = split * rows.columns;
+  tiling.reduceSize = split * rows.blockElements;
+  tiling.rangeM = split == 0 ? 0 : rows.count / split;
+  tiling.tailM = tail;
+  tiling.tailSplitSize = tail * rows.columns;
+  tiling.tailReduceSize = tail * rows.blockElements;
+  return tiling;
+}
+
+void Copy(const ::SoftMaxTiling& from, optiling::SoftMaxTiling* to) {
+  to->set_srcM(from.srcM);
+  to->set_srcK(from.srcK);
+  to->set_srcSize(from.srcSize);
+  to->set_outMaxM(from.outMaxM);
+  to->set_outMaxK(from.outMaxK);
+  to->set_outMaxSize(from.outMaxSize);
+  to->set_splitM(from.splitM);
+  to->set_splitK(from.splitK);
+  to->set_splitSize(from.splitSize);
+  to->set_reduceM(from.reduceM);
+  to->set_reduceK(from.reduceK);
+  to->set_reduceSize(from.reduceSize);
+  to->set_rangeM(from.rangeM);
+  to->set_tailM(from.tailM);
+  to->set_tailSplitSize(from.tailSplitSize);
+  to->set_tailReduceSize(from.tailReduceSize);
+}
+
+}  // namespace
+
+#define ACLSIM_DEFINE_SCRATCH_(Name)                                                              \
+  void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource, \
+                                uint32_t& maxValue, uint32_t& minValue) {                         \
+    Scratch(k##Name, srcShape, typeSize, isReuseSource, &maxValue, &minValue);                    \
+  }
+ACLSIM_SCRATCH_SIZES(ACLSIM_DEFINE_SCRATCH_)
+#undef ACLSIM_DEFINE_SCRATCH_
+
+void GetLogTmpBufferFactorSize(uint32_t, uint32_t& maxLiveNodeCnt, uint32_t& extraBuf) {
+  maxLiveNodeCnt = 0;
+  extraBuf = 0;
+}
+
+uint32_t GetSoftMaxMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool) {
+  const Rows rows = RowsOf(srcShape, dataTypeSize);
+  return rows.count * SoftMaxRow(rows) * kFloatBytes;
+}
+uint32_t GetSoftMaxMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool) {
+  return SoftMaxRow(RowsOf(srcShape, dataTypeSize)) * kFloatBytes;
+}
+uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool isFront,
+                                  bool) {
+  const Rows rows = RowsOf(srcShape, dataTypeSize);
+  return rows.count * SoftMaxGradRow(rows, dataTypeSize, isFront) * kFloatBytes;
+}
+uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool isFront,
+                                  bool) {
+  return SoftMaxGradRow(RowsOf(srcShape, dataTypeSize), dataTypeSize, isFront) * kFloatBytes;
+}
+
+void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                       uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxTiling) {
+  const Rows rows = RowsOf(srcShape, dataTypeSize);
+  softmaxTiling = Split(rows, SoftMaxRow(rows), localWorkSpaceSize);
+}
+void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                       uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxTiling) {
+  ::SoftMaxTiling tiling;
+  SoftMaxTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, tiling);
+  Copy(tiling, &softmaxTiling);
+}
+void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                           uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxGradTiling,
+                           bool isFront) {
+  const Rows rows = RowsOf(srcShape, dataTypeSize);
+  const uint32_t row = SoftMaxGradRow(rows, dataTypeSize, isFront);
+  softmaxGradTiling = Split(rows, row, localWorkSpaceSize);
+}
+void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                           uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxGradTiling,
+                           bool isFront) {
+  ::SoftMaxTiling tiling;
+  SoftMaxGradTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, tiling, isFront);
+  Copy(tiling, &softmaxGradTiling);
+}
+
+}  // namespace AscendC
