@@ -119,11 +119,15 @@ def _chaos_difference(op: str, soc: str, seed: int, text: str) -> Finding:
 
 
 def difference(got: NDArray[Any], want: NDArray[Any]) -> str:
-    """Say where two arrays of one dtype and shape differ in their bits; empty when they do not."""
+    """Say where two arrays of one dtype and shape differ; empty when they do not. One NaN is as
+    good as another, zeros have signs.
+    """
     pairs = [np.ascontiguousarray(a).reshape(-1) for a in (got, want)]
     size = pairs[0].itemsize
     first, second = (a.view(np.uint8).reshape(-1, size) for a in pairs)
-    places = np.flatnonzero((first != second).any(axis=1))
+    differ = (first != second).any(axis=1)
+    # Not isnan, which integers do not have.
+    places = np.flatnonzero(differ & ~((pairs[0] != pairs[0]) & (pairs[1] != pairs[1])))
     if not places.size:
         return ""
     at = int(places[0])
