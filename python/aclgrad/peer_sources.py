@@ -207,9 +207,9 @@ def _shared_files(path: Path, files: set[Path]) -> set[Path]:
             continue
         pattern = re.compile(rf"\b(?:{macro}|IMPL_OP)\(\s*(?:{'|'.join(sorted(wanted))})\s*\)")
         for file in sorted(path.parent.glob("*/op_host/**/*.cpp")):
-            if file.parent.parent != path and "op_api" not in file.parts:
-                if pattern.search(file.read_text(errors="replace")):
-                    shared.add(file)
+            elsewhere = path not in file.parents and "op_api" not in file.parts
+            if elsewhere and pattern.search(file.read_text(errors="replace")):
+                shared.add(file)
     return shared
 
 

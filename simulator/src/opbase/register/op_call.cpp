@@ -2,6 +2,7 @@
 // Runs tiling and inference functions on an operator call.
 #include "opbase/register/op_call.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "exe_graph/runtime/tiling_context.h"
 #include "exe_graph/runtime/tiling_parse_context.h"
 #include "platform/platform_infos_def.h"
+#include "register/tilingdata_base.h"
 #include "runtime/runtime.h"
 #include "soc/soc.h"
 
@@ -228,6 +230,20 @@ int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
   return code;
 }
 
+// What was registered, or what the operator's tiling class takes: CANN's operator compiler tells the
+// framework the size of that.
+size_t TilingCapacity(const gert::OpImplEntry& op) {
+  size_t capacity = op.maxTilingDataSize;
+  const std::string withKey = op.type + "_";
+  for (const auto& [name, make] : optiling::CTilingDataClassFactory::GetInstance().All()) {
+    const std::string of = name.GetString();
+    if (of == op.type || of.compare(0, withKey.size(), withKey) == 0) {
+      capacity = std::max(capacity, make()->GetDataSize());
+    }
+  }
+  return capacity;
+}
+
 int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
   if (op.createCompileInfo == nullptr) return kSuccess;
   const std::string key = CurrentSoc().name + ":" + std::to_string(VectorCoreCount());
@@ -257,7 +273,7 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
   }
   gert::OpCallState state;
   if (!FillState(op, call, &state)) return kTilingError;
-  gert::TilingData data(op.maxTilingDataSize);
+  gert::TilingData data(TilingCapacity(op));
   Blob workspaces = gert::ContinuousVector::Create<size_t>(kMaxWorkspaces);
   state.tilingData = &data;
   state.workspaces = reinterpret_cast<gert::ContinuousVector*>(workspaces.get());
