@@ -2,8 +2,10 @@
 // The words that the device compiler adds to C++. Address spaces and function kinds mean nothing on a host.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <type_traits>
 
 #include "ascendc/half.h"
@@ -35,6 +37,18 @@
 // Built-in names of the device compiler.
 using float16_t = half;
 using float32_t = float;
+using std::abs;
+using std::sqrt;
+// Exact overloads, so that they win over std's templates where a source opens both namespaces.
+#define ACLSIM_MIN_MAX_(type)                                         \
+  inline constexpr type min(type a, type b) { return b < a ? b : a; } \
+  inline constexpr type max(type a, type b) { return a < b ? b : a; }
+ACLSIM_MIN_MAX_(int32_t)
+ACLSIM_MIN_MAX_(uint32_t)
+ACLSIM_MIN_MAX_(int64_t)
+ACLSIM_MIN_MAX_(uint64_t)
+ACLSIM_MIN_MAX_(float)
+#undef ACLSIM_MIN_MAX_
 
 #ifndef GM_ADDR
 #define GM_ADDR __gm__ uint8_t*

@@ -32,6 +32,14 @@
                    sizeof(name))
 #endif
 
+// The core's number as a built-in name: an object, so that a kernel's own block_idx hides it.
+namespace aclsim {
+struct BlockIdxWord {
+  operator int64_t() const { return BlockIdx(); }
+};
+}  // namespace aclsim
+[[maybe_unused]] static constexpr aclsim::BlockIdxWord block_idx;
+
 #define TILING_KEY_IS(key) (aclsim::TilingKeyIs(key))
 #define TILING_KEY_VAR (aclsim::TilingKey())
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of the chip for kernels.
+#ifndef OP_COMMON_OP_KERNEL_PLATFORM_UTIL_H_
+#define OP_COMMON_OP_KERNEL_PLATFORM_UTIL_H_
+
+#include "kernel_operator.h"
+
+namespace Ops {
+namespace Base {
+
+__aicore__ inline constexpr uint32_t GetUbBlockSize() { return 32; }
+__aicore__ inline constexpr uint32_t GetVRegSize() { return 256; }
+
+}  // namespace Base
+}  // namespace Ops
+
+#endif  // OP_COMMON_OP_KERNEL_PLATFORM_UTIL_H_
