@@ -296,12 +296,16 @@ Buffer QueAlloc(uint32_t handle) {
       BufferInfo& info = core.buffers[buf];
       info.state = BufferState::kAllocated;
       info.allocSite = core.sites.Capture();
+      const QueuePipes pipes = PipesOf(que);
       if (info.freed) {
         info.freed = false;
-        const QueuePipes pipes = PipesOf(que);
         OrderPipes(core, SyncEvent::Kind::kWait, pipes.to, pipes.from, FreeFlag(buf));
       }
-      core.FreshUb(info.offset, uint64_t{info.offset} + info.bytes);
+      if (core.Observed()) {
+        core.scheduler.Call(pipes.from, [&core, begin = info.offset, bytes = info.bytes] {
+          core.FreshUb(begin, uint64_t{begin} + bytes);
+        });
+      }
       return ToBuffer(core, buf);
     }
   }

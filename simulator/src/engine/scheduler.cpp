@@ -18,6 +18,20 @@ bool Overlap(const Access& a, const Access& b) {
          (a.use != Use::kRead || b.use != Use::kRead);
 }
 
+// An instruction never writes what an earlier one of its pipe has yet to read.
+bool OverwritesSource(const Record& later, const Record& earlier) {
+  for (int w = 0; w < later.accessCount; ++w) {
+    const Access& write = later.access[static_cast<size_t>(w)];
+    for (int r = 0; r < earlier.accessCount && write.use != Use::kRead; ++r) {
+      const Access& read = earlier.access[static_cast<size_t>(r)];
+      if (read.use == Use::kRead && Overlap(write, read)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Scheduler::Scheduler(Core& core, uint64_t seed)
@@ -109,10 +123,24 @@ void Scheduler::Barrier(const SyncEvent& event) {
   Enqueue(event.from, std::move(task));
 }
 
+void Scheduler::Call(Pipe pipe, std::function<void()> tell) {
+  if (!Defers(pipe)) {
+    tell();
+    return;
+  }
+  Task task;
+  task.kind = TaskKind::kCall;
+  task.body = std::move(tell);
+  Enqueue(pipe, std::move(task));
+}
+
 void Scheduler::Run(Task& task) {
   switch (task.kind) {
     case TaskKind::kBody:
       core_.RunDeferred(task.record, task.body);
+      break;
+    case TaskKind::kCall:
+      task.body();
       break;
     case TaskKind::kSet:
       PassSet(task.event);
@@ -133,14 +161,22 @@ bool Scheduler::Step(Pipe pipe) {
       (queue.front().kind == TaskKind::kWait && Flag(queue.front().event.flag).set == 0)) {
     return false;
   }
-  // Copies of one pipe overtake each other unless a barrier, or anything else, stands between.
+  // Copies of one pipe overtake each other unless a barrier, or anything else, stands between; so do vector instructions that
+  // the compiler adds no barriers to.
   size_t pick = 0;
-  if (chaos_ && pipe != Pipe::kVector && queue.front().kind == TaskKind::kBody) {
+  if (chaos_ && (pipe != Pipe::kVector || !core_.autoSync) &&
+      queue.front().kind == TaskKind::kBody) {
     size_t run = 1;
     while (run < queue.size() && run < 8 && queue[run].kind == TaskKind::kBody) {
       ++run;
     }
     pick = random_() % run;
+    const auto readBefore = [&](const Task& earlier) {
+      return OverwritesSource(queue[pick].record, earlier.record);
+    };
+    if (std::any_of(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(pick), readBefore)) {
+      pick = 0;
+    }
   }
   Task task = std::move(queue[pick]);
   queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(pick));

@@ -27,6 +27,8 @@ class Scheduler {
   // A SetFlag reached by pipe `from`, a WaitFlag that holds up pipe `to`. flag: any number that pairs them.
   void Set(const SyncEvent& event);
   void Wait(const SyncEvent& event);
+  // Tells the observers at the pipe's point in time rather than now.
+  void Call(Pipe pipe, std::function<void()> tell);
   // Orders `pipe`'s own instructions.
   void Barrier(const SyncEvent& event);
   // Runs everything that was issued; a deadlock fault when it cannot.
@@ -43,7 +45,7 @@ class Scheduler {
   uint32_t SetSite(uint32_t flag) const;
 
  private:
-  enum class TaskKind : uint8_t { kBody, kSet, kWait, kBarrier };
+  enum class TaskKind : uint8_t { kBody, kSet, kWait, kBarrier, kCall };
   struct Task {
     TaskKind kind = TaskKind::kBody;
     Record record;
