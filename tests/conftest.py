@@ -93,7 +93,7 @@ def device(request: pytest.FixtureRequest, session_device: Device) -> Iterator[D
     """Hand out the open device; on the simulator, put its options back afterwards."""
     if session_device.kind == "npu" and request.node.get_closest_marker("sim_only"):
         pytest.skip("looks at the simulator itself")
-    names = ("soc", "mode", "threads", "cores")
+    names = ("soc", "mode", "threads", "cores", "autosync", "chaos")
     before = {name: session_device.option(name) for name in names}
     yield session_device
     for name, value in before.items():

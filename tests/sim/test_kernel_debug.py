@@ -54,6 +54,7 @@ def test_print_and_dump(
     assert text.count("no arguments\n") == 4
 
 
+@pytest.mark.plants_faults
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_assert(toolkit: Path, runtime: Runtime, tmp_path: Path, level: str) -> None:
     """A false condition ends the kernel with its text and line."""

@@ -72,6 +72,7 @@ def test_cleaned_scalar_write(runtime: Runtime, library: ctypes.CDLL) -> None:
     np.testing.assert_array_equal(out.reshape(8, ROW)[:, 0], np.arange(8)[::-1])
 
 
+@pytest.mark.plants_faults
 @pytest.mark.usefixtures("threads")
 def test_a_core_that_does_not_come(runtime: Runtime, library: ctypes.CDLL) -> None:
     """Hardware hangs; here the report names the core that left."""
@@ -79,6 +80,7 @@ def test_a_core_that_does_not_come(runtime: Runtime, library: ctypes.CDLL) -> No
         runtime.launch(library.sync_missing, [np.zeros(8, np.float32)], block_dim=6)
 
 
+@pytest.mark.plants_faults
 def test_more_blocks_than_cores(runtime: Runtime, library: ctypes.CDLL) -> None:
     """The rest would only start when the first have ended."""
     rows = np.zeros((100, ROW), np.float32)

@@ -247,6 +247,7 @@ def test_reduce_extreme(bench: Bench, dtype: int, op: int) -> None:
                 same_bits(got, want, dtype)
 
 
+@pytest.mark.plants_faults
 def test_scratch_too_small(bench: Bench) -> None:
     """The mask form keeps one sum per repeat in sharedTmpBuffer."""
     call = Call(op=7, form=MASK, mask=(64, 0), repeat=9000, rep=(1, 0, 8))

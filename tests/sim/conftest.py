@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every test of this folder is held to: no kernel of ours has a fault that a check sees."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aclgrad.findings import ERROR, parse
+from aclgrad.runtime.toolkit import sim_root
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Describe the mark."""
+    config.addinivalue_line("markers", "plants_faults: kernels of this test have faults on purpose")
+
+
+def _loaded(path: Path) -> ctypes.CDLL | None:
+    """The simulator's library, if something in this process has loaded it."""
+    try:
+        library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+    except OSError:
+        return None
+    library.aclsimFindings.restype = ctypes.c_char_p
+    return library
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_finding(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None]:
+    """Fail a test whose kernels have an error finding. Calls of the host that are refused are the
+    tests' own business: their code tells.
+    """
+    watched = device_kind == "sim" and not request.node.get_closest_marker("plants_faults")
+    path = sim_root() / "lib64" / "libascendcl.so"
+    if watched and (library := _loaded(path)) is not None:
+        library.aclsimClearFindings()
+    yield
+    if not watched or (library := _loaded(path)) is None:
+        return
+    text = library.aclsimFindings()
+    if text == b"[]":
+        return
+    found = [
+        finding.text
+        for finding in parse(text.decode("utf-8", "replace"))
+        if finding.severity == ERROR and not finding.kind.startswith("host-")
+    ]
+    library.aclsimClearFindings()
+    if found:
+        pytest.fail("findings of the checks:\n" + "\n".join(found), pytrace=False)
