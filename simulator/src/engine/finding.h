@@ -29,7 +29,7 @@ struct Finding {
   std::string op;
   int64_t core = -1;  // the lowest core that shows it; -1: not of a core
   uint32_t blockDim = 0;
-  std::string space;            // "UB", "GM", "host" or ""
+  const char* space = "";       // "UB", "GM", "host" or ""
   std::string buffer;           // as the kernel or the operator names it
   uint64_t begin = 0, end = 0;  // bytes of the buffer
   Place at;
