@@ -4,6 +4,7 @@
 
 #include "ascendc/absent.h"
 #include "ascendc/data_copy.h"
+#include "ascendc/high_math.h"
 #include "ascendc/lang.h"
 #include "ascendc/softmax.h"
 #include "ascendc/sync.h"

@@ -2,5 +2,6 @@
 // The whole high-level API that the simulator has.
 #pragma once
 
+#include "ascendc/high_math.h"
 #include "ascendc/softmax.h"
 #include "ascendc/vec_cmpsel.h"

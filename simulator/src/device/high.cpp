@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/high.h"
+
+namespace aclsim {
+
+namespace {
+
+bool Overlap(const HighOperand& a, const Ub& b, int64_t bytes) {
+  return a.ub->addr < b.addr + bytes && b.addr < a.ub->addr + a.bytes;
+}
+
+}  // namespace
+
+void CheckHighOperand(Core& core, const HighOperand& operand) {
+  core.CheckUb(*operand.ub, 0, operand.bytes, operand.role);
+  core.CheckUbAlign(*operand.ub, kBlock, operand.role);
+}
+
+void CheckHighWork(Core& core, const HighWork& work, int64_t least,
+                   std::initializer_list<HighOperand> operands) {
+  if (!work.given) {
+    const auto total = static_cast<int64_t>(core.soc.ubBytes);
+    const auto used = static_cast<int64_t>(core.ubUsed);
+    if (used + least > total) {
+      ThrowFault(
+          "ub-scratch",
+          Format("%s takes %lld bytes of scratch from what InitBuffer leaves of UB, and "
+                 "%lld of %lld B are taken\n  buffers:\n%s",
+                 core.instruction, static_cast<long long>(least), static_cast<long long>(used),
+                 static_cast<long long>(total), core.BufferTable().c_str()),
+          "Hardware would overwrite buffers. Allocate less, or pass a sharedTmpBuffer.");
+    }
+    return;
+  }
+  if (work.bytes < least) {
+    ThrowFault("ub-scratch",
+               Format("sharedTmpBuffer of %s has %u bytes, and %lld are the least",
+                      core.instruction, work.bytes, static_cast<long long>(least)),
+               "Hardware would compute wrong numbers or hang. Size it on the host with the "
+               "function's Get...MaxMinTmpSize.");
+  }
+  if (work.bytes == 0) {
+    return;
+  }
+  CheckHighOperand(core, {&work.ub, work.bytes, "sharedTmpBuffer"});
+  for (const HighOperand& operand : operands) {
+    if (Overlap(operand, work.ub, work.bytes)) {
+      ThrowFault("overlap", Format("sharedTmpBuffer overlaps %s", operand.role),
+                 "Hardware overwrites the operand. Use another buffer.");
+    }
+  }
+}
+
+void CheckHighOverlap(Core& core, const HighOperand& dst, const HighOperand& src, bool shared) {
+  if (!Overlap(dst, *src.ub, src.bytes)) {
+    return;
+  }
+  if (dst.ub->addr != src.ub->addr || dst.bytes != src.bytes) {
+    ThrowFault("overlap",
+               Format("dst and %s overlap in part: they start %lld bytes apart", src.role,
+                      static_cast<long long>(dst.ub->addr - src.ub->addr)),
+               "Hardware reads results as operands. Use another buffer.");
+  }
+  if (shared || !core.Observed()) {
+    return;
+  }
+  for (const Finding& known : core.findings) {
+    if (known.kind == "overlap" && known.at.instruction == core.instruction) {
+      return;
+    }
+  }
+  Finding finding;
+  finding.kind = "overlap";
+  finding.severity = Severity::kHint;
+  finding.space = "UB";
+  finding.at = core.PlaceOf(core.instruction, Pipe::kVector, core.sites.Capture(), "in place");
+  finding.detail = Format("dst and %s are the same tensor", src.role);
+  finding.advice =
+      "The documentation of this function excludes it: only the version of CANN that you test with "
+      "is known to compute it right. Use another destination.";
+  core.Find(std::move(finding));
+}
+
+}  // namespace aclsim
