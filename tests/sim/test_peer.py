@@ -68,6 +68,7 @@ def test_template_instance_of_the_key(attrs, with_bias, want):
     np.testing.assert_array_equal(result.outputs["y"], want(x, bias))
 
 
+@pytest.mark.plants_faults
 def test_key_that_is_not_selected():
     """A combination that ASCENDC_TPL_SEL leaves out is a fault that names the key."""
     x = random(8)
