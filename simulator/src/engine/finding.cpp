@@ -81,22 +81,22 @@ std::string FindingText(const Finding& finding) {
     text += Format(", core %lld of %u", static_cast<long long>(finding.core), finding.blockDim);
   }
   if (!finding.at.instruction.empty()) {
-    text += ", " + finding.at.instruction;
+    text.append(", ").append(finding.at.instruction);
   }
   if (!finding.at.pipe.empty() && !host) {
-    text += " on " + finding.at.pipe;
+    text.append(" on ").append(finding.at.pipe);
   }
   if (const std::string place = PlaceText(finding.at); !place.empty()) {
-    text += "\n  at " + place;
+    text.append("\n  at ").append(place);
   }
   for (const Place& other : finding.related) {
     text += Format("\n  %s%s%s%s%s", other.instruction.c_str(), other.pipe.empty() ? "" : " on ",
                    other.pipe.c_str(), other.note.empty() ? "" : ", which ", other.note.c_str());
     if (const std::string place = PlaceText(other); !place.empty()) {
-      text += "\n  at " + place;
+      text.append("\n  at ").append(place);
     }
   }
-  text += "\n  " + finding.detail + "\n  " + finding.advice;
+  text.append("\n  ").append(finding.detail).append("\n  ").append(finding.advice);
   if (finding.count > 1) {
     text += Format("\n  %llu times", static_cast<unsigned long long>(finding.count));
   }
@@ -104,7 +104,7 @@ std::string FindingText(const Finding& finding) {
     text += Format("\n  soc %s, tiling key %llu", finding.soc.c_str(),
                    static_cast<unsigned long long>(finding.tilingKey));
     if (!finding.tiling.empty()) {
-      text += ", tiling " + finding.tiling;
+      text.append(", tiling ").append(finding.tiling);
     }
   }
   return text;
@@ -113,7 +113,8 @@ std::string FindingText(const Finding& finding) {
 std::string FindingJson(const Finding& finding) {
   std::string related;
   for (const Place& place : finding.related) {
-    related += (related.empty() ? "" : ",") + PlaceJson(place);
+    related += related.empty() ? "" : ",";
+    related += PlaceJson(place);
   }
   return Format(
       "{\"kind\":%s,\"severity\":\"%s\",\"op\":%s,\"core\":%lld,\"blockDim\":%u,\"space\":%s,"
@@ -162,7 +163,8 @@ std::string FindingsJson() {
   const std::lock_guard<std::mutex> lock(findingsMutex);
   std::string json = "[";
   for (const Finding& finding : Findings()) {
-    json += (json.size() > 1 ? ",\n" : "") + FindingJson(finding);
+    json += json.size() > 1 ? ",\n" : "";
+    json += FindingJson(finding);
   }
   return json + "]";
 }

@@ -88,7 +88,8 @@ void Summarise(std::vector<std::vector<Finding>>& found, LaunchResult* result) {
   for (const Finding& finding : merged) {
     if (finding.severity == Severity::kError) {
       result->status = kVectorCoreException;
-      result->message += (result->message.empty() ? "" : "\n") + FindingText(finding);
+      result->message += result->message.empty() ? "" : "\n";
+      result->message += FindingText(finding);
     }
     ReportFinding(finding);
   }
@@ -116,10 +117,10 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
     const auto runCore = [&](uint32_t index) {
-      uint8_t* ub = ThreadUb(launch.soc->ubBytes);
+      uint8_t* ub = ThreadUb(launch.soc->ubBytes + kCmpMaskBytes);
       CoreChecks observers;
       if (checked) {
-        std::memset(ub, kPoisonByte, launch.soc->ubBytes);
+        std::memset(ub, kPoisonByte, launch.soc->ubBytes + kCmpMaskBytes);
         observers = checks.ForCore(index);
       }
       Core core(launch, index, ub, observers.list, &meeting);
