@@ -73,7 +73,8 @@ TensorText Describe(const int64_t* viewDims, uint64_t viewDimsNum, const int64_t
 
 // Runs a maker; anything thrown, such as bad_alloc for an absurd size, is NULL with a message.
 template <typename F>
-auto Make(const char* function, F maker) -> decltype(maker()) {
+[[gnu::always_inline]] inline auto Make(const char* function, F maker) -> decltype(maker()) {
+  const op::internal::MadeByProgram byProgram(function, __builtin_return_address(0));
   try {
     return maker();
   } catch (const std::exception& error) {
@@ -82,17 +83,33 @@ auto Make(const char* function, F maker) -> decltype(maker()) {
   }
 }
 
+// A handle that is not alive, as an error and as a finding.
+aclnnStatus RefuseStale(aclnnStatus status, const char* function, HandleKind kind,
+                        const void* handle, const char* next) {
+  const op::internal::Stale stale = op::internal::DescribeStale(kind, handle);
+  const bool twice = std::strncmp(function, "aclDestroy", 10) == 0 &&
+                     std::strcmp(stale.mistake, "host-wrong-handle") != 0;
+  char detail[512];
+  std::snprintf(detail, sizeof(detail), "%p %s", handle, stale.text.c_str());
+  aclsim::ReportMisuse({twice ? "host-double-free" : stale.mistake,
+                        function,
+                        op::internal::HandleKindName(kind),
+                        detail,
+                        next,
+                        {}});
+  return Refuse(status, function, "%s. Next: %s", detail, next);
+}
+
 aclnnStatus Destroy(const char* function, HandleKind kind, const void* handle) {
   if (handle == nullptr || DestroyHandle(kind, handle)) return OK;
-  return Refuse(ACLNN_ERR_PARAM_INVALID, function, "%p is not a live %s (destroyed twice?)", handle,
-                op::internal::HandleKindName(kind));
+  return RefuseStale(ACLNN_ERR_PARAM_INVALID, function, kind, handle, "destroy each handle once");
 }
 
 aclnnStatus CheckAlive(const char* function, HandleKind kind, const void* handle) {
   if (handle == nullptr) return Refuse(ACLNN_ERR_PARAM_NULLPTR, function, "the handle is NULL");
   if (IsAlive(kind, handle)) return OK;
-  return Refuse(ACLNN_ERR_PARAM_INVALID, function, "%p is not a live %s", handle,
-                op::internal::HandleKindName(kind));
+  return RefuseStale(ACLNN_ERR_PARAM_INVALID, function, kind, handle,
+                     "destroy it after its last use");
 }
 
 // Getters test their result pointers together with the handle.
@@ -119,10 +136,9 @@ aclnnStatus CheckExecutor(const char* function, const aclOpExecutor* executor) {
     return Refuse(ACLNN_ERR_INNER_NULLPTR, function, "the executor is NULL");
   }
   if (op::internal::IsAliveExecutor(executor)) return OK;
-  return Refuse(ACLNN_ERR_INNER, function,
-                "%p is not a live executor: it was run already without being repeatable, was "
-                "destroyed, or never came from a GetWorkspaceSize function",
-                static_cast<const void*>(executor));
+  return RefuseStale(ACLNN_ERR_INNER, function, HandleKind::kOther, executor,
+                     "make an executor repeatable with aclSetAclOpExecutorRepeatable before its "
+                     "first run if it is needed after that");
 }
 
 aclnnStatus SetAddr(const char* function, aclOpExecutor* executor, aclTensor* tensor, void* addr) {
@@ -132,8 +148,8 @@ aclnnStatus SetAddr(const char* function, aclOpExecutor* executor, aclTensor* te
   const aclnnStatus status = CheckExecutor(function, executor);
   if (status != OK) return status;
   if (!IsAlive(HandleKind::kTensor, tensor)) {
-    return Refuse(ACLNN_ERR_PARAM_INVALID, function, "%p is not a live aclTensor",
-                  static_cast<const void*>(tensor));
+    return RefuseStale(ACLNN_ERR_PARAM_INVALID, function, HandleKind::kTensor, tensor,
+                       "destroy it after its last use");
   }
   tensor->SetStorageAddr(addr);
   return OK;
@@ -145,8 +161,8 @@ aclnnStatus SetListAddr(const char* function, aclOpExecutor* executor, size_t in
     return Refuse(ACLNN_ERR_INNER_NULLPTR, function, "the tensor list is NULL");
   }
   if (!IsAlive(HandleKind::kTensorList, tensors)) {
-    return Refuse(ACLNN_ERR_PARAM_INVALID, function, "%p is not a live aclTensorList",
-                  static_cast<const void*>(tensors));
+    return RefuseStale(ACLNN_ERR_PARAM_INVALID, function, HandleKind::kTensorList, tensors,
+                       "destroy it after its last use");
   }
   if (index >= tensors->Size()) {
     return Refuse(ACLNN_ERR_PARAM_INVALID, function, "index %lu in a list of %lu tensors",

@@ -65,9 +65,13 @@ std::vector<std::string> ArgNames(const std::string& text) {
 bool CheckAlive(const internal::HandleArg& arg, const std::string& name) {
   if (arg.kind == internal::HandleKind::kOther || arg.handle == nullptr) return true;
   if (internal::IsAlive(arg.kind, arg.handle)) return true;
-  OP_LOGE(ACLNN_ERR_PARAM_INVALID,
-          "argument %s is %p, which is not a live %s: it was destroyed, or never was one",
-          name.c_str(), arg.handle, internal::HandleKindName(arg.kind));
+  const internal::Stale stale = internal::DescribeStale(arg.kind, arg.handle);
+  char detail[512];
+  std::snprintf(detail, sizeof(detail), "argument %s is %p, which %s", name.c_str(), arg.handle,
+                stale.text.c_str());
+  const char* next = "destroy it after its last use";
+  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "%s. Next: %s", detail, next);
+  aclsim::ReportMisuse({stale.mistake, internal::CurrentCall().api, name, detail, next, {}});
   return false;
 }
 

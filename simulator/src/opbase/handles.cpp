@@ -1,31 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live handles of the process.
 #include <algorithm>
+#include <cstdio>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
+#include "opbase/executor.h"
 #include "opbase/storage.h"
 #include "opdev/op_executor.h"
 #include "opdev/shape_utils.h"
+#include "runtime/runtime.h"
 
 namespace op::internal {
 namespace {
 
 constexpr size_t kQuarantine = 4096;
 
+// Who asks for a handle; null: the library itself.
+struct Maker {
+  const char* function;
+  const void* caller;
+};
+thread_local Maker maker = {nullptr, nullptr};
+
 struct LiveHandle {
   HandleKind kind;
   bool executor;
   void (*destruct)(void*);
+  Maker maker;
+  uint64_t number;
 };
+
+struct DeadHandle {
+  HandleKind kind;
+  bool executor;
+  bool ran;
+};
+
+const char* NameOf(HandleKind kind, bool executor) {
+  return executor ? "executor" : HandleKindName(kind);
+}
 
 class HandleTable {
  public:
   template <typename T>
   T* Add(HandleKind kind, bool executor, T* handle) {
+    const Maker by =
+        executor ? Maker{"", aclsim::CheckedMode() ? aclsim::ProgramCaller() : nullptr} : maker;
     const std::lock_guard<std::mutex> lock(mutex_);
-    live_[handle] = {kind, executor, [](void* p) { static_cast<T*>(p)->~T(); }};
+    live_[handle] = {kind, executor, [](void* p) { static_cast<T*>(p)->~T(); }, by, ++count_};
     return handle;
   }
 
@@ -35,7 +61,7 @@ class HandleTable {
     return found != live_.end() && found->second.kind == kind && found->second.executor == executor;
   }
 
-  bool Destroy(HandleKind kind, bool executor, const void* handle) {
+  bool Destroy(HandleKind kind, bool executor, const void* handle, bool ran) {
     void (*destruct)(void*) = nullptr;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -52,27 +78,90 @@ class HandleTable {
     void* oldest = nullptr;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
+      dead_[handle] = {kind, executor, ran};
       quarantine_.push_back(const_cast<void*>(handle));
       if (quarantine_.size() > kQuarantine) {
         oldest = quarantine_.front();
         quarantine_.pop_front();
+        dead_.erase(oldest);
       }
     }
     ::operator delete(oldest);  // its destructor has run
     return true;
   }
 
+  Stale Describe(HandleKind kind, bool executor, const void* handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::string text = std::string("is not a live ") + NameOf(kind, executor) + ": ";
+    if (const auto dead = dead_.find(handle); dead != dead_.end()) {
+      const std::string was =
+          text + "it was an " + NameOf(dead->second.kind, dead->second.executor);
+      if (dead->second.ran) {
+        return {was + " that has run and was not repeatable", "host-executor-reused"};
+      }
+      const bool tensor = dead->second.kind == HandleKind::kTensor;
+      return {was + " that was destroyed",
+              tensor ? "host-destroyed-tensor" : "host-use-after-free"};
+    }
+    if (const auto live = live_.find(handle); live != live_.end()) {
+      return {text + "it is an " + NameOf(live->second.kind, live->second.executor),
+              "host-wrong-handle"};
+    }
+    return {text + "no create function returned it", "host-wrong-handle"};
+  }
+
+  std::vector<aclsim::LiveObjects> List() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::map<uint64_t, std::pair<const void*, const LiveHandle*>> byAge;
+    for (const auto& [handle, live] : live_) {
+      if (live.maker.function != nullptr) byAge[live.number] = {handle, &live};
+    }
+    std::map<std::string, aclsim::LiveObjects> lists;
+    for (const auto& [number, entry] : byAge) {
+      const auto& [handle, live] = entry;
+      const std::string name = NameOf(live->kind, live->executor);
+      aclsim::LiveObjects& list = lists[name];
+      list.kind = name + "(s)";
+      if (++list.count > aclsim::kLeakLines) continue;
+      std::string what = name;
+      std::string function = live->maker.function;
+      if (live->kind == HandleKind::kTensor) {
+        what += std::string(" ") + static_cast<const aclTensor*>(handle)->ToString().GetString();
+      } else if (live->executor) {
+        function = static_cast<const aclOpExecutor*>(handle)->State().api;
+        what += " of " + function;
+      }
+      list.first.push_back({what, function, live->maker.caller});
+    }
+    std::vector<aclsim::LiveObjects> all;
+    for (auto& [name, list] : lists) all.push_back(std::move(list));
+    return all;
+  }
+
  private:
   std::mutex mutex_;
   std::unordered_map<const void*, LiveHandle> live_;
+  std::unordered_map<const void*, DeadHandle> dead_;  // those in quarantine
   std::deque<void*> quarantine_;
+  uint64_t count_ = 0;
 };
+
+std::vector<aclsim::LiveObjects> ListHandles();
+
+// Tells the runtime where to ask for leaks, while this library is loaded.
+struct Listing {
+  Listing() { aclsim::SetObjectLister(ListHandles); }
+  ~Listing() { aclsim::SetObjectLister(nullptr); }
+};
+const Listing listing;
 
 // Never destroyed: handles may be destroyed by static destructors of the caller.
 HandleTable& Table() {
   static HandleTable* table = new HandleTable;
   return *table;
 }
+
+std::vector<aclsim::LiveObjects> ListHandles() { return Table().List(); }
 
 }  // namespace
 
@@ -146,16 +235,25 @@ aclOpExecutor* HandleMaker::NewExecutor() {
 bool IsAlive(HandleKind kind, const void* handle) { return Table().Alive(kind, false, handle); }
 
 bool DestroyHandle(HandleKind kind, const void* handle) {
-  return Table().Destroy(kind, false, handle);
+  return Table().Destroy(kind, false, handle, false);
 }
 
 bool IsAliveExecutor(const aclOpExecutor* executor) {
   return Table().Alive(HandleKind::kOther, true, executor);
 }
 
-bool DestroyExecutor(aclOpExecutor* executor) {
-  return Table().Destroy(HandleKind::kOther, true, executor);
+bool DestroyExecutor(aclOpExecutor* executor, bool ran) {
+  return Table().Destroy(HandleKind::kOther, true, executor, ran);
 }
+
+Stale DescribeStale(HandleKind kind, const void* handle) {
+  return Table().Describe(kind, kind == HandleKind::kOther, handle);
+}
+
+MadeByProgram::MadeByProgram(const char* function, const void* caller) {
+  maker = {function, caller};
+}
+MadeByProgram::~MadeByProgram() { maker = {nullptr, nullptr}; }
 
 const char* HandleKindName(HandleKind kind) {
   switch (kind) {

@@ -24,8 +24,8 @@ aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format f
 // Adds a host function with one input view and one output view. False when a view has no place in
 // memory.
 bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out,
-                 op::internal::HostTask::Body body, aclOpExecutor* executor,
-                 bool isViewCopy = false);
+                 op::internal::Flow flow, op::internal::HostTask::Body body,
+                 aclOpExecutor* executor, bool isViewCopy = false);
 
 // Elements in memory: a private format holds what its storage shape says, padding included.
 int64_t StoredElements(const aclTensor* tensor);

@@ -16,6 +16,7 @@
 
 namespace l0op {
 
+using op::internal::Flow;
 using op::internal::HandleMaker;
 using op::internal::HostTask;
 using op::internal::TensorUse;
@@ -32,8 +33,8 @@ aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format f
   return executor->AllocTensor(shape, dataType, format);
 }
 
-bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out, HostTask::Body body,
-                 aclOpExecutor* executor, bool isViewCopy) {
+bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out, Flow flow,
+                 HostTask::Body body, aclOpExecutor* executor, bool isViewCopy) {
   op::internal::ExecutorState& state = executor->State();
   TensorUse from;
   TensorUse to;
@@ -42,8 +43,8 @@ bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out, Ho
     return false;
   }
   if (to.Bytes() == 0) return true;
-  auto task = std::make_shared<HostTask>(name, std::vector<TensorUse>{std::move(from)},
-                                         std::vector<TensorUse>{std::move(to)}, std::move(body));
+  auto task =
+      std::make_shared<HostTask>(name, std::move(from), std::move(to), flow, std::move(body));
   task->isViewCopy = isViewCopy;
   state.AddTask(std::move(task));
   return true;
@@ -139,7 +140,7 @@ bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpE
             op::ToString(in->GetDataType()).GetString());
     return false;
   }
-  return AddHostTask(name, in, out, CopyViews, executor, isViewCopy);
+  return AddHostTask(name, in, out, Flow::kMove, CopyViews, executor, isViewCopy);
 }
 
 const aclTensor* Contiguous(const aclTensor* x, aclOpExecutor* executor) {

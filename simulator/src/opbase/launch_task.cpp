@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "engine/gm_shadow.h"
 #include "engine/launch.h"
 #include "opbase/executor.h"
 #include "opbase/op_types.h"
@@ -36,6 +37,11 @@ class KernelTask : public Task {
   const aclsim::Soc* soc = nullptr;
 };
 
+void Poison(uint8_t* memory, uint64_t bytes) {
+  std::memset(memory, aclsim::kPoisonByte, bytes);
+  aclsim::MarkGm(memory, bytes, false);
+}
+
 // Outputs are about to be written in full, so what stays of the poison is an element that the
 // kernel forgot. Memory that is read as well is left alone.
 void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
@@ -45,7 +51,7 @@ void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
       return in.kind == aclsim::RegionKind::kInput && in.addr < out.addr + out.bytes &&
              out.addr < in.addr + in.bytes;
     });
-    if (!isRead) std::memset(out.addr, aclsim::kPoisonByte, out.bytes);
+    if (!isRead) Poison(out.addr, out.bytes);
   }
 }
 
@@ -118,9 +124,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   launch.regions.push_back({aclsim::RegionKind::kTiling, data.data(), data.size(), "tiling"});
   if (aclsim::CheckedMode()) {
     if (!tiling.needAtomic) PoisonOutputs(launch.regions);
-    if (input.workspace != nullptr) {
-      std::memset(input.workspace, aclsim::kPoisonByte, workspaceBytes);
-    }
+    if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
   }
   const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);
   return {result.status, result.message};

@@ -2,6 +2,8 @@
 // Second stage: addresses are read, checked and handed to the stream together with the plan.
 #include <algorithm>
 #include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -35,6 +37,32 @@ std::string UseText(const Task& task, const TensorUse& use) {
          use.name;
 }
 
+// Refuses the run and lists the mistake.
+aclnnStatus Refuse(aclnnStatus status, const char* mistake, const std::string& argument,
+                   const std::string& detail, const std::string& next) {
+  OP_LOGE(status, "%s. Next: %s", detail.c_str(), next.c_str());
+  aclsim::ReportMisuse({mistake, CurrentCall().api, argument, detail, next, {}});
+  return status;
+}
+
+__attribute__((format(printf, 1, 2))) std::string Text(const char* fmt, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, fmt);
+  std::vsnprintf(text, sizeof(text), fmt, args);
+  va_end(args);
+  return text;
+}
+
+const char* NextFor(const char* mistake) {
+  if (std::strcmp(mistake, "host-wrong-memory") == 0) {
+    return "allocate it with aclrtMalloc and copy the data there";
+  }
+  return std::strcmp(mistake, "host-use-after-free") == 0
+             ? "free it after aclrtSynchronizeStream"
+             : "allocate as many bytes as shape and data type take";
+}
+
 aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspace,
                     BoundUse* bound) {
   if (use.storage == nullptr || use.Bytes() == 0) return ACLNN_SUCCESS;
@@ -55,17 +83,16 @@ aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspac
   } else {
     const Storage* owner = storage->boundTo == nullptr ? storage : storage->boundTo.get();
     if (owner->ownerDestroyed) {
-      OP_LOGE(ACLNN_ERR_PARAM_INVALID,
-              "%s was destroyed after the first stage; keep tensors alive until the second stage "
-              "has returned",
-              UseText(task, use).c_str());
-      return ACLNN_ERR_PARAM_INVALID;
+      return Refuse(
+          ACLNN_ERR_PARAM_INVALID, "host-destroyed-tensor", use.name,
+          UseText(task, use) + " was destroyed after the first stage, a live aclTensor is wanted",
+          "keep tensors alive until the second stage has returned");
     }
     if (owner->addr == nullptr) {
-      OP_LOGE(ACLNN_ERR_RUNTIME_ERROR,
-              "%s needs %" PRIu64 " bytes of device memory, its address is NULL",
-              UseText(task, use).c_str(), bound->bytes);
-      return ACLNN_ERR_RUNTIME_ERROR;
+      return Refuse(ACLNN_ERR_RUNTIME_ERROR, "host-wrong-memory", use.name,
+                    Text("%s needs %" PRIu64 " bytes of device memory, its address is NULL",
+                         UseText(task, use).c_str(), bound->bytes),
+                    NextFor("host-wrong-memory"));
     }
     base = static_cast<const char*>(owner->addr) + (storage == owner ? 0 : storage->offset);
   }
@@ -80,11 +107,13 @@ aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspac
   }
   std::string why;
   if (aclsim::ToBacking(bound->device, bound->bytes, &why) == nullptr) {
-    OP_LOGE(ACLNN_ERR_RUNTIME_ERROR,
-            "%s needs %" PRIu64 " bytes of device memory at %p, %" PRIu64 " are there: %s",
-            UseText(task, use).c_str(), bound->bytes, bound->device,
-            aclsim::DeviceBytesFrom(bound->device), why.c_str());
-    return ACLNN_ERR_RUNTIME_ERROR;
+    const char* mistake = aclsim::MistakeOf(bound->device);
+    return Refuse(
+        ACLNN_ERR_RUNTIME_ERROR, mistake, use.name,
+        Text("%s needs %" PRIu64 " bytes of device memory at %p, %" PRIu64 " are there: %s",
+             UseText(task, use).c_str(), bound->bytes, bound->device,
+             aclsim::DeviceBytesFrom(bound->device), why.c_str()),
+        NextFor(mistake));
   }
   return ACLNN_SUCCESS;
 }
@@ -92,23 +121,24 @@ aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspac
 aclnnStatus CheckWorkspace(const void* workspace, uint64_t given, uint64_t needed) {
   if (needed == 0) return ACLNN_SUCCESS;
   if (given < needed) {
-    OP_LOGE(ACLNN_ERR_PARAM_INVALID,
-            "the workspace has %" PRIu64 " bytes, the first stage asked for %" PRIu64, given,
-            needed);
-    return ACLNN_ERR_PARAM_INVALID;
+    return Refuse(ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspaceSize",
+                  Text("the workspace has %" PRIu64 " bytes, the first stage asked for %" PRIu64,
+                       given, needed),
+                  "allocate and pass what the first stage wrote to workspaceSize");
   }
   if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0) {
-    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "the workspace is at %p, want a multiple of %" PRIu64 " bytes",
-            workspace, kWorkspaceAlignment);
-    return ACLNN_ERR_PARAM_INVALID;
+    return Refuse(ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspace",
+                  Text("the workspace is at %p, want a multiple of %" PRIu64 " bytes", workspace,
+                       kWorkspaceAlignment),
+                  "pass the pointer that aclrtMalloc returned");
   }
   std::string why;
   if (aclsim::ToBacking(workspace, needed, &why) == nullptr) {
-    OP_LOGE(ACLNN_ERR_PARAM_INVALID,
-            "the workspace at %p must be %" PRIu64 " bytes of device memory, %" PRIu64
-            " are there: %s",
-            workspace, needed, aclsim::DeviceBytesFrom(workspace), why.c_str());
-    return ACLNN_ERR_PARAM_INVALID;
+    return Refuse(ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspace",
+                  Text("the workspace at %p must be %" PRIu64 " bytes of device memory, %" PRIu64
+                       " are there: %s",
+                       workspace, needed, aclsim::DeviceBytesFrom(workspace), why.c_str()),
+                  NextFor(aclsim::MistakeOf(workspace)));
   }
   return ACLNN_SUCCESS;
 }
@@ -150,6 +180,28 @@ aclsim::TaskResult RunPlan(const BoundRun& run) {
   return {};
 }
 
+// What the plan works on, for the check of host accesses that have not waited for it.
+std::vector<aclsim::DeviceUse> DeviceUses(const BoundRun& run) {
+  std::vector<aclsim::DeviceUse> uses;
+  for (size_t t = 0; t < run.plan->tasks.size(); ++t) {
+    const Task& task = *run.plan->tasks[t];
+    for (size_t u = 0; u < task.uses.size(); ++u) {
+      const TensorUse& use = task.uses[u];
+      const bool temporary = use.storage != nullptr &&
+                             use.storage->kind == Storage::Kind::kTemporary &&
+                             use.storage->boundTo == nullptr;
+      if (run.uses[t][u].device != nullptr && !temporary) {
+        uses.push_back({run.uses[t][u].device, run.uses[t][u].bytes, u >= task.inputCount,
+                        !HasNoGaps(use), use.name});
+      }
+    }
+  }
+  if (run.plan->workspaceBytes > 0) {
+    uses.push_back({run.workspace, run.plan->workspaceBytes, true, false, "workspace"});
+  }
+  return uses;
+}
+
 aclnnStatus RunExecutor(void* workspace, uint64_t workspaceSize, ExecutorState& state,
                         aclrtStream stream) {
   auto run = std::make_shared<BoundRun>();
@@ -165,7 +217,10 @@ aclnnStatus RunExecutor(void* workspace, uint64_t workspaceSize, ExecutorState& 
     run->uses.push_back(std::move(uses));
   }
   if (status != ACLNN_SUCCESS || run->plan->tasks.empty()) return status;
-  const int32_t enqueued = aclsim::EnqueueTask(stream, [run] { return RunPlan(*run); });
+  std::vector<aclsim::DeviceUse> uses;
+  if (aclsim::CheckedMode()) uses = DeviceUses(*run);
+  const int32_t enqueued =
+      aclsim::EnqueueTask(stream, [run] { return RunPlan(*run); }, uses, CurrentCall().api);
   if (enqueued == 0) return ACLNN_SUCCESS;
   OP_LOGE(ACLNN_ERR_RUNTIME_ERROR, "the stream %p does not take the task (error %d)", stream,
           enqueued);
@@ -182,17 +237,21 @@ aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpEx
     return ACLNN_ERR_PARAM_NULLPTR;
   }
   if (!op::internal::IsAliveExecutor(executor)) {
-    OP_LOGE(ACLNN_ERR_INNER,
-            "%p is not a live executor: it was run already without being repeatable "
-            "(aclSetAclOpExecutorRepeatable), was destroyed, or never came from a GetWorkspaceSize "
-            "function",
-            static_cast<const void*>(executor));
-    return ACLNN_ERR_INNER;
+    const op::internal::Stale stale =
+        op::internal::DescribeStale(op::internal::HandleKind::kOther, executor);
+    return op::internal::Refuse(
+        ACLNN_ERR_INNER, stale.mistake, "executor",
+        op::internal::Text("argument executor: %p %s", static_cast<const void*>(executor),
+                           stale.text.c_str()),
+        "call the first stage again for each run, or aclSetAclOpExecutorRepeatable before the "
+        "first");
   }
   if (workspaceSize > 0 && workspace == nullptr) {
-    OP_LOGE(ACLNN_ERR_PARAM_NULLPTR, "workspace is NULL, workspaceSize is %" PRIu64, workspaceSize);
-    op::internal::DestroyExecutor(executor);
-    return ACLNN_ERR_PARAM_NULLPTR;
+    op::internal::DestroyExecutor(executor, true);
+    return op::internal::Refuse(
+        ACLNN_ERR_PARAM_NULLPTR, "host-workspace", "workspace",
+        op::internal::Text("workspace is NULL, workspaceSize is %" PRIu64, workspaceSize),
+        "allocate workspaceSize bytes with aclrtMalloc");
   }
   aclnnStatus status = ACLNN_ERR_INNER;
   try {
@@ -200,7 +259,7 @@ aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpEx
   } catch (const std::exception& error) {
     OP_LOGE(ACLNN_ERR_INNER, "%s", error.what());
   }
-  if (!executor->State().repeatable) op::internal::DestroyExecutor(executor);
+  if (!executor->State().repeatable) op::internal::DestroyExecutor(executor, true);
   return status;
 }
 
@@ -210,10 +269,13 @@ extern "C" aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
     return ACLNN_ERR_INNER_NULLPTR;
   }
   if (!op::internal::IsAliveExecutor(executor)) {
-    aclsim::ReportError(
-        "[%d] %s: %p is not a live executor; call it between the first stage and "
-        "the first run",
-        ACLNN_ERR_INNER, __func__, static_cast<const void*>(executor));
+    const op::internal::Stale stale =
+        op::internal::DescribeStale(op::internal::HandleKind::kOther, executor);
+    const char* next = "call it between the first stage and the first run";
+    const std::string detail = op::internal::Text(
+        "argument executor: %p %s", static_cast<const void*>(executor), stale.text.c_str());
+    aclsim::ReportError("[%d] %s: %s. Next: %s", ACLNN_ERR_INNER, __func__, detail.c_str(), next);
+    aclsim::ReportMisuse({stale.mistake, __func__, "executor", detail, next, {}});
     return ACLNN_ERR_INNER;
   }
   executor->State().repeatable = true;

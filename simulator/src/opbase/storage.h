@@ -77,7 +77,26 @@ bool IsAlive(HandleKind kind, const void* handle);
 bool DestroyHandle(HandleKind kind, const void* handle);
 
 bool IsAliveExecutor(const aclOpExecutor* executor);
-bool DestroyExecutor(aclOpExecutor* executor);
+// ran: the one run of an executor that is not repeatable is what ended it.
+bool DestroyExecutor(aclOpExecutor* executor, bool ran = false);
+
+// Why a handle is not a live one of that kind (kOther: an executor), in words: "is not a live
+// aclTensor: it was an aclTensor that was destroyed". mistake: the kind of an aclsim::Misuse.
+struct Stale {
+  std::string text;
+  const char* mistake = "";
+};
+Stale DescribeStale(HandleKind kind, const void* handle);
+
+// Handles that this thread makes while one exists are the program's to destroy; the others belong
+// to what made them.
+class MadeByProgram {
+ public:
+  explicit MadeByProgram(const char* function, const void* caller);
+  ~MadeByProgram();
+  MadeByProgram(const MadeByProgram&) = delete;
+  MadeByProgram& operator=(const MadeByProgram&) = delete;
+};
 
 const char* HandleKindName(HandleKind kind);
 

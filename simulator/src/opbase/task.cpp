@@ -2,8 +2,12 @@
 // Views of tasks, and tasks that are host functions.
 #include "opbase/task.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <exception>
 
+#include "engine/gm_shadow.h"
+#include "engine/launch.h"
 #include "opbase/view.h"
 #include "opdev/format_utils.h"
 #include "opdev/op_log.h"
@@ -43,12 +47,26 @@ bool MakeUse(const aclTensor* tensor, std::string name, TensorUse* use) {
   return true;
 }
 
-HostTask::HostTask(std::string taskName, std::vector<TensorUse> inputs,
-                   std::vector<TensorUse> outputs, Body body)
-    : Task(std::move(taskName)), body_(std::move(body)) {
-  inputCount = inputs.size();
-  uses = std::move(inputs);
-  for (TensorUse& output : outputs) uses.push_back(std::move(output));
+bool HasNoGaps(const TensorUse& use) {
+  if (use.rowMajor) return true;
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
+  for (size_t i = 0; i < use.dims.size(); ++i) {
+    if (use.dims[i] != 1) dims.emplace_back(std::abs(use.strides[i]), use.dims[i]);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t inside = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != inside) return false;
+    inside *= size;
+  }
+  return true;
+}
+
+HostTask::HostTask(std::string taskName, TensorUse in, TensorUse out, Flow flow, Body body)
+    : Task(std::move(taskName)), flow_(flow), body_(std::move(body)) {
+  inputCount = 1;
+  uses.push_back(std::move(in));
+  uses.push_back(std::move(out));
 }
 
 aclsim::TaskResult HostTask::Run(const TaskInput& input) const {
@@ -59,10 +77,41 @@ aclsim::TaskResult HostTask::Run(const TaskInput& input) const {
   }
   try {
     body_(uses, first);
+    if (aclsim::CheckedMode()) MarkWritten(input);
   } catch (const std::exception& error) {
     return {kExecutionFailed, name + ": " + error.what()};
   }
   return {};
+}
+
+// What the input has of unwritten memory goes on to the output: the kernel that reads it there is
+// told, as it would be without the copy in between.
+void HostTask::MarkWritten(const TaskInput& input) const {
+  const TensorUse& in = uses[0];
+  const TensorUse& out = uses[1];
+  const auto inBytes = static_cast<uint64_t>(in.Bytes());
+  const auto outBytes = static_cast<uint64_t>(out.Bytes());
+  const bool defined = aclsim::FirstUndefinedGm(input.addrs[0], inBytes) == inBytes;
+  if ((defined && HasNoGaps(out)) || flow_ == Flow::kAll) {
+    aclsim::MarkGm(input.addrs[1], outBytes, defined);
+    return;
+  }
+  std::vector<uint8_t> from(inBytes);
+  std::vector<uint8_t> to(outBytes);
+  aclsim::LoadGmShadow(input.addrs[0], inBytes, from.data());
+  if (flow_ == Flow::kMove) {
+    aclsim::LoadGmShadow(input.addrs[1], outBytes, to.data());
+    body_(uses, {from.data() + (in.first - in.begin), to.data() + (out.first - out.begin)});
+  } else {
+    const auto inSize = static_cast<size_t>(ge::GetSizeByDataType(in.dataType));
+    const auto outSize = static_cast<size_t>(ge::GetSizeByDataType(out.dataType));
+    for (size_t i = 0; i < outBytes / outSize; ++i) {
+      const auto element = from.begin() + static_cast<std::ptrdiff_t>(i * inSize);
+      std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(i * outSize), outSize,
+                  *std::max_element(element, element + static_cast<std::ptrdiff_t>(inSize)));
+    }
+  }
+  aclsim::StoreGmShadow(input.addrs[1], outBytes, to.data());
 }
 
 }  // namespace op::internal

@@ -31,6 +31,9 @@ struct TensorUse {
   int64_t Bytes() const { return end - begin; }
 };
 
+// Whether the elements fill all bytes of the view: row-major up to a permutation of the dims.
+bool HasNoGaps(const TensorUse& use);
+
 // False, with a reason reported, for views that have no bytes (negative dims, types without a
 // size).
 bool MakeUse(const aclTensor* tensor, std::string name, TensorUse* use);
@@ -58,16 +61,25 @@ class Task {
   bool isViewCopy = false;       // one input copied to one output: planning may do without it
 };
 
+// How the result of a host function depends on what its input has of written and unwritten memory.
+enum class Flow : uint8_t {
+  kMove,      // bytes of the one input go to the one output unchanged
+  kElements,  // element i of the output is made of element i of the input, both row-major
+  kAll,       // every element may depend on every byte
+};
+
 // A function on host pointers to the first elements of the views.
 class HostTask : public Task {
  public:
   using Body = std::function<void(const std::vector<TensorUse>& uses,
                                   const std::vector<uint8_t*>& firstElements)>;
-  HostTask(std::string taskName, std::vector<TensorUse> inputs, std::vector<TensorUse> outputs,
-           Body body);
+  HostTask(std::string taskName, TensorUse in, TensorUse out, Flow flow, Body body);
   aclsim::TaskResult Run(const TaskInput& input) const override;
 
  private:
+  void MarkWritten(const TaskInput& input) const;
+
+  Flow flow_;
   Body body_;
 };
 

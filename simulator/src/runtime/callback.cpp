@@ -55,6 +55,8 @@ bool Subscribed(const Reports& reports, uint64_t thread) {
 // Hands the callback to the subscribed thread; runs on the stream's worker.
 TaskResult Deliver(Reports& reports, const Stream& stream,
                    const std::shared_ptr<Reports::Callback>& callback, bool block) {
+  // Host code that runs now may know what the stream has done so far.
+  Global().pending.Synchronized(stream.id(), stream.DoneTicket());
   std::unique_lock<std::mutex> lock(reports.mutex);
   const auto subscriber = reports.threadOfStream.find(stream.id());
   if (subscriber == reports.threadOfStream.end()) {
@@ -216,7 +218,8 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
     if (found == nullptr) {
       return error;
     }
-    error = found->Enqueue([=] {
+    error = found->Enqueue([=, worker = found.get()] {
+      aclsim::Global().pending.Synchronized(worker->id(), worker->DoneTicket());
       fn(args);
       return aclsim::TaskResult{};
     });

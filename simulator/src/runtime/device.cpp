@@ -45,7 +45,7 @@ int32_t NewContextLocked(const Api& api, State& state, bool byDevice, uint64_t* 
   auto context = std::make_shared<Context>();
   context->id = ++state.lastId;
   context->byDevice = byDevice;
-  const uint64_t streamId = AddStream(state, context->id, kDefaultStreamPriority, 0);
+  const uint64_t streamId = AddStream(state, context->id, kDefaultStreamPriority, 0, api.caller());
   if (streamId == 0) {
     return api.Fail(ACL_ERROR_RT_NO_STREAM_RESOURCE,
                     "no stream is left for the context's default stream");
@@ -284,8 +284,7 @@ aclError aclrtDestroyContext(aclrtContext context) {
       const std::lock_guard<std::mutex> lock(state.mutex);
       const auto it = state.contexts.find(id);
       if (it == state.contexts.end()) {
-        return api.FailText(ACL_ERROR_RT_INVALID_HANDLE,
-                            aclsim::DescribeHandle(HandleKind::kContext, context));
+        return aclsim::RefuseHandle(api, HandleKind::kContext, context);
       }
       if (it->second->byDevice) {
         return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
@@ -313,8 +312,7 @@ aclError aclrtSetCurrentContext(aclrtContext context) {
     State& state = aclsim::Global();
     const std::lock_guard<std::mutex> lock(state.mutex);
     if (state.contexts.count(id) == 0) {
-      return api.FailText(ACL_ERROR_RT_INVALID_HANDLE,
-                          aclsim::DescribeHandle(HandleKind::kContext, context));
+      return aclsim::RefuseHandle(api, HandleKind::kContext, context);
     }
     aclsim::MyChoice().context = id;
     return 0;

@@ -5,12 +5,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
 
 #include "acl/acl.h"
+#include "engine/gm_shadow.h"
 #include "engine/launch.h"
 #include "runtime/errors.h"
 #include "runtime/signal_text.h"
@@ -31,6 +33,8 @@ constexpr size_t kQuarantineBlocks = 65536;
 // Filling commits host memory at once; from here on it is worth asking the host whether it has that
 // much.
 constexpr uint64_t kAskHostFrom = 64ULL << 20;
+// Address bytes that one page of the shadow stands for.
+constexpr uint64_t kShadowUnit = 8 * kPage;
 
 using Ull = unsigned long long;
 
@@ -64,6 +68,18 @@ uint64_t HostBytesAvailable() {
   return available;
 }
 
+// What guards hold, by offset in a page: no number that kernels write often.
+const std::array<uint8_t, kPage>& GuardPattern() {
+  static const auto* pattern = [] {
+    auto* made = new std::array<uint8_t, kPage>;
+    for (size_t i = 0; i < made->size(); ++i) {
+      (*made)[i] = static_cast<uint8_t>(0xC3 ^ (i * 0x9D));
+    }
+    return made;
+  }();
+  return *pattern;
+}
+
 void* MapReserved(uint64_t bytes) {
   void* addr = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return addr == MAP_FAILED ? nullptr : addr;
@@ -80,18 +96,24 @@ int32_t DeviceMemory::Reserve(std::string* why) {
   for (uint64_t size = kMaxRange; size >= kMinRange; size /= 2) {
     void* device = MapReserved(size + kHugePage);
     void* backing = device != nullptr ? MapReserved(size + kHugePage) : nullptr;
-    if (backing != nullptr) {
+    void* shadow = backing != nullptr ? MapReserved(size / 8) : nullptr;
+    if (shadow != nullptr) {
       const uintptr_t base = RoundUp(reinterpret_cast<uintptr_t>(device), kHugePage);
       const uintptr_t store = RoundUp(reinterpret_cast<uintptr_t>(backing), kHugePage);
       madvise(reinterpret_cast<void*>(store), size, MADV_HUGEPAGE);  // only a hint
       delta_ = store - base;
-      bump_ = committed_ = base;
+      bump_ = base + kPage;  // the first block's guard
+      committed_ = base;
+      shadow_ = static_cast<uint8_t*>(shadow);
+      SetGmShadow(reinterpret_cast<const uint8_t*>(store), size, shadow_);
       size_ = size;
       base_ = base;
       return 0;
     }
-    if (device != nullptr) {
-      munmap(device, size + kHugePage);
+    for (void* mapped : {device, backing}) {
+      if (mapped != nullptr) {
+        munmap(mapped, size + kHugePage);
+      }
     }
   }
   *why = FormatText(
@@ -102,7 +124,8 @@ int32_t DeviceMemory::Reserve(std::string* why) {
 }
 
 uint64_t DeviceMemory::Span(uint64_t bytes) {
-  return RoundUp(bytes, kPage) + kPage;  // a page nobody owns follows every block
+  // A page that nobody owns follows every block: its guard, and that of the next one.
+  return RoundUp(bytes, kPage) + kPage;
 }
 
 bool DeviceMemory::InRange(const void* pointer) const {
@@ -118,7 +141,9 @@ bool DeviceMemory::CommitLocked(uintptr_t end) {
   // One growing prefix keeps this at two kernel mappings however many blocks there are.
   const uintptr_t target =
       std::min<uintptr_t>(base_ + RoundUp(end - base_, kCommitStep), base_ + size_);
-  if (mprotect(BackingOf(committed_), target - committed_, PROT_READ | PROT_WRITE) != 0) {
+  const uint64_t bytes = target - committed_;
+  if (mprotect(BackingOf(committed_), bytes, PROT_READ | PROT_WRITE) != 0 ||
+      mprotect(shadow_ + (committed_ - base_) / 8, bytes / 8, PROT_READ | PROT_WRITE) != 0) {
     return false;
   }
   committed_ = target;
@@ -184,10 +209,98 @@ void DeviceMemory::EvictLocked(uint64_t keepBytes, size_t keepBlocks) {
   }
 }
 
-int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool poison, void** out,
-                               std::string* why) {
+// Pages of the shadow that stand for these bytes alone go back to the host, where they read as zero.
+void DeviceMemory::UndefineLocked(uintptr_t start, uint64_t bytes) {
+  const uintptr_t end = start + bytes;
+  const uintptr_t first = base_ + RoundUp(start - base_, kShadowUnit);
+  const uintptr_t last = base_ + (end - base_) / kShadowUnit * kShadowUnit;
+  if (first >= last) {
+    MarkGm(BackingOf(start), bytes, false);
+    return;
+  }
+  MarkGm(BackingOf(start), first - start, false);
+  madvise(shadow_ + (first - base_) / 8, (last - first) / 8, MADV_DONTNEED);
+  MarkGm(BackingOf(last), end - last, false);
+}
+
+void DeviceMemory::AssumeDefined() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [start, block] : live_) {
+    MarkGm(BackingOf(start), block.bytes, true);
+  }
+}
+
+bool DeviceMemory::GuardedBehindLocked(const Block& block) const {
+  const auto next = live_.find(block.start + Span(block.bytes));
+  return next != live_.end() && next->second.guarded;
+}
+
+bool DeviceMemory::GuardedBeforeLocked(const Block& block) const {
+  const auto it = live_.lower_bound(block.start);
+  if (it == live_.begin()) {
+    return false;
+  }
+  const Block& previous = std::prev(it)->second;
+  return previous.guarded && previous.start + Span(previous.bytes) == block.start;
+}
+
+// Calls guard(begin, end) for the bytes behind and before the block that are its own to watch. Two
+// guarded blocks share the page between them by halves.
+template <typename F>
+void DeviceMemory::ForEachGuardLocked(const Block& block, F&& guard) const {
+  const uintptr_t next = block.start + Span(block.bytes);
+  guard(block.start + block.bytes, GuardedBehindLocked(block) ? next - kPage / 2 : next);
+  guard(block.start - (GuardedBeforeLocked(block) ? kPage / 2 : kPage), block.start);
+}
+
+void DeviceMemory::TakeOverrunsLocked(const Block& block, std::vector<Overrun>* overruns) {
+  if (!block.guarded) {
+    return;
+  }
+  const auto& pattern = GuardPattern();
+  ForEachGuardLocked(block, [&](uintptr_t begin, uintptr_t end) {
+    uintptr_t first = 0;
+    uintptr_t last = 0;
+    for (uintptr_t at = begin; at < end; ++at) {
+      uint8_t* byte = BackingOf(at);
+      if (*byte != pattern[at % kPage]) {
+        first = first == 0 ? at : first;
+        last = at;
+        *byte = pattern[at % kPage];
+      }
+    }
+    if (first != 0) {
+      const auto offset = [&](uintptr_t at) {
+        return static_cast<int64_t>(at) - static_cast<int64_t>(block.start);
+      };
+      overruns->push_back({block, offset(first), offset(last) + 1});
+    }
+  });
+}
+
+std::vector<DeviceMemory::Overrun> DeviceMemory::TakeOverruns(const uint8_t* backing) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Overrun> overruns;
+  const Block* block = FindLocked(reinterpret_cast<uintptr_t>(backing) - delta_);
+  if (block != nullptr) {
+    TakeOverrunsLocked(*block, &overruns);
+  }
+  return overruns;
+}
+
+std::vector<DeviceMemory::Overrun> DeviceMemory::TakeAllOverruns() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Overrun> overruns;
+  for (const auto& [start, block] : live_) {
+    TakeOverrunsLocked(block, &overruns);
+  }
+  return overruns;
+}
+
+int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, const void* caller,
+                               void** out, std::string* why) {
   const uint64_t available =
-      poison && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
+      checked && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
   if (bytes > available) {
     *why = FormatText(
         "checked mode fills new device memory: %llu bytes wanted, the host has %llu left; use a "
@@ -221,9 +334,18 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool poison, void
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     used_ += bytes;
-    live_[start] = {start, bytes, ++count_};
+    const Block block = {start, bytes, ++count_, caller, checked};
+    live_[start] = block;
+    if (checked) {
+      UndefineLocked(start, bytes);
+      ForEachGuardLocked(block, [&](uintptr_t begin, uintptr_t end) {
+        for (uintptr_t at = begin; at < end; ++at) {
+          *BackingOf(at) = GuardPattern()[at % kPage];
+        }
+      });
+    }
   }
-  if (poison) {
+  if (checked) {
     std::memset(BackingOf(start), kPoisonByte, bytes);
   }
   *out = reinterpret_cast<void*>(start);
@@ -237,7 +359,17 @@ void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
   quarantineBytes_ += span;
   used_ -= block.bytes;
   // The pages go before anybody can get the address again. MADV_DONTNEED: read back as zeros.
-  madvise(BackingOf(block.start), RoundUp(block.bytes, kPage), MADV_DONTNEED);
+  const uint64_t data = RoundUp(block.bytes, kPage);
+  madvise(BackingOf(block.start), data, MADV_DONTNEED);
+  if (block.guarded) {
+    if (!GuardedBehindLocked(block)) {
+      madvise(BackingOf(block.start + data), kPage, MADV_DONTNEED);
+    }
+    if (!GuardedBeforeLocked(block)) {
+      madvise(BackingOf(block.start - kPage), kPage, MADV_DONTNEED);
+    }
+    UndefineLocked(block.start, block.bytes);
+  }
   EvictLocked(kQuarantineBytes, kQuarantineBlocks);
 }
 
@@ -344,6 +476,12 @@ DeviceMemory::Block DeviceMemory::Find(const void* pointer) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Block* block = FindLocked(reinterpret_cast<uintptr_t>(pointer));
   return block != nullptr ? *block : Block{};
+}
+
+bool DeviceMemory::WasFreed(const void* pointer) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  return FindLocked(address) == nullptr && FindFreedLocked(address) != nullptr;
 }
 
 uint64_t DeviceMemory::UsedBytes() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory: addresses that host code cannot dereference, and the bytes behind them.
+// Device memory: addresses that host code cannot dereference, the bytes behind them, and a bit for
+// each byte that says whether it was ever written.
 #pragma once
 
 #include <atomic>
@@ -18,20 +19,32 @@ namespace aclsim {
 // Blocks live in a reserved range without access rights; byte a of the range has its contents at a
 // + delta in a second mapping of the same layout. Freed blocks are quarantined, so that a use after
 // free can be named, and their pages go back to the host at once. The second mapping stays
-// accessible: a kernel that still uses a freed block reads zeros, never crashes.
+// accessible: a kernel that still uses a freed block reads zeros, never crashes. In checked mode a
+// known pattern lies before and behind every block, so that writes by raw pointers past it are seen.
 class DeviceMemory {
  public:
   struct Block {
     uintptr_t start = 0;
     uint64_t bytes = 0;
-    uint64_t number = 0;  // n-th allocation of the process
+    uint64_t number = 0;           // n-th allocation of the process
+    const void* caller = nullptr;  // where the program asked for it
+    bool guarded = false;
+  };
+  // Changed bytes outside a block, counted from its start: all of [begin, end) lie before or behind
+  // it.
+  struct Overrun {
+    Block block;
+    int64_t begin = 0;
+    int64_t end = 0;
   };
 
   // Reserves the address ranges once. Returns 0 or an aclError with the reason.
   int32_t Reserve(std::string* why);
 
-  // Returns 0 or an aclError with the reason. limit: bytes that the device has.
-  int32_t Allocate(uint64_t bytes, uint64_t limit, bool poison, void** out, std::string* why);
+  // Returns 0 or an aclError with the reason. limit: bytes that the device has. checked: poison the
+  // block, call it undefined and guard it.
+  int32_t Allocate(uint64_t bytes, uint64_t limit, bool checked, const void* caller, void** out,
+                   std::string* why);
   // by: the function that frees, for later messages.
   int32_t Free(const void* pointer, const char* by, std::string* why);
   std::vector<Block> FreeAll(const char* by);
@@ -40,10 +53,19 @@ class DeviceMemory {
   uint8_t* Resolve(const void* pointer, uint64_t bytes, std::string* why) const;
   // The live block that holds pointer; bytes == 0 when there is none.
   Block Find(const void* pointer) const;
+  // Whether the address lies in a block that was freed, as far as that is remembered.
+  bool WasFreed(const void* pointer) const;
   // True for every address of the reserved range, live or not. Needs no lock.
   bool InRange(const void* pointer) const;
   // What the pointer is, in words.
   std::string Describe(const void* pointer) const;
+
+  // What was written around the live block that holds this backing byte, or around every block;
+  // each change is told once.
+  std::vector<Overrun> TakeOverruns(const uint8_t* backing);
+  std::vector<Overrun> TakeAllOverruns();
+  // Live blocks count as written: in fast mode nobody kept book.
+  void AssumeDefined();
 
   uint64_t UsedBytes() const;
   std::vector<Block> Live() const;
@@ -69,6 +91,12 @@ class DeviceMemory {
   void RemoveHoleLocked(uintptr_t start, uint64_t length);
   void EvictLocked(uint64_t keepBytes, size_t keepBlocks);
   void QuarantineLocked(const Block& block, const char* by);
+  void UndefineLocked(uintptr_t start, uint64_t bytes);
+  bool GuardedBehindLocked(const Block& block) const;
+  bool GuardedBeforeLocked(const Block& block) const;
+  template <typename F>
+  void ForEachGuardLocked(const Block& block, F&& guard) const;
+  void TakeOverrunsLocked(const Block& block, std::vector<Overrun>* overruns);
   uint8_t* BackingOf(uintptr_t address) const {
     return reinterpret_cast<uint8_t*>(address + delta_);
   }
@@ -78,8 +106,9 @@ class DeviceMemory {
   std::atomic<uintptr_t> base_{0};
   std::atomic<uint64_t> size_{0};
   uintptr_t delta_ = 0;
-  uintptr_t bump_ = 0;       // addresses below were handed out at least once
-  uintptr_t committed_ = 0;  // backing below is readable and writable
+  uint8_t* shadow_ = nullptr;  // bit a - base_ of it: byte a was written
+  uintptr_t bump_ = 0;         // addresses below were handed out at least once
+  uintptr_t committed_ = 0;    // backing below is readable and writable
   uint64_t used_ = 0;
   uint64_t count_ = 0;
   Blocks live_;

@@ -21,7 +21,7 @@ struct ThreadErrors {
   std::deque<std::string> pending;  // newest first
   uint64_t dropped = 0;
   int32_t last = ACL_SUCCESS;
-  std::array<std::string, 2> returned;
+  std::array<std::string, 3> returned;  // by ReturnedText
 };
 
 thread_local ThreadErrors* threadErrors = nullptr;
@@ -114,6 +114,12 @@ int32_t Api::Fail(int32_t code, const char* fmt, ...) const {
   const std::string text = FormatList(fmt, args);
   va_end(args);
   return FailText(code, text);
+}
+
+int32_t Api::Refuse(int32_t code, const char* kind, const char* argument, const std::string& detail,
+                    const std::string& next, HostEnd other) const {
+  ReportMisuse({kind, name_, argument, detail, next, std::move(other)});
+  return FailText(code, detail + ". Next: " + next);
 }
 
 int32_t Api::NotNull(const void* pointer, const char* argument) const {

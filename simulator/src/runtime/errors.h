@@ -28,11 +28,18 @@ const char* KeepForCaller(ReturnedText slot, std::string text);
 // The running acl* function: its name opens every message.
 class Api {
  public:
-  explicit Api(const char* name) : name_(name) {}
+  // caller: where the program called it.
+  explicit Api(const char* name, const void* caller = nullptr) : name_(name), caller_(caller) {}
+  const char* name() const { return name_; }
+  const void* caller() const { return caller_; }
 
   // Notes the error for aclGetRecentErrMsg and aclrtGetLastError; returns code.
   int32_t Fail(int32_t code, const char* fmt, ...) const __attribute__((format(printf, 3, 4)));
   int32_t FailText(int32_t code, const std::string& text) const;
+
+  // The same for a mistake that is also listed as a finding. next: how to mend it.
+  int32_t Refuse(int32_t code, const char* kind, const char* argument, const std::string& detail,
+                 const std::string& next, HostEnd other = {}) const;
 
   // 0, or ACL_ERROR_INVALID_PARAM for a null argument.
   int32_t NotNull(const void* pointer, const char* argument) const;
@@ -43,12 +50,14 @@ class Api {
 
  private:
   const char* name_;
+  const void* caller_;
 };
 
-// Nothing thrown may cross the C boundary.
+// Nothing thrown may cross the C boundary. Inlined, so that the return address is that of the acl*
+// function.
 template <typename Body>
-int32_t Enter(const char* name, Body&& body) noexcept {
-  const Api api(name);
+[[gnu::always_inline]] inline int32_t Enter(const char* name, Body&& body) noexcept {
+  const Api api(name, __builtin_return_address(0));
   try {
     return body(api);
   } catch (const std::bad_alloc&) {

@@ -33,6 +33,7 @@ int32_t CreateEvent(const Api& api, aclrtEvent* event, uint32_t flags, bool reus
   ACLSIM_RETURN_IF_ERROR(api.Current(&context));
   auto made = std::make_shared<Event>();
   made->flags = flags;
+  made->caller = api.caller();
   made->reusable = reusable;
   State& state = Global();
   const std::lock_guard<std::mutex> lock(state.mutex);
@@ -63,8 +64,9 @@ int32_t FindBoth(const Api& api, aclrtEvent event, aclrtStream stream,
   return *foundStream == nullptr ? error : 0;
 }
 
-int32_t Enqueue(const Api& api, Stream& stream, Stream::Task task, Stream::Run run) {
-  const int32_t error = stream.Enqueue(std::move(task), run);
+int32_t Enqueue(const Api& api, Stream& stream, Stream::Task task, Stream::Run run,
+                uint64_t* ticket = nullptr) {
+  const int32_t error = stream.Enqueue(std::move(task), run, ticket);
   return error == 0
              ? 0
              : api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(stream.id()));
@@ -93,7 +95,8 @@ int32_t RecordEvent(const Api& api, aclrtEvent event, aclrtStream stream) {
         record->Complete(StreamState(*worker));
         return TaskResult{};
       },
-      Stream::Run::kAlways));
+      Stream::Run::kAlways, &record->ticket));
+  record->stream = on->id();
   found->latest = record;
   return 0;
 }
@@ -125,6 +128,7 @@ int32_t StreamWaitEvent(const Api& api, aclrtStream stream, aclrtEvent event) {
     return 0;
   }
   ++found->pendingWaits;
+  uint64_t ticket = 0;
   const int32_t error = Enqueue(
       api, *on,
       [found, record, worker = on.get()] {
@@ -132,11 +136,13 @@ int32_t StreamWaitEvent(const Api& api, aclrtStream stream, aclrtEvent event) {
         --found->pendingWaits;
         return result;
       },
-      Stream::Run::kAlways);
+      Stream::Run::kAlways, &ticket);
   if (error != 0) {
     --found->pendingWaits;
+    return error;
   }
-  return error;
+  Global().pending.AddWait(on->id(), ticket, record->stream, record->ticket);
+  return 0;
 }
 
 int32_t ResetEvent(const Api& api, aclrtEvent event, aclrtStream stream) {
@@ -165,8 +171,14 @@ bool Complete(Event& event) {
   if (record == nullptr) {
     return event.reusable;
   }
-  const std::lock_guard<std::mutex> lock(record->mutex);
-  return record->done;
+  {
+    const std::lock_guard<std::mutex> lock(record->mutex);
+    if (!record->done) {
+      return false;
+    }
+  }
+  Global().pending.Synchronized(record->stream, record->ticket);
+  return true;
 }
 
 int32_t SynchronizeEvent(const Api& api, aclrtEvent event, int32_t timeoutMs) {
@@ -192,6 +204,7 @@ int32_t SynchronizeEvent(const Api& api, aclrtEvent event, int32_t timeoutMs) {
     return api.Fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "event %llu is not reached after %d ms",
                     static_cast<Ull>(found->id), timeoutMs);
   }
+  Global().pending.Synchronized(record->stream, record->ticket);
   return record->failure.status == 0
              ? 0
              : api.FailText(record->failure.status, record->failure.message);
@@ -220,6 +233,7 @@ int32_t Timestamp(const Api& api, aclrtEvent event, const char* argument, int64_
                     "%s is not reached yet; call aclrtSynchronizeStream", argument);
   }
   *nanos = record->nanos;
+  Global().pending.Synchronized(record->stream, record->ticket);
   return 0;
 }
 

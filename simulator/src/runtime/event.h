@@ -13,6 +13,8 @@
 namespace aclsim {
 
 struct EventRecord {
+  uint64_t stream = 0;  // what it captured: the stream's tasks up to ticket
+  uint64_t ticket = 0;
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;
@@ -25,6 +27,7 @@ struct EventRecord {
 struct Event {
   uint64_t id = 0;
   uint32_t flags = 0;
+  const void* caller = nullptr;  // where the program made it
   bool reusable =
       false;  // made by aclrtCreateEventExWithFlag: counts as complete before the first record
   std::mutex mutex;

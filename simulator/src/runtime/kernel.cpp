@@ -17,7 +17,8 @@ struct Argument {
 };
 
 // Translates the arguments; false with the reason.
-bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std::string* why) {
+bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std::string* why,
+               const void** bad = nullptr) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     uint8_t* bytes = nullptr;
@@ -25,6 +26,9 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
       bytes = ToBacking(argument.pointer, argument.bytes, why);
       if (bytes == nullptr) {
         *why = FormatText("argument %zu of kernel %s: %s", i, launch->opType.c_str(), why->c_str());
+        if (bad != nullptr) {
+          *bad = argument.pointer;
+        }
         return false;
       }
       if (argument.bytes != 0) {
@@ -69,18 +73,29 @@ int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32
   }
   std::string why;
   KernelLaunch probe = launch;
-  if (!Translate(arguments, &probe, &why)) {
-    return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+  const void* bad = nullptr;
+  if (!Translate(arguments, &probe, &why, &bad)) {
+    return api.Refuse(ACL_ERROR_INVALID_PARAM, MistakeOf(bad), "args", why,
+                      "pass live device memory, with as many bytes as it has from there");
+  }
+  std::vector<DeviceUse> uses;
+  for (size_t i = 0; i < argCount; ++i) {
+    if (argBytes[i] != 0) {
+      uses.push_back({args[i], argBytes[i], true, false, "argument " + std::to_string(i)});
+    }
   }
   // Translated again when its turn comes: a block may have been freed by then.
-  return EnqueueTask(stream, [launch, arguments]() mutable -> TaskResult {
-    std::string reason;
-    if (!Translate(arguments, &launch, &reason)) {
-      return {ACL_ERROR_RT_PARAM_INVALID, reason};
-    }
-    LaunchResult result = LaunchCounted(launch);
-    return {result.status, std::move(result.message)};
-  });
+  return EnqueueTask(
+      stream,
+      [launch, arguments]() mutable -> TaskResult {
+        std::string reason;
+        if (!Translate(arguments, &launch, &reason)) {
+          return {ACL_ERROR_RT_PARAM_INVALID, reason};
+        }
+        LaunchResult result = LaunchCounted(launch);
+        return {result.status, std::move(result.message)};
+      },
+      uses, name);
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation, copies and fills: every pointer is looked up before a byte moves.
+#include <algorithm>
 #include <cinttypes>
+#include <cstring>
 
+#include "engine/gm_shadow.h"
 #include "engine/launch.h"
 #include "runtime/fault_handler.h"
+#include "runtime/misuse.h"
 #include "runtime/options.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
@@ -50,6 +54,21 @@ struct Copy {
   uint64_t SrcBytes() const { return (height - 1) * srcPitch + width; }
 };
 
+// Why a copy or a fill is refused.
+struct Refusal {
+  const char* kind = "";
+  const char* argument = "";
+  std::string detail;
+  std::string next;
+};
+
+int32_t Refuse(const Api& api, const Refusal& refusal) {
+  return api.Refuse(ACL_ERROR_RT_PARAM_INVALID, refusal.kind, refusal.argument, refusal.detail,
+                    refusal.next);
+}
+
+const char* SideName(Place side) { return side == Place::kDevice ? "DEVICE" : "HOST"; }
+
 // One side of a copy, ready to be read or written.
 struct Side {
   uint8_t* bytes = nullptr;
@@ -57,21 +76,33 @@ struct Side {
   std::shared_ptr<const HostMemory::Block> pinned;  // null: device or pageable host memory
 };
 
+// What is wrong with device memory that was looked up in vain.
+Refusal Unresolved(const char* argument, const void* pointer, const std::string& why) {
+  const char* kind = MistakeOf(pointer);
+  const bool freed = std::strcmp(kind, "host-use-after-free") == 0;
+  return {freed ? kind : "host-memcpy-size", argument, std::string(argument) + " " + why,
+          freed ? "free the block after its last use"
+                : "ask for as many bytes as the block has from there, or allocate more"};
+}
+
 // False with the reason when the pointer is not what the copy wants.
 bool ResolveSide(const char* argument, const void* pointer, uint64_t bytes, Place want,
-                 const char* kind, Side* side, std::string* why) {
+                 const char* kind, Side* side, Refusal* refusal) {
   State& state = Global();
+  std::string why;
   side->device = state.device.InRange(pointer);
   if (want != Place::kAny && side->device != (want == Place::kDevice)) {
-    *why = FormatText("%s %s, but %s wants %s memory there", argument,
-                      state.device.Describe(pointer).c_str(), kind,
-                      want == Place::kDevice ? "device" : "host");
+    *refusal = {"host-memcpy-kind", argument,
+                FormatText("%s %s, but %s wants %s memory there", argument,
+                           state.device.Describe(pointer).c_str(), kind,
+                           want == Place::kDevice ? "device" : "host"),
+                ""};
     return false;
   }
   if (side->device) {
-    side->bytes = state.device.Resolve(pointer, bytes, why);
+    side->bytes = state.device.Resolve(pointer, bytes, &why);
     if (side->bytes == nullptr) {
-      *why = std::string(argument) + " " + *why;
+      *refusal = Unresolved(argument, pointer, why);
     }
     return side->bytes != nullptr;
   }
@@ -81,44 +112,101 @@ bool ResolveSide(const char* argument, const void* pointer, uint64_t bytes, Plac
     const auto offset = static_cast<uint64_t>(side->bytes - side->pinned->start);
     const uint64_t left = side->pinned->bytes - offset;
     if (bytes > left) {
-      *why = FormatText(
-          "%s %p is byte %llu of the aclrtMallocHost block of %llu bytes; %llu bytes are wanted "
-          "from there, it "
-          "has %llu left",
-          argument, pointer, static_cast<Ull>(offset), static_cast<Ull>(side->pinned->bytes),
-          static_cast<Ull>(bytes), static_cast<Ull>(left));
+      *refusal = Unresolved(
+          argument, pointer,
+          FormatText(
+              "%p is byte %llu of the aclrtMallocHost block of %llu bytes; %llu bytes are wanted "
+              "from there, it has %llu left",
+              pointer, static_cast<Ull>(offset), static_cast<Ull>(side->pinned->bytes),
+              static_cast<Ull>(bytes), static_cast<Ull>(left)));
+      refusal->kind = "host-memcpy-size";
       return false;
     }
   }
   return true;
 }
 
-bool ResolveCopy(const Copy& copy, Side* dst, Side* src, std::string* why) {
-  return ResolveSide("dst", copy.dst, copy.DstBytes(), copy.kind->dst, copy.kind->name, dst, why) &&
-         ResolveSide("src", copy.src, copy.SrcBytes(), copy.kind->src, copy.kind->name, src, why);
+bool ResolveCopy(const Copy& copy, Side* dst, Side* src, Refusal* refusal) {
+  if (ResolveSide("dst", copy.dst, copy.DstBytes(), copy.kind->dst, copy.kind->name, dst,
+                  refusal) &&
+      ResolveSide("src", copy.src, copy.SrcBytes(), copy.kind->src, copy.kind->name, src,
+                  refusal)) {
+    return true;
+  }
+  if (refusal->next.empty()) {
+    const DeviceMemory& device = Global().device;
+    const auto side = [&](const void* pointer) {
+      return SideName(device.InRange(pointer) ? Place::kDevice : Place::kHost);
+    };
+    refusal->next = FormatText("pass ACL_MEMCPY_%s_TO_%s if these are the pointers that you mean",
+                               side(copy.src), side(copy.dst));
+  }
+  return false;
 }
 
-bool MoveBytes(const Copy& copy, const Side& dst, const Side& src, std::string* why) {
+bool MoveBytes(const Copy& copy, const Side& dst, const Side& src, Refusal* refusal) {
   for (uint64_t row = 0; row < copy.height; ++row) {
     if (!GuardedCopy(dst.bytes + row * copy.dstPitch, src.bytes + row * copy.srcPitch,
                      copy.width)) {
-      *why = FormatText("host memory is not accessible: dst %p (%llu bytes), src %p (%llu bytes)",
-                        copy.dst, static_cast<Ull>(copy.DstBytes()), copy.src,
-                        static_cast<Ull>(copy.SrcBytes()));
+      *refusal = {
+          "host-wrong-memory", src.device ? "dst" : "src",
+          FormatText("host memory is not accessible: dst %p (%llu bytes), src %p (%llu bytes)",
+                     copy.dst, static_cast<Ull>(copy.DstBytes()), copy.src,
+                     static_cast<Ull>(copy.SrcBytes())),
+          "pass memory that is mapped for all of the copy"};
       return false;
+    }
+    if (dst.device && CheckedMode()) {
+      // Host bytes count as written: CopyGmShadow sees that they are no device memory.
+      CopyGmShadow(dst.bytes + row * copy.dstPitch, src.bytes + row * copy.srcPitch, copy.width);
     }
   }
   return true;
+}
+
+// 0, or the error of a host access to device memory that enqueued work still uses.
+int32_t CheckSynchronized(const Api& api, const char* argument, const void* pointer, uint64_t pitch,
+                          uint64_t width, uint64_t height, bool write) {
+  if (!CheckedMode()) {
+    return 0;
+  }
+  for (uint64_t row = 0; row < height; ++row) {
+    const void* start = static_cast<const uint8_t*>(pointer) + row * pitch;
+    const std::optional<PendingWork::Use> use = Global().pending.Conflict(start, width, write);
+    if (use.has_value()) {
+      const std::string verb = use->write ? "writes" : "reads";
+      return api.Refuse(
+          ACL_ERROR_RT_STREAM_NOT_COMPLETE, "host-unsynchronised", argument,
+          FormatText("%s %p: %llu bytes are %s by the host, but stream %llu %s %llu bytes at %p "
+                     "as %s of %s (task %llu), and nothing has waited for that",
+                     argument, start, static_cast<Ull>(width), write ? "overwritten" : "read",
+                     static_cast<Ull>(use->stream), verb.c_str(),
+                     static_cast<Ull>(use->end - use->begin), reinterpret_cast<void*>(use->begin),
+                     use->name.c_str(), use->by.c_str(), static_cast<Ull>(use->ticket)),
+          "call aclrtSynchronizeStream on that stream first",
+          {use->by, verb + " " + use->name + ", on a stream that nothing has waited for",
+           use->caller});
+    }
+  }
+  return 0;
 }
 
 int32_t CopyNow(const Api& api, const Copy& copy) {
   Side dst;
   Side src;
-  std::string why;
-  if (!ResolveCopy(copy, &dst, &src, &why) || !MoveBytes(copy, dst, src, &why)) {
-    return api.FailText(ACL_ERROR_RT_PARAM_INVALID, why);
+  Refusal refusal;
+  if (!ResolveCopy(copy, &dst, &src, &refusal)) {
+    return Refuse(api, refusal);
   }
-  return 0;
+  if (src.device) {
+    ACLSIM_RETURN_IF_ERROR(
+        CheckSynchronized(api, "src", copy.src, copy.srcPitch, copy.width, copy.height, false));
+  }
+  if (dst.device) {
+    ACLSIM_RETURN_IF_ERROR(
+        CheckSynchronized(api, "dst", copy.dst, copy.dstPitch, copy.width, copy.height, true));
+  }
+  return MoveBytes(copy, dst, src, &refusal) ? 0 : Refuse(api, refusal);
 }
 
 int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
@@ -129,9 +217,9 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
   }
   Side dst;
   Side src;
-  std::string why;
-  if (!ResolveCopy(copy, &dst, &src, &why)) {
-    return api.FailText(ACL_ERROR_RT_PARAM_INVALID, why);
+  Refusal refusal;
+  if (!ResolveCopy(copy, &dst, &src, &refusal)) {
+    return Refuse(api, refusal);
   }
   if (!dst.device && !src.device) {
     return api.Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
@@ -144,15 +232,26 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
       [copy, pins = std::make_pair(dst.pinned, src.pinned)]() -> TaskResult {
         Side to;
         Side from;
-        std::string reason;
+        Refusal reason;
         if (!ResolveCopy(copy, &to, &from, &reason) || !MoveBytes(copy, to, from, &reason)) {
-          return {ACL_ERROR_RT_PARAM_INVALID, "asynchronous copy: " + reason};
+          return {ACL_ERROR_RT_PARAM_INVALID, "asynchronous copy: " + reason.detail};
         }
         return {};
       },
       Stream::Run::kUnlessFailed, &ticket);
   if (error != 0) {
     return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(stream->id()));
+  }
+  if (CheckedMode()) {
+    std::vector<DeviceUse> uses;
+    const bool gaps = copy.height > 1 && copy.width < std::max(copy.dstPitch, copy.srcPitch);
+    if (dst.device) {
+      uses.push_back({copy.dst, copy.DstBytes(), true, gaps, "dst"});
+    }
+    if (src.device) {
+      uses.push_back({copy.src, copy.SrcBytes(), false, gaps, "src"});
+    }
+    Global().pending.Add(stream->id(), ticket, uses, api.name(), api.caller());
   }
   const bool pageable =
       (!dst.device && dst.pinned == nullptr) || (!src.device && src.pinned == nullptr);
@@ -161,6 +260,7 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
   }
   // Pageable memory may be gone or changed as soon as this returns.
   stream->Wait(ticket, -1);
+  Global().pending.Synchronized(stream->id(), ticket);
   const TaskResult failure = stream->Failure();
   return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
 }
@@ -177,12 +277,16 @@ int32_t PlainCopy(const Api& api, void* dst, size_t destMax, const void* src, si
   ACLSIM_RETURN_IF_ERROR(api.NotNull(src, "src"));
   *copy = {.dst = dst, .src = src, .width = count, .kind = FindKind(kind)};
   if (copy->kind == nullptr) {
-    return api.Fail(ACL_ERROR_INVALID_PARAM, "kind is %d, want an aclrtMemcpyKind from 0 to 5",
-                    static_cast<int>(kind));
+    return api.Refuse(
+        ACL_ERROR_INVALID_PARAM, "host-memcpy-kind", "kind",
+        FormatText("kind is %d, want an aclrtMemcpyKind from 0 to 5", static_cast<int>(kind)),
+        "pass ACL_MEMCPY_HOST_TO_DEVICE (1), DEVICE_TO_HOST (2) or "
+        "DEVICE_TO_DEVICE (3)");
   }
   if (count > destMax) {
-    return api.Fail(ACL_ERROR_RT_PARAM_INVALID, "count is %zu, more than destMax, %zu", count,
-                    destMax);
+    return api.Refuse(ACL_ERROR_RT_PARAM_INVALID, "host-memcpy-size", "count",
+                      FormatText("count is %zu, more than destMax, %zu", count, destMax),
+                      "pass the size of dst as destMax and at most that as count");
   }
   std::shared_ptr<Context> context;
   return api.Current(&context);
@@ -198,8 +302,10 @@ int32_t Copy2d(const Api& api, void* dst, size_t dpitch, const void* src, size_t
   ACLSIM_RETURN_IF_ERROR(api.NotNull(dst, "dst"));
   ACLSIM_RETURN_IF_ERROR(api.NotNull(src, "src"));
   if (width > dpitch || width > spitch) {
-    return api.Fail(ACL_ERROR_INVALID_PARAM, "width is %zu, more than dpitch (%zu) or spitch (%zu)",
-                    width, dpitch, spitch);
+    return api.Refuse(
+        ACL_ERROR_INVALID_PARAM, "host-memcpy-size", "width",
+        FormatText("width is %zu, more than dpitch (%zu) or spitch (%zu)", width, dpitch, spitch),
+        "a pitch is the distance of two rows in bytes; pass at least the width");
   }
   uint64_t unused = 0;
   if (__builtin_mul_overflow(height, dpitch, &unused) ||
@@ -209,29 +315,32 @@ int32_t Copy2d(const Api& api, void* dst, size_t dpitch, const void* src, size_t
   }
   if (kind != ACL_MEMCPY_HOST_TO_DEVICE && kind != ACL_MEMCPY_DEVICE_TO_HOST &&
       kind != ACL_MEMCPY_DEVICE_TO_DEVICE && kind != ACL_MEMCPY_DEFAULT) {
-    return api.Fail(ACL_ERROR_INVALID_PARAM,
-                    "kind is %d, want ACL_MEMCPY_HOST_TO_DEVICE (1), DEVICE_TO_HOST (2), "
-                    "DEVICE_TO_DEVICE (3) or DEFAULT (4)",
-                    static_cast<int>(kind));
+    return api.Refuse(ACL_ERROR_INVALID_PARAM, "host-memcpy-kind", "kind",
+                      FormatText("kind is %d, want ACL_MEMCPY_HOST_TO_DEVICE (1), DEVICE_TO_HOST "
+                                 "(2), DEVICE_TO_DEVICE (3) or DEFAULT (4)",
+                                 static_cast<int>(kind)),
+                      "pass the one that fits the pointers");
   }
   *copy = {dst, src, dpitch, spitch, width, height, FindKind(kind)};
   std::shared_ptr<Context> context;
   return api.Current(&context);
 }
 
-bool FillNow(void* pointer, uint64_t bytes, int32_t value, std::string* why) {
+bool FillNow(void* pointer, uint64_t bytes, int32_t value, Refusal* refusal) {
   Side side;
-  if (!ResolveSide("devPtr", pointer, bytes, Place::kAny, "aclrtMemset", &side, why)) {
+  if (!ResolveSide("devPtr", pointer, bytes, Place::kAny, "aclrtMemset", &side, refusal)) {
     return false;
   }
-  if (!side.device && side.pinned == nullptr) {
-    *why = FormatText("devPtr %p is host memory; want memory of aclrtMalloc or aclrtMallocHost",
-                      pointer);
+  if ((!side.device && side.pinned == nullptr) || !GuardedFill(side.bytes, value, bytes)) {
+    *refusal = {
+        "host-wrong-memory", "devPtr",
+        FormatText("devPtr %p is host memory; want memory of aclrtMalloc or aclrtMallocHost",
+                   pointer),
+        "use memset for other host memory"};
     return false;
   }
-  if (!GuardedFill(side.bytes, value, bytes)) {
-    *why = FormatText("%p is not accessible", pointer);
-    return false;
+  if (side.device && CheckedMode()) {
+    MarkGm(side.bytes, bytes, true);
   }
   return true;
 }
@@ -239,21 +348,23 @@ bool FillNow(void* pointer, uint64_t bytes, int32_t value, std::string* why) {
 int32_t CheckFill(const Api& api, const void* pointer, size_t maxCount, size_t count) {
   ACLSIM_RETURN_IF_ERROR(api.NotNull(pointer, "devPtr"));
   if (count > maxCount) {
-    return api.Fail(ACL_ERROR_RT_PARAM_INVALID, "count is %zu, more than maxCount, %zu", count,
-                    maxCount);
+    return api.Refuse(ACL_ERROR_RT_PARAM_INVALID, "host-memcpy-size", "count",
+                      FormatText("count is %zu, more than maxCount, %zu", count, maxCount),
+                      "pass the size of the memory as maxCount and at most that as count");
   }
   std::shared_ptr<Context> context;
   return api.Current(&context);
 }
 
 int32_t Fill(const Api& api, void* pointer, size_t maxCount, int32_t value, size_t count) {
-  std::string why;
+  Refusal refusal;
   ACLSIM_RETURN_IF_ERROR(api.Ready());
   if (count == 0) {
     return 0;
   }
   ACLSIM_RETURN_IF_ERROR(CheckFill(api, pointer, maxCount, count));
-  return FillNow(pointer, count, value, &why) ? 0 : api.FailText(ACL_ERROR_RT_PARAM_INVALID, why);
+  ACLSIM_RETURN_IF_ERROR(CheckSynchronized(api, "devPtr", pointer, 0, count, 1, true));
+  return FillNow(pointer, count, value, &refusal) ? 0 : Refuse(api, refusal);
 }
 
 int32_t FillOnStream(const Api& api, void* pointer, size_t maxCount, int32_t value, size_t count,
@@ -265,19 +376,27 @@ int32_t FillOnStream(const Api& api, void* pointer, size_t maxCount, int32_t val
   }
   ACLSIM_RETURN_IF_ERROR(CheckFill(api, pointer, maxCount, count));
   Side side;
-  std::string why;
-  if (!ResolveSide("devPtr", pointer, count, Place::kAny, "aclrtMemset", &side, &why)) {
-    return api.FailText(ACL_ERROR_RT_PARAM_INVALID, why);
+  Refusal refusal;
+  if (!ResolveSide("devPtr", pointer, count, Place::kAny, "aclrtMemset", &side, &refusal)) {
+    return Refuse(api, refusal);
   }
-  error = stream->Enqueue([=, pin = side.pinned]() -> TaskResult {
-    std::string reason;
-    return FillNow(pointer, count, value, &reason)
-               ? TaskResult{}
-               : TaskResult{ACL_ERROR_RT_PARAM_INVALID, "asynchronous fill: " + reason};
-  });
-  return error == 0
-             ? 0
-             : api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(stream->id()));
+  uint64_t ticket = 0;
+  error = stream->Enqueue(
+      [=, pin = side.pinned]() -> TaskResult {
+        Refusal reason;
+        return FillNow(pointer, count, value, &reason)
+                   ? TaskResult{}
+                   : TaskResult{ACL_ERROR_RT_PARAM_INVALID, "asynchronous fill: " + reason.detail};
+      },
+      Stream::Run::kUnlessFailed, &ticket);
+  if (error != 0) {
+    return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(stream->id()));
+  }
+  if (side.device && CheckedMode()) {
+    Global().pending.Add(stream->id(), ticket, {{pointer, count, true, false, "devPtr"}},
+                         api.name(), api.caller());
+  }
+  return 0;
 }
 
 int32_t Allocate(const Api& api, void** pointer, size_t size) {
@@ -289,20 +408,49 @@ int32_t Allocate(const Api& api, void** pointer, size_t size) {
     return api.Fail(ACL_ERROR_INVALID_PARAM, "size is 0, want at least 1 byte");
   }
   ACLSIM_RETURN_IF_ERROR(api.Current(&context));
-  const int32_t error =
-      Global().device.Allocate(size, DeviceMemoryBytes(), CheckedMode(), pointer, &why);
+  const int32_t error = Global().device.Allocate(size, DeviceMemoryBytes(), CheckedMode(),
+                                                 api.caller(), pointer, &why);
   return error == 0 ? 0 : api.FailText(error, why);
 }
 
-int32_t FreeDevice(const Api& api, const char* name, void* pointer) {
+// Work that still uses the block, as far as the host knows.
+void ReportPendingUses(const Api& api, const DeviceMemory::Block& block) {
+  for (const PendingWork::Use& use : Global().pending.TakeBlock(block.start, block.bytes)) {
+    const std::string verb = use.write ? "writes" : "reads";
+    ReportMisuse(
+        {"host-use-after-free",
+         api.name(),
+         "devPtr",
+         FormatText("devPtr %p: the block of %llu bytes is freed, but stream %llu %s %llu bytes of "
+                    "it as %s of %s (task %llu), and nothing has waited for that",
+                    reinterpret_cast<void*>(block.start), static_cast<Ull>(block.bytes),
+                    static_cast<Ull>(use.stream), verb.c_str(),
+                    static_cast<Ull>(use.end - use.begin), use.name.c_str(), use.by.c_str(),
+                    static_cast<Ull>(use.ticket)),
+         "call aclrtSynchronizeStream before the free, or aclrtFreeWithDevSync",
+         {use.by, verb + " " + use.name + ", on a stream that nothing has waited for",
+          use.caller}});
+  }
+}
+
+int32_t FreeDevice(const Api& api, void* pointer) {
   std::string why;
   ACLSIM_RETURN_IF_ERROR(api.NotNull(pointer, "devPtr"));
-  const int32_t error = Global().device.Free(pointer, name, &why);
+  DeviceMemory& device = Global().device;
+  if (const DeviceMemory::Block block = device.Find(pointer);
+      CheckedMode() && block.start == reinterpret_cast<uintptr_t>(pointer)) {
+    ReportOverruns(api.name(), device.TakeOverruns(device.Resolve(pointer, 1, &why)), api.caller());
+    ReportPendingUses(api, block);
+  }
+  const int32_t error = device.Free(pointer, api.name(), &why);
   if (error == 0) {
     return 0;
   }
   ACLSIM_RETURN_IF_ERROR(api.Ready());
-  return api.FailText(error, why);
+  const bool freed = std::strcmp(MistakeOf(pointer), "host-use-after-free") == 0;
+  return api.Refuse(error, freed ? "host-double-free" : "host-wrong-memory", "devPtr",
+                    "devPtr " + why,
+                    freed ? "free each block once" : "pass the pointer that aclrtMalloc returned");
 }
 
 }  // namespace
@@ -310,6 +458,14 @@ int32_t FreeDevice(const Api& api, const char* name, void* pointer) {
 uint8_t* ToBacking(const void* devicePtr, uint64_t bytes, std::string* why) {
   std::string unread;
   return Global().device.Resolve(devicePtr, bytes, why != nullptr ? why : &unread);
+}
+
+const char* MistakeOf(const void* devicePtr) {
+  const DeviceMemory& device = Global().device;
+  if (!device.InRange(devicePtr)) {
+    return "host-wrong-memory";
+  }
+  return device.WasFreed(devicePtr) ? "host-use-after-free" : "host-out-of-bounds";
 }
 
 uint64_t DeviceBytesFrom(const void* devicePtr) {
@@ -339,14 +495,13 @@ aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy) {
 }
 
 aclError aclrtFree(void* devPtr) {
-  return Enter(__func__,
-               [&](const Api& api) { return aclsim::FreeDevice(api, "aclrtFree", devPtr); });
+  return Enter(__func__, [&](const Api& api) { return aclsim::FreeDevice(api, devPtr); });
 }
 
 aclError aclrtFreeWithDevSync(void* devPtr) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     const int32_t failure = aclrtSynchronizeDevice();
-    const int32_t error = aclsim::FreeDevice(api, "aclrtFreeWithDevSync", devPtr);
+    const int32_t error = aclsim::FreeDevice(api, devPtr);
     return error != 0 ? error : failure;
   });
 }
@@ -376,9 +531,10 @@ aclError aclrtFreeHost(void* hostPtr) {
       return 0;
     }
     ACLSIM_RETURN_IF_ERROR(api.Ready());
-    const std::string what = aclsim::Global().device.Describe(hostPtr);
-    return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "%s; want the start of a live block of aclrtMallocHost", what.c_str());
+    return api.Refuse(ACL_ERROR_RT_PARAM_INVALID, "host-wrong-memory", "hostPtr",
+                      "hostPtr " + aclsim::Global().device.Describe(hostPtr) +
+                          "; want the start of a live block of aclrtMallocHost",
+                      "free it once, with the function that fits: aclrtFree, aclrtFreeHost");
   });
 }
 

@@ -15,6 +15,7 @@
 #include "engine/launch.h"
 #include "engine/options.h"
 #include "runtime/errors.h"
+#include "runtime/misuse.h"
 #include "runtime/state.h"
 #include "soc/select.h"
 
@@ -100,6 +101,14 @@ const Soc* SocOfEnvironment(std::string* why) {
   return soc;
 }
 
+// Fast mode keeps no book of what was written.
+void ChangeMode(bool checked) {
+  if (checked && !CheckedMode()) {
+    Global().device.AssumeDefined();
+  }
+  SetCheckedMode(checked);
+}
+
 int32_t SetOption(const Api& api, const std::string& name, const char* value) {
   std::string why;
   uint32_t number = 0;
@@ -117,7 +126,7 @@ int32_t SetOption(const Api& api, const std::string& name, const char* value) {
       return api.FailText(ACL_ERROR_INVALID_PARAM, why);
     }
     chosenMode = true;
-    SetCheckedMode(checked);
+    ChangeMode(checked);
     return 0;
   }
   if (name == "threads") {
@@ -207,7 +216,7 @@ int32_t ApplyEnvironment(std::string* why) {
     if (!ParseMode(text, "ACLGRAD_SIM_MODE", &checked, why)) {
       return ACL_ERROR_INVALID_PARAM;
     }
-    SetCheckedMode(checked);
+    ChangeMode(checked);
   }
   if (const char* text = Environment("ACLGRAD_SIM_THREADS"); text != nullptr && !chosenThreads) {
     if (!ParseCount(text, kMaxThreads, "ACLGRAD_SIM_THREADS", &number, why)) {
@@ -244,6 +253,9 @@ uint64_t DeviceMemoryBytes() {
 LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept {
   const auto begin = std::chrono::steady_clock::now();
   LaunchResult result = Launch(launch);
+  if (CheckedMode()) {
+    CheckGuardsAfter(launch, &result);
+  }
   const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::steady_clock::now() - begin);
   counters.launches += 1;

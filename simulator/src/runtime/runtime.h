@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "engine/launch.h"
 
@@ -17,6 +18,10 @@ namespace aclsim {
 // the pointer is instead (host memory, freed, too small by how much, ...). bytes == 0 only asks for
 // a live block.
 uint8_t* ToBacking(const void* devicePtr, uint64_t bytes, std::string* why);
+
+// Why [devicePtr, devicePtr + bytes) is no device memory, as the kind of a Misuse: "host-wrong-memory",
+// "host-use-after-free", "host-out-of-bounds".
+const char* MistakeOf(const void* devicePtr);
 
 // Bytes from devicePtr to the end of its allocation; 0 when it is not a live device address.
 uint64_t DeviceBytesFrom(const void* devicePtr);
@@ -29,7 +34,17 @@ struct TaskResult {
   int32_t status = 0;
   std::string message;
 };
-int32_t EnqueueTask(void* stream, std::function<TaskResult()> task);
+// uses: the device memory that the task works on, so that host calls that touch it before they have
+// waited for the task are found; by: the function that was called.
+struct DeviceUse {
+  const void* start = nullptr;
+  uint64_t bytes = 0;
+  bool write = false;
+  bool gaps = false;  // the first and the last byte are used, and not every one between
+  std::string name;   // "argument out"
+};
+int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
+                    const std::vector<DeviceUse>& uses = {}, const std::string& by = "");
 
 // Launch() plus the counters of aclsimGetStats. Every launch goes through here, inside the task
 // given to EnqueueTask.
@@ -39,6 +54,40 @@ LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept;
 // newest first).
 void ReportError(const char* fmt, ...) __attribute__((format(printf, 1, 2)));
 void ReportErrorText(const std::string& text);
+
+// A host program's mistake, for the list of findings. Does nothing in fast mode.
+struct HostEnd {
+  std::string function;
+  std::string note;
+  const void* caller = nullptr;
+};
+struct Misuse {
+  const char* kind = "";  // "host-...", one that misuse.cpp knows
+  std::string api;        // the function that was called
+  std::string argument;
+  std::string detail;  // argument, got, wanted
+  std::string next;    // how to mend it
+  HostEnd other;       // the call that it collides with, if any
+};
+void ReportMisuse(const Misuse& misuse);
+// The return address of the innermost call from the program itself.
+const void* ProgramCaller();
+
+// What a library above has made for the program and not destroyed yet, for the list at aclFinalize.
+struct LiveObject {
+  std::string what;
+  std::string function;          // that made it
+  const void* caller = nullptr;  // where the program called it
+};
+struct LiveObjects {
+  std::string kind;
+  uint64_t count = 0;
+  std::vector<LiveObject> first;  // the oldest, a few
+};
+inline constexpr size_t kLeakLines = 5;
+using ObjectLister = std::vector<LiveObjects> (*)();
+// nullptr: there are none any more.
+void SetObjectLister(ObjectLister lister);
 
 // aclInit was called and aclFinalize was not.
 bool RuntimeReady();

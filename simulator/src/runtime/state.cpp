@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "runtime/callback.h"
 #include "runtime/event.h"
 #include "runtime/fault_handler.h"
+#include "runtime/misuse.h"
 #include "runtime/options.h"
 #include "runtime/stream.h"
 
@@ -30,7 +32,6 @@ constexpr uint64_t kHandleKindShift = 40;
 constexpr uint64_t kHandleStep = 16;  // handles look aligned
 constexpr auto kExitPatience = std::chrono::seconds(5);
 constexpr size_t kMaxStreams = 2048;
-constexpr size_t kLeakLines = 5;
 
 std::atomic<State*> current{nullptr};
 
@@ -93,42 +94,66 @@ int32_t CheckConfig(const Api& api, const char* path) {
   return 0;
 }
 
-void AppendBlocks(std::string* text, const std::vector<DeviceMemory::Block>& blocks) {
-  for (size_t i = 0; i < blocks.size() && i < kLeakLines; ++i) {
-    *text += FormatText("\n  block %p of %llu bytes, allocation %llu",
-                        reinterpret_cast<void*>(blocks[i].start), static_cast<Ull>(blocks[i].bytes),
-                        static_cast<Ull>(blocks[i].number));
+const void* CallerOf(const Stream& stream) { return stream.caller(); }
+const void* CallerOf(const Event& event) { return event.caller; }
+
+LiveObjects ListBlocks(const std::vector<DeviceMemory::Block>& blocks) {
+  LiveObjects list;
+  uint64_t bytes = 0;
+  for (const DeviceMemory::Block& block : blocks) {
+    bytes += block.bytes;
+    if (list.first.size() < kLeakLines) {
+      list.first.push_back(
+          {FormatText("block %p of %llu bytes, allocation %llu",
+                      reinterpret_cast<void*>(block.start), static_cast<Ull>(block.bytes),
+                      static_cast<Ull>(block.number)),
+           "aclrtMalloc", block.caller});
+    }
   }
-  if (blocks.size() > kLeakLines) {
-    *text += FormatText("\n  and %zu more", blocks.size() - kLeakLines);
+  list.kind = FormatText("device block(s) of %llu bytes", static_cast<Ull>(bytes));
+  list.count = blocks.size();
+  return list;
+}
+
+template <typename Objects, typename Skip>
+LiveObjects ListHandles(const char* noun, const char* maker, const Objects& objects, Skip&& skip) {
+  LiveObjects list;
+  list.kind = std::string(noun) + "(s)";
+  for (const auto& [id, object] : objects) {
+    if (skip(object)) {
+      continue;
+    }
+    if (++list.count <= kLeakLines) {
+      list.first.push_back(
+          {FormatText("%s %llu", noun, static_cast<Ull>(id)), maker, CallerOf(*object)});
+    }
   }
+  return list;
 }
 
 // What the program still holds. Default streams belong to their contexts and are not the program's
 // to destroy.
-void PrintLeaks(State& state) {
+void ListLeaks(State& state, const void* caller) {
   std::vector<DeviceMemory::Block> blocks = state.device.Live();
   blocks.insert(blocks.end(), state.leaked.begin(), state.leaked.end());
   state.leaked.clear();
-  const size_t defaults = state.contexts.size();
-  const size_t streams = state.streams.size() - std::min(defaults, state.streams.size());
-  if (blocks.empty() && streams == 0 && state.events.empty()) {
-    return;
+  const auto isDefault = [&](const std::shared_ptr<Stream>& stream) {
+    const auto context = state.contexts.find(stream->contextId());
+    return context != state.contexts.end() && context->second->defaultStream == stream;
+  };
+  std::vector<LiveObjects> leaks = {
+      ListBlocks(blocks), ListHandles("stream", "aclrtCreateStream", state.streams, isDefault),
+      ListHandles("event", "aclrtCreateEvent", state.events, [](const auto&) { return false; })};
+  for (LiveObjects& objects : ListObjects()) {
+    leaks.push_back(std::move(objects));
   }
-  uint64_t bytes = 0;
-  for (const auto& block : blocks) {
-    bytes += block.bytes;
-  }
-  std::string text = FormatText(
-      "not released at aclFinalize: %zu device block(s) of %llu bytes, %zu stream(s), %zu event(s)",
-      blocks.size(), static_cast<Ull>(bytes), streams, state.events.size());
-  AppendBlocks(&text, blocks);
-  PrintError(text);
+  ReportLeaks(leaks, caller);
 }
 
-int32_t FinaliseLocked(State& state) {
+int32_t FinaliseLocked(const Api& api, State& state) {
   if (CheckedMode()) {
-    PrintLeaks(state);
+    ReportOverruns(api.name(), state.device.TakeAllOverruns(), api.caller());
+    ListLeaks(state, api.caller());
   }
   state.initCount = 0;
   state.ready = false;
@@ -211,6 +236,24 @@ std::string DescribeHandle(HandleKind wanted, const void* handle) {
   return FormatText("%p is not %s", handle, KindName(wanted));
 }
 
+int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle) {
+  const char* article = KindName(kind);
+  const std::string noun = std::strchr(article, ' ') + 1;
+  const std::string detail = noun + " " + DescribeHandle(kind, handle);
+  if (handle == nullptr) {
+    return api.Fail(ACL_ERROR_INVALID_PARAM, "%s", detail.c_str());
+  }
+  const bool destroyed = FromHandle(kind, handle) != 0;
+  if (!destroyed) {
+    return api.Refuse(ACL_ERROR_RT_INVALID_HANDLE, "host-wrong-handle", noun.c_str(), detail,
+                      "pass " + std::string(article) + " that a create function returned");
+  }
+  const bool again = std::strstr(api.name(), "Destroy") != nullptr;
+  return api.Refuse(ACL_ERROR_RT_INVALID_HANDLE, again ? "host-double-free" : "host-use-after-free",
+                    noun.c_str(), detail,
+                    again ? "destroy it once" : "destroy it after its last use");
+}
+
 std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* error) {
   State& state = Global();
   {
@@ -220,8 +263,7 @@ std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* er
       return it->second;
     }
   }
-  *error = handle == nullptr ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_RT_INVALID_HANDLE;
-  api.FailText(*error, DescribeHandle(HandleKind::kEvent, handle));
+  *error = RefuseHandle(api, HandleKind::kEvent, handle);
   return nullptr;
 }
 
@@ -247,7 +289,7 @@ std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* 
     }
   }
   if (stream == nullptr) {
-    *error = api.FailText(ACL_ERROR_RT_INVALID_HANDLE, DescribeHandle(HandleKind::kStream, handle));
+    *error = RefuseHandle(api, HandleKind::kStream, handle);
   } else if (stream->contextId() != context->id) {
     *error = api.Fail(
         ACL_ERROR_RT_STREAM_CONTEXT,
@@ -276,12 +318,13 @@ bool AnyStreamBusy() {
                      [](const auto& stream) { return stream->Busy(); });
 }
 
-uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t flags) {
+uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t flags,
+                   const void* caller) {
   if (state.streams.size() >= kMaxStreams) {
     return 0;
   }
   const uint64_t id = ++state.lastId;
-  state.streams[id] = std::make_shared<Stream>(id, contextId, priority, flags);
+  state.streams[id] = std::make_shared<Stream>(id, contextId, priority, flags, caller);
   return id;
 }
 
@@ -302,6 +345,7 @@ void RemoveContext(uint64_t contextId) {
   }
   for (const auto& stream : closing) {
     stream->Close(false);
+    state.pending.Forget(stream->id());
     ForgetReports(stream->id());
   }
 }
@@ -334,7 +378,7 @@ aclError aclFinalize() {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     State& state = aclsim::Global();
     const std::lock_guard<std::mutex> lock(state.mutex);
-    return state.ready ? aclsim::FinaliseLocked(state) : aclsim::NotInitialised(api, state);
+    return state.ready ? aclsim::FinaliseLocked(api, state) : aclsim::NotInitialised(api, state);
   });
 }
 
@@ -348,7 +392,7 @@ aclError aclFinalizeReference(uint64_t* refCount) {
     } else if (state.initCount > 1) {
       --state.initCount;
     } else {
-      error = aclsim::FinaliseLocked(state);
+      error = aclsim::FinaliseLocked(api, state);
     }
     if (refCount != nullptr) {
       *refCount = state.initCount;

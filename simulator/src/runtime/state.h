@@ -13,6 +13,7 @@
 #include "runtime/device_memory.h"
 #include "runtime/errors.h"
 #include "runtime/host_memory.h"
+#include "runtime/pending.h"
 
 namespace aclsim {
 
@@ -43,6 +44,7 @@ struct State {
 
   DeviceMemory device;
   HostMemory host;
+  PendingWork pending;
   std::shared_ptr<Reports> reports;  // threads of aclrtSubscribeReport
 };
 
@@ -61,13 +63,17 @@ std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* er
 // Also checks that the stream is one of the current context.
 std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* error);
 
+// An unknown, destroyed or foreign handle as a refusal.
+int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle);
+
 // Waits for the stream's work so far; returns the stream's error, with its message noted.
 int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs);
 bool AnyStreamBusy();
 std::vector<std::shared_ptr<Stream>> AllStreams();
 
 // Adds a stream to a context. Returns its id, 0 when the device has no more.
-uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t flags);
+uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t flags,
+                   const void* caller);
 // Destroys every stream of the context and forgets the context. Waits for their work.
 void RemoveContext(uint64_t contextId);
 

@@ -107,6 +107,11 @@ uint64_t Stream::LastTicket() const {
   return enqueued_;
 }
 
+uint64_t Stream::DoneTicket() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return completed_;
+}
+
 bool Stream::Busy() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return completed_ < enqueued_;

@@ -22,8 +22,9 @@ class Stream {
   // signal.
   enum class Run { kUnlessFailed, kAlways };
 
-  Stream(uint64_t id, uint64_t contextId, uint32_t priority, uint32_t flags)
-      : id_(id), contextId_(contextId), priority_(priority), flags_(flags) {}
+  // caller: where the program made it.
+  Stream(uint64_t id, uint64_t contextId, uint32_t priority, uint32_t flags, const void* caller)
+      : id_(id), contextId_(contextId), priority_(priority), flags_(flags), caller_(caller) {}
   ~Stream() { Close(true); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -32,6 +33,7 @@ class Stream {
   uint64_t contextId() const { return contextId_; }
   uint32_t priority() const { return priority_; }
   uint32_t flags() const { return flags_; }
+  const void* caller() const { return caller_; }
 
   // Returns 0 or the aclError that refuses the task. *ticket: for Wait.
   int32_t Enqueue(Task task, Run run = Run::kUnlessFailed, uint64_t* ticket = nullptr);
@@ -40,6 +42,8 @@ class Stream {
   bool Wait(uint64_t ticket, int32_t timeoutMs);
   // Ticket of the youngest task.
   uint64_t LastTicket() const;
+  // Every task up to this ticket is done.
+  uint64_t DoneTicket() const;
   bool Busy() const;
   // The first failure of the stream's tasks; it stays until the stream is destroyed.
   TaskResult Failure() const;
@@ -64,6 +68,7 @@ class Stream {
   const uint64_t contextId_;
   const uint32_t priority_;
   const uint32_t flags_;
+  const void* const caller_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;

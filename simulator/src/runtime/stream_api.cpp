@@ -17,7 +17,7 @@ int32_t CreateStream(const Api& api, aclrtStream* stream, uint32_t priority, uin
   ACLSIM_RETURN_IF_ERROR(api.Current(&context));
   State& state = Global();
   const std::lock_guard<std::mutex> lock(state.mutex);
-  const uint64_t id = AddStream(state, context->id, priority, flags);
+  const uint64_t id = AddStream(state, context->id, priority, flags, api.caller());
   if (id == 0) {
     return api.Fail(ACL_ERROR_RT_NO_STREAM_RESOURCE,
                     "%zu streams exist, the device has no more; destroy some",
@@ -35,7 +35,7 @@ int32_t DestroyStream(const Api& api, aclrtStream handle, bool force) {
     const std::lock_guard<std::mutex> lock(state.mutex);
     const auto it = state.streams.find(FromHandle(HandleKind::kStream, handle));
     if (it == state.streams.end()) {
-      return api.FailText(ACL_ERROR_RT_INVALID_HANDLE, DescribeHandle(HandleKind::kStream, handle));
+      return RefuseHandle(api, HandleKind::kStream, handle);
     }
     const auto context = state.contexts.find(it->second->contextId());
     if (context != state.contexts.end() && context->second->defaultStream == it->second) {
@@ -51,6 +51,7 @@ int32_t DestroyStream(const Api& api, aclrtStream handle, bool force) {
     state.streams.erase(it);
   }
   stream->Close(force);
+  Global().pending.Forget(stream->id());
   ForgetReports(stream->id());
   return 0;
 }
@@ -74,21 +75,28 @@ int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs) {
     return api.Fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "stream %llu still has work after %d ms",
                     static_cast<Ull>(stream.id()), timeoutMs);
   }
+  Global().pending.Synchronized(stream.id(), ticket);
   const TaskResult failure = stream.Failure();
   return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
 }
 
-int32_t EnqueueTask(void* stream, std::function<TaskResult()> task) {
+int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
+                    const std::vector<DeviceUse>& uses, const std::string& by) {
   return Enter("EnqueueTask", [&](const Api& api) -> int32_t {
     int32_t error = 0;
     const std::shared_ptr<Stream> found = FindStream(api, stream, &error);
     if (found == nullptr) {
       return error;
     }
-    error = found->Enqueue(std::move(task));
-    return error == 0
-               ? 0
-               : api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(found->id()));
+    uint64_t ticket = 0;
+    error = found->Enqueue(std::move(task), Stream::Run::kUnlessFailed, &ticket);
+    if (error != 0) {
+      return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(found->id()));
+    }
+    if (!uses.empty() && CheckedMode()) {
+      Global().pending.Add(found->id(), ticket, uses, by, ProgramCaller());
+    }
+    return 0;
   });
 }
 
@@ -139,7 +147,11 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
     if (found == nullptr) {
       return error;
     }
-    *status = found->Busy() ? ACL_STREAM_STATUS_NOT_READY : ACL_STREAM_STATUS_COMPLETE;
+    const uint64_t last = found->LastTicket();
+    *status = found->DoneTicket() < last ? ACL_STREAM_STATUS_NOT_READY : ACL_STREAM_STATUS_COMPLETE;
+    if (*status == ACL_STREAM_STATUS_COMPLETE) {
+      aclsim::Global().pending.Synchronized(found->id(), last);
+    }
     const aclsim::TaskResult failure = found->Failure();
     return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
   });

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/misuse.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "runtime/errors.h"
+#include "runtime/state.h"
+
+namespace aclsim {
+
+namespace {
+
+using Ull = unsigned long long;
+
+constexpr int32_t kExecutionFailed = 507035;
+
+struct Consequence {
+  const char* kind;
+  const char* text;
+};
+
+// What hardware makes of each mistake.
+constexpr std::array kConsequences = {
+    Consequence{"host-executor-reused",
+                "On hardware the executor is gone by now: a crash, or a launch with what another "
+                "call has put there."},
+    Consequence{"host-workspace",
+                "On hardware the kernel writes where its workspace would be: over other tensors, "
+                "or the device stops with an address error."},
+    Consequence{"host-memcpy-kind",
+                "Hardware takes the kind at its word: the call fails, or the copy goes to or comes "
+                "from a wrong place."},
+    Consequence{"host-memcpy-size",
+                "Hardware copies on: over what lies behind, or until an address error."},
+    Consequence{"host-wrong-memory",
+                "The device cannot reach host memory: the kernel ends with an address error "
+                "(507015, 507035), long after the call that caused it."},
+    Consequence{"host-out-of-bounds",
+                "On hardware the kernel reads and writes whatever lies behind the block."},
+    Consequence{"host-use-after-free",
+                "On hardware the memory may belong to something else by now: silently wrong "
+                "numbers, or a crash."},
+    Consequence{"host-double-free",
+                "Hardware frees what has become something else by now, or crashes."},
+    Consequence{"host-destroyed-tensor",
+                "Without the simulator this is a read of freed memory: a crash, or a call with "
+                "another tensor's address and shape."},
+    Consequence{"host-wrong-handle", "Without the simulator this is a crash or undefined."},
+    Consequence{"host-unsynchronised",
+                "Hardware runs the stream beside the host: sometimes the old bytes, sometimes the "
+                "new ones, sometimes a mixture."},
+    Consequence{"host-leak",
+                "A process that goes on loses that much device memory each time round."},
+};
+
+const char* ConsequenceOf(const char* kind) {
+  const auto* found =
+      std::find_if(kConsequences.begin(), kConsequences.end(),
+                   [&](const Consequence& one) { return std::strcmp(one.kind, kind) == 0; });
+  return found != kConsequences.end() ? found->text : "";
+}
+
+// Frames between the program and the runtime: generated wrappers and the libraries themselves.
+bool IsToolkit(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  const char* name = slash != nullptr ? slash + 1 : path;
+  static constexpr const char* kOwn[] = {"libascendcl", "libnnopbase", "libregister", "libcust_"};
+  return std::any_of(std::begin(kOwn), std::end(kOwn), [&](const char* own) {
+    return std::strncmp(name, own, std::strlen(own)) == 0;
+  });
+}
+
+std::string OverrunText(const DeviceMemory::Overrun& overrun) {
+  const bool behind = overrun.begin >= 0;
+  const auto bytes = static_cast<Ull>(overrun.end - overrun.begin);
+  const auto distance = behind ? static_cast<Ull>(overrun.begin) - overrun.block.bytes
+                               : static_cast<Ull>(-overrun.end);
+  return FormatText(
+      "%llu byte(s) were written from byte %lld of device block %llu on, which has %llu bytes at "
+      "%p: %llu byte(s) %s",
+      bytes, static_cast<long long>(overrun.begin), static_cast<Ull>(overrun.block.number),
+      static_cast<Ull>(overrun.block.bytes), reinterpret_cast<void*>(overrun.block.start), distance,
+      behind ? "behind its end" : "before its start");
+}
+
+Finding OverrunFinding(const DeviceMemory::Overrun& overrun) {
+  Finding finding;
+  finding.kind = "gm-overrun";
+  finding.space = "GM";
+  finding.begin = static_cast<uint64_t>(std::max<int64_t>(overrun.begin, 0));
+  finding.end = static_cast<uint64_t>(std::max<int64_t>(overrun.end, 0));
+  finding.detail = OverrunText(overrun);
+  finding.advice =
+      "Hardware writes into whatever tensor lies there. A plain GM pointer is bounded by nothing: "
+      "check the index that it is used with, or go through GlobalTensor, whose bounds are checked "
+      "at the line.";
+  if (overrun.block.caller != nullptr) {
+    finding.related.push_back(HostPlace("aclrtMalloc", "made the block", overrun.block.caller));
+  }
+  return finding;
+}
+
+struct LastLaunch {
+  std::mutex mutex;
+  std::string opType;
+};
+LastLaunch lastLaunch;
+
+std::atomic<ObjectLister> objectLister{nullptr};
+
+}  // namespace
+
+SourceLine ProgramLine(const void* caller) {
+  static std::mutex mutex;
+  static auto* known = new std::unordered_map<const void*, SourceLine>;
+  Dl_info info{};
+  if (caller == nullptr || dladdr(caller, &info) == 0 || info.dli_fname == nullptr ||
+      IsToolkit(info.dli_fname)) {
+    return {};
+  }
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known->find(caller);
+  if (found != known->end()) {
+    return found->second;
+  }
+  SourceLine line = FindKernelLine({const_cast<void*>(caller)});
+  if (line.line == 0) {
+    line = {};  // a library without debug information says nothing about the program
+  }
+  return known->emplace(caller, std::move(line)).first->second;
+}
+
+const void* ProgramCaller() {
+  for (void* frame : CaptureStack()) {
+    Dl_info info{};
+    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && !IsToolkit(info.dli_fname)) {
+      return frame;
+    }
+  }
+  return nullptr;
+}
+
+Place HostPlace(const std::string& function, const std::string& note, const void* caller) {
+  return {"host", function, note, ProgramLine(caller)};
+}
+
+void ReportMisuse(const Misuse& misuse) {
+  if (!CheckedMode()) {
+    return;
+  }
+  Finding finding;
+  finding.kind = misuse.kind;
+  finding.space = "host";
+  finding.buffer = misuse.argument;
+  finding.at = HostPlace(misuse.api, "", ProgramCaller());
+  if (misuse.other.caller != nullptr || !misuse.other.function.empty()) {
+    finding.related.push_back(
+        HostPlace(misuse.other.function, misuse.other.note, misuse.other.caller));
+  }
+  finding.detail = misuse.detail;
+  finding.advice = std::string(ConsequenceOf(misuse.kind)) + " Next: " + misuse.next + ".";
+  ReportFinding(std::move(finding));
+}
+
+void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
+  {
+    const std::lock_guard<std::mutex> lock(lastLaunch.mutex);
+    lastLaunch.opType = launch.opType;
+  }
+  DeviceMemory& device = Global().device;
+  for (const GmRegion& region : launch.regions) {
+    for (const DeviceMemory::Overrun& overrun : device.TakeOverruns(region.addr)) {
+      Finding finding = OverrunFinding(overrun);
+      finding.op = launch.opType;
+      finding.blockDim = launch.blockDim;
+      finding.buffer = region.name;
+      finding.at.instruction = "a write by pointer";
+      finding.at.line =
+          FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
+      finding.detail =
+          FormatText("kernel %s, outside of %s: ", launch.opType.c_str(), region.name.c_str()) +
+          finding.detail;
+      finding.soc = launch.soc->name;
+      finding.tiling = launch.tilingText;
+      finding.tilingKey = launch.tilingKey;
+      result->status = kExecutionFailed;
+      if (!result->message.empty()) {
+        result->message += '\n';
+      }
+      result->message += FindingText(finding);
+      ReportFinding(std::move(finding));
+    }
+  }
+}
+
+void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& overruns,
+                    const void* caller) {
+  for (const DeviceMemory::Overrun& overrun : overruns) {
+    Finding finding = OverrunFinding(overrun);
+    finding.at = HostPlace(api, "", caller);
+    {
+      const std::lock_guard<std::mutex> lock(lastLaunch.mutex);
+      finding.op = lastLaunch.opType;
+      finding.detail += "; it was no argument of the kernel that did it. The last launch was " +
+                        (lastLaunch.opType.empty() ? "none" : lastLaunch.opType);
+    }
+    PrintError(FindingText(finding));
+    ReportFinding(std::move(finding));
+  }
+}
+
+void SetObjectLister(ObjectLister lister) { objectLister = lister; }
+
+std::vector<LiveObjects> ListObjects() {
+  const ObjectLister lister = objectLister;
+  return lister != nullptr ? lister() : std::vector<LiveObjects>{};
+}
+
+void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {
+  std::string counts;
+  std::string lines;
+  for (const LiveObjects& leak : leaks) {
+    if (leak.count == 0) {
+      continue;
+    }
+    const std::string what = FormatText("%llu ", static_cast<Ull>(leak.count)) + leak.kind;
+    counts += (counts.empty() ? "" : ", ") + what;
+    Finding finding;
+    finding.kind = "host-leak";
+    finding.space = "host";
+    finding.buffer = leak.kind;
+    finding.at = HostPlace("aclFinalize", "", caller);
+    finding.detail = what + " not released";
+    const auto list = [&](const std::string& item) {
+      lines += "\n  ";
+      lines += item;
+      finding.detail += "; " + item;
+    };
+    for (const LiveObject& object : leak.first) {
+      const Place made = HostPlace(object.function, "made " + object.what, object.caller);
+      list(object.what +
+           (made.line.line == 0
+                ? ""
+                : FormatText(", made at %s:%d", made.line.file.c_str(), made.line.line)));
+      if (made.line.line != 0) {
+        finding.related.push_back(made);
+      }
+    }
+    if (leak.count > leak.first.size()) {
+      list(FormatText("and %llu more", static_cast<Ull>(leak.count - leak.first.size())));
+    }
+    finding.advice = std::string(ConsequenceOf("host-leak")) +
+                     " Next: release each where its use ends, before aclrtResetDevice and "
+                     "aclFinalize.";
+    ReportFinding(std::move(finding));
+  }
+  if (!counts.empty()) {
+    PrintError("not released at aclFinalize: " + counts + lines);
+  }
+}
+
+}  // namespace aclsim

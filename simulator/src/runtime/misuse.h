@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports about host programs: misuse of functions, overruns that guards show, leaks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/finding.h"
+#include "runtime/device_memory.h"
+#include "runtime/runtime.h"
+
+namespace aclsim {
+
+// The program's line at this return address; empty when it is unknown. Asked once per address.
+SourceLine ProgramLine(const void* caller);
+// An end of a finding in host code.
+Place HostPlace(const std::string& function, const std::string& note, const void* caller);
+
+// Looks around the blocks that a launch was given; what it finds fails the launch.
+void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result);
+// Overruns that no launch with that block as an argument has shown.
+void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& overruns,
+                    const void* caller);
+
+// What a library above says that it has made for the program.
+std::vector<LiveObjects> ListObjects();
+// What the program still holds.
+void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller);
+
+}  // namespace aclsim
