@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "engine/gm_shadow.h"
 #include "runtime/errors.h"
 #include "runtime/state.h"
 
@@ -167,6 +168,31 @@ void ReportMisuse(const Misuse& misuse) {
   finding.detail = misuse.detail;
   finding.advice = std::string(ConsequenceOf(misuse.kind)) + " Next: " + misuse.next + ".";
   ReportFinding(std::move(finding));
+}
+
+void AdoptPointerWrites(const KernelLaunch& launch) {
+  constexpr uint64_t kPiece = 4096;
+  constexpr uint64_t kWord = 4;
+  uint8_t poison[kWord];
+  std::memset(poison, kPoisonByte, kWord);
+  uint8_t shadow[kPiece];
+  for (const GmRegion& region : launch.regions) {
+    if (region.kind != RegionKind::kOutput ||
+        FirstUndefinedGm(region.addr, region.bytes) == region.bytes) {
+      continue;
+    }
+    for (uint64_t at = 0; at < region.bytes; at += kPiece) {
+      const uint64_t bytes = std::min(kPiece, region.bytes - at);
+      LoadGmShadow(region.addr + at, bytes, shadow);
+      for (uint64_t word = 0; word < bytes; word += kWord) {
+        const uint64_t width = std::min(kWord, bytes - word);
+        if (std::memcmp(region.addr + at + word, poison, width) != 0) {
+          std::memset(shadow + word, 0, width);
+        }
+      }
+      StoreGmShadow(region.addr + at, bytes, shadow);
+    }
+  }
 }
 
 void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {

@@ -254,6 +254,7 @@ LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept {
   const auto begin = std::chrono::steady_clock::now();
   LaunchResult result = Launch(launch);
   if (CheckedMode()) {
+    AdoptPointerWrites(launch);
     CheckGuardsAfter(launch, &result);
   }
   const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels whose faults only the memory around their arguments shows.
+#include "kernel_operator.h"
+
+// Writes 4 bytes by a plain pointer: `offset` bytes from the start of `gm`, which may be outside.
+extern "C" __global__ __aicore__ void poke(GM_ADDR gm, GM_ADDR offset) {
+  const int64_t distance = *reinterpret_cast<__gm__ int64_t*>(offset);
+  *reinterpret_cast<__gm__ int32_t*>(gm + distance) = 42;
+}
+
+// Adds up n floats into sum.
+extern "C" __global__ __aicore__ void add_up(GM_ADDR values, GM_ADDR sum, GM_ADDR n) {
+  AscendC::GlobalTensor<float> in;
+  AscendC::GlobalTensor<float> out;
+  in.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(values));
+  out.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(sum));
+  const int64_t count = *reinterpret_cast<__gm__ int64_t*>(n);
+  float total = 0.0F;
+  for (int64_t i = 0; i < count; ++i) {
+    total += in.GetValue(static_cast<uint64_t>(i));  // READ
+  }
+  out.SetValue(0, total);
+}
