@@ -91,7 +91,7 @@ void GmUse::Add(const Core& core, const Record& record, const Access& access) {
   use.place = PlaceOf(core, record);
   use.write = access.use != Use::kRead;
   use.atomic = record.atomic;
-  use.cached = record.pipe == Pipe::kScalar;
+  use.scalar = use.cached = record.pipe == Pipe::kScalar;
   ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
     if (!accesses.empty()) {
       GmAccess& last = accesses.back();
@@ -213,7 +213,9 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     const bool stale = overlap && a->epoch != b->epoch &&
                        ((a->write && a->cached && a->epoch < b->epoch) ||
                         (b->write && b->cached && b->epoch < a->epoch));
-    const bool line = a->write && b->write && a->cached && b->cached && !overlap &&
+    // Cleaning does not help: each core writes back the line as it was when it first touched it.
+    const bool together = a->epoch == b->epoch || (a->cached && b->cached);
+    const bool line = a->write && b->write && a->scalar && b->scalar && !overlap && together &&
                       (a->end - 1) / kLineBytes == b->begin / kLineBytes;
     const bool conflict = overlap && a->epoch == b->epoch && !(a->atomic && b->atomic);
     if (!stale && !line && !conflict) {
@@ -244,7 +246,7 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     // A neighbour in the same cache line still matters.
     const uint64_t line = access->begin / kLineBytes * kLineBytes;
     std::erase_if(active, [&](const GmAccess* earlier) {
-      return earlier->end <= (earlier->cached ? line : access->begin);
+      return earlier->end <= (earlier->scalar ? line : access->begin);
     });
     for (const GmAccess* earlier : active) {
       judge(earlier, access);

@@ -18,7 +18,8 @@ struct GmAccess {
   uint32_t place = 0;  // in GmUse::places
   bool write = false;
   bool atomic = false;
-  bool cached = false;  // through the data cache
+  bool scalar = false;  // through the data cache
+  bool cached = false;  // and still there
 };
 
 // What one core did to GM that somebody writes.

@@ -101,6 +101,15 @@ int64_t OperandWalk::Extent(const LaneSet& lanes) const {
 }
 
 void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align) {
+  if (walk.write && !lanes.contiguous && walk.blkStride == 0 &&
+      std::max(lanes.active, lanes.lastActive) > walk.lanesPerBlock) [[unlikely]] {
+    ThrowFault(
+        "stride-range",
+        Format("%s has a block stride of 0 and %lld lanes per repeat", walk.role,
+               static_cast<long long>(lanes.active)),
+        "Undefined on hardware: all blocks of the repeat would land in one. 0 is for sources "
+        "only.");
+  }
   core.CheckUb(walk.ub, 0, walk.Extent(lanes), walk.role);
   core.CheckUbAlign(walk.ub, align, walk.role);
 }

@@ -172,9 +172,19 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
         const OperandWalk y0 = on(b);
         const std::array<uint8_t, 8> none{};
         const uint8_t* value = ub == base ? constant.data() : none.data();
+        // In an image of what is undefined, a lane is so too when its selector is.
+        const uint8_t* selector = ub == base ? nullptr : ub + (bits.addr - base);
+        const auto spread = [&](uint8_t* result, int64_t firstBit, int64_t count) {
+          for (int64_t i = 0; selector != nullptr && i < count; ++i) {
+            if (selector[(firstBit + i) / 8] != 0) {
+              std::memset(result + i * width, 0xFF, static_cast<size_t>(width));
+            }
+          }
+        };
         if (lanes.contiguous && !sameBits) {
           select(to.ub.addr, bits.addr, x0.ub.addr, scalarForm ? value : y0.ub.addr, step,
                  static_cast<size_t>(lanes.total));
+          spread(to.ub.addr, 0, lanes.total);
           return;
         }
         LaneSet walked = lanes;
@@ -193,6 +203,7 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
           const uint8_t* y = scalarForm ? value : GatherRepeat(y0, r, active, temp1);
           const int64_t firstBit = sameBits ? 0 : r * walked.lanes;
           select(result, bits.addr + firstBit / 8, x, y, step, static_cast<size_t>(active));
+          spread(result, firstBit, active);
           ScatterRepeat(to, walked, r, result);
         }
       });

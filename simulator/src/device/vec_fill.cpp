@@ -91,6 +91,13 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   if (lanes.Empty()) {
     return;
   }
+  constexpr int32_t kMostStride = 4095;
+  if (std::max(ctl.repStride[0], ctl.repStride[1]) > kMostStride) {
+    ThrowFault("stride-range",
+               Format("repeat strides of %d (dst) and %d (src) blocks, legal are 0..%d",
+                      ctl.repStride[0], ctl.repStride[1], kMostStride),
+               "Hardware keeps the low 12 bits. Split the instruction.");
+  }
   const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
   const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
   CheckWalk(core, d, lanes);
@@ -115,6 +122,10 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
   }
   if (repeat == 0) {
     return;
+  }
+  if (dstBlk == 0) {
+    ThrowFault("stride-range", "dst has a block stride of 0",
+               "Undefined on hardware: the eight blocks of a repeat would land in one.");
   }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const int64_t extent = (repeat - 1) * int64_t{dstRep} * kBlock +

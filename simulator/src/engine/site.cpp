@@ -13,7 +13,8 @@ namespace aclsim {
 
 namespace {
 
-// The API's templates are functions of their own in an unoptimised kernel: the line is further up then.
+// The API's templates are often functions of their own: the line is further up then. Copies of them that the optimiser makes
+// have no dynamic symbol, so that an address outside of its nearest symbol may be one.
 bool IsApiFrame(void* address) {
   thread_local std::unordered_map<void*, bool> known;
   const auto found = known.find(address);
@@ -21,9 +22,16 @@ bool IsApiFrame(void* address) {
     return found->second;
   }
   Dl_info info{};
-  const bool api = dladdr(address, &info) != 0 && info.dli_sname != nullptr &&
-                   (std::strncmp(info.dli_sname, "_ZN7AscendC", 11) == 0 ||
-                    std::strncmp(info.dli_sname, "_ZNK7AscendC", 12) == 0);
+  void* entry = nullptr;
+  bool api = true;
+  if (dladdr1(address, &info, &entry, RTLD_DL_SYMENT) != 0 && info.dli_sname != nullptr &&
+      entry != nullptr) {
+    const auto* symbol = static_cast<const ElfW(Sym)*>(entry);
+    const auto* begin = static_cast<const uint8_t*>(info.dli_saddr);
+    api = address > begin + symbol->st_size ||
+          std::strncmp(info.dli_sname, "_ZN7AscendC", 11) == 0 ||
+          std::strncmp(info.dli_sname, "_ZNK7AscendC", 12) == 0;
+  }
   known.emplace(address, api);
   return api;
 }
