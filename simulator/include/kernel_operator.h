@@ -5,6 +5,8 @@
 #include "ascendc/absent.h"
 #include "ascendc/data_copy.h"
 #include "ascendc/high_math.h"
+#include "ascendc/high_softmax.h"
+#include "ascendc/high_tensor.h"
 #include "ascendc/lang.h"
 #include "ascendc/softmax.h"
 #include "ascendc/sync.h"

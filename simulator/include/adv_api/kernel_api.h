@@ -3,5 +3,7 @@
 #pragma once
 
 #include "ascendc/high_math.h"
+#include "ascendc/high_softmax.h"
+#include "ascendc/high_tensor.h"
 #include "ascendc/softmax.h"
 #include "ascendc/vec_cmpsel.h"

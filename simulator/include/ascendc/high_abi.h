@@ -70,4 +70,66 @@ struct HighElements {
 };
 ACLSIM_DEVICE_API void HighElement(High op, const HighElements& call);
 
+// A row or a column spread over a matrix; shapes of one or two dimensions.
+ACLSIM_DEVICE_API void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape,
+                                     const uint32_t* srcShape, int32_t dims, int32_t axis,
+                                     const HighWork& work);
+
+enum class HighReduction : uint8_t {
+  kRowSum,   // Sum
+  kRowMean,  // Mean
+  kSum,
+  kMean,
+  kMax,
+  kMin,
+  kProd,
+  kAny,
+  kAll,
+  kCount
+};
+struct HighReduceCall {
+  Ub dst;
+  Ub src;
+  HighWork work;
+  uint32_t rows = 0;
+  uint32_t columns = 0;   // those that take part
+  uint32_t step = 0;      // elements from row to row
+  bool padded = true;     // the caller has promised whole blocks
+  bool overRows = false;  // one result per column
+  bool wide = false;      // half, added in float
+  bool reuseSource = false;
+};
+ACLSIM_DEVICE_API void HighReduce(HighReduction op, const HighReduceCall& call);
+
+struct HighCumSumCall {
+  Ub dst;
+  Ub lastRow;
+  Ub src;
+  HighWork work;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  bool alongRow = true;
+  bool keepLastRow = false;
+};
+ACLSIM_DEVICE_API void HighCumSum(const HighCumSumCall& call);
+
+// What the softmax functions share. Rows of `columns` elements, of which `summed` take part in maxima and sums; sums and maxima
+// are one 32-byte block per row.
+enum class HighSoftmax : uint8_t { kSoftMax, kSimple, kLog, kCount };
+struct HighSoftmaxCall {
+  Ub dst;
+  Ub src;
+  Ub sum;  // results of SoftMax and LogSoftMax, operands of SimpleSoftMax
+  Ub max;
+  bool statistics = true;
+  HighWork work;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  uint32_t summed = 0;
+};
+ACLSIM_DEVICE_API void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call);
+// Rows whose maximum has the bits `from` become `to`; true if there was one. The scalar pipe waits for it.
+ACLSIM_DEVICE_API bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from,
+                                         ScalarValue to, uint32_t rows, uint32_t columns);
+
 }  // namespace aclsim

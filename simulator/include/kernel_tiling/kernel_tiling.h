@@ -24,6 +24,11 @@ struct SoftMaxTiling {
 };
 static_assert(sizeof(SoftMaxTiling) == 64, "the layout of the host's struct");
 
+// The same fields under another name.
+struct LogSoftMaxTiling : SoftMaxTiling {};
+static_assert(sizeof(LogSoftMaxTiling) == 64, "the layout of the host's struct");
+
 namespace AscendC::tiling {
+using ::LogSoftMaxTiling;
 using ::SoftMaxTiling;
 }

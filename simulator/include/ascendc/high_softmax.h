@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// High-level API: SoftMax, SimpleSoftMax, LogSoftMax, AdjustSoftMaxRes. One call is one step of the simulator, so how the
+// tiling struct cuts the rows plays no part.
+#pragma once
+
+#include "ascendc/high_math.h"
+#include "ascendc/softmax.h"
+
+namespace AscendC {
+
+enum class SoftmaxMode {
+  SOFTMAX_NORMAL = 0,
+  SOFTMAX_OUTPUT_WITHOUT_BRC = 1,
+};
+struct SoftmaxConfig {
+  constexpr SoftmaxConfig(bool checkTiling) : isCheckTiling(checkTiling) {}
+  constexpr SoftmaxConfig(bool checkTiling, uint32_t rows, uint32_t columns)
+      : isCheckTiling(checkTiling), oriSrcM(rows), oriSrcK(columns) {}
+  constexpr SoftmaxConfig(bool checkTiling, uint32_t rows, uint32_t columns, SoftmaxMode how)
+      : isCheckTiling(checkTiling), oriSrcM(rows), oriSrcK(columns), mode(how) {}
+  bool isCheckTiling = true;
+  uint32_t oriSrcM = 0;
+  uint32_t oriSrcK = 0;
+  SoftmaxMode mode = SoftmaxMode::SOFTMAX_NORMAL;
+};
+constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0, SoftmaxMode::SOFTMAX_NORMAL};
+
+namespace detail {
+
+// The shape: as given, else the one set on the source, else the tiling's.
+template <typename T, typename Tiling>
+aclsim::HighSoftmaxCall Softmax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                const Tiling& tiling, const SoftMaxShapeInfo& given,
+                                const aclsim::HighWork& work = {}) {
+  aclsim::HighSoftmaxCall call;
+  call.dst = dst;
+  call.src = src;
+  call.statistics = false;
+  call.work = work;
+  const ShapeInfo shape = src.GetShapeInfo();
+  if (given.srcM != 0 && given.srcK != 0) {
+    call.rows = given.srcM;
+    call.columns = given.srcK;
+    call.summed = given.oriSrcK != 0 ? given.oriSrcK : given.srcK;
+    return call;
+  }
+  if (shape.shapeDim != 0) {
+    call.rows = 1;
+    for (uint8_t i = 0; i + 1 < shape.shapeDim; ++i) {
+      call.rows *= shape.shape[i];
+    }
+    call.columns = shape.shape[shape.shapeDim - 1];
+    call.summed = shape.originalShape[shape.originalShapeDim - 1];
+    return call;
+  }
+  call.rows = tiling.srcM;
+  call.columns = call.summed = tiling.srcK;
+  return call;
+}
+template <typename S>
+aclsim::HighSoftmaxCall WithStatistics(aclsim::HighSoftmaxCall call, const LocalTensor<S>& sum,
+                                       const LocalTensor<S>& max) {
+  call.sum = sum;
+  call.max = max;
+  call.statistics = true;
+  return call;
+}
+
+}  // namespace detail
+
+#define ACLSIM_SOFTMAX_ND(Name) \
+  static_assert(!isDataFormatNZ, Name ": the simulator has the ND format only")
+
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,
+             const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {
+  aclsim::HighSoftmaxRows(aclsim::HighSoftmax::kSoftMax,
+                          detail::Softmax(dstTensor, srcTensor, tiling, softmaxShapeInfo));
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,
+             const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,
+             const SoftMaxShapeInfo& softmaxShapeInfo = {}) {
+  aclsim::HighSoftmaxRows(aclsim::HighSoftmax::kSoftMax,
+                          detail::Softmax(dstTensor, srcTensor, tiling, softmaxShapeInfo,
+                                          detail::Work(sharedTmpBuffer)));
+  ACLSIM_KEEP_FRAME();
+}
+
+// With sums and maxima in the type of the data, or in float next to half. SimpleSoftMax reads them.
+#define ACLSIM_SOFTMAX(Name, op, Data, Statistic)                                                  \
+  template <typename T, bool isReuseSource = false, bool isBasicBlock = false,                     \
+            bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>        \
+  void Name(const LocalTensor<Data>& dstTensor, const LocalTensor<Statistic>& sumTensor,           \
+            const LocalTensor<Statistic>& maxTensor, const LocalTensor<Data>& srcTensor,           \
+            const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {          \
+    ACLSIM_SOFTMAX_ND(#Name);                                                                      \
+    aclsim::HighSoftmaxRows(op, detail::WithStatistics(detail::Softmax(dstTensor, srcTensor,       \
+                                                                       tiling, softmaxShapeInfo),  \
+                                                       sumTensor, maxTensor));                     \
+    ACLSIM_KEEP_FRAME();                                                                           \
+  }                                                                                                \
+  template <typename T, bool isReuseSource = false, bool isBasicBlock = false,                     \
+            bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>        \
+  void Name(const LocalTensor<Data>& dstTensor, const LocalTensor<Statistic>& sumTensor,           \
+            const LocalTensor<Statistic>& maxTensor, const LocalTensor<Data>& srcTensor,           \
+            const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,              \
+            const SoftMaxShapeInfo& softmaxShapeInfo = {}) {                                       \
+    ACLSIM_SOFTMAX_ND(#Name);                                                                      \
+    aclsim::HighSoftmaxRows(                                                                       \
+        op, detail::WithStatistics(detail::Softmax(dstTensor, srcTensor, tiling, softmaxShapeInfo, \
+                                                   detail::Work(sharedTmpBuffer)),                 \
+                                   sumTensor, maxTensor));                                         \
+    ACLSIM_KEEP_FRAME();                                                                           \
+  }
+ACLSIM_SOFTMAX(SoftMax, aclsim::HighSoftmax::kSoftMax, T, T)
+ACLSIM_SOFTMAX(SoftMax, aclsim::HighSoftmax::kSoftMax, half, float)
+ACLSIM_SOFTMAX(SimpleSoftMax, aclsim::HighSoftmax::kSimple, T, T)
+ACLSIM_SOFTMAX(SimpleSoftMax, aclsim::HighSoftmax::kSimple, half, float)
+#undef ACLSIM_SOFTMAX
+
+// The logarithm is that to base 10, as documented.
+template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
+void LogSoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& sum, const LocalTensor<T>& max,
+                const LocalTensor<T>& src, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                const LogSoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {
+  ACLSIM_SOFTMAX_ND("LogSoftMax");
+  aclsim::HighSoftmaxRows(aclsim::HighSoftmax::kLog,
+                          detail::WithStatistics(detail::Softmax(dst, src, tiling, softmaxShapeInfo,
+                                                                 detail::Work(sharedTmpBuffer)),
+                                                 sum, max));
+  ACLSIM_KEEP_FRAME();
+}
+
+// Whole rows become `to` where the maximum is the number with the bits `from`.
+template <typename T1, typename T2, bool isDataFormatNZ = false, uint8_t stepSizeMode = 0>
+bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes, const LocalTensor<T2>& maxTensor,
+                      const uint32_t from, const T1 to, const SoftMaxShapeInfo& softmaxShapeInfo) {
+  ACLSIM_SOFTMAX_ND("AdjustSoftMaxRes");
+  static_assert(stepSizeMode == 0, "AdjustSoftMaxRes: maxima are 32 bytes apart");
+  const bool found = aclsim::HighAdjustSoftmax(softMaxRes, maxTensor, from, detail::Scalar(to),
+                                               softmaxShapeInfo.srcM, softmaxShapeInfo.srcK);
+  ACLSIM_KEEP_FRAME();
+  return found;
+}
+
+#undef ACLSIM_SOFTMAX_ND
+
+}  // namespace AscendC

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// High-level functions of matrices: Broadcast, reductions, CumSum.
+#include <vector>
+
+#include "device/high.h"
+
+namespace aclsim {
+
+namespace {
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+[[noreturn]] void ThrowShape(std::string detail, const char* advice) {
+  ThrowFault("shape", std::move(detail), advice);
+}
+
+// Columns of a matrix in UB, one repeat per column.
+Access ColumnsAccess(const Core& core, Use use, const Ub& operand, int64_t rows, int64_t columns,
+                     int64_t rowBytes) {
+  const size_t width = WidthOf(operand.dtype);
+  Access access = DenseAccess(use, core.UbOffset(operand.addr), rows * width, operand.buf);
+  access.width = static_cast<uint8_t>(width);
+  access.chunk = width;
+  access.chunkStride = rowBytes;
+  access.repeat = static_cast<uint32_t>(columns);
+  access.repStride = static_cast<int64_t>(width);
+  return access;
+}
+
+// Bytes of scratch as CANN's public sources have them for architecture 2201. Elements of one byte are spread as 16 bits.
+int64_t BroadcastScratch(int64_t width, int64_t srcSize, int64_t rows, int64_t columns,
+                         int64_t axis) {
+  const int64_t dstSize = rows * columns;
+  int64_t cast = 0;
+  if (width == 1) {
+    width = 2;
+    cast = (RoundUp(srcSize, 16) + RoundUp(dstSize, 16)) * width;
+  } else if (srcSize == dstSize || srcSize == 1) {
+    return 0;
+  }
+  if (srcSize == dstSize || srcSize == 1 || axis == 0) {
+    return cast + kBlock;
+  }
+  const int64_t perBlock = kBlock / width;
+  const int64_t rowsAtATime = columns % perBlock == 0 ? 0 : RoundUp(columns, perBlock) * perBlock;
+  return cast + (perBlock * perBlock + rowsAtATime) * width;
+}
+
+}  // namespace
+
+void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const uint32_t* srcShape,
+                   int32_t dims, int32_t axis, const HighWork& work) {
+  Core& core = Core::Current();
+  core.instruction = "Broadcast";
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf && dst.dtype != DType::kInt8 &&
+      dst.dtype != DType::kUint8) {
+    UnsupportedDType(core, core.instruction, dst.dtype);
+  }
+  const bool matrix = dims == 2;
+  const int64_t rows = matrix ? dstShape[0] : 1;
+  const int64_t columns = matrix ? dstShape[1] : dstShape[0];
+  const int64_t srcRows = matrix ? srcShape[0] : 1;
+  const int64_t srcColumns = matrix ? srcShape[1] : srcShape[0];
+  const bool spread =
+      (srcRows == rows || srcRows == 1) && (srcColumns == columns || srcColumns == 1);
+  if (!spread) {
+    ThrowShape(Format("a source of %lld x %lld for a destination of %lld x %lld",
+                      static_cast<long long>(srcRows), static_cast<long long>(srcColumns),
+                      static_cast<long long>(rows), static_cast<long long>(columns)),
+               "Each dimension of the source is the destination's or 1.");
+  }
+  const int64_t axisSize = matrix && axis == 0 ? srcRows : srcColumns;
+  const int64_t axisWanted = matrix && axis == 0 ? rows : columns;
+  const bool wholeSame = srcRows == rows && srcColumns == columns;
+  if (!wholeSame && srcRows * srcColumns != 1 && axisSize == axisWanted) {
+    ThrowShape(Format("axis %d, and the source of %lld x %lld has the full size there",
+                      static_cast<int>(axis), static_cast<long long>(srcRows),
+                      static_cast<long long>(srcColumns)),
+               "The axis is the one in which the source has size 1.");
+  }
+  if (matrix && axis == 0 && !wholeSame && srcColumns != 1 && srcColumns * width % kBlock != 0) {
+    ThrowShape(Format("axis 0 with rows of %lld bytes", static_cast<long long>(srcColumns * width)),
+               "Hardware would mix rows: with axis 0 a row fills whole 32-byte blocks.");
+  }
+  ResetMaskRegister(core);
+  const int64_t bytes = rows * columns * width;
+  const int64_t srcBytes = srcRows * srcColumns * width;
+  if (bytes == 0) {
+    return;
+  }
+  const HighOperand to = {&dst, bytes, "dst"};
+  const HighOperand from = {&src, srcBytes, "src"};
+  CheckHighOperand(core, to);
+  CheckHighOperand(core, from);
+  CheckHighOverlap(core, to, from, false);
+  CheckHighWork(core, work, BroadcastScratch(width, srcRows * srcColumns, rows, columns, axis),
+                {to, from});
+  const uint64_t dstAt = core.UbOffset(dst.addr);
+  const uint64_t srcAt = core.UbOffset(src.addr);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        if (work.given && work.bytes != 0) {
+          record.Add(WorkAccess(core, work));
+        }
+        record.Add(UbAccess(core, Use::kWrite, dst, bytes));
+        record.Add(UbAccess(core, Use::kRead, src, srcBytes));
+      },
+      [=, base = core.ub](uint8_t* ub) {
+        for (int64_t r = 0; r < rows; ++r) {
+          const int64_t fromRow = srcRows == 1 ? 0 : r;
+          uint8_t* row = ub + dstAt + r * columns * width;
+          if (srcColumns == columns) {
+            std::memmove(row, ub + srcAt + fromRow * columns * width,
+                         static_cast<size_t>(columns * width));
+            continue;
+          }
+          for (int64_t c = 0; c < columns; ++c) {
+            std::memmove(row + c * width, ub + srcAt + fromRow * width, static_cast<size_t>(width));
+          }
+        }
+        if (ub == base) {
+          SpoilHighWork(work);
+        }
+      });
+}
+
+namespace {
+
+constexpr const char* kReductionNames[] = {"Sum",        "Mean",      "ReduceSum",
+                                           "ReduceMean", "ReduceMax", "ReduceMin",
+                                           "ReduceProd", "ReduceAny", "ReduceAll"};
+static_assert(std::size(kReductionNames) == static_cast<size_t>(HighReduction::kCount));
+
+bool Has(HighReduction op, DType dtype) {
+  switch (op) {
+    case HighReduction::kRowSum:
+    case HighReduction::kRowMean:
+    case HighReduction::kMax:
+    case HighReduction::kMin:
+      return dtype == DType::kFloat || dtype == DType::kHalf;
+    case HighReduction::kAny:
+    case HighReduction::kAll:
+      return dtype == DType::kFloat || dtype == DType::kUint8;
+    default:
+      return dtype == DType::kFloat;
+  }
+}
+
+// The largest power of two that is not above n, or half of n if n is one itself and may be halved.
+int64_t HalvingStart(int64_t n, bool halve) {
+  int64_t k = 1;
+  while (2 * k <= n) {
+    k *= 2;
+  }
+  return k == n && halve ? k / 2 : k;
+}
+
+// Bytes of scratch as CANN's public sources have them for architecture 2201.
+int64_t ReduceScratch(HighReduction op, const HighReduceCall& call) {
+  const auto width = static_cast<int64_t>(WidthOf(call.src.dtype));
+  const int64_t rows = call.rows;
+  const int64_t n = call.columns;
+  const int64_t perBlock = kBlock / width;
+  const int64_t perRepeat = kRepeatBytes / width;
+  const auto repeats = [&](int64_t lanes) { return (n + lanes - 1) / lanes; };
+  if (op == HighReduction::kRowSum) {
+    return RoundUp(repeats(perRepeat) * width, kBlock);
+  }
+  if (op == HighReduction::kRowMean) {
+    return call.wide ? RoundUp(repeats(kRepeatBytes / 4), kBlock) + RoundUp(n, perBlock) * 4
+                     : RoundUp(repeats(perRepeat), kBlock);
+  }
+  const bool logical = op == HighReduction::kAny || op == HighReduction::kAll;
+  if (call.overRows) {
+    const int64_t k = HalvingStart(rows, rows > 1);
+    return call.reuseSource ? 0 : k * RoundUp(n * width, kBlock);
+  }
+  if (logical) {
+    // Of bytes: they are widened to 16 bits, and every row leaves one block.
+    return call.src.dtype == DType::kUint8 ? RoundUp(n, kBlock) * 2 + rows * kBlock : 0;
+  }
+  switch (op) {
+    case HighReduction::kMax:
+    case HighReduction::kMin:
+      if (call.reuseSource || n <= perBlock) {
+        return 0;
+      }
+      return rows * (n < perRepeat ? kBlock : kRepeatBytes);
+    case HighReduction::kProd:
+      if (call.reuseSource) {
+        return kRepeatBytes;
+      }
+      return (std::max(perBlock, HalvingStart(n, rows > 1)) + rows * perBlock) * width +
+             kRepeatBytes;
+    default:
+      return call.reuseSource || n <= perRepeat ? 0 : rows * HalvingStart(n, rows > 1) * width;
+  }
+}
+
+// Neighbours first, rounding to the type at every step, repeat by repeat, then over their sums: the documented order.
+template <typename T, typename Added>
+float TreeSum(const uint8_t* row, int64_t n) {
+  constexpr int64_t kLanes = kRepeatBytes / sizeof(Added);
+  thread_local std::vector<float> values;  // keeps its memory from call to call
+  values.resize(static_cast<size_t>(RoundUp(n, kLanes)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<int64_t>(i) < n ? static_cast<float>(Lane<T>::Load(row, i)) : 0.0f;
+  }
+  while (true) {
+    size_t sums = 0;
+    for (size_t begin = 0; begin < values.size(); begin += kLanes) {
+      float level[kLanes];
+      std::copy_n(values.begin() + static_cast<ptrdiff_t>(begin), kLanes, level);
+      for (int64_t left = kLanes / 2; left > 0; left /= 2) {
+        for (int64_t i = 0; i < left; ++i) {
+          level[i] = static_cast<float>(Added(level[2 * i] + level[2 * i + 1]));
+        }
+      }
+      values[sums++] = level[0];
+    }
+    if (sums == 1) {
+      return values[0];
+    }
+    values.resize(static_cast<size_t>(RoundUp(static_cast<int64_t>(sums), kLanes)));
+    std::fill(values.begin() + static_cast<ptrdiff_t>(sums), values.end(), 0.0f);
+  }
+}
+
+// A line of `count` elements, `step` elements apart.
+template <typename T>
+double ReduceLine(HighReduction op, const void* line, size_t count, size_t step) {
+  double result = static_cast<double>(Lane<T>::Load(line, 0));
+  for (size_t i = 1; i < count; ++i) {
+    const auto v = static_cast<double>(Lane<T>::Load(line, i * step));
+    switch (op) {
+      case HighReduction::kMax:
+        result = result != result || v <= result ? result : v;  // NaN wins
+        break;
+      case HighReduction::kMin:
+        result = result != result || v >= result ? result : v;
+        break;
+      case HighReduction::kProd:
+        result *= v;
+        break;
+      case HighReduction::kAny:
+        result = result != 0 || v != 0 ? 1 : 0;
+        break;
+      case HighReduction::kAll:
+        result = result != 0 && v != 0 ? 1 : 0;
+        break;
+      default:
+        result += v;
+    }
+  }
+  return op == HighReduction::kMean ? result / static_cast<double>(count) : result;
+}
+
+template <typename T>
+void RunReduce(HighReduction op, const HighReduceCall& call) {
+  std::vector<typename Lane<T>::Value> results;  // stored at the end: dst may be the source
+  const uint8_t* const src = call.src.addr;
+  const auto store = [&](double value) {
+    results.push_back(static_cast<typename Lane<T>::Value>(value));
+  };
+  if (call.overRows) {
+    for (size_t c = 0; c < call.columns; ++c) {
+      store(ReduceLine<T>(op, src + c * sizeof(T), call.rows, call.step));
+    }
+  } else {
+    for (size_t r = 0; r < call.rows; ++r) {
+      const uint8_t* row = src + r * call.step * sizeof(T);
+      if constexpr (!std::is_integral_v<T>) {
+        if (op == HighReduction::kRowSum || op == HighReduction::kRowMean) {
+          const float sum =
+              call.wide ? TreeSum<T, float>(row, call.columns) : TreeSum<T, T>(row, call.columns);
+          store(op == HighReduction::kRowSum ? sum : double{sum} / call.columns);
+          continue;
+        }
+      }
+      store(ReduceLine<T>(op, row, call.columns, 1));
+    }
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    Lane<T>::Store(call.dst.addr, i, results[i]);
+  }
+}
+
+}  // namespace
+
+void HighReduce(HighReduction op, const HighReduceCall& call) {
+  Core& core = Core::Current();
+  core.instruction = kReductionNames[static_cast<size_t>(op)];
+  if (!Has(op, call.src.dtype)) {
+    UnsupportedDType(core, core.instruction, call.src.dtype);
+  }
+  const auto width = static_cast<int64_t>(WidthOf(call.src.dtype));
+  const int64_t rows = call.rows;
+  const int64_t columns = call.columns;
+  const int64_t rowBytes = int64_t{call.step} * width;
+  if (!call.padded || rowBytes % kBlock != 0 || columns > call.step || columns == 0) {
+    ThrowShape(
+        Format("%lld of %u elements of %s per row%s", static_cast<long long>(columns), call.step,
+               NameOf(call.src.dtype), call.padded ? "" : ", srcInnerPad is false"),
+        "Hardware would mix rows. Rows fill whole 32-byte blocks (srcInnerPad is true), and "
+        "at least one and at most all of their elements take part.");
+  }
+  ResetMaskRegister(core);
+  if (rows == 0) {
+    return;
+  }
+  const int64_t results = (call.overRows ? columns : rows) * width;
+  const int64_t srcBytes = (rows - 1) * rowBytes + columns * width;
+  const HighOperand dst = {&call.dst, results, "dst"};
+  const HighOperand src = {&call.src, srcBytes, "src"};
+  CheckHighOperand(core, dst);
+  CheckHighOperand(core, src);
+  CheckHighOverlap(core, dst, src, false);
+  CheckHighWork(core, call.work, ReduceScratch(op, call), {dst, src});
+  const Access read = call.overRows
+                          ? ColumnsAccess(core, Use::kRead, call.src, rows, columns, rowBytes)
+                          : HighRows(core, Use::kRead, call.src, rows, columns * width, rowBytes);
+  const Access written =
+      HighRows(core, Use::kWrite, call.dst, call.overRows ? columns : rows, width, width);
+  IssueHighLevel(core, Flow::kRepeats, call.src.dtype, {WorkAccess(core, call.work), written, read},
+                 [=] {
+                   switch (call.src.dtype) {
+                     case DType::kFloat:
+                       RunReduce<float>(op, call);
+                       break;
+                     case DType::kHalf:
+                       RunReduce<half>(op, call);
+                       break;
+                     default:
+                       RunReduce<uint8_t>(op, call);
+                   }
+                   SpoilHighWork(call.work);
+                 });
+}
+
+void HighCumSum(const HighCumSumCall& call) {
+  Core& core = Core::Current();
+  core.instruction = "CumSum";
+  const DType dtype = call.src.dtype;
+  if (dtype != DType::kFloat && dtype != DType::kHalf) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dtype));
+  const int64_t rows = call.rows;
+  const int64_t columns = call.columns;
+  const int64_t rowBytes = columns * width;
+  if (rows == 0 || columns == 0 || rowBytes % kBlock != 0) {
+    ThrowShape(Format("outter %lld, inner %lld of %s", static_cast<long long>(rows),
+                      static_cast<long long>(columns), NameOf(dtype)),
+               "Hardware would mix rows: neither is 0, and inner fills whole 32-byte blocks.");
+  }
+  ResetMaskRegister(core);
+  const int64_t bytes = rows * rowBytes;
+  const HighOperand dst = {&call.dst, bytes, "dst"};
+  const HighOperand src = {&call.src, bytes, "src"};
+  CheckHighOperand(core, dst);
+  CheckHighOperand(core, src);
+  CheckHighOverlap(core, dst, src, true);
+  if (call.keepLastRow) {
+    CheckHighOperand(core, {&call.lastRow, rowBytes, "lastRowTensor"});
+  }
+  // The last axis is transposed there and back, 16 rows at a time; half is added in float.
+  constexpr int64_t kTransposed = 16;
+  int64_t scratch = dtype == DType::kHalf ? bytes * 2 : 0;
+  if (call.alongRow) {
+    scratch = kTransposed * rowBytes * 2 + (dtype == DType::kHalf ? kTransposed * rowBytes : 0);
+  }
+  CheckHighWork(core, call.work, scratch, {dst, src});
+  const auto lines = [&](Use use, const Ub& operand) {
+    return call.alongRow ? HighRows(core, use, operand, rows, rowBytes, rowBytes)
+                         : ColumnsAccess(core, use, operand, rows, columns, rowBytes);
+  };
+  IssueHighLevel(
+      core, Flow::kRepeats, dtype,
+      {WorkAccess(core, call.work), lines(Use::kWrite, call.dst), lines(Use::kRead, call.src)},
+      [=] {
+        const auto run = [&](auto element) {
+          using T = decltype(element);
+          const int64_t count = call.alongRow ? rows : columns;
+          const int64_t length = call.alongRow ? columns : rows;
+          const int64_t start = call.alongRow ? columns : 1;
+          const int64_t step = call.alongRow ? 1 : columns;
+          for (int64_t line = 0; line < count; ++line) {
+            float sum = 0;
+            for (int64_t i = 0; i < length; ++i) {
+              const auto at = static_cast<size_t>(line * start + i * step);
+              const auto value = static_cast<float>(Lane<T>::Load(call.src.addr, at));
+              sum = i == 0 ? value : sum + value;
+              Lane<T>::Store(call.dst.addr, at, sum);
+            }
+          }
+        };
+        dtype == DType::kFloat ? run(float()) : run(half());
+        SpoilHighWork(call.work);
+      });
+  if (!call.keepLastRow) {
+    return;
+  }
+  const uint64_t to = core.UbOffset(call.lastRow.addr);
+  const uint64_t from = core.UbOffset(call.dst.addr) + static_cast<uint64_t>((rows - 1) * rowBytes);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        Ub row = call.dst;
+        row.addr += (rows - 1) * rowBytes;
+        record.dtype = dtype;
+        record.Add(UbAccess(core, Use::kWrite, call.lastRow, rowBytes));
+        record.Add(UbAccess(core, Use::kRead, row, rowBytes));
+      },
+      [=](uint8_t* ub) { std::memmove(ub + to, ub + from, static_cast<size_t>(rowBytes)); });
+}
+
+}  // namespace aclsim
