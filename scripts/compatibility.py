@@ -298,6 +298,13 @@ def main() -> int:
         action="store_true",
         help="try what built before as well after the simulator has changed",
     )
+    parser.add_argument(
+        "--revision",
+        action="append",
+        default=[],
+        metavar="NAME=COMMIT",
+        help="commit of a checkout without .git",
+    )
     parser.add_argument("--known", action="store_true", help="try nothing, print what is known")
     parser.add_argument(
         "--every", type=int, default=1, help="only every nth kernel, for a quick look"
@@ -362,7 +369,10 @@ def main() -> int:
                 results,
                 len(kernels),
                 left_out,
-                {path.resolve().name: commit_of(path) for path in options.checkouts},
+                {
+                    **{path.resolve().name: commit_of(path) for path in options.checkouts},
+                    **dict(item.split("=", 1) for item in options.revision),
+                },
             )
         )
         print(f"\nwrote {options.doc}")
