@@ -70,6 +70,7 @@ _TITLES = {
         "cast-unsupported": "pair of dtypes or rounding mode that Cast does not have",
         "repeat-range": "repeatTimes out of range",
         "stride-range": "stride out of range",
+        "int4-pairs": "int4 count or mask that splits a byte",
         "gather-pattern": "pattern that GatherMask does not have",
         "merge-queues": "queues that MrgSort cannot merge",
         "reduce-order": "ReduceOrder that the SoC does not have",
