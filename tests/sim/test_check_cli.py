@@ -70,7 +70,7 @@ def check(plant: Callable[[int], dict[str, str]]) -> Check:
 
 
 def kinds(text: str) -> list[str]:
-    return re.findall(r"^(?:error|hint)\[([a-z-]+)\]", text, re.M)
+    return re.findall(r"^(?:error|hint)\[([a-z0-9-]+)\]", text, re.M)
 
 
 def test_both_ends_of_a_race_and_the_page(check: Check) -> None:
