@@ -195,6 +195,7 @@ def test_outputs_are_poisoned_in_checked_mode(probe: Probe) -> None:
     assert np.isnan(got[8]) and (got[1:8] == array[:7] - 2).all() and got[[0, 9]].tolist() == [0, 0]
 
 
+@pytest.mark.plants_faults
 def test_kernel_fault_names_the_parameter(probe: Probe) -> None:
     x = probe.contiguous(np.zeros(8, np.float32))
     y = probe.contiguous(np.zeros(8, np.float32))

@@ -21,7 +21,11 @@ extern "C" __global__ __aicore__ void probe_shift(GM_ADDR x, GM_ADDR extra, GM_A
   const uint64_t past = data.bias == -1000.0F ? 1 : 0;
   const uint64_t count = data.bias < 0 ? data.count - 1 : data.count;
   const uint64_t cores = static_cast<uint64_t>(AscendC::GetBlockNum());
-  for (uint64_t i = static_cast<uint64_t>(AscendC::GetBlockIdx()); i < count; i += cores) {
+  // A core's cache writes whole lines back, so each core has lines of its own.
+  constexpr uint64_t kLine = 64 / sizeof(float);
+  const auto core = static_cast<uint64_t>(AscendC::GetBlockIdx());
+  for (uint64_t i = core * kLine; i < count;
+       i += (i + 1) % kLine == 0 ? (cores - 1) * kLine + 1 : 1) {
     out.SetValue(i, in.GetValue(i + past * data.count) + data.bias);
   }
 }
