@@ -108,6 +108,37 @@ Finding OverrunFinding(const DeviceMemory::Overrun& overrun) {
   return finding;
 }
 
+// A program may make one mistake a million times, each with another address: some are kept apart,
+// the others count with the first.
+class Distinct {
+ public:
+  std::string Detail(const std::string& key, const std::string& detail) {
+    constexpr size_t kMost = 16;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<std::string>& known = details_[key];
+    if (std::find(known.begin(), known.end(), detail) != known.end()) {
+      return detail;
+    }
+    if (known.size() >= kMost) {
+      return known.front();
+    }
+    known.push_back(detail);
+    return detail;
+  }
+  void Clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    details_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::vector<std::string>> details_;
+};
+Distinct& DistinctDetails() {
+  static auto* distinct = new Distinct;  // leaked: reports arrive until the very end
+  return *distinct;
+}
+
 struct LastLaunch {
   std::mutex mutex;
   std::string opType;
@@ -165,10 +196,13 @@ void ReportMisuse(const Misuse& misuse) {
     finding.related.push_back(
         HostPlace(misuse.other.function, misuse.other.note, misuse.other.caller));
   }
-  finding.detail = misuse.detail;
+  finding.detail = DistinctDetails().Detail(
+      std::string(misuse.kind) + " " + misuse.api + " " + misuse.argument, misuse.detail);
   finding.advice = std::string(ConsequenceOf(misuse.kind)) + " Next: " + misuse.next + ".";
   ReportFinding(std::move(finding));
 }
+
+void ForgetMisuse() { DistinctDetails().Clear(); }
 
 void AdoptPointerWrites(const KernelLaunch& launch) {
   constexpr uint64_t kPiece = 4096;

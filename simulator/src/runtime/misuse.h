@@ -16,6 +16,8 @@ SourceLine ProgramLine(const void* caller);
 // An end of a finding in host code.
 Place HostPlace(const std::string& function, const std::string& note, const void* caller);
 
+// Goes with ClearFindings.
+void ForgetMisuse();
 // Writes by plain pointers leave no record: outputs that no longer hold the poison count as written.
 void AdoptPointerWrites(const KernelLaunch& launch);
 // Looks around the blocks that a launch was given; what it finds fails the launch.

@@ -351,7 +351,10 @@ const char* aclsimFindings() {
   return text;
 }
 
-void aclsimClearFindings() { aclsim::ClearFindings(); }
+void aclsimClearFindings() {
+  aclsim::ClearFindings();
+  aclsim::ForgetMisuse();
+}
 
 const char* aclsimSocJson(const char* name) {
   const char* text = nullptr;
