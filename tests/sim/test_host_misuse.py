@@ -561,6 +561,24 @@ def test_an_operator_on_an_input_that_nothing_has_written(host: Host, how: str) 
     host.clean()
 
 
+def test_fast_mode_lists_nothing_and_keeps_no_book(host: Host, misuse_kernels: ctypes.CDLL) -> None:
+    """Codes are the same. What was written meanwhile is not held against the program later."""
+    host.device.set_option("mode", "fast")
+    values, total, count = (host.malloc(n) for n in (4, 4, 8))
+    host.fails(RT_PARAM_INVALID, "aclrtMemcpy", values, 8, bytes(8), 8, H2D)
+    host.write(values, bytes(4))
+    host.write(count, (1).to_bytes(8, "little"))
+    host.clean()
+    host.device.set_option("mode", "checked")
+    args = [(values, 4), (total, 4), (count, 8)]
+    assert launch(host, misuse_kernels, "add_up", args, None) == 0
+    host.ok("aclrtSynchronizeStream", None)
+    assert host.read(total, 4) == bytes(4)
+    host.clean()
+    for block in (values, total, count):
+        host.ok("aclrtFree", block)
+
+
 def test_the_book_of_writes_is_an_eighth(toolkit: Path) -> None:
     """A bit per byte, and only for what was written."""
     code = """
