@@ -10,6 +10,7 @@
 #include "graph/tensor.h"
 #include "kernel_tiling/kernel_tiling.h"
 #include "register/tilingdata_base.h"
+#include "tiling/high_level_sizes.h"
 
 namespace optiling {
 
@@ -35,26 +36,6 @@ END_TILING_DATA_DEF;
 }  // namespace optiling
 
 namespace AscendC {
-
-using TensorShape = ge::Shape;
-
-// Element-wise functions: typeSize is that of an element, a reused source saves scratch where the function knows how.
-#define ACLSIM_SCRATCH_SIZES(X) \
-  X(Tanh)                       \
-  X(Sigmoid)                    \
-  X(Sign)                       \
-  X(Sin)                        \
-  X(Cos)                        \
-  X(Atan)                       \
-  X(Asinh)
-#define ACLSIM_DECLARE_SCRATCH_(Name)                                                             \
-  void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource, \
-                                uint32_t& maxValue, uint32_t& minValue);
-ACLSIM_SCRATCH_SIZES(ACLSIM_DECLARE_SCRATCH_)
-#undef ACLSIM_DECLARE_SCRATCH_
-
-// Log works in place.
-void GetLogTmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCnt, uint32_t& extraBuf);
 
 uint32_t GetSoftMaxMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool isReuseSource);
 uint32_t GetSoftMaxMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool isReuseSource);

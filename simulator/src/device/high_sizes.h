@@ -3,6 +3,7 @@
 // the device checks. The numbers are those of CANN's public sources for architecture 2201.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "ascendc/high_abi.h"
@@ -70,8 +71,9 @@ constexpr HighScratch ScratchOf(High op) {
     case High::kSigmoid:
       return {1, 1, 1};
     case High::kSwiGlu:
-    case High::kReGlu:
       return {6, 0, 0};
+    case High::kReGlu:
+      return {6, 1, 1};
     default:
       return {};
   }
@@ -83,6 +85,91 @@ constexpr uint32_t PowerScratch(DType dtype, bool bothTensors) {
     return (bothTensors ? 6 : 7) * kScratchRepeat;
   }
   return (dtype == DType::kHalf ? 8 : bothTensors ? 5 : 6) * kScratchRepeat;
+}
+
+constexpr int64_t ScratchRoundUp(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+inline constexpr int64_t kScratchBlock = 32;
+
+// Elements of one byte are spread as 16 bits. rowsAtATime: as many rows of broken blocks as are spread before they are packed.
+constexpr int64_t BroadcastScratch(int64_t width, int64_t srcSize, int64_t rows, int64_t columns,
+                                   int64_t axis, int64_t rowsAtATime = 0) {
+  const int64_t dstSize = rows * columns;
+  int64_t cast = 0;
+  if (width == 1) {
+    width = 2;
+    cast = (ScratchRoundUp(srcSize, 16) + ScratchRoundUp(dstSize, 16)) * width;
+  } else if (srcSize == dstSize || srcSize == 1) {
+    return 0;
+  }
+  if (srcSize == dstSize || srcSize == 1 || axis == 0) {
+    return cast + kScratchBlock;
+  }
+  const int64_t perBlock = kScratchBlock / width;
+  const int64_t spread = rowsAtATime == 0 ? perBlock : ScratchRoundUp(rowsAtATime, 8);
+  const int64_t packed = rowsAtATime == 0 ? perBlock : rowsAtATime;
+  const int64_t broken = columns % perBlock == 0 ? 0 : packed * ScratchRoundUp(columns, perBlock);
+  return cast + (spread * perBlock + broken) * width;
+}
+
+// The largest power of two that is not above n, or half of n if n is one itself and may be halved.
+constexpr int64_t HalvingStart(int64_t n, bool halve) {
+  int64_t k = 1;
+  while (2 * k <= n) {
+    k *= 2;
+  }
+  return k == n && halve ? k / 2 : k;
+}
+
+// Of rows of n elements. overRows: one result per column; wide: half, added in float.
+constexpr int64_t ReduceScratch(HighReduction op, int64_t width, int64_t rows, int64_t n,
+                                bool overRows, bool wide, bool reuseSource) {
+  const int64_t perBlock = kScratchBlock / width;
+  const int64_t perRepeat = kScratchRepeat / width;
+  const auto repeats = [n](int64_t lanes) { return (n + lanes - 1) / lanes; };
+  if (op == HighReduction::kRowSum) {
+    return ScratchRoundUp(repeats(perRepeat) * width, kScratchBlock);
+  }
+  if (op == HighReduction::kRowMean) {
+    return wide ? ScratchRoundUp(repeats(kScratchRepeat / 4), kScratchBlock) +
+                      ScratchRoundUp(n, perBlock) * 4
+                : ScratchRoundUp(repeats(perRepeat), kScratchBlock);
+  }
+  if (overRows) {
+    const int64_t k = HalvingStart(rows, rows > 1);
+    return reuseSource ? 0 : k * ScratchRoundUp(n * width, kScratchBlock);
+  }
+  switch (op) {
+    case HighReduction::kAny:
+    case HighReduction::kAll:
+      // Of bytes: they are widened to 16 bits, and every row leaves one block.
+      return width == 1 ? ScratchRoundUp(n, kScratchBlock) * 2 + rows * kScratchBlock : 0;
+    case HighReduction::kMax:
+    case HighReduction::kMin:
+      if (reuseSource || n <= perBlock) {
+        return 0;
+      }
+      return rows * (n < perRepeat ? kScratchBlock : int64_t{kScratchRepeat});
+    case HighReduction::kProd:
+      if (reuseSource) {
+        return kScratchRepeat;
+      }
+      return (std::max(perBlock, HalvingStart(n, rows > 1)) + rows * perBlock) * width +
+             kScratchRepeat;
+    default:
+      return reuseSource || n <= perRepeat ? 0 : rows * HalvingStart(n, rows > 1) * width;
+  }
+}
+
+// Along rows, the matrix is transposed there and back, rowsAtATime rows at a time; half is added in float.
+constexpr int64_t CumSumScratch(int64_t width, int64_t rows, int64_t columns, bool alongRow,
+                                int64_t rowsAtATime = 16) {
+  if (alongRow) {
+    const int64_t part = rowsAtATime * columns * width;
+    return part * 2 + (width == 2 ? part : 0);
+  }
+  return width == 2 ? rows * columns * 4 : 0;
 }
 
 }  // namespace aclsim

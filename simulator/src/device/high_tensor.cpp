@@ -3,12 +3,11 @@
 #include <vector>
 
 #include "device/high.h"
+#include "device/high_sizes.h"
 
 namespace aclsim {
 
 namespace {
-
-int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 [[noreturn]] void ThrowShape(std::string detail, const char* advice) {
   ThrowFault("shape", std::move(detail), advice);
@@ -25,25 +24,6 @@ Access ColumnsAccess(const Core& core, Use use, const Ub& operand, int64_t rows,
   access.repeat = static_cast<uint32_t>(columns);
   access.repStride = static_cast<int64_t>(width);
   return access;
-}
-
-// Bytes of scratch as CANN's public sources have them for architecture 2201. Elements of one byte are spread as 16 bits.
-int64_t BroadcastScratch(int64_t width, int64_t srcSize, int64_t rows, int64_t columns,
-                         int64_t axis) {
-  const int64_t dstSize = rows * columns;
-  int64_t cast = 0;
-  if (width == 1) {
-    width = 2;
-    cast = (RoundUp(srcSize, 16) + RoundUp(dstSize, 16)) * width;
-  } else if (srcSize == dstSize || srcSize == 1) {
-    return 0;
-  }
-  if (srcSize == dstSize || srcSize == 1 || axis == 0) {
-    return cast + kBlock;
-  }
-  const int64_t perBlock = kBlock / width;
-  const int64_t rowsAtATime = columns % perBlock == 0 ? 0 : RoundUp(columns, perBlock) * perBlock;
-  return cast + (perBlock * perBlock + rowsAtATime) * width;
 }
 
 }  // namespace
@@ -149,63 +129,12 @@ bool Has(HighReduction op, DType dtype) {
   }
 }
 
-// The largest power of two that is not above n, or half of n if n is one itself and may be halved.
-int64_t HalvingStart(int64_t n, bool halve) {
-  int64_t k = 1;
-  while (2 * k <= n) {
-    k *= 2;
-  }
-  return k == n && halve ? k / 2 : k;
-}
-
-// Bytes of scratch as CANN's public sources have them for architecture 2201.
-int64_t ReduceScratch(HighReduction op, const HighReduceCall& call) {
-  const auto width = static_cast<int64_t>(WidthOf(call.src.dtype));
-  const int64_t rows = call.rows;
-  const int64_t n = call.columns;
-  const int64_t perBlock = kBlock / width;
-  const int64_t perRepeat = kRepeatBytes / width;
-  const auto repeats = [&](int64_t lanes) { return (n + lanes - 1) / lanes; };
-  if (op == HighReduction::kRowSum) {
-    return RoundUp(repeats(perRepeat) * width, kBlock);
-  }
-  if (op == HighReduction::kRowMean) {
-    return call.wide ? RoundUp(repeats(kRepeatBytes / 4), kBlock) + RoundUp(n, perBlock) * 4
-                     : RoundUp(repeats(perRepeat), kBlock);
-  }
-  const bool logical = op == HighReduction::kAny || op == HighReduction::kAll;
-  if (call.overRows) {
-    const int64_t k = HalvingStart(rows, rows > 1);
-    return call.reuseSource ? 0 : k * RoundUp(n * width, kBlock);
-  }
-  if (logical) {
-    // Of bytes: they are widened to 16 bits, and every row leaves one block.
-    return call.src.dtype == DType::kUint8 ? RoundUp(n, kBlock) * 2 + rows * kBlock : 0;
-  }
-  switch (op) {
-    case HighReduction::kMax:
-    case HighReduction::kMin:
-      if (call.reuseSource || n <= perBlock) {
-        return 0;
-      }
-      return rows * (n < perRepeat ? kBlock : kRepeatBytes);
-    case HighReduction::kProd:
-      if (call.reuseSource) {
-        return kRepeatBytes;
-      }
-      return (std::max(perBlock, HalvingStart(n, rows > 1)) + rows * perBlock) * width +
-             kRepeatBytes;
-    default:
-      return call.reuseSource || n <= perRepeat ? 0 : rows * HalvingStart(n, rows > 1) * width;
-  }
-}
-
 // Neighbours first, rounding to the type at every step, repeat by repeat, then over their sums: the documented order.
 template <typename T, typename Added>
 float TreeSum(const uint8_t* row, int64_t n) {
   constexpr int64_t kLanes = kRepeatBytes / sizeof(Added);
   thread_local std::vector<float> values;  // keeps its memory from call to call
-  values.resize(static_cast<size_t>(RoundUp(n, kLanes)));
+  values.resize(static_cast<size_t>(ScratchRoundUp(n, kLanes)));
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<int64_t>(i) < n ? static_cast<float>(Lane<T>::Load(row, i)) : 0.0f;
   }
@@ -224,7 +153,7 @@ float TreeSum(const uint8_t* row, int64_t n) {
     if (sums == 1) {
       return values[0];
     }
-    values.resize(static_cast<size_t>(RoundUp(static_cast<int64_t>(sums), kLanes)));
+    values.resize(static_cast<size_t>(ScratchRoundUp(static_cast<int64_t>(sums), kLanes)));
     std::fill(values.begin() + static_cast<ptrdiff_t>(sums), values.end(), 0.0f);
   }
 }
@@ -318,7 +247,10 @@ void HighReduce(HighReduction op, const HighReduceCall& call) {
   CheckHighOperand(core, dst);
   CheckHighOperand(core, src);
   CheckHighOverlap(core, dst, src, false);
-  CheckHighWork(core, call.work, ReduceScratch(op, call), {dst, src});
+  CheckHighWork(
+      core, call.work,
+      ReduceScratch(op, width, call.rows, call.columns, call.overRows, call.wide, call.reuseSource),
+      {dst, src});
   const Access read = call.overRows
                           ? ColumnsAccess(core, Use::kRead, call.src, rows, columns, rowBytes)
                           : HighRows(core, Use::kRead, call.src, rows, columns * width, rowBytes);
@@ -366,13 +298,7 @@ void HighCumSum(const HighCumSumCall& call) {
   if (call.keepLastRow) {
     CheckHighOperand(core, {&call.lastRow, rowBytes, "lastRowTensor"});
   }
-  // The last axis is transposed there and back, 16 rows at a time; half is added in float.
-  constexpr int64_t kTransposed = 16;
-  int64_t scratch = dtype == DType::kHalf ? bytes * 2 : 0;
-  if (call.alongRow) {
-    scratch = kTransposed * rowBytes * 2 + (dtype == DType::kHalf ? kTransposed * rowBytes : 0);
-  }
-  CheckHighWork(core, call.work, scratch, {dst, src});
+  CheckHighWork(core, call.work, CumSumScratch(width, rows, columns, call.alongRow), {dst, src});
   const auto lines = [&](Use use, const Ub& operand) {
     return call.alongRow ? HighRows(core, use, operand, rows, rowBytes, rowBytes)
                          : ColumnsAccess(core, use, operand, rows, columns, rowBytes);

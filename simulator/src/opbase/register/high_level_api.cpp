@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch of the high-level API and the tiling of softmax.
+// Scratch and tiling of softmax.
 #include "tiling/high_level_api.h"
 
 #include <algorithm>
@@ -10,30 +10,6 @@ namespace {
 constexpr uint32_t kRepeatBytes = 256;
 constexpr uint32_t kBlockBytes = 32;
 constexpr uint32_t kFloatBytes = sizeof(float);
-
-// Temporaries of the size of the operand that a function keeps at a time.
-struct Temporaries {
-  uint32_t half;
-  uint32_t single;
-  uint32_t singleReused;
-};
-constexpr Temporaries kTanh = {4, 1, 1};
-constexpr Temporaries kSigmoid = {1, 1, 1};
-constexpr Temporaries kSign = {3, 3, 3};
-constexpr Temporaries kSin = {8, 3, 2};
-constexpr Temporaries kCos = {8, 3, 2};
-constexpr Temporaries kAtan = {12, 5, 5};
-constexpr Temporaries kAsinh = {3, 3, 3};
-
-// At least one repeat of each temporary, at most the whole operand.
-void Scratch(const Temporaries& kept, const ge::Shape& shape, uint32_t typeSize, bool reused,
-             uint32_t* most, uint32_t* least) {
-  const uint32_t single = reused ? kept.singleReused : kept.single;
-  const uint32_t count = typeSize == kFloatBytes ? single : kept.half;
-  const auto bytes = static_cast<uint32_t>(shape.GetShapeSize()) * typeSize;
-  *least = count * kRepeatBytes;
-  *most = count * std::max(bytes, kRepeatBytes);
-}
 
 struct Rows {
   uint32_t count;
@@ -99,19 +75,6 @@ void Copy(const ::SoftMaxTiling& from, optiling::SoftMaxTiling* to) {
 }
 
 }  // namespace
-
-#define ACLSIM_DEFINE_SCRATCH_(Name)                                                              \
-  void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource, \
-                                uint32_t& maxValue, uint32_t& minValue) {                         \
-    Scratch(k##Name, srcShape, typeSize, isReuseSource, &maxValue, &minValue);                    \
-  }
-ACLSIM_SCRATCH_SIZES(ACLSIM_DEFINE_SCRATCH_)
-#undef ACLSIM_DEFINE_SCRATCH_
-
-void GetLogTmpBufferFactorSize(uint32_t, uint32_t& maxLiveNodeCnt, uint32_t& extraBuf) {
-  maxLiveNodeCnt = 0;
-  extraBuf = 0;
-}
 
 uint32_t GetSoftMaxMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);

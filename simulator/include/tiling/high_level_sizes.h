@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of scratch that functions of the high-level API may use and must have. Included by tiling/high_level_api.h.
+#ifndef TILING_HIGH_LEVEL_SIZES_H_
+#define TILING_HIGH_LEVEL_SIZES_H_
+
+#include <cstdint>
+
+#include "graph/tensor.h"
+#include "graph/types.h"
+#include "tiling/platform/platform_ascendc.h"
+
+namespace AscendC {
+
+using TensorShape = ge::Shape;
+using TensorDataType = ge::DataType;
+
+// Functions of elements: typeSize is that of an element, a reused source saves scratch where the function knows how. The factor
+// says how many temporaries of the operand's size live at a time.
+#define ACLSIM_SCRATCH_SIZES(X) \
+  X(Log)                        \
+  X(Log2)                       \
+  X(Log10)                      \
+  X(Floor)                      \
+  X(Ceil)                       \
+  X(Trunc)                      \
+  X(Frac)                       \
+  X(Fmod)                       \
+  X(Sign)                       \
+  X(Sin)                        \
+  X(Cos)                        \
+  X(Tan)                        \
+  X(Asin)                       \
+  X(Acos)                       \
+  X(Atan)                       \
+  X(Sinh)                       \
+  X(Cosh)                       \
+  X(Tanh)                       \
+  X(Asinh)                      \
+  X(Acosh)                      \
+  X(Atanh)                      \
+  X(Erf)                        \
+  X(Erfc)                       \
+  X(Lgamma)                     \
+  X(Digamma)                    \
+  X(Xor)                        \
+  X(Clamp)                      \
+  X(Axpy)                       \
+  X(Sigmoid)                    \
+  X(GeGLU)                      \
+  X(ReGlu)
+#define ACLSIM_DECLARE_SCRATCH_(Name)                                                             \
+  void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource, \
+                                uint32_t& maxValue, uint32_t& minValue);                          \
+  void Get##Name##TmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCount,              \
+                                      uint32_t& extraBuf);
+ACLSIM_SCRATCH_SIZES(ACLSIM_DECLARE_SCRATCH_)
+#undef ACLSIM_DECLARE_SCRATCH_
+
+bool GetExpMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource,
+                         uint32_t& maxValue, uint32_t& minValue);
+void GetExpTmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCount, uint32_t& extraBuf);
+void GetRoundMaxMinTmpSize(const platform_ascendc::PlatformAscendC& ascendcPlatform,
+                           const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource,
+                           uint32_t& maxValue, uint32_t& minValue);
+void GetRoundTmpBufferFactorSize(const platform_ascendc::PlatformAscendC& ascendcPlatform,
+                                 uint32_t typeSize, uint32_t& maxLiveNodeCount, uint32_t& extraBuf);
+// A shape of one element in one dimension is a scalar.
+void GetPowerMaxMinTmpSize(const ge::Shape& srcShape1, const ge::Shape& srcShape2, bool typeIsInt,
+                           uint32_t typeSize, bool isReuseSource, uint32_t& maxValue,
+                           uint32_t& minValue);
+void GetPowerTmpBufferFactorSize(bool baseIsTensor, bool expIsTensor, bool typeIsInt,
+                                 uint32_t typeSize, uint32_t& maxLiveNodeCount, uint32_t& extraBuf);
+uint32_t GetGeluMaxTmpSize(const ge::Shape& srcShape, uint32_t typeSize);
+uint32_t GetGeluMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize);
+void GetGeluMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
+                          uint32_t& minValue);
+void GetSwiGLUMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
+                            uint32_t& minValue, bool isReuseSource);
+void GetSwiGLUTmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCount,
+                                  uint32_t& extraBuf);
+void GetSiluTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource,
+                    uint32_t& maxValue, uint32_t& minValue);
+void GetSwishTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource,
+                     uint32_t& maxValue, uint32_t& minValue);
+
+void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC& ascendcPlatform,
+                               const ge::Shape& srcShape, const ge::Shape& dstShape,
+                               uint32_t typeSize, bool isReuseSource, uint32_t& maxValue,
+                               uint32_t& minValue);
+void GetSumMaxMinTmpSize(uint32_t n, uint32_t typeSize, bool isReuseSource, uint32_t& maxSize,
+                         uint32_t& minSize);
+void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize,
+                          bool isReuseSource, uint32_t& maxSize, uint32_t& minSize);
+void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis,
+                            bool isReuseSource, uint32_t& maxValue, uint32_t& minValue);
+
+// As AscendC::Pattern::Reduce in kernels; the patterns of architecture 2201.
+enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
+#define ACLSIM_REDUCE_SIZES(X) \
+  X(Sum)                       \
+  X(Mean)                      \
+  X(Max)                       \
+  X(Min)                       \
+  X(Prod)                      \
+  X(Any)                       \
+  X(All)
+#define ACLSIM_DECLARE_REDUCE_(Name)                                                    \
+  void GetReduce##Name##MaxMinTmpSize(const ge::Shape& srcShape, ge::DataType dataType, \
+                                      ReducePattern pattern, bool isSrcInnerPad,        \
+                                      bool isReuseSource, uint32_t& maxValue, uint32_t& minValue);
+ACLSIM_REDUCE_SIZES(ACLSIM_DECLARE_REDUCE_)
+#undef ACLSIM_DECLARE_REDUCE_
+
+}  // namespace AscendC
+
+#endif  // TILING_HIGH_LEVEL_SIZES_H_

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scratch of the high-level API: the same numbers that the device's functions ask for.
+#include "tiling/high_level_sizes.h"
+
+#include <algorithm>
+
+#include "device/high_sizes.h"
+
+namespace AscendC {
+namespace {
+
+using aclsim::High;
+using aclsim::HighReduction;
+using aclsim::kScratchRepeat;
+
+constexpr uint32_t kFloatBytes = sizeof(float);
+
+uint32_t BytesOf(const ge::Shape& shape, uint32_t typeSize) {
+  return static_cast<uint32_t>(shape.GetShapeSize()) * typeSize;
+}
+
+uint32_t Temporaries(High op, uint32_t typeSize, bool reused) {
+  const aclsim::HighScratch kept = aclsim::ScratchOf(op);
+  return typeSize != kFloatBytes ? kept.half : reused ? kept.singleReused : kept.single;
+}
+
+// At least one repeat of each temporary, at most the whole operand.
+void Scratch(High op, const ge::Shape& shape, uint32_t typeSize, bool reused, uint32_t* most,
+             uint32_t* least) {
+  const uint32_t bytes = BytesOf(shape, typeSize);
+  if (op == High::kClampMax) {  // one byte per element
+    const uint32_t lanes = typeSize == 0 ? 0 : kScratchRepeat / typeSize;
+    *least = lanes;
+    *most = typeSize == 0 ? 0 : std::max(bytes / typeSize, lanes);
+    return;
+  }
+  const uint32_t count = Temporaries(op, typeSize, reused);
+  *least = count * kScratchRepeat;
+  *most = count * std::max(bytes, kScratchRepeat);
+}
+
+uint32_t Factor(High op, uint32_t typeSize) {
+  if (op == High::kClampMax || (op == High::kAxpy && typeSize == kFloatBytes)) {
+    return 1;
+  }
+  if (op == High::kLgamma && typeSize != kFloatBytes) {
+    return Temporaries(op, typeSize, false) / 2;
+  }
+  return Temporaries(op, typeSize, false);
+}
+
+constexpr High kLog = High::kLog, kLog2 = High::kLog2, kLog10 = High::kLog10;
+constexpr High kFloor = High::kFloor, kCeil = High::kCeil, kTrunc = High::kTrunc;
+constexpr High kFrac = High::kFrac, kFmod = High::kFmod, kSign = High::kSign;
+constexpr High kSin = High::kSin, kCos = High::kCos, kTan = High::kTan;
+constexpr High kAsin = High::kAsin, kAcos = High::kAcos, kAtan = High::kAtan;
+constexpr High kSinh = High::kSinh, kCosh = High::kCosh, kTanh = High::kTanh;
+constexpr High kAsinh = High::kAsinh, kAcosh = High::kAcosh, kAtanh = High::kAtanh;
+constexpr High kErf = High::kErf, kErfc = High::kErfc, kLgamma = High::kLgamma;
+constexpr High kDigamma = High::kDigamma, kXor = High::kXor, kClamp = High::kClampMax;
+constexpr High kAxpy = High::kAxpy, kSigmoid = High::kSigmoid, kGeGLU = High::kGeGlu;
+constexpr High kReGlu = High::kReGlu;
+
+bool IsScalar(const ge::Shape& shape) { return shape.GetDimNum() == 1 && shape.GetDim(0) == 1; }
+
+// Of Power: temporaries, and one repeat beside them for the types that are not integers.
+uint32_t PowerTemporaries(bool bothTensors, bool typeIsInt, uint32_t typeSize) {
+  if (typeIsInt) {
+    return bothTensors ? 6 : 7;
+  }
+  if (typeSize != kFloatBytes) {
+    return 14;
+  }
+  return bothTensors ? 4 : 5;
+}
+
+int64_t WidthOf(ge::DataType dataType) {
+  switch (dataType) {
+    case ge::DT_FLOAT:
+    case ge::DT_INT32:
+      return 4;
+    case ge::DT_FLOAT16:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+uint32_t ReduceSize(HighReduction op, const ge::Shape& shape, ge::DataType dataType,
+                    ReducePattern pattern, bool reused) {
+  if (shape.GetDimNum() != 2) {
+    return 0;
+  }
+  return static_cast<uint32_t>(aclsim::ReduceScratch(op, WidthOf(dataType), shape.GetDim(0),
+                                                     shape.GetDim(1), pattern == ReducePattern::RA,
+                                                     false, reused));
+}
+
+}  // namespace
+
+#define ACLSIM_DEFINE_SCRATCH_(Name)                                                              \
+  void Get##Name##MaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource, \
+                                uint32_t& maxValue, uint32_t& minValue) {                         \
+    Scratch(k##Name, srcShape, typeSize, isReuseSource, &maxValue, &minValue);                    \
+  }                                                                                               \
+  void Get##Name##TmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCount,              \
+                                      uint32_t& extraBuf) {                                       \
+    maxLiveNodeCount = Factor(k##Name, typeSize);                                                 \
+    extraBuf = 0;                                                                                 \
+  }
+ACLSIM_SCRATCH_SIZES(ACLSIM_DEFINE_SCRATCH_)
+#undef ACLSIM_DEFINE_SCRATCH_
+
+// Temporaries of Exp are float whatever the type.
+bool GetExpMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isReuseSource,
+                         uint32_t& maxValue, uint32_t& minValue) {
+  const uint32_t count = Temporaries(High::kExp, typeSize, isReuseSource);
+  minValue = count * kScratchRepeat;
+  maxValue = count * std::max(BytesOf(srcShape, kFloatBytes), kScratchRepeat);
+  return true;
+}
+void GetExpTmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCount, uint32_t& extraBuf) {
+  const uint32_t count = Temporaries(High::kExp, typeSize, false);
+  maxLiveNodeCount = typeSize == kFloatBytes ? count : count * 2;
+  extraBuf = 0;
+}
+
+void GetRoundMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const ge::Shape& srcShape,
+                           uint32_t typeSize, bool isReuseSource, uint32_t& maxValue,
+                           uint32_t& minValue) {
+  Scratch(High::kRound, srcShape, typeSize, isReuseSource, &maxValue, &minValue);
+}
+void GetRoundTmpBufferFactorSize(const platform_ascendc::PlatformAscendC&, uint32_t typeSize,
+                                 uint32_t& maxLiveNodeCount, uint32_t& extraBuf) {
+  maxLiveNodeCount = Factor(High::kRound, typeSize);
+  extraBuf = 0;
+}
+
+void GetPowerMaxMinTmpSize(const ge::Shape& srcShape1, const ge::Shape& srcShape2, bool typeIsInt,
+                           uint32_t typeSize, bool, uint32_t& maxValue, uint32_t& minValue) {
+  const bool both = !IsScalar(srcShape1) && !IsScalar(srcShape2);
+  const uint32_t bytes = BytesOf(IsScalar(srcShape1) ? srcShape2 : srcShape1, typeSize);
+  const uint32_t count = PowerTemporaries(both, typeIsInt, typeSize);
+  const uint32_t unit = typeSize == kFloatBytes ? kScratchRepeat : kScratchRepeat / 2;
+  const uint32_t beside = typeIsInt ? 0 : kScratchRepeat;
+  minValue = count * unit + beside;
+  maxValue = count * std::max(bytes, unit) + beside;
+}
+void GetPowerTmpBufferFactorSize(bool baseIsTensor, bool expIsTensor, bool typeIsInt,
+                                 uint32_t typeSize, uint32_t& maxLiveNodeCount,
+                                 uint32_t& extraBuf) {
+  maxLiveNodeCount = PowerTemporaries(baseIsTensor && expIsTensor, typeIsInt, typeSize);
+  extraBuf = typeIsInt ? 0 : kScratchRepeat;
+}
+
+uint32_t GetGeluMinTmpSize(const ge::Shape&, uint32_t typeSize) {
+  return Temporaries(High::kGelu, typeSize, false) * kScratchRepeat;
+}
+uint32_t GetGeluMaxTmpSize(const ge::Shape& srcShape, uint32_t typeSize) {
+  return std::max(Temporaries(High::kGelu, typeSize, false) * BytesOf(srcShape, kFloatBytes),
+                  GetGeluMinTmpSize(srcShape, typeSize));
+}
+void GetGeluMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
+                          uint32_t& minValue) {
+  maxValue = GetGeluMaxTmpSize(srcShape, typeSize);
+  minValue = GetGeluMinTmpSize(srcShape, typeSize);
+}
+void GetSwiGLUMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
+                            uint32_t& minValue, bool isReuseSource) {
+  Scratch(High::kSwiGlu, srcShape, typeSize, isReuseSource, &maxValue, &minValue);
+}
+void GetSwiGLUTmpBufferFactorSize(uint32_t typeSize, uint32_t& maxLiveNodeCount,
+                                  uint32_t& extraBuf) {
+  maxLiveNodeCount = Factor(High::kSwiGlu, typeSize);
+  extraBuf = 0;
+}
+void GetSiluTmpSize(const ge::Shape&, uint32_t, bool, uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = minValue = 0;
+}
+void GetSwishTmpSize(const ge::Shape&, uint32_t, bool, uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = minValue = 0;
+}
+
+void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const ge::Shape& srcShape,
+                               const ge::Shape& dstShape, uint32_t typeSize, bool,
+                               uint32_t& maxValue, uint32_t& minValue) {
+  const bool matrix = dstShape.GetDimNum() == 2 && srcShape.GetDimNum() == 2;
+  const int64_t rows = matrix ? dstShape.GetDim(0) : 1;
+  const int64_t columns = matrix ? dstShape.GetDim(1) : dstShape.GetShapeSize();
+  const int64_t axis = matrix && srcShape.GetDim(1) == 1 ? 1 : 0;
+  const auto size = [&](int64_t rowsAtATime) {
+    return static_cast<uint32_t>(aclsim::BroadcastScratch(typeSize, srcShape.GetShapeSize(), rows,
+                                                          columns, axis, rowsAtATime));
+  };
+  minValue = size(0);
+  maxValue = size(rows);
+}
+void GetSumMaxMinTmpSize(uint32_t n, uint32_t typeSize, bool, uint32_t& maxSize,
+                         uint32_t& minSize) {
+  maxSize = minSize = static_cast<uint32_t>(
+      aclsim::ReduceScratch(HighReduction::kRowSum, typeSize, 1, n, false, false, false));
+}
+void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize, bool,
+                          uint32_t& maxSize, uint32_t& minSize) {
+  maxSize = minSize = static_cast<uint32_t>(aclsim::ReduceScratch(
+      HighReduction::kRowMean, srcTypeSize, 1, n, false, accTypeSize > srcTypeSize, false));
+}
+void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis, bool,
+                            uint32_t& maxValue, uint32_t& minValue) {
+  if (srcShape.GetDimNum() != 2) {
+    maxValue = minValue = 0;
+    return;
+  }
+  const int64_t rows = srcShape.GetDim(0);
+  const int64_t columns = srcShape.GetDim(1);
+  minValue = static_cast<uint32_t>(aclsim::CumSumScratch(typeSize, rows, columns, isLastAxis));
+  maxValue = static_cast<uint32_t>(
+      aclsim::CumSumScratch(typeSize, rows, columns, isLastAxis, aclsim::ScratchRoundUp(rows, 16)));
+}
+
+#define ACLSIM_DEFINE_REDUCE_(Name)                                                     \
+  void GetReduce##Name##MaxMinTmpSize(const ge::Shape& srcShape, ge::DataType dataType, \
+                                      ReducePattern pattern, bool, bool isReuseSource,  \
+                                      uint32_t& maxValue, uint32_t& minValue) {         \
+    maxValue = minValue =                                                               \
+        ReduceSize(HighReduction::k##Name, srcShape, dataType, pattern, isReuseSource); \
+  }
+ACLSIM_REDUCE_SIZES(ACLSIM_DEFINE_REDUCE_)
+#undef ACLSIM_DEFINE_REDUCE_
+
+}  // namespace AscendC

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints what host tiling says about the scratch of the high-level API: a name, arguments, then the numbers.
+#include <cstdio>
+
+#include "tiling/tiling_api.h"
+
+using namespace AscendC;
+
+namespace {
+
+void Line(const char* name, uint32_t typeSize, bool reused, uint32_t most, uint32_t least,
+          uint32_t factor, uint32_t extra) {
+  std::printf("%s %u %d %u %u %u %u\n", name, typeSize, reused, most, least, factor, extra);
+}
+
+}  // namespace
+
+int main() {
+  const ge::Shape shape({3, 100});
+  const ge::Shape one({1});
+  const platform_ascendc::PlatformAscendC platform(nullptr);
+  for (const uint32_t width : {2u, 4u}) {
+    for (const bool reused : {false, true}) {
+      uint32_t most = 0, least = 0, factor = 0, extra = 0;
+#define ACLGRAD_PRINT(Name)                                    \
+  Get##Name##MaxMinTmpSize(shape, width, reused, most, least); \
+  Get##Name##TmpBufferFactorSize(width, factor, extra);        \
+  Line(#Name, width, reused, most, least, factor, extra);
+      ACLSIM_SCRATCH_SIZES(ACLGRAD_PRINT)
+      ACLGRAD_PRINT(Exp)
+#undef ACLGRAD_PRINT
+      GetRoundMaxMinTmpSize(platform, shape, width, reused, most, least);
+      GetRoundTmpBufferFactorSize(platform, width, factor, extra);
+      Line("Round", width, reused, most, least, factor, extra);
+      GetSwiGLUMaxMinTmpSize(shape, width, most, least, reused);
+      GetSwiGLUTmpBufferFactorSize(width, factor, extra);
+      Line("SwiGLU", width, reused, most, least, factor, extra);
+      GetGeluMaxMinTmpSize(shape, width, most, least);
+      Line("Gelu", width, reused, most, least, 0, 0);
+      GetPowerMaxMinTmpSize(shape, shape, false, width, reused, most, least);
+      GetPowerTmpBufferFactorSize(true, true, false, width, factor, extra);
+      Line("PowerTensors", width, reused, most, least, factor, extra);
+      GetPowerMaxMinTmpSize(one, shape, false, width, reused, most, least);
+      GetPowerTmpBufferFactorSize(false, true, false, width, factor, extra);
+      Line("PowerScalar", width, reused, most, least, factor, extra);
+      GetSumMaxMinTmpSize(1000, width, reused, most, least);
+      Line("Sum", width, reused, most, least, 0, 0);
+      GetCumSumMaxMinTmpSize(ge::Shape({20, 32}), width, true, reused, most, least);
+      Line("CumSumLast", width, reused, most, least, 0, 0);
+      GetCumSumMaxMinTmpSize(ge::Shape({20, 32}), width, false, reused, most, least);
+      Line("CumSumFirst", width, reused, most, least, 0, 0);
+      GetBroadCastMaxMinTmpSize(platform, ge::Shape({12, 1}), ge::Shape({12, 20}), width, reused,
+                                most, least);
+      Line("BroadCast", width, reused, most, least, 0, 0);
+      const ge::DataType dtype = width == 2 ? ge::DT_FLOAT16 : ge::DT_FLOAT;
+      GetReduceMaxMaxMinTmpSize(shape, dtype, ReducePattern::AR, true, reused, most, least);
+      Line("ReduceMaxAR", width, reused, most, least, 0, 0);
+      GetReduceMaxMaxMinTmpSize(shape, dtype, ReducePattern::RA, true, reused, most, least);
+      Line("ReduceMaxRA", width, reused, most, least, 0, 0);
+      GetReduceSumMaxMinTmpSize(shape, ge::DT_FLOAT, ReducePattern::AR, true, reused, most, least);
+      Line("ReduceSumAR", width, reused, most, least, 0, 0);
+    }
+  }
+  return 0;
+}
