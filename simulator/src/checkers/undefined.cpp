@@ -42,7 +42,9 @@ bool Reads(const Access& access) { return access.use == Use::kRead; }
 }  // namespace
 
 UndefinedObserver::UndefinedObserver(uint64_t ubBytes)
-    : image_(ubBytes, kUndefined), originOf_(ubBytes / kBlockBytes + 1), origins_(1) {}
+    : image_(ubBytes + kCmpMaskBytes, kUndefined),
+      originOf_((ubBytes + kCmpMaskBytes) / kBlockBytes + 1),
+      origins_(1) {}
 
 void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
   std::fill(image_.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -201,6 +203,9 @@ void UndefinedObserver::Copy(Core& core, const Record& record) {
     if (AllZero(line, gm.bytes)) {
       if (!record.atomic) {
         MarkGm(memory, gm.bytes, true);
+      } else if (FirstUndefinedGm(memory, gm.bytes) < gm.bytes) {
+        stores_.push_back({address, address + gm.bytes, record.site,
+                           NewOrigin({record.site, Cause::kGm, record.name, address})});
       }
       continue;
     }
