@@ -17,6 +17,34 @@ constexpr bool kAbsent = false;
   void Name(Args&&...) {                                                                         \
     static_assert(detail::kAbsent<Template..., Args...>, #Name " is not in this simulator yet"); \
   }
+// Instructions of the vector core.
+ACLSIM_ABSENT(AddReluCast)
+ACLSIM_ABSENT(SubReluCast)
+ACLSIM_ABSENT(MulCast)
+ACLSIM_ABSENT(AddDeqRelu)
+ACLSIM_ABSENT(CastDeq)
+ACLSIM_ABSENT(CastDequant)
+ACLSIM_ABSENT(BilinearInterpolation)
+ACLSIM_ABSENT(GetReduceMaxMinCount)
+ACLSIM_ABSENT(GetReduceRepeatMaxMinSpr)
+// Region proposals of older cores.
+ACLSIM_ABSENT(ProposalConcat)
+ACLSIM_ABSENT(ProposalExtract)
+ACLSIM_ABSENT(RpSort16)
+ACLSIM_ABSENT(MrgSort4)
+// Modes and registers.
+ACLSIM_ABSENT(SetSaturationFlag)
+ACLSIM_ABSENT(GetSaturationFlag)
+ACLSIM_ABSENT(SetCtrlSpr)
+ACLSIM_ABSENT(GetCtrlSpr)
+ACLSIM_ABSENT(ResetCtrlSpr)
+ACLSIM_ABSENT(SetStoreAtomicConfig)
+ACLSIM_ABSENT(GetStoreAtomicConfig)
+ACLSIM_ABSENT(WriteGmByPassDCache)
+ACLSIM_ABSENT(ReadGmByPassDCache)
+ACLSIM_ABSENT(SetNextTaskStart)
+ACLSIM_ABSENT(WaitPreTaskEnd)
+// Between cores.
 ACLSIM_ABSENT(IBSet)
 ACLSIM_ABSENT(IBWait)
 ACLSIM_ABSENT(InitDetermineComputeWorkspace)

@@ -38,15 +38,15 @@ uint64_t BitsOfElement(T value) {
 
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const uint32_t count) {
-  aclsim::CopyGmToUb(dst, src.GetPhyAddr(), detail::CountCopy(uint64_t(count) * sizeof(T)));
+  aclsim::CopyGmToUb(dst, src.GetPhyAddr(), detail::CountCopy(detail::BytesOf<T>(count)));
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count) {
-  aclsim::CopyUbToGm(dst.GetPhyAddr(), src, detail::CountCopy(uint64_t(count) * sizeof(T)));
+  aclsim::CopyUbToGm(dst.GetPhyAddr(), src, detail::CountCopy(detail::BytesOf<T>(count)));
 }
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count) {
-  aclsim::CopyUbToUb(dst, src, detail::CountCopy(uint64_t(count) * sizeof(T)));
+  aclsim::CopyUbToUb(dst, src, detail::CountCopy(detail::BytesOf<T>(count)));
 }
 template <typename T>
 void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& params) {

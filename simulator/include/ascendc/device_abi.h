@@ -163,6 +163,8 @@ enum class Op2 : uint8_t {
   kAddRelu,
   kSubRelu,
   kMulAddDst,
+  kFusedMulAdd,
+  kMulAddRelu,
   kCount
 };
 enum class Op1 : uint8_t { kExp, kLn, kAbs, kSqrt, kRsqrt, kReciprocal, kRelu, kNot, kCount };

@@ -10,6 +10,35 @@ namespace AscendC {
 template <typename T>
 using PrimT = T;
 
+// Two of them share a byte, the first in the lower half. Only Cast and copies know the type.
+struct int4b_t {
+  int4b_t() = default;
+  explicit int4b_t(int value) : bits(static_cast<uint8_t>(value & 15)) {}
+  uint8_t bits;
+};
+
+namespace detail {
+template <typename T>
+constexpr uint64_t BytesOf(uint64_t count) {
+  return std::is_same_v<T, int4b_t> ? count / 2 : count * sizeof(T);
+}
+template <typename T>
+constexpr uint64_t CountIn(uint64_t bytes) {
+  return std::is_same_v<T, int4b_t> ? bytes * 2 : bytes / sizeof(T);
+}
+}  // namespace detail
+
+}  // namespace AscendC
+
+namespace aclsim {
+template <>
+struct DTypeOf<AscendC::int4b_t> {
+  static constexpr DType value = DType::kInt8;  // its bytes
+};
+}  // namespace aclsim
+
+namespace AscendC {
+
 struct ShapeInfo {
   ShapeInfo() = default;
   ShapeInfo(uint8_t dims, const uint32_t* sizes, DataFormat format = DataFormat::ND)
@@ -51,11 +80,17 @@ class LocalTensor {
   explicit LocalTensor(const aclsim::Buffer& buffer, TPosition pos = TPosition::VECCALC)
       : addr_(buffer.addr),
         buf_(buffer.buf),
-        size_(buffer.bytes / sizeof(T)),
+        size_(static_cast<uint32_t>(detail::CountIn<T>(buffer.bytes))),
         generation_(buffer.generation),
         pos_(pos) {}
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
-      : LocalTensor(aclsim::UbAt(addr, uint64_t(tileSize) * sizeof(T)), pos) {}
+      : LocalTensor(aclsim::UbAt(addr, detail::BytesOf<T>(tileSize)), pos) {}
+
+  // c = a + b and its like, see vec_operators.h: the instruction over the whole of this tensor.
+  template <typename Expression, typename = typename Expression::TensorExpression>
+  void operator=(const Expression& expression) const {
+    expression.StoreIn(*this);
+  }
 
   T GetValue(uint32_t offset) const { return *At(offset, aclsim::ScalarUse::kRead); }
   template <typename S>
@@ -66,7 +101,7 @@ class LocalTensor {
 
   LocalTensor operator[](uint32_t offset) const {
     LocalTensor view = *this;
-    view.addr_ = addr_ + uint64_t(offset) * sizeof(T);
+    view.addr_ = addr_ + detail::BytesOf<T>(offset);
     view.size_ = size_ > offset ? size_ - offset : 0;
     return view;
   }
@@ -76,7 +111,7 @@ class LocalTensor {
     view.addr_ = addr_;
     view.buf_ = buf_;
     view.generation_ = generation_;
-    view.size_ = static_cast<uint32_t>(uint64_t(size_) * sizeof(T) / sizeof(U));
+    view.size_ = static_cast<uint32_t>(detail::CountIn<U>(detail::BytesOf<T>(size_)));
     view.pos_ = pos_;
     return view;
   }
@@ -86,9 +121,9 @@ class LocalTensor {
     return PhyAddr<T>(reinterpret_cast<T*>(addr_) + offset);
   }
   uint32_t GetSize() const { return size_; }
-  uint32_t GetLength() const { return size_ * sizeof(T); }
+  uint32_t GetLength() const { return static_cast<uint32_t>(detail::BytesOf<T>(size_)); }
   void SetSize(uint32_t size) { size_ = size; }
-  void SetBufferLen(uint32_t length) { size_ = length / sizeof(T); }
+  void SetBufferLen(uint32_t length) { size_ = static_cast<uint32_t>(detail::CountIn<T>(length)); }
   int32_t GetPosition() const { return static_cast<int32_t>(pos_); }
   void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
   ShapeInfo GetShapeInfo() const { return shapeInfo_; }
@@ -103,6 +138,8 @@ class LocalTensor {
   friend class LocalTensor;
 
   T* At(uint32_t offset, aclsim::ScalarUse use) const {
+    static_assert(!std::is_same_v<T, int4b_t>,
+                  "GetValue and SetValue of int4b_t do not exist: reinterpret it as int8_t");
     return reinterpret_cast<T*>(
         aclsim::UbScalar(*this, uint64_t(offset) * sizeof(T), sizeof(T), use));
   }
@@ -131,7 +168,7 @@ class GlobalTensor {
   T& operator()(uint64_t offset) const { return *At(offset, aclsim::ScalarUse::kReference); }
   GlobalTensor operator[](uint64_t offset) const {
     GlobalTensor view = *this;
-    view.addr_ = addr_ + offset;
+    view.addr_ = addr_ + detail::BytesOf<T>(offset) / sizeof(T);
     view.size_ = size_ > offset ? size_ - offset : 0;
     return view;
   }

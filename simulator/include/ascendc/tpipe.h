@@ -71,11 +71,11 @@ class TBuf {
   }
   template <typename T>
   LocalTensor<T> Get(uint32_t length) {
-    return LocalTensor<T>(aclsim::TBufGet(que_, 0, uint64_t(length) * sizeof(T)), pos);
+    return LocalTensor<T>(aclsim::TBufGet(que_, 0, detail::BytesOf<T>(length)), pos);
   }
   template <typename T>
   LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset) {
-    return LocalTensor<T>(aclsim::TBufGet(que_, bufOffset, uint64_t(size) * sizeof(T)), pos);
+    return LocalTensor<T>(aclsim::TBufGet(que_, bufOffset, detail::BytesOf<T>(size)), pos);
   }
   template <typename T>
   LocalTensor<T> AllocTensor() {

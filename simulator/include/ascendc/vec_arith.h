@@ -2,6 +2,7 @@
 // Element-wise vector instructions. A new one is a line in a table below and a body in src/device/lanes.cpp.
 #pragma once
 
+#include "ascendc/device_registers.h"
 #include "ascendc/tensor.h"
 
 namespace AscendC {
@@ -59,6 +60,10 @@ ACLSIM_BINARY(And, aclsim::Op2::kAnd)
 ACLSIM_BINARY(Or, aclsim::Op2::kOr)
 ACLSIM_BINARY(AddRelu, aclsim::Op2::kAddRelu)
 ACLSIM_BINARY(SubRelu, aclsim::Op2::kSubRelu)
+// dst = src0 * dst + src1
+ACLSIM_BINARY(FusedMulAdd, aclsim::Op2::kFusedMulAdd)
+ACLSIM_BINARY(MulAddRelu, aclsim::Op2::kMulAddRelu)
+ACLSIM_BINARY(FusedMulAddRelu, aclsim::Op2::kMulAddRelu)
 #undef ACLSIM_BINARY
 
 #define ACLSIM_UNARY(Name, op)                                                                   \
@@ -180,23 +185,38 @@ void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const Loca
                     detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 
+namespace detail {
+template <typename T, typename U>
+void CastTo(const LocalTensor<T>& dst, const LocalTensor<U>& src, RoundMode mode,
+            const aclsim::VecCtl& ctl) {
+  const auto round = static_cast<aclsim::Round>(mode);
+  if constexpr (std::is_same_v<T, int4b_t>) {
+    aclsim::VecCastToInt4(dst, src, round, ctl);
+  } else if constexpr (std::is_same_v<U, int4b_t>) {
+    aclsim::VecCastFromInt4(dst, src, round, ctl);
+  } else {
+    aclsim::VecCast(dst, src, round, ctl);
+  }
+}
+}  // namespace detail
+
 // Strides and mask count by the wider of the two types.
 template <typename T, typename U, bool isSetMask = true>
 void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
           const uint64_t mask[], const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
-  aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode),
-                  detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
+  detail::CastTo(dst, src, roundMode,
+                 detail::Unary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, typename U, bool isSetMask = true>
 void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
           const uint64_t mask, const uint8_t repeatTime, const UnaryRepeatParams& repeatParams) {
-  aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode),
-                  detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
+  detail::CastTo(dst, src, roundMode,
+                 detail::Unary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));
 }
 template <typename T, typename U>
 void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
           const uint32_t count) {
-  aclsim::VecCast(dst, src, static_cast<aclsim::Round>(roundMode), aclsim::CountCtl(count));
+  detail::CastTo(dst, src, roundMode, aclsim::CountCtl(count));
 }
 
 }  // namespace AscendC

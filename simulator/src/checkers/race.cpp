@@ -137,15 +137,19 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
   }
   switch (event.kind) {
     case SyncEvent::Kind::kSet: {
-      Knowledge& flag = flags_[event.flag];
-      flag = known_[from];
+      Knowledge& flag = flags_[event.flag].emplace_back(known_[from]);
       flag.clock[from] = count_[from];
       flag.source[from] = {};
       break;
     }
-    case SyncEvent::Kind::kWait:
-      Join(to, flags_[event.flag], event.site);
+    case SyncEvent::Kind::kWait: {
+      std::deque<Knowledge>& sets = flags_[event.flag];
+      if (!sets.empty()) {
+        Join(to, sets.front(), event.site);
+        sets.pop_front();
+      }
       break;
+    }
     case SyncEvent::Kind::kBarrier:
       Raise(from, from, count_[from], event.site, {});
       break;
@@ -156,6 +160,7 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
           Raise(p, q, count_[q], event.site, {});
         }
       }
+      flags_.clear();  // nothing that an earlier set could add
       break;
   }
 }
@@ -252,6 +257,9 @@ void RaceObserver::Settle(Core& core, const Record& record, const Access& access
 }
 
 void RaceObserver::CheckUb(Core& core, const Record& record, const Access& access) {
+  if (access.addr >= core.soc.ubBytes) {
+    return;  // hardware orders the users of the comparison register
+  }
   const bool writes = Writes(access);
   for (size_t q = 0; q < kPipes; ++q) {
     const auto& marks = writes ? touched_[q] : wrote_[q];

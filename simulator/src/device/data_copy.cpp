@@ -208,27 +208,31 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
   core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, row, ctl.dstGap)), "dst");
   core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
   const bool bare = pad.left == 0 && pad.right == 0;
+  // The register of SetPadValue is the one that paddingValue goes through.
+  const bool known = pad.isPad || core.registers.padSet;
+  const uint64_t padding = pad.isPad ? pad.value : core.registers.padValue;
+  core.registers.padSet = core.registers.padSet && !pad.isPad;
   core.Issue(
       Pipe::kMte2,
       [&](Record& record) {
         record.flow = Flow::kCopy;
         record.padLeft = static_cast<uint32_t>(left);
-        record.padDefined = pad.isPad || bare;
+        record.padDefined = known || bare;
         FillCopy(&record, core, true, dst, {row, row + ctl.dstGap}, src,
                  {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
       },
-      [&core, ctl, pad, from, to = dst.addr, left, row, width, bare] {
+      [&core, ctl, known, padding, from, to = dst.addr, left, row, width, bare] {
         core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
         if (row == ctl.blockLen) {
           Move(to, row + ctl.dstGap, from, row + ctl.srcGap, row, ctl.blockCount);
           return;
         }
-        // Documented fill: paddingValue with isPad; without it the hardware leaves junk, except that a block with no padding
-        // at all is filled up with its own first element.
+        // Documented fill: paddingValue with isPad, or what SetPadValue left; without them the hardware leaves junk, except
+        // that a block with no padding at all is filled up with its own first element.
         uint8_t junk[8];
         std::memset(junk, kPoisonByte, sizeof(junk));
         uint8_t fill[8];
-        std::memcpy(fill, &pad.value, sizeof(fill));
+        std::memcpy(fill, &padding, sizeof(fill));
         const auto fillLanes = [&](uint8_t* at, uint64_t bytes, const uint8_t* value) {
           for (uint64_t i = 0; i < bytes; i += width) {
             std::memcpy(at + i, value, width);
@@ -237,7 +241,7 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
         for (uint32_t i = 0; i < ctl.blockCount; ++i) {
           uint8_t* line = to + i * (row + ctl.dstGap);
           const uint8_t* block = from + i * (ctl.blockLen + ctl.srcGap);
-          const uint8_t* value = pad.isPad ? fill : junk;
+          const uint8_t* value = known ? fill : junk;
           fillLanes(line, left, value);
           std::memcpy(line + left, block, ctl.blockLen);
           fillLanes(line + left + ctl.blockLen, row - left - ctl.blockLen, bare ? block : value);

@@ -204,6 +204,24 @@ ACLSIM_LANES2(Or2, static_cast<C>(x | y))
 ACLSIM_LANES2(AddRelu2, Max(Add(x, y), C(0)))
 ACLSIM_LANES2(SubRelu2, Max(Sub(x, y), C(0)))
 
+// dst = a * dst + b, and no less than 0.
+template <typename T, bool relu>
+void FusedMulAdd2(void* dst, const void* a, const void* b, size_t n) {
+  using L = Compute<T>;
+  auto* d = static_cast<T*>(dst);
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const T*>(b);
+  ACLSIM_IVDEP
+  for (size_t i = 0; i < n; ++i) {
+    const auto sum = Add(Mul(L::Load(x[i]), L::Load(d[i])), L::Load(y[i]));
+    d[i] = L::Store(relu ? Max(sum, typename L::Type(0)) : sum);
+  }
+}
+template <typename T>
+constexpr auto* FusedMulAdd = FusedMulAdd2<T, false>;
+template <typename T>
+constexpr auto* MulAddRelu = FusedMulAdd2<T, true>;
+
 // dst is a third operand: read, then written. The sources may be narrower: half into float.
 template <typename T, typename S = T>
 void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
@@ -619,6 +637,8 @@ LaneTable MakeTable() {
   two(Op2::kAddRelu)[D(DType::kInt16)] = AddRelu2<int16_t>;
   two(Op2::kSubRelu)[D(DType::kInt16)] = SubRelu2<int16_t>;
   ACLSIM_FLOATS(two(Op2::kMulAddDst), MulAddDst2)
+  ACLSIM_FLOATS(two(Op2::kFusedMulAdd), FusedMulAdd)
+  ACLSIM_FLOATS(two(Op2::kMulAddRelu), MulAddRelu)
   ACLSIM_FLOATS(one(Op1::kExp), Exp1)
   ACLSIM_FLOATS(one(Op1::kLn), Ln1)
   ACLSIM_FLOATS(one(Op1::kAbs), Abs1)

@@ -6,8 +6,9 @@ namespace aclsim {
 
 namespace {
 
-constexpr const char* kBinaryNames[] = {"Add", "Sub", "Mul",     "Div",     "Max",      "Min",
-                                        "And", "Or",  "AddRelu", "SubRelu", "MulAddDst"};
+constexpr const char* kBinaryNames[] = {
+    "Add", "Sub",     "Mul",     "Div",       "Max",         "Min",       "And",
+    "Or",  "AddRelu", "SubRelu", "MulAddDst", "FusedMulAdd", "MulAddRelu"};
 constexpr const char* kUnaryNames[] = {"Exp",   "Ln",         "Abs",  "Sqrt",
                                        "Rsqrt", "Reciprocal", "Relu", "Not"};
 constexpr const char* kScalarNames[] = {
@@ -49,6 +50,7 @@ constexpr CastRule kCastRules[] = {
     {DType::kInt16, DType::kHalf, kFive | kNone, kFive | kNone},
     {DType::kInt16, DType::kFloat, kNone, 0},
     {DType::kInt32, DType::kFloat, kFive | kNone, kNone},
+    {DType::kInt32, DType::kHalf, kFive | kNone | kOdd, kFive | kNone | kOdd},  // none plays a part
     {DType::kInt32, DType::kInt16, kNone, kNone},
     {DType::kInt32, DType::kInt64, kNone, 0},
     {DType::kInt64, DType::kInt32, kNone, 0},
@@ -80,6 +82,17 @@ void CheckCast(const Core& core, DType from, DType to, Round round) {
                     legal.empty() ? "none, the pair does not exist" : legal.c_str()),
              "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a "
              "third type.");
+}
+
+// The documented order of the steps: they keep the product of large values finite.
+void Dequantise(void* dst, const void* src, float scale, size_t n) {
+  constexpr float kDown = 1.0f / (1 << 17);
+  constexpr float kUp = 1 << 17;
+  auto* to = static_cast<uint16_t*>(dst);
+  const auto* from = static_cast<const int32_t*>(src);
+  for (size_t i = 0; i < n; ++i) {
+    to[i] = FloatToHalf(static_cast<float>(from[i]) * kDown * scale * kUp);
+  }
 }
 
 bool IsMixed(const Ub& dst, const Ub& src) {
@@ -123,7 +136,7 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   CheckWalk(core, b, lanes);
   CheckOverlap(core, lanes, d, a, mixed);
   CheckOverlap(core, lanes, d, b, mixed);
-  const bool readsDst = op == Op2::kMulAddDst;
+  const bool readsDst = op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
   const OperandWalk old = Read(d);
   IssueVector(core, lanes, {&d, &a, &b, readsDst ? &old : nullptr},
               [=] { RunLanes(lanes, d, &a, &b, readsDst, body); });
@@ -194,6 +207,8 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   core.instruction = "Cast";
   CheckCast(core, src.dtype, dst.dtype, round);
   const auto body = Lanes().cast[static_cast<size_t>(src.dtype)][static_cast<size_t>(dst.dtype)];
+  const bool dequant = src.dtype == DType::kInt32 && dst.dtype == DType::kHalf;
+  const float scale = HalfToFloat(core.registers.deqScale);
   const LaneSet lanes = ResolveLanes(core, ctl, std::max(WidthOf(dst.dtype), WidthOf(src.dtype)));
   if (lanes.Empty()) {
     return;
@@ -204,10 +219,13 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   CheckWalk(core, a, lanes);
   CheckOverlap(core, lanes, d, a, WidthOf(dst.dtype) > WidthOf(src.dtype));
   IssueVector(core, lanes, {&d, &a}, [=] {
-    RunLanes(lanes, d, &a, nullptr, false,
-             [body, round](void* to, const void* from, const void*, size_t n) {
-               body(to, from, round, n);
-             });
+    RunLanes(lanes, d, &a, nullptr, false, [=](void* to, const void* from, const void*, size_t n) {
+      if (dequant) {
+        Dequantise(to, from, scale, n);
+        return;
+      }
+      body(to, from, round, n);
+    });
   });
 }
 

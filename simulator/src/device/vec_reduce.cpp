@@ -67,6 +67,20 @@ void RequireFloat(Core& core, DType dtype) {
   }
 }
 
+// The strides of reductions are int32_t in the API and 16 bits in the instruction.
+void CheckStrides(const VecCtl& ctl) {
+  constexpr int32_t kMostStride = 65535;
+  for (const int32_t stride : {ctl.repStride[0], ctl.blkStride[1], ctl.repStride[1]}) {
+    if (stride < 0 || stride > kMostStride) {
+      ThrowFault("stride-range",
+                 Format("dstRepStride %d, srcBlkStride %d, srcRepStride %d; legal are 0..%d",
+                        ctl.repStride[0], ctl.blkStride[1], ctl.repStride[1], kMostStride),
+                 "Hardware keeps the low 16 bits. Strides only go forward: start at the lowest "
+                 "address.");
+    }
+  }
+}
+
 // dst: what the instruction writes; work: scratch that it leaves undefined, if any.
 template <typename Body>
 void IssueReduce(Core& core, const LaneSet& lanes, const OperandWalk& src, const Access& dst,
@@ -187,6 +201,7 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   Core& core = Core::Current();
   core.instruction = kWholeNames[static_cast<size_t>(op)];
   RequireFloat(core, src.dtype);
+  CheckStrides(ctl);
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype));
   if (lanes.Empty()) {
     return;
@@ -250,6 +265,7 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   Core& core = Core::Current();
   core.instruction = kBlockNames[static_cast<size_t>(op)];
   RequireFloat(core, src.dtype);
+  CheckStrides(ctl);
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype));
   if (lanes.Empty()) {
     return;
@@ -299,6 +315,7 @@ void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "PairReduceSum";
   RequireFloat(core, src.dtype);
+  CheckStrides(ctl);
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype));
   if (lanes.Empty()) {
     return;
@@ -328,10 +345,18 @@ void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   IssueReduce(core, lanes, s, results, Flow::kGroups, body, nullptr, 2);
 }
 
+// Also into the register that GetAccVal reads.
+static void StoreSum(Core& core, const Ub& dst, float value) {
+  StoreLane(dst.dtype, dst.addr, value);
+  core.registers.sum = 0;
+  std::memcpy(&core.registers.sum, dst.addr, WidthOf(dst.dtype));
+}
+
 void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = kReduceNames[0];
   RequireFloat(core, src.dtype);
+  CheckStrides(ctl);
   LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype), kMaxReduceRepeat);
   if (lanes.Empty()) {
     return;
@@ -346,7 +371,7 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   core.CheckUbAlign(dst, static_cast<uint32_t>(width), "dst");
   const Access result = UbAccess(core, Use::kWrite, dst, width);
   if (ordered) {
-    IssueReduce(core, lanes, s, result, Flow::kAll, [=] {
+    IssueReduce(core, lanes, s, result, Flow::kAll, [=, &core] {
       float sums[kSumChunk];
       float total = 0;
       for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
@@ -356,7 +381,7 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
           total = r == 0 ? sums[0] : RoundLane(dst.dtype, total + sums[r - begin]);
         }
       }
-      StoreLane(dst.dtype, dst.addr, total);
+      StoreSum(core, dst, total);
     });
     return;
   }
@@ -364,7 +389,7 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   const int64_t workBytes = RoundUp(firstRound * width, kBlock);
   UseWork(core, work, workBytes);
   const Access scratch = UbAccess(core, Use::kSpoil, work, workBytes);
-  const auto body = [=] {
+  const auto body = [=, &core] {
     thread_local std::vector<float> sums;  // keeps its memory from call to call
     sums.resize(static_cast<size_t>(lanes.repeat));
     SumRepeats(s, lanes, 0, lanes.repeat, sums.data());
@@ -376,7 +401,7 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
       }
     }
     SpoilWork(work, workBytes);
-    StoreLane(dst.dtype, dst.addr, sums[0]);
+    StoreSum(core, dst, sums[0]);
   };
   IssueReduce(core, lanes, s, result, Flow::kAll, body, &scratch);
 }
@@ -386,6 +411,7 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
   Core& core = Core::Current();
   core.instruction = kReduceNames[static_cast<size_t>(op)];
   RequireFloat(core, src.dtype);
+  CheckStrides(ctl);
   LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype), kMaxReduceRepeat);
   if (lanes.Empty()) {
     return;

@@ -298,10 +298,13 @@ void Core::ScalarWaits(Pipe pipe) {
   Sync(event);
 }
 
-void Core::RunDeferred(const Record& record, const std::function<void()>& body) {
+void Core::RunDeferred(Record& record, const std::function<void()>& body) {
   const char* const issuing = instruction;
   instruction = record.name;
   runningSite = record.site;
+  if (record.narrow) {
+    record.narrow(record);
+  }
   Emit(record);
   body();
   runningSite = 0;

@@ -49,6 +49,19 @@ struct AtomicState {
   DType dtype = DType::kFloat;
 };
 
+// What instructions leave in registers for others, or for the kernel to ask for.
+struct Registers {
+  uint64_t gathered = 0;       // elements that the last GatherMask kept
+  uint16_t merged[4] = {};     // structures that the last MrgSort took from each queue
+  uint16_t deqScale = 0x3C00;  // SetDeqScale: bits of a half, 1 from the start
+  uint32_t sum = 0;            // bits of the last ReduceSum's result
+  uint64_t padValue = 0;       // SetPadValue
+  bool padSet = false;
+};
+
+// The comparison register of 16 bytes lies behind UB, so that checks follow its bits as they follow memory.
+constexpr uint64_t kCmpMaskBytes = 32;
+
 // A copy to GM that adds: kept until the cores meet, so that sums are made in the order of the cores, not of host threads.
 struct AtomicWrite {
   uint8_t* dst = nullptr;
@@ -100,6 +113,7 @@ class Core {
   std::array<std::array<uint32_t, 8>, 40> flagSite{};  // of the last of either
   std::array<std::array<bool, 8>, 40> allocated{};     // AllocEventID
   AtomicState atomic;
+  Registers registers;
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;
   const char* instruction = "";  // the running one, for fault reports
@@ -120,6 +134,9 @@ class Core {
     fill(record);
     Stamp(record);
     if (!defer) {
+      if (record.narrow) {
+        record.narrow(record);
+      }
       Emit(record);
       body();
       return;
@@ -142,7 +159,7 @@ class Core {
   void ScalarAccess(const Access& access, DType dtype, bool reference = false);
   // The scalar pipe waits for everything issued to `pipe`: instructions that return a value.
   void ScalarWaits(Pipe pipe);
-  void RunDeferred(const Record& record, const std::function<void()>& body);
+  void RunDeferred(Record& record, const std::function<void()>& body);
   void Sync(const SyncEvent& event);
   SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
   // UB bytes whose content is undefined from here on: AllocTensor, InitBuffer.

@@ -117,6 +117,8 @@ struct Record {
   uint32_t site = 0;       // call site in the kernel, see engine/site.h
   Clock issued{};          // what the scalar pipe had waited for when it issued the instruction
   std::function<void(uint8_t* ub)> move;  // Flow::kMove only
+  // Accesses that depend on data, such as a gather's: narrows them when the instruction runs, until then they are the widest.
+  std::function<void(Record&)> narrow;
 
   void Add(const Access& a) { access[static_cast<size_t>(accessCount++)] = a; }
 };

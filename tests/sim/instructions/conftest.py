@@ -11,7 +11,7 @@ import pytest
 
 from instructions.bench import Bench, Runtime, compile_kernel
 
-_SOURCES = ("elementwise", "moves", "reduce")
+_SOURCES = ("basics", "elementwise", "gather", "moves", "reduce")
 
 
 @pytest.fixture(scope="session")

@@ -77,6 +77,8 @@ extern "C" __global__ __aicore__ void binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
         case 10:
           FORMS2(MulAddDst, T, T, BinaryParams, dst, a, b);
           break;
+          CASE2(11, FusedMulAdd)
+          CASE2(12, MulAddRelu)
         default:
           Trap();
       }
@@ -184,7 +186,8 @@ constexpr bool kConverts =
            void(half, float), void(bfloat16_t, float), void(int16_t, float), void(int32_t, float),
            void(int64_t, float), void(float, float), void(half, int8_t), void(half, uint8_t),
            void(half, int16_t), void(float, int16_t), void(float, int32_t), void(int16_t, int32_t),
-           void(int64_t, int32_t), void(int32_t, int64_t), void(float, int64_t)>;
+           void(int64_t, int32_t), void(int32_t, int64_t), void(half, int32_t),
+           void(float, int64_t)>;
 
 }  // namespace
 

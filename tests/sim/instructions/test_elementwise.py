@@ -93,6 +93,8 @@ BINARY: dict[str, tuple[int, Callable[..., Array], tuple[int, ...]]] = {
     "AddRelu": (8, lambda a, b, d: relu(a + b), (FLOAT, HALF, INT16)),
     "SubRelu": (9, lambda a, b, d: relu(a - b), (FLOAT, HALF, INT16)),
     "MulAddDst": (10, lambda a, b, d: d + a * b, (FLOAT, HALF)),
+    "FusedMulAdd": (11, lambda a, b, d: a * d + b, (FLOAT, HALF)),
+    "MulAddRelu": (12, lambda a, b, d: relu(a * d + b), (FLOAT, HALF)),
 }
 
 

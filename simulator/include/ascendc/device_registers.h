@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// More of device_abi.h: instructions that leave or take something in registers, and the UB that is left.
+#pragma once
+
+#include "ascendc/device_abi.h"
+
+namespace aclsim {
+
+// The part of UB behind all buffers and before the compiler's reserve.
+ACLSIM_DEVICE_API Buffer UbRest();
+
+// --- the comparison register ----------------------------------------------------------------------------------------------
+// One repeat; bits of lanes that do not work are 0.
+ACLSIM_DEVICE_API void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1,
+                                          const VecCtl& ctl);
+// Every repeat takes the same bits.
+ACLSIM_DEVICE_API void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1,
+                                         const VecCtl& ctl);
+ACLSIM_DEVICE_API void LoadCmpMask(const Ub& src);
+ACLSIM_DEVICE_API void StoreCmpMask(const Ub& dst);
+
+// --- results and settings -------------------------------------------------------------------------------------------------
+// Bits of the sum that the last ReduceSum left.
+ACLSIM_DEVICE_API uint32_t ReducedSum();
+ACLSIM_DEVICE_API void SetDequantScale(half scale);
+ACLSIM_DEVICE_API void SetCopyPadValue(uint64_t bits);
+
+// int4b_t, two to a byte: to half, or from it.
+ACLSIM_DEVICE_API void VecCastFromInt4(const Ub& dst, const Ub& src, Round round,
+                                       const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecCastToInt4(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl);
+
+}  // namespace aclsim

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions around registers: the comparison register, sums, the dequantisation scale, the padding value.
+#include "ascendc/device_registers.h"
+
+#include "device/vec.h"
+
+namespace aclsim {
+
+namespace {
+
+void RequireFloatLanes(Core& core, DType dtype) {
+  if (dtype != DType::kFloat && dtype != DType::kHalf) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+}
+
+Access RegisterAccess(const Core& core, Use use, uint64_t bytes) {
+  return DenseAccess(use, core.soc.ubBytes, bytes, 0);
+}
+
+}  // namespace
+
+Buffer UbRest() {
+  Core& core = Core::Current();
+  constexpr uint64_t kReserved2201 = 184 * 1024;  // where the compiler's 8 KB begin
+  const uint64_t end = core.soc.npuArch == 2201 ? kReserved2201 : core.soc.ubBytes;
+  const auto block = static_cast<uint64_t>(kBlock);
+  const uint64_t begin = (core.ubUsed + block - 1) / block * block;
+  return begin < end ? UbAt(begin, (end - begin) / block * block) : Buffer();
+}
+
+void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "Compare";
+  RequireFloatLanes(core, src0.dtype);
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src0.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
+  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
+  CheckWalk(core, a, lanes);
+  CheckWalk(core, b, lanes);
+  const auto compare = Lanes().compare[static_cast<size_t>(op)][static_cast<size_t>(src0.dtype)];
+  const auto bytes = static_cast<uint64_t>(lanes.lanes / 8);
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = Flow::kBits;
+        record.dtype = src0.dtype;
+        record.Add(RegisterAccess(core, Use::kWrite, bytes));
+        record.Add(AccessOf(core, a, lanes));
+        record.Add(AccessOf(core, b, lanes));
+      },
+      [=, &core] {
+        alignas(64) uint8_t temp0[kRepeatBytes] = {};
+        alignas(64) uint8_t temp1[kRepeatBytes] = {};
+        const int64_t active = lanes.ActiveIn(0);
+        std::memcpy(temp0, GatherRepeat(a, 0, active, temp0),
+                    static_cast<size_t>(active * a.width));
+        std::memcpy(temp1, GatherRepeat(b, 0, active, temp1),
+                    static_cast<size_t>(active * b.width));
+        uint8_t bits[kMaxLanes / 8];
+        compare(bits, temp0, temp1, 1, static_cast<size_t>(lanes.lanes));
+        for (int64_t lane = 0; lane < lanes.lanes; ++lane) {
+          if (lane >= active || !lanes.Works(lane)) {
+            bits[lane / 8] = static_cast<uint8_t>(bits[lane / 8] & ~(1u << (lane % 8)));
+          }
+        }
+        std::memcpy(core.ub + core.soc.ubBytes, bits, bytes);
+      });
+}
+
+void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "Select";
+  RequireFloatLanes(core, dst.dtype);
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
+  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, a, lanes);
+  CheckWalk(core, b, lanes);
+  CheckOverlap(core, lanes, d, a, false);
+  CheckOverlap(core, lanes, d, b, false);
+  const auto select = d.width == 2 ? Lanes().select2 : Lanes().select4;
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = dst.dtype;
+        record.Add(AccessOf(core, d, lanes));
+        record.Add(AccessOf(core, a, lanes));
+        record.Add(AccessOf(core, b, lanes));
+        record.Add(RegisterAccess(core, Use::kRead, static_cast<uint64_t>(lanes.lanes / 8)));
+      },
+      [=, &core](uint8_t* ub) {
+        const auto on = [&](OperandWalk walk) {
+          walk.ub.addr = ub + core.UbOffset(walk.ub.addr);
+          return walk;
+        };
+        const OperandWalk to = on(d);
+        const OperandWalk x = on(a);
+        const OperandWalk y = on(b);
+        // In an image of what is undefined, a lane is so too when its bit is.
+        const uint8_t* const image = ub == core.ub ? nullptr : ub + core.soc.ubBytes;
+        alignas(64) uint8_t temp0[kRepeatBytes];
+        alignas(64) uint8_t temp1[kRepeatBytes];
+        alignas(64) uint8_t result[kRepeatBytes];
+        for (int64_t r = 0; r < lanes.repeat; ++r) {
+          const int64_t active = lanes.ActiveIn(r);
+          select(result, core.ub + core.soc.ubBytes, GatherRepeat(x, r, active, temp0),
+                 GatherRepeat(y, r, active, temp1), 1, static_cast<size_t>(active));
+          for (int64_t i = 0; image != nullptr && i < active; ++i) {
+            if (image[i / 8] != 0) {
+              std::memset(result + i * to.width, 0xFF, static_cast<size_t>(to.width));
+            }
+          }
+          ScatterRepeat(to, lanes, r, result);
+        }
+      });
+}
+
+namespace {
+
+constexpr int64_t kRegisterBytes = 16;
+
+void MoveRegister(Core& core, const Ub& operand, bool load) {
+  core.CheckUb(operand, 0, kRegisterBytes, load ? "src" : "dst");
+  core.CheckUbAlign(operand, kRegisterBytes, load ? "src" : "dst");
+  const uint64_t memory = core.UbOffset(operand.addr);
+  const uint64_t to = load ? core.soc.ubBytes : memory;
+  const uint64_t from = load ? memory : core.soc.ubBytes;
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.dtype = operand.dtype;
+        record.Add(DenseAccess(Use::kWrite, to, kRegisterBytes, load ? 0 : operand.buf));
+        record.Add(DenseAccess(Use::kRead, from, kRegisterBytes, load ? operand.buf : 0));
+      },
+      [=](uint8_t* ub) { std::memcpy(ub + to, ub + from, kRegisterBytes); });
+}
+
+}  // namespace
+
+void LoadCmpMask(const Ub& src) {
+  Core& core = Core::Current();
+  core.instruction = "SetCmpMask";
+  MoveRegister(core, src, true);
+}
+
+void StoreCmpMask(const Ub& dst) {
+  Core& core = Core::Current();
+  core.instruction = "GetCmpMask";
+  core.CheckUb(dst, 0, 128, "dst");  // documented, although the register is shorter
+  MoveRegister(core, dst, false);
+}
+
+uint32_t ReducedSum() {
+  Core& core = Core::Current();
+  core.instruction = "GetAccVal";
+  core.ScalarWaits(Pipe::kVector);
+  return core.registers.sum;
+}
+
+void SetDequantScale(half scale) { Core::Current().registers.deqScale = scale.bits; }
+
+void SetCopyPadValue(uint64_t bits) {
+  Core& core = Core::Current();
+  core.registers.padValue = bits;
+  core.registers.padSet = true;
+}
+
+namespace {
+
+constexpr int kInt4Min = -8;
+constexpr int kInt4Max = 7;
+
+// Two lanes of a byte cannot be told apart: they work both or neither.
+LaneSet ResolvePairs(Core& core, const VecCtl& ctl) {
+  const LaneSet lanes = ResolveLanes(core, ctl, 2);
+  bool even =
+      lanes.contiguous ? lanes.total % 2 == 0 : lanes.active % 2 == 0 && lanes.lastActive % 2 == 0;
+  for (int64_t lane = 0; even && !lanes.contiguous && lane < lanes.active; lane += 2) {
+    even = lanes.Works(lane) == lanes.Works(lane + 1);
+  }
+  if (!even) {
+    ThrowFault("int4-pairs", "an odd number of int4b_t, or a mask that splits a pair of them",
+               "Wrong numbers on hardware: two int4b_t share a byte. Use an even count, and equal "
+               "bits for the lanes of a byte.");
+  }
+  return lanes;
+}
+
+// The packed operand as bytes: a lane of it stands for two of the other one.
+LaneSet Packed(LaneSet lanes) {
+  lanes.total /= 2;
+  lanes.lanes /= 2;
+  lanes.active /= 2;
+  lanes.lastActive /= 2;
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < 64; ++i) {
+    bits |= static_cast<uint64_t>(lanes.Works(2 * i)) << i;
+  }
+  lanes.bits[0] = bits;
+  lanes.bits[1] = 0;
+  return lanes;
+}
+
+void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "Cast";
+  const bool legal =
+      core.soc.npuArch == 2201 && (unpack ? round == Round::kNone : round != Round::kOdd);
+  if (halves.dtype != DType::kHalf || !legal) {
+    ThrowFault(
+        "cast-unsupported",
+        Format("%s with mode %u on %s; int4b_t comes from half in every mode but CAST_ODD and "
+               "goes to half with CAST_NONE",
+               unpack ? "int4b_t to half" : "half to int4b_t", static_cast<unsigned>(round),
+               core.soc.name.c_str()),
+        "Hardware writes zeros or garbage without an error. Go through half.");
+  }
+  const LaneSet lanes = ResolvePairs(core, ctl);
+  if (lanes.Empty()) {
+    return;
+  }
+  const LaneSet bytes = Packed(lanes);
+  OperandWalk p = MakeWalk(packed, unpack ? "src" : "dst", ctl, unpack ? 1 : 0, !unpack);
+  const OperandWalk h = MakeWalk(halves, unpack ? "dst" : "src", ctl, unpack ? 0 : 1, unpack);
+  // A block of 16 half is 8 bytes of int4b_t, and blocks of 32 bytes hold four of them.
+  CheckWalk(core, p, bytes);
+  CheckWalk(core, h, lanes);
+  const auto toHalf =
+      Lanes().cast[static_cast<size_t>(DType::kInt8)][static_cast<size_t>(DType::kHalf)];
+  const auto toInt =
+      Lanes().cast[static_cast<size_t>(DType::kHalf)][static_cast<size_t>(DType::kInt8)];
+  const OperandWalk& dst = unpack ? h : p;
+  const OperandWalk& src = unpack ? p : h;
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = Flow::kLanes;
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = DType::kHalf;
+        // Lanes of the record are pairs.
+        Access pairs = AccessOf(core, h, lanes);
+        pairs.width = 4;
+        if (!lanes.contiguous) {
+          pairs.mask[0] = bytes.bits[0];
+          pairs.mask[1] = 0;
+        }
+        const Access single = AccessOf(core, p, bytes);
+        record.Add(unpack ? pairs : single);
+        record.Add(unpack ? single : pairs);
+      },
+      [=] {
+        const auto convert = [=](uint8_t* to, const uint8_t* from, int64_t n) {
+          int8_t values[kMaxLanes];
+          for (int64_t done = 0; done < n; done += kMaxLanes) {
+            const int64_t count = std::min(kMaxLanes, n - done);
+            if (unpack) {
+              for (int64_t i = 0; i < count; ++i) {
+                const uint8_t byte = from[(done + i) / 2];
+                const int nibble = i % 2 == 0 ? byte & 15 : byte >> 4;
+                values[i] = static_cast<int8_t>(nibble > kInt4Max ? nibble - 16 : nibble);
+              }
+              toHalf(to + done * 2, values, Round::kNone, static_cast<size_t>(count));
+              continue;
+            }
+            toInt(values, from + done * 2, round, static_cast<size_t>(count));
+            for (int64_t i = 0; i < count; i += 2) {
+              const int low = std::clamp<int>(values[i], kInt4Min, kInt4Max);
+              const int high = std::clamp<int>(values[i + 1], kInt4Min, kInt4Max);
+              to[(done + i) / 2] = static_cast<uint8_t>((low & 15) | ((high & 15) << 4));
+            }
+          }
+        };
+        if (lanes.contiguous) {
+          convert(dst.ub.addr, src.ub.addr, lanes.total);
+          return;
+        }
+        alignas(64) uint8_t temp[kRepeatBytes];
+        alignas(64) uint8_t result[kRepeatBytes];
+        for (int64_t r = 0; r < lanes.repeat; ++r) {
+          const int64_t active = lanes.ActiveIn(r);
+          const uint8_t* from = GatherRepeat(src, r, unpack ? active / 2 : active, temp);
+          convert(result, from, active);
+          ScatterRepeat(dst, unpack ? lanes : bytes, r, result);
+        }
+      });
+}
+
+}  // namespace
+
+void VecCastFromInt4(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
+  CastInt4(src, dst, true, round, ctl);
+}
+
+void VecCastToInt4(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
+  CastInt4(dst, src, false, round, ctl);
+}
+
+}  // namespace aclsim

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gather, Gatherb, GatherMask: what they read depends on data, so bounds are checked when they run. Index vectors.
+#include <limits>
+
+#include "ascendc/device_reorder.h"
+#include "device/vec.h"
+
+namespace aclsim {
+
+namespace {
+
+void RequireWidth2Or4(Core& core, DType dtype) {
+  if ((WidthOf(dtype) != 2 && WidthOf(dtype) != 4) || (dtype == DType::kBf16 && !core.soc.bf16)) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+}
+
+void RequireGather(Core& core) {
+  if (core.soc.npuArch == 1001) {
+    ThrowFault(
+        "instruction-absent",
+        Format("%s does not exist on %s", core.instruction, core.soc.name.c_str()),
+        "The device compiler refuses it. Move elements with GetValue and SetValue, or copies.");
+  }
+}
+
+// The count form as repeats that follow each other.
+LaneSet Repeated(LaneSet lanes) {
+  if (lanes.contiguous) {
+    lanes.contiguous = false;
+    lanes.active = lanes.lanes;
+    lanes.bits[0] = lanes.bits[1] = ~0ull;
+    lanes.lastActive = lanes.total - (lanes.repeat - 1) * lanes.lanes;
+  }
+  return lanes;
+}
+
+int64_t LaneOffset(const OperandWalk& walk, int64_t r, int64_t lane) {
+  const int64_t block = lane / walk.lanesPerBlock;
+  return r * walk.repStride + block * walk.blkStride +
+         (lane - block * walk.lanesPerBlock) * walk.width;
+}
+
+// Offsets follow each other without gaps, one per lane, whether it works or not.
+OperandWalk OffsetWalk(const Ub& offsets, const LaneSet& lanes) {
+  OperandWalk walk = MakeWalk(offsets, "srcOffset", VecCtl(), 1, false);
+  walk.repStride = lanes.lanes * walk.width;
+  return walk;
+}
+
+template <typename F>
+void ForEachLane(const LaneSet& lanes, F&& run) {
+  for (int64_t r = 0; r < lanes.repeat; ++r) {
+    const int64_t active = lanes.ActiveIn(r);
+    for (int64_t lane = 0; lane < active; ++lane) {
+      if (lanes.prefix || lanes.Works(lane)) {
+        run(r, lane);
+      }
+    }
+  }
+}
+
+uint32_t LoadOffset(const uint8_t* addr) {
+  uint32_t offset;
+  std::memcpy(&offset, addr, sizeof(offset));
+  return offset;
+}
+
+struct Reach {
+  int64_t low = std::numeric_limits<int64_t>::max();
+  int64_t high = 0;  // one past the last byte
+};
+
+void CheckOffset(Core& core, const Ub& src, int64_t at, int64_t bytes, int64_t align, int64_t lane,
+                 Reach* reach) {
+  if (at % align != 0) {
+    ThrowFault("ub-misaligned",
+               Format("srcOffset of lane %lld leads to byte %lld of src, wanted is a multiple of "
+                      "%lld",
+                      static_cast<long long>(lane), static_cast<long long>(at),
+                      static_cast<long long>(align)),
+               "Hardware returns shifted elements. Offsets count bytes: multiply indices by the "
+               "size of an element.");
+  }
+  if (at < reach->low || at + bytes > reach->high) {
+    core.CheckUb(src, at, at + bytes, "the element that srcOffset names");
+  }
+  reach->low = std::min(reach->low, at);
+  reach->high = std::max(reach->high, at + bytes);
+}
+
+void CheckApart(const Core& core, const Ub& dst, int64_t dstBytes, const Ub& src,
+                const Reach& reach) {
+  if (dst.addr < src.addr + reach.high && src.addr + reach.low < dst.addr + dstBytes) {
+    ThrowFault("overlap",
+               Format("dst at UB byte %llu overlaps the gathered bytes from UB byte %llu on",
+                      static_cast<unsigned long long>(core.UbOffset(dst.addr)),
+                      static_cast<unsigned long long>(core.UbOffset(src.addr + reach.low))),
+               "Hardware overwrites elements that it has yet to read. Use another buffer.");
+  }
+}
+
+bool AnyUndefined(const uint8_t* image, uint64_t bytes) {
+  return std::any_of(image, image + bytes, [](uint8_t byte) { return byte != 0; });
+}
+
+// Everything from src to the end of its buffer: what a gather may read as far as anybody knows when it is issued.
+Access WholeRest(const Core& core, const Ub& src) {
+  const BufferInfo& info = core.Info(src.buf);
+  const int64_t end = static_cast<int64_t>(info.offset) + info.bytes;
+  return UbAccess(core, Use::kRead, src, end - static_cast<int64_t>(core.UbOffset(src.addr)));
+}
+
+Access Reached(const Core& core, const Ub& src, const Reach& reach) {
+  const auto low = static_cast<uint64_t>(reach.low);
+  return DenseAccess(Use::kRead, core.UbOffset(src.addr) + low,
+                     static_cast<uint64_t>(reach.high) - low, src.buf);
+}
+
+}  // namespace
+
+void VecGather(const Ub& dst, const Ub& src, const Ub& offsets, uint32_t base, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "Gather";
+  RequireGather(core);
+  RequireWidth2Or4(core, dst.dtype);
+  const LaneSet lanes = Repeated(ResolveLanes(core, ctl, WidthOf(dst.dtype)));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk o = OffsetWalk(offsets, lanes);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, o, lanes);
+  core.CheckUb(src, 0, 0, "src");
+  core.CheckUbAlign(src, kBlock, "src");
+  const auto width = static_cast<size_t>(d.width);
+  const auto reach = [=, &core] {
+    Reach all;
+    ForEachLane(lanes, [&](int64_t r, int64_t lane) {
+      const int64_t at = int64_t{base} + LoadOffset(o.ub.addr + LaneOffset(o, r, lane));
+      CheckOffset(core, src, at, d.width, d.width, r * lanes.lanes + lane, &all);
+    });
+    CheckApart(core, dst, d.Extent(lanes), src, all);
+    return all;
+  };
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = dst.dtype;
+        record.Add(AccessOf(core, d, lanes));
+        record.Add(AccessOf(core, o, lanes));
+        record.Add(WholeRest(core, src));
+        record.narrow = [&core, src, reach](Record& self) {
+          self.access[2] = Reached(core, src, reach());
+        };
+      },
+      [=, &core](uint8_t* ub) {
+        const uint8_t* const real = core.ub;
+        if (ub == real) {
+          reach();
+        }
+        const uint64_t to = core.UbOffset(dst.addr);
+        const uint64_t from = core.UbOffset(src.addr) + base;
+        ForEachLane(lanes, [&](int64_t r, int64_t lane) {
+          const uint64_t list =
+              core.UbOffset(o.ub.addr) + static_cast<uint64_t>(LaneOffset(o, r, lane));
+          uint8_t* const result = ub + to + LaneOffset(d, r, lane);
+          std::memcpy(result, ub + from + LoadOffset(real + list), width);
+          if (ub != real && AnyUndefined(ub + list, sizeof(uint32_t))) {
+            std::memset(result, 0xFF, width);
+          }
+        });
+      });
+}
+
+void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets, int32_t repeat,
+                     int32_t dstBlk, int32_t dstRep) {
+  Core& core = Core::Current();
+  core.instruction = "Gatherb";
+  if (core.soc.npuArch != 2201) {
+    ThrowFault("instruction-absent", Format("Gatherb does not exist on %s", core.soc.name.c_str()),
+               "The device compiler refuses it. Use Gather.");
+  }
+  if (dst.dtype != DType::kUint16 && dst.dtype != DType::kUint32) {
+    UnsupportedDType(core, core.instruction, dst.dtype);
+  }
+  if (repeat == 0) {
+    return;
+  }
+  const int64_t blocks = int64_t{repeat} * kBlocksPerRepeat;
+  const int64_t extent = (repeat - 1) * int64_t{dstRep} * kBlock +
+                         (kBlocksPerRepeat - 1) * int64_t{dstBlk} * kBlock + kBlock;
+  core.CheckUb(dst, 0, extent, "dst");
+  core.CheckUbAlign(dst, kBlock, "dst");
+  core.CheckUb(offsets, 0, blocks * 4, "offset");
+  core.CheckUbAlign(offsets, kBlock, "offset");
+  core.CheckUb(src, 0, 0, "src");
+  core.CheckUbAlign(src, kBlock, "src");
+  const auto reach = [=, &core] {
+    Reach all;
+    for (int64_t i = 0; i < blocks; ++i) {
+      CheckOffset(core, src, LoadOffset(offsets.addr + i * 4), kBlock, kBlock, i, &all);
+    }
+    CheckApart(core, dst, extent, src, all);
+    return all;
+  };
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = repeat;
+        record.dtype = dst.dtype;
+        Access access = UbAccess(core, Use::kWrite, dst, kRepeatBytes);
+        access.chunk = kBlock;
+        access.chunkStride = int64_t{dstBlk} * kBlock;
+        access.repStride = int64_t{dstRep} * kBlock;
+        access.repeat = static_cast<uint32_t>(repeat);
+        record.Add(access);
+        record.Add(UbAccess(core, Use::kRead, offsets, blocks * 4));
+        record.Add(WholeRest(core, src));
+        record.narrow = [&core, src, reach](Record& self) {
+          self.access[2] = Reached(core, src, reach());
+        };
+      },
+      [=, &core](uint8_t* ub) {
+        const uint8_t* const real = core.ub;
+        if (ub == real) {
+          reach();
+        }
+        for (int64_t i = 0; i < blocks; ++i) {
+          const uint64_t list = core.UbOffset(offsets.addr) + static_cast<uint64_t>(i) * 4;
+          uint8_t* const result =
+              ub + core.UbOffset(dst.addr) +
+              (i / kBlocksPerRepeat * dstRep + i % kBlocksPerRepeat * dstBlk) * kBlock;
+          std::memcpy(result, ub + core.UbOffset(src.addr) + LoadOffset(real + list), kBlock);
+          if (ub != real && AnyUndefined(ub + list, sizeof(uint32_t))) {
+            std::memset(result, 0xFF, kBlock);
+          }
+        }
+      });
+}
+
+uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern, const GatherMaskCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "GatherMask";
+  RequireGather(core);
+  RequireWidth2Or4(core, src.dtype);
+  const auto width = static_cast<int64_t>(WidthOf(src.dtype));
+  const int64_t lanes = kRepeatBytes / width;
+  const bool fixed = pattern == nullptr;
+  const uint8_t highest = core.soc.npuArch == 2002 ? 6 : 7;
+  if (fixed && (ctl.pattern < 1 || ctl.pattern > highest)) {
+    ThrowFault("gather-pattern", Format("src1Pattern %u, legal are 1..%u", ctl.pattern, highest),
+               "Undefined on hardware. 1 and 2 take every second element, 3 to 6 every fourth, 7 "
+               "all.");
+  }
+  if (!fixed && (pattern->dtype != (width == 2 ? DType::kUint16 : DType::kUint32))) {
+    UnsupportedDType(core, "GatherMask with a pattern", pattern->dtype);
+  }
+  // On 310P the mask of counter mode counts all elements, elsewhere those of one repeat.
+  const bool total = ctl.counter && core.soc.npuArch == 2002;
+  const int64_t perRepeat = ctl.counter && !total ? int64_t{ctl.mask} : lanes;
+  const int64_t repeat = total ? (int64_t{ctl.mask} + lanes - 1) / lanes : ctl.repeat;
+  const int64_t last = total ? ctl.mask - (repeat - 1) * lanes : perRepeat;
+  core.maskCounter = false;
+  core.maskBits[0] = core.maskBits[1] = ~0ull;
+  if (repeat == 0 || perRepeat == 0) {
+    core.registers.gathered = 0;
+    return 0;
+  }
+  const int64_t perBlock = kBlock / width;
+  const auto sourceAt = [=](int64_t r, int64_t i) {
+    return r * ctl.srcRep * kBlock + i / perBlock * ctl.srcBlk * kBlock + i % perBlock * width;
+  };
+  const auto countIn = [=](int64_t r) { return r + 1 == repeat ? last : perRepeat; };
+  int64_t srcBytes = sourceAt(repeat - 1, last - 1) + width;
+  if (repeat > 1) {
+    srcBytes = std::max(srcBytes, sourceAt(repeat - 2, perRepeat - 1) + width);
+  }
+  core.CheckUb(src, 0, srcBytes, "src0");
+  core.CheckUbAlign(src, kBlock, "src0");
+  core.CheckUb(dst, 0, 0, "dst");
+  core.CheckUbAlign(dst, kBlock, "dst");
+  Access patternAccess;
+  if (!fixed) {
+    patternAccess = UbAccess(core, Use::kRead, *pattern, (perRepeat + 7) / 8);
+    patternAccess.repeat = static_cast<uint32_t>(repeat);
+    patternAccess.repStride = int64_t{ctl.patternRep} * kBlock;
+    patternAccess.lastBytes = static_cast<uint64_t>((last + 7) / 8);
+    core.CheckUb(*pattern, 0, static_cast<int64_t>(patternAccess.Extent()), "src1Pattern");
+    core.CheckUbAlign(*pattern, kBlock, "src1Pattern");
+  }
+  const Ub bits = fixed ? Ub() : *pattern;
+  const auto chosen = [=](int64_t r, int64_t i) {
+    if (!fixed) {
+      return ((bits.addr[r * ctl.patternRep * kBlock + i / 8] >> (i % 8)) & 1) != 0;
+    }
+    return ctl.pattern == 7 ||
+           (ctl.pattern <= 2 ? i % 2 == ctl.pattern - 1 : i % 4 == ctl.pattern - 3);
+  };
+  const auto count = [=, &core] {
+    int64_t kept = 0;
+    for (int64_t r = 0; r < repeat; ++r) {
+      const int64_t n = countIn(r);
+      for (int64_t i = 0; i < n; ++i) {
+        kept += chosen(r, i) ? 1 : 0;
+      }
+    }
+    core.CheckUb(dst, 0, kept * width, "dst");
+    if (dst.addr > src.addr && dst.addr < src.addr + srcBytes) {
+      ThrowFault("overlap",
+                 Format("dst at UB byte %llu lies in src0, which starts at UB byte %llu",
+                        static_cast<unsigned long long>(core.UbOffset(dst.addr)),
+                        static_cast<unsigned long long>(core.UbOffset(src.addr))),
+                 "Hardware overwrites elements that it has yet to read. dst may be src0 itself, or "
+                 "lie apart.");
+    }
+    return kept;
+  };
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = static_cast<int32_t>(repeat);
+        record.dtype = src.dtype;
+        record.Add(UbAccess(core, Use::kWrite, dst, 0));
+        Access source = UbAccess(core, Use::kRead, src, perRepeat * width);
+        source.width = static_cast<uint8_t>(width);
+        source.chunk = kBlock;
+        source.chunkStride = int64_t{ctl.srcBlk} * kBlock;
+        source.repStride = int64_t{ctl.srcRep} * kBlock;
+        source.repeat = static_cast<uint32_t>(repeat);
+        source.lastBytes = static_cast<uint64_t>(last * width);
+        record.Add(source);
+        if (!fixed) {
+          record.Add(patternAccess);
+        }
+        record.narrow = [&core, dst, width, count](Record& self) {
+          self.access[0] = UbAccess(core, Use::kWrite, dst, count() * width);
+        };
+      },
+      [=, &core](uint8_t* ub) {
+        const bool image = ub != core.ub;
+        if (!image) {
+          core.registers.gathered = static_cast<uint64_t>(count());
+        }
+        uint8_t* const first = ub + core.UbOffset(dst.addr);
+        uint8_t* to = first;
+        bool undefined = false;
+        for (int64_t r = 0; r < repeat; ++r) {
+          const int64_t n = countIn(r);
+          for (int64_t i = 0; i < n; ++i) {
+            if (chosen(r, i)) {
+              std::memcpy(to, ub + core.UbOffset(src.addr) + sourceAt(r, i),
+                          static_cast<size_t>(width));
+              to += width;
+            }
+          }
+          undefined = undefined ||
+                      (image && !fixed &&
+                       AnyUndefined(ub + core.UbOffset(bits.addr) + r * ctl.patternRep * kBlock,
+                                    static_cast<uint64_t>((n + 7) / 8)));
+        }
+        if (undefined) {
+          std::fill(first, to, uint8_t{0xFF});
+        }
+      });
+  core.ScalarWaits(Pipe::kVector);
+  return core.registers.gathered;
+}
+
+uint64_t GatheredCount() { return Core::Current().registers.gathered; }
+
+namespace {
+
+void RequireIndexType(Core& core, DType dtype) {
+  if (dtype != DType::kHalf && dtype != DType::kFloat && dtype != DType::kInt16 &&
+      dtype != DType::kInt32) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+}
+
+// A scalar of the element type plus a whole number; integers wrap.
+void StoreIndex(uint8_t* to, DType dtype, ScalarValue first, int64_t steps) {
+  if (dtype == DType::kFloat) {
+    const float value = static_cast<float>(first.f) + static_cast<float>(steps);
+    std::memcpy(to, &value, sizeof(value));
+  } else if (dtype == DType::kHalf) {
+    const uint16_t value = FloatToHalf(static_cast<float>(first.f) + static_cast<float>(steps));
+    std::memcpy(to, &value, sizeof(value));
+  } else {
+    const int64_t value = first.i + steps;
+    std::memcpy(to, &value, WidthOf(dtype));
+  }
+}
+
+}  // namespace
+
+void VecCreateIndex(const Ub& dst, ScalarValue first, const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "CreateVecIndex";
+  RequireGather(core);
+  RequireIndexType(core, dst.dtype);
+  const LaneSet given = ResolveLanes(core, ctl, WidthOf(dst.dtype));
+  if (given.Empty()) {
+    return;
+  }
+  const LaneSet lanes = Repeated(given);
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  CheckWalk(core, d, lanes);
+  IssueVector(
+      core, lanes, {&d},
+      [=] {
+        ForEachLane(lanes, [&](int64_t r, int64_t lane) {
+          StoreIndex(dst.addr + LaneOffset(d, r, lane), dst.dtype, first, r * lanes.lanes + lane);
+        });
+      },
+      Flow::kNone);
+}
+
+void VecProgression(const Ub& dst, ScalarValue first, ScalarValue step, int32_t count) {
+  Core& core = Core::Current();
+  core.instruction = "ArithProgression";
+  RequireIndexType(core, dst.dtype);
+  const LaneSet lanes = ResolveLanes(core, CountCtl(count), WidthOf(dst.dtype));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", VecCtl(), 0, true);
+  CheckWalk(core, d, lanes);
+  const bool real = dst.dtype == DType::kFloat || dst.dtype == DType::kHalf;
+  const auto round = [dtype = dst.dtype](float value) {
+    return dtype == DType::kFloat ? value : HalfToFloat(FloatToHalf(value));
+  };
+  IssueVector(
+      core, lanes, {&d},
+      [=] {
+        // As documented: eight values one by one, eight at a time up to 64, then 64 at a time, each step added to the last.
+        const auto load = [&](int64_t i) {
+          float value;
+          uint16_t bits;
+          if (dst.dtype == DType::kFloat) {
+            std::memcpy(&value, dst.addr + i * 4, sizeof(value));
+            return value;
+          }
+          std::memcpy(&bits, dst.addr + i * 2, sizeof(bits));
+          return HalfToFloat(bits);
+        };
+        for (int64_t i = 0; i < count; ++i) {
+          ScalarValue value;
+          if (!real) {
+            value.i = first.i + i * step.i;
+          } else if (i < 8) {
+            value.f = round(static_cast<float>(first.f) +
+                            round(static_cast<float>(step.f) * static_cast<float>(i)));
+          } else {
+            const int64_t back = i < 64 ? 8 : 64;
+            value.f = load(i - back) + round(static_cast<float>(step.f) * static_cast<float>(back));
+          }
+          StoreIndex(dst.addr + i * d.width, dst.dtype, value, 0);
+        }
+      },
+      Flow::kNone);
+}
+
+}  // namespace aclsim

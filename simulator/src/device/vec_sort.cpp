@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sort32, MrgSort, Sort, Extract: structures of a score and an index, in descending order of the scores, equal ones in the
+// order of their positions. A NaN sorts before every number: a choice, the documentation is silent.
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "ascendc/device_reorder.h"
+#include "device/vec.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr int64_t kStruct = 8;
+constexpr int64_t kPerRepeat = 32;
+constexpr int32_t kMostRepeats = 255;
+constexpr uint16_t kMostStructs = 4095;
+
+void RequireSort(Core& core, DType dtype, int32_t repeat) {
+  if (core.soc.npuArch != 2201) {
+    ThrowFault("instruction-absent",
+               Format("%s of 8-byte structures does not exist on %s", core.instruction,
+                      core.soc.name.c_str()),
+               "These cores sort region proposals, which the simulator does not have.");
+  }
+  if (dtype != DType::kFloat && dtype != DType::kHalf) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+  if (repeat < 0 || repeat > kMostRepeats) {
+    ThrowFault("repeat-range", Format("repeatTime %d, legal are 0..%d", repeat, kMostRepeats),
+               "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
+  }
+}
+
+float ScoreAt(const uint8_t* addr, DType dtype) {
+  if (dtype == DType::kFloat) {
+    float value;
+    std::memcpy(&value, addr, sizeof(value));
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, addr, sizeof(bits));
+  return HalfToFloat(bits);
+}
+
+bool Before(float a, float b) { return a > b || (a != a && b == b); }
+
+// Positions of n scores that lie `step` bytes apart, sorted.
+std::vector<int64_t> SortedOrder(const uint8_t* scores, int64_t step, int64_t n, DType dtype) {
+  std::vector<float> values(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    values[static_cast<size_t>(i)] = ScoreAt(scores + i * step, dtype);
+  }
+  std::vector<int64_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return Before(values[static_cast<size_t>(a)], values[static_cast<size_t>(b)]);
+  });
+  return order;
+}
+
+// Whether every score has a value; image holds a byte per byte of UB, 0 where it is defined.
+bool ScoresDefined(const uint8_t* image, int64_t step, int64_t n, size_t width) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint8_t* score = image + i * step;
+    if (std::any_of(score, score + width, [](uint8_t byte) { return byte != 0; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void CheckApart(const Core& core, const Ub& dst, int64_t dstBytes, const Ub& src, int64_t srcBytes,
+                const char* role) {
+  if (dst.addr < src.addr + srcBytes && src.addr < dst.addr + dstBytes) {
+    ThrowFault("overlap",
+               Format("dst at UB byte %llu overlaps %s at UB byte %llu",
+                      static_cast<unsigned long long>(core.UbOffset(dst.addr)), role,
+                      static_cast<unsigned long long>(core.UbOffset(src.addr))),
+               "Hardware overwrites elements that it has yet to read. Use another buffer.");
+  }
+}
+
+// Sorts groups of n scores each and pairs them with their indices.
+void SortGroups(Core& core, const Ub& dst, const Ub& score, const Ub& index, int64_t n,
+                int64_t groups, const Ub* work) {
+  const auto width = static_cast<int64_t>(WidthOf(score.dtype));
+  const int64_t total = n * groups;
+  core.CheckUb(dst, 0, total * kStruct, "dst");
+  core.CheckUbAlign(dst, kBlock, "dst");
+  core.CheckUb(score, 0, total * width, "src0");
+  core.CheckUbAlign(score, kBlock, "src0");
+  core.CheckUb(index, 0, total * 4, "src1");
+  core.CheckUbAlign(index, kBlock, "src1");
+  CheckApart(core, dst, total * kStruct, score, total * width, "src0");
+  CheckApart(core, dst, total * kStruct, index, total * 4, "src1");
+  uint8_t* const spoilt = work != nullptr && CheckedMode() ? work->addr : nullptr;
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = static_cast<int32_t>(total / kPerRepeat);
+        record.dtype = score.dtype;
+        if (work != nullptr) {
+          record.Add(UbAccess(core, Use::kSpoil, *work, total * kStruct));
+        }
+        record.Add(UbAccess(core, Use::kWrite, dst, total * kStruct));
+        record.Add(UbAccess(core, Use::kRead, score, total * width));
+        record.Add(UbAccess(core, Use::kRead, index, total * 4));
+      },
+      [=, &core](uint8_t* ub) {
+        const bool image = ub != core.ub;
+        for (int64_t g = 0; g < groups; ++g) {
+          const uint8_t* scores = ub + core.UbOffset(score.addr) + g * n * width;
+          const uint8_t* indices = ub + core.UbOffset(index.addr) + g * n * 4;
+          uint8_t* to = ub + core.UbOffset(dst.addr) + g * n * kStruct;
+          if (image && !ScoresDefined(scores, width, n, static_cast<size_t>(width))) {
+            std::memset(to, 0xFF, static_cast<size_t>(n * kStruct));
+            continue;
+          }
+          for (const int64_t i : SortedOrder(score.addr + g * n * width, width, n, score.dtype)) {
+            std::memset(to, 0, static_cast<size_t>(kStruct));
+            std::memcpy(to, scores + i * width, static_cast<size_t>(width));
+            std::memcpy(to + 4, indices + i * 4, 4);
+            to += kStruct;
+          }
+        }
+        if (spoilt != nullptr && !image) {
+          std::memset(spoilt, kPoisonByte, static_cast<size_t>(total * kStruct));
+        }
+      });
+}
+
+}  // namespace
+
+void VecSort32(const Ub& dst, const Ub& score, const Ub& index, int32_t repeat) {
+  Core& core = Core::Current();
+  core.instruction = "Sort32";
+  RequireSort(core, score.dtype, repeat);
+  if (repeat > 0) {
+    SortGroups(core, dst, score, index, kPerRepeat, repeat, nullptr);
+  }
+}
+
+void VecSort(const Ub& dst, const Ub& score, const Ub& index, const Ub& work, int32_t repeat,
+             bool full) {
+  Core& core = Core::Current();
+  core.instruction = "Sort";
+  RequireSort(core, score.dtype, repeat);
+  if (repeat == 0) {
+    return;
+  }
+  if (!full || repeat == 1) {
+    SortGroups(core, dst, score, index, kPerRepeat, repeat, nullptr);
+    return;
+  }
+  const int64_t bytes = repeat * kPerRepeat * kStruct;
+  core.CheckUb(work, 0, bytes, "tmp");
+  core.CheckUbAlign(work, kBlock, "tmp");
+  CheckApart(core, dst, bytes, work, bytes, "tmp");
+  SortGroups(core, dst, score, index, repeat * kPerRepeat, 1, &work);
+}
+
+namespace {
+
+// Of each queue, where the merge stands.
+using Counts = std::array<int64_t, 4>;
+
+// The queues that the merge takes from, one after the other; taken holds their shares afterwards.
+std::vector<uint8_t> MergeOrder(const std::array<const uint8_t*, 4>& queues, const Counts& lengths,
+                                int valid, bool suspend, DType dtype, Counts* taken) {
+  std::vector<uint8_t> order;
+  *taken = {};
+  while (true) {
+    int best = -1;
+    float bestScore = 0;
+    for (int q = 0; q < valid; ++q) {
+      const auto i = static_cast<size_t>(q);
+      if ((*taken)[i] == lengths[i]) {
+        if (suspend) {
+          return order;
+        }
+        continue;
+      }
+      const float score = ScoreAt(queues[i] + (*taken)[i] * kStruct, dtype);
+      if (best < 0 || Before(score, bestScore)) {
+        best = q;
+        bestScore = score;
+      }
+    }
+    if (best < 0) {
+      return order;
+    }
+    ++(*taken)[static_cast<size_t>(best)];
+    order.push_back(static_cast<uint8_t>(best));
+  }
+}
+
+}  // namespace
+
+void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "MrgSort";
+  RequireSort(core, dst.dtype, ctl.repeat);
+  if (ctl.validBit != 3 && ctl.validBit != 7 && ctl.validBit != 15) {
+    ThrowFault("merge-queues",
+               Format("validBit %u, legal are 3, 7 and 15: the first two, three or four queues",
+                      ctl.validBit),
+               "Undefined on hardware. Put the queues that take part first.");
+  }
+  if (ctl.repeat == 0) {
+    return;
+  }
+  const int valid = ctl.validBit == 3 ? 2 : (ctl.validBit == 7 ? 3 : 4);
+  Counts lengths{};
+  int64_t total = 0;
+  bool uniform = valid == 4 && !ctl.suspend;
+  constexpr const char* kRoles[] = {"src1", "src2", "src3", "src4"};
+  for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
+    if (ctl.lengths[q] > kMostStructs) {
+      ThrowFault(
+          "merge-queues",
+          Format("elementLengths[%zu] is %u, legal are 0..%u", q, ctl.lengths[q], kMostStructs),
+          "Hardware keeps the low 12 bits. Merge shorter queues.");
+    }
+    lengths[q] = ctl.lengths[q];
+    uniform =
+        uniform && lengths[q] == lengths[0] && ctl.src[q].addr == ctl.src[0].addr + total * kStruct;
+    total += lengths[q];
+  }
+  if (ctl.repeat > 1 && !uniform) {
+    ThrowFault("merge-queues",
+               Format("repeatTimes %d with queues that differ in length, do not follow each other, "
+                      "are fewer than four, or may suspend",
+                      ctl.repeat),
+               "Hardware ignores repeatTimes then. Merge one group per call.");
+  }
+  const int64_t repeat = ctl.repeat;
+  for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
+    const int64_t extent = ((repeat - 1) * total + lengths[q]) * kStruct;
+    core.CheckUb(ctl.src[q], 0, extent, kRoles[q]);
+    core.CheckUbAlign(ctl.src[q], kStruct, kRoles[q]);
+  }
+  core.CheckUb(dst, 0, ctl.suspend ? 0 : repeat * total * kStruct, "dst");
+  core.CheckUbAlign(dst, kBlock, "dst");
+  for (size_t q = 0; !ctl.suspend && q < static_cast<size_t>(valid); ++q) {
+    CheckApart(core, dst, repeat * total * kStruct, ctl.src[q],
+               ((repeat - 1) * total + lengths[q]) * kStruct, kRoles[q]);
+  }
+  const auto orderOf = [=](int64_t r, Counts* taken) {
+    std::array<const uint8_t*, 4> queues{};
+    for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
+      queues[q] = ctl.src[q].addr + r * total * kStruct;
+    }
+    return MergeOrder(queues, lengths, valid, ctl.suspend, dst.dtype, taken);
+  };
+  const auto width = WidthOf(dst.dtype);
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = static_cast<int32_t>(repeat);
+        record.dtype = dst.dtype;
+        record.Add(UbAccess(core, Use::kWrite, dst, repeat * total * kStruct));
+        for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
+          Access access = UbAccess(core, Use::kRead, ctl.src[q], lengths[q] * kStruct);
+          access.repeat = static_cast<uint32_t>(repeat);
+          access.repStride = total * kStruct;
+          record.Add(access);
+        }
+        if (ctl.suspend) {
+          record.narrow = [&core, dst, orderOf](Record& self) {
+            Counts taken;
+            const auto bytes = static_cast<int64_t>(orderOf(0, &taken).size()) * kStruct;
+            core.CheckUb(dst, 0, bytes, "dst");
+            self.access[0] = UbAccess(core, Use::kWrite, dst, bytes);
+          };
+        }
+      },
+      [=, &core](uint8_t* ub) {
+        for (int64_t r = 0; r < repeat; ++r) {
+          Counts taken;
+          const std::vector<uint8_t> order = orderOf(r, &taken);
+          const auto bytes = static_cast<int64_t>(order.size()) * kStruct;
+          uint8_t* to = ub + core.UbOffset(dst.addr) + r * total * kStruct;
+          std::array<const uint8_t*, 4> from{};
+          bool undefined = false;
+          for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
+            from[q] = ub + core.UbOffset(ctl.src[q].addr) + r * total * kStruct;
+            undefined =
+                undefined || (ub != core.ub && !ScoresDefined(from[q], kStruct, lengths[q], width));
+          }
+          if (undefined) {
+            std::memset(to, 0xFF, static_cast<size_t>(bytes));
+            continue;
+          }
+          if (ub == core.ub) {
+            core.CheckUb(dst, 0, r * total * kStruct + bytes, "dst");
+            for (size_t q = 0; q < 4; ++q) {
+              core.registers.merged[q] = static_cast<uint16_t>(taken[q]);
+            }
+            for (size_t q = 0; ctl.suspend && q < static_cast<size_t>(valid); ++q) {
+              CheckApart(core, dst, bytes, ctl.src[q], lengths[q] * kStruct, kRoles[q]);
+            }
+          }
+          for (const uint8_t q : order) {
+            std::memcpy(to, from[q], static_cast<size_t>(kStruct));
+            from[q] += kStruct;
+            to += kStruct;
+          }
+        }
+      });
+}
+
+void MergedCounts(uint16_t* counts) {
+  Core& core = Core::Current();
+  core.instruction = "GetMrgSortResult";
+  core.ScalarWaits(Pipe::kVector);
+  std::copy_n(core.registers.merged, 4, counts);
+}
+
+void VecExtract(const Ub& value, const Ub& index, const Ub& sorted, int32_t repeat) {
+  Core& core = Core::Current();
+  core.instruction = "Extract";
+  RequireSort(core, sorted.dtype, repeat);
+  if (repeat == 0) {
+    return;
+  }
+  const auto width = static_cast<int64_t>(WidthOf(sorted.dtype));
+  const int64_t n = repeat * kPerRepeat;
+  core.CheckUb(value, 0, n * width, "dstValue");
+  core.CheckUbAlign(value, kBlock, "dstValue");
+  core.CheckUb(index, 0, n * 4, "dstIndex");
+  core.CheckUbAlign(index, kBlock, "dstIndex");
+  core.CheckUb(sorted, 0, n * kStruct, "sorted");
+  core.CheckUbAlign(sorted, kBlock, "sorted");
+  CheckApart(core, value, n * width, sorted, n * kStruct, "sorted");
+  CheckApart(core, index, n * 4, sorted, n * kStruct, "sorted");
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = repeat;
+        record.dtype = sorted.dtype;
+        record.Add(UbAccess(core, Use::kWrite, value, n * width));
+        record.Add(UbAccess(core, Use::kWrite, index, n * 4));
+        record.Add(UbAccess(core, Use::kRead, sorted, n * kStruct));
+      },
+      [=, &core](uint8_t* ub) {
+        const uint8_t* from = ub + core.UbOffset(sorted.addr);
+        for (int64_t i = 0; i < n; ++i, from += kStruct) {
+          std::memcpy(ub + core.UbOffset(value.addr) + i * width, from, static_cast<size_t>(width));
+          std::memcpy(ub + core.UbOffset(index.addr) + i * 4, from + 4, 4);
+        }
+      });
+}
+
+}  // namespace aclsim

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sort32, Sort, MrgSort, Extract against a stable NumPy sort, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from instructions.bench import (
+    AREA,
+    DTYPES,
+    FLOAT,
+    HALF,
+    Array,
+    Bench,
+    Call,
+    KernelError,
+    area,
+)
+
+pytestmark = pytest.mark.sim_only
+
+
+def scores_of(dtype: int, seed: int, size: int) -> Array:
+    """Values with many ties, infinities and NaN among them."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-20, 20, size).astype(DTYPES[dtype])
+    values[rng.permutation(size)[: size // 8]] = rng.choice(
+        [np.inf, -np.inf, np.nan, -0.0], size // 8
+    )
+    return values
+
+
+def order_of(scores: Array) -> Array:
+    """Descending and stable, a NaN before every number."""
+    key = np.where(np.isnan(scores), np.inf, scores.astype(np.float64))
+    return np.lexsort((np.arange(scores.size), -key, ~np.isnan(scores)))
+
+
+def structures(scores: Array, index: Array) -> Array:
+    """Eight bytes each: the score, nothing, the index."""
+    raw = np.zeros((scores.size, 8), np.uint8)
+    raw[:, : scores.itemsize] = scores.view(np.uint8).reshape(scores.size, scores.itemsize)
+    raw[:, 4:] = index.astype(np.uint32).view(np.uint8).reshape(-1, 4)
+    return raw.reshape(-1)
+
+
+def after(base: Array, start: int, data: Array) -> Array:
+    """A copy of base with data at byte start."""
+    want = base.copy()
+    raw = data.view(np.uint8)
+    want[start : start + raw.size] = raw
+    return want
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, HALF])
+@pytest.mark.parametrize("op", [0, 1, 2, 3], ids=["Sort32", "Sort", "full", "Extract"])
+def test_sort(bench: Bench, dtype: int, op: int) -> None:
+    """32 per repeat, or everything."""
+    dst = np.full(AREA, 0xA5, np.uint8)
+    for repeat in (1, 2, 7, 31):
+        size = 32 * repeat
+        scores = scores_of(dtype, repeat, size)
+        index = np.random.default_rng(9).integers(0, 2**32, size).astype(np.uint32)
+        step = 32 if op < 2 else size
+        order = np.concatenate(
+            [start + order_of(scores[start : start + step]) for start in range(0, size, step)]
+        )
+        if op == 3:
+            want = after(dst, 0, scores[order])
+            want = after(want, AREA // 2, index[order])
+        else:
+            want = after(dst, 0, structures(scores[order], index[order]))
+        call = Call(op=op, dtype=dtype, repeat=repeat, extra=(AREA // 2,))
+        got = bench.run("gather:sort", call, dst, area(scores), area(index))
+        assert (got == want).all()
+    assert (bench.run("gather:sort", Call(op=op, dtype=dtype, repeat=0), dst, dst) == dst).all()
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, HALF])
+@pytest.mark.parametrize(
+    ("valid", "lengths", "repeat"),
+    [
+        (15, (32, 32, 32, 32), 1),
+        (15, (32, 32, 32, 32), 3),
+        (7, (5, 40, 12, 0), 1),
+        (3, (100, 1, 0, 0), 1),
+        (15, (0, 7, 64, 3), 1),
+    ],
+)
+def test_merge(bench: Bench, dtype: int, valid: int, lengths: tuple[int, ...], repeat: int) -> None:
+    """Equal scores come in the order of their queues; suspension reports what it took."""
+    dst = np.full(AREA, 0xA5, np.uint8)
+    queues = [
+        scores_of(dtype, 10 * r + q, length)
+        for r in range(repeat)
+        for q, length in enumerate(lengths)
+    ]
+    sorted_queues = [queue[order_of(queue)] for queue in queues]
+    flat = np.concatenate(sorted_queues)
+    source = area(structures(flat, np.arange(flat.size)))
+    total = sum(lengths)
+    order = np.concatenate(
+        [r * total + order_of(flat[r * total : (r + 1) * total]) for r in range(repeat)]
+    )
+    want = after(dst, 0, structures(flat[order], order))
+    call = Call(dtype=dtype, mode=valid, repeat=repeat, extra=lengths)
+    assert (bench.run("gather:merge", call, dst, source) == want).all()
+    if repeat > 1:
+        return
+    # Stops as soon as a queue that takes part has nothing left.
+    ends = np.cumsum(lengths)[: {3: 2, 7: 3, 15: 4}[valid]]
+    queue = np.searchsorted(ends, order, side="right")
+    taken = [np.cumsum(queue == q) for q in range(ends.size)]
+    stop = min(
+        0 if length == 0 else int(np.argmax(taken[q] == length)) + 1
+        for q, length in enumerate(lengths[: ends.size])
+    )
+    shares = [int((queue[:stop] == q).sum()) for q in range(4)]
+    want = after(dst, 0, structures(flat[order[:stop]], order[:stop]))
+    want = after(want, AREA - 32, np.array(shares, np.uint32))
+    for op in (1, 2):
+        call = Call(op=op, dtype=dtype, mode=valid, extra=lengths)
+        assert (bench.run("gather:merge", call, dst, source) == want).all()
+
+
+@pytest.mark.plants_faults
+def test_sort_faults(bench: Bench) -> None:
+    """Queues that do not exist, repeats that hardware would ignore, lengths past the end."""
+    source = np.zeros(AREA, np.uint8)
+    for call, text in (
+        (Call(mode=5, extra=(8, 8, 8, 8)), r"merge-queues(.|\n)*validBit 5"),
+        (Call(mode=15, extra=(8, 8, 8, 5000)), r"merge-queues(.|\n)*elementLengths\[3\] is 5000"),
+        (Call(mode=15, repeat=2, extra=(8, 8, 8, 4)), r"merge-queues(.|\n)*repeatTimes 2"),
+        (Call(mode=3, extra=(4000, 4000, 0, 0)), r"ub-out-of-bounds(.|\n)*src2"),
+    ):
+        with pytest.raises(KernelError, match=text):
+            bench.run("gather:merge", call, source, source)
+    with pytest.raises(KernelError, match=r"repeat-range(.|\n)*repeatTime 256"):
+        bench.run("gather:sort", Call(op=0, repeat=256), source, source)
+    with pytest.raises(KernelError, match=r"ub-out-of-bounds(.|\n)*dst"):
+        bench.run("gather:sort", Call(op=0, repeat=129), source, source)
