@@ -4,6 +4,7 @@
 // synchronisation inserts counts as there unless it is switched off.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -88,7 +89,8 @@ class RaceObserver : public Observer {
   std::array<std::vector<uint32_t>, kPipes> wrote_, touched_;  // by block of UB
   std::array<std::vector<Executed>, kPipes> executed_;
   std::map<uint64_t, std::pair<uint64_t, Marks>> gm_;  // begin -> end, marks; pieces do not overlap
-  std::unordered_map<uint32_t, Knowledge> flags_;
+  // What each set of a flag tells its wait: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
+  std::unordered_map<uint32_t, std::deque<Knowledge>> flags_;
   std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
   size_t sourceCount_ = 0;
   std::map<std::array<uint64_t, 3>, size_t>
