@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the corpus of faulty kernels and runs single kernels of it."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import struct
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HERE = Path(__file__).parent
+SOURCES = ("queues", "flags", "rows", "cores")
+SEEDS = range(1, 13)
+
+Array = npt.NDArray[Any]
+Finding = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """As struct Tiling in corpus.h."""
+
+    total: int = 0
+    per_core: int = 0
+    tile: int = 0
+    rows: int = 0
+    columns: int = 0
+
+    def pack(self) -> Array:
+        """The bytes that the kernel reads."""
+        data = struct.pack("<5I", self.total, self.per_core, self.tile, self.rows, self.columns)
+        return np.frombuffer(data, np.uint8).copy()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a correct kernel is launched with, and the numbers it must give."""
+
+    x: Array
+    y: Array
+    want: Array
+    tiling: Tiling
+    cores: int = 1
+    workspace: int = 0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: how it is reported, and where. at and ends are labels in the source."""
+
+    name: str
+    kind: str
+    at: str = ""
+    ends: tuple[str, ...] = ()
+    soc: str = ""
+    auto_sync: bool = True
+    # Numbers go wrong under chaos: of every race, and of nothing else.
+    race: bool = False
+    tiling: dict[str, int] = field(default_factory=dict)
+    tiling_bytes: int = 0
+
+    def of(self, launch: Launch) -> Launch:
+        """The launch with this fault's tiling."""
+        return replace(launch, tiling=replace(launch.tiling, **self.tiling))
+
+
+def labels(source: str) -> dict[str, int]:
+    """Label -> line of a source of the corpus."""
+    lines = (HERE / f"{source}.cpp").read_text().splitlines()
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        for label in re.findall(r"@(\w+)", line.partition("//")[2]):
+            assert label not in found, label
+            found[label] = number
+    return found
+
+
+def kernels(source: str) -> set[str]:
+    """Entry points of a source of the corpus."""
+    text = (HERE / f"{source}.cpp").read_text()
+    return {f"{a}_{b}" for a, b in re.findall(r"^KERNEL\((\w+), (\w+)\)", text, re.M)}
+
+
+def build(toolkit: Path, folder: Path, level: str) -> dict[str, ctypes.CDLL]:
+    """Source name -> its library, compiled side by side."""
+
+    def compile_one(name: str) -> Path:
+        target = folder / f"{name}{level}.so"
+        command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
+        command += ["-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", f"-I{toolkit}/include"]
+        command += [str(HERE / f"{name}.cpp"), "-o", str(target), level, "-gdwarf-4"]
+        # Calls leave their frames behind, so that every report finds its line; addr2line mixes up the
+        # files of DWARF 5 in functions that the optimiser has copied.
+        command += ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
+        command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+        subprocess.run(command, check=True)
+        return target
+
+    with ThreadPoolExecutor(2) as pool:
+        targets = list(pool.map(compile_one, SOURCES))
+    return {name: ctypes.CDLL(str(path)) for name, path in zip(SOURCES, targets, strict=True)}
+
+
+class Simulator:
+    """The simulator by ctypes: every launch has fresh device memory."""
+
+    def __init__(self, toolkit: Path) -> None:
+        """Initialises the runtime; another user in this process may have done so before."""
+        self.lib = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"), mode=ctypes.RTLD_GLOBAL)
+        for name in ("aclGetRecentErrMsg", "aclsimGetOption", "aclsimFindings"):
+            getattr(self.lib, name).restype = ctypes.c_char_p
+        self.lib.aclInit(None)
+        assert self.lib.aclrtSetDevice(0) == 0, self.message()
+
+    def message(self) -> str:
+        """What aclGetRecentErrMsg has to say."""
+        return (self.lib.aclGetRecentErrMsg() or b"").decode()
+
+    def option(self, name: str) -> str:
+        """An option in force."""
+        return str(self.lib.aclsimGetOption(name.encode()).decode())
+
+    def set_options(self, **options: str) -> dict[str, str]:
+        """Sets options, returns those in force before."""
+        before = {name: self.option(name) for name in options}
+        for name, value in options.items():
+            code = self.lib.aclsimSetOption(name.encode(), value.encode())
+            assert code == 0, self.message()
+        return before
+
+    def findings(self, severity: str = "error") -> list[Finding]:
+        """What has been found since the last launch began."""
+        found = json.loads(self.lib.aclsimFindings().decode())
+        return [entry for entry in found if entry["severity"] == severity]
+
+    def launch(
+        self, entry: Any, launch: Launch, tiling_bytes: int = 0
+    ) -> tuple[int, Array, list[Finding]]:
+        """The launch's code, its output and the errors that it has found."""
+        tiling = launch.tiling.pack()[: tiling_bytes or None]
+        sizes = [launch.x.nbytes, launch.y.nbytes, launch.want.nbytes]
+        sizes += [max(launch.workspace, 32), tiling.nbytes]
+        blocks = [self._malloc(size) for size in sizes]
+        for block, array in ((0, launch.x), (1, launch.y), (4, tiling)):
+            self._copy(blocks[block], array.ctypes.data, array.nbytes, 1)
+        stream = ctypes.c_void_p()
+        assert self.lib.aclrtCreateStream(ctypes.byref(stream)) == 0, self.message()
+        self.lib.aclsimClearFindings()
+        code = self.lib.aclsimLaunchKernel(
+            b"corpus",
+            ctypes.cast(entry, ctypes.c_void_p),
+            ctypes.c_uint32(launch.cores),
+            ctypes.c_uint64(0),
+            (ctypes.c_void_p * 5)(*blocks),
+            (ctypes.c_uint64 * 5)(*sizes),
+            ctypes.c_size_t(5),
+            stream,
+        )
+        assert code == 0, self.message()
+        code = self.lib.aclrtSynchronizeStream(stream)
+        found = self.findings()
+        out = np.empty_like(launch.want)
+        self._copy(out.ctypes.data, blocks[2], out.nbytes, 2)
+        self.lib.aclrtDestroyStream(stream)
+        for block in blocks:
+            assert self.lib.aclrtFree(ctypes.c_void_p(block)) == 0, self.message()
+        return code, out, found
+
+    def _malloc(self, size: int) -> int:
+        out = ctypes.c_void_p()
+        code = self.lib.aclrtMalloc(ctypes.byref(out), ctypes.c_size_t(size), 0)
+        assert code == 0 and out.value, self.message()
+        return out.value
+
+    def _copy(self, to: int, source: int, size: int, kind: int) -> None:
+        code = self.lib.aclrtMemcpy(
+            ctypes.c_void_p(to),
+            ctypes.c_size_t(size),
+            ctypes.c_void_p(source),
+            ctypes.c_size_t(size),
+            kind,
+        )
+        assert code == 0, self.message()
+
+
+def lines_of(finding: Finding) -> list[int]:
+    """Lines of the corpus that a finding names, its own place first."""
+    places: Sequence[Finding] = [finding["at"], *finding["related"]]
+    return [place["line"] for place in places if Path(place["file"]).parent == HERE]

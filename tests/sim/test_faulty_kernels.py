@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The corpus of faulty kernels: each planted fault is reported as what it is, at its lines."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aclgrad.dtypes import FLOAT
+from aclgrad.runtime import Device
+from faulty.corpus import HERE, SEEDS, SOURCES, Fault, Simulator, build, kernels, labels, lines_of
+from faulty.faults import CLASSES, LAUNCHES, SOURCE_OF, TILING
+from samples import Sample, run, samples
+
+pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+
+Libraries = dict[str, ctypes.CDLL]
+FAULTS = [fault for faults in CLASSES.values() for fault in faults]
+RACES = [fault for fault in FAULTS if fault.race]
+LINES = {source: labels(source) for source in SOURCES}
+# With and without the compiler's automatic synchronisation, which two kernels rely on.
+each_shape = pytest.mark.parametrize(
+    ("shape", "auto_sync"),
+    [
+        *((shape, "on") for shape in LAUNCHES),
+        *((shape, "off") for shape in LAUNCHES if shape not in ("RowStats", "GrandSum")),
+    ],
+)
+
+
+def _name(fault: Fault) -> str:
+    return "-".join([fault.name, fault.soc, *fault.tiling]).strip("-").replace("--", "-")
+
+
+def _shape(fault: Fault) -> str:
+    return fault.name.partition("_")[0]
+
+
+def _line(fault: Fault, label: str) -> int:
+    return LINES[SOURCE_OF[_shape(fault)]][label]
+
+
+@pytest.fixture(scope="module")
+def simulator(toolkit: Path) -> Simulator:
+    """The simulator, without the Python package on top."""
+    return Simulator(toolkit)
+
+
+@pytest.fixture(scope="module", params=["-O0", "-O2"])
+def libraries(
+    request: pytest.FixtureRequest, toolkit: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Libraries:
+    """The corpus, built for debugging and optimised."""
+    return build(toolkit, tmp_path_factory.mktemp("corpus"), request.param)
+
+
+@pytest.fixture
+def options(simulator: Simulator) -> Iterator[Simulator]:
+    """Puts the options back that a test sets."""
+    names = ("soc", "mode", "threads", "autosync", "chaos")
+    before = {name: simulator.option(name) for name in names}
+    yield simulator
+    simulator.set_options(**before)
+
+
+def _entry(libraries: Libraries, kernel: str) -> ctypes._NamedFuncPointer:
+    entry: ctypes._NamedFuncPointer = libraries[SOURCE_OF[kernel.partition("_")[0]]][kernel]
+    return entry
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *TILING], ids=_name)
+def test_fault(options: Simulator, libraries: Libraries, fault: Fault) -> None:
+    """The launch fails, and a finding has the kind and the lines of both ends."""
+    if fault.soc:
+        options.set_options(soc=fault.soc)
+    options.set_options(autosync="on" if fault.auto_sync else "off")
+    launch = fault.of(LAUNCHES[_shape(fault)])
+    code, _, found = options.launch(_entry(libraries, fault.name), launch)
+    assert code == 507035
+    want = (fault.kind, [_line(fault, label) for label in (fault.at, *fault.ends)])
+    got = [(finding["kind"], lines_of(finding)) for finding in found]
+    assert want in got, "\n".join(finding["text"] for finding in found)
+    finding = found[got.index(want)]
+    assert finding["soc"] == (fault.soc or options.option("soc"))
+    assert finding["op"] == "corpus"
+    assert 0 <= finding["core"] < launch.cores
+    assert f"[{fault.kind}]" in finding["text"]
+    source = (HERE / f"{SOURCE_OF[_shape(fault)]}.cpp").read_text().splitlines()
+    assert finding["at"]["text"] == source[want[1][0] - 1].strip()
+
+
+@each_shape
+def test_correct_kernel(
+    options: Simulator, libraries: Libraries, shape: str, auto_sync: str
+) -> None:
+    """The same source without its fault: right numbers and nothing found."""
+    options.set_options(autosync=auto_sync)
+    code, out, found = options.launch(_entry(libraries, f"{shape}_none"), LAUNCHES[shape])
+    assert not found, "\n".join(finding["text"] for finding in found)
+    assert code == 0
+    assert out.tobytes() == LAUNCHES[shape].want.tobytes()
+
+
+@each_shape
+def test_chaos_leaves_correct_kernels_alone(
+    options: Simulator, libraries: Libraries, shape: str, auto_sync: str
+) -> None:
+    """Every order that the synchronisation allows gives the same bits."""
+    options.set_options(autosync=auto_sync)
+    for mode in ("checked", "fast"):
+        for seed in SEEDS:
+            options.set_options(chaos=str(seed), mode=mode)
+            entry = _entry(libraries, f"{shape}_none")
+            code, out, found = options.launch(entry, LAUNCHES[shape])
+            assert (code, found) == (0, []), f"{mode}, seed {seed}"
+            assert out.tobytes() == LAUNCHES[shape].want.tobytes(), f"{mode}, seed {seed}"
+
+
+@pytest.mark.parametrize("fault", RACES, ids=_name)
+def test_chaos_shows_race(options: Simulator, libraries: Libraries, fault: Fault) -> None:
+    """A race gives wrong numbers in some order that nothing forbids."""
+    options.set_options(autosync="on" if fault.auto_sync else "off", threads="1")
+    launch = LAUNCHES[_shape(fault)]
+    wrong = 0
+    for seed in SEEDS:
+        options.set_options(chaos=str(seed))
+        code, out, found = options.launch(_entry(libraries, fault.name), launch)
+        assert code == 507035 and found, f"seed {seed}"
+        wrong += out.tobytes() != launch.want.tobytes()
+    assert wrong > 0
+
+
+@pytest.mark.parametrize("sample", samples(), ids=str)
+def test_chaos_leaves_operators_alone(sample: Sample, device: Device, options: Simulator) -> None:
+    """The operators' kernels order their pipes by more than luck."""
+    want = run(device, sample.api, sample.arrays(FLOAT), sample.attrs).tobytes()
+    for seed in SEEDS:
+        device.set_option("chaos", str(seed))
+        got = run(device, sample.api, sample.arrays(FLOAT), sample.attrs).tobytes()
+        assert got == want, f"seed {seed}"
+
+
+def test_corpus_is_whole() -> None:
+    """Every faulty kernel has an entry, every class several, and faults.cpp's are on top."""
+    planted = {kernel for source in SOURCES for kernel in kernels(source)}
+    faulty = {kernel for kernel in planted if not kernel.endswith("_none")}
+    assert faulty <= {fault.name for fault in FAULTS}
+    assert {fault.name for fault in FAULTS} <= planted
+    assert len(faulty) >= 60
+    assert all(len(faults) >= 3 for faults in CLASSES.values())
+    single = (HERE.parent / "instructions" / "faults.cpp").read_text()
+    assert len(re.findall(r"FAULT: [\w-]+", single)) >= 30
