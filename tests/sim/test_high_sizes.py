@@ -70,6 +70,10 @@ OTHERS = {
     ("ReduceMaxAR", 4, True): (0, 0, 0, 0),
     ("ReduceMaxRA", 4, False): (2 * 416, 2 * 416, 0, 0),
     ("ReduceSumAR", 4, False): (3 * 64 * 4, 3 * 64 * 4, 0, 0),
+    # 20 rows fit: 16 of 64 at a time, four times.
+    ("LogSoftMax", 4, False): (64 * 200 * 4, 200 * 4, 16, 4),
+    ("LogSoftMax", 2, False): (64 * 208 * 4, 208 * 4, 16, 4),
+    ("SoftMax", 4, False): (0, 8, 16, 4),
 }
 
 

@@ -33,6 +33,25 @@ TILING_DATA_FIELD_DEF(uint32_t, tailSplitSize);
 TILING_DATA_FIELD_DEF(uint32_t, tailReduceSize);
 END_TILING_DATA_DEF;
 
+BEGIN_TILING_DATA_DEF(LogSoftMaxTiling)
+TILING_DATA_FIELD_DEF(uint32_t, srcM);
+TILING_DATA_FIELD_DEF(uint32_t, srcK);
+TILING_DATA_FIELD_DEF(uint32_t, srcSize);
+TILING_DATA_FIELD_DEF(uint32_t, outMaxM);
+TILING_DATA_FIELD_DEF(uint32_t, outMaxK);
+TILING_DATA_FIELD_DEF(uint32_t, outMaxSize);
+TILING_DATA_FIELD_DEF(uint32_t, splitM);
+TILING_DATA_FIELD_DEF(uint32_t, splitK);
+TILING_DATA_FIELD_DEF(uint32_t, splitSize);
+TILING_DATA_FIELD_DEF(uint32_t, reduceM);
+TILING_DATA_FIELD_DEF(uint32_t, reduceK);
+TILING_DATA_FIELD_DEF(uint32_t, reduceSize);
+TILING_DATA_FIELD_DEF(uint32_t, rangeM);
+TILING_DATA_FIELD_DEF(uint32_t, tailM);
+TILING_DATA_FIELD_DEF(uint32_t, tailSplitSize);
+TILING_DATA_FIELD_DEF(uint32_t, tailReduceSize);
+END_TILING_DATA_DEF;
+
 }  // namespace optiling
 
 namespace AscendC {
@@ -53,6 +72,15 @@ void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
 void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                            uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxGradTiling,
                            bool isFront = false);
+
+uint32_t GetLogSoftMaxMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                                 bool isReuseSource);
+uint32_t GetLogSoftMaxMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                                 bool isReuseSource);
+void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                          uint32_t localWorkSpaceSize, optiling::LogSoftMaxTiling& softmaxTiling);
+void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                          uint32_t localWorkSpaceSize, ::LogSoftMaxTiling& softmaxTiling);
 
 }  // namespace AscendC
 

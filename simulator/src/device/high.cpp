@@ -19,9 +19,12 @@ void CheckHighOperand(Core& core, const HighOperand& operand) {
 void CheckHighWork(Core& core, const HighWork& work, int64_t least,
                    std::initializer_list<HighOperand> operands) {
   if (!work.given) {
-    const auto total = static_cast<int64_t>(core.soc.ubBytes);
+    constexpr int64_t kReserved = 8 * 1024;  // the compiler's, at the end of UB
+    const int64_t total =
+        (core.soc.npuArch == 2201 ? 192 * 1024 : static_cast<int64_t>(core.soc.ubBytes)) -
+        kReserved;
     const auto used = static_cast<int64_t>(core.ubUsed);
-    if (used + least > total) {
+    if (least != 0 && used + least > total) {
       ThrowFault(
           "ub-scratch",
           Format("%s takes %lld bytes of scratch from what InitBuffer leaves of UB, and "

@@ -116,12 +116,17 @@ void HighUnary(const Call& c, HighCase& h, const LocalTensor<T>& dst, LocalTenso
 
 }  // namespace
 
-// extra: form, bytes of scratch (0: 8192), bytes from the start of the source to dst when both are in one area.
+// extra: form, bytes of scratch (0: 8192), bytes from the start of the source to dst when both are in one area,
+// bytes of UB that a further buffer takes.
 extern "C" __global__ __aicore__ void high_unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
                                                  GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, aGm, bGm);
   HighCase h(areas, c);
+  TBuf<> more;
+  if (c.extra[3] != 0) {
+    areas.pipe.InitBuffer(more, static_cast<uint32_t>(c.extra[3]));
+  }
   const auto run = [&](auto element) {
     using T = decltype(element);
     LocalTensor<T> dst = areas.Area<T>(0);

@@ -59,6 +59,17 @@ int main() {
       Line("ReduceMaxRA", width, reused, most, least, 0, 0);
       GetReduceSumMaxMinTmpSize(shape, ge::DT_FLOAT, ReducePattern::AR, true, reused, most, least);
       Line("ReduceSumAR", width, reused, most, least, 0, 0);
+      // The tiling: rows at a time, how often, and the rest.
+      optiling::LogSoftMaxTiling tiling;
+      const ge::Shape matrix({64, 128});
+      least = GetLogSoftMaxMinTmpSize(matrix, width, reused);
+      LogSoftMaxTilingFunc(matrix, width, least * 20, tiling);
+      Line("LogSoftMax", width, reused, GetLogSoftMaxMaxTmpSize(matrix, width, reused), least,
+           tiling.get_splitM(), tiling.get_rangeM());
+      SoftMaxTiling softmax;
+      SoftMaxTilingFunc(matrix, width, least * 20, softmax);
+      Line("SoftMax", width, reused, softmax.tailM, softmax.outMaxK, softmax.splitM,
+           softmax.rangeM);
     }
   }
   return 0;

@@ -34,10 +34,27 @@ uint32_t SoftMaxGradRow(const Rows& rows, uint32_t typeSize, bool front) {
   return (front ? 1 : 2) * rows.blockElements + rows.columns + kRowExtra;
 }
 
-::SoftMaxTiling Split(const Rows& rows, uint32_t rowFloats, uint32_t scratchBytes) {
-  constexpr uint32_t kRowsOfABlock = kBlockBytes / kFloatBytes;
-  uint32_t split = std::min(scratchBytes / kFloatBytes / rowFloats, rows.count);
-  if (split < rows.count && split > kRowsOfABlock) split -= split % kRowsOfABlock;
+constexpr uint32_t kRowsOfABlock = kBlockBytes / kFloatBytes;
+
+uint32_t RowsAtATime(const Rows& rows, uint32_t rowFloats, uint32_t scratchBytes) {
+  const uint32_t split = std::min(scratchBytes / kFloatBytes / rowFloats, rows.count);
+  return split < rows.count && split > kRowsOfABlock ? split - split % kRowsOfABlock : split;
+}
+
+// LogSoftMax cuts whole matrices of eight rows evenly, and no more elements at a time than repeats can count.
+uint32_t EvenRows(const Rows& rows, uint32_t split) {
+  constexpr uint32_t kMostElements = kRepeatBytes / kFloatBytes * kRepeatBytes;
+  if (split <= kRowsOfABlock || rows.count % kRowsOfABlock != 0 ||
+      rows.columns % (kRepeatBytes / kFloatBytes) != 0) {
+    return split;
+  }
+  split -= split % kRowsOfABlock;
+  while (rows.count % split != 0) split -= kRowsOfABlock;
+  while (split * rows.columns >= kMostElements) split /= 2;
+  return split;
+}
+
+::SoftMaxTiling Split(const Rows& rows, uint32_t split) {
   const uint32_t tail = split == 0 ? 0 : rows.count % split;
   ::SoftMaxTiling tiling;
   tiling.srcM = tiling.outMaxM = rows.count;
@@ -55,7 +72,8 @@ uint32_t SoftMaxGradRow(const Rows& rows, uint32_t typeSize, bool front) {
   return tiling;
 }
 
-void Copy(const ::SoftMaxTiling& from, optiling::SoftMaxTiling* to) {
+template <typename Host>
+void Copy(const ::SoftMaxTiling& from, Host* to) {
   to->set_srcM(from.srcM);
   to->set_srcK(from.srcK);
   to->set_srcSize(from.srcSize);
@@ -96,7 +114,7 @@ uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSi
 void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                        uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxTiling) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
-  softmaxTiling = Split(rows, SoftMaxRow(rows), localWorkSpaceSize);
+  softmaxTiling = Split(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize));
 }
 void SoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                        uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxTiling) {
@@ -109,7 +127,7 @@ void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                            bool isFront) {
   const Rows rows = RowsOf(srcShape, dataTypeSize);
   const uint32_t row = SoftMaxGradRow(rows, dataTypeSize, isFront);
-  softmaxGradTiling = Split(rows, row, localWorkSpaceSize);
+  softmaxGradTiling = Split(rows, RowsAtATime(rows, row, localWorkSpaceSize));
 }
 void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
                            uint32_t localWorkSpaceSize, optiling::SoftMaxTiling& softmaxGradTiling,
@@ -117,6 +135,25 @@ void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
   ::SoftMaxTiling tiling;
   SoftMaxGradTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, tiling, isFront);
   Copy(tiling, &softmaxGradTiling);
+}
+
+uint32_t GetLogSoftMaxMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool) {
+  return GetSoftMaxMaxTmpSize(srcShape, dataTypeSize, false);
+}
+uint32_t GetLogSoftMaxMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool) {
+  return GetSoftMaxMinTmpSize(srcShape, dataTypeSize, false);
+}
+void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                          uint32_t localWorkSpaceSize, ::LogSoftMaxTiling& softmaxTiling) {
+  const Rows rows = RowsOf(srcShape, dataTypeSize);
+  static_cast<::SoftMaxTiling&>(softmaxTiling) =
+      Split(rows, EvenRows(rows, RowsAtATime(rows, SoftMaxRow(rows), localWorkSpaceSize)));
+}
+void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                          uint32_t localWorkSpaceSize, optiling::LogSoftMaxTiling& softmaxTiling) {
+  ::LogSoftMaxTiling tiling;
+  LogSoftMaxTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, tiling);
+  Copy(tiling, &softmaxTiling);
 }
 
 }  // namespace AscendC
