@@ -132,8 +132,10 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
   ForEachSpan(dst, [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t at = begin; at < end; at += dst.width, ++lane) {
       uint8_t value = kDefined;
-      for (size_t i = lane * perByte; i < (lane + 1) * perByte && i < lanes_.size(); ++i) {
-        value |= lanes_[i];
+      for (size_t i = 0; i < perByte && lane * perByte + i < lanes_.size(); ++i) {
+        // A mask is undefined bit by bit: Select takes one for each lane.
+        const uint8_t all = lanes_[lane * perByte + i];
+        value |= perByte == 1 ? all : static_cast<uint8_t>(all & (1u << i));
       }
       std::memset(image_.data() + at, value, dst.width);
       if (value != kDefined) {
@@ -310,6 +312,7 @@ void UndefinedObserver::Scalar(Core& core, const Record& record) {
 }
 
 void UndefinedObserver::OnRecord(Core& core, const Record& record) {
+  if (getenv("DBGU")) { fprintf(stderr, "%s flow %d", record.name, (int)record.flow); for (int i = 0; i < record.accessCount; ++i) { const Access& a = record.access[i]; fprintf(stderr, " [%s%d addr %lu bytes %lu/%lu chunk %lu cs %ld rep %u rs %ld m%d def %d]", a.gm ? "gm" : "", (int)a.use, (unsigned long)(a.gm ? 0 : a.addr), a.bytes, a.lastBytes, a.chunk, a.chunkStride, a.repeat, a.repStride, a.masked, a.gm ? -1 : (int)Defined(a)); } fprintf(stderr, "\n"); }
   if (record.pipe == Pipe::kScalar) {
     Scalar(core, record);
     return;

@@ -176,7 +176,7 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
         const uint8_t* selector = ub == base ? nullptr : ub + (bits.addr - base);
         const auto spread = [&](uint8_t* result, int64_t firstBit, int64_t count) {
           for (int64_t i = 0; selector != nullptr && i < count; ++i) {
-            if (selector[(firstBit + i) / 8] != 0) {
+            if ((selector[(firstBit + i) / 8] >> ((firstBit + i) % 8)) & 1) {
               std::memset(result + i * width, 0xFF, static_cast<size_t>(width));
             }
           }
