@@ -312,7 +312,6 @@ void UndefinedObserver::Scalar(Core& core, const Record& record) {
 }
 
 void UndefinedObserver::OnRecord(Core& core, const Record& record) {
-  if (getenv("DBGU")) { fprintf(stderr, "%s flow %d", record.name, (int)record.flow); for (int i = 0; i < record.accessCount; ++i) { const Access& a = record.access[i]; fprintf(stderr, " [%s%d addr %lu bytes %lu/%lu chunk %lu cs %ld rep %u rs %ld m%d def %d]", a.gm ? "gm" : "", (int)a.use, (unsigned long)(a.gm ? 0 : a.addr), a.bytes, a.lastBytes, a.chunk, a.chunkStride, a.repeat, a.repStride, a.masked, a.gm ? -1 : (int)Defined(a)); } fprintf(stderr, "\n"); }
   if (record.pipe == Pipe::kScalar) {
     Scalar(core, record);
     return;
