@@ -329,6 +329,7 @@ void HighCumSum(const HighCumSumCall& call) {
   if (!call.keepLastRow) {
     return;
   }
+  core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, Pipe::kVector, Pipe::kVector, 0));
   const uint64_t to = core.UbOffset(call.lastRow.addr);
   const uint64_t from = core.UbOffset(call.dst.addr) + static_cast<uint64_t>((rows - 1) * rowBytes);
   core.IssueMove(

@@ -228,6 +228,6 @@ extern "C" __global__ __aicore__ void high_flow(GM_ADDR dstGm, GM_ADDR aGm, GM_A
   PipeBarrier<PIPE_ALL>();
   DataCopy(to, dst, static_cast<uint32_t>(c.extra[0]) / 4);
   if (c.extra[1] != 0) {
-    DataCopy(to, work.ReinterpretCast<float>(), static_cast<uint32_t>(c.extra[1]) / 4);
+    DataCopy(to[256], work.ReinterpretCast<float>(), static_cast<uint32_t>(c.extra[1]) / 4);
   }
 }
