@@ -55,6 +55,7 @@ _TITLES = {
         "deadlock": "wait that nothing can end",
         "syncall-cores": "SyncAll that not all cores can reach",
         "cross-core-flag": "cross-core flag out of range or never waited for",
+        "block-event": "block or event that IBSet and IBWait do not have",
     },
     "order of pipes and cores": {
         "race-read-after-write": "pipes not ordered: may read before the write",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ascendc/absent.h"
+#include "ascendc/blocks.h"
 #include "ascendc/data_copy.h"
 #include "ascendc/high_math.h"
 #include "ascendc/high_softmax.h"

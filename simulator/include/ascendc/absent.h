@@ -40,16 +40,6 @@ ACLSIM_ABSENT(GetCtrlSpr)
 ACLSIM_ABSENT(ResetCtrlSpr)
 ACLSIM_ABSENT(SetStoreAtomicConfig)
 ACLSIM_ABSENT(GetStoreAtomicConfig)
-ACLSIM_ABSENT(WriteGmByPassDCache)
-ACLSIM_ABSENT(ReadGmByPassDCache)
-ACLSIM_ABSENT(SetNextTaskStart)
-ACLSIM_ABSENT(WaitPreTaskEnd)
-// Between cores.
-ACLSIM_ABSENT(IBSet)
-ACLSIM_ABSENT(IBWait)
-ACLSIM_ABSENT(InitDetermineComputeWorkspace)
-ACLSIM_ABSENT(WaitPreBlock)
-ACLSIM_ABSENT(NotifyNextBlock)
 #undef ACLSIM_ABSENT
 
 }  // namespace AscendC

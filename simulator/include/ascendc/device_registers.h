@@ -25,6 +25,13 @@ ACLSIM_DEVICE_API uint32_t ReducedSum();
 ACLSIM_DEVICE_API void SetDequantScale(half scale);
 ACLSIM_DEVICE_API void SetCopyPadValue(uint64_t bits);
 
+// --- between cores --------------------------------------------------------------------------------------------------------
+// The slot of a block and an event in gm; ub is scratch.
+ACLSIM_DEVICE_API void BlockSet(const void* gm, const Ub& ub, int32_t block, int32_t event);
+ACLSIM_DEVICE_API void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event);
+enum class Turn : uint8_t { kInit, kWait, kPass };
+ACLSIM_DEVICE_API void BlockTurn(Turn turn, const void* gm, const Ub& ub);
+
 // int4b_t, two to a byte: to half, or from it.
 ACLSIM_DEVICE_API void VecCastFromInt4(const Ub& dst, const Ub& src, Round round,
                                        const VecCtl& ctl);

@@ -169,6 +169,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
 void GmUse::OnSync(Core&, const SyncEvent& event) {
   if (event.kind == SyncEvent::Kind::kCores) {
     ++epoch_;
+    flagged |= event.flag == kSomeCores;
   }
 }
 

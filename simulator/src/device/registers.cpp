@@ -116,7 +116,7 @@ void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecC
           select(result, core.ub + core.soc.ubBytes, GatherRepeat(x, r, active, temp0),
                  GatherRepeat(y, r, active, temp1), 1, static_cast<size_t>(active));
           for (int64_t i = 0; image != nullptr && i < active; ++i) {
-            if (image[i / 8] != 0) {
+            if ((image[i / 8] >> (i % 8)) & 1) {
               std::memset(result + i * to.width, 0xFF, static_cast<size_t>(to.width));
             }
           }

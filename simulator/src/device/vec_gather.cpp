@@ -356,10 +356,12 @@ uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern, const Ga
               to += width;
             }
           }
-          undefined = undefined ||
-                      (image && !fixed &&
-                       AnyUndefined(ub + core.UbOffset(bits.addr) + r * ctl.patternRep * kBlock,
-                                    static_cast<uint64_t>((n + 7) / 8)));
+          if (image && !fixed) {
+            const uint8_t* used = ub + core.UbOffset(bits.addr) + r * ctl.patternRep * kBlock;
+            const int rest = static_cast<int>(n % 8);
+            undefined = undefined || AnyUndefined(used, static_cast<uint64_t>(n / 8)) ||
+                        (used[n / 8] & ((1 << rest) - 1)) != 0;
+          }
         }
         if (undefined) {
           std::fill(first, to, uint8_t{0xFF});

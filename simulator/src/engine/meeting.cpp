@@ -25,7 +25,12 @@ void CheckResident(const Core& core, uint32_t participants) {
 }  // namespace
 
 Meeting::Meeting(uint32_t cores)
-    : arrivals_(cores), sets_(cores), waits_(cores), atomics_(cores), alive_(cores) {}
+    : arrivals_(cores),
+      sets_(cores),
+      waits_(cores),
+      rounds_(cores),
+      atomics_(cores),
+      alive_(cores) {}
 
 std::string Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
   std::string text;
@@ -126,6 +131,41 @@ void Meeting::WaitFlag(Core& core, uint16_t flag) {
                   Absent([&](uint32_t other) { return sets_[other][slot] >= mine; }).c_str());
   };
   Wait(lock, passes, what);
+}
+
+void Meeting::Mark(Core& core, uint64_t slot) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++marks_[slot];
+  ApplyAtomics(core.TakeAtomics());
+  changed_.notify_all();
+}
+
+void Meeting::TakeMark(Core&, uint64_t slot) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const std::function<bool()> passes = [&] { return marks_[slot] > 0; };
+  const auto what = [] {
+    return std::string("IBWait waits for an IBSet of the same memory, block and event");
+  };
+  Wait(lock, passes, what);
+  --marks_[slot];
+}
+
+void Meeting::AwaitTurn(Core& core) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const uint64_t mine = rounds_[core.index]++ * rounds_.size() + core.index;
+  const std::function<bool()> passes = [&] { return turn_ >= mine; };
+  const auto what = [&] {
+    return Format("WaitPreBlock waits for core %zu, which has yet to call NotifyNextBlock",
+                  static_cast<size_t>(turn_ % rounds_.size()));
+  };
+  Wait(lock, passes, what);
+}
+
+void Meeting::PassTurn(Core& core) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++turn_;
+  ApplyAtomics(core.TakeAtomics());
+  changed_.notify_all();
 }
 
 void Meeting::Leave(bool failed) {

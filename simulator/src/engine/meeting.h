@@ -5,6 +5,7 @@
 #include <array>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -25,6 +26,12 @@ class Meeting {
   // Every core counts up its flag; a wait passes when all cores have set the flag as often as this core waits for it.
   void SetFlag(Core& core, uint16_t flag);
   void WaitFlag(Core& core, uint16_t flag);
+  // IBSet and IBWait: one core marks a slot of memory, another one takes the mark away.
+  void Mark(Core& core, uint64_t slot);
+  void TakeMark(Core& core, uint64_t slot);
+  // WaitPreBlock and NotifyNextBlock: the cores have their turns in ascending order, round after round.
+  void AwaitTurn(Core& core);
+  void PassTurn(Core& core);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(bool failed);
 
@@ -40,6 +47,9 @@ class Meeting {
   std::condition_variable changed_;
   std::vector<uint32_t> arrivals_;  // SyncAll calls, by core
   std::vector<std::array<uint32_t, kFlags>> sets_, waits_;
+  std::map<uint64_t, uint32_t> marks_;             // by address of the slot
+  uint64_t turn_ = 0;                              // PassTurn calls of all cores
+  std::vector<uint64_t> rounds_;                   // AwaitTurn calls, by core
   std::vector<std::vector<AtomicWrite>> atomics_;  // of cores that wait in SyncAll
   std::vector<const std::function<bool()>*> waiting_;
   uint32_t alive_;

@@ -123,13 +123,15 @@ struct Record {
   void Add(const Access& a) { access[static_cast<size_t>(accessCount++)] = a; }
 };
 
+constexpr uint32_t kSomeCores = 1;
+
 struct SyncEvent {
   enum class Kind : uint8_t {
     kSet,      // `from` has reached a SetFlag (or EnQue, FreeTensor)
     kWait,     // `to` has passed the matching WaitFlag (or DeQue, AllocTensor)
     kBarrier,  // instructions of `from` before are complete before those after
     kAll,      // every pipe is empty: PipeBarrier<PIPE_ALL>, TPipe's end
-    kCores,    // all cores have met: SyncAll
+    kCores,  // all cores have met: SyncAll; or, with flag kSomeCores, this one has waited for some
   };
   Kind kind = Kind::kSet;
   Pipe from = Pipe::kScalar;

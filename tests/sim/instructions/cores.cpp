@@ -96,3 +96,64 @@ extern "C" __global__ void sync_missing(GM_ADDR, GM_ADDR) {
   }
   SyncAll();
 }
+
+// Core 0 hands its row on to core 1, that one to core 2, each plus 1; flags by the device compiler's own words.
+extern "C" __global__ void hand_on(GM_ADDR out, GM_ADDR in, GM_ADDR marks) {
+  Buffer row;
+  TBuf<> scratch;
+  row.pipe.InitBuffer(scratch, 32);
+  LocalTensor<float> x = row.Get();
+  const auto core = static_cast<int32_t>(GetBlockIdx());
+  const GlobalTensor<float> from = Global<float>(core == 0 ? in : out);
+  if (core > 0) {
+    IBWait(Global<int32_t>(marks), scratch.Get<int32_t>(), core, 3);
+  }
+  DataCopy(x, from[(core == 0 ? 0 : core - 1) * kRow], kRow);
+  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  Adds(x, x, 1.0f, kRow);
+  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  DataCopy(Global<float>(out)[core * kRow], x, kRow);
+  pipe_barrier(PIPE_ALL);
+  if (core + 1 < GetBlockNum()) {
+    IBSet(Global<int32_t>(marks), scratch.Get<int32_t>(), core + 1, 3);
+  }
+}
+
+// Rows are added up from the last core's to the first one's turn by turn; two rounds.
+extern "C" __global__ void in_turns(GM_ADDR out, GM_ADDR in, GM_ADDR marks) {
+  Buffer row;
+  TBuf<> scratch;
+  row.pipe.InitBuffer(scratch, static_cast<uint32_t>(GetBlockNum() + 1) * 32);
+  GlobalTensor<int32_t> gm = Global<int32_t>(marks);
+  LocalTensor<int32_t> ub = scratch.Get<int32_t>();
+  InitDetermineComputeWorkspace(gm, ub);
+  LocalTensor<float> x = row.Get();
+  DataCopy(x, Global<float>(in)[GetBlockIdx() * kRow], kRow);
+  Order();
+  for (uint32_t round = 0; round < 2; ++round) {
+    WaitPreBlock(gm, ub);
+    SetAtomicAdd<float>();
+    DataCopy(Global<float>(out)[round * kRow], x, kRow);
+    DisableDmaAtomic();
+    NotifyNextBlock(gm, ub);
+  }
+}
+
+// The last core never gets its mark.
+extern "C" __global__ void no_mark(GM_ADDR marks) {
+  Buffer row;
+  const auto core = static_cast<int32_t>(GetBlockIdx());
+  const auto last = static_cast<int32_t>(GetBlockNum()) - 1;
+  if (core == last) {
+    IBWait(Global<int32_t>(marks), row.Get().ReinterpretCast<int32_t>(), last, 0);
+  }
+}
+
+// out[0] = in[0] + 1 around the data cache.
+extern "C" __global__ void bypass(GM_ADDR out, GM_ADDR in) {
+  TPipe pipe;
+  const int32_t value = ReadGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(in));
+  WriteGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(out), value + 1);
+}

@@ -197,3 +197,16 @@ extern "C" __global__ __aicore__ void softmax_grad_step(GM_ADDR dstGm, GM_ADDR a
   c.dtype == 0 ? run(float()) : run(half());
   areas.Finish();
 }
+
+// Two dimensions by slices: GM to UB, and from there into another place of GM. extra: whether the first is left out.
+extern "C" __global__ __aicore__ void copy_slices(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                  GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, bGm, bGm);
+  const SliceInfo rows[] = {{16, 70, 7, 3, 87}, {0, 2, 1, 1, 3}};
+  const SliceInfo packed[] = {{0, 47, c.extra[0] == 0 ? 0u : 4u, 3, 48}, {0, 1, 0, 1, 2}};
+  const LocalTensor<float> local = areas.Area<float>(1);
+  DataCopy(local, Global<float>(aGm), packed, rows, 2);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(dstGm), local, rows, packed, 2);
+}

@@ -86,3 +86,43 @@ def test_more_blocks_than_cores(runtime: Runtime, library: ctypes.CDLL) -> None:
     rows = np.zeros((100, ROW), np.float32)
     with pytest.raises(KernelError, match=r"\[syncall-cores\] in"):
         runtime.launch(library.exchange, [rows, rows, rows], block_dim=100)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("cores", [1, 2, 40])
+def test_block_marks(runtime: Runtime, library: ctypes.CDLL, cores: int) -> None:
+    """IBSet lets the core go on that waits for the same block and event."""
+    row = np.arange(ROW, dtype=np.float32)
+    marks = np.zeros((4 * cores + cores + 1) * 8, np.int32)
+    zeros = np.zeros((cores, ROW), np.float32)
+    out, *_ = runtime.launch(library.hand_on, [zeros, row, marks], block_dim=cores)
+    np.testing.assert_array_equal(out, row + 1 + np.arange(cores, dtype=np.float32)[:, None])
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("cores", [1, 24])
+def test_turns(runtime: Runtime, library: ctypes.CDLL, cores: int) -> None:
+    """WaitPreBlock and NotifyNextBlock: blocks in ascending order, so float sums have one too."""
+    rows = np.random.default_rng(8).standard_normal((cores, ROW)).astype(np.float32)
+    marks = np.zeros(cores * 8, np.int32)
+    zeros = np.zeros((2, ROW), np.float32)
+    out, *_ = runtime.launch(library.in_turns, [zeros, rows, marks], block_dim=cores)
+    want = np.zeros(ROW, np.float32)
+    for row in rows:
+        want = want + row
+    np.testing.assert_array_equal(out, np.stack([want, want]))
+
+
+@pytest.mark.plants_faults
+def test_no_mark(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """Hardware hangs in IBWait; a workspace that is too small is found at once."""
+    with pytest.raises(KernelError, match=r"\[deadlock\][\s\S]*IBWait waits for an IBSet"):
+        runtime.launch(library.no_mark, [np.zeros(64, np.int32)], block_dim=4)
+    with pytest.raises(KernelError, match=r"\[gm-out-of-bounds\][\s\S]*gmWorkspace"):
+        runtime.launch(library.no_mark, [np.zeros(8, np.int32)], block_dim=4)
+
+
+def test_bypass(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """Accesses past the data cache are seen without cleaning it."""
+    out, *_ = runtime.launch(library.bypass, [np.zeros(8, np.int32), np.full(8, 41, np.int32)])
+    assert out[0] == 42

@@ -22,6 +22,7 @@ from instructions.bench import (
     Array,
     Bench,
     Call,
+    KernelError,
     area,
     same_bits,
     width_of,
@@ -97,6 +98,7 @@ def padded(
     return want
 
 
+@pytest.mark.plants_faults
 @pytest.mark.parametrize("old", [False, True], ids=["ext params", "params"])
 @pytest.mark.parametrize("dtype", [FLOAT, HALF, UINT8, INT64])
 def test_data_copy_pad_in(bench: Bench, dtype: int, old: bool) -> None:
@@ -136,6 +138,11 @@ def test_data_copy_pad_in(bench: Bench, dtype: int, old: bool) -> None:
                 scalar_dtype=scalar_dtype,
                 extra=(count, size, gaps[0], gaps[1], int(is_pad) | left << 8 | right << 16),
             )
+            if not is_pad and left and size and count:
+                # Junk on hardware: copying it out is a finding.
+                with pytest.raises(KernelError, match="undefined-padding"):
+                    bench.run("moves:copy_in", call, dst, src, raw_bytes(3))
+                continue
             got = bench.run("moves:copy_in", call, dst, src, raw_bytes(3))
             np.testing.assert_array_equal(got, want)
 
@@ -272,3 +279,22 @@ def test_softmax_grad_step(bench: Bench, dtype: int) -> None:
                     area(grad[:0])[exact.size * kind.itemsize :],
                     UINT8,
                 )
+
+
+def test_copy_slices(bench: Bench) -> None:
+    """Pieces of three blocks, seven elements apart, of every second row."""
+    dst, src = raw_bytes(1), raw_bytes(2)
+    want = dst.copy()
+    for row in (0, 2):
+        for first in (16, 47):
+            at = (row * 87 + first) * 4
+            want[at : at + 96] = src[at : at + 96]
+    got = bench.run("moves:copy_slices", Call(), dst, src, raw_bytes(3))
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.plants_faults
+def test_copy_slices_off_the_blocks(bench: Bench) -> None:
+    """UB has no bytes between blocks."""
+    with pytest.raises(KernelError, match="a stride in UB is whole blocks"):
+        bench.run("moves:copy_slices", Call(extra=(1,)), raw_bytes(1), raw_bytes(2), raw_bytes(3))

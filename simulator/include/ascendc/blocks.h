@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cores that wait for one another, accesses that bypass a core's data cache, and the device compiler's words for flags.
+#pragma once
+
+#include "ascendc/device_registers.h"
+#include "ascendc/sync.h"
+#include "ascendc/vec_fill.h"
+
+namespace AscendC {
+
+template <bool isAIVOnly = true>
+void IBSet(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace,
+           int32_t blockIdx, int32_t eventID) {
+  aclsim::BlockSet(gmWorkspace.GetPhyAddr(), ubWorkspace, blockIdx, eventID);
+}
+template <bool isAIVOnly = true>
+void IBWait(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>& ubWorkspace,
+            int32_t blockIdx, int32_t eventID) {
+  aclsim::BlockWait(gmWorkspace.GetPhyAddr(), ubWorkspace, blockIdx, eventID);
+}
+// Between WaitPreBlock and NotifyNextBlock, the blocks run one after the other in ascending order.
+inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t>& gmWorkspace,
+                                          LocalTensor<int32_t>& ubWorkspace) {
+  aclsim::BlockTurn(aclsim::Turn::kInit, gmWorkspace.GetPhyAddr(), ubWorkspace);
+}
+inline void WaitPreBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace) {
+  aclsim::BlockTurn(aclsim::Turn::kWait, gmWorkspace.GetPhyAddr(), ubWorkspace);
+}
+inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace) {
+  aclsim::BlockTurn(aclsim::Turn::kPass, gmWorkspace.GetPhyAddr(), ubWorkspace);
+}
+
+// Hints to a fusion of several kernels; on its own, a kernel has no neighbours.
+template <pipe_t AIV_PIPE = PIPE_MTE3, pipe_t AIC_PIPE = PIPE_FIX, bool FORCE = false>
+void SetNextTaskStart() {}
+template <bool FORCE = false>
+void WaitPreTaskEnd() {}
+
+// As scalar accesses whose line is cleaned after the write and before the read.
+template <typename T>
+void WriteGmByPassDCache(__gm__ T* addr, T value) {
+  *reinterpret_cast<T*>(aclsim::GmScalar(addr, 0, sizeof(T), aclsim::ScalarUse::kWrite)) = value;
+  aclsim::CleanCache(addr);
+}
+template <typename T>
+T ReadGmByPassDCache(__gm__ T* addr) {
+  aclsim::CleanCache(addr);
+  return *reinterpret_cast<T*>(aclsim::GmScalar(addr, 0, sizeof(T), aclsim::ScalarUse::kRead));
+}
+
+template <bool condition, typename T, typename F>
+using Conditional = std::conditional<condition, T, F>;
+
+// What TransDataTo5HD is made of, on lists of UB addresses.
+template <typename T>
+void TransDataTo5HDImpl(T* dstList[16], T* srcList[16], const TransDataTo5HDParams& params) {
+  uint64_t dst[16];
+  uint64_t src[16];
+  for (int i = 0; i < 16; ++i) {
+    dst[i] = reinterpret_cast<uint64_t>(dstList[i]);
+    src[i] = reinterpret_cast<uint64_t>(srcList[i]);
+  }
+  TransDataTo5HD<T>(dst, src, params);
+}
+
+}  // namespace AscendC
+
+// --- the device compiler's own words ----------------------------------------------------------------------------------------
+inline void pipe_barrier(pipe_t pipe) {
+  aclsim::Barrier(pipe);
+  ACLSIM_KEEP_FRAME();
+}
+namespace AscendC::detail {
+inline uint8_t KnownEvent(pipe_t from, pipe_t to) {
+  const HardEvent event = EventOf(from, to);
+  if (event == HardEvent::MAX) {
+    aclsim::AssertFail("set_flag, wait_flag: a vector core has these two pipes", __FILE__, __LINE__,
+                       "");
+  }
+  return static_cast<uint8_t>(event);
+}
+}  // namespace AscendC::detail
+inline void set_flag(pipe_t from, pipe_t to, int32_t id) {
+  aclsim::SetFlagEvent(AscendC::detail::KnownEvent(from, to), id);
+  ACLSIM_KEEP_FRAME();
+}
+inline void wait_flag(pipe_t from, pipe_t to, int32_t id) {
+  aclsim::WaitFlagEvent(AscendC::detail::KnownEvent(from, to), id);
+  ACLSIM_KEEP_FRAME();
+}
+inline void set_mask_norm() { aclsim::SetMaskMode(false); }
+inline void set_mask_count() { aclsim::SetMaskMode(true); }
+inline void set_vector_mask(uint64_t high, uint64_t low) { aclsim::SetMaskBits(high, low); }

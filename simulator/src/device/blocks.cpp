@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// IBSet and IBWait, WaitPreBlock and NotifyNextBlock: cores that wait for one another. The memory that hardware polls is
+// checked and stays as it is.
+#include "ascendc/device_registers.h"
+#include "device/vec.h"
+#include "engine/meeting.h"
+
+namespace aclsim {
+
+namespace {
+
+void Settle(Core& core) {
+  core.scheduler.Drain();
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+}
+
+void Passed(Core& core) {
+  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, kSomeCores));
+}
+
+// Address of the slot.
+uint64_t CheckSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int32_t event) {
+  const auto cores = static_cast<int32_t>(core.launch.blockDim);
+  if (block < 0 || block >= cores || event < 0) {
+    ThrowFault("block-event",
+               Format("%s of block %d and event %d; the launch has %d blocks", core.instruction,
+                      block, event, cores),
+               "Hardware waits for a mark that nobody sets: a hang. Name a block of the launch.");
+  }
+  const uint64_t offset = (uint64_t{static_cast<uint32_t>(cores)} * static_cast<uint32_t>(event) +
+                           static_cast<uint32_t>(block)) *
+                          kBlock;
+  core.CheckGm(static_cast<const uint8_t*>(gm) + offset, kBlock, true, "gmWorkspace");
+  core.CheckUb(ub, 0, kBlock, "ubWorkspace");
+  core.CheckUbAlign(ub, kBlock, "ubWorkspace");
+  return reinterpret_cast<uint64_t>(gm) + offset;
+}
+
+}  // namespace
+
+void BlockSet(const void* gm, const Ub& ub, int32_t block, int32_t event) {
+  Core& core = Core::Current();
+  core.instruction = "IBSet";
+  const uint64_t slot = CheckSlot(core, gm, ub, block, event);
+  Settle(core);
+  core.meeting->Mark(core, slot);
+}
+
+void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event) {
+  Core& core = Core::Current();
+  core.instruction = "IBWait";
+  const uint64_t slot = CheckSlot(core, gm, ub, block, event);
+  Settle(core);
+  core.meeting->TakeMark(core, slot);
+  Passed(core);
+}
+
+void BlockTurn(Turn turn, const void* gm, const Ub& ub) {
+  Core& core = Core::Current();
+  constexpr const char* kNames[] = {"InitDetermineComputeWorkspace", "WaitPreBlock",
+                                    "NotifyNextBlock"};
+  core.instruction = kNames[static_cast<size_t>(turn)];
+  const auto blocks = static_cast<int64_t>(core.launch.blockDim);
+  core.CheckGm(gm, static_cast<uint64_t>(blocks * kBlock), true, "gmWorkspace");
+  core.CheckUb(ub, 0, (blocks + 1) * kBlock, "ubWorkspace");
+  core.CheckUbAlign(ub, kBlock, "ubWorkspace");
+  if (turn == Turn::kInit) {
+    return;
+  }
+  Settle(core);
+  if (turn == Turn::kPass) {
+    core.meeting->PassTurn(core);
+    return;
+  }
+  core.meeting->AwaitTurn(core);
+  Passed(core);
+}
+
+}  // namespace aclsim
