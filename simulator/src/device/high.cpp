@@ -9,6 +9,26 @@ bool Overlap(const HighOperand& a, const Ub& b, int64_t bytes) {
   return a.ub->addr < b.addr + bytes && b.addr < a.ub->addr + a.bytes;
 }
 
+// Once per core and function: whoever calls it in a loop does so for every tile.
+void Hint(Core& core, const char* kind, const char* note, std::string detail, const char* advice) {
+  if (!core.Observed()) {
+    return;
+  }
+  for (const Finding& known : core.findings) {
+    if (known.kind == kind && known.at.instruction == core.instruction) {
+      return;
+    }
+  }
+  Finding finding;
+  finding.kind = kind;
+  finding.severity = Severity::kHint;
+  finding.space = "UB";
+  finding.at = core.PlaceOf(core.instruction, Pipe::kVector, core.sites.Capture(), note);
+  finding.detail = std::move(detail);
+  finding.advice = advice;
+  core.Find(std::move(finding));
+}
+
 }  // namespace
 
 void CheckHighOperand(Core& core, const HighOperand& operand) {
@@ -16,23 +36,32 @@ void CheckHighOperand(Core& core, const HighOperand& operand) {
   core.CheckUbAlign(*operand.ub, kBlock, operand.role);
 }
 
-void CheckHighWork(Core& core, const HighWork& work, int64_t least,
+void CheckHighWork(Core& core, const HighWork& work, int64_t least, int64_t fewest,
                    std::initializer_list<HighOperand> operands) {
   if (!work.given) {
-    constexpr int64_t kReserved = 8 * 1024;  // the compiler's, at the end of UB
+    // What is left reaches to the end of UB: the function is not one of those that work in the compiler's 8 KB.
+    constexpr int64_t kUb2201 = 192 * 1024;
     const int64_t total =
-        (core.soc.npuArch == 2201 ? 192 * 1024 : static_cast<int64_t>(core.soc.ubBytes)) -
-        kReserved;
-    const auto used = static_cast<int64_t>(core.ubUsed);
-    if (least != 0 && used + least > total) {
+        core.soc.npuArch == 2201 ? kUb2201 : static_cast<int64_t>(core.soc.ubBytes);
+    const int64_t left = total - static_cast<int64_t>(core.ubUsed);
+    if (left >= least) {
+      return;
+    }
+    if (left < fewest) {
       ThrowFault(
           "ub-scratch",
           Format("%s takes %lld bytes of scratch from what InitBuffer leaves of UB, and "
-                 "%lld of %lld B are taken\n  buffers:\n%s",
-                 core.instruction, static_cast<long long>(least), static_cast<long long>(used),
+                 "that is %lld of %lld B\n  buffers:\n%s",
+                 core.instruction, static_cast<long long>(least), static_cast<long long>(left),
                  static_cast<long long>(total), core.BufferTable().c_str()),
-          "Hardware would overwrite buffers. Allocate less, or pass a sharedTmpBuffer.");
+          "Hardware would overwrite buffers or hang. Allocate less, or pass a "
+          "sharedTmpBuffer.");
     }
+    Hint(core, "ub-scratch", "without a sharedTmpBuffer",
+         Format("%lld bytes of UB are left for scratch, and %lld are the documented least",
+                static_cast<long long>(left), static_cast<long long>(least)),
+         "It works in smaller pieces with the CANN that kernels in use were tested with. Allocate "
+         "less, or pass a sharedTmpBuffer.");
     return;
   }
   if (work.bytes < least) {
@@ -64,24 +93,13 @@ void CheckHighOverlap(Core& core, const HighOperand& dst, const HighOperand& src
                       static_cast<long long>(dst.ub->addr - src.ub->addr)),
                "Hardware reads results as operands. Use another buffer.");
   }
-  if (shared || !core.Observed()) {
+  if (shared) {
     return;
   }
-  for (const Finding& known : core.findings) {
-    if (known.kind == "overlap" && known.at.instruction == core.instruction) {
-      return;
-    }
-  }
-  Finding finding;
-  finding.kind = "overlap";
-  finding.severity = Severity::kHint;
-  finding.space = "UB";
-  finding.at = core.PlaceOf(core.instruction, Pipe::kVector, core.sites.Capture(), "in place");
-  finding.detail = Format("dst and %s are the same tensor", src.role);
-  finding.advice =
+  Hint(
+      core, "overlap", "in place", Format("dst and %s are the same tensor", src.role),
       "The documentation of this function excludes it: only the version of CANN that you test with "
-      "is known to compute it right. Use another destination.";
-  core.Find(std::move(finding));
+      "is known to compute it right. Use another destination.");
 }
 
 }  // namespace aclsim

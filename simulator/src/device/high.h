@@ -64,9 +64,14 @@ struct HighOperand {
 
 // Bounds and alignment.
 void CheckHighOperand(Core& core, const HighOperand& operand);
-// Scratch of at least `least` bytes: the caller's, or what InitBuffer has left of UB.
-void CheckHighWork(Core& core, const HighWork& work, int64_t least,
+// Scratch of at least `least` bytes: the caller's, or what InitBuffer has left of UB. There `fewest` bytes do, with a hint:
+// kernels in use fill UB to the end.
+void CheckHighWork(Core& core, const HighWork& work, int64_t least, int64_t fewest,
                    std::initializer_list<HighOperand> operands);
+inline void CheckHighWork(Core& core, const HighWork& work, int64_t least,
+                          std::initializer_list<HighOperand> operands) {
+  CheckHighWork(core, work, least, least, operands);
+}
 // dst lies clear of src. The very same bytes are a hint unless the documentation allows them (shared): kernels in use do it,
 // and it is right here.
 void CheckHighOverlap(Core& core, const HighOperand& dst, const HighOperand& src, bool shared);

@@ -249,8 +249,10 @@ void HighElement(High op, const HighElements& call) {
     CheckHighOperand(core, sources[i]);
     CheckHighOverlap(core, dst, sources[i], row.inPlace || (op == High::kAxpy && i == 1));
   }
-  CheckHighWork(core, call.work, LeastScratch(op, call, WidthOf(from)),
-                {dst, sources[0], sources[1]});
+  const int64_t least = LeastScratch(op, call, WidthOf(from));
+  constexpr int64_t kPieces =
+      kRepeatBytes / kBlock;  // a block of each temporary instead of a repeat
+  CheckHighWork(core, call.work, least, least / kPieces, {dst, sources[0], sources[1]});
   const auto read = [&](size_t i) {
     const bool present = i < row.sources && !call.scalar[i];
     return UbAccess(core, Use::kRead, *sources[i].ub, present ? sources[i].bytes : 0);
