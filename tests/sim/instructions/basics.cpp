@@ -216,6 +216,7 @@ extern "C" __global__ __aicore__ void allocator(GM_ADDR dstGm, GM_ADDR aGm) {
   SetFlag<HardEvent::MTE2_V>(0);
   WaitFlag<HardEvent::MTE2_V>(0);
   Add(b, b, b, 96);
+  PipeBarrier<PIPE_V>();
   Add(a, a, b, 8);
   SetFlag<HardEvent::V_MTE3>(0);
   WaitFlag<HardEvent::V_MTE3>(0);

@@ -151,6 +151,12 @@ extern "C" __global__ void no_mark(GM_ADDR marks) {
   }
 }
 
+// There is no such block.
+extern "C" __global__ void no_block(GM_ADDR marks) {
+  Buffer row;
+  IBSet(Global<int32_t>(marks), row.Get().ReinterpretCast<int32_t>(), 4, 0);
+}
+
 // out[0] = in[0] + 1 around the data cache.
 extern "C" __global__ void bypass(GM_ADDR out, GM_ADDR in) {
   TPipe pipe;

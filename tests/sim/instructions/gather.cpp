@@ -218,10 +218,12 @@ extern "C" __global__ __aicore__ void undefined_sources(GM_ADDR dstGm, GM_ADDR c
   LocalTensor<float> other = buffers[4].Get<float>();
   const auto at = static_cast<uint32_t>(c.extra[0]);
   CreateVecIndex(src, 0.0f, 64);
+  PipeBarrier<PIPE_V>();
   uint64_t kept = 0;
   switch (c.op) {
     case 0:  // undefined elements
       ArithProgression(numbers, 0, 4, 64);
+      PipeBarrier<PIPE_V>();
       Gather(dst, src, index, at * 4, 64);
       break;
     case 1:
@@ -229,28 +231,37 @@ extern "C" __global__ __aicore__ void undefined_sources(GM_ADDR dstGm, GM_ADDR c
       break;
     case 2:  // an undefined pattern
       Duplicate(pattern, 0xFFFFFFFFu, 8);
+      PipeBarrier<PIPE_V>();
       GatherMask(dst, src, pattern[at], true, 32, {1, 1, 8, 0}, kept);
       break;
     case 3:
       CreateVecIndex(numbers, 0, 64);
+      PipeBarrier<PIPE_V>();
       Sort32(dst, src, index, 2);
+      PipeBarrier<PIPE_V>();
       Sort32(other, src[at], index, 1);
+      PipeBarrier<PIPE_V>();
       DataCopy(dst, other, 64);
       break;
     case 4:  // the indices alone are undefined
       Sort32(other, src, index, 1);
+      PipeBarrier<PIPE_V>();
       Extract(dst, pattern, other, 1);
+      PipeBarrier<PIPE_V>();
       if (at != 0) {
         DataCopy(dst, pattern.ReinterpretCast<float>(), 32);
       }
       break;
     case 5:
       CreateVecIndex(src, 0.0f, at == 0 ? 128 : 64);
+      PipeBarrier<PIPE_V>();
       Transpose(dst.ReinterpretCast<half>(), src[at].ReinterpretCast<half>());
       break;
     case 6: {
       CreateVecIndex(numbers, 0, 32);
+      PipeBarrier<PIPE_V>();
       Sort32(other, src, index, 1);
+      PipeBarrier<PIPE_V>();
       const uint16_t lengths[4] = {16, 16, 0, 0};
       MrgSort(dst, MrgSortSrcList<float>(other, other[at], other, other),
               MrgSort4Info(lengths, false, 3, 1));

@@ -118,6 +118,8 @@ def test_no_mark(runtime: Runtime, library: ctypes.CDLL) -> None:
     """Hardware hangs in IBWait; a workspace that is too small is found at once."""
     with pytest.raises(KernelError, match=r"\[deadlock\][\s\S]*IBWait waits for an IBSet"):
         runtime.launch(library.no_mark, [np.zeros(64, np.int32)], block_dim=4)
+    with pytest.raises(KernelError, match=r"\[block-event\][\s\S]*IBSet of block 4"):
+        runtime.launch(library.no_block, [np.zeros(64, np.int32)], block_dim=4)
     with pytest.raises(KernelError, match=r"\[gm-out-of-bounds\][\s\S]*gmWorkspace"):
         runtime.launch(library.no_mark, [np.zeros(8, np.int32)], block_dim=4)
 
