@@ -40,7 +40,7 @@ function(aclgrad_operator op)
     target_link_libraries(${kernel} PRIVATE aclgrad_options ascendcl)
     # Lines for the reports, which walk frame pointers to the call of an instruction; the instruction bodies live in
     # libascendcl.so, so -O1 costs no speed.
-    target_compile_options(${kernel} PRIVATE -O1 -g -fno-omit-frame-pointer -Wno-unused-parameter
+    target_compile_options(${kernel} PRIVATE -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wno-unused-parameter
                            -Wno-unknown-pragmas)
     set_target_properties(${kernel} PROPERTIES CXX_STANDARD 17 PREFIX "" OUTPUT_NAME ${ARG_OP_TYPE}_${dtypes}
       LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_impl/ai_core/tbe/kernel/${soc}/${op}

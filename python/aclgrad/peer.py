@@ -169,6 +169,7 @@ class Builder:
             self.optimise,
             *(["-g"] if self.debug else []),
             "-fno-omit-frame-pointer",
+            "-fno-optimize-sibling-calls",
             "-fPIC",
             "-w",
             "-ffp-contract=off",

@@ -53,9 +53,9 @@ class Host(Acl):
         self.message()
 
     def findings(self) -> list[Finding]:
-        """What was found since the test began."""
+        """The errors since the test began."""
         found: list[Finding] = json.loads(self.lib.aclsimFindings())
-        return found
+        return [finding for finding in found if finding["severity"] == "error"]
 
     def finding(self, kind: str, api: str) -> Finding:
         """The one finding so far; the list is empty afterwards."""

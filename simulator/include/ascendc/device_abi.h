@@ -189,6 +189,8 @@ ACLSIM_DEVICE_API int64_t BlockIdx();
 ACLSIM_DEVICE_API int64_t BlockNum();
 ACLSIM_DEVICE_API bool TilingKeyIs(uint64_t key);
 ACLSIM_DEVICE_API uint64_t TilingKey();
+// GET_TILING_DATA: a kernel's struct that is larger than the tiling data is a fault.
+ACLSIM_DEVICE_API void ReadTiling(void* dst, const void* tiling, uint64_t bytes);
 ACLSIM_DEVICE_API uint64_t UbCapacity();
 ACLSIM_DEVICE_API int64_t SystemCycle();
 

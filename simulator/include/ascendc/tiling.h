@@ -14,7 +14,7 @@
 #ifndef GET_TILING_DATA_WITH_STRUCT
 #define GET_TILING_DATA_WITH_STRUCT(structName, name, tilingArg) \
   structName name;                                               \
-  __builtin_memcpy(&name, tilingArg, sizeof(name))
+  aclsim::ReadTiling(&name, tilingArg, sizeof(name))
 #endif
 #ifndef GET_TILING_DATA
 #define GET_TILING_DATA(name, tilingArg) \
@@ -25,11 +25,11 @@
   const structName* name = reinterpret_cast<const structName*>(tilingArg)
 #endif
 #ifndef GET_TILING_DATA_MEMBER
-#define GET_TILING_DATA_MEMBER(structName, member, name, tilingArg)                            \
-  decltype(structName::member) name;                                                           \
-  __builtin_memcpy(&name,                                                                      \
-                   reinterpret_cast<const uint8_t*>(tilingArg) + offsetof(structName, member), \
-                   sizeof(name))
+#define GET_TILING_DATA_MEMBER(structName, member, name, tilingArg)                              \
+  decltype(structName::member) name;                                                             \
+  aclsim::ReadTiling(&name,                                                                      \
+                     reinterpret_cast<const uint8_t*>(tilingArg) + offsetof(structName, member), \
+                     sizeof(name))
 #endif
 
 // The core's number as a built-in name: an object, so that a kernel's own block_idx hides it.

@@ -3,6 +3,7 @@
 // hardware in a sound state; whether they order enough is the race check's business.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 
 #include "ascendc/types.h"
@@ -666,6 +667,13 @@ void SetMaskBits(uint64_t high, uint64_t low) {
 int64_t BlockIdx() { return Core::Current().index; }
 int64_t BlockNum() { return Core::Current().launch.blockDim; }
 uint64_t TilingKey() { return Core::Current().launch.tilingKey; }
+void ReadTiling(void* dst, const void* tiling, uint64_t bytes) {
+  Core& core = Core::Current();
+  core.instruction = "GET_TILING_DATA";
+  core.CheckGm(tiling, bytes, false, "the tiling struct");
+  std::memcpy(dst, tiling, bytes);
+}
+
 uint64_t UbCapacity() { return Core::Current().soc.ubBytes; }
 
 bool TilingKeyIs(uint64_t key) {

@@ -265,6 +265,14 @@ extern "C" __global__ void cast_pair(GM_ADDR) {
   Cast(s.buffer.Get<half>(), s.buffer.Get<bfloat16_t>(), RoundMode::CAST_RINT, 8);  // FAULT: cast-unsupported
 }
 
+extern "C" __global__ void tiling_struct_too_long(GM_ADDR gm) {
+  struct Tiling {
+    uint8_t fields[4104];
+  };
+  GET_TILING_DATA_WITH_STRUCT(Tiling, tiling, gm);  // FAULT: gm-out-of-bounds
+  (void)tiling;
+}
+
 extern "C" __global__ void cast_absent_on_310p(GM_ADDR) {  // SOC: Ascend310P3
   Scratch s;
   Cast(s.buffer.Get<half>(), s.buffer.Get<float>(), RoundMode::CAST_RINT, 8);  // FAULT: cast-unsupported
