@@ -18,10 +18,6 @@ constexpr bool kAbsent = false;
     static_assert(detail::kAbsent<Template..., Args...>, #Name " is not in this simulator yet"); \
   }
 // Instructions of the vector core.
-ACLSIM_ABSENT(AddReluCast)
-ACLSIM_ABSENT(SubReluCast)
-ACLSIM_ABSENT(MulCast)
-ACLSIM_ABSENT(AddDeqRelu)
 ACLSIM_ABSENT(CastDeq)
 ACLSIM_ABSENT(CastDequant)
 ACLSIM_ABSENT(BilinearInterpolation)

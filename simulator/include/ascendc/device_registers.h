@@ -32,6 +32,11 @@ ACLSIM_DEVICE_API void BlockWait(const void* gm, const Ub& ub, int32_t block, in
 enum class Turn : uint8_t { kInit, kWait, kPass };
 ACLSIM_DEVICE_API void BlockTurn(Turn turn, const void* gm, const Ub& ub);
 
+// --- conversions ----------------------------------------------------------------------------------------------------------
+// A binary instruction whose result is converted at once.
+enum class BinaryCast : uint8_t { kAddRelu, kSubRelu, kMul, kAddDeqRelu };
+ACLSIM_DEVICE_API void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
+                                     const VecCtl& ctl);
 // int4b_t, two to a byte: to half, or from it.
 ACLSIM_DEVICE_API void VecCastFromInt4(const Ub& dst, const Ub& src, Round round,
                                        const VecCtl& ctl);

@@ -59,6 +59,33 @@ inline void SetDeqScale(half scale) {
   aclsim::SetDequantScale(scale);
   ACLSIM_KEEP_FRAME();
 }
+// A binary instruction whose result is converted at once, rounded to the nearest and saturated.
+#define ACLSIM_BINARY_CAST(Name, op)                                                             \
+  template <typename T, typename U, bool isSetMask = true>                                       \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,   \
+            uint64_t mask, const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) {   \
+    aclsim::VecBinaryCast(                                                                       \
+        op, dst, src0, src1,                                                                     \
+        detail::Binary(aclsim::MaskCtl(isSetMask, mask, repeatTime), repeatParams));             \
+  }                                                                                              \
+  template <typename T, typename U, bool isSetMask = true>                                       \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,   \
+            uint64_t mask[], const uint8_t repeatTime, const BinaryRepeatParams& repeatParams) { \
+    aclsim::VecBinaryCast(                                                                       \
+        op, dst, src0, src1,                                                                     \
+        detail::Binary(aclsim::BitsCtl(isSetMask, mask, repeatTime), repeatParams));             \
+  }                                                                                              \
+  template <typename T, typename U>                                                              \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,   \
+            const uint32_t count) {                                                              \
+    aclsim::VecBinaryCast(op, dst, src0, src1, aclsim::CountCtl(count));                         \
+  }
+ACLSIM_BINARY_CAST(AddReluCast, aclsim::BinaryCast::kAddRelu)
+ACLSIM_BINARY_CAST(SubReluCast, aclsim::BinaryCast::kSubRelu)
+ACLSIM_BINARY_CAST(MulCast, aclsim::BinaryCast::kMul)
+ACLSIM_BINARY_CAST(AddDeqRelu, aclsim::BinaryCast::kAddDeqRelu)
+#undef ACLSIM_BINARY_CAST
+
 // What DataCopyPad fills with when isPad is false.
 template <typename T, TPosition pos = TPosition::MAX>
 void SetPadValue(T paddingValue) {

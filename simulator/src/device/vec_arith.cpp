@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise instructions: two sources, one source, one source and a scalar, conversions.
+#include "ascendc/device_registers.h"
 #include "device/vec.h"
 
 namespace aclsim {
@@ -225,6 +226,87 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
         return;
       }
       body(to, from, round, n);
+    });
+  });
+}
+
+namespace {
+
+constexpr const char* kBinaryCastNames[] = {"AddReluCast", "SubReluCast", "MulCast", "AddDeqRelu"};
+constexpr Op2 kBinaryCastSteps[] = {Op2::kAddRelu, Op2::kSubRelu, Op2::kMul, Op2::kAdd};
+
+bool Converts(BinaryCast op, DType from, DType to) {
+  switch (op) {
+    case BinaryCast::kMul:
+      return from == DType::kHalf && (to == DType::kInt8 || to == DType::kUint8);
+    case BinaryCast::kAddDeqRelu:
+      return from == DType::kInt32 && to == DType::kHalf;
+    default:
+      return (to == DType::kInt8 && (from == DType::kHalf || from == DType::kInt16)) ||
+             (to == DType::kHalf && from == DType::kFloat);
+  }
+}
+
+// The second step, from the type of the sources to that of the destination.
+void ConvertResult(DType from, DType to, const void* src, void* dst, float scale, size_t n) {
+  if (from == DType::kInt32) {
+    Dequantise(dst, src, scale, n);
+    auto* halves = static_cast<uint16_t*>(dst);
+    for (size_t i = 0; i < n; ++i) {
+      halves[i] = (halves[i] & 0x8000u) != 0 ? uint16_t{0} : halves[i];
+    }
+    return;
+  }
+  if (from == DType::kInt16) {
+    const auto* values = static_cast<const int16_t*>(src);
+    for (size_t i = 0; i < n; ++i) {
+      static_cast<int8_t*>(dst)[i] = static_cast<int8_t>(std::clamp<int>(values[i], -128, 127));
+    }
+    return;
+  }
+  Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)](dst, src, Round::kNone, n);
+}
+
+}  // namespace
+
+void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
+                   const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = kBinaryCastNames[static_cast<size_t>(op)];
+  const DType from = src0.dtype;
+  const DType to = dst.dtype;
+  if (!Converts(op, from, to)) {
+    UnsupportedDType(core, core.instruction, Converts(op, from, DType::kHalf) ? to : from);
+  }
+  if (op == BinaryCast::kAddDeqRelu) {
+    RequireScratch(core);
+  }
+  const auto step = Lanes().binary[static_cast<size_t>(kBinaryCastSteps[static_cast<size_t>(op)])]
+                                  [static_cast<size_t>(from)];
+  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(from));
+  if (lanes.Empty()) {
+    return;
+  }
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
+  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
+  CheckWalk(core, d, lanes);
+  CheckWalk(core, a, lanes);
+  CheckWalk(core, b, lanes);
+  CheckOverlap(core, lanes, d, a, false);
+  CheckOverlap(core, lanes, d, b, false);
+  const float scale = HalfToFloat(core.registers.deqScale);
+  const auto width = static_cast<size_t>(a.width);
+  IssueVector(core, lanes, {&d, &a, &b}, [=] {
+    RunLanes(lanes, d, &a, &b, false, [=](void* result, const void* x, const void* y, size_t n) {
+      alignas(64) uint8_t wide[kMaxLanes * sizeof(int32_t)];
+      for (size_t at = 0; at < n; at += kMaxLanes) {
+        const size_t count = std::min<size_t>(kMaxLanes, n - at);
+        step(wide, static_cast<const uint8_t*>(x) + at * width,
+             static_cast<const uint8_t*>(y) + at * width, count);
+        ConvertResult(from, to, wide, static_cast<uint8_t*>(result) + at * WidthOf(to), scale,
+                      count);
+      }
     });
   });
 }

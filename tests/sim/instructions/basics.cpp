@@ -302,3 +302,51 @@ extern "C" __global__ __aicore__ void reduce_names(GM_ADDR dstGm, GM_ADDR aGm, G
   }
   areas.Finish();
 }
+
+// op 0: AddReluCast, 1: SubReluCast, 2: MulCast, 3: AddDeqRelu by the scale.
+extern "C" __global__ __aicore__ void binary_cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                  GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  const BinaryRepeatParams params(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]),
+                                  static_cast<uint8_t>(c.blk[2]), static_cast<uint8_t>(c.rep[0]),
+                                  static_cast<uint8_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
+  uint64_t bits[2] = {c.mask[0], c.mask[1]};
+  const auto repeat = static_cast<uint8_t>(c.repeat);
+  const auto count = static_cast<uint32_t>(c.count);
+  SetDeqScale(ScalarOf<half>(c));
+  const auto run = [&](auto to, auto from) {
+    using T = decltype(to);
+    using U = decltype(from);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    const LocalTensor<U> a = areas.Area<U>(1);
+    const LocalTensor<U> b = areas.Area<U>(2);
+    const auto call = [&](auto instruction) {
+      if (c.form == kCount) {
+        instruction(count);
+      } else if (c.form == kBits) {
+        instruction(bits, repeat, params);
+      } else {
+        instruction(c.mask[0], repeat, params);
+      }
+    };
+    switch (c.op) {
+      case 0:
+        return call([&](auto... how) { AddReluCast(dst, a, b, how...); });
+      case 1:
+        return call([&](auto... how) { SubReluCast(dst, a, b, how...); });
+      case 2:
+        return call([&](auto... how) { MulCast(dst, a, b, how...); });
+      default:
+        return call([&](auto... how) { AddDeqRelu(dst, a, b, how...); });
+    }
+  };
+  if (c.dtype == 1) {
+    c.srcDtype == 0 ? run(half(), float()) : run(half(), int32_t());
+  } else if (c.dtype == 4) {
+    run(uint8_t(), half());
+  } else {
+    c.srcDtype == 1 ? run(int8_t(), half()) : run(int8_t(), int16_t());
+  }
+  areas.Finish();
+}

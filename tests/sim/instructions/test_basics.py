@@ -12,6 +12,7 @@ import pytest
 from instructions.bench import (
     AREA,
     BITS,
+    COUNT,
     COUNTER_MASK,
     DTYPES,
     FLOAT,
@@ -20,6 +21,7 @@ from instructions.bench import (
     INT16,
     INT32,
     MASK,
+    UINT8,
     UINT16,
     Array,
     Bench,
@@ -333,3 +335,54 @@ def test_reduce_names(bench: Bench) -> None:
     for op, answer in enumerate(answers):
         got = bench.run("basics:reduce_names", Call(op=op), area(np.zeros(1)), area(source))
         assert (got.view(np.float32)[: answer.size] == answer).all()
+
+
+def two_steps(op: int, a: Array, b: Array, dtype: int, src_dtype: int, scale: float) -> Array:
+    """The instruction in the type of its sources, then the conversion."""
+    kind, source = np.dtype(DTYPES[dtype]), np.dtype(DTYPES[src_dtype])
+    with np.errstate(all="ignore"):
+        if op == 3:
+            total = (a + b).astype(np.float32) * np.float32(2.0**-17) * np.float32(scale)
+            halves = (total * np.float32(2.0**17)).astype(np.float16)
+            return np.where(np.signbit(halves), np.float16(0), halves)
+        if src_dtype == INT16:
+            whole = (a + b, a - b)[op]
+            return np.clip(whole, 0, 127).astype(kind)
+        x, y = a.astype(np.float32), b.astype(np.float32)
+        wide = (x + y, x - y, x * y)[op]
+        wide = wide if op == 2 else np.where(np.isnan(wide), wide, np.maximum(wide, 0))
+        result = wide.astype(source)
+        if dtype == HALF:
+            return result.astype(kind)
+        info = np.iinfo(kind)
+        nearest = np.nan_to_num(np.rint(result.astype(np.float64)), nan=0.0)
+        return np.clip(nearest, info.min, info.max).astype(kind)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "src_dtype"),
+    [
+        *((op, *pair) for op in (0, 1) for pair in ((INT8, HALF), (INT8, INT16), (HALF, FLOAT))),
+        (2, INT8, HALF),
+        (2, UINT8, HALF),
+        (3, HALF, INT32),
+    ],
+)
+def test_binary_cast(bench: Bench, op: int, dtype: int, src_dtype: int) -> None:
+    """Every form; masks and strides count by the sources, which are wider."""
+    dst, a, b = source_of(dtype, 1), source_of(src_dtype, 2), source_of(src_dtype, 3)
+    width, source_width = width_of(dtype), width_of(src_dtype)
+    scale = np.float16(0.37)
+    for form in (COUNT, MASK, BITS):
+        for rep in ((8, 8, 8), (5, 9, 8)):
+            call = Call(op=op, dtype=dtype, src_dtype=src_dtype, rep=rep)
+            call = with_form(call, form, 256 // source_width)
+            call = replace(call, scalar=scale, scalar_dtype=np.float16)
+            want = dst.copy()
+            to, i, j = (
+                flat(walk(call, slot, width if slot == 0 else source_width, source_width))
+                for slot in range(3)
+            )
+            want[to] = two_steps(op, a[i], b[j], dtype, src_dtype, float(scale))
+            got = bench.run("basics:binary_cast", call, area(dst), area(a), area(b))
+            same_bits(got, want.view(np.uint8), dtype)

@@ -119,7 +119,7 @@ def test_first_core_reports(runtime: Runtime, library: ctypes.CDLL) -> None:
     list(
         enumerate(
             [
-                "AddReluCast is not in this simulator yet",
+                "CastDequant is not in this simulator yet",
                 "MrgSort4 is not in this simulator yet",
                 "<false> waits for cube cores",
                 "PipeBarrier<PIPE_S> does not exist",
