@@ -31,4 +31,4 @@ static_assert(sizeof(LogSoftMaxTiling) == 64, "the layout of the host's struct")
 namespace AscendC::tiling {
 using ::LogSoftMaxTiling;
 using ::SoftMaxTiling;
-}
+}  // namespace AscendC::tiling

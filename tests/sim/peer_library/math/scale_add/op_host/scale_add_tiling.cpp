@@ -10,8 +10,7 @@ namespace optiling {
 
 static ge::graphStatus ScaleAddTiling(gert::TilingContext* context) {
   auto platform = platform_ascendc::PlatformAscendC(context->GetPlatformInfo());
-  OP_CHECK_IF(platform.GetCoreNumAiv() == 0, OP_LOGE(context, "no cores"),
-              return ge::GRAPH_FAILED);
+  OP_CHECK_IF(platform.GetCoreNumAiv() == 0, OP_LOGE(context, "no cores"), return ge::GRAPH_FAILED);
   const float* scale = context->GetAttrs()->GetFloat(0);
   const int64_t* repeat = context->GetAttrs()->GetInt(1);
   OP_CHECK_NULL_WITH_CONTEXT(context, scale);
