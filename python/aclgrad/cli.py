@@ -541,7 +541,9 @@ def run_command(
             raise typer.Exit(1)
         return
     if output is None:
-        raise ValueError("--output is missing: a file for the result. Next: add -o out.npy")
+        raise typer.BadParameter(
+            "is missing: a file for the result. Next: add -o out.npy", param_hint="--output"
+        )
     spec = find(op)
     inputs = user_data.load_inputs(spec, files, dtypes.parse(dtype) if dtype else None)
     attrs = user_data.parse_attrs(spec, attr or [], dim)

@@ -4,6 +4,25 @@
 
 using namespace AscendC;
 
+// 1024 halves in the far half of a buffer become floats that fill it.
+extern "C" __global__ __aicore__ void widen_behind(GM_ADDR dstGm, GM_ADDR srcGm) {
+  constexpr uint32_t kCount = 1024;
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, kCount * sizeof(float));
+  const LocalTensor<float> wide = buffer.Get<float>();
+  const LocalTensor<half> narrow = buffer.Get<half>()[kCount];
+  GlobalTensor<half> src;
+  src.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(srcGm));
+  GlobalTensor<float> dst;
+  dst.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(dstGm));
+  DataCopy(narrow, src, kCount);
+  PipeBarrier<PIPE_ALL>();
+  Cast(wide, narrow, RoundMode::CAST_NONE, kCount);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(dst, wide, kCount);
+}
+
 // Lanes of src0 where src0 < src1 by the comparison register, else of src1; the register goes to extra[0] bytes of dst.
 // op 1: the bits are those at the start of src1's area, which the register holds before.
 extern "C" __global__ __aicore__ void select_register(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,

@@ -44,6 +44,14 @@ def source_of(dtype: int, seed: int) -> Array:
     return random_values(np.random.default_rng(seed), dtype, AREA // width_of(dtype))
 
 
+def test_widening_from_the_far_half(bench: Bench) -> None:
+    """Public kernels widen in place like this: no repeat writes what a later one reads."""
+    halves = random_values(np.random.default_rng(5), HALF, 1024)
+    kernel = bench.libraries["basics"].widen_behind
+    out, *_ = bench.runtime.launch(kernel, [np.zeros(1024, np.float32), halves])
+    same_bits(out, halves.astype(np.float32), FLOAT)
+
+
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
 def test_comparison_register(bench: Bench, dtype: int) -> None:
     """Compare without a destination, Select without a mask; every repeat takes the same bits."""
