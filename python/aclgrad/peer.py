@@ -167,7 +167,7 @@ class Builder:
             self.compiler,
             "-std=c++17",
             self.optimise,
-            *(["-g"] if self.debug else []),
+            *(["-gdwarf-4"] if self.debug else []),
             "-fno-omit-frame-pointer",
             "-fno-optimize-sibling-calls",
             "-fPIC",
