@@ -178,7 +178,7 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
   }
 }
 
-void UndefinedObserver::Copy(Core& core, const Record& record) {
+void UndefinedObserver::Copy(const Record& record) {
   const Access& ub = record.access[0];
   const Access& gm = record.access[1];
   const bool in = ub.use == Use::kWrite;
@@ -224,7 +224,6 @@ void UndefinedObserver::Copy(Core& core, const Record& record) {
     }
     stores_.push_back({address, address + gm.bytes, record.site, origin});
   }
-  (void)core;
 }
 
 Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
@@ -317,7 +316,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
     return;
   }
   if (record.flow == Flow::kCopy) {
-    Copy(core, record);
+    Copy(record);
     return;
   }
   bool defined = true;

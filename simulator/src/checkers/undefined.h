@@ -37,7 +37,7 @@ class UndefinedObserver : public Observer {
 
   bool Defined(const Access& access) const;
   void Mark(const Access& access, uint8_t value, uint32_t origin);
-  void Copy(Core& core, const Record& record);
+  void Copy(const Record& record);
   void Lanes(const Record& record, const Access& dst, uint32_t origin);
   void Repeats(const Record& record, const Access& dst, uint32_t origin);
   void Scalar(Core& core, const Record& record);

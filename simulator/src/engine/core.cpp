@@ -323,9 +323,9 @@ Place Core::PlaceOf(const char* name, Pipe pipe, uint32_t site, const char* note
 
 void Core::ThrowAt(const char* kind, uint32_t site, Pipe pipe, const char* name, std::string detail,
                    std::string advice, const std::vector<uint32_t>& related) {
-  (void)pipe;
   instruction = name;
-  KernelFault fault{kind, std::move(detail), std::move(advice), sites.Stack(site), {}};
+  KernelFault fault{kind, std::move(detail), std::move(advice), sites.Stack(site),
+                    {},   PipeName(pipe)};
   for (const uint32_t other : related) {
     fault.related.push_back(sites.Stack(other));
   }

@@ -106,7 +106,7 @@ std::vector<void*> CaptureStack() {
 }
 
 void ThrowFault(std::string kind, std::string detail, std::string advice) {
-  throw KernelFault{std::move(kind), std::move(detail), std::move(advice), CaptureStack(), {}};
+  throw KernelFault{std::move(kind), std::move(detail), std::move(advice), CaptureStack(), {}, ""};
 }
 
 SourceLine FindKernelLine(const std::vector<void*>& stack) {

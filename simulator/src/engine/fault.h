@@ -14,6 +14,7 @@ struct KernelFault {
   std::string advice;  // what hardware would do and how to mend it
   std::vector<void*> stack;
   std::vector<std::vector<void*>> related;  // the other ends, if any
+  const char* pipe = "";                    // where it is known
 };
 
 std::string Format(const char* fmt, ...) __attribute__((format(printf, 1, 2)));

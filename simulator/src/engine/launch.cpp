@@ -63,6 +63,7 @@ Finding ToFinding(const KernelFault& fault, const Core& core) {
   finding.core = core.index;
   finding.blockDim = core.launch.blockDim;
   finding.at.instruction = core.instruction;
+  finding.at.pipe = fault.pipe;
   finding.at.line =
       FindKernelLine(core.runningSite != 0 ? core.sites.Stack(core.runningSite) : fault.stack);
   for (const std::vector<void*>& stack : fault.related) {

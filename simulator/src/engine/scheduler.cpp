@@ -56,10 +56,6 @@ Scheduler::FlagState& Scheduler::Flag(uint32_t flag) {
   return flags_[flag];
 }
 
-uint32_t Scheduler::SetSite(uint32_t flag) const {
-  return flag < flags_.size() ? flags_[flag].setSite : 0;
-}
-
 void Scheduler::Enqueue(Pipe pipe, Task&& task) {
   std::deque<Task>& queue = queues_[Index(pipe)];
   queue.push_back(std::move(task));

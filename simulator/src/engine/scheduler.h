@@ -21,7 +21,6 @@ class Scheduler {
 
   // False: run the body at once.
   bool Defers(Pipe pipe) const { return chaos_ || !queues_[Index(pipe)].empty(); }
-  bool Chaos() const { return chaos_; }
   void Push(Record&& record, std::function<void()> body);
 
   // A SetFlag reached by pipe `from`, a WaitFlag that holds up pipe `to`. flag: any number that pairs them.
@@ -41,8 +40,6 @@ class Scheduler {
 
   // A flag that will not be used again: its buffer is gone.
   void Forget(uint32_t flag) { Flag(flag) = {}; }
-  // Where a flag was last set or waited for: call sites, 0 when never.
-  uint32_t SetSite(uint32_t flag) const;
 
  private:
   enum class TaskKind : uint8_t { kBody, kSet, kWait, kBarrier, kCall };
