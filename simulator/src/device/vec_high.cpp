@@ -3,6 +3,7 @@
 // instructions they take.
 #include <array>
 
+#include "device/high.h"
 #include "device/vec.h"
 
 namespace aclsim {
@@ -43,30 +44,6 @@ void SpoilWork(const Ub& work, uint32_t bytes) {
 
 bool Overlaps(const Ub& a, int64_t aBytes, const Ub& b, int64_t bBytes) {
   return a.addr < b.addr + bBytes && b.addr < a.addr + aBytes;
-}
-
-template <typename Body>
-void IssueHigh(Core& core, Flow flow, DType dtype, std::initializer_list<Access> accesses,
-               Body&& body) {
-  core.Issue(
-      Pipe::kVector,
-      [&](Record& record) {
-        record.flow = flow;
-        record.dtype = dtype;
-        for (const Access& access : accesses) {
-          if (access.bytes != 0) {
-            record.Add(access);
-          }
-        }
-      },
-      std::forward<Body>(body));
-}
-
-// The first `used` bytes of every row of a matrix in UB, one repeat per row.
-Access RowsAccess(const Core& core, Use use, const Ub& operand, int64_t rows, int64_t used,
-                  int64_t rowBytes) {
-  return BlockAccess(false, use, core.UbOffset(operand.addr), static_cast<uint64_t>(used),
-                     static_cast<uint64_t>(rows), static_cast<uint64_t>(rowBytes), operand.buf);
 }
 
 }  // namespace
@@ -183,41 +160,41 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
   }
   // What pads a row takes no part in its sum; its own lanes are nobody's result.
   const int64_t summed = int64_t{ctl.sumColumns} * width;
-  IssueHigh(core, Flow::kRepeats, dst.dtype,
-            {UbAccess(core, Use::kSpoil, work, ctl.workBytes),
-             RowsAccess(core, Use::kWrite, dst, rows, dstBytes / rows, dstBytes / rows),
-             RowsAccess(core, Use::kRead, grad, rows, summed, columns * width),
-             RowsAccess(core, Use::kRead, src, rows, summed, columns * width)},
-            [=] {
-              for (int64_t r = 0; r < rows; ++r) {
-                const uint8_t* g = grad.addr + r * columns * width;
-                const uint8_t* y = src.addr + r * columns * width;
-                float sum = 0;
-                for (int64_t begin = 0; begin < ctl.sumColumns; begin += 64) {
-                  float products[64];
-                  const int64_t n = std::min<int64_t>(64, ctl.sumColumns - begin);
-                  for (int64_t i = 0; i < n; ++i) {
-                    products[i] = LoadLane(dst.dtype, g + (begin + i) * width) *
-                                  LoadLane(dst.dtype, y + (begin + i) * width);
-                  }
-                  float partial;
-                  Lanes().treeSumFloat(products, static_cast<size_t>(n), 64, 1, &partial);
-                  sum = begin == 0 ? partial : sum + partial;
-                }
-                if (ctl.front) {
-                  for (int64_t i = 0; i < kBlock / width; ++i) {
-                    StoreLane(dst.dtype, dst.addr + r * kBlock + i * width, sum);
-                  }
-                  continue;
-                }
-                for (int64_t i = 0; i < columns; ++i) {
-                  const float value = (LoadLane(dst.dtype, g + i * width) - sum) *
-                                      LoadLane(dst.dtype, y + i * width);
-                  StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
-                }
-              }
-              SpoilWork(work, ctl.workBytes);
-            });
+  IssueHighLevel(core, Flow::kRepeats, dst.dtype,
+                 {UbAccess(core, Use::kSpoil, work, ctl.workBytes),
+                  HighRows(core, Use::kWrite, dst, rows, dstBytes / rows, dstBytes / rows),
+                  HighRows(core, Use::kRead, grad, rows, summed, columns * width),
+                  HighRows(core, Use::kRead, src, rows, summed, columns * width)},
+                 [=] {
+                   for (int64_t r = 0; r < rows; ++r) {
+                     const uint8_t* g = grad.addr + r * columns * width;
+                     const uint8_t* y = src.addr + r * columns * width;
+                     float sum = 0;
+                     for (int64_t begin = 0; begin < ctl.sumColumns; begin += 64) {
+                       float products[64];
+                       const int64_t n = std::min<int64_t>(64, ctl.sumColumns - begin);
+                       for (int64_t i = 0; i < n; ++i) {
+                         products[i] = LoadLane(dst.dtype, g + (begin + i) * width) *
+                                       LoadLane(dst.dtype, y + (begin + i) * width);
+                       }
+                       float partial;
+                       Lanes().treeSumFloat(products, static_cast<size_t>(n), 64, 1, &partial);
+                       sum = begin == 0 ? partial : sum + partial;
+                     }
+                     if (ctl.front) {
+                       for (int64_t i = 0; i < kBlock / width; ++i) {
+                         StoreLane(dst.dtype, dst.addr + r * kBlock + i * width, sum);
+                       }
+                       continue;
+                     }
+                     for (int64_t i = 0; i < columns; ++i) {
+                       const float value = (LoadLane(dst.dtype, g + i * width) - sum) *
+                                           LoadLane(dst.dtype, y + i * width);
+                       StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
+                     }
+                   }
+                   SpoilWork(work, ctl.workBytes);
+                 });
 }
 
 }  // namespace aclsim
