@@ -55,6 +55,27 @@ ACLSIM_API int32_t aclsimLaunchKernel(const char* name, const void* entry, uint3
                                       uint64_t tilingKey, void* const* args,
                                       const uint64_t* argBytes, size_t argCount, void* stream);
 
+// The same for a kernel that this process holds itself, with whatever parameters it has; aclsim/launch.h makes the call for a
+// function, an instance of a template or a lambda. body runs on every core; pointers are args as this launch has them, so that
+// body gives those to the kernel in place of the ones it was made with. The kernel may touch all of the allocation that each
+// points into; null stands for an argument that is no pointer. entry says where the kernel's code is, for reports. release(context) is called once, after the launch or when it
+// is refused.
+typedef void (*aclsimKernelBody)(void* context, void* const* pointers);
+ACLSIM_API int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimKernelBody body,
+                                    void* context, void (*release)(void* context),
+                                    uint32_t blockDim, uint64_t tilingKey, void* const* args,
+                                    size_t argCount, void* stream);
+
+// The CPU twin of tikicpulib.h: GM that the host reads and writes too, zero at first, and launches that are over when the call
+// returns. Needs neither aclInit nor a device. args are addresses of such memory; argNames are the program's words for them,
+// separated by commas. The kernel may touch the blocks that args point into and those whose addresses stand in there, as in a
+// tensor list. Findings are printed. Returns 0, or 507035 when there was an error among them.
+ACLSIM_API void* aclsimGmAlloc(size_t size);
+ACLSIM_API void aclsimGmFree(void* memory);
+ACLSIM_API int32_t aclsimRunBody(const char* name, const void* entry, aclsimKernelBody body,
+                                 void* context, uint32_t blockDim, uint64_t tilingKey,
+                                 void* const* args, size_t argCount, const char* argNames);
+
 // libregister.so: JSON of what the operator libraries that this process has loaded itself registered:
 // {"ops": [{"type", "tiling", "inferShape", "defined", "socs", "attrs", "inputs", "outputs", "config" or "why"}],
 // "tilingData": [{"op", "data": {"class", "bytes", "fields"}}]}. soc is a short name, "ascend910b". The string lives until the

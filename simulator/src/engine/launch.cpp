@@ -50,10 +50,18 @@ uint8_t* ThreadUb(uint64_t bytes) {
 }
 
 template <size_t... I>
-void CallKernel(const void* entry, const std::vector<uint8_t*>& args, std::index_sequence<I...>) {
+void CallEntry(const void* entry, const std::vector<uint8_t*>& args, std::index_sequence<I...>) {
   // The C calling conventions of our hosts let a function ignore arguments that it does not declare.
   using Kernel = void (*)(decltype(static_cast<void>(I), static_cast<uint8_t*>(nullptr))...);
   reinterpret_cast<Kernel>(const_cast<void*>(entry))((I < args.size() ? args[I] : nullptr)...);
+}
+
+void CallKernel(const KernelLaunch& launch) {
+  if (launch.body) {
+    launch.body(launch.args);
+  } else {
+    CallEntry(launch.entry, launch.args, std::make_index_sequence<kMaxKernelArgs>());
+  }
 }
 
 Finding ToFinding(const KernelFault& fault, const Core& core) {
@@ -105,7 +113,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     result.status = kVectorCoreException;
     result.message = std::move(message);
   };
-  if (launch.entry == nullptr || launch.soc == nullptr || launch.args.size() > kMaxKernelArgs) {
+  const bool tooMany = !launch.body && launch.args.size() > kMaxKernelArgs;
+  if (launch.entry == nullptr || launch.soc == nullptr || tooMany) {
     refuse(Format("launch of %s refused: %zu arguments, at most %zu; entry %p",
                   launch.opType.c_str(), launch.args.size(), kMaxKernelArgs, launch.entry));
     return result;
@@ -128,7 +137,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       Core::SetCurrent(&core);
       bool failed = true;
       try {
-        CallKernel(launch.entry, launch.args, std::make_index_sequence<kMaxKernelArgs>());
+        CallKernel(launch);
         CheckKernelEnd(core);
         core.End();
         failed = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,10 @@ struct GmRegion {
 struct KernelLaunch {
   std::string opType;           // "SoftmaxGrad", for messages
   const void* entry = nullptr;  // extern "C" __global__ function of the kernel library
-  std::vector<uint8_t*> args;   // backing addresses in order: inputs, outputs, workspace, tiling
+  // Calls the kernel with args, in place of entry: a kernel of this process, whatever its parameters are. entry then only says
+  // where its code is.
+  std::function<void(const std::vector<uint8_t*>& args)> body;
+  std::vector<uint8_t*> args;  // backing addresses in order: inputs, outputs, workspace, tiling
   std::vector<GmRegion> regions;
   uint32_t blockDim = 1;
   uint64_t tilingKey = 0;

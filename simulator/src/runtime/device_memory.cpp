@@ -334,7 +334,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, con
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     used_ += bytes;
-    const Block block = {start, bytes, ++count_, caller, checked};
+    const Block block = {start, bytes, ++count_, caller, checked, BackingOf(start)};
     live_[start] = block;
     if (checked) {
       UndefineLocked(start, bytes);

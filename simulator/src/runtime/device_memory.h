@@ -29,6 +29,7 @@ class DeviceMemory {
     uint64_t number = 0;           // n-th allocation of the process
     const void* caller = nullptr;  // where the program asked for it
     bool guarded = false;
+    uint8_t* contents = nullptr;  // the block's bytes
   };
   // Changed bytes outside a block, counted from its start: all of [begin, end) lie before or behind
   // it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclsimLaunchKernel: a launch without an operator package.
+// aclsimLaunchKernel, aclsimLaunchBody: launches without an operator package.
 #include <dlfcn.h>
 
 #include "aclsim/aclsim.h"
@@ -14,7 +14,20 @@ constexpr uint32_t kMaxBlockDim = 65535;
 struct Argument {
   const void* pointer = nullptr;
   uint64_t bytes = 0;
+  bool wholeBlock = false;  // the kernel may also go back from pointer
 };
+
+// What the kernel may touch through an argument, by device address.
+DeviceUse UseOf(const Argument& argument, size_t index) {
+  DeviceUse use = {argument.pointer, argument.bytes, true, false,
+                   "argument " + std::to_string(index)};
+  if (argument.wholeBlock) {
+    const DeviceMemory::Block block = Global().device.Find(argument.pointer);
+    use.start = reinterpret_cast<const void*>(block.start);
+    use.bytes = block.bytes;
+  }
+  return use;
+}
 
 // Translates the arguments; false with the reason.
 bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std::string* why,
@@ -31,10 +44,11 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
         }
         return false;
       }
-      if (argument.bytes != 0) {
+      const DeviceUse use = UseOf(argument, i);
+      if (use.bytes != 0) {
         // Nothing says which arguments the kernel writes.
         launch->regions.push_back(
-            {RegionKind::kOutput, bytes, argument.bytes, "argument " + std::to_string(i)});
+            {RegionKind::kOutput, ToBacking(use.start, use.bytes, why), use.bytes, use.name});
       }
     }
     launch->args.push_back(bytes);
@@ -42,15 +56,13 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
   return true;
 }
 
-int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,
-                     uint64_t tilingKey, void* const* args, const uint64_t* argBytes,
-                     size_t argCount, void* stream) {
+int32_t CheckCall(const Api& api, const char* name, const void* entry, uint32_t blockDim,
+                  void* const* args, size_t argCount) {
   ACLSIM_RETURN_IF_ERROR(api.Ready());
   ACLSIM_RETURN_IF_ERROR(api.NotNull(name, "name"));
   ACLSIM_RETURN_IF_ERROR(api.NotNull(entry, "entry"));
   if (argCount > 0) {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(args, "args"));
-    ACLSIM_RETURN_IF_ERROR(api.NotNull(argBytes, "argBytes"));
   }
   Dl_info library = {};
   if (dladdr(entry, &library) == 0) {
@@ -61,16 +73,12 @@ int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32
     return api.Fail(ACL_ERROR_INVALID_PARAM, "blockDim of kernel %s is %u, want 1 to %u", name,
                     blockDim, kMaxBlockDim);
   }
-  KernelLaunch launch;
-  launch.opType = name;
-  launch.entry = entry;
-  launch.blockDim = blockDim;
-  launch.tilingKey = tilingKey;
+  return 0;
+}
+
+int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>& arguments,
+                void* stream) {
   launch.soc = &CurrentSoc();
-  std::vector<Argument> arguments;
-  for (size_t i = 0; i < argCount; ++i) {
-    arguments.push_back({args[i], argBytes[i]});
-  }
   std::string why;
   KernelLaunch probe = launch;
   const void* bad = nullptr;
@@ -79,11 +87,13 @@ int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32
                       "pass live device memory, with as many bytes as it has from there");
   }
   std::vector<DeviceUse> uses;
-  for (size_t i = 0; i < argCount; ++i) {
-    if (argBytes[i] != 0) {
-      uses.push_back({args[i], argBytes[i], true, false, "argument " + std::to_string(i)});
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    DeviceUse use = UseOf(arguments[i], i);
+    if (use.bytes != 0) {
+      uses.push_back(std::move(use));
     }
   }
+  const std::string name = launch.opType;
   // Translated again when its turn comes: a block may have been freed by then.
   return EnqueueTask(
       stream,
@@ -98,14 +108,72 @@ int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32
       uses, name);
 }
 
+int32_t LaunchKernel(const Api& api, const char* name, const void* entry, uint32_t blockDim,
+                     uint64_t tilingKey, void* const* args, const uint64_t* argBytes,
+                     size_t argCount, void* stream) {
+  ACLSIM_RETURN_IF_ERROR(CheckCall(api, name, entry, blockDim, args, argCount));
+  if (argCount > 0) {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(argBytes, "argBytes"));
+  }
+  KernelLaunch launch;
+  launch.opType = name;
+  launch.entry = entry;
+  launch.blockDim = blockDim;
+  launch.tilingKey = tilingKey;
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < argCount; ++i) {
+    arguments.push_back({args[i], argBytes[i]});
+  }
+  return Enqueue(api, std::move(launch), arguments, stream);
+}
+
+int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKernelBody body,
+                   const std::shared_ptr<void>& context, uint32_t blockDim, uint64_t tilingKey,
+                   void* const* args, size_t argCount, void* stream) {
+  ACLSIM_RETURN_IF_ERROR(CheckCall(api, name, entry, blockDim, args, argCount));
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(reinterpret_cast<const void*>(body), "body"));
+  KernelLaunch launch;
+  launch.opType = name;
+  launch.entry = entry;
+  launch.body = [body, context](const std::vector<uint8_t*>& pointers) {
+    const std::vector<void*> own(pointers.begin(), pointers.end());
+    body(context.get(), own.data());
+  };
+  launch.blockDim = blockDim;
+  launch.tilingKey = tilingKey;
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < argCount; ++i) {
+    arguments.push_back({args[i], 0, args[i] != nullptr});
+  }
+  return Enqueue(api, std::move(launch), arguments, stream);
+}
+
 }  // namespace
 }  // namespace aclsim
 
-extern "C" int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim,
-                                      uint64_t tilingKey, void* const* args,
-                                      const uint64_t* argBytes, size_t argCount, void* stream) {
+extern "C" {
+
+int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim,
+                           uint64_t tilingKey, void* const* args, const uint64_t* argBytes,
+                           size_t argCount, void* stream) {
   return aclsim::Enter(__func__, [&](const aclsim::Api& api) {
     return aclsim::LaunchKernel(api, name, entry, blockDim, tilingKey, args, argBytes, argCount,
                                 stream);
   });
 }
+
+int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimKernelBody body, void* context,
+                         void (*release)(void* context), uint32_t blockDim, uint64_t tilingKey,
+                         void* const* args, size_t argCount, void* stream) {
+  return aclsim::Enter(__func__, [&](const aclsim::Api& api) {
+    const std::shared_ptr<void> owned(context, [release](void* made) {
+      if (release != nullptr) {
+        release(made);
+      }
+    });
+    return aclsim::LaunchBody(api, name, entry, body, owned, blockDim, tilingKey, args, argCount,
+                              stream);
+  });
+}
+
+}  // extern "C"

@@ -188,7 +188,7 @@ bool RuntimeReady() {
   return state.ready;
 }
 
-int32_t InitialiseLocked(const Api& api, State& state) {
+int32_t PrepareLocked(const Api& api, State& state) {
   std::string why;
   int32_t error = ApplyEnvironment(&why);
   if (error == 0) {
@@ -202,6 +202,11 @@ int32_t InitialiseLocked(const Api& api, State& state) {
   InstallFaultHandler();
   static std::once_flag once;
   std::call_once(once, [] { std::atexit(OnExit); });
+  return 0;
+}
+
+int32_t InitialiseLocked(const Api& api, State& state) {
+  ACLSIM_RETURN_IF_ERROR(PrepareLocked(api, state));
   state.ready = true;
   state.finalized = false;
   return 0;

@@ -77,8 +77,9 @@ uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t
 // Destroys every stream of the context and forgets the context. Waits for their work.
 void RemoveContext(uint64_t contextId);
 
-// aclInit without the counting: environment, address ranges, fault and exit handlers. state.mutex
-// is held.
+// Environment, address ranges, fault and exit handlers. state.mutex is held.
+int32_t PrepareLocked(const Api& api, State& state);
+// aclInit without the counting: the same, and acl* calls are allowed from here on.
 int32_t InitialiseLocked(const Api& api, State& state);
 
 }  // namespace aclsim

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches a kernel of this very program: a function, an instance of a template or a lambda, with whatever parameters it has.
+#ifndef ACLSIM_LAUNCH_H_
+#define ACLSIM_LAUNCH_H_
+
+#include <array>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "aclsim/aclsim.h"
+
+namespace aclsim {
+
+// A kernel and the arguments of one launch. Those that are pointers are device memory, which every launch has at addresses of
+// its own.
+template <typename Kernel, typename... Args>
+class BoundKernel {
+ public:
+  BoundKernel(Kernel kernel, Args... args) : kernel_(kernel), args_(args...) {}
+
+  // One per argument, null for those that are no pointers.
+  std::array<void*, sizeof...(Args)> Pointers() const {
+    return std::apply(
+        [](const auto&... arg) { return std::array<void*, sizeof...(Args)>{Pointer(arg)...}; },
+        args_);
+  }
+
+  // Where the kernel's code is.
+  const void* Entry() const {
+    if constexpr (std::is_pointer_v<Kernel>) {
+      return reinterpret_cast<const void*>(kernel_);
+    } else {
+      return reinterpret_cast<const void*>(&BoundKernel::Run);
+    }
+  }
+
+  static void Run(void* bound, void* const* pointers) {
+    static_cast<const BoundKernel*>(bound)->Call(pointers, std::index_sequence_for<Args...>());
+  }
+  static void Release(void* bound) { delete static_cast<BoundKernel*>(bound); }
+
+ private:
+  template <typename T>
+  static void* Pointer(const T& value) {
+    if constexpr (std::is_pointer_v<T>) {
+      return const_cast<void*>(static_cast<const volatile void*>(value));
+    } else {
+      return nullptr;
+    }
+  }
+  template <size_t I>
+  auto Argument(void* const* pointers) const {
+    using T = std::tuple_element_t<I, std::tuple<Args...>>;
+    if constexpr (std::is_pointer_v<T>) {
+      return static_cast<T>(pointers[I]);
+    } else {
+      return std::get<I>(args_);
+    }
+  }
+  template <size_t... I>
+  void Call([[maybe_unused]] void* const* pointers, std::index_sequence<I...>) const {
+    kernel_(Argument<I>(pointers)...);
+  }
+
+  Kernel kernel_;
+  std::tuple<Args...> args_;
+};
+
+// Launches kernel(args...) on a stream of the current device. Like every launch it is asynchronous; 0, or the aclError that
+// refuses it.
+template <typename Kernel, typename... Args>
+int32_t LaunchOnStream(const char* name, uint32_t blockDim, void* stream, uint64_t tilingKey,
+                       Kernel kernel, Args... args) {
+  using Bound = BoundKernel<Kernel, Args...>;
+  auto bound = std::make_unique<Bound>(kernel, args...);
+  const auto pointers = bound->Pointers();
+  const void* entry = bound->Entry();
+  return aclsimLaunchBody(name, entry, &Bound::Run, bound.release(), &Bound::Release, blockDim,
+                          tilingKey, pointers.data(), pointers.size(), stream);
+}
+
+// Runs kernel(args...) on memory of aclsimGmAlloc; over when the call returns. argNames: the program's words for args.
+template <typename Kernel, typename... Args>
+int32_t RunHere(const char* name, uint32_t blockDim, uint64_t tilingKey, const char* argNames,
+                Kernel kernel, Args... args) {
+  using Bound = BoundKernel<Kernel, Args...>;
+  Bound bound(kernel, args...);
+  const auto pointers = bound.Pointers();
+  return aclsimRunBody(name, bound.Entry(), &Bound::Run, &bound, blockDim, tilingKey,
+                       pointers.data(), pointers.size(), argNames);
+}
+
+}  // namespace aclsim
+
+#endif  // ACLSIM_LAUNCH_H_
