@@ -588,6 +588,49 @@ def _judge(spec: OpSpec, inputs: Any, attrs: Any, result: Any) -> Report:
     return compare(result, spec.evaluate(inputs, attrs), dtype, terms=terms)
 
 
+@_command("ut")
+def ut_command(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="An operator's folder, its tests/ut/op_kernel, or a test_*.cpp."
+        ),
+    ],
+    filter_: Annotated[
+        str | None, typer.Option("--filter", help="Tests to run, as --gtest_filter takes them.")
+    ] = None,
+    define: Annotated[
+        list[str] | None,
+        typer.Option("--define", "-D", metavar="NAME=VALUE", help="Macro for the compiler."),
+    ] = None,
+    soc: Annotated[
+        str | None, typer.Option(help="SoC in place of the one that the test's CMake list names.")
+    ] = None,
+    python: Annotated[
+        Path | None,
+        typer.Option(help="Python that runs the test's own scripts. [default: this one]"),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Build and run gtest unit tests written for CANN's CPU twin (tikicpulib), unchanged, with all
+    of the simulator's checks; results are compared with the tests' golden files whatever the tests
+    say themselves.
+    """
+    ok = peer_cli.unit_tests(
+        path,
+        _out,
+        soc=soc,
+        definitions=define or [],
+        pattern=filter_,
+        python=str(python) if python else None,
+        jobs=jobs,
+        as_json=as_json,
+    )
+    if not ok:
+        raise typer.Exit(1)
+
+
 @_command("tiling")
 def tiling_command(
     op: Op,

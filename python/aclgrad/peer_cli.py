@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``aclgrad build`` and ``aclgrad run`` with a path in place of an operator's name."""
+"""``aclgrad build``, ``run`` and ``ut`` with a path in place of an operator's name."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from aclgrad.peer_tests import TestResult
     from aclgrad.runtime.device import Device
 
 
@@ -114,3 +115,66 @@ def run(
     for text in result.findings:
         console.print(text, markup=False)
     return bool(result.findings)
+
+
+def unit_tests(
+    word: str,
+    console: Console,
+    *,
+    soc: str | None,
+    definitions: Sequence[str],
+    pattern: str | None,
+    python: str | None,
+    jobs: int,
+    as_json: bool,
+) -> bool:
+    """Build and run the unit tests of a path; returns whether all are fine."""
+    from aclgrad import peer_tests
+    from aclgrad.peer_sources import PeerError
+
+    documents = []
+    ok = True
+    for test in peer_tests.find_tests(word):
+        document: dict[str, object] = {"file": str(test.path), "built": True, "tests": []}
+        documents.append(document)
+        try:
+            results = peer_tests.run_file(
+                test, soc=soc, definitions=definitions, pattern=pattern, python=python, jobs=jobs
+            )
+        except PeerError as error:
+            if not as_json:
+                raise
+            document |= {"built": False, "error": str(error)}
+            ok = False
+            continue
+        document["tests"] = [result.as_json() for result in results]
+        ok = ok and all(result.ok for result in results)
+        if not as_json:
+            for result in results:
+                _show_test(console, result)
+    if as_json:
+        print(json.dumps({"files": documents, "ok": ok}))
+    return ok
+
+
+def _show_test(console: Console, result: TestResult) -> None:
+    verdict = result.verdict
+    matched = {
+        "golden": "matches its golden",
+        "own golden": "matches its golden, compared here",
+        "in the test": "compared in C++",
+        "none": "nothing compared",
+        "mismatch": "MISMATCH",
+        "broken": "NOT JUDGED",
+    }[verdict.kind]
+    found = f", {len(result.errors)} findings" if result.errors else ""
+    console.print(
+        f"{'ok    ' if result.ok else 'FAILED'} {result.name}: {result.status}, {matched}{found}",
+        markup=False,
+    )
+    if verdict.detail and verdict.kind != "golden":
+        console.print(f"       {verdict.detail}", markup=False)
+    for finding in result.errors:
+        console.print(finding.text or finding.detail, markup=False)
+    if not result.ok:
+        console.print(f"       files and output: {result.folder}", markup=False)

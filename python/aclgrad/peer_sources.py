@@ -44,7 +44,7 @@ NUMPY_NAMES = {
 """Names that are not simply the lower-case ones."""
 
 
-_OTHER_ARCHITECTURE = re.compile(r"arch35|regbase|_apt\.cpp$|arch3510|950")
+OTHER_ARCHITECTURE = re.compile(r"arch35|regbase|_apt\.cpp$|arch3510|950")
 
 
 _HOST_FILES = (
@@ -171,7 +171,7 @@ def locate(word: str | Path) -> Sources:
     kernels = tuple(
         file
         for file in sorted((path / "op_kernel").glob("*.cpp"))
-        if not _OTHER_ARCHITECTURE.search(file.name)
+        if not OTHER_ARCHITECTURE.search(file.name)
         and "__global__" in file.read_text(errors="replace")
     )
     if not kernels:
@@ -182,7 +182,7 @@ def locate(word: str | Path) -> Sources:
     host = path / "op_host"
     files = {file for pattern in _HOST_FILES for file in host.glob(pattern)}
     files |= _shared_files(path, files)
-    other = {file for file in files if _OTHER_ARCHITECTURE.search(file.name)}
+    other = {file for file in files if OTHER_ARCHITECTURE.search(file.name)}
     return Sources(
         path,
         path.name,

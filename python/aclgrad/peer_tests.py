@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unit tests that other people wrote for CANN's CPU twin: gtest files under tests/ut/op_kernel.
+
+A test file and its kernel are compiled as their library's own build does it, with the simulator in
+place of the twin, and every test runs in a process and a folder of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from aclgrad import findings, peer_oracle, peer_record
+from aclgrad.peer import Builder
+from aclgrad.peer_sources import OTHER_ARCHITECTURE, PeerError, Sources, Step, locate, snake_case
+from aclgrad.soc import DEFAULT_SOC, FAMILIES, family_of
+
+TESTS = Path("tests/ut/op_kernel")
+TIMEOUT = 600.0
+
+_TENSORFLOW = '''"""Only what scripts take from TensorFlow here: the NumPy type of bfloat16."""
+import ml_dtypes
+
+
+class bfloat16:
+    as_numpy_dtype = ml_dtypes.bfloat16
+'''
+
+
+@dataclass(frozen=True)
+class TestFile:
+    """A gtest source and the operator whose kernel it runs."""
+
+    path: Path
+    sources: Sources
+
+    @property
+    def folder(self) -> Path:
+        """The op_kernel folder of the tests."""
+        return self.sources.root / TESTS
+
+    @cached_property
+    def text(self) -> str:
+        """What the file says."""
+        return self.path.read_text(errors="replace")
+
+    @property
+    def asserts(self) -> bool:
+        """Whether results are compared in C++."""
+        return bool(re.search(r"\b(?:EXPECT|ASSERT)_(?!TRUE\(ReadFile|NE\()", self.text))
+
+    @property
+    def kernel(self) -> Path:
+        """The kernel's source: the one that the test is named after, else the operator's."""
+        stem = self.path.stem.removeprefix("test_")
+        kernels = self.sources.kernels
+        named = [path for path in kernels if stem.startswith(path.stem)]
+        own = [path for path in kernels if path.stem == self.sources.name]
+        chosen = [*sorted(named, key=lambda path: -len(path.stem)), *own, *kernels]
+        return chosen[0]
+
+    @cached_property
+    def build_words(self) -> tuple[str, str]:
+        """The SoCs and compile options that the CMake lists of the test name."""
+        found: list[tuple[str, str]] = []
+        for folder in (self.path.parent, self.folder, self.sources.root):
+            lists = folder / "CMakeLists.txt"
+            if not lists.is_file():
+                continue
+            text = re.sub(r"(?m)^\s*#.*$", "", lists.read_text(errors="replace"))
+            case = r'\bAddOpTestCase\(\s*(?:[\w${}]+\s+)?"([^"]*)"\s+"([^"]*)"'
+            found += [(match[1], match[2]) for match in re.finditer(case, text)]
+            options = re.search(r"target_compile_options\(([^)]*)\)", text)
+            if not found and options:
+                words = re.sub(r"\$\{CMAKE_CURRENT_SOURCE_DIR\}", str(folder), options[1])
+                soc = re.search(r"\bset\(soc_version\s+(\w+)\)", text, re.IGNORECASE)
+                kept = re.findall(r'-include\s+"[^"]+"|-D(?!UT_SOC)[^\s"]+', words)
+                found.append((soc[1] if soc else "", " ".join(kept)))
+            if found:
+                break
+        return next((pair for pair in found if _soc_in(pair[0])), found[0] if found else ("", ""))
+
+
+def _soc_in(words: str) -> str | None:
+    """The first SoC of a CMake list that has vector cores of the kind simulated by default."""
+    for word in re.split(r"[;\s]+", words):
+        name = word.replace("ascend", "Ascend", 1)
+        for family in FAMILIES:
+            if family.npu_arch != 2201:
+                continue
+            if word.lower() == family.name:
+                return DEFAULT_SOC if re.fullmatch(family.socs, DEFAULT_SOC) else None
+            if re.fullmatch(family.socs, name):
+                return name
+    return None
+
+
+def find_tests(word: str | Path) -> list[TestFile]:
+    """The test files of an operator's folder, of its tests folder, or the one file given."""
+    path = Path(word).expanduser().resolve()
+    if not path.exists():
+        raise PeerError(
+            f"{word}: no such file or folder. Next: give an operator's folder, e.g."
+            " ops-nn/activation/glu"
+        )
+    root = next(
+        (
+            folder
+            for folder in (path, *path.parents)
+            if (folder / "op_kernel").is_dir() and folder.name != "ut"
+        ),
+        None,
+    )
+    if root is None:
+        raise PeerError(
+            f"{word}: no folder above it has op_kernel, so there is no kernel to test."
+            " Next: give an operator's folder, or a test in its tests/ut/op_kernel"
+        )
+    sources = locate(root)
+    if path.is_file():
+        return [TestFile(path, sources)]
+    files = [
+        file
+        for file in sorted((root / TESTS).glob("test_*.cpp"))
+        if not OTHER_ARCHITECTURE.search(file.name)
+    ]
+    if not files:
+        raise PeerError(f"{root / TESTS}: no test_*.cpp there. Next: give the test file itself")
+    return [TestFile(file, sources) for file in files]
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """One gtest."""
+
+    name: str
+    status: str  # passed | failed | crashed | timed out
+    verdict: peer_oracle.Verdict
+    found: tuple[findings.Finding, ...]
+    output: str
+    folder: Path
+
+    @property
+    def errors(self) -> list[findings.Finding]:
+        """Findings that are no hints."""
+        return [finding for finding in self.found if finding.severity == findings.ERROR]
+
+    @property
+    def ok(self) -> bool:
+        """Passed, not wrong and clean."""
+        return self.status == "passed" and not self.verdict.wrong and not self.errors
+
+    def as_json(self) -> dict[str, Any]:
+        """For --json."""
+        return {
+            "test": self.name,
+            "status": self.status,
+            "match": self.verdict.kind,
+            "detail": self.verdict.detail,
+            "findings": [finding.text or finding.detail for finding in self.errors],
+            "kinds": [finding.kind for finding in self.errors],
+            "hints": [finding.kind for finding in self.found if finding.severity != findings.ERROR],
+            "folder": str(self.folder),
+            "ok": self.ok,
+        }
+
+
+@dataclass(kw_only=True)
+class TestBuilder(Builder):
+    """Builds one test file and runs its tests."""
+
+    test: TestFile
+    soc_name: str
+    definitions: Sequence[str] = ()
+    python: str = sys.executable
+
+    @property
+    def place(self) -> Path:
+        """What is built and run lies here."""
+        return self.folder / "ut" / self.test.path.stem
+
+    # -- building -------------------------------------------------------------------------------
+
+    def _forced_header(self) -> list[str]:
+        """The header with the tiling data that the library's build puts before everything."""
+        name, folder = self.test.sources.name, self.test.folder
+        own = folder / f"{name}_tiling_def.h"
+        if own.is_file():
+            return ["-include", str(own)]
+        category = self.test.sources.root.parent
+        shared = category / f"{category.name}_abs" / TESTS / f"{category.name}_abs_tiling_def.h"
+        if category.name == "foreach" and shared.is_file():
+            return ["-include", str(shared)]
+        if "-include" in self.test.build_words[1]:
+            return []
+        host = self.test.sources.root / "op_host"
+        declared = any(
+            "BEGIN_TILING_DATA_DEF" in path.read_text(errors="replace")
+            for path in [*host.rglob("*.h"), *host.rglob("*.cpp")]
+        )
+        if not declared:
+            return []
+        described = self.build_host()
+        ops = [op for op in described["ops"] if op["defined"]] or described["ops"]
+        named = [op for op in ops if snake_case(op["type"]) == name]
+        header = self.tiling_header((named or ops)[0], described)
+        return ["-include", str(header)] if header else []
+
+    def _words(self) -> list[str]:
+        return [
+            "-D__CCE_KT_TEST__=1",
+            "-DASCENDC_CPU_DEBUG=1",
+            "-DASCENDC_DEBUG=1",
+            "-DKERNELUT=1",
+            f'-DUT_SOC_VERSION="{self.soc_name}"',
+            # The twin is both kinds of core, so that it has no word for one of them.
+            *(word for word in self.defines(None, ()) if not word.endswith("_VEC__")),
+            *self._forced_header(),
+            *(word for word in shlex.split(self.test.build_words[1]) if word),
+            *(f"-D{word}" for word in self.definitions),
+        ]
+
+    def _includes(self) -> list[Path]:
+        repository = self.test.sources.repository
+        wanted = [
+            self.test.path.parent,
+            self.test.folder,
+            repository / TESTS,
+            repository / "tests/ut/common",
+            self.test.sources.root / "op_kernel",
+        ]
+        return [
+            *(path for path in wanted if path.is_dir()),
+            *self.kernel_includes(self.test.kernel),
+        ]
+
+    def _part(self, source: Path, words: Sequence[str]) -> Step:
+        output = self.place / "obj" / f"{source.stem}.o"
+        flags = self._flags(output, self._includes(), words)
+        return Step(output, (*flags, "-c", str(source), "-o", str(output)))
+
+    def build(self) -> Path:
+        """Compile and link the test program."""
+        gtest = find_gtest(self)
+        words = [*self._words(), *gtest.compile]
+        helpers = self.test.sources.repository / TESTS
+        steps = [self._part(self.test.path, words)]
+        steps += [
+            self._part(source, words)
+            for source in sorted(helpers.glob("*.cpp"))
+            if not source.name.startswith("test_")
+        ]
+        self._compile(steps, f"unit test {self.test.path.name}")
+        if not self._includes_kernel(steps[0]):
+            kernel = self._part(self.test.kernel, words)
+            self._compile([kernel], f"kernel {self.test.kernel.name}")
+            steps.append(kernel)
+        program = self.place / self.test.path.stem
+        lib64 = self.toolkit / "lib64"
+        link = Step(
+            program,
+            (
+                self.compiler,
+                *(str(step.output) for step in steps),
+                "-o",
+                str(program),
+                "-rdynamic",
+                f"-L{lib64}",
+                f"-Wl,-rpath,{lib64}",
+                "-lascendcl",
+                "-lregister",
+                *gtest.link,
+            ),
+        )
+        self._compile([link], f"unit test {self.test.path.name}")
+        return program
+
+    def _includes_kernel(self, step: Step) -> bool:
+        """Tests of templates include the kernel's source; a second copy would clash."""
+        text = step.depfile.read_text().replace("\\\n", " ")
+        wanted = self.test.kernel.resolve()
+        return any(
+            Path(word).name == wanted.name and Path(word).resolve() == wanted
+            for word in text.split()
+        )
+
+    # -- running --------------------------------------------------------------------------------
+
+    def tests(self, program: Path, pattern: str | None) -> list[str]:
+        """The names of the tests that the filter leaves."""
+        command = [str(program), "--gtest_list_tests"]
+        command += [f"--gtest_filter={pattern}"] if pattern else []
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        names, suite = [], ""
+        for line in done.stdout.splitlines():
+            word = line.split("#", maxsplit=1)[0].rstrip()
+            if word.startswith("  "):
+                names.append(suite + word.strip())
+            elif word.endswith("."):
+                suite = word
+        return [
+            name for name in names if ".DISABLED_" not in name and not name.startswith("DISABLED_")
+        ]
+
+    def _tree(self, folder: Path) -> Path:
+        """A view of the library as seen from the folder in which its own build runs tests.
+
+        The operator's tests are copied, as scripts write next to themselves.
+        """
+        repository = self.test.sources.repository
+        root = self.test.sources.root
+        below = root.relative_to(repository).parts if root.is_relative_to(repository) else ()
+        here, there = folder / "tree", repository
+        for part in (*below, "tests"):
+            here.mkdir(parents=True, exist_ok=True)
+            for path in there.iterdir():
+                if path.name not in (part, "build"):
+                    (here / path.name).symlink_to(path)
+            here, there = here / part, there / part
+        if there.is_dir():
+            shutil.copytree(there, here)
+        work = folder / "tree" / "build" / TESTS
+        work.mkdir(parents=True)
+        return work
+
+    def _environment(self, folder: Path) -> dict[str, str]:
+        programs, modules, log = folder / "bin", folder / "modules", folder / "scripts"
+        for path in (programs, modules, log):
+            path.mkdir(parents=True)
+        record = [sys.executable, "-I", peer_record.__file__, self.python, str(log)]
+        for name in ("python3", "python"):
+            wrapper = programs / name
+            wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(record)} "$@"\n')
+            wrapper.chmod(0o755)
+        if not _has_module(self.python, "tensorflow"):
+            (modules / "tensorflow.py").write_text(_TENSORFLOW)
+        return {
+            **os.environ,
+            "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}",
+            "PYTHONPATH": os.pathsep.join(
+                filter(None, (str(modules), os.environ.get("PYTHONPATH")))
+            ),
+            "ACLGRAD_SOC": self.soc_name,
+            "ACLGRAD_SIM_REPORT": str(folder / "findings.jsonl"),
+        }
+
+    def run(self, program: Path, name: str) -> TestResult:
+        """Run one test and judge it."""
+        folder = self.place / "run" / re.sub(r"[^\w.]", "_", name)
+        shutil.rmtree(folder, ignore_errors=True)
+        work = self._tree(folder)
+        env = self._environment(folder)
+        try:
+            done = subprocess.run(
+                [str(program), f"--gtest_filter={name}"],
+                cwd=work,
+                env=env,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=TIMEOUT,
+                check=False,
+            )
+            output, status = done.stdout + done.stderr, _status(done.returncode, done.stdout, name)
+        except subprocess.TimeoutExpired as error:
+            output, status = str(error), "timed out"
+        (folder / "output.txt").write_text(output)
+        report = folder / "findings.jsonl"
+        lines = report.read_text().splitlines() if report.is_file() else []
+        found = tuple(findings.from_json(json.loads(line)) for line in lines)
+        calls = peer_oracle.read_calls(folder / "scripts")
+        verdict = peer_oracle.judge(calls, self.python, env, asserts=self.test.asserts)
+        return TestResult(name, status, verdict, found, output, folder)
+
+
+def _status(code: int, output: str, name: str) -> str:
+    if f"[       OK ] {name}" in output and code == 0:
+        return "passed"
+    if f"[  FAILED  ] {name}" in output:
+        return "failed"
+    if "[  SKIPPED ]" in output:
+        return "skipped"
+    return "crashed"
+
+
+def _has_module(python: str, name: str) -> bool:
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
+
+
+@dataclass(frozen=True)
+class Gtest:
+    """How to compile and link with googletest."""
+
+    compile: tuple[str, ...]
+    link: tuple[str, ...]
+
+
+def find_gtest(builder: Builder) -> Gtest:
+    """Find googletest: GTEST_ROOT, pkg-config, or where the compiler looks by itself."""
+    candidates = []
+    if root := os.environ.get("GTEST_ROOT"):
+        candidates.append(
+            Gtest((f"-I{root}/include",), (f"-L{root}/lib", "-lgtest_main", "-lgtest", "-pthread"))
+        )
+    else:
+        if shutil.which("pkg-config"):
+            asked = subprocess.run(
+                ["pkg-config", "--cflags", "--libs", "gtest_main"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            words = shlex.split(asked.stdout) if asked.returncode == 0 else []
+            flags = tuple(word for word in words if not word.startswith(("-l", "-L")))
+            links = tuple(word for word in words if word.startswith(("-l", "-L", "-pthread")))
+            candidates += [Gtest(flags, links)] if links else []
+        candidates.append(Gtest((), ("-lgtest_main", "-lgtest", "-pthread")))
+    for candidate in candidates:
+        done = subprocess.run(
+            [
+                builder.compiler,
+                "-x",
+                "c++",
+                "-",
+                "-o",
+                "/dev/null",
+                *candidate.compile,
+                *candidate.link,
+            ],
+            input="#include <gtest/gtest.h>\nTEST(Probe, Probe) {}\n",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            return candidate
+    raise PeerError(
+        "googletest is not installed: no program with gtest/gtest.h and -lgtest_main links."
+        " Next: apt-get install libgtest-dev, or set GTEST_ROOT"
+    )
+
+
+def run_file(
+    test: TestFile,
+    *,
+    soc: str | None = None,
+    definitions: Sequence[str] = (),
+    pattern: str | None = None,
+    python: str | None = None,
+    jobs: int = 0,
+) -> list[TestResult]:
+    """Build a test file and run its tests."""
+    name = soc or _soc_in(test.build_words[0]) or DEFAULT_SOC
+    builder = TestBuilder(
+        sources=test.sources,
+        soc=family_of(name),
+        optimise="-O1",
+        jobs=jobs,
+        test=test,
+        soc_name=name,
+        definitions=definitions,
+        python=python or sys.executable,
+    )
+    program = builder.build()
+    names = builder.tests(program, pattern)
+    if not names:
+        wanted = f" that matches {pattern!r}" if pattern else ""
+        raise PeerError(f"{test.path}: no test{wanted}. Next: {program} --gtest_list_tests")
+    return [builder.run(program, test_name) for test_name in names]
