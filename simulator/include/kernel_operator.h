@@ -8,6 +8,7 @@
 #include "ascendc/high_math.h"
 #include "ascendc/high_softmax.h"
 #include "ascendc/high_tensor.h"
+#include "ascendc/intrinsics.h"
 #include "ascendc/lang.h"
 #include "ascendc/list_tensor.h"
 #include "ascendc/local_memory.h"

@@ -66,28 +66,3 @@ void TransDataTo5HDImpl(T* dstList[16], T* srcList[16], const TransDataTo5HDPara
 }  // namespace AscendC
 
 // --- the device compiler's own words ----------------------------------------------------------------------------------------
-inline void pipe_barrier(pipe_t pipe) {
-  aclsim::Barrier(pipe);
-  ACLSIM_KEEP_FRAME();
-}
-namespace AscendC::detail {
-inline uint8_t KnownEvent(pipe_t from, pipe_t to) {
-  const HardEvent event = EventOf(from, to);
-  if (event == HardEvent::MAX) {
-    aclsim::AssertFail("set_flag, wait_flag: a vector core has these two pipes", __FILE__, __LINE__,
-                       "");
-  }
-  return static_cast<uint8_t>(event);
-}
-}  // namespace AscendC::detail
-inline void set_flag(pipe_t from, pipe_t to, int32_t id) {
-  aclsim::SetFlagEvent(AscendC::detail::KnownEvent(from, to), id);
-  ACLSIM_KEEP_FRAME();
-}
-inline void wait_flag(pipe_t from, pipe_t to, int32_t id) {
-  aclsim::WaitFlagEvent(AscendC::detail::KnownEvent(from, to), id);
-  ACLSIM_KEEP_FRAME();
-}
-inline void set_mask_norm() { aclsim::SetMaskMode(false); }
-inline void set_mask_count() { aclsim::SetMaskMode(true); }
-inline void set_vector_mask(uint64_t high, uint64_t low) { aclsim::SetMaskBits(high, low); }

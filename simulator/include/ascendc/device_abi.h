@@ -212,12 +212,19 @@ ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint
 ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
 ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API Buffer QueDeQue(uint32_t que);
+// The forms with positions of the caller's: on the way from src to dst.
+ACLSIM_DEVICE_API void QueEnQueOn(uint32_t que, uint32_t buf, uint8_t src, uint8_t dst);
+ACLSIM_DEVICE_API Buffer QueDeQueOn(uint32_t que, uint8_t src, uint8_t dst);
 ACLSIM_DEVICE_API void QueFree(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API int32_t QueCount(uint32_t que);
 ACLSIM_DEVICE_API bool QueHasIdle(uint32_t que);
 ACLSIM_DEVICE_API Buffer TBufGet(uint32_t que, uint64_t offset, uint64_t bytes);
 // A tensor at a fixed UB address, outside TPipe (LocalMemAllocator, LocalTensor(pos, addr, size)).
 ACLSIM_DEVICE_API Buffer UbAt(uint64_t offset, uint64_t bytes);
+// The operand at an address, in the buffer that holds it and reaches furthest.
+ACLSIM_DEVICE_API Ub UbPointer(const void* address, DType dtype);
+// The parameters of the kernel, as GM_ADDR.
+ACLSIM_DEVICE_API uint64_t ParaBase();
 
 // --- tensors ----------------------------------------------------------------------------------------------------------
 // A reference may be read or written: nobody knows.

@@ -4,25 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 namespace aclsim {
 
-inline uint32_t BitsOf(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-inline float FloatOf(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
+constexpr uint32_t BitsOf(float value) { return __builtin_bit_cast(uint32_t, value); }
+constexpr float FloatOf(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 // Both directions are free of branches so that loops over them vectorise.
-inline float HalfToFloat(uint16_t h) {
+constexpr float HalfToFloat(uint16_t h) {
   const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(h & 0x7fffu) << 13;
   // Rebias by a multiplication, which also normalises denormals; infinities and NaN get the exponent bits that it misses.
@@ -31,7 +21,7 @@ inline float HalfToFloat(uint16_t h) {
   return FloatOf(sign | special);
 }
 
-inline uint16_t FloatToHalf(float value) {
+constexpr uint16_t FloatToHalf(float value) {
   const uint32_t bits = BitsOf(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
@@ -45,9 +35,9 @@ inline uint16_t FloatToHalf(float value) {
   return static_cast<uint16_t>(sign | result);
 }
 
-inline float Bf16ToFloat(uint16_t b) { return FloatOf(static_cast<uint32_t>(b) << 16); }
+constexpr float Bf16ToFloat(uint16_t b) { return FloatOf(static_cast<uint32_t>(b) << 16); }
 
-inline uint16_t FloatToBf16(float value) {
+constexpr uint16_t FloatToBf16(float value) {
   const uint32_t bits = BitsOf(value);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
@@ -60,24 +50,32 @@ struct half {
   uint16_t bits;
 
   half() = default;
-  half(float value) : bits(aclsim::FloatToHalf(value)) {}
+  constexpr half(float value) : bits(aclsim::FloatToHalf(value)) {}
   template <typename Number, typename = std::enable_if_t<std::is_arithmetic<Number>::value>>
-  half(Number value) : half(static_cast<float>(value)) {}
-  operator float() const { return aclsim::HalfToFloat(bits); }
-  half& operator+=(float other) { return *this = half(static_cast<float>(*this) + other); }
-  half& operator-=(float other) { return *this = half(static_cast<float>(*this) - other); }
-  half& operator*=(float other) { return *this = half(static_cast<float>(*this) * other); }
-  half& operator/=(float other) { return *this = half(static_cast<float>(*this) / other); }
+  constexpr half(Number value) : half(static_cast<float>(value)) {}
+  constexpr operator float() const { return aclsim::HalfToFloat(bits); }
+  constexpr half& operator+=(float other) {
+    return *this = half(static_cast<float>(*this) + other);
+  }
+  constexpr half& operator-=(float other) {
+    return *this = half(static_cast<float>(*this) - other);
+  }
+  constexpr half& operator*=(float other) {
+    return *this = half(static_cast<float>(*this) * other);
+  }
+  constexpr half& operator/=(float other) {
+    return *this = half(static_cast<float>(*this) / other);
+  }
 };
 
 struct bfloat16_t {
   uint16_t bits;
 
   bfloat16_t() = default;
-  bfloat16_t(float value) : bits(aclsim::FloatToBf16(value)) {}
+  constexpr bfloat16_t(float value) : bits(aclsim::FloatToBf16(value)) {}
   template <typename Number, typename = std::enable_if_t<std::is_arithmetic<Number>::value>>
-  bfloat16_t(Number value) : bfloat16_t(static_cast<float>(value)) {}
-  operator float() const { return aclsim::Bf16ToFloat(bits); }
+  constexpr bfloat16_t(Number value) : bfloat16_t(static_cast<float>(value)) {}
+  constexpr operator float() const { return aclsim::Bf16ToFloat(bits); }
 };
 
 static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "16-bit storage types");

@@ -152,9 +152,4 @@ class AscendCUtils {
   }
 };
 
-template <typename T, typename... Others>
-struct is_one_of : std::disjunction<std::is_same<T, Others>...> {};
-template <typename T, typename... Others>
-inline constexpr bool is_one_of_v = is_one_of<T, Others...>::value;
-
 }  // namespace AscendC

@@ -14,7 +14,7 @@ inline int64_t GetSubBlockIdx() { return 0; }
 inline int64_t GetSubBlockNum() { return 1; }
 inline int64_t GetTaskRation() { return 1; }
 inline int64_t GetSystemCycle() { return aclsim::SystemCycle(); }
-inline int64_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
+constexpr int64_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
 inline void InitSocState() { aclsim::InitSoc(); }
 [[noreturn]] inline void Trap() {
   aclsim::Trap();
@@ -23,7 +23,12 @@ inline void InitSocState() { aclsim::InitSoc(); }
 
 // A kernel sees the user part of the workspace.
 inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return workspace; }
-inline void SetSysWorkspace(GM_ADDR) {}
+namespace detail {
+// Until a kernel sets it: no address of GM, so that an access is a fault.
+inline thread_local GM_ADDR systemWorkspace = reinterpret_cast<GM_ADDR>(uintptr_t{4096});
+}  // namespace detail
+inline void SetSysWorkspace(GM_ADDR workspace) { detail::systemWorkspace = workspace; }
+inline GM_ADDR GetSysWorkSpacePtr() { return detail::systemWorkspace; }
 
 // Mixed integer types are common in tiling arithmetic.
 template <typename T, typename U>
@@ -37,6 +42,11 @@ constexpr std::common_type_t<T, U> AlignUp(T value, U align) {
 template <typename T, typename U>
 constexpr std::common_type_t<T, U> CeilDivision(T value, U divisor) {
   return DivCeil(value, divisor);
+}
+template <typename T, typename U,
+          typename = std::enable_if_t<std::is_integral_v<T> && std::is_integral_v<U>>>
+constexpr uint32_t Ceil(T value, U divisor) {
+  return static_cast<uint32_t>(DivCeil(value, divisor));
 }
 inline float ToFloat(const bfloat16_t& value) { return static_cast<float>(value); }
 inline bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
@@ -71,6 +81,10 @@ template <typename... Args>
 void PRINTF(const char* format, Args... args) {
   aclsim::Print(format, detail::PrintArg(args)...);
 }
+template <typename... Args>
+void printf(const char* format, Args... args) {
+  aclsim::Print(format, detail::PrintArg(args)...);
+}
 
 namespace Std {
 template <typename T>
@@ -81,8 +95,8 @@ template <typename T>
 constexpr T max(const T a, const T b) {
   return a < b ? b : a;
 }
-template <typename T, typename U>
-using is_same = std::is_same<T, U>;
+using std::is_same;
+using std::is_same_v;
 template <bool condition, typename T = void>
 using enable_if = std::enable_if<condition, T>;
 template <bool condition, typename T, typename F>
@@ -91,6 +105,16 @@ using conditional = std::conditional<condition, T, F>;
 
 }  // namespace AscendC
 
+// The log of CPU debugging: errors and warnings.
+#define ACLSIM_KERNEL_LOG_KERNEL_ERROR(format, ...) \
+  ::AscendC::PRINTF("[ERROR] " format "\n", ##__VA_ARGS__)
+#define ACLSIM_KERNEL_LOG_KERNEL_WARN(format, ...) \
+  ::AscendC::PRINTF("[WARNING] " format "\n", ##__VA_ARGS__)
+#define ACLSIM_KERNEL_LOG_KERNEL_INFO(...) static_cast<void>(0)
+#define ACLSIM_KERNEL_LOG_KERNEL_DEBUG(...) static_cast<void>(0)
+#ifndef KERNEL_LOG
+#define KERNEL_LOG(level, ...) ACLSIM_KERNEL_LOG_##level(__VA_ARGS__)
+#endif
 #define ASCENDC_ASSERT_FAIL_(cond, text) aclsim::AssertFail(#cond, __FILE__, __LINE__, text)
 #define ASCENDC_ASSERT(cond, behavior) \
   do {                                 \

@@ -54,23 +54,6 @@ struct ShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
 
-// Public kernels store a physical address both in a pointer and in an integer list; the device compiler's address is an
-// integer, the host's a pointer, so this converts to either. It has no arithmetic: bytes there, elements here.
-template <typename T>
-class PhyAddr {
- public:
-  explicit PhyAddr(T* pointer) : pointer_(pointer) {}
-  operator T*() const { return pointer_; }
-  operator uint64_t() const { return reinterpret_cast<uint64_t>(pointer_); }
-  template <typename U>
-  explicit operator U*() const {
-    return reinterpret_cast<U*>(pointer_);
-  }
-
- private:
-  T* pointer_;
-};
-
 template <typename T>
 class LocalTensor {
  public:
@@ -116,9 +99,10 @@ class LocalTensor {
     return view;
   }
 
-  PhyAddr<T> GetPhyAddr() const { return PhyAddr<T>(reinterpret_cast<T*>(addr_)); }
-  PhyAddr<T> GetPhyAddr(uint32_t offset) const {
-    return PhyAddr<T>(reinterpret_cast<T*>(addr_) + offset);
+  // An integer, as on the device: kernels keep it in lists and cast it to __ubuf__ pointers.
+  uint64_t GetPhyAddr() const { return GetPhyAddr(0); }
+  uint64_t GetPhyAddr(uint32_t offset) const {
+    return reinterpret_cast<uint64_t>(addr_ + detail::BytesOf<T>(offset));
   }
   uint32_t GetSize() const { return size_; }
   uint32_t GetLength() const { return static_cast<uint32_t>(detail::BytesOf<T>(size_)); }

@@ -27,9 +27,12 @@ class TQueBind {
     aclsim::QueEnQue(que_, tensor.BufferHandle());
     return true;
   }
+  // A buffer that is filled, computed in place and copied out is enqueued twice: each time between other pipes.
   template <TPosition srcUserPos, TPosition dstUserPos, typename T>
   bool EnQue(const LocalTensor<T>& tensor) {
-    return EnQue(tensor);
+    aclsim::QueEnQueOn(que_, tensor.BufferHandle(), static_cast<uint8_t>(srcUserPos),
+                       static_cast<uint8_t>(dstUserPos));
+    return true;
   }
   template <typename T>
   LocalTensor<T> DeQue() {
@@ -41,7 +44,9 @@ class TQueBind {
   }
   template <TPosition srcUserPos, TPosition dstUserPos, typename T>
   LocalTensor<T> DeQue() {
-    return DeQue<T>();
+    return LocalTensor<T>(aclsim::QueDeQueOn(que_, static_cast<uint8_t>(srcUserPos),
+                                             static_cast<uint8_t>(dstUserPos)),
+                          dst);
   }
   bool VacantInQue() { return depth == 0 || GetTensorCountInQue() < depth; }
   bool HasTensorInQue() { return GetTensorCountInQue() > 0; }
@@ -95,7 +100,8 @@ class TPipe {
   // Throws what only the end shows: tensors left in a queue, pipes that wait for each other.
   ~TPipe() noexcept(false) { Destroy(); }
   TPipe(const TPipe&) = delete;
-  TPipe& operator=(const TPipe&) = delete;
+  // A core has one pipe: what it knows lives in the engine, whichever object asks.
+  TPipe& operator=(const TPipe&) { return *this; }
 
   void Init();
   void Reset() { aclsim::PipeReset(); }
@@ -150,3 +156,4 @@ inline void TPipe::Destroy() {
 inline TPipe* GetTPipePtr() { return detail::currentPipe; }
 
 }  // namespace AscendC
+using AscendC::GetTPipePtr;

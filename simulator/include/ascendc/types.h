@@ -139,6 +139,24 @@ constexpr int32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 constexpr uint64_t MASK_PLACEHOLDER = 0;
 constexpr uint64_t MASK_PLACEHOLDER_LIST[2] = {0, 0};
 constexpr uint64_t FULL_MASK = 0xffffffffffffffffull;
+constexpr uint8_t B8_BYTE_SIZE = 1;
+constexpr uint8_t B16_BYTE_SIZE = 2;
+constexpr uint8_t B32_BYTE_SIZE = 4;
+constexpr uint8_t B64_BYTE_SIZE = 8;
+constexpr uint32_t TMP_UB_SIZE = 8 * 1024;
+
+// What a queue is told besides its positions; results depend on none of it.
+struct TQueConfig {
+  bool nd2nz = false;
+  bool nz2nd = false;
+  bool scmBlockGroup = false;
+  uint32_t bufferLen = 0;
+  uint32_t bufferNumber = 0;
+  uint32_t consumerSize = 0;
+  TPosition consumer[8] = {};
+  bool enableStaticEvtId = false;
+  bool enableLoopQueue = false;
+};
 
 struct BinaryRepeatParams {
   BinaryRepeatParams() = default;
@@ -165,6 +183,10 @@ struct UnaryRepeatParams {
   UnaryRepeatParams() = default;
   UnaryRepeatParams(uint16_t dstBlk, uint16_t srcBlk, uint8_t dstRep, uint8_t srcRep)
       : dstBlkStride(dstBlk), srcBlkStride(srcBlk), dstRepStride(dstRep), srcRepStride(srcRep) {}
+  UnaryRepeatParams(uint16_t dstBlk, uint16_t srcBlk, uint8_t dstRep, uint8_t srcRep, bool half)
+      : UnaryRepeatParams(dstBlk, srcBlk, dstRep, srcRep) {
+    halfBlock = half;
+  }
   uint32_t blockNumber = DEFAULT_BLK_NUM;
   uint16_t dstBlkStride = DEFAULT_BLK_STRIDE;
   uint16_t srcBlkStride = DEFAULT_BLK_STRIDE;

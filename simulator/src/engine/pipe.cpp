@@ -57,6 +57,12 @@ QueuePipes PipesOf(const QueInfo& que) {
   return {from, to};
 }
 
+// Of a way that the caller names: from GM into UB, or out of UB to GM.
+QueuePipes PipesOf(uint8_t src, uint8_t dst) {
+  constexpr auto kGm = static_cast<uint8_t>(AscendC::TPosition::GM);
+  return {src == kGm ? Pipe::kMte2 : Pipe::kVector, dst == kGm ? Pipe::kMte3 : Pipe::kVector};
+}
+
 void OrderPipes(Core& core, SyncEvent event) {
   if (event.from == event.to) {
     // A flag from a pipe to itself is a barrier.
@@ -319,8 +325,7 @@ Buffer QueAlloc(uint32_t handle) {
              "buffers.");
 }
 
-void QueEnQue(uint32_t handle, uint32_t buf) {
-  Core& core = Core::Current();
+static void EnQue(Core& core, uint32_t handle, uint32_t buf, const QueuePipes& pipes) {
   core.instruction = "EnQue";
   QueInfo& que = Que(core, handle, "EnQue");
   BufferInfo& info = OwnBuffer(core, handle, buf, "EnQue");
@@ -342,12 +347,10 @@ void QueEnQue(uint32_t handle, uint32_t buf) {
   info.state = BufferState::kQueued;
   info.enQueued = true;
   que.queued.push_back(buf);
-  const QueuePipes pipes = PipesOf(que);
   OrderPipes(core, SyncEvent::Kind::kSet, pipes.from, pipes.to, EnQueFlag(buf));
 }
 
-Buffer QueDeQue(uint32_t handle) {
-  Core& core = Core::Current();
+static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
   core.instruction = "DeQue";
   QueInfo& que = Que(core, handle, "DeQue");
   if (que.queued.empty()) {
@@ -361,9 +364,25 @@ Buffer QueDeQue(uint32_t handle) {
   que.queued.erase(que.queued.begin());
   core.buffers[buf].state = BufferState::kAllocated;
   core.buffers[buf].enQueued = false;
-  const QueuePipes pipes = PipesOf(que);
   OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, EnQueFlag(buf));
   return ToBuffer(core, buf);
+}
+
+void QueEnQue(uint32_t handle, uint32_t buf) {
+  Core& core = Core::Current();
+  core.instruction = "EnQue";
+  EnQue(core, handle, buf, PipesOf(Que(core, handle, "EnQue")));
+}
+Buffer QueDeQue(uint32_t handle) {
+  Core& core = Core::Current();
+  core.instruction = "DeQue";
+  return DeQue(core, handle, PipesOf(Que(core, handle, "DeQue")));
+}
+void QueEnQueOn(uint32_t handle, uint32_t buf, uint8_t src, uint8_t dst) {
+  EnQue(Core::Current(), handle, buf, PipesOf(src, dst));
+}
+Buffer QueDeQueOn(uint32_t handle, uint8_t src, uint8_t dst) {
+  return DeQue(Core::Current(), handle, PipesOf(src, dst));
 }
 
 void QueFree(uint32_t handle, uint32_t buf) {
@@ -441,6 +460,37 @@ Buffer UbAt(uint64_t offset, uint64_t bytes) {
   core.buffers.push_back(info);
   core.ubPeak = std::max(core.ubPeak, offset + bytes);
   return ToBuffer(core, static_cast<uint32_t>(core.buffers.size() - 1));
+}
+
+Ub UbPointer(const void* address, DType dtype) {
+  Core& core = Core::Current();
+  // Offsets in UB and addresses cut to 32 bits count too: on the device both are the address.
+  const auto bits = reinterpret_cast<uint64_t>(address);
+  const auto base = reinterpret_cast<uint64_t>(core.ub);
+  const uint64_t offset = bits < core.soc.ubBytes ? bits
+                          : bits <= UINT32_MAX    ? static_cast<uint32_t>(bits - base)
+                                                  : bits - base;
+  const auto reach = [](const BufferInfo& info) { return uint64_t{info.offset} + info.bytes; };
+  size_t best = 0;
+  for (size_t i = 1; i < core.buffers.size(); ++i) {
+    const BufferInfo& info = core.buffers[i];
+    if (offset >= info.offset && offset < reach(info) &&
+        (best == 0 || reach(info) > reach(core.buffers[best]))) {
+      best = i;
+    }
+  }
+  if (best == 0) {
+    ThrowFault("ub-out-of-bounds",
+               Format("address %p is UB byte %lld, which no buffer holds", address,
+                      static_cast<long long>(offset)),
+               "Hardware raises an exception or corrupts another buffer. Take addresses from "
+               "GetPhyAddr of a tensor.");
+  }
+  return {core.ub + offset, static_cast<uint32_t>(best), dtype, core.buffers[best].generation};
+}
+
+uint64_t ParaBase() {
+  return reinterpret_cast<uint64_t>(Core::Current().launch.args.data());
 }
 
 // --- scalar access ----------------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ extern "C" __global__ __aicore__ void trans_data(GM_ADDR dstGm, GM_ADDR aGm, GM_
       dst[i] = areas.Area<T>(0)[i * static_cast<uint32_t>(c.extra[1]) * perBlock];
       src[i] = areas.Area<T>(1)[i * static_cast<uint32_t>(c.extra[0]) * perBlock];
       dstList[i] = dst[i].GetPhyAddr();
-      srcList[i] = reinterpret_cast<uint64_t>(static_cast<T*>(src[i].GetPhyAddr()));
+      srcList[i] = reinterpret_cast<uint64_t>(reinterpret_cast<__ubuf__ T*>(src[i].GetPhyAddr()));
       dstTensor.SetValue(i, dstList[i]);
       srcTensor.SetValue(i, srcList[i]);
     }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device compiler's own functions next to the API's: both results lie in the first area, kHalf bytes apart.
+#include "bench.h"
+
+using namespace AscendC;
+
+namespace {
+
+constexpr uint32_t kHalf = kAreaBytes / 2;
+constexpr uint8_t kRepeat = 3;
+static_assert(half(1.5).bits == 0x3e00 && float(half(-2.0f)) == -2.0f,
+              "half in constant expressions");
+
+template <typename T>
+struct Operands {
+  explicit Operands(Areas& areas)
+      : dst(areas.Area<T>(0)),
+        other(areas.Area<uint8_t>(0)[kHalf].template ReinterpretCast<T>()),
+        a(areas.Area<T>(1)),
+        b(areas.Area<T>(2)) {}
+  __ubuf__ T* Raw(const LocalTensor<T>& tensor) const {
+    return reinterpret_cast<__ubuf__ T*>(tensor.GetPhyAddr());
+  }
+  LocalTensor<T> dst, other, a, b;
+};
+
+}  // namespace
+
+#define BINARY_RAW(number, Name, raw)                                        \
+  case number:                                                               \
+    Name<float, false>(x.dst, x.a, x.b, MASK_PLACEHOLDER, kRepeat, {1, 1, 2, 8, 9, 16});    \
+    raw(x.Raw(x.other), x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 2, 8, 9, 16); \
+    break;
+#define UNARY_RAW(number, Name, raw)                           \
+  case number:                                                 \
+    Name<float, false>(x.dst, x.a, MASK_PLACEHOLDER, kRepeat, {1, 2, 8, 16}); \
+    raw(x.Raw(x.other), x.Raw(x.a), kRepeat, 1, 2, 8, 16);     \
+    break;
+#define SCALAR_RAW(number, Name, raw)                                \
+  case number:                                                       \
+    Name<float, false>(x.dst, x.a, 1.5f, MASK_PLACEHOLDER, kRepeat, {1, 2, 8, 16}); \
+    raw(x.Raw(x.other), x.Raw(x.a), 1.5f, kRepeat, 1, 2, 8, 16);     \
+    break;
+#define COMPARE_RAW(number, mode, suffix)                                                         \
+  case number:                                                                                    \
+    Compare(bits, x.a, x.b, CMPMODE::mode, uint64_t{64}, kRepeat, {1, 1, 1, 8, 8, 8});            \
+    vcmpv_##suffix((__ubuf__ uint8_t*)bits[kHalf].GetPhyAddr(), x.Raw(x.a), x.Raw(x.b), kRepeat,  \
+                   1, 1, 1, 8, 8, 8);                                                             \
+    break;                                                                                        \
+  case number + 10:                                                                               \
+    CompareScalar(bits, x.a, 0.5f, CMPMODE::mode, uint64_t{64}, kRepeat, {1, 1, 8, 8});           \
+    vcmpvs_##suffix((__ubuf__ uint8_t*)bits[kHalf].GetPhyAddr(), x.Raw(x.a), 0.5f, kRepeat, 1, 1, \
+                    8, 8);                                                                        \
+    break;                                                                                        \
+  case number + 20:                                                                               \
+    Compare(x.a, x.b, CMPMODE::mode, uint64_t{64}, {1, 1, 1, 8, 8, 8});                           \
+    Select<float, SELMODE::VSEL_CMPMASK_SPR>(x.dst, x.a, x.b, kRepeat, {1, 1, 1, 8, 8, 8});       \
+    vcmp_##suffix(x.Raw(x.a), x.Raw(x.b), 1, 1, 1, 1, 8, 8, 8);                                   \
+    vsel(x.Raw(x.other), x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 1, 8, 8, 8);                      \
+    break;
+#define CAST_RAW(number, To, From, mode, name)                                          \
+  case number: {                                                                        \
+    const Operands<From> from(areas);                                                   \
+    const Operands<To> to(areas);                                                       \
+    Cast<To, From, false>(to.dst, from.a, RoundMode::mode, uint64_t{0}, kRepeat,        \
+                          {1, 1, sizeof(To) / 2 * 4, sizeof(From) / 2 * 4});            \
+    vconv_##name(to.Raw(to.other), from.Raw(from.a), kRepeat, 1, 1, sizeof(To) / 2 * 4, \
+                 sizeof(From) / 2 * 4);                                                 \
+    break;                                                                              \
+  }
+#define EXTREME_RAW(number, Name, raw)                    \
+  case number:                                            \
+    Name<float, false>(x.dst, x.a, 0, kRepeat, 1, 2, 16); \
+    raw(x.Raw(x.other), x.Raw(x.a), kRepeat, 1, 2, 16);   \
+    break;
+#define GROUP_RAW(number, Name, raw)                      \
+  case number:                                            \
+    Name<float, false>(x.dst, x.a, kRepeat, 0, 1, 2, 16); \
+    raw(x.Raw(x.other), x.Raw(x.a), kRepeat, 1, 2, 16);   \
+    break;
+
+extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  const Operands<float> x(areas);
+  const LocalTensor<uint8_t> bits = areas.Area<uint8_t>(0);
+  const LocalTensor<uint32_t> offsets = areas.Area<uint32_t>(2);
+  GM_ADDR* const parameters = reinterpret_cast<GM_ADDR*>(get_para_base());
+  ASSERT(parameters[0] == dstGm && parameters[3] == callGm);
+  set_vector_mask(0, 0x00ffffffffffff0full);
+  switch (c.op) {
+    BINARY_RAW(0, Add, vadd)
+    BINARY_RAW(1, Sub, vsub)
+    BINARY_RAW(2, Mul, vmul)
+    BINARY_RAW(3, Div, vdiv)
+    BINARY_RAW(4, Max, vmax)
+    BINARY_RAW(5, Min, vmin)
+    UNARY_RAW(6, Exp, vexp)
+    UNARY_RAW(7, Ln, vln)
+    UNARY_RAW(8, Abs, vabs)
+    UNARY_RAW(9, Sqrt, vsqrt)
+    UNARY_RAW(10, Rsqrt, vrsqrt)
+    UNARY_RAW(11, Reciprocal, vrec)
+    UNARY_RAW(12, Relu, vrelu)
+    SCALAR_RAW(13, Adds, vadds)
+    SCALAR_RAW(14, Muls, vmuls)
+    SCALAR_RAW(15, Maxs, vmaxs)
+    SCALAR_RAW(16, Mins, vmins)
+    SCALAR_RAW(17, LeakyRelu, vlrelu)
+    COMPARE_RAW(20, LT, lt)
+    COMPARE_RAW(21, GT, gt)
+    COMPARE_RAW(22, EQ, eq)
+    COMPARE_RAW(23, LE, le)
+    COMPARE_RAW(24, GE, ge)
+    COMPARE_RAW(25, NE, ne)
+    CAST_RAW(50, float, half, CAST_NONE, f162f32)
+    CAST_RAW(51, half, float, CAST_RINT, f322f16r)
+    CAST_RAW(52, half, float, CAST_ODD, f322f16o)
+    CAST_RAW(53, int32_t, float, CAST_FLOOR, f322s32f)
+    CAST_RAW(54, int32_t, float, CAST_CEIL, f322s32c)
+    CAST_RAW(55, int32_t, float, CAST_ROUND, f322s32a)
+    CAST_RAW(56, int16_t, float, CAST_TRUNC, f322s16z)
+    CAST_RAW(57, bfloat16_t, float, CAST_RINT, f322bf16r)
+    CAST_RAW(58, float, bfloat16_t, CAST_NONE, bf162f32)
+    EXTREME_RAW(60, WholeReduceSum, vcadd)
+    EXTREME_RAW(61, WholeReduceMax, vcmax)
+    EXTREME_RAW(62, WholeReduceMin, vcmin)
+    GROUP_RAW(63, BlockReduceSum, vcgadd)
+    GROUP_RAW(64, BlockReduceMax, vcgmax)
+    GROUP_RAW(65, BlockReduceMin, vcgmin)
+    GROUP_RAW(66, PairReduceSum, vcpadd)
+    case 70:
+      Duplicate<float, false>(x.dst, 1.5f, MASK_PLACEHOLDER, kRepeat, 2, 16);
+      vector_dup(x.Raw(x.other), 1.5f, kRepeat, 2, 1, 16, 8);
+      break;
+    case 71:
+      Copy<float, false>(x.dst, x.a, uint64_t{0}, kRepeat, {1, 2, 8, 16});
+      vcopy(x.Raw(x.other), x.Raw(x.a), kRepeat, 1, 2, 8, 16);
+      break;
+    case 72:
+      Brcb(x.dst, x.a, kRepeat, {1, 8});
+      vbrcb(x.Raw(x.other), x.Raw(x.a), 1, 8, kRepeat);
+      break;
+    case 73:
+      // The address of the source: whole, or as the device has it.
+      Gather(x.dst, x.a, offsets, 0, uint64_t{64}, kRepeat, 8);
+      set_vector_mask(0, ~0ull);
+      vgather(x.Raw(x.other), (__ubuf__ uint32_t*)offsets.GetPhyAddr(),
+              static_cast<uint32_t>(x.a.GetPhyAddr()), 8, kRepeat);
+      break;
+    case 74:
+      ShiftRight<int32_t, false>(x.dst.ReinterpretCast<int32_t>(), x.a.ReinterpretCast<int32_t>(),
+                                 3, MASK_PLACEHOLDER, kRepeat, {1, 1, 8, 8}, true);
+      vshr((__ubuf__ int32_t*)x.other.GetPhyAddr(), (__ubuf__ int32_t*)x.a.GetPhyAddr(), 3, kRepeat,
+           1, 1, 8, 8, true);
+      break;
+    case 80:
+      DataCopy(x.dst, x.a, DataCopyParams(3, 2, 1, 4));
+      copy_ubuf_to_ubuf(x.Raw(x.other), x.Raw(x.a), 0, 3, 2, 1, 4);
+      break;
+    case 81: {
+      GlobalTensor<float> from;
+      from.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(aGm));
+      SetPadValue(7.0f);
+      const DataCopyPadExtParams<float> pad{false, 1, 2, 0.0f};
+      DataCopyPad(x.dst, from, DataCopyExtParams{3, 20, 4, 1, 0}, pad);
+      set_mov_pad_val(GetScalarBitcodeValue(7.0f));
+      copy_gm_to_ubuf_align_b32(x.Raw(x.other), from.GetPhyAddr(), 0, 3, 20, 1, 2, 4, 1);
+      break;
+    }
+    case 82: {
+      // By way of the third argument's memory.
+      set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+      wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+      copy_ubuf_to_gm(bGm, x.Raw(x.a), 0, 2, 3, 1, 2);
+      pipe_barrier(PIPE_ALL);
+      copy_gm_to_ubuf(x.Raw(x.dst), bGm, 0, 1, 8, 0, 0);
+      DataCopyGM2UBImpl(x.Raw(x.other), reinterpret_cast<__gm__ float*>(bGm),
+                        DataCopyParams(1, 8, 0, 0));
+      break;
+    }
+    case 90:  // behind every buffer
+      vadd(x.Raw(x.dst) + (1 << 20), x.Raw(x.a), x.Raw(x.b), 1, 1, 1, 1, 8, 8, 8);
+      break;
+    case 91:  // past the end of its own
+      vadd(x.Raw(x.dst) + kAreaBytes / 4 - 32, x.Raw(x.a), x.Raw(x.b), 1, 1, 1, 1, 8, 8, 8);
+      break;
+    case 92:
+      vmuls(x.Raw(x.dst) + 1, x.Raw(x.a), 1.0f, 1, 1, 1, 8, 8);
+      break;
+    case 93:
+      vsel(x.Raw(x.dst), x.Raw(x.a), x.Raw(x.b), 1, 1, 1, 1, 8, 8, 8, 2);
+      break;
+    default:
+      Trap();
+  }
+  ResetMask();
+  areas.Finish();
+}
+
+// A buffer goes in, is computed in place and goes out: enqueued twice. mode: the second time without saying where to.
+extern "C" __global__ __aicore__ void two_ways(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  GlobalTensor<float> from;
+  GlobalTensor<float> to;
+  from.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(aGm));
+  to.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(dstGm));
+  TPipe outer;
+  TPipe pipe;
+  pipe = outer;
+  TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> que;
+  GetTPipePtr()->InitBuffer(que, 2, 256);
+  for (int i = 0; i < 4; ++i) {
+    LocalTensor<float> x = que.AllocTensor<float>();
+    DataCopy(x, from[i * 64], 64);
+    if (c.mode == 0) {
+      que.EnQue<TPosition::GM, TPosition::VECIN, float>(x);
+      x = que.DeQue<TPosition::GM, TPosition::VECIN, float>();
+    } else {
+      que.EnQue(x);
+      x = que.DeQue<float>();
+    }
+    Adds(x, x, 1.0f, 64);
+    que.EnQue<TPosition::VECOUT, TPosition::GM, float>(x);
+    x = que.DeQue<TPosition::VECOUT, TPosition::GM, float>();
+    DataCopy(to[i * 64], x, 64);
+    que.FreeTensor(x);
+  }
+}
+
+// The system's part of the workspace: what the kernel set, else nothing that it may touch.
+extern "C" __global__ __aicore__ void system_workspace(GM_ADDR dstGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  if (c.mode == 0) {
+    SetSysWorkspace(dstGm);
+  }
+  KERNEL_LOG(KERNEL_INFO, "not shown");
+  ASCENDC_ASSERT(GetSysWorkSpacePtr() != nullptr, { KERNEL_LOG(KERNEL_ERROR, "of %u", 1u); });
+  GlobalTensor<int32_t> tensor;
+  tensor.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(GetSysWorkSpacePtr()));
+  tensor.SetValue(0, Ceil(int64_t{9}, 4));
+  DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE>(tensor);
+}
