@@ -41,6 +41,7 @@ from aclgrad.peer_sources import (
     diagnose,
     locate,
     numpy_name,
+    other_architecture,
     simulator_stem,
     snake_case,
 )
@@ -77,6 +78,12 @@ _HOST_HEADERS = (
 _KERNEL_HEADERS = ("kernel_operator.h",)
 """What nearly every source includes: parsed once."""
 
+_OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
+"""Headers of the template library that operators use for architecture 3510 only."""
+
+_PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
+"""Libraries of others that op_host sources of public operators include, by header."""
+
 _parsing = threading.Lock()
 
 
@@ -87,7 +94,7 @@ class Builder:
     sources: Sources
     soc: Family
     optimise: str = "-O2"
-    debug: bool = True
+    debug: str = "-g"  # how much: -g1 is enough for the lines of findings
     jobs: int = 0
     cache: Path = field(default_factory=cache_root)
     toolkit: Path = field(default_factory=sim_root)
@@ -132,11 +139,19 @@ class Builder:
 
     # -- compiling ------------------------------------------------------------------------------
 
-    def _compile(self, steps: Sequence[Step], what: str) -> None:
+    def _compile(self, steps: Sequence[Step], what: str, spare: str | None = None) -> list[Path]:
+        """Compile; a source that lacks a header with a name like ``spare`` is left out."""
+        made = []
         with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
             for step, error in zip(steps, pool.map(Step.run, steps), strict=True):
-                if error is not None:
+                if error is None:
+                    made.append(step.output)
+                    continue
+                missing = diagnose(error)
+                known = missing.kind == "header" and spare and re.search(spare, missing.name)
+                if not known:
                     raise self.failure(what, error, step)
+        return made
 
     def failure(self, what: str, output: str, step: Step | None = None) -> PeerError:
         """What a compile lacked, where, and what to do."""
@@ -153,9 +168,11 @@ class Builder:
             "symbol": f"{missing.name} is declared but defined nowhere",
         }.get(missing.kind, missing.message)
         where = f"{missing.place}: " if missing.place else ""
+        package = _PACKAGES.get(missing.name)
+        install = f"apt-get install {package}; " if package else ""
         return PeerError(
             f"{self.sources.name}: {what} does not build: {lacks}\n  {where}{missing.message}\n"
-            f"Next: the compiler's whole output is in {log}",
+            f"Next: {install}the compiler's whole output is in {log}",
             missing,
         )
 
@@ -167,7 +184,8 @@ class Builder:
             self.compiler,
             "-std=c++17",
             self.optimise,
-            *(["-gdwarf-4"] if self.debug else []),
+            "-gdwarf-4",
+            self.debug,
             "-fno-omit-frame-pointer",
             "-fno-optimize-sibling-calls",
             "-fPIC",
@@ -248,9 +266,8 @@ class Builder:
         includes = self.sources.host_includes
         steps = [self._object(source, includes, extra) for source in self.sources.host]
         others = [self._object(source, includes, extra) for source in self.sources.other_host]
-        self._compile(steps, "op_host")
         # Tiling for other architectures is part of the operator's build, but nobody asks it here.
-        objects = [step.output for step in steps]
+        objects = self._compile(steps, "op_host", spare=_OTHER_ARCHITECTURES_HEADER)
         objects += [step.output for step in others if step.run() is None]
         self._link_host(objects)
         return self.describe()
@@ -413,8 +430,13 @@ class Builder:
             ]
         return words
 
-    def tiling_header(self, op: Mapping[str, Any], described: Mapping[str, Any]) -> Path | None:
-        """Write the kernel's view of tiling data that op_host declares field by field."""
+    def tiling_header(
+        self, op: Mapping[str, Any], described: Mapping[str, Any], source: Path
+    ) -> Path | None:
+        """Write the kernel's view of tiling data that op_host declares field by field.
+
+        The default struct is the macro ACLSIM_DEFAULT_TILING where keys have structs of their own.
+        """
         registered = described["tilingData"]
         if not registered:
             return None
@@ -428,14 +450,17 @@ class Builder:
         structs: dict[str, dict[str, Any]] = {}
         for item in registered:
             _add_struct(item["data"], known, structs)
-        own = [item["data"]["class"] for item in registered if item["op"] == op["type"]]
-        if not own and len({item["data"]["class"] for item in registered}) == 1:
-            own = [registered[0]["data"]["class"]]
+        kernel_texts = [path.read_text(errors="replace") for path in _headers_beside(source)]
+        for name in list(structs):
+            # A kernel may bring a struct of that name itself.
+            if any(re.search(rf"\bstruct\s+{name}\s*\{{", text) for text in kernel_texts):
+                del structs[name]
+        classes = tiling_classes(op, described)
+        default = next(iter(classes), None)
+        if default is not None and default not in structs and default not in known:
+            default = None
         text = render(
-            "peer_tiling.h.j2",
-            op=op["type"],
-            structs=list(structs.values()),
-            default=own[0] if own else None,
+            "peer_tiling.h.j2", op=op["type"], structs=list(structs.values()), default=default
         )
         path = self.folder / "gen" / f"{simulator_stem(op['type'])}_tiling.h"
         write_if_different(path, text)
@@ -446,28 +471,77 @@ class Builder:
         source = self.kernel_source(kernel.op)
         includes = self.kernel_includes(source)
         words = self.defines(kernel.op, kernel.dtypes)
-        tiling = self.tiling_header(kernel.op, described)
+        tiling = self.tiling_header(kernel.op, described, source)
         if tiling is not None:
             words += ["-include", str(tiling)]
         stem = simulator_stem(kernel.op["type"])
-        wrapper = self.folder / "gen" / f"{kernel.output.stem}.cpp"
+        gen = self.folder / "gen" / kernel.output.stem
         entry = self._entry(source, kernel, includes, words)
+        classes = tiling_classes(kernel.op, described)
+        text = source.read_text(errors="replace")
+        if len(classes) < 2 or entry["instances"] is not None or "GET_TILING_DATA(" not in text:
+            classes = {}
+        if "<<<" in text:
+            device = gen.with_name(gen.name + "_device.cpp")
+            write_if_different(device, f'#line 1 "{source}"\n{without_launches(text)}')
+            source = device
+        variants = [f"{entry['entry'].name}_{name}" for name in classes]
+        wrapper = gen.with_name(gen.name + ".cpp")
         write_if_different(
             wrapper,
-            render("peer_kernel.cpp.j2", op=kernel.title, kernel=source, symbol=stem, **entry),
+            render(
+                "peer_kernel.cpp.j2",
+                op=kernel.title,
+                kernel=source,
+                symbol=stem,
+                variants=list(zip(variants, classes.values(), strict=True)),
+                **entry,
+            ),
         )
         parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
-        built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words])
+        steps = []
+        for variant, name in zip(variants, classes, strict=True):
+            # One compile per tiling struct: GET_TILING_DATA means that of the key.
+            output = self.folder / "obj" / f"{kernel.output.stem}_{name}.o"
+            extra = [f"-D{entry['entry'].name}={variant}", f"-DACLSIM_DEFAULT_TILING={name}"]
+            flags = self._flags(output, includes, [*parsed, *words, *extra, "-fno-gnu-unique"])
+            steps.append(Step(output, (*flags, "-c", str(source), "-o", str(output))))
+        objects = []
+        for compiled, variant in zip(
+            self._compile(steps, f"kernel {kernel.title}"), variants, strict=True
+        ):
+            objects.append(self._isolate(compiled, variant))
+        built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
         self._compile([built], f"kernel {kernel.title}")
 
+    def _isolate(self, compiled: Path, entry: str) -> Path:
+        """An object in which all but the entry is its own: inline functions too, which linkers
+        merge by name.
+        """
+        merged, own = compiled.with_suffix(".merged.o"), compiled.with_suffix(".own.o")
+        group = ("-r", "-nostdlib", "-Wl,--force-group-allocation")
+        keep = ("--wildcard", f"--keep-global-symbol=*{entry}*")
+        for output, command in (
+            (merged, (self.compiler, *group, str(compiled), "-o", str(merged))),
+            (own, ("objcopy", *keep, str(merged), str(own))),
+        ):
+            self._compile([Step(output, command)], entry)
+        return own
+
     def _object_at(
-        self, source: Path, output: Path, includes: Iterable[Path], words: Iterable[str]
+        self,
+        source: Path,
+        output: Path,
+        includes: Iterable[Path],
+        words: Iterable[str],
+        objects: Iterable[Path] = (),
     ) -> Step:
         lib64 = self.toolkit / "lib64"
         command = (
             *self._flags(output, includes, words),
             "-shared",
             str(source),
+            *map(str, objects),
             "-o",
             str(output),
             f"-L{lib64}",
@@ -627,6 +701,42 @@ _SIZES = {
     "int": 4,
     "char": 1,
 }
+
+
+def tiling_classes(op: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, list[int]]:
+    """The tiling structs of an operator with their keys; the first one is that of all other keys.
+
+    REGISTER_TILING_DATA_CLASS(Type_<key>, ...) gives a key a struct of its own.
+    """
+    registered = described["tilingData"]
+    pattern = re.compile(re.escape(op["type"]) + r"(?:_(\d+))?")
+    classes: dict[str, list[int]] = {}
+    for item in sorted(registered, key=lambda item: item["op"] != op["type"]):
+        match = pattern.fullmatch(item["op"])
+        if match:
+            keys = classes.setdefault(item["data"]["class"], [])
+            keys += [int(match[1])] if match[1] else []
+    if not classes and len({item["data"]["class"] for item in registered}) == 1:
+        classes = {registered[0]["data"]["class"]: []}
+    return classes
+
+
+def _headers_beside(source: Path) -> list[Path]:
+    """The kernel source and every header of its folder, those for other architectures left out."""
+    folder = source.parent
+    found = [
+        path for path in folder.rglob("*.h") if not other_architecture(path.relative_to(folder))
+    ]
+    return [source, *sorted(found)]
+
+
+def without_launches(text: str) -> str:
+    """A kernel source with nothing in place of ``kernel<<<...>>>(...)``, which host code says."""
+
+    def empty(match: re.Match[str]) -> str:
+        return "static_cast<void>(0)" + "\n" * match[0].count("\n")
+
+    return re.sub(r"\b\w+(?:<[^<>;{}]*>)?\s*<<<[^;{}]*?>>>\s*\([^;{}]*\)(?=\s*;)", empty, text)
 
 
 @dataclass(frozen=True)

@@ -260,19 +260,29 @@ def _attrs_c(op: Mapping[str, Any], attrs: Mapping[str, Any], keep: list[Any]) -
     values = []
     for attr in op["attrs"]:
         value = attrs[attr["name"]]
-        kind = attr["kind"]
-        if value is None or kind in ("ListFloat", "ListBool", "ListListInt"):
+        if value is None:
             break  # from here on inference sees the definition's defaults
-        if kind == "ListInt":
-            data = (c.c_int64 * max(len(value), 1))(*value)
-            keep.append(data)
-            values.append(AttrC(4, 0, 0.0, None, data, len(value)))
-        elif kind == "String":
-            values.append(AttrC(3, 0, 0.0, value.encode(), None, 0))
-        else:
-            code = {"Int": 0, "Float": 1, "Bool": 2}[kind]
-            values.append(AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0))
+        values.append(_attr_c(attr["kind"], value, keep))
     return (AttrC * max(len(values), 1))(*values), c.c_size_t(len(values))
+
+
+def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
+    if kind == "String":
+        return AttrC(3, 0, 0.0, value.encode(), None, 0)
+    if kind == "ListFloat":
+        reals = (c.c_double * max(len(value), 1))(*value)
+        keep.append(reals)
+        return AttrC(6, 0, 0.0, None, None, len(value), reals)
+    if kind in ("ListInt", "ListBool", "ListListInt"):
+        flat = value
+        if kind == "ListListInt":
+            flat = [number for inner in value for number in (len(inner), *inner)]
+        data = (c.c_int64 * max(len(flat), 1))(*map(int, flat))
+        keep.append(data)
+        code = {"ListInt": 4, "ListBool": 5, "ListListInt": 7}[kind]
+        return AttrC(code, 0, 0.0, None, data, len(flat))
+    code = {"Int": 0, "Float": 1, "Bool": 2}[kind]
+    return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
 
 
 def parse_outputs(words: Sequence[str]) -> list[tuple[tuple[int, ...], dtypes.DType | None]]:

@@ -50,6 +50,17 @@ static inline errno_t strcpy_s(char* dest, size_t destMax, const char* src) {
   return EOK;
 }
 
+static inline errno_t strcat_s(char* dest, size_t destMax, const char* src) {
+  if (dest == NULL || src == NULL || destMax == 0) return EINVAL_AND_RESET;
+  size_t used = strnlen(dest, destMax);
+  if (used + strlen(src) >= destMax) {
+    dest[0] = '\0';
+    return ERANGE_AND_RESET;
+  }
+  memcpy(dest + used, src, strlen(src) + 1);
+  return EOK;
+}
+
 __attribute__((format(printf, 3, 4))) static inline int sprintf_s(char* dest, size_t destMax,
                                                                   const char* fmt, ...) {
   if (dest == NULL || destMax == 0) return -1;

@@ -95,6 +95,49 @@ def test_tiling_struct_of_op_host():
     np.testing.assert_array_equal(result.outputs["copy"], x)
 
 
+@pytest.mark.parametrize(
+    ("attrs", "scale", "shape"),
+    [
+        ([], 1, (16,)),
+        (["scales=0.5,9"], 1, (16,)),
+        (["scales=1.5", "keep=true"], 3, (1, 16)),
+    ],
+    ids=["plain", "keyed", "keep"],
+)
+def test_tiling_struct_of_a_key(attrs, scale, shape):
+    """A key's own struct is what GET_TILING_DATA means; outputs start as InitValue says; lists of
+    floats, flags and lists reach shape inference.
+    """
+    x = np.arange(48, dtype=np.float32).reshape(3, 16)
+    result = peer_run.run(MATH / "column_totals", [[x]], attrs)
+    np.testing.assert_array_equal(result.outputs["y"], (scale * x.sum(0) + 5).reshape(shape))
+
+
+def test_lists_of_lists_reach_inference(library: Path):
+    """Inference sees what was given. aclnn has no type for such an attribute, as CANN has none."""
+    folder = library / "math" / "column_totals"
+    definition = folder / "op_host" / "column_totals_def.cpp"
+    last = '    Attr("keep").AttrType(OPTIONAL).ListBool({false});\n'
+    text = definition.read_text()
+    assert last in text
+    groups = '    Attr("groups").AttrType(OPTIONAL).ListListInt({{0}, {1, 2}});\n'
+    definition.write_text(text.replace(last, last + groups))
+    builder = peer.Builder(locate(folder), peer.family_of(SOC))
+    op = peer.runnable(builder.build_host(), builder.sources, builder.soc)[0]
+    device = peer_run.open_sim()
+
+    def infer(groups: list[list[int]]) -> tuple[int, ...]:
+        attrs = {"scales": [], "keep": [True], "groups": groups}
+        inputs = [[np.ones((2, 8), np.float32)]]
+        return peer_run.infer(device, builder.host_library, op, inputs, attrs, [1])[0][0][0]
+
+    with pytest.raises(AclnnError, match="groups must be two lists, the second a pair"):
+        infer([[0], [1, 2, 3]])
+    assert infer([[], [1, 2], [3]]) == (1, 8)
+    with pytest.raises(PeerError, match="attribute groups is a ListListInt"):
+        builder.build_api([op])
+
+
 def test_tensor_lists():
     """A list reaches the kernel as its layout says, however many tensors it has."""
     arrays = [random(3, 50), random(7), random(2, 3, 4)]

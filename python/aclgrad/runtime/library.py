@@ -58,7 +58,9 @@ class TensorDescC(c.Structure):
 
 
 class AttrC(c.Structure):
-    """The simulator's aclsimAttr; kind is INT, FLOAT, BOOL, STRING, LIST_INT from 0."""
+    """The simulator's aclsimAttr; kind is INT, FLOAT, BOOL, STRING, LIST_INT, LIST_BOOL,
+    LIST_FLOAT, LIST_LIST_INT from 0.
+    """
 
     _fields_ = [  # noqa: RUF012
         ("kind", c.c_int),
@@ -67,6 +69,7 @@ class AttrC(c.Structure):
         ("s", c.c_char_p),
         ("list", _I64P),
         ("list_size", c.c_uint64),
+        ("reals", c.POINTER(c.c_double)),
     ]
 
 

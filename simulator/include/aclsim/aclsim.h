@@ -95,12 +95,23 @@ typedef struct aclsimTensorDesc {
   int32_t dtype;  // aclDataType
 } aclsimTensorDesc;
 typedef struct aclsimAttr {
-  enum { ACLSIM_INT, ACLSIM_FLOAT, ACLSIM_BOOL, ACLSIM_STRING, ACLSIM_LIST_INT } kind;
-  int64_t i;            // ACLSIM_INT, ACLSIM_BOOL
-  double f;             // ACLSIM_FLOAT
-  const char* s;        // ACLSIM_STRING
-  const int64_t* list;  // ACLSIM_LIST_INT
-  uint64_t listSize;
+  enum {
+    ACLSIM_INT,
+    ACLSIM_FLOAT,
+    ACLSIM_BOOL,
+    ACLSIM_STRING,
+    ACLSIM_LIST_INT,
+    ACLSIM_LIST_BOOL,
+    ACLSIM_LIST_FLOAT,
+    ACLSIM_LIST_LIST_INT
+  } kind;
+  int64_t i;      // ACLSIM_INT, ACLSIM_BOOL
+  double f;       // ACLSIM_FLOAT
+  const char* s;  // ACLSIM_STRING
+  const int64_t*
+      list;  // ACLSIM_LIST_INT, ACLSIM_LIST_BOOL; the inner lists of ACLSIM_LIST_LIST_INT, each behind its length
+  uint64_t listSize;    // numbers in list or reals
+  const double* reals;  // ACLSIM_LIST_FLOAT
 } aclsimAttr;
 ACLSIM_API int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* inputs,
                                    size_t inputCount, const aclsimTensorDesc* outputs,

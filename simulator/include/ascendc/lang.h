@@ -121,4 +121,19 @@ ACLSIM_MIN_MAX_(float)
 #ifndef FORMAT_ND
 #define FORMAT_ND 2
 #endif
+#ifndef FORMAT_NC1HWC0
+#define FORMAT_NC1HWC0 3
+#endif
+#ifndef FORMAT_NDHWC
+#define FORMAT_NDHWC 27
+#endif
+#ifndef FORMAT_FRACTAL_NZ
+#define FORMAT_FRACTAL_NZ 29
+#endif
+#ifndef FORMAT_NCDHW
+#define FORMAT_NCDHW 30
+#endif
+#ifndef FORMAT_NDC1HWC0
+#define FORMAT_NDC1HWC0 32
+#endif
 #endif  // a kernel compile

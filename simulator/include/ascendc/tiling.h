@@ -41,7 +41,19 @@ struct BlockIdxWord {
 [[maybe_unused]] static constexpr aclsim::BlockIdxWord block_idx;
 
 #define TILING_KEY_IS(key) (aclsim::TilingKeyIs(key))
-#define TILING_KEY_VAR (aclsim::TilingKey())
+// One word, as kernels name it in #if too, where it counts as 0: here a library holds all keys.
+namespace aclsim {
+struct TilingKeyWord {
+  operator uint64_t() const { return TilingKey(); }
+};
+}  // namespace aclsim
+[[maybe_unused]] static constexpr aclsim::TilingKeyWord aclsimTilingKey;
+#define TILING_KEY_VAR aclsimTilingKey
+
+// The address space of a pointer to tiling data, which is CANN's build's choice.
+#ifndef __tiling_data_ptr__
+#define __tiling_data_ptr__
+#endif
 
 #define KERNEL_TYPE_AIV_ONLY 0
 #define KERNEL_TYPE_MIX_AIV_1_0 1

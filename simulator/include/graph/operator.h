@@ -8,6 +8,7 @@
 
 #include "graph/ascend_string.h"
 #include "graph/error_codes.h"
+#include "graph/tensor.h"
 #include "graph/types.h"
 
 namespace ge {
@@ -25,6 +26,14 @@ class Operator {
   graphStatus GetOpType(AscendString& type) const {
     type = type_;
     return GRAPH_SUCCESS;
+  }
+  TensorDesc GetInputDesc(const char_t*) const { return {}; }
+  TensorDesc GetInputDesc(uint32_t) const { return {}; }
+  TensorDesc GetOutputDesc(const char_t*) const { return {}; }
+  TensorDesc GetOutputDesc(uint32_t) const { return {}; }
+  template <typename T>
+  graphStatus GetAttr(const char_t*, T&) const {
+    return GRAPH_FAILED;
   }
 
  private:

@@ -30,6 +30,16 @@ class Shape {
   std::vector<int64_t> dims_;
 };
 
+// What a node of a graph says of a tensor; without graph mode it is empty.
+class TensorDesc {
+ public:
+  Shape GetShape() const { return {}; }
+  Shape GetOriginShape() const { return {}; }
+  DataType GetDataType() const { return DT_UNDEFINED; }
+  Format GetFormat() const { return FORMAT_RESERVED; }
+  Format GetOriginFormat() const { return FORMAT_RESERVED; }
+};
+
 }  // namespace ge
 
 #endif  // GRAPH_TENSOR_H_

@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "platform/platform_info_def.h"
+
 namespace fe {
 
 enum class LocalMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, RESERVED };
@@ -32,6 +34,14 @@ class PlatFormInfos {
   uint32_t GetCoreNumWithLock() const { return GetCoreNum(); }
   uint32_t GetCoreNumByType(const std::string& coreType);
   void GetLocalMemSize(const LocalMemType& type, uint64_t& size);
+};
+
+class OptionalInfos {
+ public:
+  bool Init() { return true; }
+  std::string GetSocVersion() const;
+  std::string GetCoreType() const { return "AiCore"; }
+  uint32_t GetAICoreNum() const;
 };
 
 }  // namespace fe

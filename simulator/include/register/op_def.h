@@ -8,19 +8,28 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "graph/ascend_string.h"
+#include "graph/operator.h"
 #include "graph/types.h"
 #include "register/op_impl_registry.h"
 
-namespace ge {
-class Operator;
-}
+#define FUNC_CHECK_SUPPORTED "check_supported"
+#define FUNC_OP_SELECT_FORMAT "op_select_format"
+#define FUNC_GET_OP_SUPPORT_INFO "get_op_support_info"
+#define FUNC_GET_SPECIFIC_INFO "get_op_specific_info"
 
 namespace optiling {
 using OP_CHECK_FUNC = ge::graphStatus (*)(const ge::Operator& op, ge::AscendString& result);
-}
+
+// Graph mode asks these functions whether it may choose the operator; aclnn functions never do.
+class OpCheckFuncHelper {
+ public:
+  OpCheckFuncHelper(const ge::AscendString&, const ge::AscendString&, OP_CHECK_FUNC) {}
+};
+}  // namespace optiling
 
 namespace ops {
 
@@ -28,6 +37,49 @@ enum Option { IGNORE = 0, OPTIONAL = 1, REQUIRED = 2, DYNAMIC = 3, VIRTUAL = 4 }
 enum class FormatCheckOption : uint32_t { DEFAULT = 0, STRICT = 1, MAX };
 enum class DependScope : uint32_t { ALL = 0, TILING = 1, INVALID_SCOPE };
 enum class FollowType : uint32_t { ALL = 0, DTYPE = 1, FORMAT = 2, SHAPE = 3, INVALID_TYPE };
+enum class ScalarType : uint32_t {
+  UINT64 = 0,
+  INT64 = 1,
+  UINT32 = 2,
+  INT32 = 3,
+  UINT16 = 4,
+  INT16 = 5,
+  UINT8 = 6,
+  INT8 = 7,
+  FLOAT32 = 8,
+  FLOAT16 = 9,
+  INVALID_DTYPE = static_cast<uint32_t>(-1),
+};
+union ScalarNum {
+  uint64_t value_u64;
+  int64_t value_i64;
+  float value_f32;
+  ScalarNum() : value_u64(0) {}
+  explicit ScalarNum(uint64_t value) : value_u64(value) {}
+  explicit ScalarNum(int64_t value) : value_i64(value) {}
+  explicit ScalarNum(float value) : value_f32(value) {}
+};
+// A number of a type, e.g. {ScalarType::INT16, 1}.
+struct ScalarVar {
+  ScalarType scalar_type = ScalarType::INVALID_DTYPE;
+  ScalarNum scalar_num;
+
+  ScalarVar() = default;
+  template <typename T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>
+  ScalarVar(ScalarType type, T num) : scalar_type(type) {
+    if (type == ScalarType::FLOAT32 || type == ScalarType::FLOAT16) {
+      scalar_num = ScalarNum(static_cast<float>(num));
+    } else if (std::is_signed<T>::value) {
+      scalar_num = ScalarNum(static_cast<int64_t>(num));
+    } else {
+      scalar_num = ScalarNum(static_cast<uint64_t>(num));
+    }
+  }
+  bool operator==(const ScalarVar& other) const {
+    return scalar_type == other.scalar_type && scalar_num.value_u64 == other.scalar_num.value_u64;
+  }
+};
+
 enum class CommentSection : uint32_t {
   CATEGORY = 0,
   BRIEF = 1,
@@ -53,6 +105,8 @@ struct ParamRecord {
   bool valueDepend = false;
   bool scalar = false;
   bool scalarList = false;
+  std::vector<ScalarVar>
+      initValues;  // what an output holds before the kernel: for all dtypes, or one each
 };
 
 enum class AttrKind { kBool, kFloat, kInt, kString, kListBool, kListFloat, kListInt, kListListInt };
@@ -91,6 +145,8 @@ class OpParamDef {
   OpParamDef& To(const char* name);
   OpParamDef& Version(uint32_t version);
   OpParamDef& InitValue(uint64_t value);
+  OpParamDef& InitValue(const ScalarVar& value);
+  OpParamDef& InitValue(const std::vector<ScalarVar>& value);
   OpParamDef& OutputShapeDependOnCompute();
   OpParamDef& Follow(const char* name);
   OpParamDef& Follow(const char* name, FollowType type);
@@ -172,11 +228,13 @@ class OpAICoreDef {
   OpAICoreDef& AddConfig(const char* soc);
   OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config);
   gert::OpImplRegisterV2::TilingKernelFunc& GetTiling() { return tiling_; }
+  optiling::OP_CHECK_FUNC& GetCheckSupport() { return check_support_; }
 
   const std::map<ge::AscendString, OpAICoreConfig>& Configs() const { return configs_; }
 
  private:
   gert::OpImplRegisterV2::TilingKernelFunc tiling_ = nullptr;
+  optiling::OP_CHECK_FUNC check_support_ = nullptr;
   std::map<ge::AscendString, OpAICoreConfig> configs_;
 };
 

@@ -39,6 +39,7 @@ class OpImplRegisterV2 {
   using TilingKernelFunc = UINT32 (*)(TilingContext*);
   using TilingParseFunc = UINT32 (*)(TilingParseContext*);
   using KernelFunc = UINT32 (*)(KernelContext*);
+  using GenSimplifiedKeyKernelFunc = UINT32 (*)(TilingContext*, ge::char_t*);
   using CompileInfoCreatorFunc = void* (*)();
   using CompileInfoDeleterFunc = void (*)(void*);
 
@@ -64,11 +65,15 @@ class OpImplRegisterV2 {
                                                std::initializer_list<TilingPlacement> placements);
   OpImplRegisterV2& HostInputs(std::initializer_list<int32_t> inputs);
   OpImplRegisterV2& OutputShapeDependOnCompute(std::initializer_list<int32_t> outputs);
+  OpImplRegisterV2& NullableOutputs(std::initializer_list<int32_t> outputs);
+  OpImplRegisterV2& GenSimplifiedKey(GenSimplifiedKeyKernelFunc func);
   OpImplRegisterV2& PrivateAttr(const ge::char_t* name);
   OpImplRegisterV2& PrivateAttr(const ge::char_t* name, int64_t value);
   OpImplRegisterV2& PrivateAttr(const ge::char_t* name, const ge::char_t* value);
   OpImplRegisterV2& PrivateAttr(const ge::char_t* name, ge::float32_t value);
   OpImplRegisterV2& PrivateAttr(const ge::char_t* name, bool value);
+  OpImplRegisterV2& PrivateAttr(const ge::char_t* name, const std::vector<int64_t>& value);
+  OpImplRegisterV2& PrivateAttr(const ge::char_t* name, const std::vector<ge::float32_t>& value);
 
  private:
   OpImplRegisterV2& TilingParse(TilingParseFunc func, CompileInfoCreatorFunc creator,

@@ -94,8 +94,8 @@ void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize
 void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis,
                             bool isReuseSource, uint32_t& maxValue, uint32_t& minValue);
 
-// As AscendC::Pattern::Reduce in kernels; the patterns of architecture 2201.
-enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
+// As AscendC::Pattern::Reduce in kernels. Architecture 2201 has AR and RA; with another pattern the values stay as they are.
+enum class ReducePattern : uint32_t { AR = 0, RA = 1, R = 2 };
 #define ACLSIM_REDUCE_SIZES(X) \
   X(Sum)                       \
   X(Mean)                      \

@@ -7,6 +7,7 @@
 
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
+#include "opbase/cast.h"
 #include "opbase/executor.h"
 #include "opbase/op_types.h"
 #include "opbase/package.h"
@@ -52,6 +53,36 @@ void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
              out.addr < in.addr + in.bytes;
     });
     if (!isRead) Poison(out.addr, out.bytes);
+  }
+}
+
+// InitValue of an output as an element of its type; empty without one.
+std::vector<uint8_t> InitialElement(const ops::ParamRecord& param, ge::DataType type) {
+  if (param.initValues.empty()) return {};
+  size_t row = 0;
+  if (param.initValues.size() > 1) {
+    const auto found = std::find(param.dataTypes.begin(), param.dataTypes.end(), type);
+    row = static_cast<size_t>(found - param.dataTypes.begin());
+    if (row >= param.initValues.size()) return {};
+  }
+  const ops::ScalarVar& value = param.initValues[row];
+  const bool real = value.scalar_type == ops::ScalarType::FLOAT32 ||
+                    value.scalar_type == ops::ScalarType::FLOAT16;
+  std::vector<uint8_t> element(static_cast<size_t>(ge::GetSizeByDataType(type)));
+  const bool converted =
+      real ? ConvertElements(&value.scalar_num.value_f32, ge::DT_FLOAT, element.data(), type, 1)
+           : ConvertElements(&value.scalar_num.value_i64, ge::DT_INT64, element.data(), type, 1);
+  return converted ? element : std::vector<uint8_t>();
+}
+
+// InitValue takes effect together with SetNeedAtomic(true), as documented.
+void FillOutputs(const std::vector<TensorUse>& uses, const TaskInput& input) {
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const std::vector<uint8_t>& element = uses[i].initial;
+    if (element.empty() || input.addrs[i] == nullptr) continue;
+    const auto bytes = static_cast<size_t>(uses[i].Bytes());
+    for (size_t at = 0; at < bytes; ++at) input.addrs[i][at] = element[at % element.size()];
+    if (aclsim::CheckedMode()) aclsim::MarkGm(input.addrs[i], bytes, true);
   }
 }
 
@@ -122,6 +153,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   std::copy(tiling.data.begin(), tiling.data.end(), data.data());
   launch.args.push_back(data.data());
   launch.regions.push_back({aclsim::RegionKind::kTiling, data.data(), data.size(), "tiling"});
+  if (tiling.needAtomic) FillOutputs(uses, input);
   if (aclsim::CheckedMode()) {
     if (!tiling.needAtomic) PoisonOutputs(launch.regions);
     if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
@@ -323,6 +355,24 @@ bool AddUses(const ExecutorState& state, const Params& params, const std::string
   return true;
 }
 
+void SetInitialElements(const gert::OpImplEntry& op, KernelTask* task) {
+  aclsim::ResolvedOp resolved;
+  std::string ignored;
+  if (!op.def.has_value() ||
+      !aclsim::ResolveOp(*op.def, task->soc->shortName, &resolved, &ignored)) {
+    return;
+  }
+  const size_t first =
+      task->arguments.size() - std::min(task->arguments.size(), resolved.outputs.size());
+  for (size_t i = first; i < task->arguments.size(); ++i) {
+    const KernelTask::Argument& argument = task->arguments[i];
+    for (size_t j = argument.first; j < argument.first + argument.count; ++j) {
+      TensorUse& use = task->uses[j];
+      use.initial = InitialElement(resolved.outputs[i - first], use.dataType);
+    }
+  }
+}
+
 }  // namespace
 
 aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
@@ -368,6 +418,7 @@ aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
   if (!AddUses(state, packed.outputs, kernel.names.data() + outputNames, task.get())) {
     return ACLNN_ERR_INNER;
   }
+  SetInitialElements(*chosen->entry, task.get());
   state.AddTask(std::move(task));
   return ACLNN_SUCCESS;
 }

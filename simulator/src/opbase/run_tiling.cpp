@@ -26,33 +26,6 @@ std::vector<std::vector<aclsim::TensorArg>> ToArgs(const aclsimTensorDesc* tenso
   return args;
 }
 
-aclsim::AttrArg ToAttr(const aclsimAttr& attr) {
-  using Kind = aclsim::AttrArg::Kind;
-  aclsim::AttrArg arg;
-  switch (attr.kind) {
-    case aclsimAttr::ACLSIM_INT:
-      arg.kind = Kind::kInt;
-      break;
-    case aclsimAttr::ACLSIM_FLOAT:
-      arg.kind = Kind::kFloat;
-      break;
-    case aclsimAttr::ACLSIM_BOOL:
-      arg.kind = Kind::kBool;
-      break;
-    case aclsimAttr::ACLSIM_STRING:
-      arg.kind = Kind::kString;
-      break;
-    case aclsimAttr::ACLSIM_LIST_INT:
-      arg.kind = Kind::kListInt;
-      break;
-  }
-  arg.intValue = attr.i;
-  arg.floatValue = attr.f;
-  if (attr.s != nullptr) arg.text = attr.s;
-  if (attr.list != nullptr) arg.listInt.assign(attr.list, attr.list + attr.listSize);
-  return arg;
-}
-
 std::vector<ge::DataType> TypesOf(const std::vector<std::vector<aclsim::TensorArg>>& params) {
   std::vector<ge::DataType> types;
   for (const auto& param : params) {
@@ -114,7 +87,7 @@ extern "C" int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* i
     call.type = opType;
     call.inputs = ToArgs(inputs, inputCount);
     call.outputs = ToArgs(outputs, outputCount);
-    for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(ToAttr(attrs[i]));
+    for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(aclsim::ToAttrArg(attrs[i]));
     return Run(opType, call, json, jsonSize);
   } catch (const std::exception& error) {
     aclsim::ReportError("aclsimRunTiling: %s", error.what());

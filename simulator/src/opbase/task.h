@@ -26,7 +26,8 @@ struct TensorUse {
   int64_t end = 0;
   int64_t first = 0;  // byte of the view's first element
   bool rowMajor = true;
-  std::string name;  // for messages
+  std::string name;              // for messages
+  std::vector<uint8_t> initial;  // an element that fills an output before its kernel; mostly empty
 
   int64_t Bytes() const { return end - begin; }
 };

@@ -41,6 +41,16 @@ class TilingContext : public ExtendedKernelContext {
   }
   const StorageShape* GetOutputShape(size_t index) const { return ShapeOf(OutputAt(index)); }
 
+  // Operators that want strides say IgnoreContiguous() in their definition; here every tensor that reaches one is contiguous.
+  bool InputIsView(size_t) const { return false; }
+  bool OptionalInputIsView(size_t) const { return false; }
+  bool DynamicInputIsView(size_t, size_t) const { return false; }
+  bool RequiredInputIsView(size_t) const { return false; }
+  const Stride* GetInputStride(size_t) const { return nullptr; }
+  const Stride* GetOptionalInputStride(size_t) const { return nullptr; }
+  const Stride* GetDynamicInputStride(size_t, size_t) const { return nullptr; }
+  const Stride* GetRequiredInputStride(size_t) const { return nullptr; }
+
   ge::graphStatus SetTilingKey(uint64_t tilingKey) { return Set(state_->tilingKey, tilingKey); }
   uint64_t GetTilingKey() const { return state_->tilingKey; }
   ge::graphStatus SetBlockDim(uint32_t blockDim) { return Set(state_->blockDim, blockDim); }

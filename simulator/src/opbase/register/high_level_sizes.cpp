@@ -222,6 +222,7 @@ void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool i
   void GetReduce##Name##MaxMinTmpSize(const ge::Shape& srcShape, ge::DataType dataType, \
                                       ReducePattern pattern, bool, bool isReuseSource,  \
                                       uint32_t& maxValue, uint32_t& minValue) {         \
+    if (pattern != ReducePattern::AR && pattern != ReducePattern::RA) return;           \
     maxValue = minValue =                                                               \
         ReduceSize(HighReduction::k##Name, srcShape, dataType, pattern, isReuseSource); \
   }

@@ -20,19 +20,6 @@ aclsim::TensorArg ToArg(const aclsimHostTensor& tensor) {
   return arg;
 }
 
-aclsim::AttrArg ToAttr(const aclsimAttr& attr) {
-  using Kind = aclsim::AttrArg::Kind;
-  static constexpr Kind kKinds[] = {Kind::kInt, Kind::kFloat, Kind::kBool, Kind::kString,
-                                    Kind::kListInt};
-  aclsim::AttrArg arg;
-  arg.kind = kKinds[attr.kind];
-  arg.intValue = attr.i;
-  arg.floatValue = attr.f;
-  if (attr.s != nullptr) arg.text = attr.s;
-  if (attr.list != nullptr) arg.listInt.assign(attr.list, attr.list + attr.listSize);
-  return arg;
-}
-
 std::string ToJson(const aclsim::OpCall& call) {
   std::string text = "[";
   for (const auto& param : call.outputs) {
@@ -70,7 +57,7 @@ extern "C" int32_t aclsimInferShape(const char* opType, const aclsimHostTensor* 
     for (uint64_t i = 0; i < inputCounts[p]; ++i) call.inputs.back().push_back(ToArg(*inputs++));
   }
   for (size_t p = 0; p < outputParams; ++p) call.outputs.emplace_back(outputCounts[p]);
-  for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(ToAttr(attrs[i]));
+  for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(aclsim::ToAttrArg(attrs[i]));
   const int32_t status = aclsim::RunInferShape(*op, &call);
   if (status != 0) return status;
   const std::string text = ToJson(call);

@@ -88,6 +88,8 @@ Blob UntypedBlob(const AttrArg& arg) {
       return ListBlob<float>(arg.listFloat);
     case AttrArg::Kind::kListBool:
       return ListBlob<bool>(arg.listInt);
+    case AttrArg::Kind::kListListInt:
+      return ListListBlob(arg.listListInt);
   }
   return nullptr;
 }
@@ -113,7 +115,7 @@ Blob TypedBlob(const AttrArg& arg, ops::AttrKind kind) {
     case ops::AttrKind::kListBool:
       return arg.kind == AttrArg::Kind::kListBool ? ListBlob<bool>(arg.listInt) : nullptr;
     case ops::AttrKind::kListListInt:
-      return nullptr;
+      return arg.kind == AttrArg::Kind::kListListInt ? ListListBlob(arg.listListInt) : nullptr;
   }
   return nullptr;
 }
@@ -264,6 +266,29 @@ int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
 }
 
 }  // namespace
+
+AttrArg ToAttrArg(const aclsimAttr& attr) {
+  using Kind = AttrArg::Kind;
+  static constexpr Kind kKinds[] = {Kind::kInt,       Kind::kFloat,      Kind::kBool,
+                                    Kind::kString,    Kind::kListInt,    Kind::kListBool,
+                                    Kind::kListFloat, Kind::kListListInt};
+  AttrArg arg;
+  arg.kind = kKinds[attr.kind];
+  arg.intValue = attr.i;
+  arg.floatValue = attr.f;
+  if (attr.s != nullptr) arg.text = attr.s;
+  if (attr.reals != nullptr) arg.listFloat.assign(attr.reals, attr.reals + attr.listSize);
+  if (attr.list == nullptr) return arg;
+  if (arg.kind != Kind::kListListInt) {
+    arg.listInt.assign(attr.list, attr.list + attr.listSize);
+    return arg;
+  }
+  for (uint64_t i = 0; i < attr.listSize; i += 1 + static_cast<uint64_t>(attr.list[i])) {
+    const int64_t* first = attr.list + i + 1;
+    arg.listListInt.emplace_back(first, first + attr.list[i]);
+  }
+  return arg;
+}
 
 int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result) {
   if (op.tiling == nullptr) {

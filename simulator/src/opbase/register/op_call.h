@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "aclsim/aclsim.h"
 #include "exe_graph/runtime/runtime_attrs.h"
 #include "opbase/register/registry.h"
 
@@ -21,14 +22,17 @@ struct TensorArg {
 };
 
 struct AttrArg {
-  enum class Kind { kInt, kFloat, kBool, kString, kListInt, kListFloat, kListBool };
+  enum class Kind { kInt, kFloat, kBool, kString, kListInt, kListFloat, kListBool, kListListInt };
   Kind kind = Kind::kInt;
   int64_t intValue = 0;  // also bool
   double floatValue = 0;
   std::string text;
   std::vector<int64_t> listInt;  // also list of bool
   std::vector<float> listFloat;
+  std::vector<std::vector<int64_t>> listListInt;
 };
+
+AttrArg ToAttrArg(const aclsimAttr& attr);
 
 struct OpCall {
   std::string type;

@@ -67,6 +67,16 @@ OpParamDef& OpParamDef::Follow(const char* name, FollowType type) {
   record_.followType = type;
   return *this;
 }
+OpParamDef& OpParamDef::InitValue(uint64_t value) {
+  return InitValue(ScalarVar(ScalarType::UINT64, value));
+}
+OpParamDef& OpParamDef::InitValue(const ScalarVar& value) {
+  return InitValue(std::vector<ScalarVar>{value});
+}
+OpParamDef& OpParamDef::InitValue(const std::vector<ScalarVar>& value) {
+  record_.initValues = value;
+  return *this;
+}
 // What follows matters to CANN's binary selection and code generators only.
 OpParamDef& OpParamDef::DataTypeForBinQuery(std::vector<ge::DataType>) { return *this; }
 OpParamDef& OpParamDef::FormatForBinQuery(std::vector<ge::Format>) { return *this; }
@@ -75,7 +85,6 @@ OpParamDef& OpParamDef::IgnoreContiguous() { return *this; }
 OpParamDef& OpParamDef::To(ge::DataType) { return *this; }
 OpParamDef& OpParamDef::To(const char*) { return *this; }
 OpParamDef& OpParamDef::Version(uint32_t) { return *this; }
-OpParamDef& OpParamDef::InitValue(uint64_t) { return *this; }
 OpParamDef& OpParamDef::OutputShapeDependOnCompute() { return *this; }
 OpParamDef& OpParamDef::Comment(const char*) { return *this; }
 
@@ -190,7 +199,10 @@ OpAICoreDef& OpAICoreDef::SetTiling(gert::OpImplRegisterV2::TilingKernelFunc fun
   tiling_ = func;
   return *this;
 }
-OpAICoreDef& OpAICoreDef::SetCheckSupport(optiling::OP_CHECK_FUNC) { return *this; }
+OpAICoreDef& OpAICoreDef::SetCheckSupport(optiling::OP_CHECK_FUNC func) {
+  check_support_ = func;
+  return *this;
+}
 OpAICoreDef& OpAICoreDef::SetOpSelectFormat(optiling::OP_CHECK_FUNC) { return *this; }
 OpAICoreDef& OpAICoreDef::SetOpSupportInfo(optiling::OP_CHECK_FUNC) { return *this; }
 OpAICoreDef& OpAICoreDef::SetOpSpecInfo(optiling::OP_CHECK_FUNC) { return *this; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "platform/platform_infos_def.h"
+#include "platform/platform_info.h"
 #include "runtime/runtime.h"
 #include "soc/soc.h"
 #include "tiling/platform/platform_ascendc.h"
@@ -79,6 +79,40 @@ void PlatFormInfos::GetLocalMemSize(const LocalMemType& type, uint64_t& size) {
       size = 0;
       break;
   }
+}
+
+std::string OptionalInfos::GetSocVersion() const { return aclsim::CurrentSoc().name; }
+uint32_t OptionalInfos::GetAICoreNum() const { return aclsim::CurrentSoc().aicCores; }
+
+PlatformInfoManager& PlatformInfoManager::Instance() {
+  static PlatformInfoManager manager;
+  return manager;
+}
+
+uint32_t PlatformInfoManager::GetPlatformInfo(const std::string&, PlatformInfo& platform,
+                                              OptionalInfo& optional) {
+  constexpr uint64_t kBlockBytes = 32;
+  const aclsim::Soc& soc = aclsim::CurrentSoc();
+  platform.str_info = {"AIC-C-" + std::to_string(soc.cceAicore), soc.shortName};
+  platform.soc_info = {static_cast<uint32_t>(soc.aicCores),
+                       static_cast<uint32_t>(aclsim::VectorCoreCount()), soc.memBytes, soc.l2Bytes};
+  platform.ai_core_spec = {soc.l0aBytes, soc.l0aBytes,      soc.l0cBytes,
+                           soc.l1Bytes,  soc.ubTilingBytes, kBlockBytes};
+  platform.vector_core_spec = {soc.ubTilingBytes, kBlockBytes};
+  optional = {soc.name, "AiCore", static_cast<uint32_t>(soc.aicCores), ""};
+  return 0;
+}
+
+uint32_t PlatformInfoManager::GetPlatformInfoWithOutSocVersion(PlatformInfo& platform,
+                                                               OptionalInfo& optional) {
+  return GetPlatformInfo("", platform, optional);
+}
+// Both types speak of the SoC that is current when they are asked.
+uint32_t PlatformInfoManager::GetPlatformInfos(const std::string&, PlatFormInfos&, OptionalInfos&) {
+  return 0;
+}
+uint32_t PlatformInfoManager::GetPlatformInfoWithOutSocVersion(PlatFormInfos&, OptionalInfos&) {
+  return 0;
 }
 
 }  // namespace fe

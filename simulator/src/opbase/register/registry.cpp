@@ -225,6 +225,12 @@ OpImplRegisterV2& OpImplRegisterV2::OutputShapeDependOnCompute(std::initializer_
 }
 // Graph mode only.
 OpImplRegisterV2& OpImplRegisterV2::InferShapeRange(InferShapeRangeKernelFunc) { return *this; }
+// aclnn functions check their outputs themselves.
+OpImplRegisterV2& OpImplRegisterV2::NullableOutputs(std::initializer_list<int32_t>) {
+  return *this;
+}
+// A key of CANN's cache of compiled kernels; kernels here are found by their dtypes.
+OpImplRegisterV2& OpImplRegisterV2::GenSimplifiedKey(GenSimplifiedKeyKernelFunc) { return *this; }
 
 namespace {
 
@@ -233,6 +239,17 @@ std::function<std::unique_ptr<uint8_t[]>()> Bytes(T value) {
   return [value] {
     std::unique_ptr<uint8_t[]> bytes(new uint8_t[sizeof(T)]);
     std::memcpy(bytes.get(), &value, sizeof(T));
+    return bytes;
+  };
+}
+
+template <typename T>
+std::function<std::unique_ptr<uint8_t[]>()> ListBytes(const std::vector<T>& values) {
+  return [values] {
+    std::unique_ptr<uint8_t[]> bytes = ContinuousVector::Create<T>(values.size());
+    auto* list = reinterpret_cast<ContinuousVector*>(bytes.get());
+    (void)list->SetSize(values.size());
+    std::copy(values.begin(), values.end(), static_cast<T*>(list->MutableData()));
     return bytes;
   };
 }
@@ -262,6 +279,16 @@ OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name, ge::floa
 }
 OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name, bool value) {
   entry_->privateAttrs.push_back({name, Bytes(value)});
+  return *this;
+}
+OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name,
+                                                const std::vector<int64_t>& value) {
+  entry_->privateAttrs.push_back({name, ListBytes(value)});
+  return *this;
+}
+OpImplRegisterV2& OpImplRegisterV2::PrivateAttr(const ge::char_t* name,
+                                                const std::vector<ge::float32_t>& value) {
+  entry_->privateAttrs.push_back({name, ListBytes(value)});
   return *this;
 }
 

@@ -51,6 +51,25 @@ bool GetConstInt(const ContextType* context, int64_t inputIdx, T& value) {
   return found;
 }
 
+// A host tensor's values, which are of type T, as dims.
+template <typename T>
+bool GetValueToShape(const gert::Tensor* tensor, gert::Shape& shape) {
+  const T* values = tensor == nullptr ? nullptr : tensor->GetData<T>();
+  if (values == nullptr) return false;
+  shape.SetDimNum(0);
+  for (int64_t i = 0; i < tensor->GetShapeSize(); ++i) {
+    shape.AppendDim(static_cast<int64_t>(values[i]));
+  }
+  return true;
+}
+template <typename T1, typename T2>
+bool GetValueToInteger(const gert::Tensor* tensor, T2& value) {
+  const T1* values = tensor == nullptr ? nullptr : tensor->GetData<T1>();
+  if (values == nullptr || tensor->GetShapeSize() <= 0) return false;
+  value = static_cast<T2>(values[0]);
+  return true;
+}
+
 // The values of an integer input as dims.
 template <typename ContextType>
 bool GetConstIntToShape(const ContextType* context, int64_t inputIdx, gert::Shape& shape) {

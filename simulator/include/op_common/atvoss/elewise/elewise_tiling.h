@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The templates of this library are for architecture 3510 and not in the simulator. Their names are, as headers that sources for
+// several architectures share say them; a source that uses one does not compile here.
+#ifndef OP_COMMON_ATVOSS_ELEWISE_ELEWISE_TILING_H_
+#define OP_COMMON_ATVOSS_ELEWISE_ELEWISE_TILING_H_
+
+#include "log/log.h"
+#include "op_common/op_host/util/math_util.h"
+#include "register/op_impl_registry.h"
+#include "tiling/platform/platform_ascendc.h"
+
+namespace Ops {
+namespace Base {
+
+struct EleBaseTilingData;
+using EleBaseTilingDataV2 = EleBaseTilingData;
+class ElewiseBaseTiling;
+
+}  // namespace Base
+}  // namespace Ops
+
+#endif  // OP_COMMON_ATVOSS_ELEWISE_ELEWISE_TILING_H_

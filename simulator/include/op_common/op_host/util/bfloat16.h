@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops::Base::bfloat16.
+#ifndef OP_COMMON_OP_HOST_UTIL_BFLOAT16_H_
+#define OP_COMMON_OP_HOST_UTIL_BFLOAT16_H_
+
+#include "opdev/bfloat16.h"
+
+namespace Ops {
+namespace Base {
+
+using bfloat16 = op::bfloat16;
+using complex64 = op::complex64;
+using complex128 = op::complex128;
+
+}  // namespace Base
+}  // namespace Ops
+
+#endif  // OP_COMMON_OP_HOST_UTIL_BFLOAT16_H_
