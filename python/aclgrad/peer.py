@@ -32,6 +32,7 @@ from aclgrad.peer_api import api_context
 from aclgrad.peer_entry import entries, instances_of
 from aclgrad.peer_sources import (
     DEVICE_TYPES,
+    OTHER_ARCHITECTURE,
     Kernel,
     Missing,
     PeerError,
@@ -41,7 +42,6 @@ from aclgrad.peer_sources import (
     diagnose,
     locate,
     numpy_name,
-    other_architecture,
     simulator_stem,
     snake_case,
 )
@@ -724,10 +724,9 @@ def tiling_classes(op: Mapping[str, Any], described: Mapping[str, Any]) -> dict[
 def _headers_beside(source: Path) -> list[Path]:
     """The kernel source and every header of its folder, those for other architectures left out."""
     folder = source.parent
-    found = [
-        path for path in folder.rglob("*.h") if not other_architecture(path.relative_to(folder))
-    ]
-    return [source, *sorted(found)]
+    found = folder.rglob("*.h")
+    own = [path for path in found if not OTHER_ARCHITECTURE.search(str(path.relative_to(folder)))]
+    return [source, *sorted(own)]
 
 
 def without_launches(text: str) -> str:

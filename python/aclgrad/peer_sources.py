@@ -193,11 +193,6 @@ def locate(word: str | Path) -> Sources:
     )
 
 
-def other_architecture(path: Path) -> bool:
-    """Whether a path says that its file is for another architecture than 2201."""
-    return bool(_OTHER_ARCHITECTURE.search(str(path)))
-
-
 def _shared_files(path: Path, files: set[Path]) -> set[Path]:
     """Sources of neighbours that register tiling or inference of this operator."""
     text = "".join(file.read_text(errors="replace") for file in files)

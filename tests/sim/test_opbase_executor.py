@@ -90,11 +90,15 @@ def test_create_and_destroy(probe: Probe) -> None:
     for tensor in (scalar_rank, negative):
         assert base.aclDestroyTensor(c.c_void_p(tensor)) == 0
         assert base.aclDestroyTensor(c.c_void_p(tensor)) == INVALID
-    # A list refers to its tensors and leaves them alive.
-    member = probe.tensor(None, np.float32, (2,))
-    listed = base.aclCreateTensorList((c.c_void_p * 1)(member), c.c_uint64(1))
+    # A list takes its tensors with it.
+    members = [probe.tensor(None, np.float32, (2,)) for _ in range(2)]
+    listed = base.aclCreateTensorList((c.c_void_p * 2)(*members), c.c_uint64(2))
     assert base.aclDestroyTensorList(c.c_void_p(listed)) == 0
-    assert base.aclDestroyTensor(c.c_void_p(member)) == 0
+    for member in members:
+        assert base.aclDestroyTensor(c.c_void_p(member)) == INVALID
+    assert base.aclDestroyTensorList(c.c_void_p(listed)) == INVALID
+    listed = base.aclCreateTensorList((c.c_void_p * 1)(member), c.c_uint64(1))
+    assert base.aclDestroyTensorList(c.c_void_p(listed)) == INVALID
 
 
 def test_stale_tensors_are_refused_by_name(probe: Probe) -> None:

@@ -105,6 +105,20 @@ aclnnStatus Destroy(const char* function, HandleKind kind, const void* handle) {
   return RefuseStale(ACLNN_ERR_PARAM_INVALID, function, kind, handle, "destroy each handle once");
 }
 
+// A list owns what is in it, as documented: its items are destroyed with it.
+template <typename List>
+aclnnStatus DestroyList(const char* function, HandleKind kind, HandleKind itemKind,
+                        const List* list) {
+  if (list == nullptr || !IsAlive(kind, list)) return Destroy(function, kind, list);
+  aclnnStatus status = OK;
+  for (uint64_t i = 0; i < list->Size(); ++i) {
+    const aclnnStatus destroyed = Destroy(function, itemKind, (*list)[i]);
+    if (destroyed != OK) status = destroyed;
+  }
+  const aclnnStatus destroyed = Destroy(function, kind, list);
+  return status != OK ? status : destroyed;
+}
+
 aclnnStatus CheckAlive(const char* function, HandleKind kind, const void* handle) {
   if (handle == nullptr) return Refuse(ACLNN_ERR_PARAM_NULLPTR, function, "the handle is NULL");
   if (IsAlive(kind, handle)) return OK;
@@ -274,10 +288,10 @@ aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
   return Destroy(__func__, HandleKind::kScalar, scalar);
 }
 aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
-  return Destroy(__func__, HandleKind::kTensorList, array);
+  return DestroyList(__func__, HandleKind::kTensorList, HandleKind::kTensor, array);
 }
 aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
-  return Destroy(__func__, HandleKind::kScalarList, array);
+  return DestroyList(__func__, HandleKind::kScalarList, HandleKind::kScalar, array);
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
