@@ -9,6 +9,7 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -173,7 +174,7 @@ class Device:
         self.libraries.call("aclrtSetDevice", 0)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set a simulator option: soc, mode, threads, cores, autosync, chaos."""
+        """Set a simulator option: soc, mode, threads, cores, autosync, chaos, profile."""
         function = self.libraries.optional(self.libraries.acl, "aclsimSetOption")
         if function is None:
             raise ToolkitError(f"option {name}: only the simulator has it. Next: use --device sim")
@@ -220,6 +221,35 @@ class Device:
             return ()
         function.argtypes, function.restype = [], c.c_char_p
         return parse(function().decode("utf-8", "replace"))
+
+    def clear_profiles(self) -> None:
+        """Forget the estimates of earlier launches; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimClearProfiles")
+        if function is not None:
+            function.argtypes, function.restype = [], None
+            function()
+
+    def profiles(self) -> list[dict[str, Any]]:
+        """Return the timing model's estimates of the launches since `clear_profiles`, as
+        docs/timing_model.md describes them. Empty unless the option profile is on.
+        """
+        function = self.libraries.optional(self.libraries.acl, "aclsimProfiles")
+        if function is None:
+            return []
+        function.argtypes, function.restype = [], c.c_char_p
+        return list(json.loads(function()))
+
+    def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
+        """Write some cores of a profiled launch as a Chrome trace."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimWriteTrace")
+        if function is None:
+            raise ToolkitError("trace: only the simulator has one. Next: use --device sim")
+        function.argtypes = [c.c_size_t, c.POINTER(c.c_uint32), c.c_size_t, c.c_char_p]
+        function.restype = c.c_int32
+        chosen = (c.c_uint32 * max(len(cores), 1))(*cores)
+        self.libraries.check(
+            function(launch, chosen, len(cores), str(path).encode()), "aclsimWriteTrace"
+        )
 
     def soc_names(self) -> list[str]:
         """Names of the SoCs that the simulator knows; empty on an NPU."""

@@ -26,7 +26,8 @@ typedef struct aclsimLaunchStats {
 
 // Options: "soc" (Ascend910B2, ...), "mode" (checked | fast), "threads" (host threads, 0 = all), "cores" (vector cores, 0 =
 // all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
-// off, else a seed: every pipe runs as late as the synchronisation allows). Returns 0, or 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream
+// off, else a seed: every pipe runs as late as the synchronisation allows), "profile" (on | off: the timing model times every
+// launch). Returns 0, or 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream
 // has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
@@ -43,6 +44,16 @@ ACLSIM_API void aclsimGetStats(aclsimLaunchStats* stats);
 // lives until the next call on this thread. ACLGRAD_SIM_REPORT names a file that gets every new finding as a line of JSON.
 ACLSIM_API const char* aclsimFindings(void);
 ACLSIM_API void aclsimClearFindings(void);
+
+// What the timing model makes of the launches since the process began or aclsimClearProfiles was called, with the option
+// "profile" on: a JSON array, oldest first; cycles and bytes are estimates, see docs/timing_model.md. The string lives until
+// the next call on this thread.
+ACLSIM_API const char* aclsimProfiles(void);
+ACLSIM_API void aclsimClearProfiles(void);
+// Writes some cores of a profiled launch as a Chrome trace in the conventions of msopprof's simulator. launch counts from 0 in
+// aclsimProfiles; the last four keep what a trace needs. Returns 0, or 100000 with the reason in aclGetRecentErrMsg.
+ACLSIM_API int32_t aclsimWriteTrace(size_t launch, const uint32_t* cores, size_t coreCount,
+                                    const char* path);
 
 // JSON of the SoC table row ({"name":..., "npuArch":..., ...}); NULL name = the current SoC. NULL for an unknown SoC.
 ACLSIM_API const char* aclsimSocJson(const char* name);

@@ -232,6 +232,8 @@ enum class ScalarUse : uint8_t { kRead, kWrite, kReference };
 // Checks that [addr, addr + bytes) lies in the buffer and returns addr.
 ACLSIM_DEVICE_API uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes,
                                     ScalarUse use);
+// Whether reads, or writes, of the tensor that holds addr leave its lines in L2.
+ACLSIM_DEVICE_API void HintL2(const void* addr, bool read, bool write, bool bypass);
 ACLSIM_DEVICE_API uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes,
                                     ScalarUse use);
 

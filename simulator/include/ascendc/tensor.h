@@ -163,7 +163,11 @@ class GlobalTensor {
   void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
   ShapeInfo GetShapeInfo() const { return shapeInfo_; }
   template <CacheRwMode mode = CacheRwMode::RW>
-  void SetL2CacheHint(CacheMode) {}  // results do not depend on where a line is cached
+  // Results do not depend on where a line is cached; the time of copies does.
+  void SetL2CacheHint(CacheMode hint) {
+    aclsim::HintL2(addr_, mode != CacheRwMode::WRITE, mode != CacheRwMode::READ,
+                   hint == CacheMode::CACHE_MODE_DISABLE);
+  }
 
  private:
   T* At(uint64_t offset, aclsim::ScalarUse use) const {

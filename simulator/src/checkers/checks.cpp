@@ -8,6 +8,15 @@
 
 namespace aclsim {
 
+void CoreChecks::AddTraffic() {
+  if (traffic == nullptr) {
+    auto observer = std::make_unique<TrafficObserver>();
+    traffic = observer.get();
+    list.push_back(traffic);
+    owned.push_back(std::move(observer));
+  }
+}
+
 void CoreChecks::AddTo(LaunchStats* stats) const {
   if (traffic != nullptr) {
     traffic->AddTo(stats);
@@ -21,15 +30,12 @@ Checks::~Checks() = default;
 
 CoreChecks Checks::ForCore(uint32_t index) {
   CoreChecks checks;
-  auto traffic = std::make_unique<TrafficObserver>();
-  checks.traffic = traffic.get();
+  checks.AddTraffic();
   gmUse_[index] = std::make_unique<GmUse>();
-  checks.owned.push_back(std::move(traffic));
   checks.owned.push_back(std::make_unique<RaceObserver>(launch_.soc->ubBytes, syncUse_.get()));
+  checks.list.push_back(checks.owned.back().get());
   checks.owned.push_back(std::make_unique<UndefinedObserver>(launch_.soc->ubBytes));
-  for (const auto& observer : checks.owned) {
-    checks.list.push_back(observer.get());
-  }
+  checks.list.push_back(checks.owned.back().get());
   checks.list.push_back(gmUse_[index].get());
   return checks;
 }

@@ -18,6 +18,8 @@ struct CoreChecks {
   std::vector<std::unique_ptr<Observer>> owned;
   std::vector<Observer*> list;
   TrafficObserver* traffic = nullptr;
+  // Once, however many ask.
+  void AddTraffic();
   void AddTo(LaunchStats* stats) const;
 };
 

@@ -258,7 +258,11 @@ void Core::Sync(const SyncEvent& event) {
 }
 
 SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
-  return {kind, from, to, flag, instruction, sites.Capture()};
+  const SyncEvent event{kind, from, to, flag, instruction, sites.Capture()};
+  for (Observer* observer : observers_) {
+    observer->OnIssueSync(*this, event);
+  }
+  return event;
 }
 
 void Core::FreshUb(uint64_t begin, uint64_t end) {
@@ -362,6 +366,22 @@ const GmRegion* Core::RegionOf(uint64_t addr) const {
     }
   }
   return nullptr;
+}
+
+void Core::HintL2(uint64_t addr, bool read, bool write, bool bypass) {
+  const GmRegion* region = RegionOf(addr);
+  if (region == nullptr) {
+    return;
+  }
+  bypassL2_.resize(launch.regions.size());
+  std::array<bool, 2>& of = bypassL2_[static_cast<size_t>(region - launch.regions.data())];
+  of[0] = read ? bypass : of[0];
+  of[1] = write ? bypass : of[1];
+}
+
+bool Core::BypassesL2(uint64_t addr, bool write) const {
+  const GmRegion* region = bypassL2_.empty() ? nullptr : RegionOf(addr);
+  return region != nullptr && bypassL2_[static_cast<size_t>(region - launch.regions.data())][write];
 }
 
 }  // namespace aclsim

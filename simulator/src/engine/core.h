@@ -187,6 +187,9 @@ class Core {
   // The buffer that holds UB byte `offset`: its name in the kernel and where it starts.
   std::string BufferName(uint64_t offset, uint64_t* start) const;
   const GmRegion* RegionOf(uint64_t addr) const;
+  // SetL2CacheHint of the tensor that holds GM byte `addr`.
+  void HintL2(uint64_t addr, bool read, bool write, bool bypass);
+  bool BypassesL2(uint64_t addr, bool write) const;
   // The caller passed the same memory as an output or the workspace too.
   bool Aliased(const GmRegion& region) const { return IsWritable(region.addr, region.bytes); }
 
@@ -205,6 +208,8 @@ class Core {
 
   const std::vector<Observer*>& observers_;
   std::vector<AtomicWrite> atomics_;
+  // Regions of launch.regions whose reads, or writes, leave nothing in L2.
+  std::vector<std::array<bool, 2>> bypassL2_;
   size_t lastRegion_ = 0;
 };
 

@@ -35,26 +35,11 @@ bool Same(const Finding& a, const Finding& b) {
   return true;
 }
 
-std::string Quoted(const std::string& text) {
-  std::string json(1, '"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += Format("\\u%04x", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-  }
-  return json + "\"";
-}
-
 std::string PlaceJson(const Place& place) {
   return Format("{\"pipe\":%s,\"instruction\":%s,\"note\":%s,\"file\":%s,\"line\":%d,\"text\":%s}",
-                Quoted(place.pipe).c_str(), Quoted(place.instruction).c_str(),
-                Quoted(place.note).c_str(), Quoted(place.line.file).c_str(), place.line.line,
-                Quoted(place.line.text).c_str());
+                JsonQuoted(place.pipe).c_str(), JsonQuoted(place.instruction).c_str(),
+                JsonQuoted(place.note).c_str(), JsonQuoted(place.line.file).c_str(),
+                place.line.line, JsonQuoted(place.line.text).c_str());
 }
 
 std::string PlaceText(const Place& place) {
@@ -69,6 +54,21 @@ std::string PlaceText(const Place& place) {
 }
 
 }  // namespace
+
+std::string JsonQuoted(const std::string& text) {
+  std::string json(1, '"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      json += Format("\\u%04x", static_cast<unsigned>(c));
+    } else {
+      json += c;
+    }
+  }
+  return json + "\"";
+}
 
 std::string FindingText(const Finding& finding) {
   const bool host = finding.core < 0;
@@ -120,14 +120,14 @@ std::string FindingJson(const Finding& finding) {
       "{\"kind\":%s,\"severity\":\"%s\",\"op\":%s,\"core\":%lld,\"blockDim\":%u,\"space\":%s,"
       "\"buffer\":%s,\"begin\":%llu,\"end\":%llu,\"at\":%s,\"related\":[%s],\"detail\":%s,"
       "\"advice\":%s,\"soc\":%s,\"tiling\":%s,\"tilingKey\":%llu,\"count\":%llu,\"text\":%s}",
-      Quoted(finding.kind).c_str(), finding.severity == Severity::kHint ? "hint" : "error",
-      Quoted(finding.op).c_str(), static_cast<long long>(finding.core), finding.blockDim,
-      Quoted(finding.space).c_str(), Quoted(finding.buffer).c_str(),
+      JsonQuoted(finding.kind).c_str(), finding.severity == Severity::kHint ? "hint" : "error",
+      JsonQuoted(finding.op).c_str(), static_cast<long long>(finding.core), finding.blockDim,
+      JsonQuoted(finding.space).c_str(), JsonQuoted(finding.buffer).c_str(),
       static_cast<unsigned long long>(finding.begin), static_cast<unsigned long long>(finding.end),
-      PlaceJson(finding.at).c_str(), related.c_str(), Quoted(finding.detail).c_str(),
-      Quoted(finding.advice).c_str(), Quoted(finding.soc).c_str(), Quoted(finding.tiling).c_str(),
-      static_cast<unsigned long long>(finding.tilingKey),
-      static_cast<unsigned long long>(finding.count), Quoted(FindingText(finding)).c_str());
+      PlaceJson(finding.at).c_str(), related.c_str(), JsonQuoted(finding.detail).c_str(),
+      JsonQuoted(finding.advice).c_str(), JsonQuoted(finding.soc).c_str(),
+      JsonQuoted(finding.tiling).c_str(), static_cast<unsigned long long>(finding.tilingKey),
+      static_cast<unsigned long long>(finding.count), JsonQuoted(FindingText(finding)).c_str());
 }
 
 void MergeFinding(std::vector<Finding>* findings, Finding finding) {

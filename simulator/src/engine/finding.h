@@ -42,6 +42,7 @@ struct Finding {
   uint64_t count = 1;  // how often in this launch
 };
 
+std::string JsonQuoted(const std::string& text);
 std::string FindingText(const Finding& finding);
 std::string FindingJson(const Finding& finding);
 

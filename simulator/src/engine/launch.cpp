@@ -13,6 +13,7 @@
 #include "engine/host_threads.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
+#include "timing/profile.h"
 
 namespace aclsim {
 
@@ -124,6 +125,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     std::vector<std::vector<Finding>> found(launch.blockDim);  // by core
     std::vector<std::vector<AtomicWrite>> atomics(launch.blockDim);
     const bool checked = CheckedMode();
+    const bool profiled = ProfileMode();
+    std::vector<Tape> tapes(profiled ? launch.blockDim : 0);
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
     const auto runCore = [&](uint32_t index) {
@@ -132,6 +135,11 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       if (checked) {
         std::memset(ub, kPoisonByte, launch.soc->ubBytes + kCmpMaskBytes);
         observers = checks.ForCore(index);
+      }
+      if (profiled) {
+        observers.AddTraffic();
+        observers.owned.push_back(std::make_unique<TapeObserver>(*launch.soc, &tapes[index]));
+        observers.list.push_back(observers.owned.back().get());
       }
       Core core(launch, index, ub, observers.list, &meeting);
       Core::SetCurrent(&core);
@@ -165,6 +173,9 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       found.push_back(checks.AcrossCores());
     }
     Summarise(found, &result);
+    if (profiled && result.status == 0) {
+      KeepProfile(launch, result.stats, std::move(tapes));
+    }
   } catch (const std::exception& error) {
     refuse(Format("%s: %s", launch.opType.c_str(), error.what()));
   }

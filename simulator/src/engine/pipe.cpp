@@ -521,6 +521,10 @@ uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, Scalar
   return element;
 }
 
+void HintL2(const void* addr, bool read, bool write, bool bypass) {
+  Core::Current().HintL2(reinterpret_cast<uint64_t>(addr), read, write, bypass);
+}
+
 // --- flags ------------------------------------------------------------------------------------------------------------
 
 void SetFlagEvent(uint8_t event, int32_t id) {

@@ -147,6 +147,8 @@ class Observer {
   virtual ~Observer() = default;
   // In program order, before the instruction runs: may stamp record.issued.
   virtual void OnIssue(const Core&, Record&) {}
+  // In program order: a flag, queue operation or barrier. The same event comes again as OnSync when its pipe gets to it.
+  virtual void OnIssueSync(const Core&, const SyncEvent&) {}
   // In the order of execution, before the body.
   virtual void OnRecord(Core&, const Record&) {}
   virtual void OnSync(Core&, const SyncEvent&) {}

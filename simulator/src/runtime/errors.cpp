@@ -21,7 +21,7 @@ struct ThreadErrors {
   std::deque<std::string> pending;  // newest first
   uint64_t dropped = 0;
   int32_t last = ACL_SUCCESS;
-  std::array<std::string, 3> returned;  // by ReturnedText
+  std::array<std::string, 4> returned;  // by ReturnedText
 };
 
 thread_local ThreadErrors* threadErrors = nullptr;

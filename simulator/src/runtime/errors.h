@@ -22,7 +22,7 @@ void PrintError(const std::string& text);
 
 // Memory for a string whose pointer a C function returns; it lives until this thread asks for the
 // same slot again.
-enum class ReturnedText { kOption, kErrorMessage, kFindings };
+enum class ReturnedText { kOption, kErrorMessage, kFindings, kProfiles };
 const char* KeepForCaller(ReturnedText slot, std::string text);
 
 // The running acl* function: its name opens every message.

@@ -18,13 +18,14 @@
 #include "runtime/misuse.h"
 #include "runtime/state.h"
 #include "soc/select.h"
+#include "timing/profile.h"
 
 namespace aclsim {
 
 namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
-constexpr const char* kOptionNames = "soc, mode, threads, cores, autosync or chaos";
+constexpr const char* kOptionNames = "soc, mode, threads, cores, autosync, chaos or profile";
 constexpr uint32_t kMaxThreads = 1024;
 // Stands in where soc.json has no memBytes, so that a limit exists there too.
 constexpr uint64_t kUnstatedMemory = 32ULL << 30;
@@ -37,6 +38,7 @@ std::atomic<bool> chosenMode{false};
 std::atomic<bool> chosenThreads{false};
 std::atomic<bool> chosenAutoSync{false};
 std::atomic<bool> chosenChaos{false};
+std::atomic<bool> chosenProfile{false};
 
 struct Counters {
   std::atomic<uint64_t> launches{0};
@@ -154,6 +156,14 @@ int32_t SetOption(const Api& api, const std::string& name, const char* value) {
     SetAutoSync(checked);
     return 0;
   }
+  if (name == "profile") {
+    if (!ParseSwitch(value, "profile", &checked, &why)) {
+      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+    }
+    chosenProfile = true;
+    SetProfileMode(checked);
+    return 0;
+  }
   if (name == "chaos") {
     if (!ParseSeed(value, "chaos", &number, &why)) {
       return api.FailText(ACL_ERROR_INVALID_PARAM, why);
@@ -229,6 +239,12 @@ int32_t ApplyEnvironment(std::string* why) {
       return ACL_ERROR_INVALID_PARAM;
     }
     SetAutoSync(checked);
+  }
+  if (const char* text = Environment("ACLGRAD_SIM_PROFILE"); text != nullptr && !chosenProfile) {
+    if (!ParseSwitch(text, "ACLGRAD_SIM_PROFILE", &checked, why)) {
+      return ACL_ERROR_INVALID_PARAM;
+    }
+    SetProfileMode(checked);
   }
   if (const char* text = Environment("ACLGRAD_SIM_CHAOS"); text != nullptr && !chosenChaos) {
     if (!ParseSeed(text, "ACLGRAD_SIM_CHAOS", &number, why)) {
@@ -308,6 +324,8 @@ const char* aclsimGetOption(const char* name) {
       value = std::to_string(aclsim::VectorCoreCount());
     } else if (option == "autosync") {
       value = aclsim::AutoSync() ? "on" : "off";
+    } else if (option == "profile") {
+      value = aclsim::ProfileMode() ? "on" : "off";
     } else if (option == "chaos") {
       value = std::to_string(aclsim::ChaosSeed());
     } else {
@@ -349,6 +367,31 @@ const char* aclsimFindings() {
     return 0;
   });
   return text;
+}
+
+const char* aclsimProfiles() {
+  const char* text = "[]";
+  Enter("aclsimProfiles", [&](const Api&) -> int32_t {
+    text = aclsim::KeepForCaller(aclsim::ReturnedText::kProfiles, aclsim::ProfilesJson());
+    return 0;
+  });
+  return text;
+}
+
+void aclsimClearProfiles() { aclsim::ClearProfiles(); }
+
+int32_t aclsimWriteTrace(size_t launch, const uint32_t* cores, size_t coreCount, const char* path) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(path, "path"));
+    if (coreCount > 0) {
+      ACLSIM_RETURN_IF_ERROR(api.NotNull(cores, "cores"));
+    }
+    std::string why;
+    if (!aclsim::WriteTrace(launch, {cores, cores + coreCount}, path, &why)) {
+      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+    }
+    return 0;
+  });
 }
 
 void aclsimClearFindings() {

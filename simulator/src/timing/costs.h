@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What instructions and copies cost, generated from costs.json. The laws are in docs/timing_model.md.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ascendc/device_abi.h"
+#include "soc/soc.h"
+
+namespace aclsim {
+
+// Best first.
+enum class Evidence : uint8_t { kBoard, kOfficial, kFitted, kSimulator, kAssumed, kExtrapolated };
+const char* EvidenceName(Evidence evidence);
+
+// One hardware instruction of the vector pipe, in cycles.
+struct InstructionCost {
+  double perRepeat32 = 4;
+  double perRepeat16 = 4;
+  double head = 14;  // paid when the pipe was empty
+  double tail = 18;  // paid by whoever waits for the result
+  Evidence evidence = Evidence::kAssumed;
+};
+
+// The instructions behind a function of the device API, each dependent on the one before. levels: one instruction, applied
+// again to its results until one is left.
+struct FunctionCost {
+  std::vector<InstructionCost> chain;
+  bool levels = false;
+  bool known = true;
+};
+
+// GM <-> UB copies of one core.
+struct CopyLaw {
+  double readLatency = 0;
+  double writeLatency = 0;
+  double leastCycles = 0;  // between two copies of a pipe
+  double window = 0;       // bytes in flight
+  double unaligned = 1;    // factor on the bytes of blocks that do not start on `alignment`
+  uint64_t alignment = 512;
+  double sameLine = 1;    // factor on the rate of copies that read what another core reads
+  double shortBurst = 1;  // factor on the bytes of blocks below a line
+  using Curve = std::vector<std::pair<double, double>>;  // bytes, cycles after the latency
+  Curve readHit, readMiss, write;
+  Evidence evidence = Evidence::kAssumed;
+};
+
+struct ScalarCosts {
+  double issue;          // of an instruction
+  double sync;           // SetFlag, WaitFlag, barrier
+  double queue;          // queue operation
+  double access;         // GetValue or SetValue of UB
+  double gmMiss, gmHit;  // of GM, by 64-byte line
+};
+
+struct ChipCosts {
+  double bytesPerCycle = 0;    // of memory, all cores together
+  double l2BytesPerCycle = 0;  // of the L2 cache
+  double cyclesPerMicrosecond = 0;
+  double launchMicroseconds = 0;
+  double band[3] = {};  // relative error to expect: vector-bound, bandwidth-bound, else
+  Evidence evidence = Evidence::kAssumed;
+};
+
+FunctionCost CostOf(const Soc& soc, const char* function);
+const CopyLaw& CopyLawOf(const Soc& soc);
+ChipCosts ChipCostsOf(const Soc& soc);
+const ScalarCosts& ScalarCostsOf();
+
+// Cycles on a curve: linear between its points, and beyond them by the last rate.
+double OnCurve(const CopyLaw::Curve& curve, double bytes);
+
+}  // namespace aclsim

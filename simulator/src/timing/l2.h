@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The L2 cache as the model sees it: least recently used lines of 512 bytes, in sectors that are fetched and written one by one.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace aclsim {
+
+inline constexpr uint64_t kL2Line = 512;
+inline constexpr uint64_t kL2Sector = 128;
+
+class L2Cache {
+ public:
+  explicit L2Cache(uint64_t bytes) : most_(std::max<uint64_t>(bytes / kL2Line, 1)) {}
+
+  struct Traffic {
+    uint64_t missed = 0;   // bytes that were not there
+    uint64_t evicted = 0;  // written bytes that had to leave
+  };
+  // The part of `line` in [begin, end), in bytes of the line. keep: it stays in the cache.
+  Traffic Touch(uint64_t line, uint64_t begin, uint64_t end, bool write, bool keep) {
+    const auto wanted = static_cast<uint8_t>((1u << ((end + kL2Sector - 1) / kL2Sector)) -
+                                             (1u << (begin / kL2Sector)));
+    Traffic traffic;
+    const auto found = place_.find(line);
+    uint32_t at = kNone;
+    if (found != place_.end()) {
+      at = found->second;
+      Unlink(at);
+    } else if (!keep) {
+      traffic.missed = Bytes(wanted);
+      return traffic;
+    } else {
+      at = NewEntry(line, &traffic);
+    }
+    Entry& entry = entries_[at];
+    traffic.missed = Bytes(static_cast<uint8_t>(wanted & ~entry.present));
+    entry.present |= wanted;
+    entry.written |= write ? wanted : 0;
+    LinkFirst(at);
+    return traffic;
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Entry {
+    uint64_t line = 0;
+    uint32_t before = kNone, after = kNone;
+    uint8_t present = 0, written = 0;  // bit per sector
+  };
+  static uint64_t Bytes(uint8_t sectors) {
+    return static_cast<uint64_t>(std::popcount(sectors)) * kL2Sector;
+  }
+  uint32_t NewEntry(uint64_t line, Traffic* traffic) {
+    uint32_t at = 0;
+    if (entries_.size() < most_) {
+      at = static_cast<uint32_t>(entries_.size());
+      entries_.emplace_back();
+    } else {
+      at = last_;
+      traffic->evicted = Bytes(entries_[at].written);
+      place_.erase(entries_[at].line);
+      Unlink(at);
+      entries_[at] = {};
+    }
+    entries_[at].line = line;
+    place_.emplace(line, at);
+    return at;
+  }
+  void Unlink(uint32_t at) {
+    const Entry& entry = entries_[at];
+    (entry.before != kNone ? entries_[entry.before].after : first_) = entry.after;
+    (entry.after != kNone ? entries_[entry.after].before : last_) = entry.before;
+  }
+  void LinkFirst(uint32_t at) {
+    Entry& entry = entries_[at];
+    entry.before = kNone;
+    entry.after = first_;
+    (first_ != kNone ? entries_[first_].before : last_) = at;
+    first_ = at;
+  }
+
+  const uint64_t most_;
+  std::vector<Entry> entries_;
+  std::unordered_map<uint64_t, uint32_t> place_;
+  uint32_t first_ = kNone, last_ = kNone;
+};
+
+}  // namespace aclsim

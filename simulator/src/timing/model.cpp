@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timing/model.h"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+
+#include "timing/l2.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr size_t kQueueDepth = 32;    // of a pipe; undocumented for these pipes, MTE1's is 32
+constexpr double kMeetCycles = 1000;  // SyncAll, after the last core has come
+constexpr double kEpsilon = 1e-6;
+
+struct InFlight {
+  double bytes;
+  double complete;
+};
+
+struct PipeState {
+  std::deque<uint32_t> tasks;  // issued, not started
+  double free = 0;             // when the next instruction may start behind the last
+  double complete = 0;         // when all before are complete
+  double gate = 0;             // when the last WaitFlag or barrier lets go
+  std::deque<double> starts;   // of the last kQueueDepth tasks
+  // Copies only.
+  bool serving = false;           // a copy has been scheduled and still moves bytes
+  std::deque<InFlight> inFlight;  // moved, on their way
+  std::vector<uint32_t> afterIt;  // SetFlags that wait for the copy under way
+};
+
+struct CoreState {
+  const Tape* tape = nullptr;
+  CoreTimes* times = nullptr;
+  size_t next = 0;
+  double scalar = 0;
+  double met = 0;
+  bool meeting = false;
+  std::vector<double> issued;
+  std::array<PipeState, kPipes> pipes;
+  std::unordered_map<uint32_t, std::deque<double>> flags;
+};
+
+// A copy that moves bytes.
+struct Transfer {
+  uint32_t core;
+  Pipe pipe;
+  uint32_t step;
+  double left = 1;    // share of it that is to be moved
+  double alone = 1;   // cycles when nobody else moves
+  double memory = 0;  // bytes
+  double l2 = 0;
+  double rate = 0;  // share per cycle
+  uint64_t firstLine = 0;
+  bool read = false;
+};
+
+class Simulation {
+ public:
+  Simulation(const Soc& soc, const std::vector<Tape>& tapes)
+      : law_(CopyLawOf(soc)), chip_(ChipCostsOf(soc)), cache_(soc.l2Bytes) {
+    result_.cores.resize(tapes.size());
+    cores_.resize(tapes.size());
+    for (size_t i = 0; i < tapes.size(); ++i) {
+      cores_[i].tape = &tapes[i];
+      cores_[i].times = &result_.cores[i];
+      cores_[i].times->spans.resize(tapes[i].steps.size());
+      cores_[i].issued.resize(tapes[i].steps.size());
+    }
+  }
+
+  ChipTimes Run() {
+    for (uint32_t i = 0; i < cores_.size(); ++i) {
+      Advance(i);
+    }
+    Meet();
+    for (;;) {
+      const double starts = starting_.empty() ? kNever : starting_.top().time;
+      double ends = kNever;
+      size_t first = 0;
+      for (size_t i = 0; i < moving_.size(); ++i) {
+        const double end = now_ + moving_[i].left / moving_[i].rate;
+        if (end < ends) {
+          ends = end;
+          first = i;
+        }
+      }
+      if (starts == kNever && ends == kNever) {
+        break;
+      }
+      if (starts <= ends) {
+        PassTime(starts);
+        const Starting event = starting_.top();
+        starting_.pop();
+        Start(event);
+        // Copies of many cores start at the same time: share the bandwidth once.
+        while (!starting_.empty() && starting_.top().time <= now_ + kEpsilon) {
+          const Starting other = starting_.top();
+          starting_.pop();
+          Start(other);
+        }
+      } else {
+        PassTime(ends);
+        const Transfer done = moving_[first];
+        moving_.erase(moving_.begin() + static_cast<std::ptrdiff_t>(first));
+        Moved(done);
+      }
+      Share();
+      Meet();
+    }
+    for (CoreState& core : cores_) {
+      double end = core.scalar;
+      for (const PipeState& pipe : core.pipes) {
+        end = std::max(end, pipe.complete);
+      }
+      core.times->end = end;
+      result_.end = std::max(result_.end, end);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr double kNever = 1e300;
+  struct Starting {
+    double time;
+    uint32_t core;
+    Pipe pipe;
+    uint32_t step;
+    bool operator<(
+        const Starting& other) const {  // the earliest on top; ties in the order of cores
+      return std::tie(time, core, pipe) > std::tie(other.time, other.core, other.pipe);
+    }
+  };
+
+  void PassTime(double to) {
+    for (Transfer& transfer : moving_) {
+      transfer.left = std::max(0.0, transfer.left - (to - now_) * transfer.rate);
+    }
+    now_ = to;
+  }
+
+  // Equal shares of memory and L2; what a core cannot use goes to the others.
+  void Share() {
+    for (Transfer& transfer : moving_) {
+      transfer.rate = 1 / transfer.alone;
+    }
+    Limit(&Transfer::l2, chip_.l2BytesPerCycle);
+    Limit(&Transfer::memory, chip_.bytesPerCycle);
+  }
+  void Limit(double Transfer::* bytes, double capacity) {
+    std::vector<Transfer*>& wanting = wanting_;
+    wanting.clear();
+    double wanted = 0;
+    for (Transfer& transfer : moving_) {
+      if (transfer.*bytes > 0) {
+        wanting.push_back(&transfer);
+        wanted += transfer.*bytes * transfer.rate;
+      }
+    }
+    if (wanted <= capacity) {
+      return;
+    }
+    while (!wanting.empty()) {
+      const double share = capacity / static_cast<double>(wanting.size());
+      const auto content = std::partition(wanting.begin(), wanting.end(), [&](Transfer* transfer) {
+        return transfer->*bytes * transfer->rate > share;
+      });
+      if (content == wanting.end()) {
+        for (Transfer* transfer : wanting) {
+          transfer->rate = share / (transfer->*bytes);
+        }
+        return;
+      }
+      for (auto it = content; it != wanting.end(); ++it) {
+        capacity -= (*it)->*bytes * (*it)->rate;
+      }
+      wanting.erase(content, wanting.end());
+    }
+  }
+
+  // The bytes of a copy become traffic of L2 and memory.
+  void Start(const Starting& event) {
+    CoreState& core = cores_[event.core];
+    const Step& step = core.tape->steps[event.step];
+    const GmCopy& copy = core.tape->copies[step.copy];
+    Transfer transfer;
+    transfer.core = event.core;
+    transfer.pipe = event.pipe;
+    transfer.step = event.step;
+    transfer.read = !copy.write;
+    transfer.firstLine = copy.addr / kL2Line;
+    double bytes = 0, l2 = 0, missed = 0, evicted = 0;
+    for (uint32_t block = 0; block < copy.blocks; ++block) {
+      const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
+      const uint64_t end = begin + copy.bytes;
+      const double factor = (begin % law_.alignment != 0 ? law_.unaligned : 1) *
+                            (copy.bytes < kL2Line ? law_.shortBurst : 1);
+      L2Cache::Traffic sum;
+      for (uint64_t line = begin / kL2Line; line * kL2Line < end; ++line) {
+        const uint64_t start = line * kL2Line;
+        const L2Cache::Traffic traffic =
+            cache_.Touch(line, std::max(begin, start) - start,
+                         std::min(end, start + kL2Line) - start, copy.write, !copy.bypass);
+        sum.missed += traffic.missed;
+        sum.evicted += traffic.evicted;
+      }
+      bytes += static_cast<double>(copy.bytes) * factor;
+      l2 += static_cast<double>(SectorEnd(end) - begin / kL2Sector * kL2Sector) * factor;
+      missed += static_cast<double>(sum.missed) * factor;
+      evicted += static_cast<double>(sum.evicted);
+    }
+    const double share = l2 > 0 ? missed / l2 : 0;
+    if (copy.write) {
+      transfer.alone = OnCurve(law_.write, bytes);
+      transfer.memory = evicted + (copy.bypass ? missed : 0);
+    } else {
+      transfer.alone =
+          share * OnCurve(law_.readMiss, bytes) + (1 - share) * OnCurve(law_.readHit, bytes);
+      transfer.memory = evicted + missed;
+      result_.readBytes += l2;
+      result_.hitBytes += l2 - missed;
+      const bool shared = std::any_of(moving_.begin(), moving_.end(), [&](const Transfer& other) {
+        return other.read && other.core != transfer.core && other.firstLine == transfer.firstLine;
+      });
+      if (shared) {
+        transfer.alone /= law_.sameLine;
+        l2 /= law_.sameLine;
+      }
+    }
+    transfer.alone = std::max(transfer.alone, law_.leastCycles);
+    transfer.l2 = l2;
+    result_.memoryBytes += transfer.memory;
+    result_.l2Bytes += l2;
+    moving_.push_back(transfer);
+  }
+
+  static uint64_t SectorEnd(uint64_t addr) {
+    return (addr + kL2Sector - 1) / kL2Sector * kL2Sector;
+  }
+
+  void Moved(const Transfer& transfer) {
+    CoreState& core = cores_[transfer.core];
+    PipeState& pipe = core.pipes[static_cast<size_t>(transfer.pipe)];
+    const Step& step = core.tape->steps[transfer.step];
+    const GmCopy& copy = core.tape->copies[step.copy];
+    const double latency = copy.write ? law_.writeLatency : law_.readLatency;
+    pipe.serving = false;
+    pipe.free = now_;
+    pipe.complete = std::max(pipe.complete, now_ + latency);
+    Span& span = core.times->spans[transfer.step];
+    span.end = pipe.complete;
+    // Copies overlap: the pipe is busy while at least one is under way.
+    double& busy = core.times->busy[static_cast<size_t>(transfer.pipe)];
+    const double before = pipe.inFlight.empty() ? 0 : pipe.inFlight.back().complete;
+    busy += span.end - std::max(span.start, std::min(before, span.end));
+    pipe.inFlight.push_back({static_cast<double>(copy.bytes) * copy.blocks, pipe.complete});
+    for (const uint32_t set : pipe.afterIt) {
+      SetAt(core, set, pipe.complete);
+    }
+    pipe.afterIt.clear();
+    Advance(transfer.core);
+  }
+
+  void SetAt(CoreState& core, uint32_t step, double time) {
+    core.flags[core.tape->steps[step].flag].push_back(time);
+    core.times->spans[step] = {time, time};
+  }
+
+  void Advance(uint32_t index) {
+    CoreState& core = cores_[index];
+    for (bool moved = true; moved;) {
+      moved = StepScalar(core);
+      for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+        while (StepPipe(index, core, pipe)) {
+          moved = true;
+        }
+      }
+    }
+  }
+
+  // The next step in program order; false when the scalar pipe has to wait for something that is not known yet.
+  bool StepScalar(CoreState& core) {
+    if (core.next >= core.tape->steps.size()) {
+      return false;
+    }
+    const auto at = static_cast<uint32_t>(core.next);
+    const Step& step = core.tape->steps[at];
+    Span& span = core.times->spans[at];
+    double& busy = core.times->busy[static_cast<size_t>(Pipe::kScalar)];
+    double& waited = core.times->waited[static_cast<size_t>(Pipe::kScalar)];
+    const auto waitUntil = [&](double time) {
+      waited += std::max(0.0, time - core.scalar);
+      core.scalar = std::max(core.scalar, time);
+    };
+    switch (step.kind) {
+      case StepKind::kScalar:
+        span = {core.scalar, core.scalar + step.cycles};
+        core.scalar = span.end;
+        busy += step.cycles;
+        break;
+      case StepKind::kAll:
+      case StepKind::kMeet: {
+        double complete = core.scalar;
+        for (const PipeState& pipe : core.pipes) {
+          if (!pipe.tasks.empty() || pipe.serving) {
+            return false;
+          }
+          complete = std::max(complete, pipe.complete);
+        }
+        if (step.kind == StepKind::kMeet && !core.meeting) {
+          core.meeting = true;
+          core.met = complete;
+          return false;
+        }
+        if (step.kind == StepKind::kMeet && core.met >= 0) {
+          return false;  // until Meet() lets all cores go
+        }
+        span = {core.scalar, complete};
+        waitUntil(complete);
+        core.meeting = false;
+        break;
+      }
+      case StepKind::kWait:
+        if (step.pipe == Pipe::kScalar) {
+          std::deque<double>& flag = core.flags[step.flag];
+          if (flag.empty()) {
+            return false;
+          }
+          span = {core.scalar, std::max(core.scalar, flag.front())};
+          waitUntil(flag.front());
+          flag.pop_front();
+          core.scalar += step.issue;
+          busy += step.issue;
+          break;
+        }
+        [[fallthrough]];
+      case StepKind::kSet:
+        if (step.pipe == Pipe::kScalar) {
+          core.scalar += step.issue;
+          busy += step.issue;
+          SetAt(core, at, core.scalar);
+          break;
+        }
+        [[fallthrough]];
+      case StepKind::kBarrier:
+      case StepKind::kVector:
+      case StepKind::kCopy: {
+        PipeState& pipe = core.pipes[static_cast<size_t>(step.pipe)];
+        if (pipe.tasks.size() >= kQueueDepth) {
+          return false;
+        }
+        // The queue has room once the task kQueueDepth before has left it.
+        if (pipe.starts.size() + pipe.tasks.size() >= kQueueDepth &&
+            pipe.starts.size() >= kQueueDepth - pipe.tasks.size()) {
+          waitUntil(pipe.starts[pipe.starts.size() - (kQueueDepth - pipe.tasks.size())]);
+        }
+        core.scalar += step.issue;
+        busy += step.issue;
+        core.issued[at] = core.scalar;
+        pipe.tasks.push_back(at);
+        break;
+      }
+    }
+    ++core.next;
+    return true;
+  }
+
+  // The next task of a pipe; false when it has none, or waits for something that is not known yet.
+  bool StepPipe(uint32_t index, CoreState& core, Pipe which) {
+    PipeState& pipe = core.pipes[static_cast<size_t>(which)];
+    if (pipe.tasks.empty()) {
+      return false;
+    }
+    const uint32_t at = pipe.tasks.front();
+    const Step& step = core.tape->steps[at];
+    Span& span = core.times->spans[at];
+    double& waited = core.times->waited[static_cast<size_t>(which)];
+    const double ready = std::max(core.issued[at], pipe.gate);
+    const auto leave = [&](double start) {
+      pipe.tasks.pop_front();
+      pipe.starts.push_back(start);
+      if (pipe.starts.size() > kQueueDepth) {
+        pipe.starts.pop_front();
+      }
+    };
+    switch (step.kind) {
+      case StepKind::kVector: {
+        const double start = std::max(ready, pipe.free);
+        const double head = start > pipe.free + kEpsilon || pipe.complete <= start ? step.head : 0;
+        const double end = start + head + step.cycles;
+        span = {start, end};
+        core.times->busy[static_cast<size_t>(which)] += head + step.cycles;
+        pipe.free = end;
+        pipe.complete = std::max(pipe.complete, end + step.tail);
+        leave(start);
+        return true;
+      }
+      case StepKind::kCopy: {
+        if (pipe.serving) {
+          return false;
+        }
+        double start = std::max({ready, pipe.free, now_});
+        const GmCopy& copy = core.tape->copies[step.copy];
+        const double bytes = static_cast<double>(copy.bytes) * copy.blocks;
+        double flying = 0;
+        for (const InFlight& one : pipe.inFlight) {
+          flying += one.complete > start ? one.bytes : 0;
+        }
+        while (!pipe.inFlight.empty() && flying + bytes > law_.window) {
+          if (pipe.inFlight.front().complete > start) {
+            start = pipe.inFlight.front().complete;
+            flying = 0;
+            for (const InFlight& one : pipe.inFlight) {
+              flying += one.complete > start ? one.bytes : 0;
+            }
+          }
+          pipe.inFlight.pop_front();
+        }
+        if (pipe.inFlight.size() > kQueueDepth * 4) {
+          pipe.inFlight.pop_front();
+        }
+        span.start = start;
+        pipe.serving = true;
+        starting_.push({start, index, which, at});
+        leave(start);
+        return true;
+      }
+      case StepKind::kSet:
+        if (pipe.serving) {
+          pipe.afterIt.push_back(at);
+        } else {
+          SetAt(core, at, std::max(pipe.complete, ready));
+        }
+        leave(ready);
+        return true;
+      case StepKind::kWait: {
+        std::deque<double>& flag = core.flags[step.flag];
+        if (flag.empty()) {
+          return false;
+        }
+        const double stands = std::max(ready, pipe.free);
+        span = {stands, std::max(stands, flag.front())};
+        waited += span.end - span.start;
+        pipe.gate = std::max(pipe.gate, span.end);
+        flag.pop_front();
+        leave(ready);
+        return true;
+      }
+      case StepKind::kBarrier: {
+        if (pipe.serving) {
+          return false;
+        }
+        const double stands = std::max(ready, pipe.free);
+        span = {stands, std::max(stands, pipe.complete)};
+        waited += span.end - span.start;
+        pipe.gate = std::max(pipe.gate, span.end);
+        leave(ready);
+        return true;
+      }
+      default:
+        leave(ready);
+        return true;
+    }
+  }
+
+  // Lets all cores go once all that are still running have come.
+  void Meet() {
+    double last = 0;
+    bool any = false;
+    for (const CoreState& core : cores_) {
+      if (core.next >= core.tape->steps.size()) {
+        continue;
+      }
+      if (!core.meeting) {
+        return;
+      }
+      any = true;
+      last = std::max(last, core.met);
+    }
+    if (!any) {
+      return;
+    }
+    for (uint32_t i = 0; i < cores_.size(); ++i) {
+      CoreState& core = cores_[i];
+      if (core.next < core.tape->steps.size()) {
+        core.times->waited[static_cast<size_t>(Pipe::kScalar)] += last + kMeetCycles - core.scalar;
+        core.scalar = last + kMeetCycles;
+        core.met = -1;
+      }
+    }
+    for (uint32_t i = 0; i < cores_.size(); ++i) {
+      Advance(i);
+    }
+  }
+
+  const CopyLaw& law_;
+  const ChipCosts chip_;
+  L2Cache cache_;
+  ChipTimes result_;
+  std::vector<CoreState> cores_;
+  std::vector<Transfer> moving_;
+  std::vector<Transfer*> wanting_;
+  std::priority_queue<Starting> starting_;
+  double now_ = 0;
+};
+
+}  // namespace
+
+ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes) {
+  return Simulation(soc, tapes).Run();
+}
+
+}  // namespace aclsim

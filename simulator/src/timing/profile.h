@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the timing model makes of launches: kept for aclsimProfiles and aclsimWriteTrace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/launch.h"
+#include "timing/model.h"
+
+namespace aclsim {
+
+// aclsimSetOption("profile"), else ACLGRAD_SIM_PROFILE.
+bool ProfileMode();
+void SetProfileMode(bool on);
+
+// Times a launch that has run and keeps the result; the last few keep their instructions for a trace.
+void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vector<Tape> tapes);
+void ClearProfiles();
+std::string ProfilesJson();
+// False with a reason: no such launch or core, or a file that cannot be written.
+bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,
+                std::string* why);
+
+}  // namespace aclsim

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timing/tape.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "device/lanes.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr double kLeastCycles = 3;     // of an instruction in a stream
+constexpr double kPartialRepeat = 16;  // bytes that are no multiple of a repeat
+constexpr uint64_t kRepeat = 256;
+constexpr uint64_t kBlock = 32;
+constexpr size_t kRecent = 32;  // instructions that a pipe can have under way
+constexpr uint64_t kScalarLine = 64;
+constexpr size_t kScalarLines = 512;  // 32 KiB
+// The compiler's own flags, clear of the kernel's.
+constexpr uint32_t kAutomaticFlag = 0x80000000u;
+
+// A2's banks: 16 groups of one block, a bank is 128 rows of a group. Cycles per repeat, from board measurements.
+constexpr uint64_t kGroups = 16;
+constexpr uint64_t kBankBytes = 65536;
+constexpr double kSameGroups = 1.0;
+constexpr double kSomeGroups = 0.69;
+constexpr double kReadWrite = 0.79;
+
+uint64_t GroupOf(uint64_t addr) { return addr / kBlock % kGroups; }
+
+// Bit per group that the first full repeat touches; worst: most blocks in one group.
+uint32_t Groups(const Access& access, int* worst) {
+  std::array<int, kGroups> count{};
+  uint32_t groups = 0;
+  const uint64_t bytes = std::min<uint64_t>(access.bytes, kRepeat);
+  *worst = 1;
+  if (access.chunk >= access.bytes) {  // contiguous
+    const uint64_t blocks = (bytes + kBlock - 1) / kBlock;
+    for (uint64_t i = 0; i < blocks; ++i) {
+      groups |= 1u << GroupOf(access.addr + i * kBlock);
+    }
+    return groups;
+  }
+  if (access.chunkStride == 0) {
+    return 1u << GroupOf(access.addr);
+  }
+  for (uint64_t at = 0, block = 0; at < bytes && block < 8; at += access.chunk, ++block) {
+    const uint64_t group = GroupOf(
+        access.addr + static_cast<uint64_t>(static_cast<int64_t>(block) * access.chunkStride));
+    groups |= 1u << group;
+    *worst = std::max(*worst, ++count[group]);
+  }
+  return groups;
+}
+
+uint64_t RepeatsOf(const Record& record) {
+  uint64_t repeats = static_cast<uint64_t>(std::max(record.repeat, 1));
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    repeats = std::max(repeats, (access.TotalBytes() + kRepeat - 1) / kRepeat);
+  }
+  return repeats;
+}
+
+bool PartialOf(const Record& record) {
+  uint64_t bytes = 0;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    bytes = std::max(bytes, access.repeat == 1 ? access.lastBytes : access.bytes);
+  }
+  return bytes % kRepeat != 0;
+}
+
+}  // namespace
+
+double BankConflicts(const Soc& soc, const Record& record) {
+  if (soc.npuArch != 2201 || record.accessCount == 0) {
+    return 0;
+  }
+  double extra = 0;
+  const Access* reads[2] = {nullptr, nullptr};
+  const Access* write = nullptr;
+  int count = 0;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm) {
+      continue;
+    }
+    int worst = 1;
+    Groups(access, &worst);
+    extra = std::max(extra, static_cast<double>(worst - 1));
+    if (access.use == Use::kRead && count < 2) {
+      reads[count++] = &access;
+    } else if (access.use == Use::kWrite && write == nullptr) {
+      write = &access;
+    }
+  }
+  int unused = 0;
+  if (count == 2 && reads[0]->addr != reads[1]->addr) {
+    const uint32_t a = Groups(*reads[0], &unused);
+    const uint32_t b = Groups(*reads[1], &unused);
+    extra += a == b ? kSameGroups : (a & b) != 0 ? kSomeGroups : 0;
+  }
+  if (write != nullptr) {
+    const uint32_t to = Groups(*write, &unused);
+    for (int i = 0; i < count; ++i) {
+      // A write that lies whole repeats away is a repeat late, and clear of the read.
+      const uint64_t apart = reads[i]->addr > write->addr ? reads[i]->addr - write->addr
+                                                          : write->addr - reads[i]->addr;
+      if (apart % kRepeat != 0 && reads[i]->addr / kBankBytes == write->addr / kBankBytes &&
+          (Groups(*reads[i], &unused) & to) != 0) {
+        return extra + kReadWrite;
+      }
+    }
+  }
+  return extra;
+}
+
+TapeObserver::TapeObserver(const Soc& soc, Tape* tape)
+    : soc_(soc), scalar_(ScalarCostsOf()), tape_(tape) {
+  tape_->evidence = std::max(ChipCostsOf(soc).evidence, CopyLawOf(soc).evidence);
+}
+
+uint16_t TapeObserver::NameOf(const char* text) {
+  const auto found = std::find(tape_->names.begin(), tape_->names.end(), text);
+  if (found != tape_->names.end()) {
+    return static_cast<uint16_t>(found - tape_->names.begin());
+  }
+  tape_->names.emplace_back(text);
+  return static_cast<uint16_t>(tape_->names.size() - 1);
+}
+
+const TapeObserver::Known& TapeObserver::Lookup(const char* function) {
+  const auto found = known_.find(function);
+  if (found != known_.end()) {
+    return found->second;
+  }
+  return known_.emplace(function, Known{NameOf(function), CostOf(soc_, function)}).first->second;
+}
+
+Step& TapeObserver::Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue) {
+  Step step;
+  step.kind = kind;
+  step.pipe = pipe;
+  step.name = Lookup(name).name;
+  step.site = site;
+  step.issue = static_cast<float>(issue);
+  tape_->steps.push_back(step);
+  return tape_->steps.back();
+}
+
+void TapeObserver::PushAutomatic(StepKind kind, Pipe pipe, uint32_t flag, uint32_t site) {
+  static const char* const kNames[] = {"SetFlag", "WaitFlag", "PipeBarrier"};
+  const size_t name = kind == StepKind::kSet ? 0 : kind == StepKind::kWait ? 1 : 2;
+  Step& step = Push(kind, pipe, kNames[name], site, scalar_.sync);
+  step.flag = flag;
+  step.automatic = true;
+}
+
+bool TapeObserver::Touches(Pipe pipe, const Record& record) const {
+  for (const Range& range : recent_[static_cast<size_t>(pipe)]) {
+    for (int i = 0; i < record.accessCount; ++i) {
+      const Access& access = record.access[static_cast<size_t>(i)];
+      if (!access.gm && (range.write || access.use != Use::kRead) && access.addr < range.end &&
+          range.begin < access.addr + access.Extent()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void TapeObserver::Remember(Pipe pipe, const Record& record) {
+  std::vector<Range>& recent = recent_[static_cast<size_t>(pipe)];
+  size_t& oldest = oldest_[static_cast<size_t>(pipe)];
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm) {
+      continue;
+    }
+    const Range range{access.addr, access.addr + access.Extent(), access.use != Use::kRead};
+    if (recent.size() < 3 * kRecent) {
+      recent.push_back(range);
+    } else {
+      recent[oldest] = range;
+      oldest = (oldest + 1) % recent.size();
+    }
+  }
+}
+
+void TapeObserver::AddVector(Record& record) {
+  const Known& known = Lookup(record.name);
+  const FunctionCost& cost = known.cost;
+  if (!cost.known && std::find(tape_->unknown.begin(), tape_->unknown.end(), record.name) ==
+                         tape_->unknown.end()) {
+    tape_->unknown.emplace_back(record.name);
+  }
+  const bool wide = WidthOf(record.dtype) >= 4;
+  const double repeats = static_cast<double>(RepeatsOf(record));
+  const double conflicts = BankConflicts(soc_, record) * repeats;
+  double cycles = conflicts + (PartialOf(record) ? kPartialRepeat : 0);
+  const auto perRepeat = [wide](const InstructionCost& one) {
+    return wide ? one.perRepeat32 : one.perRepeat16;
+  };
+  if (cost.levels) {
+    const InstructionCost& one = cost.chain.front();
+    const double lanes = wide ? 64 : 128;
+    for (double left = repeats;; left = std::ceil(left / lanes)) {
+      cycles += std::max(kLeastCycles, perRepeat(one) * left);
+      if (left <= 1) {
+        break;
+      }
+      cycles += one.tail + one.head;
+    }
+  } else {
+    for (size_t i = 0; i < cost.chain.size(); ++i) {
+      cycles += std::max(kLeastCycles, perRepeat(cost.chain[i]) * repeats);
+      if (i > 0) {
+        cycles += cost.chain[i - 1].tail + cost.chain[i].head;
+      }
+    }
+  }
+  for (const InstructionCost& one : cost.chain) {
+    tape_->evidence = std::max(tape_->evidence, one.evidence);
+  }
+  tape_->conflictCycles += conflicts;
+  for (int i = 0; i < record.accessCount; ++i) {
+    tape_->vectorBytes += record.access[static_cast<size_t>(i)].TotalBytes();
+  }
+  Step& step = Push(StepKind::kVector, Pipe::kVector, record.name, record.site, scalar_.issue);
+  step.head = static_cast<float>(cost.chain.front().head);
+  step.cycles = static_cast<float>(cycles);
+  step.tail = static_cast<float>(cost.chain.back().tail);
+}
+
+void TapeObserver::AddCopy(const Core& core, const Record& record) {
+  Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
+  step.copy = static_cast<uint32_t>(tape_->copies.size());
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm) {
+      const bool write = access.use == Use::kWrite;
+      tape_->copies.push_back({access.addr, access.bytes, access.repeat, access.repStride, write,
+                               core.BypassesL2(access.addr, write)});
+      return;
+    }
+  }
+  tape_->copies.emplace_back();
+}
+
+void TapeObserver::AddScalar(const Record& record) {
+  const Access& access = record.access[0];
+  double cycles = scalar_.access;
+  if (access.gm) {
+    if (lines_.size() >= kScalarLines) {
+      lines_.clear();
+    }
+    cycles = lines_.insert(access.addr / kScalarLine).second ? scalar_.gmMiss : scalar_.gmHit;
+  }
+  Push(StepKind::kScalar, Pipe::kScalar, record.name, record.site, 0).cycles =
+      static_cast<float>(cycles);
+}
+
+void TapeObserver::OnIssue(const Core& core, Record& record) {
+  if (record.pipe == Pipe::kScalar) {
+    for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+      if (core.autoSync && Touches(pipe, record)) {
+        const uint32_t flag = kAutomaticFlag + static_cast<uint32_t>(pipe);
+        PushAutomatic(StepKind::kSet, pipe, flag, record.site);
+        PushAutomatic(StepKind::kWait, Pipe::kScalar, flag, record.site);
+        recent_[static_cast<size_t>(pipe)].clear();
+        oldest_[static_cast<size_t>(pipe)] = 0;
+      }
+    }
+    AddScalar(record);
+    return;
+  }
+  if (record.pipe == Pipe::kVector) {
+    if (core.autoSync && Touches(Pipe::kVector, record)) {
+      PushAutomatic(StepKind::kBarrier, Pipe::kVector, 0, record.site);
+      recent_[static_cast<size_t>(Pipe::kVector)].clear();
+      oldest_[static_cast<size_t>(Pipe::kVector)] = 0;
+    }
+    AddVector(record);
+  } else {
+    AddCopy(core, record);
+  }
+  Remember(record.pipe, record);
+}
+
+void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
+  const auto forget = [this](Pipe pipe) {
+    recent_[static_cast<size_t>(pipe)].clear();
+    oldest_[static_cast<size_t>(pipe)] = 0;
+  };
+  switch (event.kind) {
+    case SyncEvent::Kind::kSet:
+    case SyncEvent::Kind::kWait: {
+      const bool set = event.kind == SyncEvent::Kind::kSet;
+      if (event.flag == kScalarFlag) {  // one event stands for both ends
+        PushAutomatic(StepKind::kSet, event.from, event.flag, event.site);
+        PushAutomatic(StepKind::kWait, Pipe::kScalar, event.flag, event.site);
+        return;
+      }
+      if (event.from == event.to) {
+        if (set) {
+          Push(StepKind::kBarrier, event.from, event.name, event.site, scalar_.sync);
+          forget(event.from);
+        }
+        return;
+      }
+      const double issue = event.flag >= kEventFlags ? scalar_.queue : scalar_.sync;
+      Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : event.to, event.name,
+           event.site, issue)
+          .flag = event.flag;
+      return;
+    }
+    case SyncEvent::Kind::kBarrier:
+      Push(StepKind::kBarrier, event.from, event.name, event.site, scalar_.sync);
+      forget(event.from);
+      return;
+    case SyncEvent::Kind::kAll:
+      Push(StepKind::kAll, Pipe::kScalar, event.name, event.site, scalar_.sync);
+      for (size_t pipe = 0; pipe < kPipes; ++pipe) {
+        forget(static_cast<Pipe>(pipe));
+      }
+      return;
+    case SyncEvent::Kind::kCores:
+      if (event.flag != kSomeCores) {
+        Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
+      }
+      return;
+  }
+}
+
+void TapeObserver::OnEnd(Core& core) {
+  for (const Step& step : tape_->steps) {
+    if (tape_->stacks.find(step.site) == tape_->stacks.end()) {
+      tape_->stacks.emplace(step.site, core.sites.Stack(step.site));
+    }
+  }
+}
+
+}  // namespace aclsim

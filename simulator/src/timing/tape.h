@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one core does, in program order, with what the model needs to time it.
+#pragma once
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/core.h"
+#include "timing/costs.h"
+
+namespace aclsim {
+
+enum class StepKind : uint8_t {
+  kVector,
+  kCopy,     // MTE2 or MTE3
+  kScalar,   // work of the scalar pipe
+  kSet,      // pipe sets flag
+  kWait,     // pipe waits for flag
+  kBarrier,  // pipe drains
+  kAll,      // every pipe drains
+  kMeet,     // all cores
+};
+
+struct Step {
+  StepKind kind = StepKind::kScalar;
+  Pipe pipe = Pipe::kScalar;
+  bool automatic = false;  // synchronisation that the compiler inserts
+  uint16_t name = 0;       // Tape::names
+  uint32_t flag = 0;
+  uint32_t site = 0;
+  uint32_t copy = 0;  // Tape::copies
+  float issue = 0;    // cycles of the scalar pipe
+  float head = 0;
+  float cycles = 0;
+  float tail = 0;
+};
+
+// GM side of a copy.
+struct GmCopy {
+  uint64_t addr = 0;
+  uint64_t bytes = 0;  // of a block
+  uint32_t blocks = 1;
+  int64_t step = 0;
+  bool write = false;
+  bool bypass = false;  // does not stay in L2
+};
+
+struct Tape {
+  std::vector<Step> steps;
+  std::vector<GmCopy> copies;
+  std::vector<std::string> names;
+  std::vector<std::string> unknown;                         // functions without a cost
+  std::unordered_map<uint32_t, std::vector<void*>> stacks;  // by Step::site
+  double conflictCycles = 0;                                // of bank conflicts
+  uint64_t vectorBytes = 0;              // that vector instructions read and wrote
+  Evidence evidence = Evidence::kBoard;  // the worst that was used
+};
+
+class TapeObserver : public Observer {
+ public:
+  TapeObserver(const Soc& soc, Tape* tape);
+  void OnIssue(const Core& core, Record& record) override;
+  void OnIssueSync(const Core& core, const SyncEvent& event) override;
+  void OnEnd(Core& core) override;
+
+ private:
+  struct Range {
+    uint64_t begin = 0, end = 0;
+    bool write = false;
+  };
+  struct Known {
+    uint16_t name;
+    FunctionCost cost;
+  };
+  const Known& Lookup(const char* function);
+  uint16_t NameOf(const char* text);
+  Step& Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue);
+  void PushAutomatic(StepKind kind, Pipe pipe, uint32_t flag, uint32_t site);
+  bool Touches(Pipe pipe, const Record& record) const;
+  void Remember(Pipe pipe, const Record& record);
+  void AddVector(Record& record);
+  void AddCopy(const Core& core, const Record& record);
+  void AddScalar(const Record& record);
+
+  const Soc& soc_;
+  const ScalarCosts& scalar_;
+  Tape* const tape_;
+  std::unordered_map<const char*, Known> known_;
+  std::array<std::vector<Range>, kPipes> recent_;  // UB of instructions that may still be under way
+  std::array<size_t, kPipes> oldest_{};
+  std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
+};
+
+// Cycles per repeat that UB banks add: two operands in one bank group, or blocks of one operand in one group.
+double BankConflicts(const Soc& soc, const Record& record);
+
+}  // namespace aclsim
