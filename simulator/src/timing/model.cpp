@@ -13,8 +13,9 @@ namespace aclsim {
 
 namespace {
 
-constexpr size_t kQueueDepth = 32;    // of a pipe; undocumented for these pipes, MTE1's is 32
-constexpr double kMeetCycles = 1000;  // SyncAll, after the last core has come
+constexpr size_t kQueueDepth = 32;      // of a pipe; undocumented for these pipes, MTE1's is 32
+constexpr double kDispatchCycles = 40;  // from one core's start to the next
+constexpr double kMeetCycles = 1000;    // SyncAll, after the last core has come
 constexpr double kEpsilon = 1e-6;
 
 struct InFlight {
@@ -69,6 +70,8 @@ class Simulation {
     for (size_t i = 0; i < tapes.size(); ++i) {
       cores_[i].tape = &tapes[i];
       cores_[i].times = &result_.cores[i];
+      // Blocks are handed out one after another, which keeps equal cores from moving bytes in step.
+      cores_[i].scalar = static_cast<double>(i) * kDispatchCycles;
       cores_[i].times->spans.resize(tapes[i].steps.size());
       cores_[i].issued.resize(tapes[i].steps.size());
     }
