@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// ascc: the compiler of .asc files, kernels and host code in one. It takes the words of a C++ compiler command and those of the
+// device compiler that matter here, and has the host's C++ compiler do the work: preprocess, rewrite launches, compile, link.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "asc/launches.h"
+#include "soc/soc.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using aclsim::Soc;
+using Words = std::vector<std::string>;
+
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+bool StartsWith(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+// Architecture words of the device compiler.
+Words ArchitectureWords(uint32_t arch) {
+  switch (arch) {
+    case 2201:
+      return {"__DAV_C220__", "__DAV_C220_VEC__"};
+    case 2002:
+      return {"__DAV_M200__", "__DAV_M200_VEC__"};
+    case 1001:
+      return {"__DAV_C100__"};
+    case 3510:
+      return {"__DAV_C310__", "__DAV_C310_VEC__"};
+    default:
+      return {};
+  }
+}
+
+const Soc& SocOfArchitecture(const std::string& name) {
+  std::set<uint32_t> known;
+  uint32_t wanted = 0;
+  if (StartsWith(name, "dav-")) {
+    const char* end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + 4, end, wanted);
+    wanted = error == std::errc() && rest == end ? wanted : 0;
+  }
+  for (const Soc& soc : aclsim::AllSocs()) {
+    if (soc.npuArch == wanted) {
+      return soc;
+    }
+    known.insert(soc.npuArch);
+  }
+  std::string list;
+  for (const uint32_t arch : known) {
+    list += (list.empty() ? "dav-" : ", dav-") + std::to_string(arch);
+  }
+  throw UsageError("--npu-arch: got '" + name + "', want one of " + list +
+                   ". Next: --npu-arch=dav-2201");
+}
+
+// What a command asks for.
+struct Command {
+  std::string compiler;
+  std::string arch = "dav-2201";
+  std::string runMode = "npu";
+  std::string output;
+  std::string dependencies;  // file of -MF
+  std::string target;        // of -MT
+  std::string stage;         // -c, -E, -S, or empty: link
+  bool depend = false;
+  bool userHeadersOnly = false;  // -MMD
+  bool launchesAsc = false;      // sources are .asc whatever their name
+  bool optimised = false;
+  bool standard = false;
+  bool shared = false;
+  Words flags;    // for preprocessing and compiling
+  Words linking;  // for linking alone, in order, objects among them
+  Words sources;
+};
+
+bool IsObject(const std::string& word) {
+  static constexpr std::array<std::string_view, 4> kEndings = {".o", ".a", ".so", ".obj"};
+  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) {
+    return word.size() > ending.size() && word.compare(word.size() - ending.size(), ending.size(), ending) == 0;
+  }) || word.find(".so.") != std::string::npos;
+}
+
+std::string DefaultCompiler() {
+  const char* chosen = std::getenv("CXX");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "c++";
+}
+
+class Parser {
+ public:
+  explicit Parser(Words words) : words_(std::move(words)) {}
+
+  Command Run() {
+    command_.compiler = DefaultCompiler();
+    for (at_ = 0; at_ < words_.size(); ++at_) {
+      Word(words_[at_]);
+    }
+    return std::move(command_);
+  }
+
+ private:
+  std::string Value(const std::string& word) {
+    if (at_ + 1 >= words_.size()) {
+      throw UsageError(word + ": its value is missing");
+    }
+    return words_[++at_];
+  }
+
+  // --name=value or --name value
+  bool Takes(const std::string& word, const std::string& name, std::string* value) {
+    if (word == name) {
+      *value = Value(word);
+      return true;
+    }
+    if (StartsWith(word, name + "=")) {
+      *value = word.substr(name.size() + 1);
+      return true;
+    }
+    return false;
+  }
+
+  void Word(const std::string& word) {
+    std::string value;
+    if (Takes(word, "--npu-arch", &command_.arch) ||
+        Takes(word, "--host-compiler", &command_.compiler)) {
+      return;
+    }
+    if (Takes(word, "--run-mode", &command_.runMode)) {
+      static constexpr std::array<std::string_view, 3> kModes = {"npu", "cpu", "sim"};
+      if (std::find(kModes.begin(), kModes.end(), command_.runMode) == kModes.end()) {
+        throw UsageError("--run-mode: got '" + command_.runMode + "', want npu, cpu or sim");
+      }
+    } else if (word == "--asc-aicore-lang") {
+      command_.launchesAsc = true;
+    } else if (word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
+               word == "-Xhost-end") {
+      // Both halves are one compile here.
+    } else if (word == "--enable-simt" || word == "--aicore-only" || word == "--cce-aicore-only") {
+      throw UsageError(word + " is not supported by the simulator");
+    } else if (word == "-c" || word == "-E" || word == "-S") {
+      command_.stage = word;
+    } else if (StartsWith(word, "-o")) {
+      command_.output = word.size() > 2 ? word.substr(2) : Value(word);
+    } else if (word == "-MD" || word == "-MMD") {
+      command_.depend = true;
+      command_.userHeadersOnly = word == "-MMD";
+    } else if (word == "-MF") {
+      command_.dependencies = Value(word);
+    } else if (word == "-MT" || word == "-MQ") {
+      command_.target = Value(word);
+    } else if (StartsWith(word, "-x")) {
+      value = word.size() > 2 ? word.substr(2) : Value(word);
+      command_.launchesAsc = value == "asc" || value == "cce";
+    } else if (StartsWith(word, "-l") || StartsWith(word, "-L") || StartsWith(word, "-Wl,") ||
+               word == "-s" || word == "-rdynamic") {
+      command_.linking.push_back(word.size() == 2 && word != "-s" ? word + Value(word) : word);
+    } else if (word == "-shared" || word == "--shared") {
+      command_.shared = true;
+    } else if (StartsWith(word, "-")) {
+      Flag(word);
+    } else if (IsObject(word)) {
+      command_.linking.push_back(word);
+    } else {
+      command_.sources.push_back(word);
+    }
+  }
+
+  void Flag(const std::string& word) {
+    static const std::set<std::string> kWithValue = {"-I",      "-D",       "-U",       "-include",
+                                                     "-isystem", "-iquote", "-imacros", "-idirafter"};
+    command_.optimised = command_.optimised || StartsWith(word, "-O");
+    command_.standard = command_.standard || StartsWith(word, "-std=");
+    command_.flags.push_back(word);
+    if (kWithValue.count(word) != 0) {
+      command_.flags.push_back(Value(word));
+    }
+  }
+
+  Words words_;
+  size_t at_ = 0;
+  Command command_;
+};
+
+// Runs a command; its status, which is 0 when all is well.
+int Execute(const Words& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) {
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  }
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    execvp(arguments[0], arguments.data());
+    std::fprintf(stderr, "ascc: %s: %s. Next: --host-compiler=g++ or CXX=g++\n", arguments[0],
+                 std::strerror(errno));
+    _exit(127);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) {
+    throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// CXX may be several words.
+Words Split(const std::string& text) {
+  std::istringstream stream(text);
+  Words words;
+  for (std::string word; stream >> word;) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "ascc-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error(name + ": " + std::strerror(errno));
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string File(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+class Driver {
+ public:
+  explicit Driver(Command command)
+      : command_(std::move(command)),
+        toolkit_(fs::read_symlink("/proc/self/exe").parent_path().parent_path()),
+        soc_(SocOfArchitecture(command_.arch)) {}
+
+  int Run() {
+    if (command_.sources.empty() && command_.linking.empty()) {
+      throw UsageError("no input files. Next: ascc --npu-arch=dav-2201 program.asc -o program");
+    }
+    if (!command_.stage.empty() && command_.sources.size() > 1 && !command_.output.empty()) {
+      throw UsageError("-o: one file for " + std::to_string(command_.sources.size()) + " sources");
+    }
+    Words objects;
+    for (const std::string& source : command_.sources) {
+      const std::string output = OutputOf(source);
+      const int status = Compile(source, output);
+      if (status != 0) {
+        return status;
+      }
+      objects.push_back(output);
+    }
+    return command_.stage.empty() ? Link(objects) : 0;
+  }
+
+ private:
+  bool IsAsc(const std::string& source) const {
+    return command_.launchesAsc || fs::path(source).extension() == ".asc";
+  }
+
+  std::string OutputOf(const std::string& source) const {
+    const std::string stem = fs::path(source).stem().string();
+    if (command_.stage.empty()) {
+      return temporary_.File(std::to_string(&source - command_.sources.data()) + stem + ".o");
+    }
+    if (!command_.output.empty() || command_.stage == "-E") {
+      return command_.output;
+    }
+    return stem + (command_.stage == "-S" ? ".s" : ".o");
+  }
+
+  Words Compiler() const { return Split(command_.compiler); }
+
+  Words DeviceFlags() const {
+    Words words;
+    if (!command_.standard) {
+      words.push_back("-std=c++17");
+    }
+    if (!command_.optimised) {
+      words.push_back("-O1");
+    }
+    // Lines for the reports, which walk frame pointers to the call of an instruction; two roundings for a multiply and an add, as
+    // the instructions do.
+    for (const char* word : {"-gdwarf-4", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+                             "-ffp-contract=off", "-Wno-unknown-pragmas"}) {
+      words.push_back(word);
+    }
+    return words;
+  }
+
+  Words Preprocessing() const {
+    Words words = {"-D__NPU_ARCH__=" + std::to_string(soc_.npuArch),
+                   "-D__CCE_AICORE__=" + std::to_string(soc_.cceAicore), "-DACLSIM_ASC"};
+    for (const std::string& word : ArchitectureWords(soc_.npuArch)) {
+      words.push_back("-D" + word);
+    }
+    if (command_.runMode == "cpu") {
+      words.push_back("-DASCENDC_CPU_DEBUG");
+    }
+    words.insert(words.end(), {"-isystem", (toolkit_ / "include").string(), "-include", "aclsim/asc.h"});
+    return words;
+  }
+
+  int Compile(const std::string& source, const std::string& output) {
+    if (!IsAsc(source)) {
+      return CompilePlain(source, output);
+    }
+    const std::string expanded = temporary_.File("expanded.ii");
+    Words words = Compiler();
+    const Words device = DeviceFlags();
+    const Words macros = Preprocessing();
+    words.insert(words.end(), device.begin(), device.end());
+    words.insert(words.end(), macros.begin(), macros.end());
+    words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+    AddDependencies(output, &words);
+    words.insert(words.end(), {"-E", "-x", "c++", source, "-o", expanded});
+    int status = Execute(words);
+    if (status != 0) {
+      return status;
+    }
+    const std::string rewritten = temporary_.File("rewritten.ii");
+    const std::string text = aclsim::RewriteLaunches(Read(expanded));
+    if (command_.stage == "-E") {
+      Write(output.empty() ? "/dev/stdout" : output, text);
+      return 0;
+    }
+    Write(rewritten, text);
+    words = Compiler();
+    words.insert(words.end(), device.begin(), device.end());
+    words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+    words.insert(words.end(), {"-fpreprocessed", "-x", "c++", command_.stage.empty() ? "-c" : command_.stage, rewritten, "-o", output});
+    status = Execute(words);
+    return status;
+  }
+
+  int CompilePlain(const std::string& source, const std::string& output) {
+    Words words = Compiler();
+    words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+    words.insert(words.end(), {"-isystem", (toolkit_ / "include").string()});
+    AddDependencies(output, &words);
+    words.insert(words.end(), {command_.stage.empty() ? "-c" : command_.stage, source});
+    if (!output.empty()) {
+      words.insert(words.end(), {"-o", output});
+    }
+    return Execute(words);
+  }
+
+  void AddDependencies(const std::string& output, Words* words) const {
+    if (!command_.depend) {
+      return;
+    }
+    const fs::path beside = fs::path(command_.output.empty() ? output : command_.output);
+    words->insert(words->end(),
+                  {command_.userHeadersOnly ? "-MMD" : "-MD", "-MF",
+                   command_.dependencies.empty() ? fs::path(beside).replace_extension(".d").string()
+                                                 : command_.dependencies,
+                   "-MT", command_.target.empty() ? beside.string() : command_.target});
+  }
+
+  int Link(const Words& objects) {
+    const std::string library = (toolkit_ / "lib64").string();
+    Words words = Compiler();
+    words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+    if (command_.shared) {
+      words.push_back("-shared");
+    }
+    words.insert(words.end(), objects.begin(), objects.end());
+    words.insert(words.end(), command_.linking.begin(), command_.linking.end());
+    // Reports tell the API's functions from the kernel's by their dynamic symbols.
+    words.insert(words.end(), {"-rdynamic", "-L" + library, "-Wl,-rpath," + library, "-lregister",
+                               "-lascendcl", "-o",
+                               command_.output.empty() ? "a.out" : command_.output});
+    return Execute(words);
+  }
+
+  static std::string Read(const std::string& name) {
+    std::ifstream file(name, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) {
+      throw std::runtime_error(name + ": cannot be read");
+    }
+    return std::move(text).str();
+  }
+
+  static void Write(const std::string& name, const std::string& text) {
+    std::ofstream file(name, std::ios::binary);
+    file << text;
+    if (!file.flush()) {
+      throw std::runtime_error(name + ": cannot be written");
+    }
+  }
+
+  Command command_;
+  fs::path toolkit_;
+  const Soc& soc_;
+  TemporaryFolder temporary_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Driver(Parser(Words(argv + 1, argv + argc)).Run()).Run();
+  } catch (const aclsim::LaunchSyntaxError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ascc: error: %s\n", error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "asc/launches.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace aclsim {
+
+namespace {
+
+enum class Kind { kWord, kNumber, kLiteral, kSign };
+
+struct Token {
+  Kind kind;
+  size_t begin;
+  size_t end;
+};
+
+bool IsWordStart(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' ||
+         (static_cast<unsigned char>(c) & 0x80u) != 0;
+}
+bool IsWordPart(char c) {
+  return IsWordStart(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+// Splits preprocessed text. Signs are single characters: whether two of them are one operator depends on who asks.
+class Scanner {
+ public:
+  explicit Scanner(const std::string& text) : text_(text) {}
+
+  std::vector<Token> Run() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n') {
+        lineStart_ = true;
+        ++at_;
+      } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+        ++at_;
+      } else if (c == '#' && lineStart_) {
+        // A line marker or a pragma.
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else {
+        lineStart_ = false;
+        Next(c);
+      }
+    }
+    return std::move(tokens_);
+  }
+
+ private:
+  void Next(char c) {
+    const size_t begin = at_;
+    if (c == '"' || c == '\'') {
+      SkipQuoted(c);
+      Add(Kind::kLiteral, begin);
+    } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+      while (at_ < text_.size() &&
+             (IsWordPart(text_[at_]) || text_[at_] == '.' ||
+              (text_[at_] == '\'' && at_ + 1 < text_.size() && IsWordPart(text_[at_ + 1])))) {
+        ++at_;
+      }
+      Add(Kind::kNumber, begin);
+    } else if (IsWordStart(c)) {
+      while (at_ < text_.size() && IsWordPart(text_[at_])) {
+        ++at_;
+      }
+      const std::string_view word(text_.data() + begin, at_ - begin);
+      const bool quoted = at_ < text_.size() && text_[at_] == '"';
+      if (quoted && (word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R")) {
+        SkipRaw();
+        Add(Kind::kLiteral, begin);
+      } else {
+        Add(Kind::kWord, begin);
+      }
+    } else {
+      ++at_;
+      Add(Kind::kSign, begin);
+    }
+  }
+
+  void SkipQuoted(char quote) {
+    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
+      at_ += text_[at_] == '\\' ? 1 : 0;
+    }
+    at_ = std::min(at_ + 1, text_.size());
+  }
+
+  void SkipRaw() {
+    const size_t open = text_.find('(', at_);
+    if (open == std::string::npos) {
+      at_ = text_.size();
+      return;
+    }
+    const std::string close = ")" + text_.substr(at_ + 1, open - at_ - 1) + "\"";
+    const size_t found = text_.find(close, open);
+    at_ = found == std::string::npos ? text_.size() : found + close.size();
+  }
+
+  void Add(Kind kind, size_t begin) { tokens_.push_back({kind, begin, at_}); }
+
+  const std::string& text_;
+  size_t at_ = 0;
+  bool lineStart_ = true;
+  std::vector<Token> tokens_;
+};
+
+struct Edit {
+  size_t begin;
+  size_t end;
+  std::string with;
+};
+
+class Rewriter {
+ public:
+  explicit Rewriter(const std::string& text) : text_(text), tokens_(Scanner(text).Run()) {}
+
+  std::string Run() {
+    for (size_t i = 1; i + 2 < tokens_.size(); ++i) {
+      if (IsTriple(i, '<') && !Is(i - 1, "operator") &&
+          (tokens_[i - 1].kind == Kind::kWord || Is(i - 1, ">"))) {
+        Launch(i);
+      }
+    }
+    std::stable_sort(edits_.begin(), edits_.end(),
+              [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+    std::string out;
+    size_t at = 0;
+    for (const Edit& edit : edits_) {
+      out.append(text_, at, edit.begin - at);
+      out += edit.with;
+      // Words of a launch may stand on several lines.
+      out.append(static_cast<size_t>(std::count(
+                     text_.begin() + static_cast<std::ptrdiff_t>(edit.begin),
+                     text_.begin() + static_cast<std::ptrdiff_t>(edit.end), '\n')),
+                 '\n');
+      at = edit.end;
+    }
+    return out.append(text_, at, std::string::npos);
+  }
+
+ private:
+  std::string_view Text(size_t token) const {
+    return {text_.data() + tokens_[token].begin, tokens_[token].end - tokens_[token].begin};
+  }
+  bool Is(size_t token, std::string_view text) const {
+    return token < tokens_.size() && tokens_[token].kind != Kind::kLiteral && Text(token) == text;
+  }
+  // The preprocessor may put a space between the two operators that it takes the three signs for.
+  bool IsTriple(size_t first, char sign) const {
+    if (first + 2 >= tokens_.size()) {
+      return false;
+    }
+    for (size_t i = first; i < first + 3; ++i) {
+      if (!Is(i, {&sign, 1})) {
+        return false;
+      }
+    }
+    return tokens_[first].end == tokens_[first + 1].begin;
+  }
+  // "::" ends at this token.
+  bool EndsScope(size_t token) const {
+    return token > 0 && Is(token, ":") && Is(token - 1, ":") &&
+           tokens_[token - 1].end == tokens_[token].begin;
+  }
+
+  void Launch(size_t open) {
+    const size_t close = Close(open);
+    size_t name = 0;
+    const size_t first = NameBegin(open, &name);
+    edits_.push_back({tokens_[first].begin, tokens_[first].begin,
+                      "::aclsim::AscKernel<__NPU_ARCH__>(\"" + std::string(Text(name)) +
+                          "\", [=](auto... aclsimArguments) { "});
+    edits_.push_back(
+        {tokens_[open - 1].end, tokens_[open - 1].end, "(aclsimArguments...); })"});
+    edits_.push_back({tokens_[open].begin, tokens_[open + 2].end, ".On("});
+    edits_.push_back({tokens_[close].begin, tokens_[close + 2].end, ")"});
+  }
+
+  // First of the three closing signs. Templates among the values may end in three of them as well; behind those of a launch
+  // stand its arguments.
+  size_t Close(size_t open) const {
+    int depth = 0;
+    int commas = 0;
+    size_t fallback = 0;
+    for (size_t i = open + 3; i < tokens_.size(); ++i) {
+      if (tokens_[i].kind != Kind::kSign) {
+        continue;
+      }
+      const char sign = text_[tokens_[i].begin];
+      if (sign == '(' || sign == '[' || sign == '{') {
+        ++depth;
+      } else if (sign == ')' || sign == ']' || sign == '}') {
+        --depth;
+      } else if (depth == 0 && sign == ',') {
+        ++commas;
+      } else if (depth == 0 && IsTriple(i, '>') && Is(i + 3, "(")) {
+        if (commas >= 2) {
+          return i;
+        }
+        fallback = fallback == 0 ? i : fallback;
+      }
+      if (depth < 0 || (depth == 0 && sign == ';')) {
+        break;
+      }
+    }
+    if (fallback == 0) {
+      Fail(open, "no >>>(arguments) behind <<<");
+    }
+    return fallback;
+  }
+
+  // First token of what stands before <<<, and the token that is the kernel's own name.
+  size_t NameBegin(size_t open, size_t* name) const {
+    size_t at = open - 1;
+    for (bool isOwn = true;; isOwn = false) {
+      if (Is(at, ">")) {
+        at = TemplateOpen(at, open);
+        if (at == 0) {
+          Fail(open, "no kernel before <<<");
+        }
+        --at;
+      }
+      if (tokens_[at].kind != Kind::kWord) {
+        Fail(open, "no kernel before <<<");
+      }
+      if (isOwn) {
+        *name = at;
+      }
+      if (at > 0 && Is(at - 1, "template")) {
+        --at;
+      }
+      if (at < 2 || !EndsScope(at - 1)) {
+        return at;
+      }
+      at -= 2;
+      const bool qualified = at > 0 && (Is(at - 1, ">") || IsName(at - 1));
+      if (!qualified) {
+        return at;
+      }
+      --at;
+    }
+  }
+
+  bool IsName(size_t token) const {
+    static constexpr std::array<std::string_view, 8> kWords = {
+        "return", "else", "do", "case", "throw", "co_return", "co_yield", "co_await"};
+    return tokens_[token].kind == Kind::kWord &&
+           std::find(kWords.begin(), kWords.end(), Text(token)) == kWords.end();
+  }
+
+  // The '<' of the template arguments that end at this token.
+  size_t TemplateOpen(size_t close, size_t launch) const {
+    int angles = 0;
+    int brackets = 0;
+    for (size_t i = close;; --i) {
+      if (tokens_[i].kind == Kind::kSign) {
+        const char sign = text_[tokens_[i].begin];
+        if (sign == ')' || sign == ']' || sign == '}') {
+          ++brackets;
+        } else if (sign == '(' || sign == '[' || sign == '{') {
+          --brackets;
+        } else if (brackets == 0 && sign == '>') {
+          ++angles;
+        } else if (brackets == 0 && sign == '<' && --angles == 0) {
+          return i;
+        }
+        if (brackets < 0 || (brackets == 0 && sign == ';')) {
+          break;
+        }
+      }
+      if (i == 0) {
+        break;
+      }
+    }
+    Fail(launch, "the kernel's template arguments have no beginning");
+  }
+
+  [[noreturn]] void Fail(size_t token, const std::string& what) const {
+    std::string file;
+    long line = 1;
+    size_t at = 0;
+    while (at < tokens_[token].begin) {
+      const size_t end = text_.find('\n', at);
+      if (end == std::string::npos || end >= tokens_[token].begin) {
+        break;
+      }
+      ++line;
+      if (text_[at] == '#') {
+        char* rest = nullptr;
+        const std::string marker = text_.substr(at, end - at);
+        const long number = std::strtol(marker.c_str() + 1, &rest, 10);
+        const size_t quote = marker.find('"');
+        if (rest != marker.c_str() + 1 && quote != std::string::npos) {
+          line = number;
+          file = marker.substr(quote + 1, marker.find('"', quote + 1) - quote - 1);
+        }
+      }
+      at = end + 1;
+    }
+    throw LaunchSyntaxError(file + ":" + std::to_string(line) + ": error: kernel launch: " + what +
+                            ", want kernel<<<blocks, l2ctrl, stream>>>(arguments)");
+  }
+
+  const std::string& text_;
+  std::vector<Token> tokens_;
+  std::vector<Edit> edits_;
+};
+
+}  // namespace
+
+std::string RewriteLaunches(const std::string& text) { return Rewriter(text).Run(); }
+
+}  // namespace aclsim
