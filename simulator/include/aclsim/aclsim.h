@@ -77,6 +77,15 @@ ACLSIM_API int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimK
                                     uint32_t blockDim, uint64_t tilingKey, void* const* args,
                                     size_t argCount, void* stream);
 
+// Programs of .asc files, see aclsim/asc.h: the SoC, where ACLGRAD_SOC names none, is one of the architecture that the first of
+// them was compiled for, and errors are printed when they are found. Returns 0.
+ACLSIM_API int32_t aclsimUseArch(uint32_t npuArch);
+// aclsimLaunchBody for a kernel that was compiled for npuArch; what refuses it is printed.
+ACLSIM_API int32_t aclsimLaunchAsc(const char* name, uint32_t npuArch, const void* entry,
+                                   aclsimKernelBody body, void* context,
+                                   void (*release)(void* context), int64_t blocks,
+                                   void* const* args, size_t argCount, void* stream);
+
 // The CPU twin of tikicpulib.h: GM that the host reads and writes too, zero at first, and launches that are over when the call
 // returns. Needs neither aclInit nor a device. args are addresses of such memory; argNames are the program's words for them,
 // separated by commas. The kernel may touch the blocks that args point into and those whose addresses stand in there, as in a

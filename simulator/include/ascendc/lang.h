@@ -65,8 +65,8 @@ ACLSIM_MIN_MAX_(float)
 #endif
 
 // The values of ORIG_DTYPE_<INPUT>, as macros because kernels compare them in #if. Kernel compiles only: op_host code knows the
-// same names as enumerators of ge::DataType. Unit-test headers of public operators define some of them too.
-#if defined(__CCE_AICORE__) || defined(__NPU_ARCH__)
+// same names as enumerators of ge::DataType, and an .asc file is both. Unit-test headers of public operators define some of them too.
+#if (defined(__CCE_AICORE__) || defined(__NPU_ARCH__)) && !defined(ACLSIM_ASC)
 #ifndef DT_FLOAT
 #define DT_FLOAT 0
 #endif

@@ -99,9 +99,12 @@ struct Command {
 
 bool IsObject(const std::string& word) {
   static constexpr std::array<std::string_view, 4> kEndings = {".o", ".a", ".so", ".obj"};
-  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) {
-    return word.size() > ending.size() && word.compare(word.size() - ending.size(), ending.size(), ending) == 0;
-  }) || word.find(".so.") != std::string::npos;
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) {
+                       return word.size() > ending.size() &&
+                              word.compare(word.size() - ending.size(), ending.size(), ending) == 0;
+                     }) ||
+         word.find(".so.") != std::string::npos;
 }
 
 std::string DefaultCompiler() {
@@ -189,8 +192,8 @@ class Parser {
   }
 
   void Flag(const std::string& word) {
-    static const std::set<std::string> kWithValue = {"-I",      "-D",       "-U",       "-include",
-                                                     "-isystem", "-iquote", "-imacros", "-idirafter"};
+    static const std::set<std::string> kWithValue = {
+        "-I", "-D", "-U", "-include", "-isystem", "-iquote", "-imacros", "-idirafter"};
     command_.optimised = command_.optimised || StartsWith(word, "-O");
     command_.standard = command_.standard || StartsWith(word, "-std=");
     command_.flags.push_back(word);
@@ -326,7 +329,8 @@ class Driver {
     if (command_.runMode == "cpu") {
       words.push_back("-DASCENDC_CPU_DEBUG");
     }
-    words.insert(words.end(), {"-isystem", (toolkit_ / "include").string(), "-include", "aclsim/asc.h"});
+    words.insert(words.end(),
+                 {"-isystem", (toolkit_ / "include").string(), "-include", "aclsim/asc.h"});
     return words;
   }
 
@@ -357,7 +361,9 @@ class Driver {
     words = Compiler();
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
-    words.insert(words.end(), {"-fpreprocessed", "-x", "c++", command_.stage.empty() ? "-c" : command_.stage, rewritten, "-o", output});
+    words.insert(words.end(),
+                 {"-fpreprocessed", "-x", "c++", command_.stage.empty() ? "-c" : command_.stage,
+                  rewritten, "-o", output});
     status = Execute(words);
     return status;
   }
@@ -396,9 +402,9 @@ class Driver {
     words.insert(words.end(), objects.begin(), objects.end());
     words.insert(words.end(), command_.linking.begin(), command_.linking.end());
     // Reports tell the API's functions from the kernel's by their dynamic symbols.
-    words.insert(words.end(), {"-rdynamic", "-L" + library, "-Wl,-rpath," + library, "-lregister",
-                               "-lascendcl", "-o",
-                               command_.output.empty() ? "a.out" : command_.output});
+    words.insert(words.end(),
+                 {"-rdynamic", "-L" + library, "-Wl,-rpath," + library, "-lregister", "-lascendcl",
+                  "-o", command_.output.empty() ? "a.out" : command_.output});
     return Execute(words);
   }
 

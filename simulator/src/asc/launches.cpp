@@ -71,7 +71,8 @@ class Scanner {
       }
       const std::string_view word(text_.data() + begin, at_ - begin);
       const bool quoted = at_ < text_.size() && text_[at_] == '"';
-      if (quoted && (word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R")) {
+      if (quoted &&
+          (word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R")) {
         SkipRaw();
         Add(Kind::kLiteral, begin);
       } else {
@@ -127,16 +128,16 @@ class Rewriter {
       }
     }
     std::stable_sort(edits_.begin(), edits_.end(),
-              [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+                     [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
     std::string out;
     size_t at = 0;
     for (const Edit& edit : edits_) {
       out.append(text_, at, edit.begin - at);
       out += edit.with;
       // Words of a launch may stand on several lines.
-      out.append(static_cast<size_t>(std::count(
-                     text_.begin() + static_cast<std::ptrdiff_t>(edit.begin),
-                     text_.begin() + static_cast<std::ptrdiff_t>(edit.end), '\n')),
+      out.append(static_cast<size_t>(
+                     std::count(text_.begin() + static_cast<std::ptrdiff_t>(edit.begin),
+                                text_.begin() + static_cast<std::ptrdiff_t>(edit.end), '\n')),
                  '\n');
       at = edit.end;
     }
@@ -173,10 +174,9 @@ class Rewriter {
     size_t name = 0;
     const size_t first = NameBegin(open, &name);
     edits_.push_back({tokens_[first].begin, tokens_[first].begin,
-                      "::aclsim::AscKernel<__NPU_ARCH__>(\"" + std::string(Text(name)) +
+                      "::aclsim::AscKernel<aclsimProgramArch>(\"" + std::string(Text(name)) +
                           "\", [=](auto... aclsimArguments) { "});
-    edits_.push_back(
-        {tokens_[open - 1].end, tokens_[open - 1].end, "(aclsimArguments...); })"});
+    edits_.push_back({tokens_[open - 1].end, tokens_[open - 1].end, "(aclsimArguments...); })"});
     edits_.push_back({tokens_[open].begin, tokens_[open + 2].end, ".On("});
     edits_.push_back({tokens_[close].begin, tokens_[close + 2].end, ")"});
   }

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMostFindings = 10000;  // further ones are counted into the last
 
 std::mutex findingsMutex;
+bool printing = false;
 std::vector<Finding>& Findings() {
   static auto* findings = new std::vector<Finding>;  // leaked: reports arrive until the very end
   return *findings;
@@ -151,12 +152,20 @@ void ReportFinding(Finding finding) {
   if (Findings().size() == known) {
     return;
   }
+  if (printing && Findings().back().severity == Severity::kError) {
+    std::fprintf(stderr, "aclgrad: %s\n", FindingText(Findings().back()).c_str());
+  }
   if (const char* path = std::getenv("ACLGRAD_SIM_REPORT"); path != nullptr && *path != '\0') {
     if (FILE* file = std::fopen(path, "a")) {
       std::fprintf(file, "%s\n", FindingJson(Findings().back()).c_str());
       std::fclose(file);
     }
   }
+}
+
+void PrintFindings() {
+  const std::lock_guard<std::mutex> lock(findingsMutex);
+  printing = true;
 }
 
 std::string FindingsJson() {

@@ -52,6 +52,8 @@ void MergeFinding(std::vector<Finding>* findings, Finding finding);
 // The process's findings, oldest first. Thread-safe. Equal ones are counted, not repeated.
 // ACLGRAD_SIM_REPORT names a file that gets each new finding as a line of JSON.
 void ReportFinding(Finding finding);
+// From now on each new error is also printed.
+void PrintFindings();
 std::string FindingsJson();
 void ClearFindings();
 

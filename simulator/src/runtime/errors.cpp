@@ -86,6 +86,12 @@ const char* KeepForCaller(ReturnedText slot, std::string text) {
   return kept.c_str();
 }
 
+void PrintNewestError() {
+  if (!Mine().pending.empty()) {
+    PrintError(Mine().pending.front());
+  }
+}
+
 void ReportErrorText(const std::string& text) {
   ThreadErrors& mine = Mine();
   mine.pending.push_front(text);

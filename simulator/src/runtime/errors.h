@@ -19,6 +19,8 @@ std::string FormatText(const char* fmt, ...) __attribute__((format(printf, 1, 2)
 
 // "aclgrad: text" on stderr, in one write so that threads do not mix their lines.
 void PrintError(const std::string& text);
+// The same for what aclGetRecentErrMsg would return first.
+void PrintNewestError();
 
 // Memory for a string whose pointer a C function returns; it lives until this thread asks for the
 // same slot again.

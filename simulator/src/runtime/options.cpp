@@ -33,6 +33,7 @@ constexpr uint64_t kUnstatedMemory = 32ULL << 30;
 // Set by aclsimSetOption; what is null or negative here comes from the environment.
 std::atomic<const Soc*> chosenSoc{nullptr};
 std::atomic<const Soc*> environmentSoc{nullptr};  // as the last aclInit found it
+std::atomic<uint32_t> programArch{0};             // that this program's kernels are compiled for
 std::atomic<int64_t> chosenCores{-1};
 std::atomic<bool> chosenMode{false};
 std::atomic<bool> chosenThreads{false};
@@ -94,11 +95,21 @@ bool ParseSeed(const char* text, const char* what, uint32_t* seed, std::string* 
   return true;
 }
 
+const Soc* DefaultSoc() {
+  const Soc* soc = FindSoc(kDefaultSoc);
+  if (programArch == 0 || soc->npuArch == programArch) {
+    return soc;
+  }
+  const auto found = std::find_if(AllSocs().begin(), AllSocs().end(),
+                                  [](const Soc& one) { return one.npuArch == programArch; });
+  return found != AllSocs().end() ? &*found : soc;
+}
+
 const Soc* SocOfEnvironment(std::string* why) {
   const char* name = Environment("ACLGRAD_SOC");
-  const Soc* soc = FindSoc(name != nullptr ? name : kDefaultSoc);
+  const Soc* soc = name != nullptr ? FindSoc(name) : DefaultSoc();
   if (soc == nullptr) {
-    *why = "ACLGRAD_SOC: " + UnknownSocText(name != nullptr ? name : kDefaultSoc);
+    *why = "ACLGRAD_SOC: " + UnknownSocText(name);
   }
   return soc;
 }
@@ -199,6 +210,11 @@ const Soc* SelectedSoc(std::string* why) {
   }
   const Soc* soc = environmentSoc;
   return soc != nullptr ? soc : SocOfEnvironment(why);
+}
+
+void SetProgramArch(uint32_t npuArch) {
+  uint32_t none = 0;
+  programArch.compare_exchange_strong(none, npuArch);
 }
 
 uint32_t SelectedCores() {

@@ -11,6 +11,10 @@ namespace aclsim {
 // with the reason.
 int32_t ApplyEnvironment(std::string* why);
 
+// The architecture that the program's own kernels are compiled for; the first one counts. Where nothing else names a SoC, it has
+// this one.
+void SetProgramArch(uint32_t npuArch);
+
 // Memory of the simulated device.
 uint64_t DeviceMemoryBytes();
 

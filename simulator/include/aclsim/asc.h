@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernel<<<blocks, l2ctrl, stream>>>(arguments) becomes. ascc includes this in every .asc file, with the words of the device
+// compiler, which are built in there.
+#ifndef ACLSIM_ASC_H_
+#define ACLSIM_ASC_H_
+
+#include "aclsim/launch.h"
+#include "ascendc/lang.h"
+
+namespace aclsim {
+
+template <uint32_t kArch, typename Kernel>
+class AscLaunch {
+ public:
+  AscLaunch(const char* name, Kernel kernel) : name_(name), kernel_(kernel) {}
+
+  // l2ctrl is reserved.
+  template <typename Reserved = std::nullptr_t>
+  AscLaunch& On(int64_t blocks, Reserved&& = nullptr, void* stream = nullptr) {
+    blocks_ = blocks;
+    stream_ = stream;
+    return *this;
+  }
+
+  // What refuses a launch is printed: the language has no value for it.
+  template <typename... Args>
+  void operator()(Args... args) const {
+    using Bound = BoundKernel<Kernel, Args...>;
+    auto bound = std::make_unique<Bound>(kernel_, args...);
+    const auto pointers = bound->Pointers();
+    const void* entry = bound->Entry();
+    aclsimLaunchAsc(name_, kArch, entry, &Bound::Run, bound.release(), &Bound::Release, blocks_,
+                    pointers.data(), pointers.size(), stream_);
+  }
+
+ private:
+  const char* name_;
+  Kernel kernel_;
+  int64_t blocks_ = 0;
+  void* stream_ = nullptr;
+};
+
+template <uint32_t kArch, typename Kernel>
+AscLaunch<kArch, Kernel> AscKernel(const char* name, Kernel kernel) {
+  return {name, kernel};
+}
+
+}  // namespace aclsim
+
+// Of this file. Launches name it, because they are rewritten when macros are gone.
+static constexpr uint32_t aclsimProgramArch = __NPU_ARCH__;
+[[maybe_unused]] static const int32_t aclsimArchInUse = aclsimUseArch(aclsimProgramArch);
+
+#endif  // ACLSIM_ASC_H_
