@@ -487,9 +487,11 @@ def _run_checks(
 def run_command(
     op: Op,
     files: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
-            metavar="FILES...", help="Input tensors (.npy) in the order of the C function."
+            metavar="FILES...",
+            help="Input tensors (.npy) in the order of the C function; with an .asc file, behind"
+            " --, the program's own words.",
         ),
     ] = None,
     output: Annotated[
@@ -497,12 +499,35 @@ def run_command(
         typer.Option("--output", "-o", "--save", help="File for the result (.npy; .npz for all)."),
     ] = None,
     inputs_first: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--inputs", metavar="FILE", help="Another way to write the first of FILES."),
     ] = None,
     outputs: Annotated[
         str | None,
-        typer.Option(help="With a path: shapes and dtypes of the results, e.g. '2x8:fp32 2:fp32'."),
+        typer.Option(
+            help="With a path: shapes and dtypes of the results, e.g. '2x8:fp32 2:fp32' or"
+            " 'float32[2,8] float32[2]'."
+        ),
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option(min=1, help="With a kernel file: how many cores. [default: 1]")
+    ] = None,
+    tiling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|VALUES",
+            help="With a kernel file: its tiling data, or values such as 'u32:2048,4 f32:0.5'.",
+        ),
+    ] = None,
+    tiling_key: Annotated[
+        int | None, typer.Option(min=0, help="With a kernel file: its tiling key. [default: 0]")
+    ] = None,
+    workspace: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With a kernel file: bytes of its workspace. [default: 16 MiB if it has one]",
+        ),
     ] = None,
     dim: Dim = None,
     attr: Attrs = None,
@@ -522,12 +547,20 @@ def run_command(
     chaos: Chaos = None,
     as_json: Json = False,
 ) -> None:
-    """Run an operator on your own tensors: one of this package, or one that comes as sources."""
+    """Run an operator on your own tensors: one of this package, or one that comes as sources (a
+    folder, a kernel file); or a program of kernels and host code (.asc).
+    """
     files = [*([inputs_first] if inputs_first else []), *(files or [])]
+    kernel = peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace)
+    if op.endswith(".asc"):
+        status = _run_program(
+            Path(op), files, kernel, device, soc, check, autosync, chaos, output, as_json
+        )
+        raise typer.Exit(status)
     if peer_cli.is_path(op):
         wrong = peer_cli.run(
             op,
-            list(map(str, files)),
+            files,
             attr or [],
             _out,
             lambda: _open(device, soc, check, autosync, chaos),
@@ -536,16 +569,22 @@ def run_command(
             outputs=outputs,
             save=output,
             as_json=as_json,
+            kernel=kernel,
         )
         if wrong:
             raise typer.Exit(1)
         return
+    if kernel.given():
+        raise ValueError(
+            f"{kernel.given()[0]} is for a kernel file; {op} has its own tiling. Next: leave it out"
+        )
     if output is None:
         raise typer.BadParameter(
             "is missing: a file for the result. Next: add -o out.npy", param_hint="--output"
         )
     spec = find(op)
-    inputs = user_data.load_inputs(spec, files, dtypes.parse(dtype) if dtype else None)
+    paths = [Path(name) for name in files]
+    inputs = user_data.load_inputs(spec, paths, dtypes.parse(dtype) if dtype else None)
     attrs = user_data.parse_attrs(spec, attr or [], dim)
     from aclgrad.functions import result_desc
 
@@ -580,6 +619,38 @@ def run_command(
             _out.print(finding.text, markup=False)
     if found or (verdict is not None and not verdict.passed):
         raise typer.Exit(1)
+
+
+def _run_program(
+    source: Path,
+    words: Sequence[str],
+    kernel: peer_cli.KernelOptions,
+    device: DeviceName,
+    soc: str | None,
+    check: bool | None,
+    autosync: Switch | None,
+    chaos: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    if device is DeviceName.npu:
+        raise ValueError(
+            "--device npu: aclgrad builds .asc files for the simulator only. Next:"
+            " find_package(ASC) of CANN"
+        )
+    if kernel.given() or output is not None:
+        raise ValueError(
+            f"{(kernel.given() or ['--save'])[0]} is for a kernel file; {source} has its own main"
+            " function. Next: leave it out"
+        )
+    chosen = {
+        "ACLGRAD_SOC": soc,
+        "ACLGRAD_SIM_MODE": None if check is None else "checked" if check else "fast",
+        "ACLGRAD_SIM_AUTOSYNC": autosync and autosync.value,
+        "ACLGRAD_SIM_CHAOS": None if chaos is None else str(chaos),
+    }
+    environment = {name: value for name, value in chosen.items() if value is not None}
+    return peer_cli.run_program(source, words, _out, environment, soc=soc, as_json=as_json)
 
 
 def _judge(spec: OpSpec, inputs: Any, attrs: Any, result: Any) -> Report:

@@ -551,16 +551,12 @@ class Builder:
         )
         return Step(output, command)
 
-    def build_file(self) -> Path:
-        """Compile a kernel file that comes without op_host."""
+    def build_file(self, wrapper: Path, output: Path) -> None:
+        """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
         source = self.sources.kernels[0]
-        output = self.folder / f"{source.stem}.so"
-        extra = ["-x", "c++"] if source.suffix == ".asc" else []
-        step = self._object_at(
-            source, output, self.kernel_includes(source), [*self.defines(None, ()), *extra]
-        )
+        words = self.defines(None, ())
+        step = self._object_at(wrapper, output, self.kernel_includes(source), words)
         self._compile([step], f"kernel file {source.name}")
-        return output
 
     def _entry(
         self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]
@@ -770,8 +766,6 @@ def build(
 ) -> Built:
     """Build an operator from its sources: all dtype combinations, or the one asked for."""
     builder = Builder(locate(word), family_of(soc), optimise=optimise, jobs=jobs)
-    if not builder.sources.host:
-        return Built(builder.folder, (), (), (builder.build_file(),))
     described = builder.build_host()
     ops = runnable(described, builder.sources, builder.soc)
     wanted = []

@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from aclgrad.peer_sources import PeerError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,9 +44,9 @@ def build(
     jobs: int,
 ) -> None:
     """Build operators from their sources and say where their package is."""
-    from aclgrad import peer
+    from aclgrad import peer, peer_file
     from aclgrad.dtypes import parse
-    from aclgrad.peer_sources import PeerError
+    from aclgrad.soc import family_of
 
     names = [parse(word).name for word in dtypes.split(",")] if dtypes else []
     for word in words:
@@ -51,10 +55,12 @@ def build(
                 f"{word}: paths and names of own operators do not mix. Next: one aclgrad build each"
             )
         optimise = "-O0" if debug else "-O2"
-        built = peer.build(word, soc=_soc(soc), dtypes=names, jobs=jobs, optimise=optimise)
-        if not built.ops:
-            console.print(f"built {built.kernels[0]}", markup=False)
+        alone = peer_file.find(word)
+        if alone is not None:
+            made = peer_file.build(alone, family_of(_soc(soc)), optimise=optimise)
+            console.print(f"built {made}", markup=False)
             continue
+        built = peer.build(word, soc=_soc(soc), dtypes=names, jobs=jobs, optimise=optimise)
         console.print(
             f"{', '.join(built.ops)}: {len(built.kernels)} kernels in {built.package}", markup=False
         )
@@ -65,6 +71,52 @@ def build(
             " --inputs ...",
             markup=False,
         )
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """How to launch a kernel file: what an operator's tiling would say."""
+
+    blocks: int | None = None
+    tiling: str | None = None
+    tiling_key: int | None = None
+    workspace: int | None = None
+
+    def given(self) -> list[str]:
+        """The options that were set, as the command line spells them."""
+        return [
+            f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value is not None
+        ]
+
+
+def run_program(
+    source: Path,
+    words: Sequence[str],
+    console: Console,
+    environment: Mapping[str, str],
+    *,
+    soc: str | None,
+    as_json: bool,
+) -> int:
+    """Build and run an .asc file; returns its status, or 1 when the checks found an error."""
+    from aclgrad import peer_file
+    from aclgrad.soc import family_of
+
+    program = peer_file.build(source, family_of(_soc(soc)))
+    ended = peer_file.run_program([str(program), *words], environment=environment, capture=as_json)
+    status = ended.status if ended.status > 0 else 128 - ended.status if ended.status else 0
+    if as_json:
+        document = {
+            "program": str(program),
+            "status": ended.status,
+            "output": ended.output,
+            "findings": list(ended.errors),
+        }
+        print(json.dumps(document))
+    elif ended.errors:
+        # The program has printed them.
+        console.print(f"{source.name}: {len(ended.errors)} errors found", markup=False)
+    return status or int(bool(ended.errors))
 
 
 def run(
@@ -79,20 +131,38 @@ def run(
     outputs: str | None,
     save: Path | None,
     as_json: bool,
+    kernel: KernelOptions,
 ) -> bool:
     """Run an operator that comes as sources on files; returns whether the checks found an error."""
-    from aclgrad import dtypes, peer_run
+    from aclgrad import dtypes, peer_file, peer_run
 
     kind = dtypes.parse(dtype) if dtype else None
     inputs = [peer_run.load(name, kind) for name in files]
-    result = peer_run.run(
-        word,
-        inputs,
-        attrs,
-        soc=_soc(soc),
-        outputs=outputs.split() if outputs else (),
-        open_device=open_device,
-    )
+    wanted = re.sub(r",\s+", ",", outputs).split() if outputs else []
+    alone = peer_file.find(word)
+    if alone is not None:
+        if attrs:
+            raise PeerError(f"--attr {attrs[0]}: a kernel alone has no attributes. Next: --tiling")
+        result = peer_file.run_kernel(
+            alone,
+            inputs,
+            wanted,
+            soc=_soc(soc),
+            blocks=1 if kernel.blocks is None else kernel.blocks,
+            tiling=kernel.tiling,
+            tiling_key=kernel.tiling_key or 0,
+            workspace=kernel.workspace,
+            open_device=open_device,
+        )
+    else:
+        if kernel.given():
+            raise PeerError(
+                f"{kernel.given()[0]}: {word} comes with op_host, whose tiling decides that. Next:"
+                " leave it out"
+            )
+        result = peer_run.run(
+            word, inputs, attrs, soc=_soc(soc), outputs=wanted, open_device=open_device
+        )
     if save is not None:
         peer_run.save(save, result)
     if as_json:

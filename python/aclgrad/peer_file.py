@@ -1,26 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of .asc files, kernels and host code in one: built, run, and their example folders."""
+"""Single files: a program of kernels and host code (.asc), and a kernel (.cpp) without op_host."""
 
 from __future__ import annotations
 
+import ctypes as c
 import json
 import os
 import re
-import shlex
 import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aclgrad.build import need_tool
-from aclgrad.peer_sources import PeerError
-from aclgrad.runtime.toolkit import sim_root
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad import dtypes, peer
+from aclgrad.codegen.render import render, write_if_different
+from aclgrad.peer_entry import Entry, entries
+from aclgrad.peer_run import Param, Result, parse_outputs
+from aclgrad.peer_sources import PeerError, Step, locate
+from aclgrad.runtime import open_device as open_sim
+from aclgrad.runtime.device import Device
+from aclgrad.runtime.memory import Buffer
+from aclgrad.soc import Family, family_of
 
 DEFAULT_ARCH = "dav-2201"
-_TIMEOUT = 1800
+DEFAULT_WORKSPACE = 16 << 20
+_SYMBOL = "aclgrad_kernel_file"
+
+
+def find(word: str | Path) -> Path | None:
+    """The file when a word names one that is no part of an operator's folder."""
+    path = Path(word).expanduser()
+    if not path.is_file() or (path.suffix != ".asc" and locate(path).host):
+        return None
+    return path.resolve()
+
+
+def build(source: Path, soc: Family, *, optimise: str = "-O2") -> Path:
+    """Compile a single file: a program, or a kernel's library."""
+    if source.suffix == ".asc":
+        return build_program(source, soc, optimise=optimise)
+    return build_kernel(source, soc, optimise=optimise).library
+
+
+def compiler(toolkit: Path) -> Path:
+    """The compiler of .asc files."""
+    path = toolkit / "bin" / "ascc"
+    if not path.is_file():
+        raise PeerError(f"the simulator is not built: no {path}. Next: aclgrad build")
+    return path
+
+
+def build_program(
+    source: Path, soc: Family, *, optimise: str = "-O2", flags: Sequence[str] = ()
+) -> Path:
+    """Compile an .asc file with its main function; returns the program."""
+    builder = peer.Builder(locate(source), soc, optimise=optimise)
+    output = builder.folder / f"{source.stem}-{soc.npu_arch}"
+    command = (
+        str(compiler(builder.toolkit)),
+        f"--npu-arch=dav-{soc.npu_arch}",
+        f"--host-compiler={builder.compiler}",
+        optimise,
+        "-fmax-errors=20",
+        "-fdiagnostics-color=never",
+        *flags,
+        str(builder.sources.kernels[0]),
+        "-MD",
+        "-MF",
+        f"{output}.d",
+        "-MT",
+        str(output),
+        "-o",
+        str(output),
+    )
+    step = Step(output, command)
+    error = step.run()
+    if error is not None:
+        raise builder.failure(f"program {source.name}", error, step)
+    return output
 
 
 @dataclass(frozen=True)
@@ -43,6 +105,7 @@ def run_program(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     capture: bool = True,
+    timeout: float | None = None,
 ) -> Ended:
     """Run a program that uses the simulator and collect its findings."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -55,188 +118,209 @@ def run_program(
             stderr=subprocess.STDOUT if capture else None,
             text=True,
             errors="replace",
-            timeout=_TIMEOUT if capture else None,
+            timeout=timeout,
             check=False,
         )
         lines = report.read_text().splitlines() if report.is_file() else []
     return Ended(done.returncode, done.stdout or "", tuple(json.loads(line) for line in lines))
 
 
-# -- example folders ----------------------------------------------------------------------------
+# -- a kernel alone -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Example:
-    """What the page of an example folder says about building, running and verifying it."""
-
-    folder: Path
-    architectures: tuple[str, ...]
-    scenarios: tuple[str | None, ...]
-    prepare: tuple[str, ...]
-    program: str
-    verify: tuple[str, ...]
+_TILING_TYPES = {
+    **{f"{sign}{bits}": f"{sign}{bits // 8}" for sign in "iu" for bits in (8, 16, 32, 64)},
+    "f32": "f4",
+    "f64": "f8",
+}
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One example in one scenario. The first step that failed says why."""
-
-    example: str
-    scenario: str | None
-    arch: str
-    applies: bool = True  # the example has this scenario for this architecture
-    built: bool = False
-    ran: bool = False
-    matched: bool = False
-    findings: tuple[Mapping[str, Any], ...] = ()
-    why: str = ""
-
-    @property
-    def clean(self) -> bool:
-        """Whether the checks found no error."""
-        return not any(one["severity"] == "error" for one in self.findings)
-
-
-def read_example(folder: Path) -> Example:
-    """Read the commands of an example from its README.md and the scenarios from its project."""
-    page = folder / "README.md"
-    project = folder / "CMakeLists.txt"
-    for path in (page, project):
+def parse_tiling(word: str) -> NDArray[np.uint8]:
+    """Tiling data: a file, or ``u32:2048,4 f32:0.5``, each value aligned as in a C struct."""
+    if not re.match(r"[a-z]\d+:", word):
+        path = Path(word)
         if not path.is_file():
-            raise PeerError(f"{folder}: no {path.name}, so it is no example folder")
-    lines = [line.split("  #")[0].strip() for line in page.read_text().splitlines()]
-    commands = [line for line in lines if line.startswith(("python3 ", "./"))]
-    prepare = [line for line in commands if "gen_data" in line]
-    verify = [line for line in commands if "verify_result" in line]
-    programs = [line for line in commands if line.startswith("./")]
-    if not verify or not programs:
-        raise PeerError(f"{page}: no ./program and verify_result.py commands to follow")
-    text = project.read_text()
-    architectures = tuple(dict.fromkeys(re.findall(r"\bdav-\d+", text))) or (DEFAULT_ARCH,)
-    return Example(
-        folder,
-        architectures,
-        _scenarios(text, page.read_text()),
-        tuple(prepare[:1]),
-        programs[0].split("#")[0].strip(),
-        (verify[0],),
-    )
-
-
-def _scenarios(project: str, page: str) -> tuple[str | None, ...]:
-    if "SCENARIO_NUM" not in project:
-        return (None,)
-    listed = re.search(r"VALID_SCENARIOS ([\d ]+)\)", project)
-    if listed:
-        return tuple(listed[1].split())
-    span = re.search(r'MATCHES "\^\[(\d)-?(\d)\]', project)
-    span = span or re.search(r"\((\d)[-,\d]*(\d)\)\"\)", project)
-    if span:
-        return tuple(str(number) for number in range(int(span[1]), int(span[2]) + 1))
-    row = re.search(r"\| `SCENARIO_NUM` \|([^|]*)\|", page)
-    return tuple(re.findall(r"`(\d)`", row[1])) if row else (None,)
-
-
-def run_example(
-    folder: Path,
-    scenario: str | None = None,
-    *,
-    arch: str = DEFAULT_ARCH,
-    work: Path | None = None,
-    name: str | None = None,
-) -> Outcome:
-    """Build an example folder with its own CMake project, run it, and let it verify itself.
-
-    Nothing is written into the folder; `work` is where it is built, a temporary folder by default.
-    """
-    if work is None:
-        with tempfile.TemporaryDirectory() as scratch:
-            return run_example(folder, scenario, arch=arch, work=Path(scratch), name=name)
-    example = read_example(folder)
-    # Some projects look for their scripts beside the build folder.
-    build = work / "build"
-    build.mkdir(parents=True, exist_ok=True)
-    scripts = work / "scripts"
-    if not scripts.exists():
-        scripts.symlink_to((folder / "scripts").resolve())
-
-    def outcome(**known: Any) -> Outcome:
-        return Outcome(name or folder.name, scenario, arch, **known)
-
-    if arch not in example.architectures:
-        return outcome(applies=False, why=f"its project is for {', '.join(example.architectures)}")
-    words = [f"-DCMAKE_ASC_ARCHITECTURES={arch}"]
-    words += [f"-DSCENARIO_NUM={scenario}"] if scenario is not None else []
-    configured = _run(
-        [
-            need_tool("cmake"),
-            *("-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={need_tool('ninja')}"),
-            *("-S", str(folder), "-B", str(build)),
-            f"-DCMAKE_PREFIX_PATH={sim_root() / 'share' / 'cmake' / 'aclgrad'}",
-            *words,
-        ],
-        build,
-    )
-    if configured.status:
-        text = " ".join(configured.output.split())
-        refusal = re.search(r"CMake Error at \S+ \(message\): (.*?) (?:-- )?Configuring", text)
-        if refusal and "dav-" in refusal[1]:
-            return outcome(applies=False, why=refusal[1])
-        return outcome(why=f"cmake: {refusal[1] if refusal else _last(configured.output)}")
-    chosen = re.search(
-        r"^CMAKE_ASC_ARCHITECTURES:\w+=(\S+)", (build / "CMakeCache.txt").read_text(), re.MULTILINE
-    )
-    if chosen and chosen[1] != arch:
-        return outcome(applies=False, why=f"its project makes this scenario {chosen[1]}")
-    made = _run([need_tool("cmake"), "--build", str(build)], build)
-    if made.status:
-        return outcome(why=_first_error(made.output))
-    for command in example.prepare:
-        prepared = _run(_words(command, scenario), build)
-        if prepared.status:
-            return outcome(built=True, why=f"{command}: {_last(prepared.output)}")
-    ran = run_program(_words(example.program, scenario), folder=build)
-    if ran.status:
-        return outcome(
-            built=True,
-            findings=ran.findings,
-            why=f"{example.program}: status {ran.status}: {_last(ran.output)}",
-        )
-    for command in example.verify:
-        verified = _run(_words(command, scenario), build)
-        if verified.status:
-            return outcome(
-                built=True, ran=True, findings=ran.findings, why=_last(verified.output, most=3)
+            raise PeerError(
+                f"--tiling {word}: no such file. Next: a file, or values such as 'u32:2048,4"
+                " f32:0.5'"
             )
-    return outcome(built=True, ran=True, matched=True, findings=ran.findings)
+        return np.frombuffer(path.read_bytes(), np.uint8)
+    data = bytearray()
+    for group in word.split():
+        name, _, values = group.partition(":")
+        if name not in _TILING_TYPES:
+            raise PeerError(
+                f"--tiling {group}: unknown type {name}; it has {', '.join(_TILING_TYPES)}. Next:"
+                " e.g. u32:2048,4"
+            )
+        kind = np.dtype(_TILING_TYPES[name])
+        for value in values.split(","):
+            try:
+                one = np.array(float(value) if name[0] == "f" else int(value, 0)).astype(kind)
+                if name[0] != "f" and int(one) != int(value, 0):
+                    raise ValueError
+            except (ValueError, OverflowError):
+                raise PeerError(
+                    f"--tiling {group}: {value!r} is no {name}. Next: e.g. {name}:1"
+                ) from None
+            data += bytes(-len(data) % kind.itemsize)
+            data += one.tobytes()
+    return np.frombuffer(bytes(data), np.uint8)
 
 
-def _words(command: str, scenario: str | None) -> list[str]:
-    words = shlex.split(command.replace("$SCENARIO_NUM", scenario or ""))
-    return [sys.executable, *words[1:]] if words[0] == "python3" else words
+def output_specs(words: Sequence[str]) -> list[tuple[tuple[int, ...], dtypes.DType]]:
+    """``float32[8,2048]`` or ``8x2048:fp32`` -> shapes and dtypes."""
+    found: list[tuple[tuple[int, ...], dtypes.DType]] = []
+    for word in words:
+        bracketed = re.fullmatch(r"(\w+)\[([\d,\s]*)\]", word)
+        if bracketed:
+            dims = tuple(int(dim) for dim in bracketed[2].split(",") if dim.strip())
+            found.append((dims, dtypes.parse(bracketed[1])))
+            continue
+        for shape, dtype in parse_outputs([word]):
+            if dtype is None:
+                raise PeerError(
+                    f"--outputs {word}: its dtype is missing; a kernel alone says nothing of it."
+                    " Next: e.g. 'float32[8,2048]'"
+                )
+            found.append((shape, dtype))
+    return found
 
 
-def _run(command: Sequence[str], folder: Path) -> Ended:
-    done = subprocess.run(
-        list(command),
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        timeout=_TIMEOUT,
-        check=False,
+def _entry(source: Path) -> Entry:
+    found = entries(source.read_text(errors="replace"))
+    chosen = found.get(source.stem) or next(iter(found.values()), None)
+    if chosen is None or (len(found) > 1 and chosen.name != source.stem):
+        names = ", ".join(found) or "none"
+        raise PeerError(
+            f"{source}: want one __global__ function, or one named {source.stem}; it has {names}."
+            " Next: rename the entry, or write a main function and give the file the ending .asc"
+        )
+    if chosen.template:
+        raise PeerError(
+            f"{source}: the entry {chosen.name} is a template, so nothing says which instance to"
+            " run. Next: write a main function that launches one, and give the file the ending .asc"
+        )
+    return chosen
+
+
+@dataclass(frozen=True)
+class KernelFile:
+    """A kernel alone, compiled."""
+
+    library: Path
+    entry: Entry
+
+
+def build_kernel(source: Path, soc: Family, *, optimise: str = "-O2") -> KernelFile:
+    """Compile a kernel file that comes without op_host."""
+    builder = peer.Builder(locate(source), soc, optimise=optimise)
+    kernel = builder.sources.kernels[0]
+    entry = _entry(kernel)
+    wrapper = builder.folder / "gen" / f"{kernel.stem}.cpp"
+    write_if_different(
+        wrapper, render("peer_file.cpp.j2", kernel=kernel, entry=entry, symbol=_SYMBOL)
     )
-    return Ended(done.returncode, done.stdout, ())
+    output = builder.folder / f"{kernel.stem}-{soc.npu_arch}.so"
+    builder.build_file(wrapper, output)
+    return KernelFile(output, entry)
 
 
-def _last(output: str, most: int = 1) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return "; ".join(lines[-most:]) or "no output"
+def _arguments(entry: Entry, given: int, tiling: bool, workspace: int | None) -> tuple[bool, bool]:
+    """Whether workspace and tiling data are among the arguments, by their number."""
+    rest = entry.arity - given
+    if rest == 1 + tiling or (rest == 1 and workspace is not None and not tiling):
+        return True, tiling
+    if rest == int(tiling) and workspace is None:
+        return False, tiling
+    raise PeerError(
+        f"{entry.name} takes {entry.arity} arguments: inputs, outputs, then workspace and tiling"
+        f" data if it has them; got {given} inputs and outputs"
+        f"{', --tiling' if tiling else ''}{', --workspace' if workspace is not None else ''}."
+        " Next: --inputs, --outputs, --workspace and --tiling for each of them"
+    )
 
 
-def _first_error(output: str) -> str:
-    for line in output.splitlines():
-        if "error" in line:
-            return line.strip()
-    return _last(output)
+def run_kernel(
+    source: Path,
+    inputs: Sequence[Param],
+    outputs: Sequence[str],
+    *,
+    soc: str,
+    blocks: int = 1,
+    tiling: str | None = None,
+    tiling_key: int = 0,
+    workspace: int | None = None,
+    optimise: str = "-O2",
+    open_device: Callable[[], Device] = open_sim,
+) -> Result:
+    """Run a kernel file on arrays. Its arguments are inputs, outputs, workspace, tiling data."""
+    shapes = output_specs(outputs)
+    arrays = [array for param in inputs for array in param]
+    if not shapes:
+        raise PeerError(
+            f"{source}: --outputs is missing; a kernel alone says nothing of its results. Next:"
+            " e.g. --outputs 'float32[8,2048]'"
+        )
+    data = parse_tiling(tiling) if tiling is not None else None
+    built = build_kernel(source, family_of(soc), optimise=optimise)
+    has_workspace, _ = _arguments(
+        built.entry, len(arrays) + len(shapes), data is not None, workspace
+    )
+    device = open_device()
+    device.set_option("soc", soc)
+    device.clear_findings()
+    buffers: list[Buffer] = []
+    try:
+        buffers += [device.upload(np.ascontiguousarray(array)) for array in arrays]
+        results = [
+            device.buffer(int(np.prod(shape, dtype=np.int64)) * dtype.numpy.itemsize)
+            for shape, dtype in shapes
+        ]
+        buffers += results
+        if has_workspace:
+            buffers.append(device.buffer(DEFAULT_WORKSPACE if workspace is None else workspace))
+        if data is not None:
+            buffers.append(device.upload(data))
+        _launch(device, built, blocks, tiling_key, buffers)
+        device.synchronize()
+        found = {
+            f"out{index}": buffer.read(dtype.numpy).reshape(shape)
+            for index, (buffer, (shape, dtype)) in enumerate(zip(results, shapes, strict=True))
+        }
+        errors = tuple(item.text for item in device.findings() if item.severity == "error")
+        return Result(built.entry.name, found, errors)
+    finally:
+        for buffer in buffers:
+            buffer.free()
+
+
+def _launch(
+    device: Device, built: KernelFile, blocks: int, tiling_key: int, buffers: Sequence[Buffer]
+) -> None:
+    library = c.CDLL(str(built.library))
+    entry = c.cast(getattr(library, _SYMBOL), c.c_void_p)
+    count = len(buffers)
+    launch = device.libraries.acl.aclsimLaunchKernel
+    launch.argtypes = [
+        c.c_char_p,
+        c.c_void_p,
+        c.c_uint32,
+        c.c_uint64,
+        c.POINTER(c.c_void_p),
+        c.POINTER(c.c_uint64),
+        c.c_size_t,
+        c.c_void_p,
+    ]
+    launch.restype = c.c_int32
+    code = launch(
+        built.entry.name.encode(),
+        entry,
+        blocks,
+        tiling_key,
+        (c.c_void_p * count)(*(buffer.address for buffer in buffers)),
+        (c.c_uint64 * count)(*(buffer.nbytes for buffer in buffers)),
+        count,
+        device.stream,
+    )
+    device.libraries.check(code, built.entry.name)

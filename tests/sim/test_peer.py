@@ -296,21 +296,6 @@ def test_function_that_no_source_defines(library: Path):
     )
 
 
-def test_kernel_file_without_host(tmp_path: Path):
-    """A single kernel source builds into a library that exports its entry."""
-    file = tmp_path / "lone.cpp"
-    file.write_text(
-        '#include "kernel_operator.h"\n'
-        'extern "C" __global__ __aicore__ void lone(GM_ADDR x) { AscendC::TPipe pipe; }\n'
-    )
-    built = peer.build(file, soc=SOC)
-    assert not built.ops
-    done = subprocess.run(
-        ["nm", "-D", built.kernels[0]], capture_output=True, text=True, check=True
-    )
-    assert " T lone\n" in done.stdout
-
-
 def test_command_line(tmp_path: Path, cache):
     """`aclgrad build PATH` and `aclgrad run PATH --inputs`, as a user types them."""
     x, bias = random(5, 8), random(5, 8)

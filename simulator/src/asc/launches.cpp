@@ -123,7 +123,7 @@ class Rewriter {
   std::string Run() {
     for (size_t i = 1; i + 2 < tokens_.size(); ++i) {
       if (IsTriple(i, '<') && !Is(i - 1, "operator") &&
-          (tokens_[i - 1].kind == Kind::kWord || Is(i - 1, ">"))) {
+          (tokens_[i - 1].kind == Kind::kWord || Is(i - 1, ">") || Is(i - 1, ")"))) {
         Launch(i);
       }
     }
@@ -171,7 +171,7 @@ class Rewriter {
 
   void Launch(size_t open) {
     const size_t close = Close(open);
-    size_t name = 0;
+    size_t name = open - 1;
     const size_t first = NameBegin(open, &name);
     edits_.push_back({tokens_[first].begin, tokens_[first].begin,
                       "::aclsim::AscKernel<aclsimProgramArch>(\"" + std::string(Text(name)) +
@@ -217,6 +217,9 @@ class Rewriter {
   // First token of what stands before <<<, and the token that is the kernel's own name.
   size_t NameBegin(size_t open, size_t* name) const {
     size_t at = open - 1;
+    if (Is(at, ")")) {
+      return BracketOpen(at, open, name);
+    }
     for (bool isOwn = true;; isOwn = false) {
       if (Is(at, ">")) {
         at = TemplateOpen(at, open);
@@ -244,6 +247,24 @@ class Rewriter {
       }
       --at;
     }
+  }
+
+  // The bracket that ends at this token, around a kernel.
+  size_t BracketOpen(size_t close, size_t launch, size_t* name) const {
+    size_t begin = close;
+    for (int depth = 1; depth > 0;) {
+      if (begin-- == 0) {
+        Fail(launch, "no kernel before <<<");
+      }
+      depth += Is(begin, ")") ? 1 : Is(begin, "(") ? -1 : 0;
+    }
+    for (size_t i = begin + 1; i < close && !Is(i, "<"); ++i) {
+      *name = tokens_[i].kind == Kind::kWord ? i : *name;
+    }
+    if (tokens_[*name].kind != Kind::kWord) {
+      Fail(launch, "no kernel before <<<");
+    }
+    return begin;
   }
 
   bool IsName(size_t token) const {
