@@ -74,7 +74,9 @@ def missing(usages: Iterable[Usage], toolkit: Path, folder: Path) -> dict[str, s
         command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
     )
     found: dict[str, str] = {}
-    required: Usage | None = None  # an error inside a template names the usage on the lines before it
+    required: Usage | None = (
+        None  # an error inside a template names the usage on the lines before it
+    )
     for line in done.stderr.splitlines():
         place = re.match(r"usages:(\d+):", line)
         if place and " error: " not in line:

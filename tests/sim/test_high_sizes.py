@@ -74,6 +74,29 @@ OTHERS = {
     ("LogSoftMax", 4, False): (64 * 200 * 4, 200 * 4, 16, 4),
     ("LogSoftMax", 2, False): (64 * 208 * 4, 208 * 4, 16, 4),
     ("SoftMax", 4, False): (0, 8, 16, 4),
+    # 6 rows of 64: three temporaries of a row, two blocks of means and variances.
+    ("LayerNorm", 4, False): (3 * 1536 + 64, 3 * 256 + 64, 3 * 64, 6),
+    ("LayerNorm", 4, True): (2 * 1536 + 64, 2 * 256 + 64, 3 * 64, 6),
+    ("LayerNorm", 2, False): (3 * 1536 + 64, 3 * 256 + 64, 3 * 64, 6),
+    ("LayerNormRows", 4, False): (2 * 256 + 2 * 8 * 256 + 32, 2 * 256 + 32, 3 * 64, 2),
+    ("LayerNormRows", 2, False): (2 * 256 + 2 * 8 * 256 + 32, 4 * 256 + 32, 6 * 64, 1),
+    ("Normalize", 4, False): (2 * 256 + 2 * 8 * 256, 2 * 256, 0, 0),
+    ("Normalize", 2, False): (2 * 256 + 2 * 8 * 256, 4 * 256, 0, 0),
+    ("WelfordUpdate", 4, False): (5 * 512, 512, 0, 0),
+    ("WelfordUpdate", 4, True): (5 * 256, 256, 0, 0),
+    ("WelfordUpdate", 2, True): (5 * 768, 768, 0, 0),
+    ("WelfordFinalize", 4, False): ((2 * 64 + 2 * 320) * 4, 1024, 0, 0),
+    # 288 floats: four rows and a block; with half a row takes two.
+    ("RmsNorm", 4, False): ((6 * 64 + 8) * 4, (64 + 8) * 4, 4, 2),
+    ("RmsNorm", 2, False): ((2 * 6 * 64 + 16) * 4, (2 * 64 + 8) * 4, 4, 2),
+    # Groups of two channels of 32.
+    ("GroupNorm", 4, False): (3 * 1024 + 64, 3 * 256 + 64, 3, 1),
+    ("GroupNorm", 4, True): (2 * 1024 + 64, 2 * 256 + 64, 3, 1),
+    ("BatchNorm", 4, False): (3 * 2048 + 512, 3 * 256 + 512, 24, 2),
+    ("BatchNorm", 2, False): (3 * 2048 + 512, 3 * 512 + 512, 32, 2),
+    ("SoftmaxFlash", 4, False): (64 * (32 + 256) * 4, (32 + 256) * 4, 8, 8),
+    ("SoftmaxFlashV2", 4, False): (64 * 72 * 4, 8 * 72 * 4, 16, 1),
+    ("SoftmaxFlashV2", 2, False): (64 * 200 * 4, 8 * 200 * 4, 16, 1),
 }
 
 

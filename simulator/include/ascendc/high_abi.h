@@ -128,6 +128,26 @@ struct HighSoftmaxCall {
   uint32_t summed = 0;
 };
 ACLSIM_DEVICE_API void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call);
+// Rows in pieces: with update, the maxima and sums of the pieces before are carried on. Sums, maxima and factors are one 32-byte
+// block per row, or one element (packed). V2 leaves the division by the sum to the caller.
+struct HighSoftmaxFlashCall {
+  Ub dst;
+  Ub src;
+  Ub sum;
+  Ub max;
+  Ub expMax;  // what results of the pieces before are to be multiplied with
+  Ub inSum;
+  Ub inMax;
+  HighWork work;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  uint32_t summed = 0;
+  bool update = false;
+  bool divide = false;
+  bool packed = false;
+  bool basicBlock = false;
+};
+ACLSIM_DEVICE_API void HighSoftmaxFlash(const HighSoftmaxFlashCall& call);
 // Rows whose maximum has the bits `from` become `to`; true if there was one. The scalar pipe waits for it.
 ACLSIM_DEVICE_API bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from,
                                          ScalarValue to, uint32_t rows, uint32_t columns);

@@ -70,6 +70,9 @@ aclsim::HighSoftmaxCall WithStatistics(aclsim::HighSoftmaxCall call, const Local
 
 #define ACLSIM_SOFTMAX_ND(Name) \
   static_assert(!isDataFormatNZ, Name ": the simulator has the ND format only")
+#define ACLSIM_SOFTMAX_BLOCKS(Name)                         \
+  static_assert(config.mode == SoftmaxMode::SOFTMAX_NORMAL, \
+                Name ": the simulator has sums and maxima in blocks only")
 
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
           const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
@@ -98,6 +101,7 @@ void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,
             const LocalTensor<Statistic>& maxTensor, const LocalTensor<Data>& srcTensor,           \
             const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {          \
     ACLSIM_SOFTMAX_ND(#Name);                                                                      \
+    ACLSIM_SOFTMAX_BLOCKS(#Name);                                                                  \
     aclsim::HighSoftmaxRows(op, detail::WithStatistics(detail::Softmax(dstTensor, srcTensor,       \
                                                                        tiling, softmaxShapeInfo),  \
                                                        sumTensor, maxTensor));                     \
@@ -110,6 +114,7 @@ void SoftMax(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor,
             const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,              \
             const SoftMaxShapeInfo& softmaxShapeInfo = {}) {                                       \
     ACLSIM_SOFTMAX_ND(#Name);                                                                      \
+    ACLSIM_SOFTMAX_BLOCKS(#Name);                                                                  \
     aclsim::HighSoftmaxRows(                                                                       \
         op, detail::WithStatistics(detail::Softmax(dstTensor, srcTensor, tiling, softmaxShapeInfo, \
                                                    detail::Work(sharedTmpBuffer)),                 \
@@ -121,6 +126,113 @@ ACLSIM_SOFTMAX(SoftMax, aclsim::HighSoftmax::kSoftMax, half, float)
 ACLSIM_SOFTMAX(SimpleSoftMax, aclsim::HighSoftmax::kSimple, T, T)
 ACLSIM_SOFTMAX(SimpleSoftMax, aclsim::HighSoftmax::kSimple, half, float)
 #undef ACLSIM_SOFTMAX
+
+namespace detail {
+template <typename Data, typename Statistic>
+aclsim::HighSoftmaxFlashCall Flash(const LocalTensor<Data>& dst, const LocalTensor<Statistic>& sum,
+                                   const LocalTensor<Statistic>& max, const LocalTensor<Data>& src,
+                                   const LocalTensor<Data>& expMax,
+                                   const LocalTensor<Statistic>& inSum,
+                                   const LocalTensor<Statistic>& inMax, const SoftMaxTiling& tiling,
+                                   const SoftMaxShapeInfo& given, bool update) {
+  const aclsim::HighSoftmaxCall shape = Softmax(dst, src, tiling, given);
+  aclsim::HighSoftmaxFlashCall call;
+  call.dst = dst;
+  call.src = src;
+  call.sum = sum;
+  call.max = max;
+  call.expMax = expMax;
+  call.inSum = inSum;
+  call.inMax = inMax;
+  call.rows = shape.rows;
+  call.columns = shape.columns;
+  call.summed = shape.summed;
+  call.update = update;
+  return call;
+}
+inline aclsim::HighSoftmaxFlashCall Divided(aclsim::HighSoftmaxFlashCall call) {
+  call.divide = true;
+  return call;
+}
+template <const SoftmaxConfig& config>
+aclsim::HighSoftmaxFlashCall Configured(aclsim::HighSoftmaxFlashCall call, bool basicBlock) {
+  call.packed = config.mode == SoftmaxMode::SOFTMAX_OUTPUT_WITHOUT_BRC;
+  call.basicBlock = basicBlock;
+  return call;
+}
+inline aclsim::HighSoftmaxFlashCall Worked(aclsim::HighSoftmaxFlashCall call,
+                                           const LocalTensor<uint8_t>& work) {
+  call.work = Work(work);
+  return call;
+}
+}  // namespace detail
+
+// Softmax of rows that come in pieces.
+#define ACLSIM_SOFTMAX_FLASH(Data, Statistic)                                                      \
+  template <typename T, bool isReuseSource = false, bool isBasicBlock = false>                     \
+  void SoftmaxFlash(const LocalTensor<Data>& dstTensor, const LocalTensor<Statistic>& sumTensor,   \
+                    const LocalTensor<Statistic>& maxTensor, const LocalTensor<Data>& srcTensor,   \
+                    const LocalTensor<Data>& expMaxTensor,                                         \
+                    const LocalTensor<Statistic>& inSumTensor,                                     \
+                    const LocalTensor<Statistic>& inMaxTensor, const SoftMaxTiling& tiling,        \
+                    bool isUpdate = false, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {        \
+    aclsim::HighSoftmaxFlash(detail::Divided(                                                      \
+        detail::Flash(dstTensor, sumTensor, maxTensor, srcTensor, expMaxTensor, inSumTensor,       \
+                      inMaxTensor, tiling, softmaxShapeInfo, isUpdate)));                          \
+    ACLSIM_KEEP_FRAME();                                                                           \
+  }                                                                                                \
+  template <typename T, bool isReuseSource = false, bool isBasicBlock = false>                     \
+  void SoftmaxFlash(const LocalTensor<Data>& dstTensor, const LocalTensor<Statistic>& sumTensor,   \
+                    const LocalTensor<Statistic>& maxTensor, const LocalTensor<Data>& srcTensor,   \
+                    const LocalTensor<Data>& expMaxTensor,                                         \
+                    const LocalTensor<Statistic>& inSumTensor,                                     \
+                    const LocalTensor<Statistic>& inMaxTensor,                                     \
+                    const LocalTensor<uint8_t>& sharedTmpBuffer, const SoftMaxTiling& tiling,      \
+                    bool isUpdate = false, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {        \
+    aclsim::HighSoftmaxFlash(                                                                      \
+        detail::Worked(detail::Divided(detail::Flash(dstTensor, sumTensor, maxTensor, srcTensor,   \
+                                                     expMaxTensor, inSumTensor, inMaxTensor,       \
+                                                     tiling, softmaxShapeInfo, isUpdate)),         \
+                       sharedTmpBuffer));                                                          \
+    ACLSIM_KEEP_FRAME();                                                                           \
+  }                                                                                                \
+  template <typename T, bool isUpdate = false, bool isReuseSource = false,                         \
+            bool isBasicBlock = false, bool isDataFormatNZ = false,                                \
+            const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>                                     \
+  void SoftmaxFlashV2(                                                                             \
+      const LocalTensor<Data>& dstTensor, const LocalTensor<Statistic>& expSumTensor,              \
+      const LocalTensor<Statistic>& maxTensor, const LocalTensor<Data>& srcTensor,                 \
+      const LocalTensor<Data>& expMaxTensor, const LocalTensor<Statistic>& inExpSumTensor,         \
+      const LocalTensor<Statistic>& inMaxTensor, const SoftMaxTiling& tiling,                      \
+      const SoftMaxShapeInfo& softmaxShapeInfo = {}) {                                             \
+    ACLSIM_SOFTMAX_ND("SoftmaxFlashV2");                                                           \
+    aclsim::HighSoftmaxFlash(detail::Configured<config>(                                           \
+        detail::Flash(dstTensor, expSumTensor, maxTensor, srcTensor, expMaxTensor, inExpSumTensor, \
+                      inMaxTensor, tiling, softmaxShapeInfo, isUpdate),                            \
+        isBasicBlock));                                                                            \
+    ACLSIM_KEEP_FRAME();                                                                           \
+  }                                                                                                \
+  template <typename T, bool isUpdate = false, bool isReuseSource = false,                         \
+            bool isBasicBlock = false, bool isDataFormatNZ = false,                                \
+            const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>                                     \
+  void SoftmaxFlashV2(                                                                             \
+      const LocalTensor<Data>& dstTensor, const LocalTensor<Statistic>& expSumTensor,              \
+      const LocalTensor<Statistic>& maxTensor, const LocalTensor<Data>& srcTensor,                 \
+      const LocalTensor<Data>& expMaxTensor, const LocalTensor<Statistic>& inExpSumTensor,         \
+      const LocalTensor<Statistic>& inMaxTensor, const LocalTensor<uint8_t>& sharedTmpBuffer,      \
+      const SoftMaxTiling& tiling, const SoftMaxShapeInfo& softmaxShapeInfo = {}) {                \
+    ACLSIM_SOFTMAX_ND("SoftmaxFlashV2");                                                           \
+    aclsim::HighSoftmaxFlash(detail::Worked(                                                       \
+        detail::Configured<config>(                                                                \
+            detail::Flash(dstTensor, expSumTensor, maxTensor, srcTensor, expMaxTensor,             \
+                          inExpSumTensor, inMaxTensor, tiling, softmaxShapeInfo, isUpdate),        \
+            isBasicBlock),                                                                         \
+        sharedTmpBuffer));                                                                         \
+    ACLSIM_KEEP_FRAME();                                                                           \
+  }
+ACLSIM_SOFTMAX_FLASH(T, T)
+ACLSIM_SOFTMAX_FLASH(half, float)
+#undef ACLSIM_SOFTMAX_FLASH
 
 // The logarithm is that to base 10, as documented.
 template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
@@ -147,6 +259,7 @@ bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes, const LocalTensor<T2>& 
   return found;
 }
 
+#undef ACLSIM_SOFTMAX_BLOCKS
 #undef ACLSIM_SOFTMAX_ND
 
 }  // namespace AscendC

@@ -4,31 +4,28 @@
 
 #include <cstdint>
 
-struct SoftMaxTiling {
-  uint32_t srcM = 0;
-  uint32_t srcK = 0;
-  uint32_t srcSize = 0;
-  uint32_t outMaxM = 0;
-  uint32_t outMaxK = 0;
-  uint32_t outMaxSize = 0;
-  uint32_t splitM = 0;
-  uint32_t splitK = 0;
-  uint32_t splitSize = 0;
-  uint32_t reduceM = 0;
-  uint32_t reduceK = 0;
-  uint32_t reduceSize = 0;
-  uint32_t rangeM = 0;
-  uint32_t tailM = 0;
-  uint32_t tailSplitSize = 0;
-  uint32_t tailReduceSize = 0;
-};
-static_assert(sizeof(SoftMaxTiling) == 64, "the layout of the host's struct");
+#include "kernel_tiling/tiling_fields.h"
+
+#define ACLSIM_FIELD_(type, name) type name = 0;
+#define ACLSIM_TILING_STRUCT_(Name, FIELDS, bytes)                           \
+  struct Name {                                                              \
+    FIELDS(ACLSIM_FIELD_)                                                    \
+  };                                                                         \
+  static_assert(sizeof(Name) == (bytes), "the layout of the host's struct"); \
+  namespace AscendC::tiling {                                                \
+  using ::Name;                                                              \
+  }
+ACLSIM_TILING_STRUCT_(SoftMaxTiling, ACLSIM_SOFTMAX_TILING, 64)
+ACLSIM_TILING_STRUCT_(LayerNormTiling, ACLSIM_LAYER_NORM_TILING, 104)
+ACLSIM_TILING_STRUCT_(LayerNormSeparateTiling, ACLSIM_LAYER_NORM_SEPARATE_TILING, 104)
+ACLSIM_TILING_STRUCT_(RmsNormTiling, ACLSIM_RMS_NORM_TILING, 48)
+ACLSIM_TILING_STRUCT_(GroupNormTiling, ACLSIM_GROUP_NORM_TILING, 120)
+ACLSIM_TILING_STRUCT_(BatchNormTiling, ACLSIM_BATCH_NORM_TILING, 80)
+#undef ACLSIM_TILING_STRUCT_
+#undef ACLSIM_FIELD_
 
 // The same fields under another name.
 struct LogSoftMaxTiling : SoftMaxTiling {};
-static_assert(sizeof(LogSoftMaxTiling) == 64, "the layout of the host's struct");
-
 namespace AscendC::tiling {
 using ::LogSoftMaxTiling;
-using ::SoftMaxTiling;
-}  // namespace AscendC::tiling
+}

@@ -7,6 +7,7 @@
 
 #include "graph/tensor.h"
 #include "graph/types.h"
+#include "kernel_tiling/reduce_pattern.h"
 #include "tiling/platform/platform_ascendc.h"
 
 namespace AscendC {
@@ -94,8 +95,7 @@ void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize
 void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis,
                             bool isReuseSource, uint32_t& maxValue, uint32_t& minValue);
 
-// As AscendC::Pattern::Reduce in kernels. Architecture 2201 has AR and RA; with another pattern the values stay as they are.
-enum class ReducePattern : uint32_t { AR = 0, RA = 1, R = 2 };
+// Architecture 2201 has AR and RA; with another pattern the values stay as they are.
 #define ACLSIM_REDUCE_SIZES(X) \
   X(Sum)                       \
   X(Mean)                      \

@@ -55,6 +55,17 @@ struct Lane {
   }
 };
 
+// Element i of a tensor of half or float.
+inline double LoadFloat(DType dtype, const uint8_t* lanes, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  return dtype == DType::kFloat ? Lane<float>::Load(lanes, at) : Lane<half>::Load(lanes, at);
+}
+inline void StoreFloat(DType dtype, uint8_t* lanes, int64_t i, double value) {
+  const auto at = static_cast<size_t>(i);
+  dtype == DType::kFloat ? Lane<float>::Store(lanes, at, value)
+                         : Lane<half>::Store(lanes, at, value);
+}
+
 // A dense operand of a call.
 struct HighOperand {
   const Ub* ub;
@@ -94,6 +105,19 @@ inline Access HighRows(const Core& core, Use use, const Ub& operand, int64_t row
                        int64_t step) {
   return BlockAccess(false, use, core.UbOffset(operand.addr), static_cast<uint64_t>(used),
                      static_cast<uint64_t>(rows), static_cast<uint64_t>(step), operand.buf);
+}
+
+// Columns of a matrix, one repeat per column.
+inline Access HighColumns(const Core& core, Use use, const Ub& operand, int64_t rows,
+                          int64_t columns, int64_t rowBytes) {
+  const size_t width = WidthOf(operand.dtype);
+  Access access = UbAccess(core, use, operand, rows * static_cast<int64_t>(width));
+  access.width = static_cast<uint8_t>(width);
+  access.chunk = width;
+  access.chunkStride = rowBytes;
+  access.repeat = static_cast<uint32_t>(columns);
+  access.repStride = static_cast<int64_t>(width);
+  return access;
 }
 
 template <typename Body>

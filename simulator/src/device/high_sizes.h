@@ -162,6 +162,61 @@ constexpr int64_t ReduceScratch(HighReduction op, int64_t width, int64_t rows, i
   }
 }
 
+// Softmax in pieces, floats per row of n elements: the statistics' blocks, the row where it is widened, partial sums.
+constexpr int64_t FlashRow(int64_t width, int64_t n, bool update) {
+  const int64_t perBlock = kScratchBlock / width;
+  return update ? 4 * perBlock + 2 * n : perBlock + n + kScratchRepeat / 4;
+}
+constexpr bool IsFlashBasic(int64_t n, bool basicBlock) { return basicBlock && n % 64 == 0; }
+constexpr int64_t FlashV2Row(int64_t width, int64_t statisticWidth, int64_t n, bool basicBlock) {
+  constexpr int64_t kLong = 1024;  // a basic row of this length takes two repeats
+  const bool basic = IsFlashBasic(n, basicBlock);
+  const int64_t perBlock = kScratchBlock / statisticWidth;
+  const int64_t partial = kScratchRepeat / 4 * (basic && n == kLong ? 2 : 1);
+  return width == 2 ? perBlock * (basic ? 1 : 2) + n + partial : perBlock + partial;
+}
+// Eight rows at a time of basic blocks; packed statistics fill a block.
+constexpr int64_t FlashV2Scratch(int64_t width, int64_t statisticWidth, int64_t rows, int64_t n,
+                                 bool basicBlock, bool packed) {
+  const int64_t atATime =
+      packed ? std::min(kScratchBlock / width, rows) : (IsFlashBasic(n, basicBlock) ? 8 : 1);
+  return FlashV2Row(width, statisticWidth, n, basicBlock) * atATime * 4;
+}
+
+// Normalisation: rows of n elements, padded; a float for every row's mean and variance, and whole rows of temporaries.
+constexpr int64_t LayerNormScratch(int64_t width, int64_t rows, int64_t n, bool reuseSource) {
+  return (reuseSource && width == 4 ? 2 : 3) * ScratchRoundUp(n * 4, kScratchBlock) +
+         2 * ScratchRoundUp(rows * 4, kScratchBlock);
+}
+constexpr int64_t NormalizeScratch(int64_t gammaWidth, int64_t rows, int64_t n) {
+  return std::max(ScratchRoundUp(rows * 4, kScratchBlock),
+                  (gammaWidth == 4 ? 2 : 4) * ScratchRoundUp(n * 4, kScratchBlock));
+}
+constexpr int64_t LayerNormRowsScratch(int64_t width, int64_t rows, int64_t n) {
+  return std::max(2 * ScratchRoundUp(n * 4, kScratchBlock), NormalizeScratch(width, rows, n)) +
+         ScratchRoundUp(rows * 4, kScratchBlock);
+}
+constexpr int64_t RmsNormScratch(int64_t width, int64_t n) {
+  return (n * (width == 2 ? 2 : 1) + 8) * 4;
+}
+// n: of a group, its channels padded.
+constexpr int64_t GroupNormScratch(int64_t width, int64_t rows, int64_t n, bool reuseSource) {
+  return (reuseSource && width == 4 ? 2 : 3) * n * 4 + 2 * ScratchRoundUp(rows * 4, kScratchBlock);
+}
+// n: of a batch.
+constexpr int64_t BatchNormScratch(int64_t width, int64_t batches, int64_t n,
+                                   bool basicBlock = false) {
+  return 3 * batches *
+             (basicBlock   ? int64_t{kScratchRepeat}
+              : width == 2 ? 64
+                           : 32) +
+         2 * ScratchRoundUp(n * 4, kScratchBlock);
+}
+constexpr int64_t WelfordUpdateScratch(int64_t width, bool reuseSource) {
+  return (width == 2 ? 3 : reuseSource ? 1 : 2) * int64_t{kScratchRepeat};
+}
+inline constexpr int64_t kWelfordFinalizeScratch = 4 * int64_t{kScratchRepeat};
+
 // Along rows, the matrix is transposed there and back, rowsAtATime rows at a time; half is added in float.
 constexpr int64_t CumSumScratch(int64_t width, int64_t rows, int64_t columns, bool alongRow,
                                 int64_t rowsAtATime = 16) {

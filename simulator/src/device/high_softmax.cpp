@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "device/high.h"
+#include "device/high_sizes.h"
 
 namespace aclsim {
 
@@ -13,16 +14,10 @@ static_assert(std::size(kNames) == static_cast<size_t>(HighSoftmax::kCount));
 
 bool IsFloat(DType dtype) { return dtype == DType::kFloat || dtype == DType::kHalf; }
 
-double Load(DType dtype, const uint8_t* lanes, size_t i) {
-  return dtype == DType::kFloat ? Lane<float>::Load(lanes, i) : Lane<half>::Load(lanes, i);
-}
-void Store(DType dtype, uint8_t* lanes, size_t i, double value) {
-  dtype == DType::kFloat ? Lane<float>::Store(lanes, i, value) : Lane<half>::Store(lanes, i, value);
-}
 void FillBlock(DType dtype, uint8_t* block, double value) {
-  const size_t lanes = kBlock / WidthOf(dtype);
-  for (size_t i = 0; i < lanes; ++i) {
-    Store(dtype, block, i, value);
+  const auto lanes = kBlock / static_cast<int64_t>(WidthOf(dtype));
+  for (int64_t i = 0; i < lanes; ++i) {
+    StoreFloat(dtype, block, i, value);
   }
 }
 
@@ -33,28 +28,37 @@ void RunRow(HighSoftmax op, const HighSoftmaxCall& call, int64_t row) {
   double max = 0;
   double sum = 0;
   if (op == HighSoftmax::kSimple) {
-    max = Load(call.max.dtype, call.max.addr + row * kBlock, 0);
-    sum = Load(call.sum.dtype, call.sum.addr + row * kBlock, 0);
+    max = LoadFloat(call.max.dtype, call.max.addr + row * kBlock, 0);
+    sum = LoadFloat(call.sum.dtype, call.sum.addr + row * kBlock, 0);
   } else {
-    max = Load(dtype, src, 0);
-    for (size_t i = 1; i < call.summed; ++i) {
-      const double v = Load(dtype, src, i);
+    max = LoadFloat(dtype, src, 0);
+    for (int64_t i = 1; i < call.summed; ++i) {
+      const double v = LoadFloat(dtype, src, i);
       max = max != max || v <= max ? max : v;  // NaN wins
     }
-    for (size_t i = 0; i < call.summed; ++i) {
-      sum += std::exp(Load(dtype, src, i) - max);
+    for (int64_t i = 0; i < call.summed; ++i) {
+      sum += std::exp(LoadFloat(dtype, src, i) - max);
     }
   }
-  for (size_t i = 0; i < call.columns; ++i) {
-    const double share = std::exp(Load(dtype, src, i) - max) / sum;
+  for (int64_t i = 0; i < call.columns; ++i) {
+    const double share = std::exp(LoadFloat(dtype, src, i) - max) / sum;
     const double value = op == HighSoftmax::kLog
-                             ? (Load(dtype, src, i) - max) / std::log(10.0) - std::log10(sum)
+                             ? (LoadFloat(dtype, src, i) - max) / std::log(10.0) - std::log10(sum)
                              : share;
-    Store(dtype, call.dst.addr + row * rowBytes, i, value);
+    StoreFloat(dtype, call.dst.addr + row * rowBytes, i, value);
   }
   if (call.statistics && op != HighSoftmax::kSimple) {
     FillBlock(call.max.dtype, call.max.addr + row * kBlock, max);
     FillBlock(call.sum.dtype, call.sum.addr + row * kBlock, sum);
+  }
+}
+
+void CheckRows(uint32_t rows, uint32_t columns, uint32_t summed, DType dtype) {
+  if (columns * WidthOf(dtype) % kBlock != 0 || summed > columns || (rows != 0 && summed == 0)) {
+    ThrowFault("shape",
+               Format("srcM %u, srcK %u, oriSrcK %u of %s", rows, columns, summed, NameOf(dtype)),
+               "Hardware would mix rows. srcK fills whole 32-byte blocks and is not below "
+               "oriSrcK.");
   }
 }
 
@@ -70,13 +74,7 @@ void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call) {
   const auto width = static_cast<int64_t>(WidthOf(dtype));
   const int64_t rows = call.rows;
   const int64_t rowBytes = int64_t{call.columns} * width;
-  if (rowBytes % kBlock != 0 || call.summed > call.columns || (rows != 0 && call.summed == 0)) {
-    ThrowFault(
-        "shape",
-        Format("srcM %u, srcK %u, oriSrcK %u of %s", call.rows, call.columns, call.summed,
-               NameOf(dtype)),
-        "Hardware would mix rows. srcK fills whole 32-byte blocks and is not below oriSrcK.");
-  }
+  CheckRows(call.rows, call.columns, call.summed, dtype);
   ResetMaskRegister(core);
   const int64_t bytes = rows * rowBytes;
   if (bytes == 0) {
@@ -118,6 +116,110 @@ void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call) {
       });
 }
 
+namespace {
+
+void RunFlashRow(const HighSoftmaxFlashCall& call, int64_t row) {
+  const DType dtype = call.src.dtype;
+  const auto rowBytes = static_cast<int64_t>(call.columns * WidthOf(dtype));
+  const uint8_t* src = call.src.addr + row * rowBytes;
+  const auto at = [&](const Ub& ub) {
+    return ub.addr + row * (call.packed ? static_cast<int64_t>(WidthOf(ub.dtype)) : kBlock);
+  };
+  const auto statistic = [&](const Ub& ub) { return LoadFloat(ub.dtype, at(ub), 0); };
+  const auto store = [&](const Ub& ub, double value) {
+    call.packed ? StoreFloat(ub.dtype, at(ub), 0, value) : FillBlock(ub.dtype, at(ub), value);
+  };
+  const double inMax = call.update ? statistic(call.inMax) : 0;
+  const double inSum = call.update ? statistic(call.inSum) : 0;
+  double max = call.update ? inMax : LoadFloat(dtype, src, 0);
+  for (int64_t i = 0; i < call.summed; ++i) {
+    const double v = LoadFloat(dtype, src, i);
+    max = max != max || v <= max ? max : v;  // NaN wins
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < call.summed; ++i) {
+    sum += std::exp(LoadFloat(dtype, src, i) - max);
+  }
+  if (call.update) {
+    const double before = std::exp(inMax - max);
+    sum += before * inSum;
+    store(call.expMax, call.divide ? before * inSum / sum : before);
+  }
+  for (int64_t i = 0; i < call.columns; ++i) {
+    const double share = std::exp(LoadFloat(dtype, src, i) - max);
+    StoreFloat(dtype, call.dst.addr + row * rowBytes, i, call.divide ? share / sum : share);
+  }
+  store(call.max, max);
+  store(call.sum, sum);
+}
+
+}  // namespace
+
+void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) {
+  Core& core = Core::Current();
+  core.instruction = call.divide ? "SoftmaxFlash" : "SoftmaxFlashV2";
+  const DType dtype = call.src.dtype;
+  if (!IsFloat(dtype)) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dtype));
+  const int64_t rows = call.rows;
+  const int64_t rowBytes = int64_t{call.columns} * width;
+  CheckRows(call.rows, call.columns, call.summed, dtype);
+  ResetMaskRegister(core);
+  const int64_t bytes = rows * rowBytes;
+  if (bytes == 0) {
+    return;
+  }
+  const auto step = [&](const Ub& ub) {
+    return call.packed ? static_cast<int64_t>(WidthOf(ub.dtype)) : kBlock;
+  };
+  const auto statistic = [&](const Ub& ub, const char* role, bool has) {
+    return HighOperand{&ub, has ? rows * step(ub) : 0, role};
+  };
+  const HighOperand dst = {&call.dst, bytes, "dst"};
+  const HighOperand src = {&call.src, bytes, "src"};
+  const HighOperand sum = statistic(call.sum, "sumTensor", true);
+  const HighOperand max = statistic(call.max, "maxTensor", true);
+  const HighOperand expMax = statistic(call.expMax, "expMaxTensor", call.update);
+  const HighOperand inSum = statistic(call.inSum, "inSumTensor", call.update);
+  const HighOperand inMax = statistic(call.inMax, "inMaxTensor", call.update);
+  for (const HighOperand& operand : {dst, src, sum, max, expMax, inSum, inMax}) {
+    if (operand.bytes != 0) {
+      CheckHighOperand(core, operand);
+    }
+  }
+  CheckHighOverlap(core, dst, src, true);
+  if (call.update) {
+    CheckHighOverlap(core, sum, inSum, true);
+    CheckHighOverlap(core, max, inMax, true);
+    CheckHighOverlap(core, expMax, inMax, false);
+    CheckHighOverlap(core, expMax, inSum, false);
+  }
+  const int64_t least = call.divide
+                            ? FlashRow(width, call.columns, call.update) * 4
+                            : FlashV2Scratch(width, static_cast<int64_t>(WidthOf(call.sum.dtype)),
+                                             rows, call.columns, call.basicBlock, call.packed);
+  CheckHighWork(core, call.work, least, {dst, src, sum, max, expMax, inSum, inMax});
+  const auto access = [&](Use use, const HighOperand& operand) {
+    return operand.bytes == 0
+               ? Access{}
+               : HighRows(core, use, *operand.ub, rows, step(*operand.ub), step(*operand.ub));
+  };
+  IssueHighLevel(
+      core, Flow::kRepeats, dtype,
+      {WorkAccess(core, call.work), HighRows(core, Use::kWrite, call.dst, rows, rowBytes, rowBytes),
+       access(Use::kWrite, sum), access(Use::kWrite, max), access(Use::kWrite, expMax),
+       HighRows(core, Use::kRead, call.src, rows, int64_t{call.summed} * width, rowBytes),
+       access(Use::kRead, inSum), access(Use::kRead, inMax)},
+      [=] {
+        for (int64_t r = 0; r < rows; ++r) {
+          RunFlashRow(call, r);
+        }
+        SpoilHighWork(call.work);
+      });
+}
+
 bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from, ScalarValue to, uint32_t rows,
                        uint32_t columns) {
   Core& core = Core::Current();
@@ -150,8 +252,8 @@ bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from, ScalarValue 
     Ub row = dst;
     row.addr += r * rowBytes;
     IssueHighLevel(core, Flow::kNone, dst.dtype, {UbAccess(core, Use::kWrite, row, rowBytes)}, [=] {
-      for (size_t i = 0; i < columns; ++i) {
-        Store(dst.dtype, row.addr, i, to.f);
+      for (int64_t i = 0; i < columns; ++i) {
+        StoreFloat(dst.dtype, row.addr, i, to.f);
       }
     });
   }

@@ -13,19 +13,6 @@ namespace {
   ThrowFault("shape", std::move(detail), advice);
 }
 
-// Columns of a matrix in UB, one repeat per column.
-Access ColumnsAccess(const Core& core, Use use, const Ub& operand, int64_t rows, int64_t columns,
-                     int64_t rowBytes) {
-  const size_t width = WidthOf(operand.dtype);
-  Access access = DenseAccess(use, core.UbOffset(operand.addr), rows * width, operand.buf);
-  access.width = static_cast<uint8_t>(width);
-  access.chunk = width;
-  access.chunkStride = rowBytes;
-  access.repeat = static_cast<uint32_t>(columns);
-  access.repStride = static_cast<int64_t>(width);
-  return access;
-}
-
 }  // namespace
 
 void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const uint32_t* srcShape,
@@ -252,7 +239,7 @@ void HighReduce(HighReduction op, const HighReduceCall& call) {
       ReduceScratch(op, width, call.rows, call.columns, call.overRows, call.wide, call.reuseSource),
       {dst, src});
   const Access read = call.overRows
-                          ? ColumnsAccess(core, Use::kRead, call.src, rows, columns, rowBytes)
+                          ? HighColumns(core, Use::kRead, call.src, rows, columns, rowBytes)
                           : HighRows(core, Use::kRead, call.src, rows, columns * width, rowBytes);
   const Access written =
       HighRows(core, Use::kWrite, call.dst, call.overRows ? columns : rows, width, width);
@@ -301,7 +288,7 @@ void HighCumSum(const HighCumSumCall& call) {
   CheckHighWork(core, call.work, CumSumScratch(width, rows, columns, call.alongRow), {dst, src});
   const auto lines = [&](Use use, const Ub& operand) {
     return call.alongRow ? HighRows(core, use, operand, rows, rowBytes, rowBytes)
-                         : ColumnsAccess(core, use, operand, rows, columns, rowBytes);
+                         : HighColumns(core, use, operand, rows, columns, rowBytes);
   };
   IssueHighLevel(
       core, Flow::kRepeats, dtype,

@@ -110,7 +110,7 @@ struct Record {
   uint8_t group = 1;       // Flow::kGroups: lanes per result
   bool reference = false;  // a scalar access by reference: read or write, nobody knows
   int accessCount = 0;
-  std::array<Access, 6> access;
+  std::array<Access, 8> access;
   int32_t repeat = 1;
   uint32_t padLeft = 0;    // Flow::kCopy: bytes of padding before each block in UB
   bool padDefined = true;  // whether the padding has a documented value

@@ -70,6 +70,47 @@ int main() {
       SoftMaxTilingFunc(matrix, width, least * 20, softmax);
       Line("SoftMax", width, reused, softmax.tailM, softmax.outMaxK, softmax.splitM,
            softmax.rangeM);
+      GetLayerNormMaxMinTmpSize(ge::Shape({2, 3, 64, 60}), width, reused, most, least);
+      optiling::LayerNormTiling layer;
+      GetLayerNormNDTilingInfo(ge::Shape({2, 3, 64, 60}), least * 3, width, reused, layer);
+      Line("LayerNorm", width, reused, most, least, layer.get_inputRoundSize(),
+           layer.get_meanVarTailPos());
+      GetLayerNormMaxMinTmpSize(ge::Shape({6, 60}), width, reused, true, false, most, least);
+      LayerNormSeparateTiling rows;
+      GetLayerNormNDTilingInfo(ge::Shape({6, 60}), least * 3, width, reused, true, rows);
+      Line("LayerNormRows", width, reused, most, least, rows.inputRoundSize, rows.loopRound);
+      GetNormalizeMaxMinTmpSize(ge::Shape({6, 60}), width, width, reused, true, false, most, least);
+      Line("Normalize", width, reused, most, least, 0, 0);
+      GetWelfordUpdateMaxMinTmpSize(ge::Shape({1, 320}), width, 4, reused, false, most, least);
+      Line("WelfordUpdate", width, reused, most, least, 0, 0);
+      GetWelfordFinalizeMaxMinTmpSize(ge::Shape({320}), 4, reused, most, least);
+      Line("WelfordFinalize", width, reused, most, least, 0, 0);
+      const ge::Shape cube({2, 3, 64});
+      RmsNormTiling rms;
+      GetRmsNormMaxMinTmpSize(cube, width, most, least);
+      const bool fits = GetRmsNormTilingInfo(cube, cube, least * 4, width, rms);
+      Line("RmsNorm", width, reused, most, least, rms.mainBsLength, fits ? rms.tailBsLength : 99);
+      const ge::Shape image({2, 4, 4, 8});
+      GroupNormTiling group;
+      GetGroupNormMaxMinTmpSize(image, width, reused, 2, most, least);
+      GetGroupNormNDTilingInfo(image, least * 3, width, reused, 2, group);
+      Line("GroupNorm", width, reused, most, least, group.bsCurLength, group.smallShape ? 1 : 0);
+      BatchNormTiling batch;
+      GetBatchNormMaxMinTmpSize(ge::Shape({8, 2, 32}), ge::Shape({8, 2, 32}), width, reused, most,
+                                least);
+      GetBatchNormNDTilingInfo(ge::Shape({8, 2, 32}), ge::Shape({8, 2, 32}), least * 2, width,
+                               reused, batch);
+      Line("BatchNorm", width, reused, most, least, batch.shCurLength, batch.loopRound);
+      const uint32_t flashLeast = GetSoftMaxFlashMinTmpSize(matrix, width, true, false);
+      optiling::SoftMaxTiling flash;
+      SoftMaxFlashTilingFunc(matrix, width, flashLeast * 10, flash, true);
+      Line("SoftmaxFlash", width, reused, GetSoftMaxFlashMaxTmpSize(matrix, width, true, false),
+           flashLeast, flash.get_splitM(), flash.get_rangeM());
+      least = GetSoftMaxFlashV2MinTmpSize(matrix, width, 4, true, true);
+      SoftMaxFlashV2TilingFunc(matrix, width, 4, least * 3, flash, true, true);
+      Line("SoftmaxFlashV2", width, reused,
+           GetSoftMaxFlashV2MaxTmpSize(matrix, width, 4, true, true), least, flash.get_splitM(),
+           IsBasicBlockInSoftMax(flash, width) ? 1 : 0);
     }
   }
   return 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "device/high_sizes.h"
+
 namespace AscendC {
 namespace {
 
@@ -74,22 +76,9 @@ uint32_t EvenRows(const Rows& rows, uint32_t split) {
 
 template <typename Host>
 void Copy(const ::SoftMaxTiling& from, Host* to) {
-  to->set_srcM(from.srcM);
-  to->set_srcK(from.srcK);
-  to->set_srcSize(from.srcSize);
-  to->set_outMaxM(from.outMaxM);
-  to->set_outMaxK(from.outMaxK);
-  to->set_outMaxSize(from.outMaxSize);
-  to->set_splitM(from.splitM);
-  to->set_splitK(from.splitK);
-  to->set_splitSize(from.splitSize);
-  to->set_reduceM(from.reduceM);
-  to->set_reduceK(from.reduceK);
-  to->set_reduceSize(from.reduceSize);
-  to->set_rangeM(from.rangeM);
-  to->set_tailM(from.tailM);
-  to->set_tailSplitSize(from.tailSplitSize);
-  to->set_tailReduceSize(from.tailReduceSize);
+#define ACLSIM_SET_(type, name) to->set_##name(from.name);
+  ACLSIM_SOFTMAX_TILING(ACLSIM_SET_)
+#undef ACLSIM_SET_
 }
 
 }  // namespace
@@ -135,6 +124,106 @@ void SoftMaxGradTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
   ::SoftMaxTiling tiling;
   SoftMaxGradTilingFunc(srcShape, dataTypeSize, localWorkSpaceSize, tiling, isFront);
   Copy(tiling, &softmaxGradTiling);
+}
+
+namespace {
+
+uint32_t Unsigned(int64_t value) { return static_cast<uint32_t>(value); }
+
+::SoftMaxTiling SplitFlash(const ge::Shape& shape, uint32_t typeSize, uint32_t scratch,
+                           bool update) {
+  const Rows rows = RowsOf(shape, typeSize);
+  const uint32_t row = Unsigned(aclsim::FlashRow(typeSize, rows.columns, update));
+  return Split(rows, EvenRows(rows, RowsAtATime(rows, row, scratch)));
+}
+
+bool IsBasicMatrix(const Rows& rows, bool basicBlock) {
+  return aclsim::IsFlashBasic(rows.columns, basicBlock) && rows.count % kRowsOfABlock == 0;
+}
+
+::SoftMaxTiling SplitFlashV2(const ge::Shape& shape, uint32_t typeSize, uint32_t statisticSize,
+                             uint32_t scratch, bool basicBlock, bool packed) {
+  const Rows rows = RowsOf(shape, statisticSize);
+  const bool basic = IsBasicMatrix(rows, basicBlock);
+  const uint32_t row = Unsigned(aclsim::FlashV2Row(typeSize, statisticSize, rows.columns, basic));
+  uint32_t split = std::min(scratch / kFloatBytes / row, rows.count);
+  if (basic) {
+    split = EvenRows(rows, split);
+  }
+  const uint32_t unit = packed && typeSize != kFloatBytes ? kBlockBytes / typeSize : kRowsOfABlock;
+  if (split < rows.count && split > unit) {
+    split -= split % unit;
+  }
+  return Split(rows, split);
+}
+
+bool IsBasicBlock(uint32_t columns, uint32_t tail, uint32_t typeSize) {
+  constexpr uint32_t kLongest = 2048;
+  return typeSize != 0 && tail == 0 && columns >= kRepeatBytes / typeSize && columns < kLongest &&
+         columns % kRowExtra == 0;
+}
+
+}  // namespace
+
+uint32_t GetSoftMaxFlashMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool isUpdate,
+                                   bool) {
+  return RowsOf(srcShape, dataTypeSize).count *
+         GetSoftMaxFlashMinTmpSize(srcShape, dataTypeSize, isUpdate, false);
+}
+uint32_t GetSoftMaxFlashMinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool isUpdate,
+                                   bool) {
+  const Rows rows = RowsOf(srcShape, dataTypeSize);
+  return Unsigned(aclsim::FlashRow(dataTypeSize, rows.columns, isUpdate)) * kFloatBytes;
+}
+uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize1,
+                                     uint32_t dataTypeSize2, bool, bool isBasicBlock, bool) {
+  constexpr uint32_t kMostElements = kRepeatBytes / kFloatBytes * kRepeatBytes;
+  Rows rows = RowsOf(srcShape, dataTypeSize2);
+  const bool basic = IsBasicMatrix(rows, isBasicBlock);
+  while (basic && rows.count * rows.columns >= kMostElements) {
+    rows.count /= 2;
+  }
+  return rows.count *
+         Unsigned(aclsim::FlashV2Row(dataTypeSize1, dataTypeSize2, rows.columns, basic)) *
+         kFloatBytes;
+}
+uint32_t GetSoftMaxFlashV2MinTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize1,
+                                     uint32_t dataTypeSize2, bool, bool isBasicBlock,
+                                     bool isFlashOutputBrc) {
+  const Rows rows = RowsOf(srcShape, dataTypeSize2);
+  return Unsigned(aclsim::FlashV2Scratch(dataTypeSize1, dataTypeSize2, rows.count, rows.columns,
+                                         isBasicBlock, isFlashOutputBrc));
+}
+void SoftMaxFlashTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                            uint32_t localWorkSpaceSize, ::SoftMaxTiling& softmaxFlashTiling,
+                            bool isUpdate) {
+  softmaxFlashTiling = SplitFlash(srcShape, dataTypeSize, localWorkSpaceSize, isUpdate);
+}
+void SoftMaxFlashTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
+                            uint32_t localWorkSpaceSize,
+                            optiling::SoftMaxTiling& softmaxFlashTiling, bool isUpdate) {
+  Copy(SplitFlash(srcShape, dataTypeSize, localWorkSpaceSize, isUpdate), &softmaxFlashTiling);
+}
+void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize1,
+                              uint32_t dataTypeSize2, uint32_t localWorkSpaceSize,
+                              ::SoftMaxTiling& softmaxFlashTiling, bool, bool isBasicBlock,
+                              bool isFlashOutputBrc) {
+  softmaxFlashTiling = SplitFlashV2(srcShape, dataTypeSize1, dataTypeSize2, localWorkSpaceSize,
+                                    isBasicBlock, isFlashOutputBrc);
+}
+void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize1,
+                              uint32_t dataTypeSize2, uint32_t localWorkSpaceSize,
+                              optiling::SoftMaxTiling& softmaxFlashTiling, bool, bool isBasicBlock,
+                              bool isFlashOutputBrc) {
+  Copy(SplitFlashV2(srcShape, dataTypeSize1, dataTypeSize2, localWorkSpaceSize, isBasicBlock,
+                    isFlashOutputBrc),
+       &softmaxFlashTiling);
+}
+bool IsBasicBlockInSoftMax(::SoftMaxTiling& tiling, uint32_t dataTypeSize) {
+  return IsBasicBlock(tiling.srcK, tiling.tailM, dataTypeSize);
+}
+bool IsBasicBlockInSoftMax(optiling::SoftMaxTiling& tiling, uint32_t dataTypeSize) {
+  return IsBasicBlock(tiling.get_srcK(), tiling.get_tailM(), dataTypeSize);
 }
 
 uint32_t GetLogSoftMaxMaxTmpSize(const ge::Shape& srcShape, uint32_t dataTypeSize, bool) {

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation and softmax in pieces. Operands lie at fixed places of the areas: see kAt.
+#include "bench.h"
+
+using namespace AscendC;
+
+namespace {
+
+// Of the first area: the result, means, variances, reciprocals; of the third: gamma, beta, means, variances.
+constexpr uint32_t kAt[4] = {0, 16384, 20480, 24576};
+constexpr LayerNormConfig kPlain{true, true, false, true};
+constexpr NormalizeConfig kBare{ReducePattern::AR, -1, true, true, true};
+constexpr WelfordUpdateConfig kInPlace = {true};
+constexpr SoftmaxConfig kPacked = {true, 0, 0, SoftmaxMode::SOFTMAX_OUTPUT_WITHOUT_BRC};
+
+struct Case {
+  explicit Case(const Call& call, Areas* where)
+      : worked(call.extra[0] != 0),
+        rows(static_cast<uint32_t>(call.extra[2])),
+        columns(static_cast<uint32_t>(call.extra[3])),
+        step(static_cast<uint32_t>(call.extra[4])),
+        areas(where) {
+    areas->pipe.InitBuffer(buffer, 65536);
+    work = buffer.Get<uint8_t>();
+    if (call.extra[1] != 0) {
+      work.SetSize(static_cast<uint32_t>(call.extra[1]));
+    }
+  }
+  template <typename T>
+  LocalTensor<T> Out(int i) {
+    return areas->Area<uint8_t>(0)[kAt[i]].template ReinterpretCast<T>();
+  }
+  template <typename T>
+  LocalTensor<T> In(int i) {
+    return areas->Area<uint8_t>(2)[i * 8192].template ReinterpretCast<T>();
+  }
+  bool worked;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t step;
+  Areas* areas;
+  TBuf<> buffer;
+  LocalTensor<uint8_t> work;
+};
+
+}  // namespace
+
+// op: 0 LayerNorm, 1 of rows, 2 of rows without gamma and beta, 3 RmsNorm, 4 GroupNorm with 2 channels in 2 groups, 5 BatchNorm,
+// 6 Normalize, 7 Normalize without gamma, beta and results besides. scalar: epsilon.
+extern "C" __global__ __aicore__ void norm(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                           GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  Case s(c, &areas);
+  const float epsilon = ScalarOf<float>(c);
+  const auto run = [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> dst = s.Out<T>(0);
+    const LocalTensor<T> mean = s.Out<T>(1);
+    const LocalTensor<T> variance = s.Out<T>(2);
+    const LocalTensor<float> wideMean = s.Out<float>(1);
+    const LocalTensor<float> rstd = s.Out<float>(3);
+    const LocalTensor<T> x = areas.Area<T>(1);
+    const LocalTensor<T> gamma = s.In<T>(0);
+    const LocalTensor<T> beta = s.In<T>(1);
+    const LocalTensor<float> wideGamma = s.In<float>(0);
+    const LocalTensor<float> wideBeta = s.In<float>(1);
+    const T e = T(epsilon);
+    LayerNormTiling layer;
+    layer.bLength = 1;
+    layer.sLength = s.rows;
+    layer.hLength = s.step;
+    layer.originalHLength = s.columns;
+    RmsNormTiling rms;
+    rms.bLength = s.rows;
+    rms.sLength = 1;
+    rms.hLength = s.step;
+    rms.originalHLength = s.columns;
+    GroupNormTiling group;
+    group.n = s.rows / 2;
+    group.g = group.d = 2;
+    group.hw = s.columns / 2;
+    group.dhwAlignSize = s.step;
+    BatchNormTiling batch;
+    batch.meanVarSize = s.step;
+    batch.originalBLength = s.rows;
+    const LayerNormSeparateTiling separate;
+    const LayerNormPara para = {s.rows, s.columns, s.step};
+    const NormalizePara known = {s.rows, s.columns, s.step};
+    switch (c.op) {
+      case 0:
+        s.worked ? LayerNorm<T>(dst, mean, variance, x, gamma, beta, s.work, e, layer)
+                 : LayerNorm<T, true>(dst, mean, variance, x, gamma, beta, e, layer);
+        break;
+      case 1:
+        s.worked ? LayerNorm<float, T>(dst, wideMean, rstd, x, wideGamma, wideBeta, epsilon, s.work,
+                                       para, separate)
+                 : LayerNorm<float, T>(dst, wideMean, rstd, x, wideGamma, wideBeta, epsilon, para,
+                                       separate);
+        break;
+      case 2:
+        LayerNorm<T, T, false, kPlain>(dst, wideMean, rstd, x, gamma, beta, epsilon, s.work, para,
+                                       separate);
+        break;
+      case 3:
+        s.worked ? RmsNorm<T>(dst, x, gamma, s.work, e, rms) : RmsNorm<T>(dst, x, gamma, e, rms);
+        break;
+      case 4:
+        s.worked ? GroupNorm<T>(dst, mean, variance, x, gamma, beta, s.work, e, group)
+                 : GroupNorm<T>(dst, mean, variance, x, gamma, beta, e, group);
+        break;
+      case 5:
+        s.worked ? BatchNorm<T>(dst, mean, variance, x, gamma, beta, s.work, e, batch)
+                 : BatchNorm<T>(dst, mean, variance, x, gamma, beta, e, batch);
+        break;
+      case 6:
+        s.worked ? Normalize<float, T>(dst, rstd, s.In<float>(2), s.In<float>(3), x, wideGamma,
+                                       wideBeta, s.work, epsilon, known)
+                 : Normalize<float, T>(dst, rstd, s.In<float>(2), s.In<float>(3), x, wideGamma,
+                                       wideBeta, epsilon, known);
+        break;
+      default:
+        Normalize<T, T, false, kBare>(dst, rstd, s.In<float>(2), s.In<float>(3), x, gamma, beta,
+                                      s.work, epsilon, known);
+    }
+  };
+  c.dtype == 0 ? run(float()) : run(half());
+  areas.Finish();
+}
+
+// op: 0 WelfordUpdate, 1 that keeps the rest, 2 WelfordFinalize of a head and a tail, 3 with counts in the second area.
+// columns: lanes that count; rows: of the head; mask: counts of head and tail; scalar: a reciprocal. Operands are the third
+// area's third and fourth parts.
+extern "C" __global__ __aicore__ void welford(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                              GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  Case s(c, &areas);
+  const float reciprocal = ScalarOf<float>(c);
+  const auto mean = s.Out<float>(1);
+  const auto variance = s.Out<float>(2);
+  const auto inMean = s.In<float>(2);
+  const auto inVariance = s.In<float>(3);
+  const WelfordUpdateParam update = {1, s.step, s.columns, reciprocal};
+  WelfordFinalizePara finalize = {1,
+                                  s.step,
+                                  static_cast<uint32_t>(c.mask[0]),
+                                  s.rows,
+                                  static_cast<uint32_t>(c.mask[1]),
+                                  s.step - s.rows,
+                                  1.0f / static_cast<float>(s.step),
+                                  reciprocal};
+  const auto run = [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> x = areas.Area<T>(1);
+    if (c.op == 0) {
+      s.worked ? WelfordUpdate<T, float>(mean, variance, inMean, inVariance, x, s.work, update)
+               : WelfordUpdate<T, float>(mean, variance, inMean, inVariance, x, update);
+    } else if (c.op == 1) {
+      WelfordUpdate<T, float, false, kInPlace>(mean, variance, inMean, inVariance, x, s.work,
+                                               update);
+    } else if (c.op == 2) {
+      s.worked ? WelfordFinalize(mean, variance, inMean, inVariance, s.work, finalize)
+               : WelfordFinalize(mean, variance, inMean, inVariance, finalize);
+    } else {
+      const LocalTensor<int32_t> counts = areas.Area<int32_t>(1);
+      s.worked ? WelfordFinalize(mean, variance, inMean, inVariance, counts, s.work, finalize)
+               : WelfordFinalize(mean, variance, inMean, inVariance, counts, finalize);
+    }
+  };
+  c.dtype == 0 ? run(float()) : run(half());
+  areas.Finish();
+}
+
+// op: 0 SoftmaxFlash, 1 with what came before, 2 SoftmaxFlashV2, 3 with what came before, 4 with one element per row.
+// mode: statistics in float next to half.
+extern "C" __global__ __aicore__ void flash(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                            GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  Case s(c, &areas);
+  const SoftMaxTiling tiling;
+  const SoftMaxShapeInfo shape = {s.rows, s.step, s.rows, s.columns};
+  const auto run = [&](auto element, auto statistic) {
+    using T = decltype(element);
+    using S = decltype(statistic);
+    const LocalTensor<T> dst = s.Out<T>(0);
+    const LocalTensor<S> max = s.Out<S>(1);
+    const LocalTensor<S> sum = s.Out<S>(2);
+    const LocalTensor<T> factor = s.Out<T>(3);
+    const LocalTensor<T> x = areas.Area<T>(1);
+    const LocalTensor<S> inMax = s.In<S>(2);
+    const LocalTensor<S> inSum = s.In<S>(3);
+    switch (c.op) {
+      case 0:
+      case 1:
+        s.worked
+            ? SoftmaxFlash<T>(dst, sum, max, x, factor, inSum, inMax, s.work, tiling, c.op == 1,
+                              shape)
+            : SoftmaxFlash<T>(dst, sum, max, x, factor, inSum, inMax, tiling, c.op == 1, shape);
+        break;
+      case 2:
+        s.worked ? SoftmaxFlashV2<T>(dst, sum, max, x, factor, inSum, inMax, s.work, tiling, shape)
+                 : SoftmaxFlashV2<T>(dst, sum, max, x, factor, inSum, inMax, tiling, shape);
+        break;
+      case 3:
+        SoftmaxFlashV2<T, true>(dst, sum, max, x, factor, inSum, inMax, s.work, tiling, shape);
+        break;
+      default:
+        SoftmaxFlashV2<T, true, false, false, false, kPacked>(dst, sum, max, x, factor, inSum,
+                                                              inMax, s.work, tiling, shape);
+    }
+  };
+  if (c.dtype == 0) {
+    run(float(), float());
+  } else if (c.mode == 0) {
+    run(half(), half());
+  } else {
+    run(half(), float());
+  }
+  areas.Finish();
+}
