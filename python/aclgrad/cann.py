@@ -60,10 +60,10 @@ def find_cann() -> Cann:
     )
     for folder in places:
         if (folder / "asc-config.cmake").is_file():
-            return Cann(home, _version(home), "ASC", folder)
+            return Cann(home, version_of(home), "ASC", folder)
     for template in (home / _TEMPLATE, home / "toolkit" / _TEMPLATE):
         if (template / "cmake" / "func.cmake").is_file():
-            return Cann(home, _version(home), "template", template)
+            return Cann(home, version_of(home), "template", template)
     raise ToolkitError(
         f"build --device npu: {home} has neither asc-config.cmake (CANN 9; looked in"
         f" {', '.join(str(folder) for folder in places)}) nor {_TEMPLATE} (CANN 8). Next: install"
@@ -72,17 +72,13 @@ def find_cann() -> Cann:
     )
 
 
-def _version(home: Path) -> str:
-    for name in (
-        "compiler/version.info",
-        f"{platform.machine()}-linux/ascend_toolkit_install.info",
-    ):
-        try:
-            text = (home / name).read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        if found := re.search(r"^version=(\S+)", text, re.MULTILINE | re.IGNORECASE):
-            return found[1]
+def version_of(home: Path) -> str:
+    """Version of an installation, as it says itself."""
+    for pattern in ("*-linux/ascend_toolkit_install.info", "compiler/version.info"):
+        for path in sorted(home.glob(pattern)):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if found := re.search(r"^version=(\S+)", text, re.MULTILINE | re.IGNORECASE):
+                return found[1]
     return "unknown"
 
 

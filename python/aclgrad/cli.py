@@ -26,6 +26,7 @@ from aclgrad.spec import OpSpec
 if TYPE_CHECKING:
     from aclgrad.cases import Case
     from aclgrad.findings import Run
+    from aclgrad.headers import Result as HeaderResult
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -408,6 +409,21 @@ def check_command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the findings.")
     ] = None,
+    headers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR [DIR...]",
+            help="Type-check the sources against CANN's headers in these folders instead:"
+            " installations ($ASCEND_HOME_PATH) or checkouts of the public repositories."
+            " Operators, if any, go before it.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --headers: print JSON for programs.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="With --headers: parallel compilations.")
+    ] = 0,
 ) -> None:
     """Look for faults: memory, queues and flags, pipes and cores that nothing orders, rules of
     instructions. Exit status 1 when there is an error.
@@ -415,6 +431,16 @@ def check_command(
     from aclgrad import findings
     from aclgrad.soc import family_of
 
+    if headers is not None:
+        if shape or dtype or attr or case or chaos or report or output or dim is not None:
+            raise ValueError(
+                "--headers: compiles the sources and runs nothing. Next: leave out everything but"
+                " operators, --json and --jobs"
+            )
+        _check_headers(ops or [], headers, as_json, jobs)
+        return
+    if as_json or jobs:
+        raise ValueError("--json and --jobs: go with --headers. Next: --format json for findings")
     if output is not None:
         user_data.check_output(output)
     if report is not None:
@@ -457,6 +483,55 @@ def check_command(
         print(findings.render(result, form.value), end="")
     if result.errors:
         raise typer.Exit(1)
+
+
+def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) -> None:
+    """What stands beside --headers and is a folder is one more of its folders."""
+    from aclgrad import headers
+
+    known = {spec.op for spec in selection.operators([])}
+    more = [word for word in words if word not in known and Path(word).is_dir()]
+    specs = selection.operators([word for word in words if word not in more])
+    with _progress(_err) as bar:
+        task = bar.add_task("checking", total=None)
+
+        def step(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"{text[:60]:60}")
+
+        result = headers.check([first, *map(Path, more)], specs, jobs=jobs, progress=step)
+    if as_json:
+        print(json.dumps(result.as_json()))
+    else:
+        _print_headers(result)
+    if result.failed:
+        raise typer.Exit(1)
+
+
+def _print_headers(result: HeaderResult) -> None:
+    for found in result.sets:
+        columns, rows = result.cells(found.name)
+        table = Table(title=f"type-checked against {found.name}", title_justify="left")
+        for heading in ("operator", *columns):
+            table.add_column(heading, no_wrap=True)
+        for op, cells in rows:
+            bad = any("error" in cell for cell in cells)
+            table.add_row(op, *cells, style="red" if bad else None)
+        Console(highlight=False, width=max(120, _out.width)).print(table)
+        for name, path, commit in found.sources:
+            _out.print(f"{name} {commit or path}", markup=False)
+    for item in result.skipped:
+        _out.print(f"not checked: {item.what}: {item.why}", markup=False)
+    for note in result.notes:
+        _out.print(note, markup=False)
+    for outcome in result.failed:
+        job = outcome.job
+        _out.print(f"\n{job.op} {job.column} {job.label} ({job.headers})", markup=False)
+        for problem in outcome.problems[:3]:
+            _out.print(f"  {problem}", markup=False)
+        if len(outcome.problems) > 3:
+            _out.print(f"  and {len(outcome.problems) - 3} more")
+    total = len(result.outcomes)
+    _out.print(f"{total - len(result.failed)} of {total} compilations without an error")
 
 
 def _run_checks(

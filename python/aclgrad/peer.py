@@ -46,17 +46,9 @@ from aclgrad.peer_sources import (
     snake_case,
 )
 from aclgrad.runtime.toolkit import sim_root
-from aclgrad.soc import Family, family_of
+from aclgrad.soc import ARCHITECTURE_WORDS, Family, family_of
 
 VENDOR_OPAPI = "libcust_opapi.so"
-
-_MACROS = {
-    2201: ("__DAV_C220__", "__DAV_C220_VEC__"),
-    2002: ("__DAV_M200__", "__DAV_M200_VEC__"),
-    1001: ("__DAV_C100__",),
-    3510: ("__DAV_C310__", "__DAV_C310_VEC__"),
-}
-"""Architecture words of the device compiler, by __NPU_ARCH__."""
 
 _HOST_HEADERS = (
     "algorithm",
@@ -415,7 +407,7 @@ class Builder:
         words = [
             f"-D__NPU_ARCH__={self.soc.npu_arch}",
             f"-D__CCE_AICORE__={self.soc.cce_aicore}",
-            *(f"-D{name}" for name in _MACROS.get(self.soc.npu_arch, ())),
+            *(f"-D{name}" for name in ARCHITECTURE_WORDS.get(self.soc.npu_arch, ())),
         ]
         if op is None:
             return words

@@ -46,6 +46,14 @@ FAMILIES = (
     ),
 )
 
+ARCHITECTURE_WORDS = {
+    2201: ("__DAV_C220__", "__DAV_C220_VEC__"),
+    2002: ("__DAV_M200__", "__DAV_M200_VEC__"),
+    1001: ("__DAV_C100__",),
+    3510: ("__DAV_C310__", "__DAV_C310_VEC__"),
+}
+"""Words of the device compiler for an architecture, by __NPU_ARCH__."""
+
 
 def family(name: str) -> Family:
     """Return the family called ``name`` (ascend910b, ...)."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import jinja2
 
 from aclgrad import naming
+from aclgrad.dtypes import DType
 from aclgrad.ops import all_specs
-from aclgrad.soc import FAMILIES, family
+from aclgrad.soc import FAMILIES, Family, family
 from aclgrad.spec import OpSpec
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -78,18 +80,38 @@ def _fold(line: str) -> str:
     return done + line
 
 
-def variants(spec: OpSpec) -> Iterator[str]:
-    """Kernel builds of one operator in the form that cmake/operators.cmake reads."""
+@dataclass(frozen=True)
+class Variant:
+    """One kernel build: an architecture and a dtype for every input and output."""
+
+    family: Family
+    dtypes: tuple[DType, ...]
+    defines: tuple[str, ...]  # what the operator compiler would pass
+
+    @property
+    def stem(self) -> str:
+        """Dtypes as file names have them."""
+        return "_".join(dtype.name for dtype in self.dtypes)
+
+
+def kernel_variants(spec: OpSpec) -> Iterator[Variant]:
+    """Kernel builds of one operator."""
     names = [item.name for item in (*spec.inputs, *spec.outputs)]
     for soc, combinations in spec.kernels.items():
-        arch = family(soc)
         for dtypes in combinations:
-            defines = []
+            defines: list[str] = []
             for name, dtype in zip(names, dtypes, strict=True):
                 macro = naming.dtype_macro(name)
                 defines += [f"{macro}={dtype.device}", f"ORIG_{macro}={dtype.ge}"]
-            stem = "_".join(dtype.name for dtype in dtypes)
-            yield "|".join((soc, str(arch.npu_arch), str(arch.cce_aicore), stem, ",".join(defines)))
+            yield Variant(family(soc), dtypes, tuple(defines))
+
+
+def variants(spec: OpSpec) -> Iterator[str]:
+    """Kernel builds of one operator in the form that cmake/operators.cmake reads."""
+    for item in kernel_variants(spec):
+        arch = item.family
+        fields = (arch.name, str(arch.npu_arch), str(arch.cce_aicore), item.stem)
+        yield "|".join((*fields, ",".join(item.defines)))
 
 
 def public_headers(spec: OpSpec) -> dict[str, str]:

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`aclgrad check --headers`: with stand-ins, and with the folders of ACLGRAD_HEADERS."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aclgrad import headers
+from aclgrad.errors import ToolkitError
+from aclgrad.header_trees import REPOSITORIES
+from aclgrad.ops import all_specs, find
+from aclgrad.spec import OpSpec, replace
+
+ROOT = Path(__file__).resolve().parents[2]
+STAND_IN = Path(__file__).with_name("cann_headers")
+KERNEL = """\
+#include "kernel_operator.h"
+struct TinyTiling {
+  int32_t count;
+};
+using AscendC::Add;
+using AscendC::Cast;
+extern "C" __global__ __aicore__ void tiny(GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR workspace,
+                                           GM_ADDR tiling) {
+  REGISTER_TILING_DEFAULT(TinyTiling);
+  GET_TILING_DATA_WITH_STRUCT(TinyTiling, data, tiling);
+  AscendC::GlobalTensor<DTYPE_SOFTMAX> gm;
+  gm.SetGlobalBuffer(reinterpret_cast<__gm__ DTYPE_SOFTMAX*>(x));
+  AscendC::LocalTensor<DTYPE_SOFTMAX> in;
+  AscendC::LocalTensor<float> a, b;
+  AscendC::DataCopy(in, gm, data.count);
+  if constexpr (!std::is_same_v<DTYPE_SOFTMAX, float>) {
+    Cast(a, in, AscendC::RoundMode::CAST_NONE, data.count);
+  }
+  Add(b, a, a, data.count);  // here
+  AscendC::Finish();
+}
+"""
+CPU, DEVICE = "2201 cpu", "2201 device"
+FAULTS = {
+    "unknown function": ("Addd(b, a, a, data.count);", (CPU, DEVICE), "Addd"),
+    "mixed element types": (
+        "AscendC::LocalTensor<int16_t> i;\n  Add(b, a, i, data.count);",
+        (CPU, DEVICE),
+        "Add",
+    ),
+    "bf16 Add": (
+        "AscendC::LocalTensor<bfloat16_t> h;\n  Add(h, h, h, data.count);",
+        (CPU, DEVICE),
+        "vadd",
+    ),
+    "conversion that the SoC lacks": (
+        "AscendC::LocalTensor<int8_t> c;\n  Cast(c, a, AscendC::RoundMode::CAST_NONE, data.count);",
+        (CPU, DEVICE),
+        "float",
+    ),
+    "wrong enumerator": (
+        "Cast(a, in, AscendC::RoundMode::CAST_UP, data.count);",
+        (CPU, DEVICE),
+        "CAST_UP",
+    ),
+    "GM address as a plain pointer": (
+        "float* raw = reinterpret_cast<__gm__ float*>(y);\n  data.count += raw[0] > 0;",
+        (DEVICE,),
+        "__gm__",
+    ),
+    "std::vector": ("std::vector<int> v(4);", (DEVICE,), "vector"),
+}
+
+
+@pytest.fixture(scope="session")
+def cann(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stand-in as an installation; its host side are the simulator's headers."""
+    home = tmp_path_factory.mktemp("cann") / "home"
+    shutil.copytree(STAND_IN, home)
+    (home / "x86_64-linux" / "include").symlink_to(ROOT / "simulator" / "include")
+    return home
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins are made once for all tests of this file."""
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "peer"))
+
+
+def tiny() -> OpSpec:
+    """A kernel of a few lines under the specification of an operator."""
+    spec = find("softmax_grad")
+    kernels = {"ascend910b": spec.kernels["ascend910b"][1:2]}  # half: the one that is converted
+    return replace(spec, op_type="Tiny", kernels=kernels)
+
+
+def sources(folder: Path, kernel: str, definition: str = "") -> Path:
+    """A checkout with one operator."""
+    (folder / "op_kernel" / "tiny").mkdir(parents=True)
+    (folder / "op_kernel" / "tiny" / "tiny.cpp").write_text(kernel)
+    (folder / "op_host" / "tiny").mkdir(parents=True)
+    text = definition or '#include "register/op_def_registry.h"\n'
+    (folder / "op_host" / "tiny" / "tiny_def.cpp").write_text(text)
+    return folder
+
+
+def kernels_of(result: headers.Result) -> dict[str, tuple[headers.Problem, ...]]:
+    return {
+        outcome.job.column: outcome.problems
+        for outcome in result.outcomes
+        if outcome.job.column in (CPU, DEVICE)
+    }
+
+
+def branches(wanted: tuple[str, ...]) -> set[str]:
+    """Without a new enough clang++ the device branch is skipped, and said to be."""
+    return {name for name in wanted if name == CPU or headers.find_clang()}
+
+
+def test_a_correct_kernel_passes(cann: Path, tmp_path: Path) -> None:
+    root = sources(tmp_path, KERNEL)
+    result = headers.check([cann], [tiny()], root=root)
+    assert [str(p) for outcome in result.failed for p in outcome.problems] == []
+    assert set(kernels_of(result)) == branches((CPU, DEVICE))
+    assert {outcome.job.label for outcome in result.outcomes} == {
+        "float16_float16_float16", "tiny_def.cpp", "aclnn_softmax_backward.cpp", "tiny.cpp",
+    }  # fmt: skip
+    assert bool(result.skipped) == (headers.find_clang() is None)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(cann: Path, tmp_path: Path, fault: str) -> None:
+    """Each in the branches that can know of it, at the line that is wrong, and nowhere else."""
+    line, wanted, words = FAULTS[fault]
+    right = "Add(b, a, a, data.count);  // here"
+    root = sources(tmp_path, KERNEL.replace(right, line))
+    # The host side is the same in all: looked at above.
+    plan = headers.check([cann], [tiny()], root=root, kernels_only=True)
+    found = kernels_of(plan)
+    assert {name for name, problems in found.items() if problems} == branches(wanted)
+    at = KERNEL[: KERNEL.index(right)].count("\n") + 1
+    lines = range(at, at + line.count("\n") + 1)
+    for name in branches(wanted):
+        places = {p.origin or p.place for p in found[name]}
+        assert places & {f"op_kernel/tiny/tiny.cpp:{number}" for number in lines}, found[name]
+        assert words in " ".join(p.text for p in found[name])
+
+
+def test_a_misspelt_definition_is_found(cann: Path, tmp_path: Path) -> None:
+    text = '#include "register/op_def_registry.h"\nops::OpDeff wrong("x");\n'
+    root = sources(tmp_path, KERNEL, text)
+    result = headers.check([cann], [tiny()], root=root)
+    (failed,) = result.failed
+    assert (failed.job.column, failed.job.label) == ("op_host", "tiny_def.cpp")
+    assert failed.problems[0].place == "op_host/tiny/tiny_def.cpp:2"
+    columns, rows = result.cells(failed.job.headers)
+    assert dict(rows)["tiny"][columns.index("op_host")] == "1 error"
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ToolkitError, match="neither a CANN installation nor a checkout"):
+        headers.check([tmp_path], [tiny()])
+    with pytest.raises(ToolkitError, match="is not a folder"):
+        headers.check([tmp_path / "no"], [tiny()])
+    devkit = tmp_path / "any name"
+    (devkit / "include/basic_api").mkdir(parents=True)
+    (devkit / "include/basic_api/kernel_tensor.h").touch()
+    (devkit / "impl/basic_api").mkdir(parents=True)
+    with pytest.raises(ToolkitError) as caught:
+        headers.check([tmp_path], [tiny()])
+    for repository in REPOSITORIES:
+        said = repository.next_step in str(caught.value)
+        assert said == (repository.name != "asc-devkit" and not repository.optional)
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "aclgrad", "check", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_refuses_what_does_not_go_together(cann: Path) -> None:
+    done = run("--headers", str(cann), "--shape", "4x4")
+    assert done.returncode == 1
+    assert "--headers: compiles the sources and runs nothing" in done.stderr
+    done = run("--json")
+    assert done.returncode == 1
+    assert "--json and --jobs: go with --headers" in done.stderr
+
+
+@pytest.mark.skipif("ACLGRAD_HEADERS" not in os.environ, reason="ACLGRAD_HEADERS is not set")
+def test_our_operators_against_the_real_headers() -> None:
+    """ACLGRAD_HEADERS: folders as for --headers, separated by colons."""
+    folders = os.environ["ACLGRAD_HEADERS"].split(":")
+    done = run("--headers", *folders, "--json")
+    result = json.loads(done.stdout)
+    wrong = [item for item in result["results"] if not item["ok"]]
+    assert wrong == []
+    assert {item["op"] for item in result["results"]} >= {spec.op for spec in all_specs()}
+    assert done.returncode == 0
