@@ -147,6 +147,19 @@ void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, cons
                            "lie apart.");
 }
 
+BinaryWalks WalkBinary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src0,
+                       const Ub& src1, const VecCtl& ctl, bool neverShared) {
+  const BinaryWalks walks = {MakeWalk(dst, "dst", ctl, 0, true),
+                             MakeWalk(src0, "src0", ctl, 1, false),
+                             MakeWalk(src1, "src1", ctl, 2, false)};
+  CheckWalk(core, walks.dst, lanes);
+  CheckWalk(core, walks.src0, lanes);
+  CheckWalk(core, walks.src1, lanes);
+  CheckOverlap(core, lanes, walks.dst, walks.src0, neverShared);
+  CheckOverlap(core, lanes, walks.dst, walks.src1, neverShared);
+  return walks;
+}
+
 Access AccessOf(const Core& core, const OperandWalk& walk, const LaneSet& lanes) {
   Access access;
   access.use = walk.write ? Use::kWrite : Use::kRead;

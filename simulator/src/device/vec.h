@@ -88,6 +88,35 @@ void IssueVector(Core& core, const LaneSet& lanes, std::initializer_list<const O
       std::forward<Body>(body));
 }
 
+// What an instruction of two sources walks through: checked for bounds, alignment and overlap.
+struct BinaryWalks {
+  OperandWalk dst;
+  OperandWalk src0;
+  OperandWalk src1;
+};
+BinaryWalks WalkBinary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src0,
+                       const Ub& src1, const VecCtl& ctl, bool neverShared = false);
+
+// One element of float or half, computed with in float.
+inline float LoadLane(DType dtype, const uint8_t* addr) {
+  if (dtype == DType::kFloat) {
+    float value;
+    std::memcpy(&value, addr, sizeof(value));
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, addr, sizeof(bits));
+  return HalfToFloat(bits);
+}
+inline void StoreLane(DType dtype, uint8_t* addr, float value) {
+  if (dtype == DType::kFloat) {
+    std::memcpy(addr, &value, sizeof(value));
+    return;
+  }
+  const uint16_t bits = FloatToHalf(value);
+  std::memcpy(addr, &bits, sizeof(bits));
+}
+
 // Contiguous lanes of one repeat: the operand itself where its blocks follow each other, else gathered into temp.
 const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp);
 // Writes lanes back where they belong, leaving lanes that do not work alone.

@@ -129,14 +129,7 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
-  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
-  CheckWalk(core, b, lanes);
-  CheckOverlap(core, lanes, d, a, mixed);
-  CheckOverlap(core, lanes, d, b, mixed);
+  const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl, mixed);
   const bool readsDst = op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
   const OperandWalk old = Read(d);
   IssueVector(core, lanes, {&d, &a, &b, readsDst ? &old : nullptr},
@@ -287,14 +280,7 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
-  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
-  CheckWalk(core, b, lanes);
-  CheckOverlap(core, lanes, d, a, false);
-  CheckOverlap(core, lanes, d, b, false);
+  const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl);
   const float scale = HalfToFloat(core.registers.deqScale);
   const auto width = static_cast<size_t>(a.width);
   IssueVector(core, lanes, {&d, &a, &b}, [=] {

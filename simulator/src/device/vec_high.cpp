@@ -10,41 +10,8 @@ namespace aclsim {
 
 namespace {
 
-float LoadLane(DType dtype, const uint8_t* addr) {
-  if (dtype == DType::kFloat) {
-    float value;
-    std::memcpy(&value, addr, sizeof(value));
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, addr, sizeof(bits));
-  return HalfToFloat(bits);
-}
-
-void StoreLane(DType dtype, uint8_t* addr, float value) {
-  if (dtype == DType::kFloat) {
-    std::memcpy(addr, &value, sizeof(value));
-    return;
-  }
-  const uint16_t bits = FloatToHalf(value);
-  std::memcpy(addr, &bits, sizeof(bits));
-}
-
-void CheckOperand(Core& core, const Ub& operand, int64_t bytes, const char* role) {
-  core.CheckUb(operand, 0, bytes, role);
-  core.CheckUbAlign(operand, kBlock, role);
-}
-
-// The scratch's content is undefined afterwards.
-void SpoilWork(const Ub& work, uint32_t bytes) {
-  if (bytes != 0 && CheckedMode()) {
-    std::memset(work.addr, kPoisonByte, bytes);
-  }
-}
-
-bool Overlaps(const Ub& a, int64_t aBytes, const Ub& b, int64_t bBytes) {
-  return a.addr < b.addr + bBytes && b.addr < a.addr + aBytes;
-}
+// These functions' scratch may be absent; its least size is not modelled.
+HighWork WorkOf(const Ub& work, uint32_t bytes) { return {work, bytes, bytes != 0}; }
 
 }  // namespace
 
@@ -79,18 +46,16 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
   }
   const int64_t bytes = rows * columns * width;
   const int64_t maskBytes = rows * maskColumns * maskWidth;
-  CheckOperand(core, dst, bytes, "dst");
-  CheckOperand(core, src, bytes, "src");
-  CheckOperand(core, mask, maskBytes, "mask");
-  if (ctl.workBytes != 0) {
-    CheckOperand(core, work, ctl.workBytes, "sharedTmpBuffer");
+  const HighWork scratch = WorkOf(work, ctl.workBytes);
+  const HighOperand result = {&dst, bytes, "dst"};
+  const HighOperand source = {&src, bytes, "src"};
+  const HighOperand flags = {&mask, maskBytes, "mask"};
+  for (const HighOperand& operand : {result, source, flags}) {
+    CheckHighOperand(core, operand);
   }
-  if (ctl.workBytes != 0 &&
-      (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, dst, bytes) ||
-       Overlaps(work, ctl.workBytes, mask, maskBytes))) {
-    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand",
-               "Hardware overwrites the operand. Use another buffer.");
-  }
+  CheckHighOverlap(core, result, source, true);
+  CheckHighOverlap(core, result, flags, false);
+  CheckHighWork(core, scratch, 0, {result, source, flags});
   std::array<uint8_t, 4> constant{};
   StoreLane(dst.dtype, constant.data(), static_cast<float>(scalar.f));
   const uint64_t to = core.UbOffset(dst.addr);
@@ -100,7 +65,7 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
       [&](Record& record) {
         record.dtype = dst.dtype;
         if (ctl.workBytes != 0) {
-          record.Add(UbAccess(core, Use::kSpoil, work, ctl.workBytes));
+          record.Add(WorkAccess(core, scratch));
         }
         record.Add(UbAccess(core, Use::kWrite, dst, bytes));
         record.Add(UbAccess(core, Use::kRead, src, bytes));
@@ -120,7 +85,7 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
           }
         }
         if (ub == base) {
-          SpoilWork(work, ctl.workBytes);
+          SpoilHighWork(scratch);
         }
       });
 }
@@ -146,22 +111,20 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
   }
   const int64_t bytes = rows * columns * width;
   const int64_t dstBytes = ctl.front ? rows * kBlock : bytes;
-  CheckOperand(core, dst, dstBytes, "dst");
-  CheckOperand(core, grad, bytes, "grad");
-  CheckOperand(core, src, bytes, "src");
-  if (ctl.workBytes != 0) {
-    CheckOperand(core, work, ctl.workBytes, "sharedTmpBuffer");
+  const HighWork scratch = WorkOf(work, ctl.workBytes);
+  const HighOperand result = {&dst, dstBytes, "dst"};
+  const HighOperand source = {&src, bytes, "src"};
+  const HighOperand gradient = {&grad, bytes, "grad"};
+  for (const HighOperand& operand : {result, source, gradient}) {
+    CheckHighOperand(core, operand);
   }
-  if (ctl.workBytes != 0 &&
-      (Overlaps(work, ctl.workBytes, src, bytes) || Overlaps(work, ctl.workBytes, grad, bytes) ||
-       Overlaps(work, ctl.workBytes, dst, dstBytes))) {
-    ThrowFault("overlap", "sharedTmpBuffer overlaps an operand",
-               "Hardware overwrites the operand. Use another buffer.");
-  }
+  CheckHighOverlap(core, result, source, true);
+  CheckHighOverlap(core, result, gradient, true);
+  CheckHighWork(core, scratch, 0, {result, source, gradient});
   // What pads a row takes no part in its sum; its own lanes are nobody's result.
   const int64_t summed = int64_t{ctl.sumColumns} * width;
   IssueHighLevel(core, Flow::kRepeats, dst.dtype,
-                 {UbAccess(core, Use::kSpoil, work, ctl.workBytes),
+                 {WorkAccess(core, scratch),
                   HighRows(core, Use::kWrite, dst, rows, dstBytes / rows, dstBytes / rows),
                   HighRows(core, Use::kRead, grad, rows, summed, columns * width),
                   HighRows(core, Use::kRead, src, rows, summed, columns * width)},
@@ -193,7 +156,7 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
                        StoreLane(dst.dtype, dst.addr + (r * columns + i) * width, value);
                      }
                    }
-                   SpoilWork(work, ctl.workBytes);
+                   SpoilHighWork(scratch);
                  });
 }
 
