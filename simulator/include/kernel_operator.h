@@ -7,6 +7,7 @@
 #include "ascendc/data_copy.h"
 #include "ascendc/high_math.h"
 #include "ascendc/high_norm.h"
+#include "ascendc/high_quant.h"
 #include "ascendc/high_softmax.h"
 #include "ascendc/high_tensor.h"
 #include "ascendc/intrinsics.h"

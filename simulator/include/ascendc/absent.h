@@ -21,13 +21,17 @@ constexpr bool kAbsent = false;
 ACLSIM_ABSENT(CastDeq)
 ACLSIM_ABSENT(CastDequant)
 ACLSIM_ABSENT(BilinearInterpolation)
-ACLSIM_ABSENT(GetReduceMaxMinCount)
-ACLSIM_ABSENT(GetReduceRepeatMaxMinSpr)
 // Region proposals of older cores.
 ACLSIM_ABSENT(ProposalConcat)
 ACLSIM_ABSENT(ProposalExtract)
 ACLSIM_ABSENT(RpSort16)
 ACLSIM_ABSENT(MrgSort4)
+// High-level functions.
+ACLSIM_ABSENT(SoftmaxFlashV3)
+ACLSIM_ABSENT(LayerNormGrad)
+ACLSIM_ABSENT(LayerNormGradBeta)
+ACLSIM_ABSENT(DeepNorm)
+ACLSIM_ABSENT(AscendAntiQuant)
 // Modes and registers.
 ACLSIM_ABSENT(SetSaturationFlag)
 ACLSIM_ABSENT(GetSaturationFlag)

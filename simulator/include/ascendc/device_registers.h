@@ -22,6 +22,8 @@ ACLSIM_DEVICE_API void StoreCmpMask(const Ub& dst);
 // --- results and settings -------------------------------------------------------------------------------------------------
 // Bits of the sum that the last ReduceSum left.
 ACLSIM_DEVICE_API uint32_t ReducedSum();
+// Bits of the value and of the index that the last ReduceMax or ReduceMin found.
+ACLSIM_DEVICE_API void ReducedExtreme(uint32_t bits[2]);
 ACLSIM_DEVICE_API void SetDequantScale(half scale);
 ACLSIM_DEVICE_API void SetCopyPadValue(uint64_t bits);
 

@@ -50,6 +50,9 @@ void PipeBarrier() {
   ACLSIM_KEEP_FRAME();
 }
 
+// Keeps the compiler from moving memory accesses; no pipe waits for another.
+inline void Barrier() { __asm__ volatile("" ::: "memory"); }
+
 template <MemDsbT domain>
 void DataSyncBarrier() {
   aclsim::Barrier(PIPE_ALL);

@@ -22,7 +22,7 @@
 #endif
 #ifndef GET_TILING_DATA_PTR_WITH_STRUCT
 #define GET_TILING_DATA_PTR_WITH_STRUCT(structName, name, tilingArg) \
-  const structName* name = reinterpret_cast<const structName*>(tilingArg)
+  structName* name = reinterpret_cast<structName*>(tilingArg)
 #endif
 #ifndef GET_TILING_DATA_MEMBER
 #define GET_TILING_DATA_MEMBER(structName, member, name, tilingArg)                              \

@@ -6,6 +6,8 @@
 
 namespace AscendC {
 
+using TBufHandle = uint8_t*;
+
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
 class TQueBind {
  public:
@@ -42,6 +44,8 @@ class TQueBind {
   void DeQue(LocalTensor<T>& tensor) {
     tensor = DeQue<T>();
   }
+  // The buffer alone, of a kernel that goes on with the tensor it has.
+  TBufHandle DeQue() { return aclsim::QueDeQue(que_).addr; }
   template <TPosition srcUserPos, TPosition dstUserPos, typename T>
   LocalTensor<T> DeQue() {
     return LocalTensor<T>(aclsim::QueDeQueOn(que_, static_cast<uint8_t>(srcUserPos),

@@ -54,6 +54,28 @@ T GetReduceRepeatSumSpr() {
   return GetAccVal<T>();
 }
 
+// What the last ReduceMax or ReduceMin found; the index as bits of the type.
+template <typename T>
+void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex) {
+  uint32_t bits[2];
+  aclsim::ReducedExtreme(bits);
+  __builtin_memcpy(&maxMinValue, &bits[0], sizeof(T));
+  __builtin_memcpy(&maxMinIndex, &bits[1], sizeof(T));
+}
+template <typename T>
+void GetReduceRepeatMaxMinSpr(T& maxMinValue) {
+  T index;
+  GetReduceRepeatMaxMinSpr(maxMinValue, index);
+}
+template <typename T>
+void GetReduceMaxMinCount(T& maxMinValue, T& maxMinIndex) {
+  GetReduceRepeatMaxMinSpr(maxMinValue, maxMinIndex);
+}
+template <typename T>
+void GetReduceMaxMinCount(T& maxMinValue) {
+  GetReduceRepeatMaxMinSpr(maxMinValue);
+}
+
 // The factor of casts from int32_t to half.
 inline void SetDeqScale(half scale) {
   aclsim::SetDequantScale(scale);

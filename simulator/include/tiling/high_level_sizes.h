@@ -92,6 +92,11 @@ void GetSumMaxMinTmpSize(uint32_t n, uint32_t typeSize, bool isReuseSource, uint
                          uint32_t& minSize);
 void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize,
                           bool isReuseSource, uint32_t& maxSize, uint32_t& minSize);
+void GetAscendQuantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
+                                 uint32_t& minValue);
+void GetAscendQuantTmpBufferFactorSize(uint32_t& maxLiveNodeCount, uint32_t& extraBuf);
+void GetAscendDequantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
+                                   uint32_t& minValue);
 void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis,
                             bool isReuseSource, uint32_t& maxValue, uint32_t& minValue);
 

@@ -217,6 +217,12 @@ constexpr int64_t WelfordUpdateScratch(int64_t width, bool reuseSource) {
 }
 inline constexpr int64_t kWelfordFinalizeScratch = 4 * int64_t{kScratchRepeat};
 
+inline constexpr int64_t kQuantScratch = 2 * int64_t{kScratchRepeat};
+// Floats of the rows and of their scales, and a repeat.
+constexpr int64_t DequantScratch(int64_t rows, int64_t columns) {
+  return (int64_t{kScratchRepeat} / 4 + rows * columns + columns + 8) * 4;
+}
+
 // Along rows, the matrix is transposed there and back, rowsAtATime rows at a time; half is added in float.
 constexpr int64_t CumSumScratch(int64_t width, int64_t rows, int64_t columns, bool alongRow,
                                 int64_t rowsAtATime = 16) {

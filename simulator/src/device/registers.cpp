@@ -79,14 +79,7 @@ void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecC
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
-  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
-  CheckWalk(core, b, lanes);
-  CheckOverlap(core, lanes, d, a, false);
-  CheckOverlap(core, lanes, d, b, false);
+  const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl);
   const auto select = d.width == 2 ? Lanes().select2 : Lanes().select4;
   core.IssueMove(
       Pipe::kVector,
@@ -165,6 +158,13 @@ uint32_t ReducedSum() {
   core.instruction = "GetAccVal";
   core.ScalarWaits(Pipe::kVector);
   return core.registers.sum;
+}
+
+void ReducedExtreme(uint32_t bits[2]) {
+  Core& core = Core::Current();
+  core.instruction = "GetReduceRepeatMaxMinSpr";
+  core.ScalarWaits(Pipe::kVector);
+  std::copy_n(core.registers.extreme, 2, bits);
 }
 
 void SetDequantScale(half scale) { Core::Current().registers.deqScale = scale.bits; }

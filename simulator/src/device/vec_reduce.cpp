@@ -14,26 +14,6 @@ constexpr const char* kReduceNames[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
 constexpr int64_t kSumChunk = 256;           // repeats whose sums are kept on the stack
 constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 
-float LoadLane(DType dtype, const uint8_t* addr) {
-  if (dtype == DType::kFloat) {
-    float value;
-    std::memcpy(&value, addr, sizeof(value));
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, addr, sizeof(bits));
-  return HalfToFloat(bits);
-}
-
-void StoreLane(DType dtype, uint8_t* addr, float value) {
-  if (dtype == DType::kFloat) {
-    std::memcpy(addr, &value, sizeof(value));
-    return;
-  }
-  const uint16_t bits = FloatToHalf(value);
-  std::memcpy(addr, &bits, sizeof(bits));
-}
-
 float RoundLane(DType dtype, float value) {
   return dtype == DType::kFloat ? value : HalfToFloat(FloatToHalf(value));
 }
@@ -430,7 +410,7 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
   const int64_t workBytes = ExtremeWork(firstRound, lanes.lanes, kBlock / width, calIndex) * width;
   UseWork(core, work, workBytes);
   const Access scratch = UbAccess(core, Use::kSpoil, work, workBytes);
-  const auto body = [=] {
+  const auto body = [=, &core] {
     Extreme best;
     float values[kMaxLanes];
     for (int64_t r = 0; r < lanes.repeat; ++r) {
@@ -445,8 +425,11 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
     // The scratch may be the source itself, and the destination may lie in the scratch.
     SpoilWork(work, workBytes);
     StoreLane(dst.dtype, dst.addr, best.value);
+    const auto index = static_cast<uint32_t>(best.index);
+    core.registers.extreme[0] = 0;
+    std::memcpy(&core.registers.extreme[0], dst.addr, static_cast<size_t>(width));
+    core.registers.extreme[1] = index;
     if (calIndex) {
-      const auto index = static_cast<uint32_t>(best.index);
       std::memcpy(dst.addr + width, &index, static_cast<size_t>(width));
     }
   };

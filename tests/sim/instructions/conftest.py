@@ -30,3 +30,10 @@ def bench(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFact
             name: ctypes.CDLL(str(path)) for name, path in zip(_SOURCES, paths, strict=True)
         }
     return Bench(runtime, libraries)
+
+
+@pytest.fixture(scope="session")
+def norms(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """The kernels of high_norm.cpp."""
+    path = compile_kernel(toolkit, tmp_path_factory.mktemp("norms"), "high_norm")
+    return Bench(runtime, {"high_norm": ctypes.CDLL(str(path))})

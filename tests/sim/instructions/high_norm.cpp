@@ -220,3 +220,105 @@ extern "C" __global__ __aicore__ void flash(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR 
   }
   areas.Finish();
 }
+
+// op: 0 AscendQuant by tensor, 1 by channel with a scalar offset, 2 with offsets, 3 to 5 the same of whole tensors,
+// 6 AscendDequant, 7 by a scalar, 8 of rows that stay rows. dtype: of the source, or of the result. Scales and offsets are the
+// third area's first parts. scalar: the scale; mode: the offset.
+extern "C" __global__ __aicore__ void quant(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                            GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  Case s(c, &areas);
+  const float scale = ScalarOf<float>(c);
+  const auto offset = static_cast<float>(c.mode);
+  const auto count = static_cast<uint32_t>(c.count);
+  const auto narrow = [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<int8_t> dst = areas.Area<int8_t>(0);
+    LocalTensor<T> x = areas.Area<T>(1);
+    LocalTensor<T> scales = s.In<T>(0);
+    LocalTensor<T> offsets = s.In<T>(1);
+    if (c.op > 2) {
+      x.SetSize(count);
+      scales.SetSize(s.columns);
+      offsets.SetSize(s.columns);
+    }
+    switch (c.op) {
+      case 0:
+        s.worked ? AscendQuant(dst, x, s.work, scale, offset, count)
+                 : AscendQuant(dst, x, scale, offset, count);
+        break;
+      case 1:
+        s.worked ? AscendQuant(dst, x, s.work, scales, T(offset), s.columns, count)
+                 : AscendQuant(dst, x, scales, T(offset), s.columns, count);
+        break;
+      case 2:
+        s.worked ? AscendQuant(dst, x, s.work, scales, offsets, s.columns, s.step, count)
+                 : AscendQuant(dst, x, scales, offsets, s.columns, s.step, count);
+        break;
+      case 3:
+        s.worked ? AscendQuant(dst, x, s.work, scale, offset) : AscendQuant(dst, x, scale, offset);
+        break;
+      case 4:
+        s.worked ? AscendQuant(dst, x, s.work, scales, T(offset))
+                 : AscendQuant(dst, x, scales, T(offset));
+        break;
+      default:
+        s.worked ? AscendQuant(dst, x, s.work, scales, offsets)
+                 : AscendQuant(dst, x, scales, offsets);
+    }
+  };
+  const DequantParams params = {s.rows, s.step, s.columns};
+  const auto widen = [&](auto element, auto factor) {
+    using T = decltype(element);
+    using S = decltype(factor);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    const LocalTensor<int32_t> x = areas.Area<int32_t>(1);
+    const LocalTensor<S> scales = s.In<S>(0);
+    if (c.op == 6) {
+      s.worked ? AscendDequant(dst, x, scales, s.work, params)
+               : AscendDequant(dst, x, scales, params);
+      return;
+    }
+    if (c.op == 8) {
+      AscendDequant<T, S, DeQuantMode::DEQUANT_WITH_MULTI_ROW>(dst, x, scales, s.work, params);
+      return;
+    }
+    if constexpr (!std::is_same_v<S, uint64_t>) {
+      s.worked ? AscendDequant<T, S>(dst, x, S(scale), s.work, params)
+               : AscendDequant<T, S>(dst, x, S(scale), params);
+    }
+  };
+  if (c.op < 6) {
+    c.dtype == 0 ? narrow(float()) : narrow(half());
+  } else if (c.dtype == 1) {
+    widen(half(), uint64_t());
+  } else if (c.dtype == 2) {
+    c.srcDtype == 2 ? widen(bfloat16_t(), bfloat16_t()) : widen(bfloat16_t(), float());
+  } else {
+    c.srcDtype == 2 ? widen(float(), bfloat16_t()) : widen(float(), float());
+  }
+  areas.Finish();
+}
+
+// What the last ReduceMax found, from the register.
+extern "C" __global__ __aicore__ void extreme(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                              GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  const auto run = [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    ReduceMax(dst, areas.Area<T>(1), areas.Area<T>(2), c.count, true);
+    T value;
+    T index;
+    T again;
+    GetReduceMaxMinCount(value, index);
+    GetReduceRepeatMaxMinSpr(again);
+    dst.SetValue(8, value);
+    dst.SetValue(9, index);
+    dst.SetValue(10, again);
+  };
+  c.dtype == 0 ? run(float()) : run(half());
+  areas.Finish();
+}

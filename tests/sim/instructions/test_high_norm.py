@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +18,7 @@ from instructions.bench import (
     Bench,
     Call,
     KernelError,
-    Runtime,
     area,
-    compile_kernel,
 )
 
 pytestmark = pytest.mark.sim_only
@@ -31,13 +27,6 @@ EPSILON = 0.0009765625
 # Of the result area, in bytes: values, means (maxima), variances (sums), reciprocals (factors).
 OUT = (0, 16384, 20480, 24576)
 LAYER, ROWS, PLAIN, RMS, GROUP, BATCH, NORMALIZE, BARE = range(8)
-
-
-@pytest.fixture(scope="module")
-def high(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """The kernels of high_norm.cpp."""
-    path = compile_kernel(toolkit, tmp_path_factory.mktemp("norm"), "high_norm")
-    return Bench(runtime, {"high_norm": ctypes.CDLL(str(path))})
 
 
 def pieces(*arrays: Array) -> Array:
@@ -73,15 +62,15 @@ def normal(seed: int, dtype: int, *shape: int) -> Array:
     return values
 
 
-def run(high: Bench, call: Call, x: Array, *others: Array) -> Array:
+def run(norms: Bench, call: Call, x: Array, *others: Array) -> Array:
     """Dst starts as zeros, so that what is not written shows."""
     call = replace(call, scalar=EPSILON) if call.scalar == 0 else call
-    return high.run("high_norm:norm", call, np.zeros(AREA, np.uint8), area(x), pieces(*others))
+    return norms.run("high_norm:norm", call, np.zeros(AREA, np.uint8), area(x), pieces(*others))
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
 @pytest.mark.parametrize("worked", [0, 1])
-def test_rows(high: Bench, dtype: int, worked: int) -> None:
+def test_rows(norms: Bench, dtype: int, worked: int) -> None:
     """LayerNorm, RmsNorm and Normalize of whole and of padded rows."""
     for op in (LAYER, ROWS, PLAIN, RMS, NORMALIZE, BARE):
         if op in (PLAIN, BARE) and not worked:
@@ -92,7 +81,7 @@ def test_rows(high: Bench, dtype: int, worked: int) -> None:
             gamma, beta = normal(7, wide, step), normal(8, wide, step)
             known = normal(9, FLOAT, 2, rows) ** 2
             call = Call(op=op, dtype=dtype, extra=(worked, 0, rows, n, step))
-            got = run(high, call, x, gamma, beta, known[0], known[1])
+            got = run(norms, call, x, gamma, beta, known[0], known[1])
             v = x[:, :n].astype(np.float64)
             mean, variance = v.mean(1), v.var(1)
             if op == RMS:
@@ -118,12 +107,12 @@ def test_rows(high: Bench, dtype: int, worked: int) -> None:
 
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
 @pytest.mark.parametrize("worked", [0, 1])
-def test_groups_and_batches(high: Bench, dtype: int, worked: int) -> None:
+def test_groups_and_batches(norms: Bench, dtype: int, worked: int) -> None:
     """GroupNorm over channels of a group, BatchNorm over the first axis."""
     x = normal(1, dtype, 3, 2, 2, 32)  # batches, groups, channels of a group, pixels
     gamma, beta = normal(2, dtype, 4), normal(3, dtype, 4)
     call = Call(op=GROUP, dtype=dtype, extra=(worked, 0, 6, 64, 64))
-    got = run(high, call, x, gamma, beta)
+    got = run(norms, call, x, gamma, beta)
     v = x.astype(np.float64)
     mean, variance = v.mean((2, 3)), v.var((2, 3))
     want = (v - mean[..., None, None]) / np.sqrt(variance + EPSILON)[..., None, None]
@@ -135,7 +124,7 @@ def test_groups_and_batches(high: Bench, dtype: int, worked: int) -> None:
     x = normal(4, dtype, 16, 48)
     gamma, beta = normal(5, dtype, 16), normal(6, dtype, 16)
     call = Call(op=BATCH, dtype=dtype, extra=(worked, 0, 16, 48, 48))
-    got = run(high, call, x, gamma, beta)
+    got = run(norms, call, x, gamma, beta)
     v = x.astype(np.float64)
     mean, variance = v.mean(0), v.var(0)
     want = (v - mean) / np.sqrt(variance + EPSILON)
@@ -145,14 +134,14 @@ def test_groups_and_batches(high: Bench, dtype: int, worked: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
-def test_welford_update(high: Bench, dtype: int) -> None:
+def test_welford_update(norms: Bench, dtype: int) -> None:
     """Lane by lane; lanes behind those that count stay, or take the operands' values."""
     mean, variance = normal(1, FLOAT, 64), normal(2, FLOAT, 64) ** 2
     x = normal(3, dtype, 64)
     parts = pieces(mean, mean, mean, variance)
     for worked, op in ((0, 0), (1, 0), (1, 1)):
         call = Call(op=op, dtype=dtype, scalar=0.25, extra=(worked, 0, 1, 50, 64))
-        got = high.run("high_norm:welford", call, np.zeros(AREA, np.uint8), area(x), parts)
+        got = norms.run("high_norm:welford", call, np.zeros(AREA, np.uint8), area(x), parts)
         m, s, v = mean.astype(np.float64), variance.astype(np.float64), x.astype(np.float64)
         new = m + (v - m) * 0.25
         wants = np.stack([new, s + (v - m) * (v - new)])
@@ -161,7 +150,7 @@ def test_welford_update(high: Bench, dtype: int) -> None:
         close(part(got, 2, FLOAT, 64), wants[1])
 
 
-def test_welford_finalize(high: Bench) -> None:
+def test_welford_finalize(norms: Bench) -> None:
     """Lanes of the same or of different weight; the documented example among them."""
     for op, head, weights in (
         (2, 32, (4, 0)),
@@ -177,7 +166,9 @@ def test_welford_finalize(high: Bench) -> None:
         for worked in (0, 1):
             call = Call(op=op, mask=weights, scalar=1 / n.sum(), extra=(worked, 0, head, 0, 32))
             parts = pieces(mean, mean, mean, variance)
-            got = high.run("high_norm:welford", call, np.zeros(AREA, np.uint8), area(counts), parts)
+            got = norms.run(
+                "high_norm:welford", call, np.zeros(AREA, np.uint8), area(counts), parts
+            )
             reciprocal = np.float64(np.float32(1 / n.sum()))
             want = (mean * n).sum() * reciprocal
             close(part(got, 1, FLOAT, 1), want)
@@ -186,7 +177,7 @@ def test_welford_finalize(high: Bench) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "wide"), [(FLOAT, 0), (HALF, 0), (HALF, 1)])
-def test_softmax_flash(high: Bench, dtype: int, wide: int) -> None:
+def test_softmax_flash(norms: Bench, dtype: int, wide: int) -> None:
     """One piece, and a piece after others: the documented formulas."""
     rows, n, step = 7, 61, 64
     kind = FLOAT if wide else dtype
@@ -198,7 +189,7 @@ def test_softmax_flash(high: Bench, dtype: int, wide: int) -> None:
         for worked in (0, 1) if op < 3 else (1,):
             call = Call(op=op, dtype=dtype, mode=wide, extra=(worked, 0, rows, n, step))
             parts = pieces(x, x, spread[0], spread[1])
-            got = high.run("high_norm:flash", call, np.zeros(AREA, np.uint8), area(x), parts)
+            got = norms.run("high_norm:flash", call, np.zeros(AREA, np.uint8), area(x), parts)
             update, divide = op in (1, 3, 4), op < 2
             v = x[:, :n].astype(np.float64)
             last, total = before[0].astype(np.float64), before[1].astype(np.float64)
@@ -258,9 +249,9 @@ MISUSES: dict[str, tuple[str, Call, str]] = {
 
 @pytest.mark.plants_faults
 @pytest.mark.parametrize("name", list(MISUSES))
-def test_misuse(high: Bench, name: str) -> None:
+def test_misuse(norms: Bench, name: str) -> None:
     """Shapes and scratch that hardware would take without a word."""
     kernel, call, kind = MISUSES[name]
     zeros: Any = np.zeros(AREA, np.uint8)
     with pytest.raises(KernelError, match=kind):
-        high.run(f"high_norm:{kernel}", call, zeros, zeros, zeros)
+        norms.run(f"high_norm:{kernel}", call, zeros, zeros, zeros)

@@ -205,6 +205,25 @@ void GetMeanMaxMinTmpSize(uint32_t n, uint32_t srcTypeSize, uint32_t accTypeSize
   maxSize = minSize = static_cast<uint32_t>(aclsim::ReduceScratch(
       HighReduction::kRowMean, srcTypeSize, 1, n, false, accTypeSize > srcTypeSize, false));
 }
+void GetAscendQuantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t, uint32_t& maxValue,
+                                 uint32_t& minValue) {
+  minValue = static_cast<uint32_t>(aclsim::kQuantScratch);
+  maxValue = std::max(static_cast<uint32_t>(aclsim::ScratchRoundUp(2 * srcShape.GetShapeSize(),
+                                                                   aclsim::kScratchBlock)),
+                      minValue);
+}
+void GetAscendQuantTmpBufferFactorSize(uint32_t& maxLiveNodeCount, uint32_t& extraBuf) {
+  maxLiveNodeCount = 2;
+  extraBuf = 0;
+}
+void GetAscendDequantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t, uint32_t& maxValue,
+                                   uint32_t& minValue) {
+  const bool matrix = srcShape.GetDimNum() == 2;
+  const int64_t rows = matrix ? srcShape.GetDim(0) : 1;
+  const int64_t columns = srcShape.GetDim(matrix ? 1 : 0);
+  minValue = static_cast<uint32_t>(aclsim::DequantScratch(1, columns));
+  maxValue = static_cast<uint32_t>(aclsim::DequantScratch(rows, columns));
+}
 void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis, bool,
                             uint32_t& maxValue, uint32_t& minValue) {
   if (srcShape.GetDimNum() != 2) {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the templates of quantisation pack. Bodies are in src/device/high_quant.cpp.
+#pragma once
+
+#include "ascendc/high_abi.h"
+
+namespace aclsim {
+
+// To int8_t: src * scale + offset, by tensor or by channel.
+struct HighQuantCall {
+  Ub dst;
+  Ub src;
+  Ub scale;
+  Ub offset;
+  HighWork work;
+  uint32_t count = 0;
+  uint32_t channels = 0;  // elements of scale; 0: it is a scalar
+  uint32_t offsets = 0;   // elements of offset; 0: it is a scalar
+  float scaleValue = 0;
+  float offsetValue = 0;
+};
+ACLSIM_DEVICE_API void HighQuantize(const HighQuantCall& call);
+
+// Rows of int32_t times a scale per column. Rows of the result are padded to whole blocks.
+struct HighDequantCall {
+  Ub dst;
+  Ub src;
+  Ub scale;
+  HighWork work;
+  bool scalar = false;
+  float scaleValue = 0;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  uint32_t counted = 0;
+};
+ACLSIM_DEVICE_API void HighDequantize(const HighDequantCall& call);
+
+}  // namespace aclsim

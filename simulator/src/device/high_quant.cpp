@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// High-level functions of quantisation: the documented steps with their roundings.
+#include "ascendc/high_quant_abi.h"
+
+#include "device/high.h"
+#include "device/high_sizes.h"
+
+namespace aclsim {
+
+namespace {
+
+float ToHalf(float value) { return HalfToFloat(FloatToHalf(value)); }
+
+// The first step turns every operand into half; a half is itself.
+float HalfAt(const Ub& ub, int64_t i) {
+  return ToHalf(static_cast<float>(LoadFloat(ub.dtype, ub.addr, i)));
+}
+
+int8_t Saturated(float value) {
+  constexpr float kMost = 127;
+  constexpr float kLeast = -128;
+  if (value != value) {
+    return 0;
+  }
+  return static_cast<int8_t>(std::clamp(std::nearbyint(value), kLeast, kMost));
+}
+
+// Of a scale's element: float, bf16, or float in the lower half of 64 bits.
+float ScaleAt(const Ub& ub, int64_t i) {
+  if (ub.dtype == DType::kBf16) {
+    uint16_t bits;
+    std::memcpy(&bits, ub.addr + i * 2, sizeof(bits));
+    return Bf16ToFloat(bits);
+  }
+  float value;
+  std::memcpy(&value, ub.addr + i * static_cast<int64_t>(WidthOf(ub.dtype)), sizeof(value));
+  return value;
+}
+
+bool IsDequantType(DType dst, DType scale, bool scalar) {
+  if (dst == DType::kHalf) {
+    return !scalar && scale == DType::kUint64;
+  }
+  return (dst == DType::kFloat || dst == DType::kBf16) &&
+         (scalar || scale == DType::kFloat || scale == DType::kBf16);
+}
+
+void StoreRounded(DType dtype, uint8_t* lanes, int64_t i, float value) {
+  if (dtype == DType::kBf16) {
+    const uint16_t bits = FloatToBf16(value);
+    std::memcpy(lanes + i * 2, &bits, sizeof(bits));
+    return;
+  }
+  StoreFloat(dtype, lanes, i, value);
+}
+
+}  // namespace
+
+void HighQuantize(const HighQuantCall& call) {
+  Core& core = Core::Current();
+  core.instruction = "AscendQuant";
+  const DType dtype = call.src.dtype;
+  if (dtype != DType::kFloat && dtype != DType::kHalf) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+  const int64_t count = call.count;
+  const int64_t channels = call.channels != 0 ? call.channels : count;
+  if (channels != 0 && (count % channels != 0 || (call.offsets != 0 && call.offsets != channels))) {
+    ThrowFault("shape",
+               Format("%u elements with %u scales and %u offsets", call.count, call.channels,
+                      call.offsets),
+               "Hardware would use other channels. There are as many offsets as scales, and whole "
+               "rows of them.");
+  }
+  ResetMaskRegister(core);
+  if (count == 0) {
+    return;
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dtype));
+  const HighOperand dst = {&call.dst, count, "dst"};
+  const HighOperand src = {&call.src, count * width, "src"};
+  const HighOperand scale = {&call.scale, call.channels * width, "scaleTensor"};
+  const HighOperand offset = {&call.offset, call.offsets * width, "offsetTensor"};
+  for (const HighOperand& operand : {dst, src, scale, offset}) {
+    if (operand.bytes != 0) {
+      CheckHighOperand(core, operand);
+    }
+  }
+  CheckHighOverlap(core, dst, src, false);
+  CheckHighWork(core, call.work, kQuantScratch, {dst, src, scale, offset});
+  const int64_t rows = count / channels;
+  const auto read = [&](const HighOperand& operand, int64_t step) {
+    return operand.bytes == 0
+               ? Access{}
+               : HighRows(core, Use::kRead, *operand.ub, rows, channels * width, step);
+  };
+  IssueHighLevel(
+      core, call.channels == 0 ? Flow::kLanes : Flow::kRepeats, dtype,
+      {WorkAccess(core, call.work), HighRows(core, Use::kWrite, call.dst, rows, channels, channels),
+       read(src, channels * width), read(scale, 0), read(offset, 0)},
+      [=] {
+        for (int64_t i = 0; i < count; ++i) {
+          const float s =
+              ToHalf(call.channels == 0 ? call.scaleValue : HalfAt(call.scale, i % channels));
+          const float o =
+              ToHalf(call.offsets == 0 ? call.offsetValue : HalfAt(call.offset, i % channels));
+          const float value = ToHalf(ToHalf(HalfAt(call.src, i) * s) + o);
+          const int8_t rounded = Saturated(value);
+          std::memcpy(call.dst.addr + i, &rounded, sizeof(rounded));
+        }
+        SpoilHighWork(call.work);
+      });
+}
+
+void HighDequantize(const HighDequantCall& call) {
+  Core& core = Core::Current();
+  core.instruction = "AscendDequant";
+  const DType dtype = call.dst.dtype;
+  if (!IsDequantType(dtype, call.scale.dtype, call.scalar)) {
+    UnsupportedDType(core, core.instruction, call.scalar ? dtype : call.scale.dtype);
+  }
+  constexpr int64_t kWidth = sizeof(int32_t);
+  const auto width = static_cast<int64_t>(WidthOf(dtype));
+  const int64_t rows = call.rows;
+  const int64_t counted = call.counted;
+  const int64_t rowBytes = call.columns * kWidth;
+  if (rowBytes % kBlock != 0 || counted > call.columns) {
+    ThrowFault(
+        "shape",
+        Format("rows of %u elements of int32_t, of which %u count", call.columns, call.counted),
+        "Hardware would mix rows. n fills whole 32-byte blocks and is not below calCount.");
+  }
+  ResetMaskRegister(core);
+  if (rows == 0 || counted == 0) {
+    return;
+  }
+  const int64_t dstBytes = (call.columns * width + kBlock - 1) / kBlock * kBlock;
+  const HighOperand dst = {&call.dst, rows * dstBytes, "dst"};
+  const HighOperand src = {&call.src, rows * rowBytes, "src"};
+  const HighOperand scale = {
+      &call.scale, call.scalar ? 0 : counted * static_cast<int64_t>(WidthOf(call.scale.dtype)),
+      "deqScale"};
+  CheckHighOperand(core, dst);
+  CheckHighOperand(core, src);
+  CheckHighOverlap(core, dst, src, false);
+  if (!call.scalar) {
+    CheckHighOperand(core, scale);
+    CheckHighOverlap(core, dst, scale, false);
+  }
+  CheckHighWork(core, call.work, DequantScratch(1, call.columns), {dst, src, scale});
+  IssueHighLevel(
+      core, Flow::kRepeats, dtype,
+      {WorkAccess(core, call.work),
+       HighRows(core, Use::kWrite, call.dst, rows, counted * width, dstBytes),
+       HighRows(core, Use::kRead, call.src, rows, counted * kWidth, rowBytes),
+       call.scalar ? Access{} : HighRows(core, Use::kRead, call.scale, rows, scale.bytes, 0)},
+      [=] {
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int64_t i = 0; i < counted; ++i) {
+            int32_t value;
+            std::memcpy(&value, call.src.addr + r * rowBytes + i * kWidth, sizeof(value));
+            const float s = call.scalar ? call.scaleValue : ScaleAt(call.scale, i);
+            StoreRounded(dtype, call.dst.addr + r * dstBytes, i, static_cast<float>(value) * s);
+          }
+        }
+        SpoilHighWork(call.work);
+      });
+}
+
+}  // namespace aclsim

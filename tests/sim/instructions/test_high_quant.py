@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantisation bit by bit against NumPy, and the register that ReduceMax leaves."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from instructions.bench import (
+    AREA,
+    BF16,
+    DTYPES,
+    FLOAT,
+    HALF,
+    Array,
+    Bench,
+    Call,
+    KernelError,
+    area,
+)
+
+pytestmark = pytest.mark.sim_only
+
+
+def factors(*arrays: Array) -> Array:
+    """Scales, and offsets 8192 bytes behind them."""
+    raw = np.zeros(AREA, np.uint8)
+    for i, values in enumerate(arrays):
+        data = np.frombuffer(values.tobytes(), np.uint8)
+        raw[i * 8192 : i * 8192 + data.size] = data
+    return raw
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, HALF])
+def test_quant(norms: Bench, dtype: int) -> None:
+    """Everything in half, product and sum rounded, to the nearest even and saturated."""
+    rng = np.random.default_rng(1)
+    rows, columns = 5, 64
+    x = rng.normal(0, 60, (rows, columns)).astype(DTYPES[dtype])
+    x[0, :6] = [np.nan, np.inf, -np.inf, 65504, -0.0, 2.5]
+    scales = rng.normal(1, 0.5, columns).astype(DTYPES[dtype])
+    offsets = rng.normal(0, 5, columns).astype(DTYPES[dtype])
+    for op in range(6):
+        for worked in (0, 1):
+            extra = (worked, 0, rows, columns, columns)
+            call = Call(op=op, dtype=dtype, mode=3, scalar=1.1, count=x.size, extra=extra)
+            zeros = np.zeros(AREA, np.uint8)
+            got = norms.run("high_norm:quant", call, zeros, area(x), factors(scales, offsets))
+            scale = np.float16(np.float32(1.1)) if op % 3 == 0 else scales.astype(np.float16)
+            offset = offsets.astype(np.float16) if op % 3 == 2 else np.float16(3)
+            with np.errstate(all="ignore"):
+                value = x.astype(np.float16) * scale + offset
+            want = np.clip(np.rint(np.nan_to_num(value.astype(np.float64))), -128, 127)
+            np.testing.assert_array_equal(
+                got[: x.size].view(np.int8).reshape(x.shape), want.astype(np.int8)
+            )
+            assert not got[x.size :].any()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scaled"), [(FLOAT, FLOAT), (FLOAT, BF16), (BF16, FLOAT), (BF16, BF16), (HALF, FLOAT)]
+)
+def test_dequant(norms: Bench, dtype: int, scaled: int) -> None:
+    """One product in float, rounded once to the result's type; its rows fill whole blocks."""
+    rng = np.random.default_rng(2)
+    kind = np.dtype(DTYPES[dtype])
+    x = rng.integers(-(2**31), 2**31 - 1, (4, 24), np.int32)
+    x[1:] //= 2**16
+    scales = rng.normal(0, 1, 24).astype(DTYPES[scaled])
+    wide = scales.astype(np.float32)
+    raw = factors(scales)
+    if dtype == HALF:  # the lower half of 64 bits
+        raw = factors(np.stack([wide, wide + 1], 1).copy())
+    step = -(-24 * kind.itemsize // 32) * 32 // kind.itemsize
+    for op, counted in ((6, 20), (7, 24), (8, 13)):
+        if op == 7 and dtype == HALF:
+            continue
+        for worked in (0, 1) if op != 8 else (1,):
+            extra = (worked, 0, 4, counted, 24)
+            call = Call(op=op, dtype=dtype, src_dtype=scaled, scalar=0.3, extra=extra)
+            got = norms.run("high_norm:quant", call, np.zeros(AREA, np.uint8), area(x), raw)
+            scale = np.float32(0.3) if op == 7 else wide[:counted]
+            if op == 7 and scaled == BF16:
+                scale = np.float32(ml_dtypes.bfloat16(0.3))
+            with np.errstate(all="ignore"):
+                want = (x[:, :counted].astype(np.float32) * scale).astype(kind)
+            size = 4 * step * kind.itemsize
+            values = got[:size].view(kind).reshape(4, step)
+            np.testing.assert_array_equal(
+                values[:, :counted].astype(np.float32), want.astype(np.float32)
+            )
+            assert not values[:, counted:].astype(np.float32).any()
+
+
+def test_a_long_row_is_several(norms: Bench) -> None:
+    """One row that is a multiple of the scales' length is that many rows."""
+    x = np.arange(64, dtype=np.int32)
+    scales = np.arange(16, dtype=np.float32)
+    call = Call(op=6, dtype=FLOAT, src_dtype=FLOAT, extra=(1, 0, 1, 16, 64))
+    got = norms.run("high_norm:quant", call, np.zeros(AREA, np.uint8), area(x), factors(scales))
+    np.testing.assert_array_equal(got[:256].view(np.float32), x * np.tile(scales, 4))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, HALF])
+def test_extreme_register(norms: Bench, dtype: int) -> None:
+    """GetReduceMaxMinCount and its newer name give what ReduceMax stored."""
+    x = np.random.default_rng(3).normal(0, 1, 500).astype(DTYPES[dtype])
+    got = norms.run(
+        "high_norm:extreme", Call(dtype=dtype, count=500), area(x * 0), area(x), area(x)
+    )
+    values = got[:64].view(np.dtype(DTYPES[dtype]))
+    assert values[8] == values[10] == values[0] == x.max()
+    assert values[9:10].tobytes() == values[1:2].tobytes()
+    assert values[9:10].view(f"u{values.itemsize}")[0] == x.argmax()
+
+
+MISUSES = {
+    "small scratch of AscendQuant": (Call(op=0, count=64, extra=(1, 256, 1, 64, 64)), "ub-scratch"),
+    "small scratch of AscendDequant": (
+        Call(op=6, extra=(1, 256, 2, 64, 64)),
+        "ub-scratch",
+    ),
+    "half a row of scales": (Call(op=1, count=96, extra=(1, 0, 1, 64, 64)), "shape"),
+    "more offsets than scales": (Call(op=2, count=64, extra=(1, 0, 1, 32, 64)), "shape"),
+    "rows that are no blocks": (Call(op=8, extra=(1, 0, 2, 10, 12)), "shape"),
+    "more than a row": (Call(op=8, extra=(1, 0, 2, 17, 16)), "shape"),
+}
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("name", MISUSES)
+def test_misuse(norms: Bench, name: str) -> None:
+    """Shapes and scratch that hardware would take without a word."""
+    call, kind = MISUSES[name]
+    zeros = np.zeros(AREA, np.uint8)
+    with pytest.raises(KernelError, match=kind):
+        norms.run("high_norm:quant", call, zeros, zeros, zeros)
