@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${ACLGRAD_TOOLKIT}/share/cmake/aclgrad)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/package/aclgrad-config.cmake.in ${package_dir}/aclgrad-config.cmake @ONLY)
 configure_file(${CMAKE_SOURCE_DIR}/simulator/src/soc/soc.json ${package_dir}/soc.json COPYONLY)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/package/gtest_main.cpp ${package_dir}/gtest_main.cpp COPYONLY)
 write_basic_package_version_file(${package_dir}/aclgrad-config-version.cmake COMPATIBILITY SameMinorVersion)
 
 # find_package(ASC): the language of .asc files

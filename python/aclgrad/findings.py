@@ -30,6 +30,7 @@ _TITLES = {
         "ub-never-allocated": "LocalTensor without a buffer",
         "ub-use-after-free": "tensor used after FreeTensor",
         "ub-overflow": "buffers beyond what UB holds",
+        "ub-reserved": "buffers in the part of UB that the toolchain keeps",
         "ub-scratch": "the part of UB that the compiler uses itself is taken",
         "gm-out-of-bounds": "access past the ends of a GM tensor",
         "gm-overrun": "write past the ends of a device allocation",

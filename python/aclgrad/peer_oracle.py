@@ -147,7 +147,7 @@ def judge(calls: Sequence[Call], python: str, env: Mapping[str, str], *, asserts
 
 def _judge_call(call: Call, results: Sequence[str], python: str, env: Mapping[str, str]) -> Verdict:
     if call.kept is None or not results:
-        if call.objects:
+        if call.objects and not call.broke:
             return Verdict("mismatch", _said(call))
         return Verdict("broken", f"{call.script}: the test wrote no result for it")
     if not call.broke:

@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from aclgrad import peer, peer_run
+from aclgrad import peer, peer_run, peer_tests
 from aclgrad.build import find_compiler
 from aclgrad.errors import AclnnError
 from aclgrad.peer_sources import PeerError, diagnose, locate, snake_case
@@ -355,3 +355,16 @@ def test_diagnosis(line, kind, name):
     """The first error of a compile names what it lacks."""
     found = diagnose("a.h: In function:\n" + line)
     assert (found.kind, found.name, found.place) == (kind, name, "a.h:3")
+
+
+def test_unit_test_with_the_tiling_struct_of_op_host():
+    """A gtest for the CPU twin sees the struct that op_host declares."""
+    (test,) = peer_tests.find_tests(MATH / "clip_rows")
+    try:
+        (result,) = peer_tests.run_file(test, soc=SOC)
+    except PeerError as error:
+        if "googletest is not installed" not in str(error):
+            raise
+        pytest.skip(str(error))
+    assert result.ok, result.output
+    assert result.verdict.kind == "in the test"

@@ -32,9 +32,9 @@ CoreChecks Checks::ForCore(uint32_t index) {
   CoreChecks checks;
   checks.AddTraffic();
   gmUse_[index] = std::make_unique<GmUse>();
-  checks.owned.push_back(std::make_unique<RaceObserver>(launch_.soc->ubBytes, syncUse_.get()));
+  checks.owned.push_back(std::make_unique<RaceObserver>(launch_.soc->UbMemory(), syncUse_.get()));
   checks.list.push_back(checks.owned.back().get());
-  checks.owned.push_back(std::make_unique<UndefinedObserver>(launch_.soc->ubBytes));
+  checks.owned.push_back(std::make_unique<UndefinedObserver>(launch_.soc->UbMemory()));
   checks.list.push_back(checks.owned.back().get());
   checks.list.push_back(gmUse_[index].get());
   return checks;

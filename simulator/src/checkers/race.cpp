@@ -257,7 +257,7 @@ void RaceObserver::Settle(Core& core, const Record& record, const Access& access
 }
 
 void RaceObserver::CheckUb(Core& core, const Record& record, const Access& access) {
-  if (access.addr >= core.soc.ubBytes) {
+  if (access.addr >= core.soc.UbMemory()) {
     return;  // hardware orders the users of the comparison register
   }
   const bool writes = Writes(access);

@@ -15,7 +15,7 @@ void RequireFloatLanes(Core& core, DType dtype) {
 }
 
 Access RegisterAccess(const Core& core, Use use, uint64_t bytes) {
-  return DenseAccess(use, core.soc.ubBytes, bytes, 0);
+  return DenseAccess(use, core.soc.UbMemory(), bytes, 0);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl
             bits[lane / 8] = static_cast<uint8_t>(bits[lane / 8] & ~(1u << (lane % 8)));
           }
         }
-        std::memcpy(core.ub + core.soc.ubBytes, bits, bytes);
+        std::memcpy(core.ub + core.soc.UbMemory(), bits, bytes);
       });
 }
 
@@ -100,13 +100,13 @@ void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecC
         const OperandWalk x = on(a);
         const OperandWalk y = on(b);
         // In an image of what is undefined, a lane is so too when its bit is.
-        const uint8_t* const image = ub == core.ub ? nullptr : ub + core.soc.ubBytes;
+        const uint8_t* const image = ub == core.ub ? nullptr : ub + core.soc.UbMemory();
         alignas(64) uint8_t temp0[kRepeatBytes];
         alignas(64) uint8_t temp1[kRepeatBytes];
         alignas(64) uint8_t result[kRepeatBytes];
         for (int64_t r = 0; r < lanes.repeat; ++r) {
           const int64_t active = lanes.ActiveIn(r);
-          select(result, core.ub + core.soc.ubBytes, GatherRepeat(x, r, active, temp0),
+          select(result, core.ub + core.soc.UbMemory(), GatherRepeat(x, r, active, temp0),
                  GatherRepeat(y, r, active, temp1), 1, static_cast<size_t>(active));
           for (int64_t i = 0; image != nullptr && i < active; ++i) {
             if ((image[i / 8] >> (i % 8)) & 1) {
@@ -126,8 +126,8 @@ void MoveRegister(Core& core, const Ub& operand, bool load) {
   core.CheckUb(operand, 0, kRegisterBytes, load ? "src" : "dst");
   core.CheckUbAlign(operand, kRegisterBytes, load ? "src" : "dst");
   const uint64_t memory = core.UbOffset(operand.addr);
-  const uint64_t to = load ? core.soc.ubBytes : memory;
-  const uint64_t from = load ? memory : core.soc.ubBytes;
+  const uint64_t to = load ? core.soc.UbMemory() : memory;
+  const uint64_t from = load ? memory : core.soc.UbMemory();
   core.IssueMove(
       Pipe::kVector,
       [&](Record& record) {

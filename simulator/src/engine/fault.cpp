@@ -19,6 +19,8 @@ constexpr int kMaxFrames = 48;
 // Address and folder of the simulator's own libraries and headers: frames there are never the kernel's.
 bool IsSimulatorFile(const std::string& file) {
   return file.find("/include/ascendc/") != std::string::npos ||
+         file.find("/include/aclsim/") != std::string::npos ||
+         file.find("/include/tikicpulib.h") != std::string::npos ||
          file.find("/simulator/src/") != std::string::npos;
 }
 
@@ -58,7 +60,7 @@ std::string FindSource(const std::string& name, const std::string& module) {
   namespace fs = std::filesystem;
   const fs::path source = fs::path(name).lexically_normal();
   if (source.is_absolute()) {
-    return name;
+    return source.string();
   }
   std::error_code error;
   for (fs::path folder = fs::weakly_canonical(module, error); folder.has_relative_path();

@@ -130,10 +130,10 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
     const auto runCore = [&](uint32_t index) {
-      uint8_t* ub = ThreadUb(launch.soc->ubBytes + kCmpMaskBytes);
+      uint8_t* ub = ThreadUb(launch.soc->UbMemory() + kCmpMaskBytes);
       CoreChecks observers;
       if (checked) {
-        std::memset(ub, kPoisonByte, launch.soc->ubBytes + kCmpMaskBytes);
+        std::memset(ub, kPoisonByte, launch.soc->UbMemory() + kCmpMaskBytes);
         observers = checks.ForCore(index);
       }
       if (profiled) {

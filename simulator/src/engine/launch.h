@@ -31,6 +31,7 @@ struct KernelLaunch {
   std::vector<GmRegion> regions;
   uint32_t blockDim = 1;
   uint64_t tilingKey = 0;
+  bool twin = false;       // by tikicpulib.h
   std::string tilingText;  // printed with a fault; may be empty
   const Soc* soc = nullptr;
 };

@@ -16,6 +16,24 @@ namespace {
 
 constexpr uint32_t kBlockBytes = 32;
 constexpr size_t kMaxBuffers = 64;  // per kernel, TPipe's own limit
+constexpr const char* kTilingKeyIs = "TILING_KEY_IS";
+
+// Kernels in use allocate all of UB, so that this is no error.
+void HintReservedUb(Core& core, uint64_t wanted) {
+  if (!core.Observed()) {
+    return;
+  }
+  Finding finding;
+  finding.kind = "ub-reserved";
+  finding.severity = Severity::kHint;
+  finding.space = "UB";
+  finding.at = core.PlaceOf(core.instruction, Pipe::kScalar, core.sites.Capture(), "");
+  finding.detail = Format("%llu B of UB are taken; the documentation leaves %llu to kernels on %s",
+                          static_cast<unsigned long long>(wanted),
+                          static_cast<unsigned long long>(core.soc.ubBytes), core.soc.name.c_str());
+  finding.advice = "The last bytes are the toolchain's. Shrink the tile in the tiling function.";
+  core.Find(std::move(finding));
+}
 
 int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
 
@@ -171,8 +189,10 @@ std::string FlagName(uint32_t flag) {
 }
 
 void CheckKernelEnd(Core& core) {
+  // The twin is one program for all keys: it runs what stands in a plain else. On the device no such binary exists.
+  const bool ranElse = core.launch.twin && core.instruction != kTilingKeyIs;
   core.instruction = "end of kernel";
-  if (core.tilingKeyAsked && !core.tilingKeyMatched) {
+  if (core.tilingKeyAsked && !core.tilingKeyMatched && !ranElse) {
     ThrowFault("tiling-key-unknown",
                Format("no TILING_KEY_IS matched tiling key %llu",
                       static_cast<unsigned long long>(core.launch.tilingKey)),
@@ -254,17 +274,21 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   que.tbuf = tbuf;
   que.bytes = static_cast<uint32_t>(size);
   que.initPc = __builtin_return_address(0);
-  if (core.ubUsed + size * num > core.soc.ubBytes || core.buffers.size() - 1 + num > kMaxBuffers) {
+  const uint64_t wanted = core.ubUsed + size * num;
+  if (wanted > core.soc.UbMemory() || core.buffers.size() - 1 + num > kMaxBuffers) {
     que.buffers.resize(num);
     core.ques.push_back(que);
     ThrowFault(
         "ub-overflow",
         Format("%llu B wanted in all, %s has %llu usable; %zu buffers, %zu allowed\n  buffers:\n%s",
-               static_cast<unsigned long long>(core.ubUsed + size * num), core.soc.name.c_str(),
+               static_cast<unsigned long long>(wanted), core.soc.name.c_str(),
                static_cast<unsigned long long>(core.soc.ubBytes), core.buffers.size() - 1 + num,
                kMaxBuffers, core.BufferTable().c_str()),
         "Hardware would let buffers overlap or raise an exception (507015). Shrink the tile in the "
         "tiling function.");
+  }
+  if (wanted > core.soc.ubBytes) {
+    HintReservedUb(core, wanted);
   }
   const auto handle = static_cast<uint32_t>(core.ques.size());
   for (uint32_t i = 0; i < num; ++i) {
@@ -438,13 +462,16 @@ Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) {
 
 Buffer UbAt(uint64_t offset, uint64_t bytes) {
   Core& core = Core::Current();
-  if (offset + bytes > core.soc.ubBytes) {
+  if (offset + bytes > core.soc.UbMemory()) {
     ThrowFault(
         "ub-out-of-bounds",
         Format("a tensor of %llu B at UB %llu, %s has %llu usable",
                static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
                core.soc.name.c_str(), static_cast<unsigned long long>(core.soc.ubBytes)),
         "Hardware would raise an exception (507015).");
+  }
+  if (offset + bytes > core.soc.ubBytes) {
+    HintReservedUb(core, offset + bytes);
   }
   // Loops make the same tensor again and again: one entry serves them all.
   for (size_t i = core.buffers.size() - 1; i > 0; --i) {
@@ -489,9 +516,7 @@ Ub UbPointer(const void* address, DType dtype) {
   return {core.ub + offset, static_cast<uint32_t>(best), dtype, core.buffers[best].generation};
 }
 
-uint64_t ParaBase() {
-  return reinterpret_cast<uint64_t>(Core::Current().launch.args.data());
-}
+uint64_t ParaBase() { return reinterpret_cast<uint64_t>(Core::Current().launch.args.data()); }
 
 // --- scalar access ----------------------------------------------------------------------------------------------------
 
@@ -732,6 +757,7 @@ uint64_t UbCapacity() { return Core::Current().soc.ubBytes; }
 
 bool TilingKeyIs(uint64_t key) {
   Core& core = Core::Current();
+  core.instruction = kTilingKeyIs;
   core.tilingKeyAsked = true;
   const bool same = core.launch.tilingKey == key;
   core.tilingKeyMatched |= same;

@@ -251,6 +251,7 @@ int32_t aclsimRunBody(const char* name, const void* entry, aclsimKernelBody body
       const std::vector<void*> own(pointers.begin(), pointers.end());
       body(context, own.data());
     };
+    launch.twin = true;
     launch.blockDim = blockDim;
     launch.tilingKey = tilingKey;
     return aclsim::RunBody(api, std::move(launch), args, argCount, argNames);

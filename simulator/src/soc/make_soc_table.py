@@ -13,7 +13,8 @@ from typing import Any
 
 FIELDS = (
     *("name", "shortName", "npuArch", "cceAicore", "aicCores", "aivCores", "vecFreqMhz"),
-    *("ubBytes", "ubTilingBytes", "l1Bytes", "l0aBytes", "l0cBytes", "l2Bytes", "memBytes"),
+    *("ubBytes", "ubReservedBytes", "ubTilingBytes", "l1Bytes", "l0aBytes", "l0cBytes"),
+    *("l2Bytes", "memBytes"),
     *("dataCopyPad", "bf16"),
 )
 

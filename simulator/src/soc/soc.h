@@ -18,11 +18,14 @@ struct Soc {
   uint32_t aivCores =
       0;  // cores that run a vector kernel: vector cores, or AI cores where they are one unit
   uint32_t vecFreqMhz = 0;
-  uint64_t ubBytes = 0;        // what a kernel may address
-  uint64_t ubTilingBytes = 0;  // what PlatformAscendC::GetCoreMemSize(UB) reports to tiling
+  uint64_t ubBytes = 0;          // what a kernel may address by the documentation
+  uint64_t ubReservedBytes = 0;  // behind that: there, but not the kernel's
+  uint64_t ubTilingBytes = 0;    // what PlatformAscendC::GetCoreMemSize(UB) reports to tiling
   uint64_t l1Bytes = 0, l0aBytes = 0, l0cBytes = 0, l2Bytes = 0, memBytes = 0;
   bool dataCopyPad = false;  // byte-granular GM<->UB copies
   bool bf16 = false;
+
+  uint64_t UbMemory() const { return ubBytes + ubReservedBytes; }
 };
 
 const std::vector<Soc>& AllSocs();

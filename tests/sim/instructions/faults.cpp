@@ -374,7 +374,7 @@ extern "C" __global__ void too_much_ub(GM_ADDR) {
   TQue<TPosition::VECIN, 2> in;
   TBuf<> rest;
   pipe.InitBuffer(in, 2, 65536);
-  pipe.InitBuffer(rest, 65536);  // FAULT: ub-overflow
+  pipe.InitBuffer(rest, 65568);  // FAULT: ub-overflow
 }
 
 extern "C" __global__ void select_without_scratch(GM_ADDR) {

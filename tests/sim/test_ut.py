@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gtest unit tests of CANN's CPU twin, built and run unchanged: ``aclgrad ut``, and find_package.
+
+Every test in peer_library passes for googletest; what matters is what is said of it here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aclgrad import peer_tests
+from aclgrad.peer import Builder
+from aclgrad.peer_oracle import Verdict
+from aclgrad.peer_sources import PeerError
+from aclgrad.runtime import Device
+from aclgrad.soc import family_of
+
+pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+
+LIBRARY = Path(__file__).parent / "peer_library"
+MATH = LIBRARY / "math"
+
+
+@pytest.fixture(scope="module")
+def gtest(session_device: Device) -> None:
+    """Skip where googletest is absent: it is no part of the package."""
+    assert session_device.kind == "sim"
+    sources = peer_tests.find_tests(MATH / "planted")[0].sources
+    try:
+        peer_tests.find_gtest(Builder(sources, family_of("Ascend910B2")))
+    except PeerError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory, gtest: None) -> Path:
+    """One cache, so that a file is compiled once."""
+    return tmp_path_factory.mktemp("ut")
+
+
+def ut(
+    cache: Path, *words: str | Path, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Call the command."""
+    return subprocess.run(
+        [sys.executable, "-m", "aclgrad", "ut", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={**os.environ, "ACLGRAD_CACHE": str(cache), **(environment or {})},
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def planted(cache: Path) -> dict[str, dict[str, Any]]:
+    """What is said of each test with a planted fault."""
+    done = ut(cache, MATH / "planted", "--json")
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    assert not document["ok"]
+    return {result["test"]: result for result in document["files"][0]["tests"]}
+
+
+@pytest.mark.parametrize(
+    ("test", "ok", "match", "kinds"),
+    [
+        ("Right", True, "golden", ()),
+        ("WrongAndSaid", False, "mismatch", ()),
+        ("WrongAndNotSeen", False, "mismatch", ()),
+        ("RightAndNotSeen", True, "own golden", ()),
+        ("CompareBroken", False, "mismatch", ()),
+        ("NoResult", False, "broken", ()),
+        ("DataBroken", False, "broken", ()),
+        ("Race", False, "golden", ("race-write-after-write", "race-read-after-write")),
+        ("Bounds", False, "mismatch", ("gm-out-of-bounds",)),
+        ("HostMemory", False, "none", ("host-wrong-memory",)),
+        ("HostWritesPastTheEnd", False, "none", ("gm-overrun",)),
+        ("UnknownKey", False, "none", ("tiling-key-unknown",)),
+        ("PlainElse", True, "golden", ()),
+    ],
+)
+def test_verdict(planted, test, ok, match, kinds):
+    """A wrong kernel, a race, a script that cannot fail: found, though googletest is content."""
+    result = planted[f"Planted.{test}"]
+    assert result["status"] == "passed"
+    assert (result["ok"], result["match"], tuple(result["kinds"])) == (ok, match, kinds), result
+
+
+def test_launch_of_the_programs_own_kernel(planted):
+    """aclsim/launch.h on a stream: googletest compares there."""
+    result = planted["Launch.OnStream"]
+    assert (result["ok"], result["match"]) == (True, "in the test"), result
+
+
+def test_crash(planted):
+    """A test that ends its process is not the end of the others."""
+    assert planted["Planted.Crash"]["status"] == "crashed"
+    assert not planted["Planted.Crash"]["ok"]
+
+
+def test_finding_names_argument_and_line(planted):
+    """By the words of the test, and with the kernel's line."""
+    (text,) = planted["Planted.Bounds"]["findings"]
+    assert "of x, which has 256: past the end by 32 B" in text
+    assert "op_kernel/planted.cpp:" in text
+    assert "DataCopy(value, source, kRead);" in text
+
+
+def test_options_of_the_cmake_list(cache):
+    """The SoC and the macros of AddOpTestCase and of --define, helpers of the library."""
+    folder = MATH / "scale_add" / "tests" / "ut" / "op_kernel"
+    done = ut(cache, folder, "--filter", "*.lambda", "-D", "SCALE_ADD_ELEMENTS=512")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["ok     ScaleAddTest.lambda: passed, matches its golden"]
+    kept = cache.glob("scale_add-*/ut/test_scale_add/run/ScaleAddTest.lambda/scripts/*/golden.bin")
+    assert [path.stat().st_size for path in kept] == [512 * 4]
+
+
+def test_nothing_is_written_to_the_library(cache, planted):
+    """Tests copy their scripts and run them elsewhere."""
+    assert planted
+    assert not list(MATH.glob("**/*.bin"))
+    assert not list(LIBRARY.glob("**/build"))
+
+
+def test_missing_googletest(cache, tmp_path):
+    """An error that says what to install."""
+    compiler = tmp_path / "g++"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *gtest*) exit 1;; esac\nexec c++ "$@"\n')
+    compiler.chmod(0o755)
+    done = ut(cache, MATH / "planted", environment={"CXX": str(compiler)})
+    assert done.returncode != 0
+    assert "googletest is not installed" in done.stderr
+    assert "Next: apt-get install libgtest-dev" in done.stderr
+
+
+def test_usage_errors(cache, tmp_path):
+    """No such path, no kernel above it, no test that the filter leaves."""
+    for words, wanted in (
+        ((tmp_path / "none",), "no such file or folder"),
+        ((tmp_path,), "no folder above it has op_kernel"),
+        ((MATH / "planted", "--filter", "Nobody.*"), "no test that matches 'Nobody.*'"),
+    ):
+        done = ut(cache, *words)
+        assert done.returncode != 0
+        assert wanted in " ".join(done.stderr.split())
+
+
+def test_cmake_project(gtest, session_device, tmp_path):
+    """aclgrad_add_kernel_test: findings fail the tests of a project of one's own."""
+    assert session_device.kind == "sim"
+    config = subprocess.run(
+        [sys.executable, "-m", "aclgrad", "config", "--cmake"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    project, build = tmp_path / "project", tmp_path / "build"
+    project.mkdir()
+    folder = MATH / "planted" / "tests" / "ut" / "op_kernel"
+    helpers = LIBRARY / "tests" / "ut" / "op_kernel"
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\n"
+        "project(kernel_tests LANGUAGES CXX)\n"
+        "find_package(aclgrad REQUIRED)\n"
+        f"aclgrad_add_kernel_test(planted SOC Ascend910B2\n"
+        f"  SOURCES {folder}/test_planted.cpp {helpers}/data_io.cpp)\n"
+        f"target_include_directories(planted PRIVATE {helpers})\n"
+    )
+    for command in (
+        ["cmake", "-S", project, "-B", build, f"-Daclgrad_DIR={config}"],
+        ["cmake", "--build", build],
+    ):
+        done = subprocess.run(
+            list(map(str, command)), capture_output=True, text=True, timeout=200, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    work = tmp_path / "library" / "build" / "tests" / "ut"
+    work.mkdir(parents=True)
+    (tmp_path / "library" / "math").symlink_to(MATH)
+    ran = subprocess.run(
+        [str(build / "planted"), "--gtest_filter=Planted.PlainElse:Planted.Race"],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "[       OK ] Planted.PlainElse" in ran.stdout
+    assert "[  FAILED  ] Planted.Race" in ran.stdout
+    assert "race-read-after-write" in ran.stderr
+
+
+def test_verdicts_that_fail():
+    """Only these count against a test."""
+    kinds = ("golden", "own golden", "in the test", "none", "mismatch", "broken")
+    assert [kind for kind in kinds if Verdict(kind).wrong] == ["mismatch", "broken"]
