@@ -494,9 +494,9 @@ Ub UbPointer(const void* address, DType dtype) {
   // Offsets in UB and addresses cut to 32 bits count too: on the device both are the address.
   const auto bits = reinterpret_cast<uint64_t>(address);
   const auto base = reinterpret_cast<uint64_t>(core.ub);
-  const uint64_t offset = bits < core.soc.ubBytes ? bits
-                          : bits <= UINT32_MAX    ? static_cast<uint32_t>(bits - base)
-                                                  : bits - base;
+  const uint64_t offset = bits < core.soc.UbMemory() ? bits
+                          : bits <= UINT32_MAX       ? static_cast<uint32_t>(bits - base)
+                                                     : bits - base;
   const auto reach = [](const BufferInfo& info) { return uint64_t{info.offset} + info.bytes; };
   size_t best = 0;
   for (size_t i = 1; i < core.buffers.size(); ++i) {
