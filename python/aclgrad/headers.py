@@ -102,6 +102,7 @@ class Result:
         """Columns of the table of one set, and a row per operator."""
         mine = [item for item in self.outcomes if item.job.headers == headers]
         columns = list(dict.fromkeys(item.job.column for item in mine))
+        columns.sort(key=lambda name: name in (HOST, API))  # kernels first
         rows = []
         for op in dict.fromkeys(item.job.op for item in mine):
             row = []
