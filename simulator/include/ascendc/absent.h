@@ -31,7 +31,6 @@ ACLSIM_ABSENT(SoftmaxFlashV3)
 ACLSIM_ABSENT(LayerNormGrad)
 ACLSIM_ABSENT(LayerNormGradBeta)
 ACLSIM_ABSENT(DeepNorm)
-ACLSIM_ABSENT(AscendAntiQuant)
 // Modes and registers.
 ACLSIM_ABSENT(SetSaturationFlag)
 ACLSIM_ABSENT(GetSaturationFlag)

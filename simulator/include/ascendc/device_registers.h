@@ -16,6 +16,10 @@ ACLSIM_DEVICE_API void VecCompareRegister(Compare op, const Ub& src0, const Ub& 
 // Every repeat takes the same bits.
 ACLSIM_DEVICE_API void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1,
                                          const VecCtl& ctl);
+// Modes 1 and 2: the register holds the scalar, and src1 the bits; or it holds the bits' address in UB. The scalar pipe waits
+// for it here.
+ACLSIM_DEVICE_API void VecSelectDescribed(bool scalar, const Ub& dst, const Ub& src0,
+                                          const void* src1, const VecCtl& ctl);
 ACLSIM_DEVICE_API void LoadCmpMask(const Ub& src);
 ACLSIM_DEVICE_API void StoreCmpMask(const Ub& dst);
 

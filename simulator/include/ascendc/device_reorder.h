@@ -14,6 +14,7 @@ ACLSIM_DEVICE_API void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& o
                                        int32_t repeat, int32_t dstBlk, int32_t dstRep);
 struct GatherMaskCtl {
   uint8_t pattern = 0;   // 1 to 7; used when there is no pattern tensor
+  bool preset = false;   // the mask register and mode decide instead, and stay as they are
   bool counter = false;  // `mask` elements per repeat instead of 256 bytes
   uint32_t mask = 0;
   int32_t repeat = 0;

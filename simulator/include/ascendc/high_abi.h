@@ -113,6 +113,25 @@ struct HighCumSumCall {
 };
 ACLSIM_DEVICE_API void HighCumSum(const HighCumSumCall& call);
 
+// The first k elements of every row in descending or ascending order, and where they came from.
+struct HighTopKCall {
+  Ub values;
+  Ub indices;
+  Ub src;
+  Ub srcIndex;
+  Ub finished;
+  HighWork work;
+  bool hasIndex = false;
+  bool hasFinished = false;
+  bool small = false;  // results without padding, an index of its own for every row
+  bool largest = true;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  uint32_t counted = 0;
+  uint32_t k = 0;
+};
+ACLSIM_DEVICE_API void HighTopK(const HighTopKCall& call);
+
 // What the softmax functions share. Rows of `columns` elements, of which `summed` take part in maxima and sums; sums and maxima
 // are one 32-byte block per row.
 enum class HighSoftmax : uint8_t { kSoftMax, kSimple, kLog, kCount };

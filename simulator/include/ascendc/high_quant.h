@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// High-level API: AscendQuant by tensor and by channel, AscendDequant.
+// High-level API: AscendQuant by tensor and by channel, AscendDequant, AscendAntiQuant.
 #pragma once
 
 #include "ascendc/high_math.h"
@@ -178,5 +178,87 @@ inline aclsim::HighDequantCall Worked(aclsim::HighDequantCall call,
 ACLSIM_DEQUANT(const LocalTensor<scaleT>&)
 ACLSIM_DEQUANT(const scaleT)
 #undef ACLSIM_DEQUANT
+
+struct AntiQuantShapeInfo {
+  uint32_t offsetHeight{0};
+  uint32_t offsetWidth{0};
+  uint32_t scaleHeight{0};
+  uint32_t scaleWidth{0};
+};
+
+namespace detail {
+template <bool isTranspose, typename I, typename O>
+aclsim::HighAntiQuantCall AntiQuant(const LocalTensor<O>& dst, const LocalTensor<I>& src,
+                                    uint32_t k) {
+  static_assert(std::is_same_v<I, int8_t>, "AscendAntiQuant: the simulator has int8_t only");
+  aclsim::HighAntiQuantCall call;
+  call.dst = dst;
+  call.src = src;
+  call.count = src.GetSize();
+  call.k = k;
+  call.transposed = isTranspose;
+  return call;
+}
+template <typename O>
+aclsim::HighAntiQuantCall By(aclsim::HighAntiQuantCall call, const LocalTensor<O>& scale,
+                             const AntiQuantShapeInfo& shape) {
+  call.scale = scale;
+  call.scales = shape.scaleHeight != 0 ? shape.scaleHeight * shape.scaleWidth : scale.GetSize();
+  call.hasOffset = false;
+  return call;
+}
+template <typename O>
+aclsim::HighAntiQuantCall By(aclsim::HighAntiQuantCall call, const LocalTensor<O>& offset,
+                             const LocalTensor<O>& scale, const AntiQuantShapeInfo& shape) {
+  call = By(call, scale, shape);
+  call.offset = offset;
+  call.hasOffset = true;
+  return call;
+}
+inline aclsim::HighAntiQuantCall By(aclsim::HighAntiQuantCall call, float offset, float scale) {
+  call.scalar = true;
+  call.offsetValue = offset;
+  call.scaleValue = scale;
+  return call;
+}
+inline void AntiQuantize(aclsim::HighAntiQuantCall call) { aclsim::HighAntiQuantize(call); }
+inline void AntiQuantize(aclsim::HighAntiQuantCall call, const LocalTensor<uint8_t>& work) {
+  call.work = Work(work);
+  aclsim::HighAntiQuantize(call);
+}
+}  // namespace detail
+
+// Scales and offsets, or scales alone; with scratch or without.
+#define ACLSIM_ANTI_QUANT(parameters, ...)                                                      \
+  template <typename InputDataType, typename OutputDataType, bool isTranspose>                  \
+  void AscendAntiQuant(const LocalTensor<OutputDataType>& dst,                                  \
+                       const LocalTensor<InputDataType>& src parameters,                        \
+                       const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t k,           \
+                       [[maybe_unused]] const AntiQuantShapeInfo& shapeInfo = {}) {             \
+    detail::AntiQuantize(detail::By(detail::AntiQuant<isTranspose>(dst, src, k), __VA_ARGS__),  \
+                         sharedTmpBuffer);                                                      \
+    ACLSIM_KEEP_FRAME();                                                                        \
+  }                                                                                             \
+  template <typename InputDataType, typename OutputDataType, bool isTranspose>                  \
+  void AscendAntiQuant(const LocalTensor<OutputDataType>& dst,                                  \
+                       const LocalTensor<InputDataType>& src parameters, const uint32_t k,      \
+                       [[maybe_unused]] const AntiQuantShapeInfo& shapeInfo = {}) {             \
+    detail::AntiQuantize(detail::By(detail::AntiQuant<isTranspose>(dst, src, k), __VA_ARGS__)); \
+    ACLSIM_KEEP_FRAME();                                                                        \
+  }
+#define ACLSIM_SCALE_TENSOR , const LocalTensor<OutputDataType>& scale
+#define ACLSIM_BOTH_TENSORS \
+  , const LocalTensor<OutputDataType>&offset, const LocalTensor<OutputDataType>&scale
+#define ACLSIM_SCALE_SCALAR , const OutputDataType scale
+#define ACLSIM_BOTH_SCALARS , const OutputDataType offset, const OutputDataType scale
+ACLSIM_ANTI_QUANT(ACLSIM_BOTH_TENSORS, offset, scale, shapeInfo)
+ACLSIM_ANTI_QUANT(ACLSIM_SCALE_TENSOR, scale, shapeInfo)
+ACLSIM_ANTI_QUANT(ACLSIM_BOTH_SCALARS, static_cast<float>(offset), static_cast<float>(scale))
+ACLSIM_ANTI_QUANT(ACLSIM_SCALE_SCALAR, 0.0f, static_cast<float>(scale))
+#undef ACLSIM_BOTH_SCALARS
+#undef ACLSIM_SCALE_SCALAR
+#undef ACLSIM_BOTH_TENSORS
+#undef ACLSIM_SCALE_TENSOR
+#undef ACLSIM_ANTI_QUANT
 
 }  // namespace AscendC

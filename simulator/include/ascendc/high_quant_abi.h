@@ -35,4 +35,22 @@ struct HighDequantCall {
 };
 ACLSIM_DEVICE_API void HighDequantize(const HighDequantCall& call);
 
+// From int8_t: (src + offset) * scale, by tensor, or by channels that share a row of K elements in groups.
+struct HighAntiQuantCall {
+  Ub dst;
+  Ub src;
+  Ub offset;
+  Ub scale;
+  HighWork work;
+  bool scalar = false;
+  bool hasOffset = true;
+  bool transposed = false;  // rows are channels
+  float offsetValue = 0;
+  float scaleValue = 0;
+  uint32_t count = 0;
+  uint32_t k = 0;
+  uint32_t scales = 0;  // elements of scale
+};
+ACLSIM_DEVICE_API void HighAntiQuantize(const HighAntiQuantCall& call);
+
 }  // namespace aclsim

@@ -4,6 +4,8 @@
 
 #include "ascendc/high_math.h"
 #include "ascendc/vec_reduce.h"
+#include "kernel_tiling/kernel_tiling.h"
+#include "kernel_tiling/topk_mode.h"
 
 namespace AscendC {
 
@@ -159,6 +161,62 @@ ACLSIM_PATTERN_REDUCE(ReduceProd, aclsim::HighReduction::kProd)
 ACLSIM_PATTERN_REDUCE(ReduceAny, aclsim::HighReduction::kAny)
 ACLSIM_PATTERN_REDUCE(ReduceAll, aclsim::HighReduction::kAll)
 #undef ACLSIM_PATTERN_REDUCE
+
+struct TopKInfo {
+  int32_t outter = 1;
+  int32_t inner;
+  int32_t n;
+};
+
+namespace detail {
+template <bool hasIndex, bool hasFinished, TopKMode mode, typename T>
+aclsim::HighTopKCall TopKOf(const LocalTensor<T>& values, const LocalTensor<int32_t>& indices,
+                            const LocalTensor<T>& src, const LocalTensor<int32_t>& srcIndex,
+                            const LocalTensor<bool>& finished, int32_t k, const TopKInfo& info,
+                            bool largest) {
+  static_assert(mode == TopKMode::TOPK_NORMAL || !hasFinished,
+                "TopK: isHasfinish is for TOPK_NORMAL only");
+  aclsim::HighTopKCall call;
+  call.values = values;
+  call.indices = indices;
+  call.src = src;
+  call.srcIndex = srcIndex;
+  call.finished = finished;
+  call.hasIndex = hasIndex;
+  call.hasFinished = hasFinished;
+  call.small = mode == TopKMode::TOPK_NSMALL;
+  call.largest = largest;
+  call.rows = static_cast<uint32_t>(info.outter);
+  call.columns = static_cast<uint32_t>(info.inner);
+  call.counted = static_cast<uint32_t>(info.n);
+  call.k = static_cast<uint32_t>(k);
+  return call;
+}
+}  // namespace detail
+
+template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false,
+          TopKMode topkMode = TopKMode::TOPK_NORMAL>
+void TopK(const LocalTensor<T>& dstValueLocal, const LocalTensor<int32_t>& dstIndexLocal,
+          const LocalTensor<T>& srcLocal, const LocalTensor<int32_t>& srcIndexLocal,
+          const LocalTensor<bool>& finishLocal, const LocalTensor<uint8_t>& tmpLocal,
+          const int32_t k, const TopkTiling&, const TopKInfo& topKInfo,
+          const bool isLargest = true) {
+  auto call = detail::TopKOf<isInitIndex, isHasfinish, topkMode>(
+      dstValueLocal, dstIndexLocal, srcLocal, srcIndexLocal, finishLocal, k, topKInfo, isLargest);
+  call.work = detail::Work(tmpLocal);
+  aclsim::HighTopK(call);
+  ACLSIM_KEEP_FRAME();
+}
+template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false,
+          TopKMode topkMode = TopKMode::TOPK_NORMAL>
+void TopK(const LocalTensor<T>& dstValueLocal, const LocalTensor<int32_t>& dstIndexLocal,
+          const LocalTensor<T>& srcLocal, const LocalTensor<int32_t>& srcIndexLocal,
+          const LocalTensor<bool>& finishLocal, const int32_t k, const TopkTiling&,
+          const TopKInfo& topKInfo, const bool isLargest = true) {
+  aclsim::HighTopK(detail::TopKOf<isInitIndex, isHasfinish, topkMode>(
+      dstValueLocal, dstIndexLocal, srcLocal, srcIndexLocal, finishLocal, k, topKInfo, isLargest));
+  ACLSIM_KEEP_FRAME();
+}
 
 enum class CumSumAlgorithm { CUMSUM_ALGORITHM_LINEBYLINE = 0, CUMSUM_ALGORITHM_SKLANSKY = 1 };
 struct CumSumConfig {

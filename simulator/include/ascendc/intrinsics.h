@@ -244,19 +244,22 @@ inline void get_cmpmask(__ubuf__ void* dst) {
   aclsim::StoreCmpMask(AscendC::detail::BytesAt(dst));
   ACLSIM_KEEP_FRAME();
 }
-// By the comparison register. Modes 1 and 2 keep addresses of UB in it, which are not the simulator's.
-template <typename T>
-void vsel(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint8_t repeat,
+// Mode 0: by the comparison register. Mode 1: by the bits at src1, against the scalar in the register. Mode 2: by the bits at the
+// address in the register.
+template <typename T, typename U>
+void vsel(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ U* src1, uint8_t repeat,
           uint8_t dstBlockStride, uint8_t src0BlockStride, uint8_t src1BlockStride,
           uint8_t dstRepeatStride, uint8_t src0RepeatStride, uint8_t src1RepeatStride,
           uint8_t mode = 0) {
   using namespace AscendC::detail;
+  const aclsim::VecCtl ctl = Preset(repeat, dstBlockStride, src0BlockStride, src1BlockStride,
+                                    dstRepeatStride, src0RepeatStride, src1RepeatStride);
   if (mode != 0) {
-    aclsim::AssertFail("vsel: mode 0; for modes 1 and 2 call Select", __FILE__, __LINE__, "");
+    aclsim::VecSelectDescribed(mode == 1, At(dst), At(src0), src1, ctl);
+  } else {
+    aclsim::VecSelectRegister(At(dst), At(src0), At(src1), ctl);
   }
-  aclsim::VecSelectRegister(At(dst), At(src0), At(src1),
-                            Preset(repeat, dstBlockStride, src0BlockStride, src1BlockStride,
-                                   dstRepeatStride, src0RepeatStride, src1RepeatStride));
+  ACLSIM_KEEP_FRAME();
 }
 
 #define ACLSIM_RAW_EXTREME(name, op)                                                             \
@@ -320,6 +323,22 @@ void vgatherb(__ubuf__ T* dst, __ubuf__ uint32_t* offset, uint64_t address,
   using namespace AscendC::detail;
   aclsim::VecGatherBlocks(At(dst), At(reinterpret_cast<const T*>(address)), At(offset), repeat,
                           dstBlockStride, dstRepeatStride);
+}
+// patternMode 0 takes src1 as the pattern.
+template <typename T>
+void vreducev2(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint16_t repeat,
+               uint8_t src0BlockStride, uint8_t patternMode, uint16_t src0RepeatStride,
+               uint8_t src1RepeatStride) {
+  using namespace AscendC::detail;
+  aclsim::GatherMaskCtl ctl;
+  ctl.preset = true;
+  ctl.pattern = patternMode;
+  ctl.repeat = repeat;
+  ctl.srcBlk = src0BlockStride;
+  ctl.srcRep = src0RepeatStride;
+  ctl.patternRep = src1RepeatStride;
+  const aclsim::Ub pattern = At(src1);
+  aclsim::VecGatherMask(At(dst), At(src0), patternMode == 0 ? &pattern : nullptr, ctl);
 }
 inline int64_t get_rsvd_cnt() { return static_cast<int64_t>(aclsim::GatheredCount()); }
 

@@ -144,6 +144,7 @@ constexpr uint8_t B16_BYTE_SIZE = 2;
 constexpr uint8_t B32_BYTE_SIZE = 4;
 constexpr uint8_t B64_BYTE_SIZE = 8;
 constexpr uint32_t TMP_UB_SIZE = 8 * 1024;
+constexpr uint32_t TMP_UB_OFFSET = 184 * 1024;
 
 // What a queue is told besides its positions; results depend on none of it.
 struct TQueConfig {

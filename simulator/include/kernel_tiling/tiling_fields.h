@@ -143,3 +143,37 @@
   X(uint32_t, castHalfRepStride)    \
   X(uint32_t, shCurLengthBlockNum)  \
   X(uint32_t, castHalfOutRepStride)
+
+#define ACLSIM_TOPK_TILING(X)           \
+  X(int32_t, tmpLocalSize)              \
+  X(int32_t, allDataSize)               \
+  X(int32_t, innerDataSize)             \
+  X(uint32_t, sortRepeat)               \
+  X(int32_t, mrgSortRepeat)             \
+  X(int32_t, kAlignFourBytes)           \
+  X(int32_t, kAlignTwoBytes)            \
+  X(int32_t, maskOffset)                \
+  X(int32_t, maskVreducev2FourBytes)    \
+  X(int32_t, maskVreducev2TwoBytes)     \
+  X(int32_t, mrgSortSrc1offset)         \
+  X(int32_t, mrgSortSrc2offset)         \
+  X(int32_t, mrgSortSrc3offset)         \
+  X(int32_t, mrgSortTwoQueueSrc1Offset) \
+  X(int32_t, mrgFourQueueTailPara1)     \
+  X(int32_t, mrgFourQueueTailPara2)     \
+  X(int32_t, srcIndexOffset)            \
+  X(uint32_t, copyUbToUbBlockCount)     \
+  X(int32_t, topkMrgSrc1MaskSizeOffset) \
+  X(int32_t, topkNSmallSrcIndexOffset)  \
+  X(uint32_t, vreduceValMask0)          \
+  X(uint32_t, vreduceValMask1)          \
+  X(uint32_t, vreduceIdxMask0)          \
+  X(uint32_t, vreduceIdxMask1)          \
+  X(uint16_t, vreducehalfValMask0)      \
+  X(uint16_t, vreducehalfValMask1)      \
+  X(uint16_t, vreducehalfValMask2)      \
+  X(uint16_t, vreducehalfValMask3)      \
+  X(uint16_t, vreducehalfValMask4)      \
+  X(uint16_t, vreducehalfValMask5)      \
+  X(uint16_t, vreducehalfValMask6)      \
+  X(uint16_t, vreducehalfValMask7)

@@ -9,6 +9,7 @@
 
 #include "graph/tensor.h"
 #include "kernel_tiling/kernel_tiling.h"
+#include "kernel_tiling/topk_mode.h"
 #include "register/tilingdata_base.h"
 #include "tiling/high_level_sizes.h"
 
@@ -26,6 +27,7 @@ ACLSIM_HOST_TILING_(LayerNormSeparateTiling, ACLSIM_LAYER_NORM_SEPARATE_TILING);
 ACLSIM_HOST_TILING_(RmsNormTiling, ACLSIM_RMS_NORM_TILING);
 ACLSIM_HOST_TILING_(GroupNormTiling, ACLSIM_GROUP_NORM_TILING);
 ACLSIM_HOST_TILING_(BatchNormTiling, ACLSIM_BATCH_NORM_TILING);
+ACLSIM_HOST_TILING_(TopkTiling, ACLSIM_TOPK_TILING);
 #undef ACLSIM_HOST_TILING_
 #undef ACLSIM_HOST_FIELD_
 
@@ -123,6 +125,18 @@ bool GetBatchNormMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape& origi
 ACLSIM_NORM_TILING_(optiling)
 ACLSIM_NORM_TILING_(AscendC::tiling)
 #undef ACLSIM_NORM_TILING_
+bool GetTopKMaxMinTmpSize(const platform_ascendc::PlatformAscendC& ascendcPlatform, int32_t inner,
+                          int32_t outter, bool isReuseSource, bool isInitIndex, TopKMode mode,
+                          bool isLargest, uint32_t dataTypeSize, uint32_t& maxValue,
+                          uint32_t& minValue);
+// Sizes and the padded k; what CANN's kernel needs for its merges stays 0, as the simulator's has none.
+bool TopKTilingFunc(const platform_ascendc::PlatformAscendC& ascendcPlatform, int32_t inner,
+                    int32_t outter, int32_t k, uint32_t dataTypeSize, bool isInitIndex,
+                    TopKMode mode, bool isLargest, optiling::TopkTiling& topKTiling);
+bool TopKTilingFunc(const platform_ascendc::PlatformAscendC& ascendcPlatform, int32_t inner,
+                    int32_t outter, int32_t k, uint32_t dataTypeSize, bool isInitIndex,
+                    TopKMode mode, bool isLargest, ::TopkTiling& topKTiling);
+
 // The older spelling.
 inline void GetLayerNormNDTillingInfo(const ge::Shape& srcShape, uint32_t stackBufferSize,
                                       uint32_t typeSize, bool isReuseSource,

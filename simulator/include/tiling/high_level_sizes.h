@@ -97,6 +97,10 @@ void GetAscendQuantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, u
 void GetAscendQuantTmpBufferFactorSize(uint32_t& maxLiveNodeCount, uint32_t& extraBuf);
 void GetAscendDequantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, uint32_t& maxValue,
                                    uint32_t& minValue);
+void GetAscendAntiQuantMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape& scaleShape,
+                                     bool isTranspose, ge::DataType inputDataType,
+                                     ge::DataType outputDataType, uint32_t& maxValue,
+                                     uint32_t& minValue);
 void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis,
                             bool isReuseSource, uint32_t& maxValue, uint32_t& minValue);
 

@@ -167,4 +167,80 @@ void HighDequantize(const HighDequantCall& call) {
       });
 }
 
+void HighAntiQuantize(const HighAntiQuantCall& call) {
+  Core& core = Core::Current();
+  core.instruction = "AscendAntiQuant";
+  const DType dtype = call.dst.dtype;
+  if (dtype != DType::kHalf && dtype != DType::kBf16) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+  constexpr int64_t kWidth = 2;
+  const int64_t count = call.count;
+  const int64_t k = call.k;
+  // Elements that follow each other in a row, and how many scales there are along K.
+  const int64_t other = k == 0 ? 0 : count / k;
+  const int64_t columns = call.transposed ? k : other;
+  const int64_t groups = call.scalar || other == 0 ? 1 : call.scales / other;
+  if (k == 0 || count % k != 0 || columns % kBlock != 0 || groups == 0 || k % groups != 0 ||
+      (!call.scalar && groups * other != call.scales)) {
+    ThrowFault("shape",
+               Format("%u elements with K of %u and %u scales", call.count, call.k, call.scales),
+               "Hardware would take scales of other channels. The source is [K, N], [N, K] when it "
+               "is transposed, rows fill whole 32-byte blocks, and every channel has as many "
+               "scales as groups divide K (SetSize).");
+  }
+  ResetMaskRegister(core);
+  const int64_t scaleBytes = call.scalar ? 0 : call.scales * kWidth;
+  const HighOperand dst = {&call.dst, count * kWidth, "dst"};
+  const HighOperand src = {&call.src, count, "src"};
+  const HighOperand scale = {&call.scale, scaleBytes, "scale"};
+  const HighOperand offset = {&call.offset, call.hasOffset ? scaleBytes : 0, "offset"};
+  for (const HighOperand& operand : {dst, src, scale, offset}) {
+    if (operand.bytes != 0) {
+      CheckHighOperand(core, operand);
+    }
+  }
+  for (const HighOperand& operand : {src, scale, offset}) {
+    if (operand.bytes != 0) {
+      CheckHighOverlap(core, dst, operand, false);
+    }
+  }
+  CheckHighWork(
+      core, call.work,
+      AntiQuantScratch(dtype == DType::kHalf, call.scalar, call.transposed, k, call.scales),
+      {dst, src, scale, offset});
+  const int64_t rows = count / columns;
+  const auto shared = [&](const HighOperand& operand) {
+    return operand.bytes == 0 ? Access{}
+                              : HighRows(core, Use::kRead, *operand.ub, rows, operand.bytes, 0);
+  };
+  IssueHighLevel(
+      core, Flow::kRepeats, dtype,
+      {WorkAccess(core, call.work),
+       HighRows(core, Use::kWrite, call.dst, rows, columns * kWidth, columns * kWidth),
+       HighRows(core, Use::kRead, call.src, rows, columns, columns), shared(scale), shared(offset)},
+      [=] {
+        const bool half = dtype == DType::kHalf;
+        const auto factor = [&](const Ub& ub, int64_t at) {
+          return half ? HalfAt(ub, at) : ScaleAt(ub, at);
+        };
+        const int64_t group = k / groups;
+        for (int64_t i = 0; i < count; ++i) {
+          const int64_t row = i / columns;
+          const int64_t column = i % columns;
+          const int64_t at =
+              call.transposed ? row * groups + column / group : row / group * columns + column;
+          const float s = call.scalar ? call.scaleValue : factor(call.scale, at);
+          const float o = call.scalar      ? call.offsetValue
+                          : call.hasOffset ? factor(call.offset, at)
+                                           : 0.0f;
+          int8_t x;
+          std::memcpy(&x, call.src.addr + i, sizeof(x));
+          const float moved = static_cast<float>(x) + o;
+          StoreRounded(dtype, call.dst.addr, i, (half ? ToHalf(moved) : moved) * s);
+        }
+        SpoilHighWork(call.work);
+      });
+}
+
 }  // namespace aclsim

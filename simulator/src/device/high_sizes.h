@@ -217,10 +217,32 @@ constexpr int64_t WelfordUpdateScratch(int64_t width, bool reuseSource) {
 }
 inline constexpr int64_t kWelfordFinalizeScratch = 4 * int64_t{kScratchRepeat};
 
+// Structures of a value and an index, twice while they are merged; indices that nobody gave.
+constexpr int64_t TopKScratch(int64_t rows, int64_t columns, bool small, bool hasIndex,
+                              bool largest) {
+  if (!small) {
+    return columns * (hasIndex ? 16 : 20);
+  }
+  constexpr int64_t kPatterns = 64;
+  return rows * columns * (8 + (hasIndex ? 0 : 4) + (largest ? 0 : 4)) + kPatterns;
+}
+
 inline constexpr int64_t kQuantScratch = 2 * int64_t{kScratchRepeat};
 // Floats of the rows and of their scales, and a repeat.
 constexpr int64_t DequantScratch(int64_t rows, int64_t columns) {
   return (int64_t{kScratchRepeat} / 4 + rows * columns + columns + 8) * 4;
+}
+
+// To bf16 the scales and offsets are widened and spread; half needs nothing.
+constexpr int64_t AntiQuantScratch(bool toHalf, bool scalar, bool transposed, int64_t k,
+                                   int64_t scales) {
+  if (toHalf) {
+    return 0;
+  }
+  if (scalar || scales == 1) {
+    return 4 * int64_t{kScratchRepeat};
+  }
+  return transposed ? 80 * scales * 4 : 2 * scales * 4 + 64 * k * 4;
 }
 
 // Along rows, the matrix is transposed there and back, rowsAtATime rows at a time; half is added in float.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // High-level functions of matrices: Broadcast, reductions, CumSum.
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "device/high.h"
@@ -329,6 +331,100 @@ void HighCumSum(const HighCumSumCall& call) {
         record.Add(UbAccess(core, Use::kRead, row, rowBytes));
       },
       [=](uint8_t* ub) { std::memmove(ub + to, ub + from, static_cast<size_t>(rowBytes)); });
+}
+
+void HighTopK(const HighTopKCall& call) {
+  Core& core = Core::Current();
+  core.instruction = "TopK";
+  const DType dtype = call.src.dtype;
+  if (dtype != DType::kFloat && dtype != DType::kHalf) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+  constexpr int64_t kUnit = 32;
+  constexpr int64_t kLongest = 4096;
+  constexpr int64_t kIndex = sizeof(int32_t);
+  const auto width = static_cast<int64_t>(WidthOf(dtype));
+  const int64_t rows = call.rows;
+  const int64_t columns = call.columns;
+  const int64_t k = call.k;
+  if (columns % kUnit != 0 || columns > kLongest || (call.small && columns != kUnit) ||
+      call.counted > columns || k > call.counted || k == 0) {
+    ThrowShape(
+        Format("the first %u of %u elements, rows of %u", call.k, call.counted, call.columns),
+        "inner is a multiple of 32 and at most 4096, 32 with TOPK_NSMALL, and "
+        "1 <= k <= n <= inner.");
+  }
+  ResetMaskRegister(core);
+  if (rows == 0) {
+    return;
+  }
+  const auto rowOf = [&](int64_t bytes) {
+    return call.small ? bytes : ScratchRoundUp(bytes, kBlock);
+  };
+  const int64_t valueRow = rowOf(k * width);
+  const int64_t indexRow = rowOf(k * kIndex);
+  const int64_t srcRow = columns * width;
+  const int64_t srcIndexRow = call.small ? columns * kIndex : 0;
+  const HighOperand values = {&call.values, (rows - 1) * valueRow + k * width, "dstValueLocal"};
+  const HighOperand indices = {&call.indices, (rows - 1) * indexRow + k * kIndex, "dstIndexLocal"};
+  const HighOperand src = {&call.src, rows * srcRow, "srcLocal"};
+  const HighOperand srcIndex = {&call.srcIndex,
+                                call.hasIndex ? (rows - 1) * srcIndexRow + columns * kIndex : 0,
+                                "srcIndexLocal"};
+  const HighOperand finished = {&call.finished, call.hasFinished ? rows : 0, "finishLocal"};
+  for (const HighOperand& operand : {values, indices, src, srcIndex, finished}) {
+    if (operand.bytes != 0) {
+      CheckHighOperand(core, operand);
+    }
+  }
+  for (const HighOperand& result : {values, indices}) {
+    for (const HighOperand& operand : {src, srcIndex, finished}) {
+      if (operand.bytes != 0) {
+        CheckHighOverlap(core, result, operand, false);
+      }
+    }
+  }
+  CheckHighWork(core, call.work,
+                TopKScratch(rows, columns, call.small, call.hasIndex, call.largest),
+                {values, indices, src, srcIndex, finished});
+  IssueHighLevel(
+      core, Flow::kRepeats, dtype,
+      {WorkAccess(core, call.work),
+       HighRows(core, Use::kWrite, call.values, rows, k * width, valueRow),
+       HighRows(core, Use::kWrite, call.indices, rows, k * kIndex, indexRow),
+       HighRows(core, Use::kRead, call.src, rows, srcRow, srcRow),
+       call.hasIndex
+           ? HighRows(core, Use::kRead, call.srcIndex, rows, columns * kIndex, srcIndexRow)
+           : Access{},
+       call.hasFinished ? HighRows(core, Use::kRead, call.finished, rows, 1, 1) : Access{}},
+      [=] {
+        std::vector<int32_t> order(static_cast<size_t>(columns));
+        for (int64_t r = 0; r < rows; ++r) {
+          const uint8_t* row = call.src.addr + r * srcRow;
+          std::iota(order.begin(), order.end(), 0);
+          std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+            const double x = LoadFloat(dtype, row, a);
+            const double y = LoadFloat(dtype, row, b);
+            if (x != x || y != y) {
+              return x != x && y == y;  // NaN comes first either way
+            }
+            return call.largest ? x > y : x < y;
+          });
+          const bool invalid = call.hasFinished && call.finished.addr[r] != 0;
+          for (int64_t i = 0; i < k; ++i) {
+            int32_t index = order[static_cast<size_t>(i)];
+            StoreFloat(dtype, call.values.addr + r * valueRow, i, LoadFloat(dtype, row, index));
+            if (invalid) {
+              index = static_cast<int32_t>(call.counted);
+            } else if (call.hasIndex) {
+              std::memcpy(&index, call.srcIndex.addr + r * srcIndexRow + index * kIndex,
+                          sizeof(index));
+            }
+            std::memcpy(call.indices.addr + r * indexRow + i * kIndex, &index, sizeof(index));
+          }
+        }
+        SpoilHighWork(call.work);
+      });
 }
 
 }  // namespace aclsim

@@ -118,6 +118,26 @@ void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecC
       });
 }
 
+void VecSelectDescribed(bool scalar, const Ub& dst, const Ub& src0, const void* src1,
+                        const VecCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "vsel";
+  RequireFloatLanes(core, dst.dtype);
+  core.ScalarWaits(Pipe::kVector);
+  const uint8_t* const described = core.ub + core.soc.ubBytes;
+  if (scalar) {
+    ScalarValue value;
+    value.f = LoadLane(dst.dtype, described);
+    VecSelect(dst, UbPointer(src1, DType::kUint8), src0, nullptr, value, false, ctl);
+    return;
+  }
+  uint32_t address;
+  std::memcpy(&address, described, sizeof(address));
+  const Ub bits = UbPointer(reinterpret_cast<const void*>(uintptr_t{address}), DType::kUint8);
+  const Ub second = UbPointer(src1, dst.dtype);
+  VecSelect(dst, bits, src0, &second, {}, false, ctl);
+}
+
 namespace {
 
 constexpr int64_t kRegisterBytes = 16;

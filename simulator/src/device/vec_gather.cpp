@@ -259,12 +259,16 @@ uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern, const Ga
     UnsupportedDType(core, "GatherMask with a pattern", pattern->dtype);
   }
   // On 310P the mask of counter mode counts all elements, elsewhere those of one repeat.
-  const bool total = ctl.counter && core.soc.npuArch == 2002;
-  const int64_t perRepeat = ctl.counter && !total ? int64_t{ctl.mask} : lanes;
-  const int64_t repeat = total ? (int64_t{ctl.mask} + lanes - 1) / lanes : ctl.repeat;
-  const int64_t last = total ? ctl.mask - (repeat - 1) * lanes : perRepeat;
-  core.maskCounter = false;
-  core.maskBits[0] = core.maskBits[1] = ~0ull;
+  const bool counter = ctl.preset ? core.maskCounter : ctl.counter;
+  const auto mask = ctl.preset ? static_cast<int64_t>(core.maskBits[0]) : int64_t{ctl.mask};
+  const bool total = counter && core.soc.npuArch == 2002;
+  const int64_t perRepeat = counter && !total ? mask : lanes;
+  const int64_t repeat = total ? (mask + lanes - 1) / lanes : ctl.repeat;
+  const int64_t last = total ? mask - (repeat - 1) * lanes : perRepeat;
+  if (!ctl.preset) {
+    core.maskCounter = false;
+    core.maskBits[0] = core.maskBits[1] = ~0ull;
+  }
   if (repeat == 0 || perRepeat == 0) {
     core.registers.gathered = 0;
     return 0;

@@ -506,6 +506,13 @@ Ub UbPointer(const void* address, DType dtype) {
       best = i;
     }
   }
+  // Kernels that know the compiler's reserve use it by its address.
+  constexpr uint64_t kReserve2201 = 184 * 1024;
+  if (best == 0 && core.soc.npuArch == 2201 && offset >= kReserve2201 &&
+      offset < core.soc.ubBytes) {
+    const Buffer reserve = UbAt(kReserve2201, core.soc.ubBytes - kReserve2201);
+    return {core.ub + offset, reserve.buf, dtype, reserve.generation};
+  }
   if (best == 0) {
     ThrowFault("ub-out-of-bounds",
                Format("address %p is UB byte %lld, which no buffer holds", address,

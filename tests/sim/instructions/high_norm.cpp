@@ -322,3 +322,94 @@ extern "C" __global__ __aicore__ void extreme(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
   c.dtype == 0 ? run(float()) : run(half());
   areas.Finish();
 }
+
+// op: 0 scales and offsets, 1 scales, 2 scalars, 3 a scalar scale; mode: transposed. dtype: of the result. count: of the source,
+// columns: K, step: elements of scale.
+extern "C" __global__ __aicore__ void anti_quant(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                                 GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  Case s(c, &areas);
+  const auto run = [&](auto element, auto transposed) {
+    using T = decltype(element);
+    constexpr bool kTransposed = decltype(transposed)::value;
+    const LocalTensor<T> dst = areas.Area<T>(0);
+    LocalTensor<int8_t> x = areas.Area<int8_t>(1);
+    LocalTensor<T> scales = s.In<T>(0);
+    const LocalTensor<T> offsets = s.In<T>(1);
+    x.SetSize(static_cast<uint32_t>(c.count));
+    scales.SetSize(s.step);
+    const T scale = T(ScalarOf<float>(c));
+    const uint32_t k = s.columns;
+    const AntiQuantShapeInfo shape = {1, s.step, 1, s.step};
+    switch (c.op) {
+      case 0:
+        s.worked
+            ? AscendAntiQuant<int8_t, T, kTransposed>(dst, x, offsets, scales, s.work, k, shape)
+            : AscendAntiQuant<int8_t, T, kTransposed>(dst, x, offsets, scales, k);
+        break;
+      case 1:
+        s.worked ? AscendAntiQuant<int8_t, T, kTransposed>(dst, x, scales, s.work, k)
+                 : AscendAntiQuant<int8_t, T, kTransposed>(dst, x, scales, k, shape);
+        break;
+      case 2:
+        s.worked ? AscendAntiQuant<int8_t, T, kTransposed>(dst, x, T(3), scale, s.work, k)
+                 : AscendAntiQuant<int8_t, T, kTransposed>(dst, x, T(3), scale, k);
+        break;
+      default:
+        s.worked ? AscendAntiQuant<int8_t, T, kTransposed>(dst, x, scale, s.work, k)
+                 : AscendAntiQuant<int8_t, T, kTransposed>(dst, x, scale, k);
+    }
+  };
+  if (c.dtype == 1) {
+    c.mode == 0 ? run(half(), std::false_type()) : run(half(), std::true_type());
+  } else {
+    c.mode == 0 ? run(bfloat16_t(), std::false_type()) : run(bfloat16_t(), std::true_type());
+  }
+  areas.Finish();
+}
+
+// op: 0 of rows, 1 with indices, 2 with rows that are finished, 3 small, 4 small with indices; mode: the smallest. The second area
+// has the values, the third indices and finished rows. Indices lie 16384 bytes behind the values of the result. count: k.
+extern "C" __global__ __aicore__ void topk(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
+                                           GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  Areas areas(dstGm, aGm, bGm);
+  Case s(c, &areas);
+  const TopkTiling tiling;
+  const TopKInfo info = {static_cast<int32_t>(s.rows), static_cast<int32_t>(s.step),
+                         static_cast<int32_t>(s.columns)};
+  const bool largest = c.mode == 0;
+  const auto run = [&](auto element) {
+    using T = decltype(element);
+    const LocalTensor<T> values = s.Out<T>(0);
+    const LocalTensor<int32_t> indices = s.Out<int32_t>(1);
+    const LocalTensor<T> x = areas.Area<T>(1);
+    const LocalTensor<int32_t> given = s.In<int32_t>(0);
+    const LocalTensor<bool> finished = s.In<bool>(3);
+    constexpr TopKMode kSmall = TopKMode::TOPK_NSMALL;
+    switch (c.op) {
+      case 0:
+        s.worked
+            ? TopK<T>(values, indices, x, given, finished, s.work, c.count, tiling, info, largest)
+            : TopK<T>(values, indices, x, given, finished, c.count, tiling, info, largest);
+        break;
+      case 1:
+        TopK<T, true>(values, indices, x, given, finished, s.work, c.count, tiling, info, largest);
+        break;
+      case 2:
+        TopK<T, true, true>(values, indices, x, given, finished, s.work, c.count, tiling, info,
+                            largest);
+        break;
+      case 3:
+        TopK<T, false, false, false, kSmall>(values, indices, x, given, finished, s.work, c.count,
+                                             tiling, info, largest);
+        break;
+      default:
+        TopK<T, true, false, false, kSmall>(values, indices, x, given, finished, s.work, c.count,
+                                            tiling, info, largest);
+    }
+  };
+  c.dtype == 0 ? run(float()) : run(half());
+  areas.Finish();
+}

@@ -26,20 +26,20 @@ struct Operands {
 
 }  // namespace
 
-#define BINARY_RAW(number, Name, raw)                                        \
-  case number:                                                               \
-    Name<float, false>(x.dst, x.a, x.b, MASK_PLACEHOLDER, kRepeat, {1, 1, 2, 8, 9, 16});    \
-    raw(x.Raw(x.other), x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 2, 8, 9, 16); \
+#define BINARY_RAW(number, Name, raw)                                                    \
+  case number:                                                                           \
+    Name<float, false>(x.dst, x.a, x.b, MASK_PLACEHOLDER, kRepeat, {1, 1, 2, 8, 9, 16}); \
+    raw(x.Raw(x.other), x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 2, 8, 9, 16);             \
     break;
-#define UNARY_RAW(number, Name, raw)                           \
-  case number:                                                 \
+#define UNARY_RAW(number, Name, raw)                                          \
+  case number:                                                                \
     Name<float, false>(x.dst, x.a, MASK_PLACEHOLDER, kRepeat, {1, 2, 8, 16}); \
-    raw(x.Raw(x.other), x.Raw(x.a), kRepeat, 1, 2, 8, 16);     \
+    raw(x.Raw(x.other), x.Raw(x.a), kRepeat, 1, 2, 8, 16);                    \
     break;
-#define SCALAR_RAW(number, Name, raw)                                \
-  case number:                                                       \
+#define SCALAR_RAW(number, Name, raw)                                               \
+  case number:                                                                      \
     Name<float, false>(x.dst, x.a, 1.5f, MASK_PLACEHOLDER, kRepeat, {1, 2, 8, 16}); \
-    raw(x.Raw(x.other), x.Raw(x.a), 1.5f, kRepeat, 1, 2, 8, 16);     \
+    raw(x.Raw(x.other), x.Raw(x.a), 1.5f, kRepeat, 1, 2, 8, 16);                    \
     break;
 #define COMPARE_RAW(number, mode, suffix)                                                         \
   case number:                                                                                    \
@@ -155,6 +155,51 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
       vshr((__ubuf__ int32_t*)x.other.GetPhyAddr(), (__ubuf__ int32_t*)x.a.GetPhyAddr(), 3, kRepeat,
            1, 1, 8, 8, true);
       break;
+    case 75: {
+      uint64_t kept = 0;
+      GatherMask(x.dst, x.a, 2, false, 0, {1, kRepeat, 9, 0}, kept);
+      vreducev2((__ubuf__ uint32_t*)x.other.GetPhyAddr(), (__ubuf__ uint32_t*)x.a.GetPhyAddr(),
+                (__ubuf__ uint32_t*)x.a.GetPhyAddr(), kRepeat, 1, 2, 9, 0);
+      ASSERT(get_rsvd_cnt() == static_cast<int64_t>(kept));
+      break;
+    }
+    case 76: {
+      uint64_t kept = 0;
+      GatherMask(x.dst, x.a, offsets, true, 50, {1, kRepeat, 8, 2}, kept);
+      set_mask_count();
+      set_vector_mask(0, 50);
+      vreducev2((__ubuf__ uint32_t*)x.other.GetPhyAddr(), (__ubuf__ uint32_t*)x.a.GetPhyAddr(),
+                (__ubuf__ uint32_t*)offsets.GetPhyAddr(), kRepeat, 1, 0, 8, 2);
+      ASSERT(get_rsvd_cnt() == static_cast<int64_t>(kept));
+      set_mask_norm();
+      break;
+    }
+    case 77:
+    case 78: {
+      // The register holds a scalar, or the address of the bits: in the compiler's reserve, known by its number.
+      auto* const bits = reinterpret_cast<__ubuf__ uint8_t*>(TMP_UB_OFFSET);
+      const LocalTensor<float> described = x.other[kHalf / 8];
+      set_vector_mask(0, ~0ull);
+      vcmpv_lt(bits, x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 1, 8, 8, 8);
+      Compare(x.dst.template ReinterpretCast<uint8_t>(), x.a, x.b, CMPMODE::LT, 64 * kRepeat);
+      if (c.op == 77) {
+        Select(x.dst[64], x.dst.template ReinterpretCast<uint8_t>(), x.a, 1.5f,
+               SELMODE::VSEL_TENSOR_SCALAR_MODE, uint64_t{64}, kRepeat, {1, 1, 1, 8, 8, 8});
+        Duplicate(described, 1.5f, 8);
+        set_cmpmask(x.Raw(described));
+        vsel(x.Raw(x.other[64]), x.Raw(x.a), bits, kRepeat, 1, 1, 1, 8, 8, 8, 1);
+      } else {
+        Select(x.dst[64], x.dst.template ReinterpretCast<uint8_t>(), x.a, x.b,
+               SELMODE::VSEL_TENSOR_TENSOR_MODE, uint64_t{64}, kRepeat, {1, 1, 1, 8, 8, 8});
+        Duplicate(described.template ReinterpretCast<uint32_t>(), TMP_UB_OFFSET, 8);
+        set_cmpmask(x.Raw(described));
+        vsel(x.Raw(x.other[64]), x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 1, 8, 8, 8, 2);
+      }
+      // Leave the same around the results.
+      DataCopy(x.dst[kHalf / 8], described, 8);
+      DataCopy(x.other, x.dst, 64);
+      break;
+    }
     case 80:
       DataCopy(x.dst, x.a, DataCopyParams(3, 2, 1, 4));
       copy_ubuf_to_ubuf(x.Raw(x.other), x.Raw(x.a), 0, 3, 2, 1, 4);
@@ -188,9 +233,6 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
       break;
     case 92:
       vmuls(x.Raw(x.dst) + 1, x.Raw(x.a), 1.0f, 1, 1, 1, 8, 8);
-      break;
-    case 93:
-      vsel(x.Raw(x.dst), x.Raw(x.a), x.Raw(x.b), 1, 1, 1, 1, 8, 8, 8, 2);
       break;
     default:
       Trap();

@@ -102,6 +102,35 @@ def test_a_long_row_is_several(norms: Bench) -> None:
     np.testing.assert_array_equal(got[:256].view(np.float32), x * np.tile(scales, 4))
 
 
+@pytest.mark.parametrize("dtype", [HALF, BF16])
+@pytest.mark.parametrize("transposed", [0, 1])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_anti_quant(norms: Bench, dtype: int, transposed: int, groups: int) -> None:
+    """Sum and product round in half, once in bf16; channels have a scale per group along K."""
+    rng = np.random.default_rng(4)
+    kind = np.dtype(DTYPES[dtype])
+    wide = np.dtype(np.float16 if dtype == HALF else np.float32)
+    k, n = (64, 7) if transposed else (6, 64)
+    x = rng.integers(-128, 128, (n, k) if transposed else (k, n), np.int8)
+    shape = (n, groups) if transposed else (groups, n)
+    scales = rng.normal(0, 1, shape).astype(kind)
+    offsets = rng.normal(0, 20, shape).astype(kind)
+    axis = 1 if transposed else 0
+    spread = [np.repeat(v, k // groups, axis).astype(wide) for v in (scales, offsets)]
+    for op in range(4):
+        for worked in (0, 1):
+            extra = (worked, 0, 1, k, scales.size)
+            call = Call(op=op, dtype=dtype, mode=transposed, scalar=0.7, count=x.size, extra=extra)
+            zeros = np.zeros(AREA, np.uint8)
+            raw = factors(scales, offsets)
+            got = norms.run("high_norm:anti_quant", call, zeros, area(x), raw)
+            scale = spread[0] if op < 2 else np.asarray(0.7, kind).astype(wide)
+            offset = spread[1] if op == 0 else wide.type(3 if op == 2 else 0)
+            want = ((x.astype(wide) + offset) * scale).astype(kind)
+            values = got[: x.size * 2].view(kind).reshape(x.shape)
+            np.testing.assert_array_equal(values.astype(np.float32), want.astype(np.float32))
+
+
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
 def test_extreme_register(norms: Bench, dtype: int) -> None:
     """GetReduceMaxMinCount and its newer name give what ReduceMax stored."""
@@ -126,6 +155,27 @@ MISUSES = {
     "rows that are no blocks": (Call(op=8, extra=(1, 0, 2, 10, 12)), "shape"),
     "more than a row": (Call(op=8, extra=(1, 0, 2, 17, 16)), "shape"),
 }
+
+
+ANTI_MISUSES = {
+    "small scratch": (Call(op=0, dtype=BF16, count=128, extra=(1, 512, 1, 2, 64)), "ub-scratch"),
+    "scales of half the channels": (
+        Call(op=0, dtype=HALF, count=128, extra=(1, 0, 1, 2, 32)),
+        "shape",
+    ),
+    "rows that are no blocks": (Call(op=2, dtype=HALF, count=40, extra=(1, 0, 1, 2, 1)), "shape"),
+    "K of another source": (Call(op=2, dtype=HALF, count=96, extra=(1, 0, 1, 5, 1)), "shape"),
+}
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("name", ANTI_MISUSES)
+def test_misuse_of_anti_quant(norms: Bench, name: str) -> None:
+    """Channels that hardware would mix up."""
+    call, kind = ANTI_MISUSES[name]
+    zeros = np.zeros(AREA, np.uint8)
+    with pytest.raises(KernelError, match=kind):
+        norms.run("high_norm:anti_quant", call, zeros, zeros, zeros)
 
 
 @pytest.mark.plants_faults

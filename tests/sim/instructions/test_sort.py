@@ -140,3 +140,69 @@ def test_sort_faults(bench: Bench) -> None:
         bench.run("gather:sort", Call(op=0, repeat=256), source, source)
     with pytest.raises(KernelError, match=r"ub-out-of-bounds(.|\n)*dst"):
         bench.run("gather:sort", Call(op=0, repeat=129), source, source)
+
+
+def padded(row_bytes: int, small: bool) -> int:
+    """Bytes from one row of results to the next."""
+    return row_bytes if small else -(-row_bytes // 32) * 32
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, HALF])
+@pytest.mark.parametrize("smallest", [0, 1])
+def test_top_k(norms: Bench, dtype: int, smallest: int) -> None:
+    """The first k of every row and their places; equal ones in the order of the source."""
+    rng = np.random.default_rng(smallest)
+    kind = np.dtype(DTYPES[dtype])
+    for op, rows, columns, n, k in (
+        (0, 3, 64, 61, 5),
+        (1, 2, 256, 256, 256),
+        (2, 3, 32, 30, 9),
+        (3, 4, 32, 32, 3),
+        (4, 3, 32, 31, 10),
+    ):
+        x = rng.integers(-40, 40, (rows, columns)).astype(kind)
+        x[0, :5] = [np.nan, np.inf, -np.inf, 3, 3]
+        x[:, n:] = np.inf if smallest else -np.inf
+        small = op > 2
+        shape = (rows, columns) if small else (columns,)
+        given = rng.integers(0, 10**6, shape, np.int32)
+        raw = np.zeros(AREA, np.uint8)
+        raw[: given.nbytes] = given.view(np.uint8).ravel()
+        raw[24576 + 1] = 1  # the second row is finished
+        places = np.broadcast_to(given, (rows, columns)) if op in (1, 2, 4) else None
+        for worked in (0, 1) if op == 0 else (1,):
+            extra = (worked, 0, rows, n, columns)
+            call = Call(op=op, dtype=dtype, mode=smallest, count=k, extra=extra)
+            got = norms.run("high_norm:topk", call, np.zeros(AREA, np.uint8), area(x), raw)
+            value_row = padded(k * kind.itemsize, small)
+            index_row = padded(k * 4, small)
+            for r in range(rows):
+                order = np.argsort(x[r].astype(np.float64) * (1 if smallest else -1), kind="stable")
+                nans = np.flatnonzero(np.isnan(x[r]))
+                order = np.concatenate([nans, order[~np.isin(order, nans)]])[:k]
+                values = got[r * value_row :][: k * kind.itemsize].view(kind)
+                np.testing.assert_array_equal(values, x[r][order])
+                want = order if places is None else places[r][order]
+                if op == 2 and r == 1:
+                    want = np.full(k, n)
+                indices = got[16384 + r * index_row :][: k * 4].view(np.int32)
+                np.testing.assert_array_equal(indices, want)
+
+
+TOP_K_MISUSES = {
+    "small scratch": (Call(op=0, count=4, extra=(1, 1024, 2, 64, 64)), "ub-scratch"),
+    "rows that are no multiple of 32": (Call(op=0, count=4, extra=(1, 0, 2, 40, 40)), "shape"),
+    "more than there are": (Call(op=0, count=33, extra=(1, 0, 2, 32, 64)), "shape"),
+    "none": (Call(op=0, count=0, extra=(1, 0, 2, 32, 64)), "shape"),
+    "long rows in the small mode": (Call(op=3, count=4, extra=(1, 0, 2, 64, 64)), "shape"),
+}
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("name", TOP_K_MISUSES)
+def test_misuse_of_top_k(norms: Bench, name: str) -> None:
+    """Shapes and scratch that hardware would take without a word."""
+    call, kind = TOP_K_MISUSES[name]
+    zeros = np.zeros(AREA, np.uint8)
+    with pytest.raises(KernelError, match=kind):
+        norms.run("high_norm:topk", call, zeros, zeros, zeros)

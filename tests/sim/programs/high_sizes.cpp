@@ -101,6 +101,19 @@ int main() {
       GetBatchNormNDTilingInfo(ge::Shape({8, 2, 32}), ge::Shape({8, 2, 32}), least * 2, width,
                                reused, batch);
       Line("BatchNorm", width, reused, most, least, batch.shCurLength, batch.loopRound);
+      TopkTiling top;
+      GetTopKMaxMinTmpSize(platform, 64, 3, reused, false, TopKMode::TOPK_NORMAL, true, width, most,
+                           least);
+      TopKTilingFunc(platform, 64, 3, 5, width, false, TopKMode::TOPK_NORMAL, true, top);
+      Line("TopK", width, reused, most, least, static_cast<uint32_t>(top.kAlignTwoBytes),
+           top.sortRepeat);
+      GetAscendQuantMaxMinTmpSize(shape, width, most, least);
+      Line("AscendQuant", width, reused, most, least, 0, 0);
+      GetAscendDequantMaxMinTmpSize(shape, width, most, least);
+      Line("AscendDequant", width, reused, most, least, 0, 0);
+      GetAscendAntiQuantMaxMinTmpSize(ge::Shape({6, 64}), ge::Shape({1, 64}), false, ge::DT_INT8,
+                                      width == 2 ? ge::DT_FLOAT16 : ge::DT_BF16, most, least);
+      Line("AscendAntiQuant", width, reused, most, least, 0, 0);
       const uint32_t flashLeast = GetSoftMaxFlashMinTmpSize(matrix, width, true, false);
       optiling::SoftMaxTiling flash;
       SoftMaxFlashTilingFunc(matrix, width, flashLeast * 10, flash, true);

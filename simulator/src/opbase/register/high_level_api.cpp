@@ -245,4 +245,53 @@ void LogSoftMaxTilingFunc(const ge::Shape& srcShape, uint32_t dataTypeSize,
   Copy(tiling, &softmaxTiling);
 }
 
+namespace {
+
+bool FillTopK(int32_t inner, int32_t outter, int32_t k, uint32_t typeSize, bool hasIndex,
+              TopKMode mode, bool largest, ::TopkTiling* tiling) {
+  constexpr int32_t kUnit = 32;
+  constexpr int32_t kStructure = 8;
+  if (inner <= 0 || inner % kUnit != 0 || outter <= 0 || k <= 0 || k > inner || typeSize == 0) {
+    return false;
+  }
+  const bool small = mode == TopKMode::TOPK_NSMALL;
+  const auto width = static_cast<int32_t>(typeSize);
+  const auto padded = [&](int32_t unit) { return (k + unit - 1) / unit * unit; };
+  *tiling = {};
+  tiling->tmpLocalSize =
+      static_cast<int32_t>(aclsim::TopKScratch(outter, inner, small, hasIndex, largest)) / width;
+  tiling->allDataSize = inner * outter;
+  tiling->innerDataSize = inner * (small ? outter : 1) * kStructure / width;
+  tiling->sortRepeat = static_cast<uint32_t>(inner / kUnit * (small ? outter : 1));
+  tiling->kAlignFourBytes = padded(kUnit / 4);
+  tiling->kAlignTwoBytes = padded(kUnit / 2);
+  return true;
+}
+
+}  // namespace
+
+bool GetTopKMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, int32_t inner, int32_t outter,
+                          bool, bool isInitIndex, TopKMode mode, bool isLargest, uint32_t,
+                          uint32_t& maxValue, uint32_t& minValue) {
+  minValue = maxValue = Unsigned(
+      aclsim::TopKScratch(outter, inner, mode == TopKMode::TOPK_NSMALL, isInitIndex, isLargest));
+  return true;
+}
+bool TopKTilingFunc(const platform_ascendc::PlatformAscendC&, int32_t inner, int32_t outter,
+                    int32_t k, uint32_t dataTypeSize, bool isInitIndex, TopKMode mode,
+                    bool isLargest, ::TopkTiling& topKTiling) {
+  return FillTopK(inner, outter, k, dataTypeSize, isInitIndex, mode, isLargest, &topKTiling);
+}
+bool TopKTilingFunc(const platform_ascendc::PlatformAscendC&, int32_t inner, int32_t outter,
+                    int32_t k, uint32_t dataTypeSize, bool isInitIndex, TopKMode mode,
+                    bool isLargest, optiling::TopkTiling& topKTiling) {
+  ::TopkTiling from;
+  optiling::TopkTiling* const to = &topKTiling;
+  const bool done = FillTopK(inner, outter, k, dataTypeSize, isInitIndex, mode, isLargest, &from);
+#define ACLSIM_SET_(type, name) to->set_##name(from.name);
+  ACLSIM_TOPK_TILING(ACLSIM_SET_)
+#undef ACLSIM_SET_
+  return done;
+}
+
 }  // namespace AscendC

@@ -224,6 +224,17 @@ void GetAscendDequantMaxMinTmpSize(const ge::Shape& srcShape, uint32_t, uint32_t
   minValue = static_cast<uint32_t>(aclsim::DequantScratch(1, columns));
   maxValue = static_cast<uint32_t>(aclsim::DequantScratch(rows, columns));
 }
+void GetAscendAntiQuantMaxMinTmpSize(const ge::Shape& srcShape, const ge::Shape& scaleShape,
+                                     bool isTranspose, ge::DataType, ge::DataType outputDataType,
+                                     uint32_t& maxValue, uint32_t& minValue) {
+  const int64_t scales = scaleShape.GetShapeSize();
+  const bool toHalf = outputDataType == ge::DT_FLOAT16;
+  const int64_t k = srcShape.GetDim(isTranspose ? 1 : 0);
+  minValue =
+      static_cast<uint32_t>(aclsim::AntiQuantScratch(toHalf, scales == 1, isTranspose, k, scales));
+  maxValue = scales == 1 && !toHalf ? static_cast<uint32_t>(srcShape.GetShapeSize() * sizeof(float))
+                                    : minValue;
+}
 void GetCumSumMaxMinTmpSize(const ge::Shape& srcShape, uint32_t typeSize, bool isLastAxis, bool,
                             uint32_t& maxValue, uint32_t& minValue) {
   if (srcShape.GetDimNum() != 2) {

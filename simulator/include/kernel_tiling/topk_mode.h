@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// How TopK lays out its results, for kernels and host tiling.
+#pragma once
+
+namespace AscendC {
+
+enum class TopKMode {
+  TOPK_NORMAL,  // rows padded to whole blocks
+  TOPK_NSMALL,  // rows of 32 elements, results without padding
+};
+
+}  // namespace AscendC
