@@ -503,7 +503,7 @@ def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) 
         print(json.dumps(result.as_json()))
     else:
         _print_headers(result)
-    if result.failed:
+    if result.failed or any(item.needed for item in result.skipped):
         raise typer.Exit(1)
 
 
