@@ -413,3 +413,49 @@ extern "C" __global__ __aicore__ void topk(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
   c.dtype == 0 ? run(float()) : run(half());
   areas.Finish();
 }
+
+// Rows of 64 of which `columns` arrive, and `step` take part. op: RmsNorm, SoftmaxFlashV2, AscendQuant by channel. mode: nothing
+// waits for the copies.
+extern "C" __global__ __aicore__ void norm_flow(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR callGm) {
+  const Call c = ReadCall(callGm);
+  const auto columns = static_cast<uint32_t>(c.extra[3]);
+  const auto step = static_cast<uint32_t>(c.extra[4]);
+  TPipe pipe;
+  TBuf<> buffers[4];
+  for (TBuf<>& buffer : buffers) {
+    pipe.InitBuffer(buffer, 4096);
+  }
+  GlobalTensor<float> from;
+  GlobalTensor<uint8_t> to;
+  from.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(aGm));
+  to.SetGlobalBuffer(dstGm);
+  const LocalTensor<float> src = buffers[0].Get<float>();
+  const LocalTensor<float> dst = buffers[1].Get<float>();
+  const LocalTensor<float> other = buffers[2].Get<float>();
+  const LocalTensor<uint8_t> work = buffers[3].Get<uint8_t>();
+  Duplicate(other, 1.0f, 1024);
+  PipeBarrier<PIPE_V>();
+  for (uint32_t r = 0; r < 8; ++r) {
+    DataCopy(src[r * 64], from, columns);
+  }
+  if (c.mode == 0) {
+    PipeBarrier<PIPE_ALL>();
+  }
+  if (c.op == 0) {
+    RmsNormTiling tiling;
+    tiling.bLength = 8;
+    tiling.sLength = 1;
+    tiling.hLength = 64;
+    tiling.originalHLength = step;
+    RmsNorm<float>(dst, src, other, work, 0.5f, tiling);
+  } else if (c.op == 1) {
+    SoftmaxFlashV2<float, true>(dst, other[256], other[512], src, other[768], other, other, work,
+                                SoftMaxTiling(), SoftMaxShapeInfo{8, 64, 8, step});
+  } else {
+    AscendQuant(dst.ReinterpretCast<int8_t>(), src, work, other, 0.0f, step, step);
+  }
+  PipeBarrier<PIPE_ALL>();
+  // The last row: nobody may count on its padding.
+  const LocalTensor<uint8_t> result = dst.ReinterpretCast<uint8_t>();
+  c.op == 2 ? DataCopy(to, result, 32) : DataCopy(to, result[7 * 256], 128);
+}

@@ -255,3 +255,24 @@ def test_misuse(norms: Bench, name: str) -> None:
     zeros: Any = np.zeros(AREA, np.uint8)
     with pytest.raises(KernelError, match=kind):
         norms.run(f"high_norm:{kernel}", call, zeros, zeros, zeros)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("op", [0, 1, 2])
+def test_checks_see_the_operands(norms: Bench, op: int) -> None:
+    """Padding is not asked; what takes part has to be there, and to be waited for."""
+    runtime = norms.runtime
+    entry = norms.libraries["high_norm"]["norm_flow"]
+    before = runtime.option("mode")
+    runtime.set_option("mode", "checked")
+    try:
+        for mode, counted, kind in ((0, 32, None), (0, 64, "undefined"), (1, 32, "race")):
+            call = Call(op=op, mode=mode, extra=(0, 0, 0, 32, counted))
+            arrays = [np.zeros(128, np.uint8), normal(1, FLOAT, 64), call.pack()]
+            if kind is None:
+                assert runtime.launch(entry, arrays)[0].any()
+                continue
+            with pytest.raises(KernelError, match=kind):
+                runtime.launch(entry, arrays)
+    finally:
+        runtime.set_option("mode", before)
