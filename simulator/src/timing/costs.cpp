@@ -24,15 +24,15 @@ struct FunctionRow {
 };
 struct CopyRow {
   uint32_t arch;
-  double readLatency, writeLatency, leastCycles, window, unaligned;
+  double readLatency, missLatency, writeLatency, leastCycles, window, unaligned;
   uint64_t alignment;
-  double sameLine, shortBurst;
+  double sameLine, requestBytes, writeBack, earlyWriteBack, smallCopy;
   CopyLaw::Curve readHit, readMiss, write;
   Evidence evidence;
 };
 struct ArchRow {
   uint32_t arch;
-  double memoryFactor, l2BytesPerSecond, launchMicroseconds;
+  double memoryFactor, l2BytesPerSecond, launchMicroseconds, startCycles;
   double band[3];
   Evidence evidence;
 };
@@ -103,9 +103,10 @@ const CopyLaw& CopyLawOf(const Soc& soc) {
   static const auto laws = [] {
     std::map<uint32_t, CopyLaw> made;
     for (const CopyRow& row : kCopies) {
-      made[row.arch] = {row.readLatency, row.writeLatency, row.leastCycles, row.window,
-                        row.unaligned,   row.alignment,    row.sameLine,    row.shortBurst,
-                        row.readHit,     row.readMiss,     row.write,       row.evidence};
+      made[row.arch] = {row.readLatency,  row.missLatency, row.writeLatency,   row.leastCycles,
+                        row.window,       row.unaligned,   row.alignment,      row.sameLine,
+                        row.requestBytes, row.writeBack,   row.earlyWriteBack, row.smallCopy,
+                        row.readHit,      row.readMiss,    row.write,          row.evidence};
     }
     return made;
   }();
@@ -127,6 +128,7 @@ ChipCosts ChipCostsOf(const Soc& soc) {
   chip.l2BytesPerCycle = arch->l2BytesPerSecond / cyclesPerSecond;
   chip.cyclesPerMicrosecond = soc.vecFreqMhz;
   chip.launchMicroseconds = arch->launchMicroseconds;
+  chip.startCycles = arch->startCycles;
   std::copy(std::begin(arch->band), std::end(arch->band), chip.band);
   chip.evidence = arch->evidence;
   return chip;

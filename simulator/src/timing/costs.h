@@ -34,14 +34,19 @@ struct FunctionCost {
 
 // GM <-> UB copies of one core.
 struct CopyLaw {
-  double readLatency = 0;
+  double readLatency = 0;  // of data in L2
+  double missLatency = 0;  // what memory adds
   double writeLatency = 0;
   double leastCycles = 0;  // between two copies of a pipe
   double window = 0;       // bytes in flight
-  double unaligned = 1;    // factor on the bytes of blocks that do not start on `alignment`
+  double unaligned =
+      1;  // factor on the bytes of blocks that cross lines and do not start on `alignment`
   uint64_t alignment = 512;
-  double sameLine = 1;    // factor on the rate of copies that read what another core reads
-  double shortBurst = 1;  // factor on the bytes of blocks below a line
+  double sameLine = 1;      // factor on the rate of copies that read what another core reads
+  double requestBytes = 0;  // of L2's bandwidth that a line takes, however little of it is moved
+  double writeBack = 1;  // factor on the memory's time for lines that L2 writes back between reads
+  double earlyWriteBack = 0;  // share of the bytes written that take memory's time at once
+  double smallCopy = 0;       // share by which copies of 8 KiB and less take more of memory's time
   using Curve = std::vector<std::pair<double, double>>;  // bytes, cycles after the latency
   Curve readHit, readMiss, write;
   Evidence evidence = Evidence::kAssumed;
@@ -60,7 +65,8 @@ struct ChipCosts {
   double l2BytesPerCycle = 0;  // of the L2 cache
   double cyclesPerMicrosecond = 0;
   double launchMicroseconds = 0;
-  double band[3] = {};  // relative error to expect: vector-bound, bandwidth-bound, else
+  double startCycles = 0;  // between the starts of two cores
+  double band[3] = {};     // relative error to expect: vector-bound, bandwidth-bound, else
   Evidence evidence = Evidence::kAssumed;
 };
 

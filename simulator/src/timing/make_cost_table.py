@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 EVIDENCE = ("board", "official", "fitted", "simulator", "assumed", "extrapolated")
-COPY_FIELDS = ("readLatency", "writeLatency", "leastCycles", "window")
-COPY_FACTORS = ("unaligned", "alignment", "sameLine", "shortBurst")
+COPY_FIELDS = ("readLatency", "missLatency", "writeLatency", "leastCycles", "window")
+COPY_FACTORS = (
+    *("unaligned", "alignment", "sameLine", "requestBytes"),
+    *("writeBack", "earlyWriteBack", "smallCopy"),
+)
 CURVES = ("readHit", "readMiss", "write")
 MOST_INSTRUCTIONS = 16
 
@@ -61,7 +64,7 @@ def table(data: dict[str, Any]) -> str:
         copies.append(f"{arch}, {fields}, {curves}, {evidence(law['evidence'])}")
     archs = [
         f"{arch}, {row['memoryFactor']}, {row['l2BytesPerSecond']}, {row['launchMicroseconds']},"
-        f" {{{', '.join(map(str, row['band']))}}}, {evidence(row['evidence'])}"
+        f" {row['startCycles']}, {{{', '.join(map(str, row['band']))}}}, {evidence(row['evidence'])}"
         for arch, row in data["archs"].items()
     ]
     memory = [f'"{name}", {value}.0' for name, value in data["memoryBytesPerSecond"].items()]

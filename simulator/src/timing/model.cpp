@@ -13,9 +13,9 @@ namespace aclsim {
 
 namespace {
 
-constexpr size_t kQueueDepth = 32;      // of a pipe; undocumented for these pipes, MTE1's is 32
-constexpr double kDispatchCycles = 40;  // from one core's start to the next
-constexpr double kMeetCycles = 1000;    // SyncAll, after the last core has come
+constexpr size_t kQueueDepth = 32;    // of a pipe; undocumented for these pipes, MTE1's is 32
+constexpr double kMeetCycles = 1000;  // SyncAll, after the last core has come
+constexpr double kSmallCopy = 8192;   // bytes up to which a copy pays all of CopyLaw::smallCopy
 constexpr double kEpsilon = 1e-6;
 
 struct InFlight {
@@ -52,9 +52,10 @@ struct Transfer {
   uint32_t core;
   Pipe pipe;
   uint32_t step;
-  double left = 1;    // share of it that is to be moved
-  double alone = 1;   // cycles when nobody else moves
-  double memory = 0;  // bytes
+  double left = 1;     // share of it that is to be moved
+  double alone = 1;    // cycles when nobody else moves
+  double memory = 0;   // bytes
+  double latency = 0;  // until they are there
   double l2 = 0;
   double rate = 0;  // share per cycle
   uint64_t firstLine = 0;
@@ -70,8 +71,9 @@ class Simulation {
     for (size_t i = 0; i < tapes.size(); ++i) {
       cores_[i].tape = &tapes[i];
       cores_[i].times = &result_.cores[i];
-      // Blocks are handed out one after another, which keeps equal cores from moving bytes in step.
-      cores_[i].scalar = static_cast<double>(i) * kDispatchCycles;
+      // Cores that start together would stay in step, and leave memory idle in the latencies of all.
+      cores_[i].scalar = static_cast<double>(i) * chip_.startCycles;
+      cores_[i].times->start = cores_[i].scalar;
       cores_[i].times->spans.resize(tapes[i].steps.size());
       cores_[i].issued.resize(tapes[i].steps.size());
     }
@@ -197,12 +199,12 @@ class Simulation {
     transfer.step = event.step;
     transfer.read = !copy.write;
     transfer.firstLine = copy.addr / kL2Line;
-    double bytes = 0, l2 = 0, missed = 0, evicted = 0;
+    double bytes = 0, sectors = 0, l2 = 0, missed = 0, evicted = 0, early = 0;
     for (uint32_t block = 0; block < copy.blocks; ++block) {
       const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
       const uint64_t end = begin + copy.bytes;
-      const double factor = (begin % law_.alignment != 0 ? law_.unaligned : 1) *
-                            (copy.bytes < kL2Line ? law_.shortBurst : 1);
+      const double lines = static_cast<double>((end + kL2Line - 1) / kL2Line - begin / kL2Line);
+      const double factor = begin % law_.alignment != 0 && lines > 1 ? law_.unaligned : 1;
       L2Cache::Traffic sum;
       for (uint64_t line = begin / kL2Line; line * kL2Line < end; ++line) {
         const uint64_t start = line * kL2Line;
@@ -213,20 +215,25 @@ class Simulation {
         sum.evicted += traffic.evicted;
       }
       bytes += static_cast<double>(copy.bytes) * factor;
-      l2 += static_cast<double>(SectorEnd(end) - begin / kL2Sector * kL2Sector) * factor;
+      const double touched =
+          static_cast<double>(SectorEnd(end) - begin / kL2Sector * kL2Sector) * factor;
+      sectors += touched;
+      l2 += std::max(touched, lines * law_.requestBytes);
       missed += static_cast<double>(sum.missed) * factor;
       evicted += static_cast<double>(sum.evicted);
     }
-    const double share = l2 > 0 ? missed / l2 : 0;
+    const double share = sectors > 0 ? missed / sectors : 0;
     if (copy.write) {
+      missed = copy.bypass ? missed : 0;
       transfer.alone = OnCurve(law_.write, bytes);
-      transfer.memory = evicted + (copy.bypass ? missed : 0);
+      transfer.latency = law_.writeLatency;
+      early = copy.bypass ? 0 : law_.earlyWriteBack * sectors;
     } else {
+      transfer.latency = law_.readLatency + share * law_.missLatency;
       transfer.alone =
           share * OnCurve(law_.readMiss, bytes) + (1 - share) * OnCurve(law_.readHit, bytes);
-      transfer.memory = evicted + missed;
-      result_.readBytes += l2;
-      result_.hitBytes += l2 - missed;
+      result_.readBytes += sectors;
+      result_.hitBytes += sectors - missed;
       const bool shared = std::any_of(moving_.begin(), moving_.end(), [&](const Transfer& other) {
         return other.read && other.core != transfer.core && other.firstLine == transfer.firstLine;
       });
@@ -237,7 +244,9 @@ class Simulation {
     }
     transfer.alone = std::max(transfer.alone, law_.leastCycles);
     transfer.l2 = l2;
-    result_.memoryBytes += transfer.memory;
+    const double small = 1 + law_.smallCopy * std::min(1.0, kSmallCopy / std::max(bytes, 1.0));
+    transfer.memory = missed * small + evicted * law_.writeBack + early;
+    result_.memoryBytes += missed + evicted;
     result_.l2Bytes += l2;
     moving_.push_back(transfer);
   }
@@ -251,10 +260,9 @@ class Simulation {
     PipeState& pipe = core.pipes[static_cast<size_t>(transfer.pipe)];
     const Step& step = core.tape->steps[transfer.step];
     const GmCopy& copy = core.tape->copies[step.copy];
-    const double latency = copy.write ? law_.writeLatency : law_.readLatency;
     pipe.serving = false;
     pipe.free = now_;
-    pipe.complete = std::max(pipe.complete, now_ + latency);
+    pipe.complete = std::max(pipe.complete, now_ + transfer.latency);
     Span& span = core.times->spans[transfer.step];
     span.end = pipe.complete;
     // Copies overlap: the pipe is busy while at least one is under way.
@@ -397,9 +405,11 @@ class Simulation {
         const double head = start > pipe.free + kEpsilon || pipe.complete <= start ? step.head : 0;
         const double end = start + head + step.cycles;
         span = {start, end};
-        core.times->busy[static_cast<size_t>(which)] += head + step.cycles;
+        // Busy until the results are written, as the counters of the hardware have it.
+        const double written = std::max(pipe.complete, end + step.tail);
+        core.times->busy[static_cast<size_t>(which)] += written - std::max(start, pipe.complete);
         pipe.free = end;
-        pipe.complete = std::max(pipe.complete, end + step.tail);
+        pipe.complete = written;
         leave(start);
         return true;
       }

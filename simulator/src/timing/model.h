@@ -15,6 +15,7 @@ struct Span {
 
 struct CoreTimes {
   std::vector<Span> spans;  // by Tape::steps
+  double start = 0;         // the scheduler starts one core after the other
   double end = 0;
   std::array<double, kPipes> busy{};  // cycles in which the pipe worked
   std::array<double, kPipes>

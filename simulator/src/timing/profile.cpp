@@ -86,10 +86,11 @@ std::string Summary(const Profile& profile) {
       return row[static_cast<size_t>(pipe)];
     };
     cores += Format(
-        "%s{\"block_id\":%zu,\"cycles\":%.1f,\"scalar\":%.1f,\"vec\":%.1f,\"mte2\":%.1f,"
+        "%s{\"block_id\":%zu,\"start\":%.1f,\"cycles\":%.1f,\"scalar\":%.1f,\"vec\":%.1f,\"mte2\":%"
+        ".1f,"
         "\"mte3\":%.1f,\"scalarWait\":%.1f,\"vecWait\":%.1f,\"mte2Wait\":%.1f,\"mte3Wait\":%.1f,"
         "\"steps\":%zu}",
-        i == 0 ? "" : ",", i, times.end, of(times.busy, Pipe::kScalar),
+        i == 0 ? "" : ",", i, times.start, times.end, of(times.busy, Pipe::kScalar),
         of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
         of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
         of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), tape.steps.size());

@@ -23,14 +23,22 @@ constexpr uint32_t kAutomaticFlag = 0x80000000u;
 // A2's banks: 16 groups of one block, a bank is 128 rows of a group. Cycles per repeat, from board measurements.
 constexpr uint64_t kGroups = 16;
 constexpr uint64_t kBankBytes = 65536;
-constexpr double kSameGroups = 1.0;
-constexpr double kSomeGroups = 0.69;
+constexpr double kSharedGroups = 1.0;
+constexpr double kNowAndThen =
+    1.39;  // where some repeats share groups and others do not, of those that do
 constexpr double kReadWrite = 0.79;
 
 uint64_t GroupOf(uint64_t addr) { return addr / kBlock % kGroups; }
 
-// Bit per group that the first full repeat touches; worst: most blocks in one group.
-uint32_t Groups(const Access& access, int* worst) {
+// How far apart the repeats of an operand are.
+int64_t RepeatStride(const Access& access) {
+  return access.repeat > 1 ? access.repStride : static_cast<int64_t>(kRepeat);
+}
+
+// Bit per group that a full repeat touches; worst: most blocks in one group.
+uint32_t Groups(const Access& whole, int* worst, int64_t repeat = 0) {
+  Access access = whole;
+  access.addr += static_cast<uint64_t>(repeat * RepeatStride(whole));
   std::array<int, kGroups> count{};
   uint32_t groups = 0;
   const uint64_t bytes = std::min<uint64_t>(access.bytes, kRepeat);
@@ -52,6 +60,24 @@ uint32_t Groups(const Access& access, int* worst) {
     *worst = std::max(*worst, ++count[group]);
   }
   return groups;
+}
+
+// Cycles per repeat by which two sources hold each other up.
+double ReadConflicts(const Access& a, const Access& b) {
+  int unused = 0;
+  const auto shared = [&](int64_t repeat) {
+    return (Groups(a, &unused, repeat) & Groups(b, &unused, repeat)) != 0;
+  };
+  constexpr auto kRow = static_cast<int64_t>(kGroups * kBlock);
+  if ((RepeatStride(a) - RepeatStride(b)) % kRow == 0) {
+    return shared(0) ? kSharedGroups : 0;
+  }
+  int found = 0;
+  constexpr int kPeriod = kGroups;  // strides are whole blocks
+  for (int repeat = 0; repeat < kPeriod; ++repeat) {
+    found += shared(repeat) ? 1 : 0;
+  }
+  return (found == kPeriod ? kSharedGroups : kNowAndThen) * found / kPeriod;
 }
 
 uint64_t RepeatsOf(const Record& record) {
@@ -98,9 +124,7 @@ double BankConflicts(const Soc& soc, const Record& record) {
   }
   int unused = 0;
   if (count == 2 && reads[0]->addr != reads[1]->addr) {
-    const uint32_t a = Groups(*reads[0], &unused);
-    const uint32_t b = Groups(*reads[1], &unused);
-    extra += a == b ? kSameGroups : (a & b) != 0 ? kSomeGroups : 0;
+    extra += ReadConflicts(*reads[0], *reads[1]);
   }
   if (write != nullptr) {
     const uint32_t to = Groups(*write, &unused);

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels with the set-ups of published board experiments; validate.py says which, and launches them with these parameters.
+#include "kernel_operator.h"
+
+using namespace AscendC;
+
+namespace {
+
+struct Parameters {
+  uint64_t rows;     // of a matrix that is cut by rows
+  uint64_t columns;  // elements
+  uint32_t tile;     // elements of a copy, or columns of a tile
+  uint32_t tileRows;
+  uint32_t times;   // how often all of it is done
+  uint32_t parts;   // columns are walked in so many parts, each of them `times`
+  uint32_t shift;   // cores start at different places
+  uint32_t bypass;  // reads do not stay in L2
+  uint32_t at[6];   // UB addresses
+  uint32_t stride[2];
+};
+
+Parameters ParametersAt(GM_ADDR address) {
+  Parameters parameters;
+  __builtin_memcpy(&parameters, address, sizeof(parameters));
+  return parameters;
+}
+
+struct Slice {
+  uint64_t begin = 0, end = 0;
+};
+// Rows of this core; the first cores take one more.
+Slice RowsOf(uint64_t rows) {
+  const uint64_t core = GetBlockIdx();
+  const uint64_t each = rows / GetBlockNum(), more = rows % GetBlockNum();
+  const uint64_t begin = core * each + (core < more ? core : more);
+  return {begin, begin + each + (core < more ? 1 : 0)};
+}
+
+template <typename T>
+GlobalTensor<T> Global(GM_ADDR address, uint64_t from, uint64_t count) {
+  GlobalTensor<T> tensor;
+  tensor.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(address) + from, count);
+  return tensor;
+}
+template <typename T>
+LocalTensor<T> Local(uint32_t address, uint32_t count) {
+  return LocalTensor<T>(TPosition::VECCALC, address, count);
+}
+
+using Event = HardEvent;
+
+// z = x + y, with `buffers` sets of x, y and z in UB. add(z, x, y, count) computes.
+template <uint32_t buffers, typename Compute>
+void AddTiles(GM_ADDR x, GM_ADDR y, GM_ADDR z, const Parameters& p, Compute add) {
+  const Slice rows = RowsOf(p.rows);
+  const uint64_t count = (rows.end - rows.begin) * p.columns;
+  GlobalTensor<half> from[2] = {Global<half>(x, rows.begin * p.columns, count),
+                                Global<half>(y, rows.begin * p.columns, count)};
+  GlobalTensor<half> to = Global<half>(z, rows.begin * p.columns, count);
+  if (p.bypass != 0) {
+    from[0].SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    from[1].SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+  }
+  for (uint32_t i = 0; i < buffers; ++i) {
+    SetFlag<Event::V_MTE2>(static_cast<int32_t>(i));
+    SetFlag<Event::MTE3_V>(static_cast<int32_t>(i));
+  }
+  uint32_t turn = 0;
+  for (uint64_t at = 0; at < count; at += p.tile, ++turn) {
+    const uint32_t set = turn % buffers;
+    const auto id = static_cast<int32_t>(set);
+    const auto now = static_cast<uint32_t>(count - at < p.tile ? count - at : p.tile);
+    const LocalTensor<half> a = Local<half>(p.at[3 * set], p.tile);
+    const LocalTensor<half> b = Local<half>(p.at[3 * set + 1], p.tile);
+    const LocalTensor<half> c = Local<half>(p.at[3 * set + 2], p.tile);
+    WaitFlag<Event::V_MTE2>(id);
+    DataCopy(a, from[0][at], now);
+    DataCopy(b, from[1][at], now);
+    SetFlag<Event::MTE2_V>(id);
+    WaitFlag<Event::MTE2_V>(id);
+    WaitFlag<Event::MTE3_V>(id);
+    add(c, a, b, now);
+    SetFlag<Event::V_MTE2>(id);
+    SetFlag<Event::V_MTE3>(id);
+    WaitFlag<Event::V_MTE3>(id);
+    DataCopy(to[at], c, now);
+    SetFlag<Event::MTE3_V>(id);
+  }
+  for (uint32_t i = 0; i < buffers; ++i) {
+    WaitFlag<Event::V_MTE2>(static_cast<int32_t>(i));
+    WaitFlag<Event::MTE3_V>(static_cast<int32_t>(i));
+  }
+}
+
+void AddVector(const LocalTensor<half>& c, const LocalTensor<half>& a, const LocalTensor<half>& b,
+               uint32_t count) {
+  Add(c, a, b, count);
+}
+
+}  // namespace
+
+extern "C" __global__ __aicore__ void add_scalar(GM_ADDR x, GM_ADDR y, GM_ADDR z,
+                                                 GM_ADDR parameters) {
+  AddTiles<1>(x, y, z, ParametersAt(parameters),
+              [](const LocalTensor<half>& c, const LocalTensor<half>& a, const LocalTensor<half>& b,
+                 uint32_t count) {
+                for (uint32_t i = 0; i < count; ++i) {
+                  const float sum =
+                      static_cast<float>(a.GetValue(i)) + static_cast<float>(b.GetValue(i));
+                  c.SetValue(i, static_cast<half>(sum));
+                }
+              });
+}
+
+extern "C" __global__ __aicore__ void add_single(GM_ADDR x, GM_ADDR y, GM_ADDR z,
+                                                 GM_ADDR parameters) {
+  AddTiles<1>(x, y, z, ParametersAt(parameters), AddVector);
+}
+
+extern "C" __global__ __aicore__ void add_double(GM_ADDR x, GM_ADDR y, GM_ADDR z,
+                                                 GM_ADDR parameters) {
+  AddTiles<2>(x, y, z, ParametersAt(parameters), AddVector);
+}
+
+// Tiles of a matrix from GM to UB, and nothing else.
+extern "C" __global__ __aicore__ void read_tiles(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const GlobalTensor<half> from = Global<half>(x, 0, p.rows * p.columns);
+  const LocalTensor<half> to = Local<half>(0, p.tileRows * p.tile);
+  const Slice rows = RowsOf(p.rows);
+  const uint64_t part = p.columns / p.parts;
+  for (uint32_t index = 0; index < p.parts; ++index) {
+    const uint64_t left = index * part;
+    const uint64_t right = index + 1 == p.parts ? p.columns : left + part;
+    for (uint32_t time = 0; time < p.times; ++time) {
+      for (uint64_t row = rows.begin; row < rows.end; row += p.tileRows) {
+        for (uint64_t column = left; column < right; column += p.tile) {
+          const uint64_t width = right - column < p.tile ? right - column : p.tile;
+          DataCopyPad(
+              to, from[row * p.columns + column],
+              DataCopyExtParams{static_cast<uint16_t>(p.tileRows),
+                                static_cast<uint32_t>(width * sizeof(half)),
+                                static_cast<uint32_t>((p.columns - width) * sizeof(half)), 0, 0},
+              DataCopyPadExtParams<half>{false, 0, 0, 0});
+        }
+      }
+    }
+  }
+}
+
+// Every core reads the whole matrix, one core's share after the other; with a shift it begins with its own.
+extern "C" __global__ __aicore__ void read_same(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const GlobalTensor<half> from = Global<half>(x, 0, p.rows * p.columns);
+  const LocalTensor<half> to = Local<half>(0, p.tileRows * p.tile);
+  const auto cores = static_cast<uint64_t>(GetBlockNum());
+  const uint64_t share = p.rows / cores;
+  for (uint64_t index = 0; index < cores; ++index) {
+    const uint64_t block = p.shift != 0 ? (index + GetBlockIdx()) % cores : index;
+    for (uint64_t row = block * share; row < (block + 1) * share; row += p.tileRows) {
+      for (uint64_t column = 0; column < p.columns; column += p.tile) {
+        DataCopyPad(
+            to, from[row * p.columns + column],
+            DataCopyExtParams{static_cast<uint16_t>(p.tileRows),
+                              static_cast<uint32_t>(p.tile * sizeof(half)),
+                              static_cast<uint32_t>((p.columns - p.tile) * sizeof(half)), 0, 0},
+            DataCopyPadExtParams<half>{false, 0, 0, 0});
+      }
+    }
+  }
+}
+
+// `times` copies of `tile` bytes, each on its own: GM to UB, or the other way; the source is read once before when times is
+// odd behind the first.
+extern "C" __global__ __aicore__ void copy_in(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const LocalTensor<uint8_t> to = Local<uint8_t>(0, p.tile);
+  for (uint32_t time = 0; time < p.times; ++time) {
+    DataCopy(to, Global<uint8_t>(x, static_cast<uint64_t>(time) * p.stride[0], p.tile), p.tile);
+    PipeBarrier<PIPE_ALL>();
+  }
+}
+
+extern "C" __global__ __aicore__ void copy_out(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const LocalTensor<uint8_t> from = Local<uint8_t>(0, p.tile);
+  for (uint32_t time = 0; time < p.times; ++time) {
+    DataCopy(Global<uint8_t>(x, static_cast<uint64_t>(time) * p.stride[0], p.tile), from, p.tile);
+    PipeBarrier<PIPE_ALL>();
+  }
+}
+
+// `times` additions of 64 repeats of float at given addresses of UB.
+extern "C" __global__ __aicore__ void bank(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kCount = 4096;
+  const LocalTensor<float> a = Local<float>(p.at[0], kCount);
+  const LocalTensor<float> b = Local<float>(p.at[1], kCount);
+  const LocalTensor<float> c = Local<float>(p.at[2], kCount);
+  const auto blocks = static_cast<uint8_t>(p.stride[0]);
+  const auto repeats = static_cast<uint8_t>(p.stride[1]);
+  PipeBarrier<PIPE_ALL>();
+  for (uint32_t time = 0; time < p.times; ++time) {
+    Add(c, a, b, 64, 64, BinaryRepeatParams{1, blocks, 1, 8, repeats, 8});
+  }
+  PipeBarrier<PIPE_ALL>();
+}
+
+// 256 floats to their sum, `times`: two WholeReduceSum (0), three BlockReduceSum (1), or one of each (2).
+extern "C" __global__ __aicore__ void reduce_chain(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const LocalTensor<float> x = Local<float>(0, 256);
+  const LocalTensor<float> y = Local<float>(4096, 256);
+  const LocalTensor<float> z = Local<float>(8192, 64);
+  SetMaskCount();
+  for (uint32_t time = 0; time < p.times; ++time) {
+    SetVectorMask<float, MaskMode::COUNTER>(0, 256);
+    if (p.shift == 0) {
+      WholeReduceSum<float, false>(y, x, MASK_PLACEHOLDER, 1, 1, 1, 8);
+      PipeBarrier<PIPE_V>();
+      SetVectorMask<float, MaskMode::COUNTER>(0, 4);
+      WholeReduceSum<float, false>(z, y, MASK_PLACEHOLDER, 1, 1, 1, 8);
+    } else {
+      BlockReduceSum<float, false>(y, x, 1, MASK_PLACEHOLDER, 1, 1, 8);
+      PipeBarrier<PIPE_V>();
+      SetVectorMask<float, MaskMode::COUNTER>(0, 32);
+      if (p.shift == 1) {
+        BlockReduceSum<float, false>(y, y, 1, MASK_PLACEHOLDER, 1, 1, 8);
+        PipeBarrier<PIPE_V>();
+        SetVectorMask<float, MaskMode::COUNTER>(0, 4);
+        BlockReduceSum<float, false>(z, y, 1, MASK_PLACEHOLDER, 1, 1, 8);
+      } else {
+        WholeReduceSum<float, false>(z, y, MASK_PLACEHOLDER, 1, 1, 1, 8);
+      }
+    }
+    PipeBarrier<PIPE_V>();
+  }
+  SetMaskNorm();
+  ResetMask();
+}
+
+namespace {
+
+// z = f(x [, y]) in queues of two buffers, as elementwise kernels are written.
+template <typename T, int inputs>
+void Elementwise(GM_ADDR x, GM_ADDR y, GM_ADDR z, const Parameters& p,
+                 void (*compute)(const LocalTensor<T>&, const LocalTensor<T>*, uint32_t)) {
+  const uint64_t total = p.rows * p.columns;
+  const uint64_t tiles = (total + p.tile - 1) / p.tile;
+  const Slice mine = RowsOf(tiles);
+  TPipe pipe;
+  TQue<QuePosition::VECIN, 1> in[inputs];
+  TQue<QuePosition::VECOUT, 1> out;
+  GM_ADDR source[2] = {x, y};
+  for (TQue<QuePosition::VECIN, 1>& queue : in) {
+    pipe.InitBuffer(queue, 2, p.tile * sizeof(T));
+  }
+  pipe.InitBuffer(out, 2, p.tile * sizeof(T));
+  for (uint64_t tile = mine.begin; tile < mine.end; ++tile) {
+    const uint64_t at = tile * p.tile;
+    const auto now = static_cast<uint32_t>(total - at < p.tile ? total - at : p.tile);
+    LocalTensor<T> from[inputs];
+    for (int i = 0; i < inputs; ++i) {
+      from[i] = in[i].template AllocTensor<T>();
+      DataCopy(from[i], Global<T>(source[i], at, now), now);
+      in[i].EnQue(from[i]);
+    }
+    for (int i = 0; i < inputs; ++i) {
+      from[i] = in[i].template DeQue<T>();
+    }
+    LocalTensor<T> to = out.template AllocTensor<T>();
+    compute(to, from, now);
+    for (int i = 0; i < inputs; ++i) {
+      in[i].FreeTensor(from[i]);
+    }
+    out.EnQue(to);
+    to = out.template DeQue<T>();
+    DataCopy(Global<T>(z, at, now), to, now);
+    out.FreeTensor(to);
+  }
+}
+
+// The steps of a sigmoid, in one buffer more.
+template <typename T>
+void Sigmoid(const LocalTensor<T>& to, const LocalTensor<T>* from, uint32_t count) {
+  Muls(to, from[0], T(-1.0f), count);
+  Exp(to, to, count);
+  Adds(to, to, T(1.0f), count);
+  Duplicate(from[0], T(1.0f), count);
+  Div(to, from[0], to, count);
+}
+template <typename T>
+void Maximum(const LocalTensor<T>& to, const LocalTensor<T>* from, uint32_t count) {
+  Max(to, from[0], from[1], count);
+}
+
+}  // namespace
+
+extern "C" __global__ __aicore__ void sigmoid_float(GM_ADDR x, GM_ADDR, GM_ADDR z,
+                                                    GM_ADDR parameters) {
+  Elementwise<float, 1>(x, x, z, ParametersAt(parameters), Sigmoid<float>);
+}
+
+extern "C" __global__ __aicore__ void sigmoid_half(GM_ADDR x, GM_ADDR, GM_ADDR z,
+                                                   GM_ADDR parameters) {
+  Elementwise<half, 1>(x, x, z, ParametersAt(parameters), Sigmoid<half>);
+}
+
+extern "C" __global__ __aicore__ void maximum_float(GM_ADDR x, GM_ADDR y, GM_ADDR z,
+                                                    GM_ADDR parameters) {
+  Elementwise<float, 2>(x, y, z, ParametersAt(parameters), Maximum<float>);
+}
+
+extern "C" __global__ __aicore__ void maximum_half(GM_ADDR x, GM_ADDR y, GM_ADDR z,
+                                                   GM_ADDR parameters) {
+  Elementwise<half, 2>(x, y, z, ParametersAt(parameters), Maximum<half>);
+}
+
+extern "C" __global__ __aicore__ void relu_half(GM_ADDR x, GM_ADDR, GM_ADDR z, GM_ADDR parameters) {
+  Elementwise<half, 1>(x, x, z, ParametersAt(parameters),
+                       [](const LocalTensor<half>& to, const LocalTensor<half>* from,
+                          uint32_t count) { Relu(to, from[0], count); });
+}

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timing model against published board times. See docs/timing_model.md.
+
+Usage: validate.py [--check] [--record] [--group TEXT]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes as c
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cases import CASES, Case
+from rich.console import Console
+from rich.table import Table
+
+from aclgrad.runtime import Device, open_device
+from aclgrad.runtime.memory import Buffer
+
+HERE = Path(__file__).resolve().parent
+RECORDED = HERE / "recorded.json"
+DOCUMENT = HERE.parents[1] / "docs" / "timing_model.md"
+BEGIN, END = "<!-- validation -->", "<!-- end of validation -->"
+MOST_DRIFT = 1.0  # percentage points
+MACROS = {"910B": ("2201", "220"), "950": ("3510", "310")}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one case."""
+
+    case: Case
+    quantity: str
+    board: float
+    model: float
+
+    @property
+    def error(self) -> float:
+        """Percent."""
+        return 100 * (self.model / self.board - 1)
+
+    @property
+    def key(self) -> str:
+        """Its name in recorded.json."""
+        return f"{self.case.soc} | {self.case.group} | {self.case.name} | {self.quantity}"
+
+    @property
+    def fitted(self) -> bool:
+        """Whether a constant of the model was fitted to it."""
+        return self.quantity in self.case.fitted
+
+
+class Runner:
+    """Launches the cases on the simulator with the timing model on."""
+
+    def __init__(self, device: Device, folder: Path) -> None:
+        self.device = device
+        self.toolkit = device.libraries.toolkit
+        self.folder = folder
+        self.kernels: dict[str, c.CDLL] = {}
+        self.buffers: dict[int, Buffer] = {}
+        device.set_option("mode", "fast")
+
+    def library(self, soc: str) -> c.CDLL:
+        """The kernels, compiled for the SoC's architecture."""
+        family = next(name for name in MACROS if name in soc)
+        if family not in self.kernels:
+            arch, cce = MACROS[family]
+            target = self.folder / f"kernels_{arch}.so"
+            command = ["g++", "-std=c++17", "-fPIC", "-shared", "-O1", "-fno-omit-frame-pointer"]
+            command += [f"-D__NPU_ARCH__={arch}", f"-D__CCE_AICORE__={cce}"]
+            command += [
+                f"-I{self.toolkit.include_dirs[0]}",
+                str(HERE / "kernels.cpp"),
+                "-o",
+                str(target),
+            ]
+            command += [f"-L{self.toolkit.library_dir}", "-lascendcl"]
+            subprocess.run(command, check=True)
+            self.kernels[family] = c.CDLL(str(target))
+        return self.kernels[family]
+
+    def block(self, slot: int, size: int) -> int:
+        """Device memory of at least this size, the same for all cases."""
+        have = self.buffers.get(slot)
+        if have is None or have.nbytes < size:
+            if have is not None:
+                have.free()
+            have = self.buffers[slot] = self.device.buffer(size)
+        assert have.address is not None
+        return have.address
+
+    def profile(self, case: Case) -> dict[str, Any]:
+        """The estimate of the case's launch."""
+        self.device.set_option("soc", case.soc)
+        packed = np.frombuffer(case.parameters.pack(), np.uint8)
+        sizes = [max(case.x, 512), max(case.y, 512), max(case.z, 512), packed.nbytes]
+        addresses = [self.block(slot, size) for slot, size in enumerate(sizes)]
+        self.buffers[3].write(packed)
+        entry = c.cast(getattr(self.library(case.soc), case.kernel), c.c_void_p)
+        self.device.clear_profiles()
+        self.device.set_option("profile", "on")
+        libraries = self.device.libraries
+        try:
+            code = libraries.acl.aclsimLaunchKernel(
+                case.kernel.encode(),
+                entry,
+                c.c_uint32(case.block_dim),
+                c.c_uint64(0),
+                (c.c_void_p * 4)(*addresses),
+                (c.c_uint64 * 4)(*sizes),
+                c.c_size_t(4),
+                c.c_void_p(self.device.stream),
+            )
+            libraries.check(code, "aclsimLaunchKernel")
+            self.device.synchronize()
+        finally:
+            self.device.set_option("profile", "off")
+        return self.device.profiles()[0]
+
+    def rows(self, case: Case) -> list[Row]:
+        """What the board took against what the model says."""
+        found = self.profile(case)
+        cores, mhz = found["cores"], found["mhz"]
+
+        def mean(name: str) -> float:
+            return float(sum(core[name] for core in cores) / len(cores) / mhz)
+
+        took = {"aiv": mean("cycles") - mean("start")} | {
+            pipe: mean(pipe) for pipe in ("vec", "scalar", "mte2", "mte3")
+        }
+        took = {name: value * case.scale for name, value in took.items()}
+        launch = found["launchMicroseconds"]
+        took["task"] = launch + (found["microseconds"] - launch) * case.scale
+        return [Row(case, name, board, took[name]) for name, board in case.board.items()]
+
+
+def markdown(rows: list[Row]) -> str:
+    """The table of the document."""
+    lines = [
+        "| SoC | experiment | case | quantity | board us | model us | error % | fitted |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row.case.soc.removeprefix('Ascend')} | {row.case.group} | {row.case.name} |"
+        f" {row.quantity} | {row.board:.4g} | {row.model:.4g} | {row.error:+.1f} |"
+        f" {'yes' if row.fitted else 'no'} |"
+        for row in rows
+    ]
+    return "\n".join([*lines, "", summary(rows)])
+
+
+def summary(rows: list[Row]) -> str:
+    """Median and worst error, apart for rows that were fitted to and those that were held out."""
+    lines = ["| SoC | rows | count | median error % | worst error % |", "|---|---|---|---|---|"]
+    for soc in ("910B", "950"):
+        for fitted in (True, False):
+            errors = [
+                abs(row.error) for row in rows if soc in row.case.soc and row.fitted == fitted
+            ]
+            if errors:
+                lines.append(
+                    f"| {soc} | {'fitted' if fitted else 'held out'} | {len(errors)} |"
+                    f" {np.median(errors):.1f} | {max(errors):.1f} |"
+                )
+    return "\n".join(lines)
+
+
+def drifted(rows: list[Row]) -> list[str]:
+    """Rows whose error is no longer the recorded one."""
+    recorded: dict[str, float] = json.loads(RECORDED.read_text(encoding="utf-8"))
+    lines = []
+    for row in rows:
+        want = recorded.pop(row.key, None)
+        if want is None:
+            lines.append(f"{row.key}: not recorded")
+        elif abs(row.error - want) > MOST_DRIFT:
+            lines.append(f"{row.key}: error {row.error:+.1f} %, recorded {want:+.1f} %")
+    return lines + [f"{key}: recorded, but no longer there" for key in recorded]
+
+
+def record(rows: list[Row]) -> None:
+    """Writes recorded.json and the table of the document."""
+    errors = {row.key: round(row.error, 2) for row in rows}
+    RECORDED.write_text(json.dumps(errors, indent=1) + "\n", encoding="utf-8")
+    text = DOCUMENT.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    DOCUMENT.write_text(f"{before}{BEGIN}\n\n{markdown(rows)}\n\n{END}{after}", encoding="utf-8")
+
+
+def main() -> int:
+    """Entry point: 0, or 1 when an error has drifted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="1 when an error has drifted")
+    parser.add_argument("--record", action="store_true", help="record these errors")
+    parser.add_argument("--group", default="", help="only cases whose group or name has this text")
+    options = parser.parse_args()
+    if options.group and (options.check or options.record):
+        parser.error("--group: with neither --check nor --record, which are about all cases")
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    rows: list[Row] = []
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(open_device("sim"), Path(folder))
+        for case in CASES:
+            if options.group in f"{case.group} {case.name} {case.soc}":
+                start = time.monotonic()
+                rows += runner.rows(case)
+                if time.monotonic() - start > 1.0 and not options.check:
+                    took = time.monotonic() - start
+                    console.print(f"{case.soc} {case.group} {case.name}: {took:.1f} s")
+    table = Table("SoC", "experiment", "case", "quantity", "board us", "model us", "error %", "")
+    for row in rows:
+        bad = "red" if abs(row.error) > 15 else ""
+        table.add_row(
+            row.case.soc.removeprefix("Ascend"),
+            row.case.group,
+            row.case.name,
+            row.quantity,
+            f"{row.board:.4g}",
+            f"{row.model:.4g}",
+            f"{row.error:+.1f}",
+            "fitted" if row.fitted else "",
+            style=bad,
+        )
+    console.print(table)
+    console.print(summary(rows), f"{time.monotonic() - begun:.1f} s")
+    if options.record:
+        record(rows)
+    lines = drifted(rows) if options.check else []
+    for line in lines:
+        console.print(f"drift: {line}. Next: validate.py --record when the change is meant")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
