@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries every vector kernel of public operator libraries: which build here, why others do not.
+"""Tries every vector kernel of public operator libraries: which build, run and match, why not.
 
     scripts/compatibility.py /path/to/ops-nn /path/to/ops-math --doc docs/compatibility.md
 
@@ -14,28 +14,36 @@ from __future__ import annotations
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
-import threading
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from aclgrad import peer
-from aclgrad.peer_sources import PeerError, cache_root, diagnose, locate
+import compatibility_golden
+
+from aclgrad import peer, peer_cases, peer_check
+from aclgrad.peer_sources import PeerError, cache_root, diagnose, locate, numpy_name
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.soc import family
 
-SOCS = ("ascend910b", "ascend910_93")
-"""The families of architecture 2201, in order of preference."""
+SOCS = {"ascend910b": "Ascend910B2", "ascend910_93": "Ascend910_9391"}
+"""The families of architecture 2201 in order of preference, each with a SoC."""
+
+LIMIT = 30.0
+"""Seconds for the cases of a kernel; a unit test has twice as many."""
 
 CUBE = re.compile(
     r"\b(Mmad|LoadData|Fixpipe|MatmulImpl|REGIST_MATMUL_OBJ|matmul::Matmul|MatmulType|catlass|TPosition::(A1|A2|B1|B2|CO1|CO2)"
@@ -73,9 +81,12 @@ def text_of(source: Path, seen: set[Path]) -> str:
     )
 
 
-def kernels_of(checkout: Path) -> tuple[list[Kernel], collections.Counter[str]]:
-    """Every kernel of architecture 2201 in a checkout that uses vector units only."""
-    kernels, left_out = [], collections.Counter[str]()
+def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
+    """Every kernel of architecture 2201 in a checkout that uses vector units only, and the others
+    with a reason.
+    """
+    kernels: list[Kernel] = []
+    left_out: dict[str, str] = {}
     for folder in sorted(checkout.glob("**/op_kernel")):
         operator = folder.parent
         if "tests" in operator.relative_to(checkout).parts or not (operator / "op_host").is_dir():
@@ -89,12 +100,16 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], collections.Counter[str]]:
         for source in sorted(folder.glob("*.cpp")):
             if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
                 continue
-            if soc is None:
-                left_out["not defined for Atlas A2 or A3"] += 1
-            elif CUBE.search(text_of(source, set())):
-                left_out["matrix units, PTO or C API"] += 1
+            kernel = Kernel(checkout.name, operator, source, soc or "")
+            used = CUBE.search(text_of(source, set())) if soc else None
+            if "scripts" in operator.relative_to(checkout).parts:
+                left_out[kernel.name] = "a template that a generator fills in, no operator"
+            elif soc is None:
+                left_out[kernel.name] = "not defined for Atlas A2 or A3"
+            elif used is not None:
+                left_out[kernel.name] = f"matrix units, PTO or C API: {used[0]}"
             else:
-                kernels.append(Kernel(checkout.name, operator, source, soc))
+                kernels.append(kernel)
     return kernels, left_out
 
 
@@ -112,7 +127,8 @@ def fingerprint(kernel: Kernel) -> str:
 def toolkit_fingerprint() -> str:
     """Changes with every header of the simulator and with the code that builds."""
     digest = hashlib.sha256()
-    for path in [*sorted((sim_root() / "include").rglob("*.h")), Path(peer.__file__)]:
+    own = sorted(Path(peer.__file__).parent.glob("peer*.py"))
+    for path in [*sorted((sim_root() / "include").rglob("*.h")), *own]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -131,28 +147,38 @@ def names_missing(log: Path) -> list[str]:
     return names
 
 
-_locks: dict[Path, threading.Lock] = collections.defaultdict(threading.Lock)
+@contextlib.contextmanager
+def alone(cache: Path, folder: Path) -> Iterator[None]:
+    """One process at a time builds the host library of a folder."""
+    key = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    with (cache / f"{key}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
-def attempt(kernel: Kernel, cache: Path) -> dict[str, Any]:
-    """Build one operator's host library and the kernel of its first dtype combination."""
+def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
+    """Build an operator's host library and its kernel for one dtype combination, and run it."""
     result: dict[str, Any] = {
         "host": False,
         "kernel": False,
+        "ran": "",
+        "finding": "",
+        "match": "",
         "why": "",
         "missing": [],
         "seconds": 0.0,
     }
     started = time.monotonic()
+    os.environ["ACLGRAD_CACHE"] = str(cache)
     builder = None
     try:
         sources = locate(kernel.folder)
         # Tiling for other architectures is no part of the question.
         sources = dataclasses.replace(sources, name=kernel.source.stem, other_host=())
         builder = peer.Builder(
-            sources, family(kernel.soc), optimise="-O0", debug=False, jobs=1, cache=cache
+            sources, family(kernel.soc), optimise="-O0", debug="-g1", jobs=1, cache=cache
         )
-        with _locks[kernel.folder]:
+        with alone(cache, kernel.folder):
             described = builder.build_host()
         result["host"] = True
         ops = peer.runnable(described, sources, builder.soc)
@@ -162,8 +188,15 @@ def attempt(kernel: Kernel, cache: Path) -> dict[str, Any]:
                 f"{kernel.source.name} belongs to none of {', '.join(op['type'] for op in ops)}"
             )
         result["op"] = op["type"]
-        builder.build_kernel(builder.kernel(op, builder.combinations(op)[0]), described)
+        row = peer_check.prefer_float(builder.combinations(op))
+        result["dtypes"] = [*map(numpy_name, row)]
+        builder.build_kernel(builder.kernel(op, row), described)
         result["kernel"] = True
+        result["built seconds"] = round(time.monotonic() - started, 1)
+        builder.build_api([op])
+        run(kernel, builder, op, row, result)
+        if unit_tests and result["match"] == "":
+            run_unit_tests(kernel, result)
     except PeerError as error:
         message = error.missing.message if error.missing else str(error).splitlines()[0]
         result["why"] = message
@@ -174,6 +207,74 @@ def attempt(kernel: Kernel, cache: Path) -> dict[str, Any]:
         result["why"] = f"{type(error).__name__}: {error}"
     result["seconds"] = round(time.monotonic() - started, 1)
     return result
+
+
+def run(
+    kernel: Kernel,
+    builder: peer.Builder,
+    op: Mapping[str, Any],
+    row: tuple[str, ...],
+    result: dict[str, Any],
+) -> None:
+    """Run a built kernel on generated inputs until a case is clean, and compare that one."""
+    outcomes = peer_check.run_cases(
+        builder,
+        op,
+        row,
+        peer_cases.cases(op, row),
+        soc=SOCS[kernel.soc],
+        judge=compatibility_golden.judge,
+        seconds=LIMIT,
+    )
+    best = peer_check.best(outcomes)
+    if best is None:
+        result["why"] = "no case fits its definition"
+        return
+    result["ran"], result["case"], result["match"] = best.status, best.label, best.verdict
+    if best.status != peer_check.CLEAN:
+        result["why"] = peer_check.first_reason(best.message)
+    for found in best.found[:1]:
+        place = Path(found.at.file).name if found.at.file else "?"
+        result["finding"] = f"{found.kind} {place}:{found.at.line}"
+        result["why"] = found.detail or found.title
+
+
+def run_unit_tests(kernel: Kernel, result: dict[str, Any]) -> None:
+    """Compare by the operator's own unit test, where it has one."""
+    stem = kernel.source.stem
+    tests = sorted((kernel.folder / "tests/ut/op_kernel").glob(f"test_{stem}*.cpp"))[:1]
+    for test in tests:
+        command = [sys.executable, "-m", "aclgrad", "ut", str(test), "--json", "--jobs", "1"]
+        # Its compilers are in a group of their own, so that a time limit ends them too.
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                document = json.loads(process.communicate(timeout=2 * LIMIT)[0])
+            except (subprocess.TimeoutExpired, ValueError):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                result["unit test"] = "no result in time"
+                continue
+        cases = [case for file in document["files"] for case in file["tests"]]
+        errors = [file["error"] for file in document["files"] if not file["built"]]
+        if errors:
+            result["unit test"] = errors[0].splitlines()[0]
+            continue
+        kinds = collections.Counter(case["match"] for case in cases)
+        result["unit test"] = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        compared = [
+            case for case in cases if case["match"] in ("golden", "own golden", "in the test")
+        ]
+        wrong = [case for case in cases if case["match"] == "mismatch"]
+        if wrong:
+            result["match"] = f"mismatched: its unit test {wrong[0]['test']}: {wrong[0]['detail']}"
+        elif compared and all(case["status"] == "passed" for case in compared):
+            result["match"] = "matched by its unit test"
 
 
 def ranking(results: dict[str, dict[str, Any]], stage: str) -> list[tuple[str, int, int, int]]:
@@ -195,53 +296,131 @@ def ranking(results: dict[str, dict[str, Any]], stage: str) -> list[tuple[str, i
     return [(name, count, first[name], only[name]) for name, count in anywhere.most_common()]
 
 
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    """Kernels by how far they came."""
+
+    tried: int
+    host: int
+    built: int
+    clean: int
+    faulty: int
+    refused: int
+    ended: int
+    matched: int
+    by_test: int
+    mismatched: int
+
+    @classmethod
+    def of(cls, results: dict[str, dict[str, Any]]) -> Figures:
+        """Count results."""
+        rows = [*results.values()]
+        built = [row for row in rows if row["kernel"]]
+        ran = collections.Counter(row["ran"] for row in built)
+        matches = [row["match"] for row in built]
+        return cls(
+            len(rows),
+            sum(row["host"] for row in rows),
+            len(built),
+            ran[peer_check.CLEAN],
+            ran[peer_check.FAULTY],
+            ran[peer_check.REFUSED] + ran[""],
+            ran[peer_check.CRASHED] + ran[peer_check.SLOW],
+            sum(match.startswith("matched") for match in matches),
+            sum(match == "matched by its unit test" for match in matches),
+            sum(match.startswith("mismatched") for match in matches),
+        )
+
+    @property
+    def lines(self) -> list[tuple[str, int]]:
+        """For a table or a terminal."""
+        return [
+            ("op_host builds and registers itself", self.host),
+            ("op_host and kernel build", self.built),
+            ("ran without a finding", self.clean),
+            ("ran or ended with a finding", self.faulty),
+            ("took none of the generated cases", self.refused),
+            ("crashed or did not end within 30 s", self.ended),
+            ("results matched", self.matched),
+            ("- of these by the operator's own unit test", self.by_test),
+            ("results did not match", self.mismatched),
+            ("built, results not compared", self.built - self.matched - self.mismatched),
+        ]
+
+
 def escape(text: str) -> str:
     """For a cell of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def faults() -> dict[str, dict[str, str]]:
+    """What was looked into by hand: per kernel its kind (upstream or input), place and evidence."""
+    return dict(json.loads(Path(__file__).with_name("compatibility_faults.json").read_text()))
+
+
+_INTRODUCTION = """# Other people's operators
+
+`aclgrad build PATH` builds an operator from its own sources, unchanged: a folder in ops-nn's layout
+(`op_kernel/`, `op_host/` with definition, inference and tiling), or one kernel file. `aclgrad run
+PATH --inputs a.npy b.npy --attrs scale=2 --save out.npz` runs it on the simulator, `aclgrad check
+PATH` runs it on generated inputs under all checks, `aclgrad ut PATH` runs its gtest unit tests. C++
+programs link the generated `aclnn<OpType>` functions; `aclgrad build` prints where the package is.
+
+This page is generated by `scripts/compatibility.py` from checkouts of public operator libraries;
+nothing of them is in this repository. Examples of the toolkit itself are in
+[compatibility_examples.md](compatibility_examples.md). All results are the simulator's.
+
+* *host*: op_host builds and registers itself. *kernel*: the kernel builds for one dtype combination
+  of its definition, the first one with float32 if it has one.
+* *ran*: the operator took one of up to 48 generated inputs (shapes by the role of a parameter's
+  name, attributes by their defaults) through its generated aclnn function, and its kernel ended
+  without a finding of the checks. *finding*: none of the inputs that it took ran without one; that
+  is a fault of the kernel or of the input, which no check of the operator refused:
+  [looked into](#faults-found-in-the-kernels).
+* *matched*: the result agrees with a reference in NumPy by the operator's name
+  (`scripts/compatibility_golden.py`) within [the precision standard](precision.md), or, where that
+  has none, its unit test agrees with its golden data.
+"""
+
+
 def document(
     results: dict[str, dict[str, Any]],
     total: int,
-    left_out: collections.Counter[str],
+    left_out: Mapping[str, str],
     commits: dict[str, str],
 ) -> str:
     """The text of docs/compatibility.md."""
-    host = sum(result["host"] for result in results.values())
-    built = sum(result["kernel"] for result in results.values())
+    figures = Figures.of(results)
     libraries = ", ".join(f"{name} {commit}" for name, commit in sorted(commits.items()))
-    tried = len(results)
-    part = "" if tried == total else f" ({tried} of them were tried, drawn at random)"
+    part = "" if figures.tried == total else f" ({figures.tried} of them were tried)"
+    seconds = sorted(
+        result["built seconds"] for result in results.values() if result.get("built seconds")
+    )
     lines = [
-        "# Other people's operators",
-        "",
-        "`aclgrad build PATH` builds an operator from its own sources, unchanged: a folder in",
-        "ops-nn's layout (`op_kernel/`, `op_host/` with definition, inference and tiling), or one",
-        "kernel file. `aclgrad run PATH --inputs a.npy b.npy --attrs scale=2 --save out.npz` runs",
-        "it on the simulator. C++ programs link the generated `aclnn<OpType>` functions; `aclgrad",
-        "build` prints where the package is.",
-        "",
-        "This page is generated by `scripts/compatibility.py` from checkouts of public operator",
-        "libraries; nothing of them is in this repository. *host* means that op_host builds and",
-        "registers itself, *kernel* that the kernel builds for the first dtype combination of its",
-        "definition. Neither says that a result was compared.",
-        "",
+        _INTRODUCTION,
         f"Libraries: {libraries}. Vector kernels for Atlas A2 in them: {total}{part}.",
         "",
-        f"| of {tried} kernels | | |",
+        f"| of {figures.tried} kernels | | |",
         "|---|---|---|",
-        f"| host builds | {host} | {100 * host / max(tried, 1):.0f} % |",
-        f"| host and kernel build | {built} | {100 * built / max(tried, 1):.0f} % |",
-        "",
-        "Left out: "
-        + "; ".join(f"{count} kernels ({why})" for why, count in sorted(left_out.items()))
-        + ".",
-        "",
     ]
+    share = max(figures.tried, 1)
+    lines += [
+        f"| {name} | {count} | {100 * count / share:.0f} % |" for name, count in figures.lines
+    ]
+    if seconds:
+        lines += [
+            "",
+            "Seconds from an empty cache to a kernel that can run, op_host included, on one core:"
+            f" median {seconds[len(seconds) // 2]}, 90 % within {seconds[len(seconds) * 9 // 10]}.",
+        ]
+    lines.append("")
     for stage, title in (
         ("kernel", "What kernels ask for and do not get"),
         ("host", "What op_host asks for and does not get"),
     ):
+        ranked = ranking(results, stage)
+        if not ranked:
+            continue
         lines += [
             f"## {title}",
             "",
@@ -250,17 +429,60 @@ def document(
         ]
         lines += [
             f"| `{escape(name)}` | {count} | {first} | {only} |"
-            for name, count, first, only in ranking(results, stage)[:60]
+            for name, count, first, only in ranked[:60]
         ]
         lines.append("")
-    lines += ["## Every kernel", "", "| kernel | host | kernel | why not |", "|---|---|---|---|"]
+    lines += _faults(results)
+    lines += [
+        "## Every kernel",
+        "",
+        "| kernel | host | kernel | ran | matched | why not |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, result in sorted(results.items()):
-        why = escape(result["why"])[:120]
+        match = result["match"]
+        if match.startswith("mismatched"):
+            cell, why = "**no**", match.removeprefix("mismatched: ")
+        else:
+            cell = {"": "", "matched": "yes"}.get(match, "unit test")
+            why = result["why"]
+        ran = result["ran"] if result["ran"] != peer_check.CLEAN else "yes"
+        if result["finding"]:
+            ran, why = "finding", f"{result['finding']}: {why}"
         lines.append(
             f"| {name} | {'yes' if result['host'] else 'no'} |"
-            f" {'yes' if result['kernel'] else 'no'} | {why} |"
+            f" {'yes' if result['kernel'] else 'no'} | {ran} | {cell} | {escape(why)[:160]} |"
         )
-    return "\n".join(lines) + "\n"
+    lines += ["", "## Left out", ""]
+    reasons = collections.defaultdict(list)
+    for name, why in sorted(left_out.items()):
+        reasons[why.split(":", maxsplit=1)[0]].append(name)
+    for why, names in sorted(reasons.items()):
+        lines += [f"{why} ({len(names)}): {', '.join(names)}.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _faults(results: dict[str, dict[str, Any]]) -> list[str]:
+    """What was found in public kernels, with evidence, as far as it was looked into."""
+    known = {name: item for name, item in faults().items() if name in results}
+    lines = ["## Faults found in the kernels", ""]
+    for kind, title in (
+        ("upstream", "Real faults of the operators, by what their sources say:"),
+        ("input", "Generated inputs that the operator does not claim to take and does not refuse:"),
+    ):
+        items = [(name, item) for name, item in sorted(known.items()) if item["kind"] == kind]
+        if items:
+            lines += [title, ""]
+            lines += [f"* {name}, {item['where']}: {item['what']}" for name, item in items]
+            lines.append("")
+    open_ = [
+        name
+        for name, result in sorted(results.items())
+        if (result["finding"] or result["match"].startswith("mismatched")) and name not in known
+    ]
+    if open_:
+        lines += [f"Not looked into yet ({len(open_)}): {', '.join(open_)}.", ""]
+    return lines
 
 
 def commit_of(checkout: Path) -> str:
@@ -296,7 +518,13 @@ def main() -> int:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="try what built before as well after the simulator has changed",
+        help="try what was fine before as well after the simulator has changed",
+    )
+    parser.add_argument(
+        "--unit-tests",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="run the unit test of a kernel that nothing else compares",
     )
     parser.add_argument(
         "--revision",
@@ -316,7 +544,7 @@ def main() -> int:
     known: dict[str, dict[str, Any]] = json.loads(book.read_text()) if book.is_file() else {}
 
     kernels: list[Kernel] = []
-    left_out = collections.Counter[str]()
+    left_out: dict[str, str] = {}
     for checkout in options.checkouts:
         if not checkout.is_dir():
             print(
@@ -326,7 +554,7 @@ def main() -> int:
             return 1
         found, skipped = kernels_of(checkout.resolve())
         kernels += found
-        left_out += skipped
+        left_out |= skipped
     kernels = [kernel for kernel in kernels if re.search(options.only, kernel.name)][
         :: options.every
     ]
@@ -335,7 +563,8 @@ def main() -> int:
 
     def settled(kernel: Kernel) -> bool:
         result = known.get(kernel.name, {})
-        same = result.get("toolkit") == toolkit or (result.get("kernel") and not options.again)
+        good = result.get("ran") == peer_check.CLEAN and not result["match"].startswith("mis")
+        same = result.get("toolkit") == toolkit or (good and not options.again)
         return bool(same) and result.get("sources") == prints[kernel.name]
 
     open_ = [kernel for kernel in kernels if not settled(kernel) and not options.known]
@@ -343,8 +572,10 @@ def main() -> int:
     random.Random(0).shuffle(open_)
     print(f"{len(kernels)} kernels, {len(kernels) - len(open_)} known, {len(open_)} to try")
     started = time.monotonic()
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = {pool.submit(attempt, kernel, cache): kernel for kernel in open_}
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        futures = {
+            pool.submit(attempt, kernel, cache, options.unit_tests): kernel for kernel in open_
+        }
         for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
             kernel = futures[future]
             known[kernel.name] = {
@@ -356,9 +587,9 @@ def main() -> int:
                 book.write_text(json.dumps(known))
                 print(f"{done}/{len(open_)} after {time.monotonic() - started:.0f} s", flush=True)
     results = {kernel.name: known[kernel.name] for kernel in kernels if kernel.name in known}
-    host = sum(result["host"] for result in results.values())
-    built = sum(result["kernel"] for result in results.values())
-    print(f"host builds {host}, kernel builds {built} of {len(results)}")
+    print(f"{len(results)} kernels")
+    for name, count in Figures.of(results).lines:
+        print(f"{count:5}  {name}")
     for stage in ("host", "kernel"):
         print(f"\nmissing in {stage}: kernels that name it, first error, only error")
         for name, count, first, only in ranking(results, stage)[:40]:

@@ -17,6 +17,7 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -72,6 +73,9 @@ _KERNEL_HEADERS = ("kernel_operator.h",)
 
 _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
+
+_OTHER_ARCHITECTURE_STRUCT = re.compile(r"Reg[Bb]ase|Arch35|Apt|950")
+"""Tiling structs of kernels that are built for architecture 3510 only."""
 
 _PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
 """Libraries of others that op_host sources of public operators include, by header."""
@@ -388,7 +392,9 @@ class Builder:
         tree = self.cache / f"view-{key}"
         inside = tree / "op" / "sub"
         if not inside.is_dir():
-            inside.mkdir(parents=True, exist_ok=True)
+            # Made aside and moved: other processes may want it at the same time.
+            fresh = tree.with_name(f"{tree.name}.{os.getpid()}")
+            (fresh / "op" / "sub").mkdir(parents=True, exist_ok=True)
             halves = [part] if part == self.sources.repository else [part, self.sources.repository]
             kernels = [folder for half in halves for folder in sorted(half.glob("*/*/op_kernel"))]
             links = {folder.parent.name: folder for folder in reversed(kernels)}
@@ -396,10 +402,12 @@ class Builder:
             if common.is_dir():
                 links["inc"] = common
             for name, folder in links.items():
-                try:
-                    (tree / name).symlink_to(folder)
-                except FileExistsError:
-                    continue
+                if not (fresh / name).exists():
+                    (fresh / name).symlink_to(folder)
+            try:
+                fresh.rename(tree)
+            except OSError:
+                shutil.rmtree(fresh, ignore_errors=True)
         return [tree / "op", inside]
 
     def defines(self, op: Mapping[str, Any] | None, dtypes: Sequence[str]) -> list[str]:
@@ -701,7 +709,7 @@ def tiling_classes(op: Mapping[str, Any], described: Mapping[str, Any]) -> dict[
     classes: dict[str, list[int]] = {}
     for item in sorted(registered, key=lambda item: item["op"] != op["type"]):
         match = pattern.fullmatch(item["op"])
-        if match:
+        if match and not _OTHER_ARCHITECTURE_STRUCT.search(item["data"]["class"]):
             keys = classes.setdefault(item["data"]["class"], [])
             keys += [int(match[1])] if match[1] else []
     if not classes and len({item["data"]["class"] for item in registered}) == 1:

@@ -174,7 +174,7 @@ def run(
             "op": result.op,
             "outputs": found,
             "save": str(save) if save else None,
-            "findings": list(result.findings),
+            "findings": [finding.text for finding in result.findings],
         }
         print(json.dumps(document))
         return bool(result.findings)
@@ -182,8 +182,8 @@ def run(
         console.print(f"{result.op} {name}: {array.dtype.name} {list(array.shape)}", markup=False)
     if save is not None:
         console.print(f"saved {save}", markup=False)
-    for text in result.findings:
-        console.print(text, markup=False)
+    for finding in result.findings:
+        console.print(finding.text, markup=False)
     return bool(result.findings)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from aclgrad import dtypes, peer
 from aclgrad.call import TensorDesc, row_major
 from aclgrad.errors import AclnnError
+from aclgrad.findings import ERROR, Finding
 from aclgrad.peer_api import ATTR_TYPES, api_context
 from aclgrad.peer_sources import PeerError, locate, numpy_name, snake_case
 from aclgrad.runtime import open_device as open_sim
@@ -33,7 +34,9 @@ Array = NDArray[Any]
 Param = list[Array]
 """The tensors of one parameter: none for an absent one, several for a list."""
 
-_UNDEFINED = 28
+OutputWord = tuple[tuple[int, ...], "dtypes.DType | None"]
+"""Shape and dtype of an output; without a dtype it is the definition's."""
+
 _C_TYPES: dict[str, Any] = {"int64_t ": c.c_int64, "double ": c.c_double, "bool ": c.c_bool}
 
 
@@ -49,7 +52,7 @@ class Result:
 
     op: str
     outputs: dict[str, Array]
-    findings: tuple[str, ...] = ()  # errors that the checks found and that did not end the run
+    findings: tuple[Finding, ...] = ()  # errors that the checks found and that did not end the run
 
 
 def load(word: str, dtype: dtypes.DType | None) -> Param:
@@ -200,6 +203,13 @@ class _Call:
         kind = dtypes.of_array(array.dtype).acl
         return self._make("Scalar", c.c_void_p(data.ctypes.data), kind)
 
+    def scalar_list(self, array: Array) -> int:
+        """Make an aclScalarList of an array's elements; it owns them from here on."""
+        count = array.size
+        scalars = [self.scalar(array.reshape(-1)[at : at + 1]) for at in range(count)]
+        del self.handles[len(self.handles) - count :]
+        return self._make("ScalarList", (c.c_void_p * max(count, 1))(*scalars), c.c_uint64(count))
+
     def close(self) -> None:
         """Give everything back."""
         for what, handle in self.handles:
@@ -285,9 +295,9 @@ def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
     return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
 
 
-def parse_outputs(words: Sequence[str]) -> list[tuple[tuple[int, ...], dtypes.DType | None]]:
+def parse_outputs(words: Sequence[str]) -> list[OutputWord]:
     """``2x8:fp32 scalar`` -> shapes, each with a dtype or none."""
-    found: list[tuple[tuple[int, ...], dtypes.DType | None]] = []
+    found: list[OutputWord] = []
     for word in itertools.chain.from_iterable(word.split(",") for word in words):
         shape, _, name = word.partition(":")
         try:
@@ -331,9 +341,22 @@ def run(
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = open_device()
     device.set_option("soc", name)
-    out_types = [dtypes.by_label(name.removeprefix("DT_")) for name in row[len(given) :]]
-    shapes = _output_shapes(device, builder, op, given, attrs, parse_outputs(outputs), out_types)
-    return _execute(device, builder, op, given, attrs, shapes)
+    return call(device, builder, op, row, given, attrs, parse_outputs(outputs))
+
+
+def call(
+    device: Device,
+    builder: peer.Builder,
+    op: Mapping[str, Any],
+    row: Sequence[str],
+    inputs: Sequence[Param],
+    attrs: Mapping[str, Any],
+    outputs: Sequence[OutputWord] = (),
+) -> Result:
+    """Compute the outputs of an operator that is built; a tensor list or none per input."""
+    out_types = [dtypes.by_label(name.removeprefix("DT_")) for name in row[len(inputs) :]]
+    shapes = _output_shapes(device, builder, op, inputs, attrs, outputs, out_types)
+    return _execute(device, builder, op, inputs, attrs, shapes)
 
 
 def _check_inputs(op: Mapping[str, Any], inputs: Sequence[Param], given: Sequence[Param]) -> None:
@@ -364,7 +387,7 @@ def _output_shapes(
     op: Mapping[str, Any],
     inputs: Sequence[Param],
     attrs: Mapping[str, Any],
-    wanted: Sequence[tuple[tuple[int, ...], dtypes.DType | None]],
+    wanted: Sequence[OutputWord],
     types: Sequence[dtypes.DType],
 ) -> list[list[tuple[tuple[int, ...], dtypes.DType]]]:
     longest = max(
@@ -441,7 +464,7 @@ def _execute(
             for index, (buffer, shape, dtype) in enumerate(entries):
                 array = buffer.read(dtype.numpy).reshape(shape)
                 arrays[name if len(entries) == 1 else f"{name}_{index}"] = array
-        errors = tuple(item.text for item in device.findings() if item.severity == "error")
+        errors = tuple(item for item in device.findings() if item.severity == ERROR)
         return Result(op["type"], arrays, errors)
     finally:
         call.close()
@@ -459,6 +482,8 @@ def _input(
     if packed["host"]:
         if item["scalar"]:
             return c.c_void_p(call.scalar(param[0]))
+        if item["scalarList"]:
+            return c.c_void_p(call.scalar_list(param[0]))
         kind = {"DT_BOOL": "Bool", "DT_FLOAT": "Float"}.get(packed["dtype"], "Int")
         return c.c_void_p(call.array(kind, param[0].reshape(-1).tolist()))
     entries = [

@@ -275,7 +275,7 @@ class Step:
             return None
         self.output.parent.mkdir(parents=True, exist_ok=True)
         self.output.unlink(missing_ok=True)
-        part = self.output.with_name(self.output.name + ".part")
+        part = self.output.with_name(f"{self.output.name}.{os.getpid()}.part")
         command = [str(part) if word == str(self.output) else word for word in self.command]
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False

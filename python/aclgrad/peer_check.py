@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an operator that comes as sources on generated inputs, under all checks.
+
+Inference, tiling and kernel are other people's code: they run in a child process, one case after
+the other until one is taken, and whatever ends the child ends that case only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import os
+import re
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from aclgrad import findings, peer, peer_run
+from aclgrad.errors import AclnnError
+from aclgrad.peer_cases import Case, cases
+from aclgrad.peer_sources import PeerError, locate, numpy_name
+from aclgrad.runtime import open_device
+from aclgrad.soc import family_of
+
+Judge = Callable[[Mapping[str, Any], Case, "peer_run.Result"], str]
+"""Compares a result: "matched", "mismatched: why", or "" when it does not know."""
+
+REFUSED, CLEAN, FAULTY, CRASHED, SLOW = "refused", "clean", "finding", "crashed", "timed out"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one case showed."""
+
+    label: str
+    status: str
+    message: str = ""
+    found: tuple[findings.Finding, ...] = ()
+    verdict: str = ""
+    seconds: float = 0.0
+
+    @property
+    def ran(self) -> bool:
+        """Whether the kernel has run to its end without an error."""
+        return self.status == CLEAN
+
+
+def prefer_float(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The dtype combination to try: float32 first, as results are easiest to judge there."""
+    return next((row for row in rows if row and row[0] == "DT_FLOAT"), rows[0])
+
+
+def run_cases(
+    builder: peer.Builder,
+    op: Mapping[str, Any],
+    row: Sequence[str],
+    given: Iterable[Case],
+    *,
+    soc: str,
+    judge: Judge | None = None,
+    seconds: float = 30.0,
+    until_clean: bool = True,
+) -> list[Outcome]:
+    """Run cases of a built operator until one is clean; a time limit for all together."""
+    queue = list(given)
+    outcomes: list[Outcome] = []
+    deadline = time.monotonic() + seconds
+    while len(outcomes) < len(queue) and time.monotonic() < deadline:
+        rest = queue[len(outcomes) :]
+        work = lambda rest=rest: _work(builder, op, row, rest, soc, judge, until_clean)  # noqa: E731
+        for line, ended in _lines(work, deadline):
+            if line is not None:
+                outcomes.append(_from_json(line))
+            elif ended and len(outcomes) < len(queue):
+                outcomes.append(Outcome(queue[len(outcomes)].label, *ended))
+        if until_clean and outcomes and outcomes[-1].ran:
+            break
+    return outcomes
+
+
+def best(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """The outcome that says most: a clean run, else a finding, a crash, a time limit, a refusal."""
+    order = (CLEAN, FAULTY, SLOW, CRASHED, REFUSED)
+    return min(outcomes, key=lambda outcome: order.index(outcome.status), default=None)
+
+
+def _work(
+    builder: peer.Builder,
+    op: Mapping[str, Any],
+    row: Sequence[str],
+    rest: Sequence[Case],
+    soc: str,
+    judge: Judge | None,
+    until_clean: bool,
+) -> Iterator[dict[str, Any]]:
+    """In the child: an outcome per case. A kernel's error leaves the stream useless: stop there."""
+    os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
+    device = open_device()
+    device.set_option("soc", soc)
+    for case in rest:
+        started = time.monotonic()
+        answer: dict[str, Any] = {"label": case.label}
+        try:
+            result = peer_run.call(device, builder, op, row, case.inputs, case.attrs, case.outputs)
+            errors = list(result.findings)
+            answer["status"] = FAULTY if errors else CLEAN
+            answer["verdict"] = judge(op, case, result) if judge else ""
+        except (AclnnError, PeerError, ValueError, KeyError, TypeError) as error:
+            errors = [item for item in device.findings() if item.severity == findings.ERROR]
+            answer["status"] = FAULTY if errors else REFUSED
+            answer["message"] = str(error)
+        answer["found"] = [dataclasses.asdict(item) for item in errors]
+        answer["seconds"] = round(time.monotonic() - started, 2)
+        yield answer
+        if errors or (until_clean and answer["status"] == CLEAN):
+            return
+
+
+def _from_json(line: str) -> Outcome:
+    data = json.loads(line)
+    found = []
+    for item in data.pop("found"):
+        item["at"] = findings.Place(**item["at"])
+        item["related"] = tuple(findings.Place(**place) for place in item["related"])
+        found.append(findings.Finding(**item))
+    return Outcome(found=tuple(found), **data)
+
+
+def _lines(
+    work: Callable[[], Iterator[dict[str, Any]]], deadline: float
+) -> Iterator[tuple[str | None, tuple[str, str] | None]]:
+    """Lines that a forked child writes, and how it ended when it did not end well."""
+    read, write = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        _be_child(work, read, write)
+    os.close(write)
+    pending = b""
+    ended: tuple[str, str] | None = None
+    with os.fdopen(read, "rb", buffering=0) as stream:
+        while True:
+            ready, _, _ = select.select([stream], [], [], max(deadline - time.monotonic(), 0))
+            if not ready:
+                os.kill(child, signal.SIGKILL)
+                ended = (SLOW, "it did not end within the time limit")
+                break
+            data = stream.read(1 << 16)
+            if not data:
+                break
+            pending += data
+            *lines, pending = pending.split(b"\n")
+            for line in lines:
+                yield line.decode(), None
+    _, status = os.waitpid(child, 0)
+    if ended is None and os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        ended = (CRASHED, f"{name} in op_host or in the kernel")
+    elif ended is None and os.WEXITSTATUS(status):
+        ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
+    if ended is not None:
+        yield None, ended
+
+
+def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:
+    """Never returns: the parent's exit handlers are not the child's."""
+    status = 0
+    try:
+        os.close(read)
+        quiet = os.open(os.devnull, os.O_RDWR)
+        os.dup2(quiet, 1)  # operators print
+        os.dup2(quiet, 2)
+        with os.fdopen(write, "wb") as stream:
+            for answer in work():
+                stream.write(json.dumps(answer).encode() + b"\n")
+                stream.flush()
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    os._exit(status)
+
+
+def check(word: str, *, soc: str, jobs: int = 0, dtype: str = "", seconds: float = 60.0) -> Checked:
+    """Build an operator's first combination, or the one of a dtype, and run generated cases."""
+    builder = peer.Builder(locate(word), family_of(soc), jobs=jobs, optimise="-O1")
+    described = builder.build_host()
+    op = peer_run.pick(peer.runnable(described, builder.sources, builder.soc), builder.sources.name)
+    rows = builder.combinations(op)
+    row = prefer_float(rows)
+    if dtype:
+        wanted = [row for row in rows if row and numpy_name(row[0]) == dtype]
+        if not wanted:
+            offered = ", ".join(sorted({numpy_name(row[0]) for row in rows if row}))
+            raise PeerError(f"{op['type']}: --dtype {dtype}: its first input is {offered}")
+        row = wanted[0]
+    builder.build_kernel(builder.kernel(op, row), described)
+    builder.build_api([op])
+    return Checked(
+        op["type"], tuple(run_cases(builder, op, row, cases(op, row), soc=soc, seconds=seconds))
+    )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An operator with the outcomes of its cases."""
+
+    op: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def runs(self) -> list[findings.Run]:
+        """The cases that reached the kernel, as reports want them."""
+        return [
+            findings.Run(outcome.label, "", outcome.found)
+            for outcome in self.outcomes
+            if outcome.status in (CLEAN, FAULTY)
+        ]
+
+    @property
+    def refusals(self) -> list[str]:
+        """Why cases were not taken, each reason once."""
+        lines = [
+            first_reason(outcome.message)
+            for outcome in self.outcomes
+            if outcome.status not in (CLEAN, FAULTY)
+        ]
+        return list(dict.fromkeys(lines))
+
+
+def first_reason(message: str) -> str:
+    """The line of an error that names the cause: CANN's messages put it last or behind a code."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    named = [line for line in lines if re.search(r"\[\d{6}\]|failed|threw|must|should|want", line)]
+    return next(itertools.chain(named, lines), "")[:300]
