@@ -233,7 +233,7 @@ def run(
     result["ran"], result["case"], result["match"] = best.status, best.label, best.verdict
     if best.status != peer_check.CLEAN:
         result["why"] = peer_check.first_reason(best.message)
-    for found in best.found[:1]:
+    for found in best.errors[:1]:
         place = Path(found.at.file).name if found.at.file else "?"
         result["finding"] = f"{found.kind} {place}:{found.at.line}"
         result["why"] = found.detail or found.title

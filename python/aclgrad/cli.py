@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -450,8 +451,14 @@ def check_command(
                 " --case and --chaos"
             )
         found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
-        conditions: dict[str, str] = {}
-        cases = 0
+        result = findings.Result(tuple(found))
+    elif ops and any(map(peer_cli.is_path, ops)):
+        if len(ops) > 1 or shape or case or chaos or attr or dim is not None:
+            raise ValueError(
+                "check PATH: one path, with inputs made from its definition. Next: only --dtype,"
+                " --soc, --hints, --format and --output go with it"
+            )
+        result = peer_cli.check(ops[0], soc=soc, dtype=dtype)
     else:
         specs = selection.operators(ops or [])
         wanted = dtypes.parse(dtype) if dtype else None
@@ -470,10 +477,10 @@ def check_command(
             attrs, shapes, family_of(opened.option("soc")), wanted, case or (), fast, bool(ops)
         )
         runs, conditions = _run_checks(opened, chosen, seed, seeds, chaos, fast)
-        found, cases = findings.merge(runs), len(runs)
+        result = findings.Result(tuple(findings.merge(runs)), len(runs), conditions)
     if not hints:
-        found = [item for item in found if item.finding.severity == findings.ERROR]
-    result = findings.Result(tuple(found), cases, conditions)
+        errors = [item for item in result.found if item.finding.severity == findings.ERROR]
+        result = dataclasses.replace(result, found=tuple(errors))
     if output is not None:
         output.write_text(findings.render(result, form.value), "utf-8")
         _out.print(f"{output}: {result.verdict}", markup=False)

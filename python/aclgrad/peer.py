@@ -69,6 +69,18 @@ _HOST_HEADERS = (
     "util/math_util.h",
 )
 _KERNEL_HEADERS = ("kernel_operator.h",)
+_API_HEADERS = (
+    "array",
+    "vector",
+    "aclnn_kernels/contiguous.h",
+    "opdev/common_types.h",
+    "opdev/make_op_executor.h",
+    "opdev/op_dfx.h",
+    "opdev/op_errno.h",
+    "opdev/op_executor.h",
+    "opdev/op_log.h",
+    "opdev/tensor_view_utils.h",
+)
 """What nearly every source includes: parsed once."""
 
 _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
@@ -619,8 +631,11 @@ class Builder:
             source = self.folder / "gen" / f"aclnn_{snake_case(op['type'])}.cpp"
             write_if_different(source, render("peer_aclnn.cpp.j2", **context))
             output = self.folder / "obj" / f"{source.stem}.o"
+            words = ["-fvisibility=hidden"]
             flags = (
-                *self._flags(output, [include], ("-fvisibility=hidden",)),
+                *self._flags(
+                    output, [include], [*self._parsed("api", _API_HEADERS, words), *words]
+                ),
                 "-c",
                 str(source),
                 "-o",

@@ -146,10 +146,15 @@ def _case(
             inputs.append([array])
             words.append(f"{name}={numbers}")
             continue
+        shape = role(name, base, place)
         if item["scalar"] or item["scalarList"]:
-            shape: Shape = (2,) if item["scalarList"] else (1,)
-        else:
-            shape = role(name, base, place)
+            shape = (2,) if item["scalarList"] else (1,)
+        elif any(other["kind"] == "dynamic" for other in op["inputs"]) and place:
+            # Beside lists of tensors: a number for all, or one for each tensor.
+            if re.search(r"scalars$|steps$|weights$", name):
+                shape = (2,)
+            elif item["kind"] != "dynamic":
+                shape = (1,)
         count = 2 if item["kind"] == "dynamic" else 1
         arrays = [_values(f"{name}{i}", shape, kind, base) for i in range(count)]
         inputs.append(arrays)
@@ -232,8 +237,8 @@ _INTEGERS = (
 
 
 def _attr(attr: Mapping[str, Any], base: Shape) -> Any:
-    """The default; for a required one what its name asks for."""
-    if attr["default"] is not None or not attr["required"]:
+    """The default; without one what its name asks for."""
+    if attr["default"] is not None:
         return attr["default"]
     name, kind = attr["name"].lower(), attr["kind"]
     if kind == "Int":

@@ -8,10 +8,8 @@ the other until one is taken, and whatever ends the child ends that case only.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 import os
-import re
 import select
 import signal
 import sys
@@ -49,6 +47,11 @@ class Outcome:
     def ran(self) -> bool:
         """Whether the kernel has run to its end without an error."""
         return self.status == CLEAN
+
+    @property
+    def errors(self) -> list[findings.Finding]:
+        """Findings that are no hints."""
+        return [item for item in self.found if item.severity == findings.ERROR]
 
 
 def prefer_float(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -99,25 +102,29 @@ def _work(
     judge: Judge | None,
     until_clean: bool,
 ) -> Iterator[dict[str, Any]]:
-    """In the child: an outcome per case. A kernel's error leaves the stream useless: stop there."""
+    """In the child: an outcome per case."""
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = open_device()
     device.set_option("soc", soc)
     for case in rest:
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
+        device.clear_findings()
         try:
             result = peer_run.call(device, builder, op, row, case.inputs, case.attrs, case.outputs)
-            errors = list(result.findings)
-            answer["status"] = FAULTY if errors else CLEAN
-            answer["verdict"] = judge(op, case, result) if judge else ""
+            refused = False
         except (AclnnError, PeerError, ValueError, KeyError, TypeError) as error:
-            errors = [item for item in device.findings() if item.severity == findings.ERROR]
-            answer["status"] = FAULTY if errors else REFUSED
+            refused = True
             answer["message"] = str(error)
-        answer["found"] = [dataclasses.asdict(item) for item in errors]
+        found = device.findings()
+        errors = [item for item in found if item.severity == findings.ERROR]
+        answer["status"] = FAULTY if errors else REFUSED if refused else CLEAN
+        answer["found"] = [dataclasses.asdict(item) for item in found]
+        if judge and not refused:
+            answer["verdict"] = judge(op, case, result)
         answer["seconds"] = round(time.monotonic() - started, 2)
         yield answer
+        # What ended in an error while the kernel ran leaves the stream useless.
         if errors or (until_clean and answer["status"] == CLEAN):
             return
 
@@ -186,8 +193,31 @@ def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: in
     os._exit(status)
 
 
-def check(word: str, *, soc: str, jobs: int = 0, dtype: str = "", seconds: float = 60.0) -> Checked:
-    """Build an operator's first combination, or the one of a dtype, and run generated cases."""
+@dataclass(frozen=True)
+class Checked:
+    """An operator with the outcomes of its cases."""
+
+    op: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def taken(self) -> list[Outcome]:
+        """The cases that the operator did not refuse."""
+        return [outcome for outcome in self.outcomes if outcome.status != REFUSED]
+
+    def result(self, word: str, soc: str) -> findings.Result:
+        """As reports want it."""
+        runs = [
+            findings.Run(outcome.label, f"aclgrad check {word} --soc {soc}", outcome.found)
+            for outcome in self.taken
+        ]
+        return findings.Result(tuple(findings.merge(runs)), len(runs), {"soc": soc})
+
+
+def check(
+    word: str, *, soc: str, jobs: int = 0, dtype: str = "", limit: int = 24, seconds: float = 60.0
+) -> Checked:
+    """Build an operator for one dtype combination and run generated cases."""
     builder = peer.Builder(locate(word), family_of(soc), jobs=jobs, optimise="-O1")
     described = builder.build_host()
     op = peer_run.pick(peer.runnable(described, builder.sources, builder.soc), builder.sources.name)
@@ -197,44 +227,33 @@ def check(word: str, *, soc: str, jobs: int = 0, dtype: str = "", seconds: float
         wanted = [row for row in rows if row and numpy_name(row[0]) == dtype]
         if not wanted:
             offered = ", ".join(sorted({numpy_name(row[0]) for row in rows if row}))
-            raise PeerError(f"{op['type']}: --dtype {dtype}: its first input is {offered}")
+            raise PeerError(
+                f"{op['type']}: no kernel whose first input is {dtype}. Next: --dtype with one of"
+                f" {offered}"
+            )
         row = wanted[0]
     builder.build_kernel(builder.kernel(op, row), described)
     builder.build_api([op])
-    return Checked(
-        op["type"], tuple(run_cases(builder, op, row, cases(op, row), soc=soc, seconds=seconds))
+    outcomes = run_cases(
+        builder, op, row, cases(op, row, limit), soc=soc, seconds=seconds, until_clean=False
     )
-
-
-@dataclass(frozen=True)
-class Checked:
-    """An operator with the outcomes of its cases."""
-
-    op: str
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def runs(self) -> list[findings.Run]:
-        """The cases that reached the kernel, as reports want them."""
-        return [
-            findings.Run(outcome.label, "", outcome.found)
-            for outcome in self.outcomes
-            if outcome.status in (CLEAN, FAULTY)
-        ]
-
-    @property
-    def refusals(self) -> list[str]:
-        """Why cases were not taken, each reason once."""
-        lines = [
-            first_reason(outcome.message)
-            for outcome in self.outcomes
-            if outcome.status not in (CLEAN, FAULTY)
-        ]
-        return list(dict.fromkeys(lines))
+    checked = Checked(op["type"], tuple(outcomes))
+    ended = [outcome for outcome in outcomes if outcome.status in (CRASHED, SLOW)]
+    if ended:
+        raise PeerError(
+            f"{op['type']}: {ended[0].message}, inputs {ended[0].label}. Next: aclgrad run {word}"
+            " --inputs ... with inputs of these shapes, under gdb"
+        )
+    if not checked.taken:
+        raise PeerError(
+            f"{op['type']}: it took none of {len(outcomes)} generated inputs:"
+            f" {first_reason(outcomes[-1].message) if outcomes else 'no case fits its definition'}."
+            f" Next: aclgrad run {word} --inputs ... with inputs of your own"
+        )
+    return checked
 
 
 def first_reason(message: str) -> str:
-    """The line of an error that names the cause: CANN's messages put it last or behind a code."""
+    """The line of an error that names the cause: reports of op_host come last."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    named = [line for line in lines if re.search(r"\[\d{6}\]|failed|threw|must|should|want", line)]
-    return next(itertools.chain(named, lines), "")[:300]
+    return lines[-1][:300] if lines else ""

@@ -16,6 +16,7 @@ from aclgrad.peer_sources import PeerError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from aclgrad import findings
     from aclgrad.peer_tests import TestResult
     from aclgrad.runtime.device import Device
 
@@ -185,6 +186,14 @@ def run(
     for finding in result.findings:
         console.print(finding.text, markup=False)
     return bool(result.findings)
+
+
+def check(word: str, *, soc: str | None, dtype: str | None) -> findings.Result:
+    """Run an operator that comes as sources on generated inputs; what the checks found."""
+    from aclgrad import dtypes, peer_check
+
+    name = dtypes.parse(dtype).name if dtype else ""
+    return peer_check.check(word, soc=_soc(soc), dtype=name).result(word, _soc(soc))
 
 
 def unit_tests(

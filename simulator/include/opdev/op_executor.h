@@ -53,6 +53,7 @@ struct aclOpExecutor : public op::Object {
   const aclTensor* ConvertToTensor(const aclBoolArray* value, op::DataType dataType);
   const aclTensor* ConvertToTensor(const aclFloatArray* value, op::DataType dataType);
   const aclTensor* ConvertToTensor(const aclScalar* value, op::DataType dataType);
+  const aclTensor* ConvertToTensor(const aclScalarList* value, op::DataType dataType);
 
   // A row-major view of shape, offset elements into the tensor's storage.
   aclTensor* CreateView(const aclTensor* tensor, const op::Shape& shape, int64_t offset);

@@ -252,6 +252,11 @@ const aclTensor* aclOpExecutor::ConvertToTensor(const aclFloatArray* value, op::
 const aclTensor* aclOpExecutor::ConvertToTensor(const aclScalar* value, op::DataType dataType) {
   return NewHostTensor(value->GetData(), value->GetDataType(), 1, dataType);
 }
+const aclTensor* aclOpExecutor::ConvertToTensor(const aclScalarList* value, op::DataType dataType) {
+  std::vector<double> numbers;
+  for (uint64_t i = 0; i < value->Size(); ++i) numbers.push_back((*value)[i]->ToDouble());
+  return ConvertToTensor(numbers.data(), numbers.size(), dataType);
+}
 
 aclTensor* aclOpExecutor::CreateView(const aclTensor* tensor, const op::Shape& shape,
                                      int64_t offset) {
