@@ -193,6 +193,11 @@ _TABLE: dict[str, Golden] = {
     "gelu": lambda i, a: [[_gelu(i[0]), _gelu_tanh(i[0])]],
     "swish": lambda i, a: [i[0] * _sigmoid(a.get("scale", 1) * i[0])],
     "elu": lambda i, a: [np.where(i[0] > 0, i[0], np.expm1(np.minimum(i[0], 0)))],
+    "elu_grad_v2": lambda i, a: [
+        None
+        if a["is_result"] or a["input_scale"] != 1
+        else i[0] * a["scale"] * np.where(i[1] > 0, 1, a["alpha"] * np.exp(np.minimum(i[1], 0)))
+    ],
     "celu": lambda i, a: [
         np.where(i[0] > 0, i[0], a["alpha"] * np.expm1(np.minimum(i[0], 0) / a["alpha"]))
     ],

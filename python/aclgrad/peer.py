@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,6 @@ from aclgrad.peer_api import api_context
 from aclgrad.peer_entry import entries, instances_of
 from aclgrad.peer_sources import (
     DEVICE_TYPES,
-    OTHER_ARCHITECTURE,
     Kernel,
     Missing,
     PeerError,
@@ -443,11 +442,12 @@ class Builder:
         return words
 
     def tiling_header(
-        self, op: Mapping[str, Any], described: Mapping[str, Any], source: Path
+        self, op: Mapping[str, Any], described: Mapping[str, Any], without: Collection[str] = ()
     ) -> Path | None:
         """Write the kernel's view of tiling data that op_host declares field by field.
 
         The default struct is the macro ACLSIM_DEFAULT_TILING where keys have structs of their own.
+        ``without`` names structs that the kernel brings itself.
         """
         registered = described["tilingData"]
         if not registered:
@@ -462,14 +462,11 @@ class Builder:
         structs: dict[str, dict[str, Any]] = {}
         for item in registered:
             _add_struct(item["data"], known, structs)
-        kernel_texts = [path.read_text(errors="replace") for path in _headers_beside(source)]
-        for name in list(structs):
-            # A kernel may bring a struct of that name itself.
-            if any(re.search(rf"\bstruct\s+{name}\s*\{{", text) for text in kernel_texts):
-                del structs[name]
+        for name in without:
+            structs.pop(name, None)
         classes = tiling_classes(op, described)
         default = next(iter(classes), None)
-        if default is not None and default not in structs and default not in known:
+        if default is not None and default in without:
             default = None
         text = render(
             "peer_tiling.h.j2", op=op["type"], structs=list(structs.values()), default=default
@@ -480,10 +477,25 @@ class Builder:
 
     def build_kernel(self, kernel: Kernel, described: Mapping[str, Any]) -> None:
         """Compile one kernel library."""
+        own: set[str] = set()
+        while True:
+            try:
+                return self._build_kernel(kernel, described, own)
+            except PeerError:
+                # Structs that op_host declares and the kernel as well: the kernel's own count.
+                log = (self.folder / "error.log").read_text(errors="replace")
+                twice = set(re.findall(r"error: redefinition of ‘struct (\w+)’", log)) - own
+                if not twice:
+                    raise
+                own |= twice
+
+    def _build_kernel(
+        self, kernel: Kernel, described: Mapping[str, Any], own: Collection[str]
+    ) -> None:
         source = self.kernel_source(kernel.op)
         includes = self.kernel_includes(source)
         words = self.defines(kernel.op, kernel.dtypes)
-        tiling = self.tiling_header(kernel.op, described, source)
+        tiling = self.tiling_header(kernel.op, described, own)
         if tiling is not None:
             words += ["-include", str(tiling)]
         stem = simulator_stem(kernel.op["type"])
@@ -730,14 +742,6 @@ def tiling_classes(op: Mapping[str, Any], described: Mapping[str, Any]) -> dict[
     if not classes and len({item["data"]["class"] for item in registered}) == 1:
         classes = {registered[0]["data"]["class"]: []}
     return classes
-
-
-def _headers_beside(source: Path) -> list[Path]:
-    """The kernel source and every header of its folder, those for other architectures left out."""
-    folder = source.parent
-    found = folder.rglob("*.h")
-    own = [path for path in found if not OTHER_ARCHITECTURE.search(str(path.relative_to(folder)))]
-    return [source, *sorted(own)]
 
 
 def without_launches(text: str) -> str:

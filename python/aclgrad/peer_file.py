@@ -288,7 +288,7 @@ def run_kernel(
             f"out{index}": buffer.read(dtype.numpy).reshape(shape)
             for index, (buffer, (shape, dtype)) in enumerate(zip(results, shapes, strict=True))
         }
-        errors = tuple(item.text for item in device.findings() if item.severity == "error")
+        errors = tuple(item for item in device.findings() if item.severity == "error")
         return Result(built.entry.name, found, errors)
     finally:
         for buffer in buffers:

@@ -234,7 +234,7 @@ class TestBuilder(Builder):
         described = library.build_host()
         ops = [op for op in described["ops"] if op["defined"]] or described["ops"]
         named = [op for op in ops if snake_case(op["type"]) == name]
-        header = library.tiling_header((named or ops)[0], described, self.test.kernel)
+        header = library.tiling_header((named or ops)[0], described)
         return ["-include", str(header)] if header else []
 
     def _words(self) -> list[str]:
