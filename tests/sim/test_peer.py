@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from aclgrad import peer, peer_run, peer_tests
+from aclgrad import peer, peer_check, peer_run, peer_tests
 from aclgrad.build import find_compiler
 from aclgrad.errors import AclnnError
 from aclgrad.peer_sources import PeerError, diagnose, locate, snake_case
@@ -330,6 +330,42 @@ def test_command_line(tmp_path: Path, cache):
     )
     assert refused.returncode == 1
     assert "ScaleAdd has the attributes scale, repeat" in refused.stderr
+
+
+def edited(library: Path, path: str, old: str, new: str) -> str:
+    """The operator Square with an edit, in a folder of its own."""
+    folder = library / old[:4].strip() / "square"
+    shutil.copytree(MATH / "square", folder)
+    text = (folder / path).read_text()
+    assert old in text
+    (folder / path).write_text(text.replace(old, new))
+    return str(folder)
+
+
+def test_check_of_a_path(tmp_path: Path, cache):
+    """`aclgrad check PATH` runs inputs that it makes itself: none is refused or all are."""
+    tool = [sys.executable, "-m", "aclgrad", "check"]
+    fine = subprocess.run(
+        [*tool, str(MATH / "square"), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert fine.returncode == 0, fine.stderr
+    assert json.loads(fine.stdout)["findings"] == []
+    kernel, tiling = "op_kernel/square.cpp", "op_host/square_tiling.cpp"
+    faulty = edited(tmp_path, kernel, "DataCopy(target, value", "DataCopy(target[8], value")
+    done = subprocess.run([*tool, faulty], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "error[gm-out-of-bounds]" in done.stdout and "square.cpp:23" in done.stdout
+    refusing = edited(tmp_path, tiling, "shape.GetDimNum() == 2", "shape.GetDimNum() > 0")
+    with pytest.raises(PeerError, match=r"(?s)took none of \d+ .* x must not be a matrix"):
+        peer_check.check(refusing, soc=SOC)
+    crashing = edited(tmp_path, tiling, "context->SetTilingKey(0)", "*(volatile int*)nullptr = 0")
+    with pytest.raises(PeerError, match="SIGSEGV in op_host or in the kernel, inputs x"):
+        peer_check.check(crashing, soc=SOC)
+    with pytest.raises(PeerError, match="no kernel whose first input is float16"):
+        peer_check.check(refusing, soc=SOC, dtype="float16")
 
 
 def test_names():
