@@ -26,7 +26,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,9 @@ from aclgrad.soc import family
 
 SOCS = {"ascend910b": "Ascend910B2", "ascend910_93": "Ascend910_9391"}
 """The families of architecture 2201 in order of preference, each with a SoC."""
+
+COMPARED = ("golden", "own golden", "in the test")
+"""Ways in which `aclgrad ut` knows that a result was compared."""
 
 LIMIT = 30.0
 """Seconds for the cases of a kernel; a unit test has twice as many."""
@@ -267,14 +270,19 @@ def run_unit_tests(kernel: Kernel, result: dict[str, Any]) -> None:
             continue
         kinds = collections.Counter(case["match"] for case in cases)
         result["unit test"] = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        compared = [
-            case for case in cases if case["match"] in ("golden", "own golden", "in the test")
-        ]
-        wrong = [case for case in cases if case["match"] == "mismatch"]
-        if wrong:
-            result["match"] = f"mismatched: its unit test {wrong[0]['test']}: {wrong[0]['detail']}"
-        elif compared and all(case["status"] == "passed" for case in compared):
-            result["match"] = "matched by its unit test"
+        result["match"] = verdict_of(cases)
+
+
+def verdict_of(cases: Sequence[Mapping[str, Any]]) -> str:
+    """What the tests of a unit test say of a kernel's results: nothing where none compares."""
+    for case in cases:
+        if case["match"] == "mismatch":
+            return f"mismatched: its unit test {case['test']}: {case['detail']}"
+        if case["match"] in COMPARED and case["status"] == "failed":
+            return f"mismatched: its unit test {case['test']} failed: {case['detail']}"
+    compared = [case for case in cases if case["match"] in COMPARED]
+    passed = compared and all(case["status"] == "passed" for case in compared)
+    return "matched by its unit test" if passed else ""
 
 
 def ranking(results: dict[str, dict[str, Any]], stage: str) -> list[tuple[str, int, int, int]]:
