@@ -54,6 +54,8 @@ def matches(want: str, got: str) -> bool:
 def test_console_block(page: str, body: str, toolkit: Path) -> None:
     """Run the block's commands in order, from the root of the checkout."""
     assert shutil.which("g++"), "the pages compile programs"
+    if "aclgrad ut" in body and not Path("/usr/include/gtest/gtest.h").is_file():
+        pytest.skip("googletest is not installed")
     for command, want in steps(body):
         done = subprocess.run(
             ["bash", "-c", command_of(command)],
