@@ -124,7 +124,7 @@ void VecSelectDescribed(bool scalar, const Ub& dst, const Ub& src0, const void* 
   core.instruction = "vsel";
   RequireFloatLanes(core, dst.dtype);
   core.ScalarWaits(Pipe::kVector);
-  const uint8_t* const described = core.ub + core.soc.ubBytes;
+  const uint8_t* const described = core.ub + core.soc.UbMemory();
   if (scalar) {
     ScalarValue value;
     value.f = LoadLane(dst.dtype, described);
