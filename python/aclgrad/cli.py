@@ -860,7 +860,10 @@ def config_command(
         bool, typer.Option("--opp-path", help="Print the operator package folder.")
     ] = False,
     cmake: Annotated[
-        bool, typer.Option("--cmake", help="Print the folder for cmake -Daclgrad_DIR.")
+        bool,
+        typer.Option(
+            "--cmake", help="Print the folder for cmake -Daclgrad_DIR or CMAKE_PREFIX_PATH."
+        ),
     ] = False,
     device: Device = DeviceName.sim,
     as_json: Json = False,

@@ -5,6 +5,8 @@ its outputs, and a README.md that says in which order.
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.build import need_tool
-from aclgrad.peer_file import DEFAULT_ARCH, Ended, run_program
+from aclgrad.peer_file import DEFAULT_ARCH, Ended, compiler, run_program
 from aclgrad.peer_sources import PeerError
 from aclgrad.runtime.toolkit import sim_root
 
@@ -111,6 +113,7 @@ def run_example(
         with tempfile.TemporaryDirectory() as scratch:
             return run_example(folder, scenario, arch=arch, work=Path(scratch), name=name)
     example = read_example(folder)
+    compiler(sim_root())
     # Some projects look for their scripts beside the build folder.
     build = work / "build"
     build.mkdir(parents=True, exist_ok=True)
@@ -149,8 +152,9 @@ def run_example(
     made = _run([need_tool("cmake"), "--build", str(build)], build)
     if made.status:
         return outcome(why=_first_error(made.output))
+    modules = _stand_ins(work)
     for command in example.prepare:
-        prepared = _run(_words(command, scenario), build)
+        prepared = _run(_words(command, scenario), build, modules)
         if prepared.status:
             return outcome(built=True, why=f"{command}: {_last(prepared.output)}")
     ran = run_program(_words(example.program, scenario), folder=build)
@@ -161,7 +165,7 @@ def run_example(
             why=f"{example.program}: status {ran.status}: {_last(ran.output)}",
         )
     for command in example.verify:
-        verified = _run(_words(command, scenario), build)
+        verified = _run(_words(command, scenario), build, modules)
         if verified.status:
             return outcome(
                 built=True, ran=True, findings=ran.findings, why=_last(verified.output, most=3)
@@ -174,10 +178,27 @@ def _words(command: str, scenario: str | None) -> list[str]:
     return [sys.executable, *words[1:]] if words[0] == "python3" else words
 
 
-def _run(command: Sequence[str], folder: Path) -> Ended:
+def _stand_ins(work: Path) -> dict[str, str]:
+    """Scripts of examples import tensorflow for the name of one dtype; do without it."""
+    if importlib.util.find_spec("tensorflow") is not None:
+        return {}
+    modules = work / "modules"
+    modules.mkdir(exist_ok=True)
+    (modules / "tensorflow.py").write_text(
+        "import ml_dtypes\nclass bfloat16:\n    as_numpy_dtype = ml_dtypes.bfloat16\n"
+    )
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(modules), os.environ.get("PYTHONPATH")]))
+    }
+
+
+def _run(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> Ended:
     done = subprocess.run(
         list(command),
         cwd=folder,
+        env={**os.environ, **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -339,3 +339,43 @@ def test_values_are_placed_as_in_a_struct() -> None:
                                  "offsets": [0, 4, 8, 16, 24], "itemsize": 28}))  # fmt: skip
     want[0] = (1, 2, 3, -1, 0.5)
     assert data.tobytes() == want.tobytes()
+
+
+def tiles(values: np.ndarray) -> np.ndarray:
+    """The last two axes in tiles of 16 by 16, a column of tiles after the other (NZ)."""
+    *front, rows, columns = values.shape
+    split = values.reshape(*front, rows // 16, 16, columns // 16, 16)
+    return np.moveaxis(split, -2, -4).reshape(*front, -1)
+
+
+LAYOUTS = {
+    1: lambda v: (tiles(v), v.transpose(0, 2, 1, 3)),
+    2: lambda v: (tiles(v), tiles(v.transpose(0, 2, 1, 3))),
+    3: lambda v: (tiles(merged(v)), tiles(v)),
+    4: lambda v: (tiles(merged(v)), v),
+    5: lambda v: (tiles(v), merged(v)),
+    6: lambda v: (tiles(v), tiles(merged(v))),
+    7: lambda v: (v, v.T),
+}
+
+
+def merged(values: np.ndarray) -> np.ndarray:
+    """[B, N, S, D] -> [B, S, N * D]."""
+    b, n, s, d = values.shape
+    return values.transpose(0, 2, 1, 3).reshape(b, s, n * d)
+
+
+@pytest.mark.parametrize("width", [2, 4])
+@pytest.mark.parametrize("scene", LAYOUTS)
+def test_layouts_by_the_hosts_tiling(scene: int, width: int, tmp_path: Path) -> None:
+    """Every scene of Transpose, with tiling of the same file."""
+    program = peer_file.build(LIBRARY / "layouts.asc", family_of(SOC))
+    shape = (48, 32) if scene == 7 else (2, 16 if scene == 2 else 3, 32, 16)
+    values = np.arange(np.prod(shape), dtype=f"u{width}").reshape(shape)
+    source, want = LAYOUTS[scene](values)
+    np.ascontiguousarray(source).tofile(tmp_path / "in.bin")
+    words = [str(program), str(scene), str(width), *map(str, shape)]
+    ended = peer_file.run_program(words, folder=tmp_path)
+    assert ended.status == 0 and not ended.errors, ended.output
+    got = np.fromfile(tmp_path / "out.bin", values.dtype)
+    np.testing.assert_array_equal(got, want.reshape(-1))

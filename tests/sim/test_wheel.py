@@ -176,7 +176,7 @@ def configure(installed: Path) -> Callable[..., None]:
 
     def build(source: Path, build_dir: Path, **variables: object) -> None:
         cmake, ninja = find_tool("cmake"), find_tool("ninja")
-        given = {"aclgrad_DIR": folder, "CMAKE_MAKE_PROGRAM": ninja, **variables}
+        given = {"CMAKE_PREFIX_PATH": folder, "CMAKE_MAKE_PROGRAM": ninja, **variables}
         words = [f"-D{name}={value}" for name, value in given.items()]
         run(cmake, "-G", "Ninja", "-S", source, "-B", build_dir, *words, cwd=installed)
         run(cmake, "--build", build_dir, cwd=installed)
@@ -187,6 +187,11 @@ def configure(installed: Path) -> Callable[..., None]:
 def test_own_kernel(configure: Callable[..., None], tmp_path: Path) -> None:
     configure(ROOT / "examples/own_kernel", tmp_path)
     assert run(tmp_path / "run_scale", cwd=tmp_path) == "1000 values doubled\n"
+
+
+def test_language_of_asc_files(configure: Callable[..., None], tmp_path: Path) -> None:
+    configure(ROOT / "examples/asc_kernel", tmp_path)
+    assert run(tmp_path / "axpy", cwd=tmp_path) == "100000 sums are right\n"
 
 
 def test_cmake_refuses_what_is_wrong(installed: Path, tmp_path: Path) -> None:

@@ -36,16 +36,16 @@ void SetNextTaskStart() {}
 template <bool FORCE = false>
 void WaitPreTaskEnd() {}
 
-// As scalar accesses whose line is cleaned after the write and before the read.
+// Scalar accesses that go straight to GM: a core that reads what another one wrote so comes after it.
 template <typename T>
 void WriteGmByPassDCache(__gm__ T* addr, T value) {
-  *reinterpret_cast<T*>(aclsim::GmScalar(addr, 0, sizeof(T), aclsim::ScalarUse::kWrite)) = value;
-  aclsim::CleanCache(addr);
+  aclsim::BypassWrite(addr, &value, sizeof(T));
 }
 template <typename T>
 T ReadGmByPassDCache(__gm__ T* addr) {
-  aclsim::CleanCache(addr);
-  return *reinterpret_cast<T*>(aclsim::GmScalar(addr, 0, sizeof(T), aclsim::ScalarUse::kRead));
+  T value;
+  aclsim::BypassRead(addr, &value, sizeof(T));
+  return value;
 }
 
 template <bool condition, typename T, typename F>

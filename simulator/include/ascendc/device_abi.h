@@ -208,7 +208,7 @@ ACLSIM_DEVICE_API void PipeDestroy();
 // The registers that a kernel inherits from the one before it: mask and mask mode.
 ACLSIM_DEVICE_API void InitSoc();
 ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num,
-                                   uint32_t bytes, bool tbuf);
+                                   uint32_t bytes, bool tbuf, uint32_t pool = 0);
 ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
 ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API Buffer QueDeQue(uint32_t que);
@@ -218,6 +218,16 @@ ACLSIM_DEVICE_API Buffer QueDeQueOn(uint32_t que, uint8_t src, uint8_t dst);
 ACLSIM_DEVICE_API void QueFree(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API int32_t QueCount(uint32_t que);
 ACLSIM_DEVICE_API bool QueHasIdle(uint32_t que);
+// TBufPool: a range of UB with at most ids buffers of its own; parent 0 is the pipe. shared: another pool whose range this one has
+// as well, or 0.
+ACLSIM_DEVICE_API uint32_t PoolInit(uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared);
+ACLSIM_DEVICE_API void PoolReset(uint32_t pool);
+ACLSIM_DEVICE_API uint32_t PoolBegin(uint32_t pool);
+// Pools that place buffers themselves: a queue of buffers that have no place yet, and the place of one.
+ACLSIM_DEVICE_API uint32_t QueOpen(uint32_t pool, uint8_t pos, uint8_t dst, int32_t depth,
+                                   uint32_t num, bool tbuf);
+ACLSIM_DEVICE_API void QuePlace(uint32_t que, uint32_t index, uint32_t pool, uint32_t offset,
+                                uint32_t bytes);
 ACLSIM_DEVICE_API Buffer TBufGet(uint32_t que, uint64_t offset, uint64_t bytes);
 // A tensor at a fixed UB address, outside TPipe (LocalMemAllocator, LocalTensor(pos, addr, size)).
 ACLSIM_DEVICE_API Buffer UbAt(uint64_t offset, uint64_t bytes);

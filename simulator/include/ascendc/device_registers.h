@@ -37,6 +37,9 @@ ACLSIM_DEVICE_API void BlockSet(const void* gm, const Ub& ub, int32_t block, int
 ACLSIM_DEVICE_API void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event);
 enum class Turn : uint8_t { kInit, kWait, kPass };
 ACLSIM_DEVICE_API void BlockTurn(Turn turn, const void* gm, const Ub& ub);
+// Scalars past the data cache.
+ACLSIM_DEVICE_API void BypassWrite(void* addr, const void* value, uint32_t bytes);
+ACLSIM_DEVICE_API void BypassRead(const void* addr, void* value, uint32_t bytes);
 
 // --- conversions ----------------------------------------------------------------------------------------------------------
 // A binary instruction whose result is converted at once.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ascendc/device_abi.h"
+#include "ascendc/high_abi.h"
 
 namespace aclsim {
 
@@ -59,6 +60,16 @@ struct TransposeCtl {
   uint32_t channels = 0;
   uint32_t pixels = 0;  // H * W
 };
+// Between NZ and ND: of [batches, heads, rows, columns], in whole tiles of 16 by 16; for type 7 rows by columns.
+struct LayoutCtl {
+  uint8_t type = 0;  // TransposeType
+  uint32_t batches = 1;
+  uint32_t heads = 1;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  HighWork work;
+};
+ACLSIM_DEVICE_API void VecTransposeLayout(const Ub& dst, const Ub& src, const LayoutCtl& ctl);
 ACLSIM_DEVICE_API void VecTransposeBatches(const Ub& dst, const Ub& src, const Ub& work,
                                            const TransposeCtl& ctl);
 

@@ -8,6 +8,38 @@ namespace AscendC {
 
 using TBufHandle = uint8_t*;
 
+namespace detail {
+
+// Always inlined, so that the library's return address is the kernel's line: it names the buffer in reports.
+struct QueAccess {
+  template <typename Que>
+  __attribute__((always_inline)) static void Init(Que& que, uint32_t num, uint32_t len,
+                                                  uint32_t pool) {
+    que.que_ =
+        aclsim::QueInit(static_cast<uint8_t>(Que::kPosition), static_cast<uint8_t>(Que::kTaken),
+                        Que::kDepth, num, len, Que::kTBuf, pool);
+  }
+  template <typename Que>
+  __attribute__((always_inline)) static void Open(Que& que, uint32_t num) {
+    que.opened_ = static_cast<uint8_t>(num);
+    que.que_ = 0;
+  }
+  template <typename Que>
+  __attribute__((always_inline)) static void Place(Que& que, uint32_t pool, uint32_t index,
+                                                   uint32_t addr, uint32_t len) {
+    if (que.opened_ != 0) {
+      que.que_ =
+          aclsim::QueOpen(pool, static_cast<uint8_t>(Que::kPosition),
+                          static_cast<uint8_t>(Que::kTaken), Que::kDepth, que.opened_, Que::kTBuf);
+      que.opened_ = 0;
+    }
+    aclsim::QuePlace(que.que_, index, pool, addr, len);
+    ACLSIM_KEEP_FRAME();
+  }
+};
+
+}  // namespace detail
+
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
 class TQueBind {
  public:
@@ -58,14 +90,25 @@ class TQueBind {
   bool HasIdleBuffer() { return aclsim::QueHasIdle(que_); }
   void FreeAllEvent() {}
 
+  // For pools that place buffers themselves.
+  __attribute__((always_inline)) void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t) {
+    detail::QueAccess::Open(*this, num);
+  }
+  template <typename Pool>
+  __attribute__((always_inline)) void InitBufHandle(Pool* pool, uint32_t index, TBufHandle,
+                                                    uint32_t curPoolAddr, uint32_t len) {
+    detail::QueAccess::Place(*this, pool->Handle(), index, curPoolAddr, len);
+  }
+
  protected:
-  friend class TPipe;
+  friend struct detail::QueAccess;
   // Where AllocTensor's tensor lives; what DeQue hands out is named by the other end.
   static constexpr TPosition kPosition = src;
   static constexpr TPosition kTaken = dst;
   static constexpr int32_t kDepth = depth;
   static constexpr bool kTBuf = false;
   uint32_t que_ = 0;
+  uint8_t opened_ = 0;  // buffers of a queue that no pool has placed yet
 };
 
 template <TPosition pos, int32_t depth, auto mask = 0>
@@ -93,10 +136,103 @@ class TBuf {
   template <typename T>
   void FreeTensor(LocalTensor<T>&) {}
 
+  __attribute__((always_inline)) void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t) {
+    detail::QueAccess::Open(*this, num);
+  }
+  template <typename Pool>
+  __attribute__((always_inline)) void InitBufHandle(Pool* pool, uint32_t index, TBufHandle,
+                                                    uint32_t curPoolAddr, uint32_t len) {
+    detail::QueAccess::Place(*this, pool->Handle(), index, curPoolAddr, len);
+  }
+
  private:
-  friend class TPipe;
+  friend struct detail::QueAccess;
+  static constexpr TPosition kPosition = pos;
+  static constexpr TPosition kTaken = pos;
+  static constexpr int32_t kDepth = 0;
+  static constexpr bool kTBuf = true;
   uint32_t que_ = 0;
+  uint8_t opened_ = 0;
 };
+
+constexpr uint32_t defaultBufIDSize = 4;
+
+// A part of UB whose buffers are placed one behind the other; several may share one part, one after the other.
+template <TPosition pos, uint32_t bufIDSize = defaultBufIDSize>
+class TBufPool {
+  static_assert(pos == TPosition::VECIN || pos == TPosition::VECOUT || pos == TPosition::VECCALC,
+                "TBufPool outside UB is not in this simulator yet");
+  static_assert(bufIDSize <= 16, "a TBufPool has at most 16 buffers");
+
+ public:
+  TBufPool() = default;
+  TBufPool(const TBufPool&) = delete;
+  TBufPool& operator=(const TBufPool&) = delete;
+
+  template <typename Que>
+  __attribute__((always_inline)) bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
+    detail::QueAccess::Init(que, num, len, Checked());
+    return true;
+  }
+  template <TPosition bufPos>
+  __attribute__((always_inline)) bool InitBuffer(TBuf<bufPos>& buf, uint32_t len) {
+    detail::QueAccess::Init(buf, 1, len, Checked());
+    return true;
+  }
+  template <typename Pool>
+  bool InitBufPool(Pool& bufPool, uint32_t len) {
+    bufPool.Attach(aclsim::PoolInit(Checked(), len, Pool::kBuffers, 0));
+    return true;
+  }
+  template <typename Pool, typename Shared>
+  bool InitBufPool(Pool& bufPool, uint32_t len, Shared& shareBuf) {
+    bufPool.Attach(aclsim::PoolInit(Checked(), len, Pool::kBuffers, shareBuf.Handle()));
+    return true;
+  }
+  // Ends what its queues have under way; another pool may have the same bytes from here on.
+  void Reset() {
+    aclsim::PoolReset(pool_);
+    ACLSIM_KEEP_FRAME();
+  }
+
+  static constexpr uint32_t kBuffers = bufIDSize;
+  void Attach(uint32_t pool) { pool_ = pool; }
+  uint32_t Handle() const { return pool_; }
+
+ private:
+  // 0 stands for the pipe.
+  uint32_t Checked() const {
+    aclsim::PoolBegin(pool_);
+    return pool_;
+  }
+  uint32_t pool_ = 0;
+};
+
+// In a class of the kernel's own that places buffers of TPipe::InitBufPool's bytes itself, by InitStartBufHandle and InitBufHandle.
+#define EXTERN_IMPL_BUFPOOL(EXT_BUFPOOL, POSITION, BUFID_SIZE)                    \
+ public:                                                                          \
+  EXT_BUFPOOL(const EXT_BUFPOOL&) = delete;                                       \
+  EXT_BUFPOOL& operator=(const EXT_BUFPOOL&) = delete;                            \
+  void Init() { curBufSize_ = 0; }                                                \
+  void Reset() { aclsim::PoolReset(pool_); }                                      \
+  AscendC::TBufHandle GetBufHandle(uint8_t offset) {                              \
+    return reinterpret_cast<AscendC::TBufHandle>(static_cast<uintptr_t>(offset)); \
+  }                                                                               \
+  void SetCurAddr(uint32_t curAddr) { curAddr_ = curAddr; }                       \
+  uint32_t GetCurAddr() { return curAddr_; }                                      \
+  void SetCurBufSize(uint8_t curBufSize) { curBufSize_ = curBufSize; }            \
+  uint8_t GetCurBufSize() { return curBufSize_; }                                 \
+  static constexpr uint32_t kBuffers = BUFID_SIZE;                                \
+  void Attach(uint32_t pool) {                                                    \
+    pool_ = pool;                                                                 \
+    curAddr_ = aclsim::PoolBegin(pool);                                           \
+  }                                                                               \
+  uint32_t Handle() const { return pool_; }                                       \
+                                                                                  \
+ private:                                                                         \
+  uint32_t pool_ = 0;                                                             \
+  uint32_t curAddr_ = 0;                                                          \
+  uint8_t curBufSize_ = 0
 
 class TPipe {
  public:
@@ -111,17 +247,24 @@ class TPipe {
   void Reset() { aclsim::PipeReset(); }
   void Destroy();
 
-  // Always inlined, so that the library's return address is the kernel's line: it names the buffer in reports.
   template <typename Que>
   __attribute__((always_inline)) bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
-    que.que_ = aclsim::QueInit(static_cast<uint8_t>(Que::kPosition),
-                               static_cast<uint8_t>(Que::kTaken), Que::kDepth, num, len, false);
+    detail::QueAccess::Init(que, num, len, 0);
     return true;
   }
   template <TPosition pos>
   __attribute__((always_inline)) bool InitBuffer(TBuf<pos>& buf, uint32_t len) {
-    buf.que_ =
-        aclsim::QueInit(static_cast<uint8_t>(pos), static_cast<uint8_t>(pos), 0, 1, len, true);
+    detail::QueAccess::Init(buf, 1, len, 0);
+    return true;
+  }
+  template <typename Pool>
+  bool InitBufPool(Pool& bufPool, uint32_t len) {
+    bufPool.Attach(aclsim::PoolInit(0, len, Pool::kBuffers, 0));
+    return true;
+  }
+  template <typename Pool, typename Shared>
+  bool InitBufPool(Pool& bufPool, uint32_t len, Shared& shareBuf) {
+    bufPool.Attach(aclsim::PoolInit(0, len, Pool::kBuffers, shareBuf.Handle()));
     return true;
   }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "ascendc/device_reorder.h"
+#include "ascendc/high_math.h"
 #include "ascendc/tensor.h"
+#include "kernel_tiling/kernel_tiling.h"
 
 namespace AscendC {
 
@@ -47,6 +49,56 @@ void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
   ctl.channels = p.cSize;
   ctl.pixels = uint32_t(p.hSize) * p.wSize;
   aclsim::VecTransposeBatches(dst, src, sharedTmpBuffer, ctl);
+}
+
+namespace detail {
+
+// The shape in the words of the tiling, which differ between the kinds.
+inline aclsim::LayoutCtl LayoutOf(TransposeType type, const ConfusionTransposeTiling& tiling,
+                                  const aclsim::HighWork& work) {
+  aclsim::LayoutCtl ctl;
+  ctl.type = static_cast<uint8_t>(type);
+  ctl.work = work;
+  if (type == TransposeType::TRANSPOSE_ND2ND_ONLY) {
+    ctl.rows = tiling.param1;
+    ctl.columns = tiling.param2;
+    return ctl;
+  }
+  ctl.batches = tiling.param1;
+  ctl.heads = tiling.param2;
+  ctl.columns = tiling.param3;
+  ctl.rows = type <= TransposeType::TRANSPOSE_NZ2NZ_0213         ? tiling.param4
+             : type == TransposeType::TRANSPOSE_NZ2NZ_012_WITH_N ? tiling.param9
+                                                                 : tiling.param6 * 16;
+  return ctl;
+}
+
+}  // namespace detail
+
+// Between the layouts NZ and ND of [B, N, S, H/N], by the tiling of GetTransposeTilingInfo.
+template <typename T>
+void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+               const LocalTensor<uint8_t>& sharedTmpBuffer, TransposeType transposeType,
+               const ConfusionTransposeTiling& tiling) {
+  aclsim::VecTransposeLayout(
+      dst, src, detail::LayoutOf(transposeType, tiling, detail::Work(sharedTmpBuffer)));
+}
+template <typename T>
+void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, TransposeType transposeType,
+               const ConfusionTransposeTiling& tiling) {
+  aclsim::VecTransposeLayout(dst, src, detail::LayoutOf(transposeType, tiling, {}));
+}
+// The older name.
+template <typename T>
+void ConfusionTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                        const LocalTensor<uint8_t>& sharedTmpBuffer, TransposeType transposeType,
+                        const ConfusionTransposeTiling& tiling) {
+  Transpose(dst, src, sharedTmpBuffer, transposeType, tiling);
+}
+template <typename T>
+void ConfusionTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                        TransposeType transposeType, const ConfusionTransposeTiling& tiling) {
+  Transpose(dst, src, transposeType, tiling);
 }
 
 }  // namespace AscendC

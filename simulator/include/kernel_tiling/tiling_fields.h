@@ -177,3 +177,24 @@
   X(uint16_t, vreducehalfValMask5)      \
   X(uint16_t, vreducehalfValMask6)      \
   X(uint16_t, vreducehalfValMask7)
+
+// The shape, and lengths derived from it that differ between the kinds of Transpose.
+#define ACLSIM_TRANSPOSE_TILING(X) \
+  X(uint32_t, param0)              \
+  X(uint32_t, param1)              \
+  X(uint32_t, param2)              \
+  X(uint32_t, param3)              \
+  X(uint32_t, param4)              \
+  X(uint32_t, param5)              \
+  X(uint32_t, param6)              \
+  X(uint32_t, param7)              \
+  X(uint32_t, param8)              \
+  X(uint32_t, param9)              \
+  X(uint32_t, param10)             \
+  X(uint32_t, param11)             \
+  X(uint32_t, param12)             \
+  X(uint32_t, param13)             \
+  X(uint32_t, param14)             \
+  X(uint32_t, param15)             \
+  X(uint32_t, param16)             \
+  X(uint32_t, param17)

@@ -6,5 +6,6 @@
 #include "register/tilingdata_base.h"
 #include "tiling/high_level_api.h"
 #include "tiling/platform/platform_ascendc.h"
+#include "tiling/transpose_tiling.h"
 
 #endif  // TILING_TILING_API_H_

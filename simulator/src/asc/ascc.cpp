@@ -362,8 +362,8 @@ class Driver {
     words.insert(words.end(), device.begin(), device.end());
     words.insert(words.end(), command_.flags.begin(), command_.flags.end());
     words.insert(words.end(),
-                 {"-fpreprocessed", "-x", "c++", command_.stage.empty() ? "-c" : command_.stage,
-                  rewritten, "-o", output});
+                 {"-x", "c++-cpp-output", command_.stage.empty() ? "-c" : command_.stage, rewritten,
+                  "-o", output});
     status = Execute(words);
     return status;
   }

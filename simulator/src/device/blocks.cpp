@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // IBSet and IBWait, WaitPreBlock and NotifyNextBlock: cores that wait for one another. The memory that hardware polls is
-// checked and stays as it is.
+// checked and stays as it is. Accesses past the data cache, by which cores wait for one another themselves.
 #include "ascendc/device_registers.h"
 #include "device/vec.h"
 #include "engine/meeting.h"
@@ -74,6 +74,24 @@ void BlockTurn(Turn turn, const void* gm, const Ub& ub) {
   }
   core.meeting->AwaitTurn(core);
   Passed(core);
+}
+
+void BypassWrite(void* addr, const void* value, uint32_t bytes) {
+  Core& core = Core::Current();
+  uint8_t* to = GmScalar(addr, 0, bytes, ScalarUse::kWrite);
+  core.instruction = "WriteGmByPassDCache";
+  CleanCache(addr);
+  core.meeting->Store(core, to, value, bytes);
+}
+
+void BypassRead(const void* addr, void* value, uint32_t bytes) {
+  Core& core = Core::Current();
+  CleanCache(addr);
+  const uint8_t* from = GmScalar(addr, 0, bytes, ScalarUse::kRead);
+  core.instruction = "ReadGmByPassDCache";
+  if (core.meeting->Load(core, from, value, bytes)) {
+    Passed(core);
+  }
 }
 
 }  // namespace aclsim

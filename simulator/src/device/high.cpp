@@ -9,7 +9,8 @@ bool Overlap(const HighOperand& a, const Ub& b, int64_t bytes) {
   return a.ub->addr < b.addr + bytes && b.addr < a.ub->addr + a.bytes;
 }
 
-// Once per core and function: whoever calls it in a loop does so for every tile.
+}  // namespace
+
 void Hint(Core& core, const char* kind, const char* note, std::string detail, const char* advice) {
   if (!core.Observed()) {
     return;
@@ -28,8 +29,6 @@ void Hint(Core& core, const char* kind, const char* note, std::string detail, co
   finding.advice = advice;
   core.Find(std::move(finding));
 }
-
-}  // namespace
 
 void CheckHighOperand(Core& core, const HighOperand& operand) {
   core.CheckUb(*operand.ub, 0, operand.bytes, operand.role);

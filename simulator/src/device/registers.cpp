@@ -2,6 +2,7 @@
 // Instructions around registers: the comparison register, sums, the dequantisation scale, the padding value.
 #include "ascendc/device_registers.h"
 
+#include "device/high.h"
 #include "device/vec.h"
 
 namespace aclsim {
@@ -42,13 +43,14 @@ void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl
   CheckWalk(core, a, lanes);
   CheckWalk(core, b, lanes);
   const auto compare = Lanes().compare[static_cast<size_t>(op)][static_cast<size_t>(src0.dtype)];
-  const auto bytes = static_cast<uint64_t>(lanes.lanes / 8);
+  // All of the register: the half for which a repeat of float has no lanes is 0.
+  constexpr uint64_t kBytes = kMaxLanes / 8;
   core.Issue(
       Pipe::kVector,
       [&](Record& record) {
         record.flow = Flow::kBits;
         record.dtype = src0.dtype;
-        record.Add(RegisterAccess(core, Use::kWrite, bytes));
+        record.Add(RegisterAccess(core, Use::kWrite, kBytes));
         record.Add(AccessOf(core, a, lanes));
         record.Add(AccessOf(core, b, lanes));
       },
@@ -60,14 +62,14 @@ void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl
                     static_cast<size_t>(active * a.width));
         std::memcpy(temp1, GatherRepeat(b, 0, active, temp1),
                     static_cast<size_t>(active * b.width));
-        uint8_t bits[kMaxLanes / 8];
+        uint8_t bits[kBytes] = {};
         compare(bits, temp0, temp1, 1, static_cast<size_t>(lanes.lanes));
         for (int64_t lane = 0; lane < lanes.lanes; ++lane) {
           if (lane >= active || !lanes.Works(lane)) {
             bits[lane / 8] = static_cast<uint8_t>(bits[lane / 8] & ~(1u << (lane % 8)));
           }
         }
-        std::memcpy(core.ub + core.soc.UbMemory(), bits, bytes);
+        std::memcpy(core.ub + core.soc.UbMemory(), bits, kBytes);
       });
 }
 
@@ -169,7 +171,16 @@ void LoadCmpMask(const Ub& src) {
 void StoreCmpMask(const Ub& dst) {
   Core& core = Core::Current();
   core.instruction = "GetCmpMask";
-  core.CheckUb(dst, 0, 128, "dst");  // documented, although the register is shorter
+  constexpr uint32_t kDocumented = 128;  // although the register is shorter
+  const BufferInfo& buffer = core.Info(dst.buf);
+  const uint64_t left = buffer.offset + buffer.bytes - core.UbOffset(dst.addr);
+  if (left < kDocumented) {
+    Hint(core, "ub-out-of-bounds", "writes",
+         Format("dst has %llu bytes left in its buffer, documented are at least %u\n  buffer: %s",
+                static_cast<unsigned long long>(left), kDocumented,
+                core.DescribeBuffer(dst.buf).c_str()),
+         "The register has 16 bytes, which is what is written here. Give dst 128 bytes.");
+  }
   MoveRegister(core, dst, false);
 }
 

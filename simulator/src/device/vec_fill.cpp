@@ -64,6 +64,44 @@ void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) {
       Flow::kNone);
 }
 
+namespace {
+
+void CopyLanes(Core& core, const LaneSet& lanes, const OperandWalk& d, const OperandWalk& a) {
+  const size_t width = static_cast<size_t>(d.width);
+  IssueVector(core, lanes, {&d, &a}, [=] {
+    RunLanes(lanes, d, &a, nullptr, false,
+             [width](void* to, const void* from, const void*, size_t n) {
+               std::memmove(to, from, n * width);
+             });
+  });
+}
+
+// A repeat of more than eight blocks: its blocks go on at their stride, which is what a counter of its own walks.
+void CopyLongRepeats(Core& core, const Ub& dst, const Ub& src, const VecCtl& ctl, uint64_t count) {
+  VecCtl one = ctl;
+  one.mode = VecCtl::kMask;
+  one.mask[0] = count;
+  one.repeat = 1;
+  for (size_t i = 0; i < 2; ++i) {
+    one.repStride[i] = static_cast<int32_t>(kRepeatBytes / kBlock) * ctl.blkStride[i];
+  }
+  for (int32_t r = 0; r < ctl.repeat; ++r) {
+    Ub to = dst;
+    Ub from = src;
+    to.addr += int64_t{r} * ctl.repStride[0] * kBlock;
+    from.addr += int64_t{r} * ctl.repStride[1] * kBlock;
+    const LaneSet lanes = ResolveLanes(core, one, WidthOf(dst.dtype));
+    const OperandWalk d = MakeWalk(to, "dst", one, 0, true);
+    const OperandWalk a = MakeWalk(from, "src", one, 1, false);
+    CheckWalk(core, d, lanes);
+    CheckWalk(core, a, lanes);
+    CheckOverlap(core, lanes, d, a, false);
+    CopyLanes(core, lanes, d, a);
+  }
+}
+
+}  // namespace
+
 void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "Copy";
@@ -74,6 +112,11 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   }
   // Copy's counter mode differs from everyone else's: the mask counts elements per repeat and the repeat time holds.
   const bool counter = core.maskCounter;
+  const uint64_t wanted = ctl.mode == VecCtl::kPreset ? core.maskBits[0] : ctl.mask[0];
+  if (counter && wanted > static_cast<uint64_t>(kRepeatBytes) / WidthOf(dst.dtype)) {
+    CopyLongRepeats(core, dst, src, ctl, wanted);
+    return;
+  }
   VecCtl perRepeat = ctl;
   if (counter) {
     core.maskCounter = false;
@@ -103,13 +146,7 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   CheckWalk(core, d, lanes);
   CheckWalk(core, a, lanes);
   CheckOverlap(core, lanes, d, a, false);
-  const size_t width = WidthOf(dst.dtype);
-  IssueVector(core, lanes, {&d, &a}, [=] {
-    RunLanes(lanes, d, &a, nullptr, false,
-             [width](void* to, const void* from, const void*, size_t n) {
-               std::memmove(to, from, n * width);
-             });
-  });
+  CopyLanes(core, lanes, d, a);
 }
 
 void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep) {

@@ -43,6 +43,16 @@ struct QueInfo {
   void* initPc = nullptr;        // where InitBuffer was called
 };
 
+// A range of UB that a TBufPool hands out.
+struct PoolInfo {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t next = 0;     // first byte that no buffer and no pool within has
+  uint32_t ids = 0;      // buffers that it may have
+  uint32_t buffers = 0;  // and has
+  std::vector<uint32_t> ques;
+};
+
 // What SetAtomicAdd and its kin leave for the following copies to GM.
 struct AtomicState {
   Atomic op = Atomic::kNone;
@@ -106,6 +116,7 @@ class Core {
   // --- state that instructions read ---
   std::vector<BufferInfo> buffers;  // [0] is unused: handle 0 is "none"
   std::vector<QueInfo> ques;        // likewise
+  std::vector<PoolInfo> pools;      // likewise
   uint64_t ubUsed = 0;
   uint64_t ubPeak = 0;
   bool maskCounter = false;

@@ -2,6 +2,8 @@
 #include "engine/meeting.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 
 #include "engine/host_threads.h"
 
@@ -9,7 +11,8 @@ namespace aclsim {
 
 namespace {
 
-constexpr uint32_t kMostSets = 15;  // of one cross-core flag without a wait
+constexpr uint32_t kMostPolls = 4096;  // of one value before the core waits for another one
+constexpr uint32_t kMostSets = 15;     // of one cross-core flag without a wait
 
 void CheckResident(const Core& core, uint32_t participants) {
   if (participants > core.soc.aivCores) {
@@ -28,6 +31,7 @@ Meeting::Meeting(uint32_t cores)
     : arrivals_(cores),
       sets_(cores),
       waits_(cores),
+      polls_(cores),
       rounds_(cores),
       atomics_(cores),
       alive_(cores) {}
@@ -46,7 +50,7 @@ std::string Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
 }
 
 void Meeting::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
-                   const std::function<std::string()>& what) {
+                   const std::function<std::string()>& what, bool looks) {
   changed_.notify_all();
   if (passes()) {
     return;
@@ -60,7 +64,11 @@ void Meeting::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool(
       changed_.notify_all();
       break;
     }
-    changed_.wait(lock);
+    if (looks) {
+      changed_.wait_for(lock, std::chrono::milliseconds(1));
+    } else {
+      changed_.wait(lock);
+    }
   }
   std::erase(waiting_, &passes);
   if (passes()) {
@@ -166,6 +174,39 @@ void Meeting::PassTurn(Core& core) {
   ++turn_;
   ApplyAtomics(core.TakeAtomics());
   changed_.notify_all();
+}
+
+void Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ApplyAtomics(core.TakeAtomics());
+  std::memcpy(to, value, bytes);
+  stored_[to] = core.index;
+  changed_.notify_all();
+}
+
+bool Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  Poll& poll = polls_[core.index];
+  const auto same = [&] {
+    return poll.address == from && std::memcmp(poll.value.data(), from, bytes) == 0;
+  };
+  if (!same()) {
+    poll.address = from;
+    poll.value.assign(from, from + bytes);
+    poll.count = 0;
+  } else if (++poll.count == kMostPolls) {
+    poll.count = 0;
+    const std::function<bool()> passes = [&] { return !same(); };
+    const auto what = [] {
+      return std::string(
+          "ReadGmByPassDCache reads the same value again and again, and no core is left that could "
+          "change it");
+    };
+    Wait(lock, passes, what, true);
+  }
+  std::memcpy(value, from, bytes);
+  const auto writer = stored_.find(from);
+  return writer != stored_.end() && writer->second != core.index;
 }
 
 void Meeting::Leave(bool failed) {

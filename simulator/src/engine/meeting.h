@@ -32,14 +32,19 @@ class Meeting {
   // WaitPreBlock and NotifyNextBlock: the cores have their turns in ascending order, round after round.
   void AwaitTurn(Core& core);
   void PassTurn(Core& core);
+  // A scalar past the data cache. Load: whether another core stored what it reads. A core that reads the same value over and
+  // over waits until it has changed.
+  void Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
+  bool Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(bool failed);
 
  private:
   static constexpr size_t kFlags = 16;
 
+  // looks: nobody tells when the condition has come true.
   void Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
-            const std::function<std::string()>& what);
+            const std::function<std::string()>& what, bool looks = false);
   std::string Absent(const std::function<bool(uint32_t)>& there) const;
   void Publish();
 
@@ -47,7 +52,14 @@ class Meeting {
   std::condition_variable changed_;
   std::vector<uint32_t> arrivals_;  // SyncAll calls, by core
   std::vector<std::array<uint32_t, kFlags>> sets_, waits_;
-  std::map<uint64_t, uint32_t> marks_;             // by address of the slot
+  std::map<uint64_t, uint32_t> marks_;  // by address of the slot
+  struct Poll {
+    const uint8_t* address = nullptr;
+    std::vector<uint8_t> value;
+    uint32_t count = 0;
+  };
+  std::vector<Poll> polls_;                        // of Load, by core
+  std::map<const uint8_t*, uint32_t> stored_;      // by Store: address -> core
   uint64_t turn_ = 0;                              // PassTurn calls of all cores
   std::vector<uint64_t> rounds_;                   // AwaitTurn calls, by core
   std::vector<std::vector<AtomicWrite>> atomics_;  // of cores that wait in SyncAll

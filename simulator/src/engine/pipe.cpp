@@ -230,6 +230,64 @@ void DrainPipes(Core& core) {
 
 }  // namespace
 
+namespace {
+
+using Ull = unsigned long long;
+
+PoolInfo& Pool(Core& core, uint32_t pool) {
+  if (pool == 0 || pool >= core.pools.size()) {
+    ThrowFault("queue-not-initialised",
+               Format("%s on a TBufPool without InitBufPool", core.instruction),
+               "Hardware would use UB address 0. Call InitBufPool of the pipe first.");
+  }
+  return core.pools[pool];
+}
+
+// A queue of a pool with num buffers that have no place yet.
+uint32_t AddQue(Core& core, PoolInfo& pool, QueInfo que, uint32_t num) {
+  if (pool.buffers + num > pool.ids) {
+    ThrowFault(
+        "ub-overflow",
+        Format("%u buffers wanted, the pool may have %u and has %u", num, pool.ids, pool.buffers),
+        "Hardware writes behind the pool's list of buffers. Raise its bufIDSize, up to 16.");
+  }
+  const auto handle = static_cast<uint32_t>(core.ques.size());
+  for (uint32_t i = 0; i < num; ++i) {
+    BufferInfo info;
+    info.que = handle;
+    que.buffers.push_back(static_cast<uint32_t>(core.buffers.size()));
+    core.buffers.push_back(info);
+  }
+  pool.buffers += num;
+  pool.ques.push_back(handle);
+  core.ques.push_back(std::move(que));
+  return handle;
+}
+
+uint32_t InitInPool(Core& core, uint32_t handle, QueInfo que, uint32_t num) {
+  PoolInfo& pool = Pool(core, handle);
+  const uint64_t bytes = que.bytes;
+  if (pool.next + bytes * num > pool.end) {
+    ThrowFault("ub-overflow",
+               Format("%llu B wanted, the pool of %llu B has %llu B left\n  buffers:\n%s",
+                      Ull(bytes * num), Ull(pool.end - pool.begin), Ull(pool.end - pool.next),
+                      core.BufferTable().c_str()),
+               "Hardware would let buffers overlap what lies behind the pool. Ask InitBufPool for "
+               "more.");
+  }
+  const uint32_t added = AddQue(core, pool, std::move(que), num);
+  const uint64_t begin = pool.next;
+  for (const uint32_t buf : core.ques[added].buffers) {
+    core.buffers[buf].offset = static_cast<uint32_t>(pool.next);
+    core.buffers[buf].bytes = static_cast<uint32_t>(bytes);
+    pool.next += bytes;
+  }
+  core.FreshUb(begin, pool.next);
+  return added;
+}
+
+}  // namespace
+
 void PipeInit() {
   Core::Current().instruction = "TPipe::Init";
   PipeReset();
@@ -241,6 +299,7 @@ void PipeReset() {
   DrainPipes(core);
   core.buffers.resize(1);
   core.ques.resize(1);
+  core.pools.resize(1);
   core.ubUsed = 0;
   core.allocated = {};
   InitSoc();
@@ -263,7 +322,8 @@ void PipeDestroy() {
   DrainPipes(core);
 }
 
-uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf) {
+uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf,
+                 uint32_t pool) {
   Core& core = Core::Current();
   core.instruction = "InitBuffer";
   const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
@@ -274,6 +334,9 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   que.tbuf = tbuf;
   que.bytes = static_cast<uint32_t>(size);
   que.initPc = __builtin_return_address(0);
+  if (pool != 0) {
+    return InitInPool(core, pool, std::move(que), num);
+  }
   const uint64_t wanted = core.ubUsed + size * num;
   if (wanted > core.soc.UbMemory() || core.buffers.size() - 1 + num > kMaxBuffers) {
     que.buffers.resize(num);
@@ -304,6 +367,109 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   core.ubPeak = std::max(core.ubPeak, core.ubUsed);
   core.ques.push_back(std::move(que));
   return handle;
+}
+
+uint32_t PoolInit(uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared) {
+  Core& core = Core::Current();
+  core.instruction = "InitBufPool";
+  const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  PoolInfo pool;
+  pool.ids = ids;
+  if (shared != 0) {
+    const PoolInfo& other = Pool(core, shared);
+    if (size > other.end - other.begin || ids > other.ids) {
+      ThrowFault("ub-overflow",
+                 Format("%llu B and %u buffers wanted, the shared pool has %llu B and %u buffers",
+                        Ull(size), ids, Ull(other.end - other.begin), other.ids),
+                 "Hardware would let its buffers overlap what lies behind the pool. Make the first "
+                 "of the pools that share a range the largest.");
+    }
+    pool.begin = other.begin;
+    pool.end = other.begin + size;
+  } else {
+    PoolInfo* outer = parent != 0 ? &Pool(core, parent) : nullptr;
+    uint64_t& next = outer != nullptr ? outer->next : core.ubUsed;
+    const uint64_t end = outer != nullptr ? outer->end : core.soc.UbMemory();
+    if (next + size > end || (outer != nullptr && outer->buffers + ids > outer->ids)) {
+      ThrowFault(
+          "ub-overflow",
+          Format("a pool of %llu B and %u buffers wanted, %llu B%s are left\n  buffers:\n%s",
+                 Ull(size), ids, Ull(end - next),
+                 outer != nullptr ? Format(" and %u buffers", outer->ids - outer->buffers).c_str()
+                                  : "",
+                 core.BufferTable().c_str()),
+          "Hardware would let buffers overlap or raise an exception (507015). Shrink the "
+          "pools, or let one share the range of another.");
+    }
+    pool.begin = next;
+    pool.end = next + size;
+    next += size;
+    if (pool.end > core.soc.ubBytes) {
+      HintReservedUb(core, pool.end);
+    }
+    core.ubPeak = std::max(core.ubPeak, pool.end);
+  }
+  pool.next = pool.begin;
+  core.pools.push_back(std::move(pool));
+  return static_cast<uint32_t>(core.pools.size() - 1);
+}
+
+uint32_t PoolBegin(uint32_t pool) {
+  return static_cast<uint32_t>(Pool(Core::Current(), pool).begin);
+}
+
+// Ends what the pool's queues have under way. Buffers stay: they may be used again after another pool of the same range was.
+void PoolReset(uint32_t handle) {
+  Core& core = Core::Current();
+  core.instruction = "TBufPool::Reset";
+  const PoolInfo& pool = Pool(core, handle);
+  DrainPipes(core);
+  for (const uint32_t que : pool.ques) {
+    core.ques[que].queued.clear();
+    for (const uint32_t buf : core.ques[que].buffers) {
+      BufferInfo& info = core.buffers[buf];
+      if (info.state != BufferState::kFree && !core.ques[que].tbuf) {
+        ++info.generation;
+      }
+      info.state = BufferState::kFree;
+      info.enQueued = info.freed = false;
+    }
+  }
+}
+
+uint32_t QueOpen(uint32_t pool, uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, bool tbuf) {
+  Core& core = Core::Current();
+  core.instruction = "InitStartBufHandle";
+  QueInfo que;
+  que.pos = pos;
+  que.dst = dst;
+  que.depth = depth;
+  que.tbuf = tbuf;
+  que.initPc = __builtin_return_address(0);
+  return AddQue(core, Pool(core, pool), std::move(que), num);
+}
+
+void QuePlace(uint32_t handle, uint32_t index, uint32_t poolHandle, uint32_t offset,
+              uint32_t bytes) {
+  Core& core = Core::Current();
+  core.instruction = "InitBufHandle";
+  QueInfo& que = Que(core, handle, "InitBufHandle");
+  const PoolInfo& pool = Pool(core, poolHandle);
+  if (index >= que.buffers.size() || offset < pool.begin || uint64_t{offset} + bytes > pool.end ||
+      offset % kBlockBytes != 0) {
+    ThrowFault("ub-overflow",
+               Format("buffer %u of %zu at UB [%u, %llu), the pool has [%llu, %llu); places are "
+                      "multiples of 32",
+                      index, que.buffers.size(), offset, Ull(uint64_t{offset} + bytes),
+                      Ull(pool.begin), Ull(pool.end)),
+               "Hardware would overwrite what lies beside the pool. Ask TPipe::InitBufPool for as "
+               "much as the pool hands out.");
+  }
+  que.bytes = bytes;
+  BufferInfo& info = core.buffers[que.buffers[index]];
+  info.offset = offset;
+  info.bytes = bytes;
+  core.FreshUb(offset, uint64_t{offset} + bytes);
 }
 
 Buffer QueAlloc(uint32_t handle) {

@@ -369,3 +369,89 @@ extern "C" __global__ __aicore__ void binary_cast(GM_ADDR dstGm, GM_ADDR aGm, GM
   }
   areas.Finish();
 }
+
+namespace {
+
+// Places its buffers from the end of its bytes.
+class FromTheEnd {
+ public:
+  FromTheEnd() { Init(); }
+  template <typename Que>
+  bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
+    const auto handle = GetBufHandle(GetCurBufSize());
+    que.InitStartBufHandle(handle, num, len);
+    for (uint32_t i = 0; i < num; ++i) {
+      que.InitBufHandle(this, i, handle, GetCurAddr() + 4096 - (i + 1) * len, len);
+    }
+    SetCurAddr(GetCurAddr() - num * len);
+    SetCurBufSize(GetCurBufSize() + num);
+    return true;
+  }
+  EXTERN_IMPL_BUFPOOL(FromTheEnd, TPosition::VECCALC, 4);
+};
+
+// out = in + added, through queues of a pool.
+struct Adder {
+  template <typename Pool>
+  void Init(Pool& pool) {
+    pool.InitBuffer(from, 2, 512);
+    pool.InitBuffer(to, 1, 512);
+  }
+  void Run(GM_ADDR out, GM_ADDR in, float added) {
+    GlobalTensor<float> source;
+    GlobalTensor<float> target;
+    source.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(in));
+    target.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(out));
+    for (int i = 0; i < 4; ++i) {
+      LocalTensor<float> x = from.AllocTensor<float>();
+      DataCopy(x, source[i * 128], 128);
+      from.EnQue(x);
+      x = from.DeQue<float>();
+      LocalTensor<float> y = to.AllocTensor<float>();
+      Adds(y, x, added, 128);
+      from.FreeTensor(x);
+      to.EnQue(y);
+      y = to.DeQue<float>();
+      DataCopy(target[i * 128], y, 128);
+      to.FreeTensor(y);
+    }
+  }
+  TQue<TPosition::VECIN, 1> from;
+  TQue<TPosition::VECOUT, 1> to;
+};
+
+}  // namespace
+
+// Two pools that share bytes within a third, then one that places its buffers itself. key 1: no Reset between the two.
+extern "C" __global__ __aicore__ void pools(GM_ADDR out, GM_ADDR in) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC, 12> outer;
+  TBufPool<TPosition::VECCALC> first;
+  TBufPool<TPosition::VECCALC, 3> second;
+  FromTheEnd own;
+  TBuf<> beside;
+  Adder a;
+  Adder b;
+  Adder c;
+  pipe.InitBufPool(outer, 6000);
+  outer.InitBufPool(first, 1536);
+  outer.InitBuffer(beside, 4000);
+  outer.InitBufPool(second, 1536, first);
+  a.Init(first);
+  b.Init(second);
+  pipe.InitBufPool(own, 4096);
+  c.Init(own);
+  beside.Get<float>().SetValue(999, 1.0f);
+  a.Run(out, in, 1.0f);
+  if (aclsim::TilingKey() != 1) {
+    first.Reset();
+  }
+  b.Run(out, in, 2.0f);
+  second.Reset();
+  // The first pool's queues are there still.
+  a.Run(out, in, 3.0f);
+  first.Reset();
+  PipeBarrier<PIPE_ALL>();
+  c.Run(out, out, 4.0f);
+  own.Reset();
+}

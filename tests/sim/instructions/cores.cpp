@@ -163,3 +163,48 @@ extern "C" __global__ void bypass(GM_ADDR out, GM_ADDR in) {
   const int32_t value = ReadGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(in));
   WriteGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(out), value + 1);
 }
+
+// Core 0 writes rows and then a mark past the data cache; the others poll the mark and copy their row out.
+extern "C" __global__ void handshake(GM_ADDR out, GM_ADDR in, GM_ADDR work, GM_ADDR mark) {
+  Buffer row;
+  LocalTensor<float> x = row.Get();
+  auto* flag = reinterpret_cast<__gm__ int32_t*>(mark);
+  const int64_t core = GetBlockIdx();
+  if (core == 0) {
+    for (int64_t i = 0; i < GetBlockNum(); ++i) {
+      DataCopy(x, Global<float>(in)[i * kRow], kRow);
+      Order();
+      DataCopy(Global<float>(work)[i * kRow], x, kRow);
+      Order();
+    }
+    DataSyncBarrier<MemDsbT::DDR>();
+    WriteGmByPassDCache<int32_t>(flag, 7);
+  } else {
+    while (ReadGmByPassDCache<int32_t>(flag) != 7) {
+    }
+  }
+  DataCopy(x, Global<float>(work)[core * kRow], kRow);
+  Order();
+  DataCopy(Global<float>(out)[core * kRow], x, kRow);
+}
+
+// The mark that the last core polls never comes.
+extern "C" __global__ void handshake_in_vain(GM_ADDR mark) {
+  auto* flag = reinterpret_cast<__gm__ int32_t*>(mark);
+  if (GetBlockIdx() == GetBlockNum() - 1) {
+    while (ReadGmByPassDCache<int32_t>(flag) != 7) {
+    }
+  }
+}
+
+// Reads once instead of polling.
+extern "C" __global__ void no_handshake(GM_ADDR out, GM_ADDR mark) {
+  auto* flag = reinterpret_cast<__gm__ int32_t*>(mark);
+  if (GetBlockIdx() == 1) {
+    WriteGmByPassDCache<int32_t>(reinterpret_cast<__gm__ int32_t*>(out),
+                                 ReadGmByPassDCache<int32_t>(flag));
+  } else if (GetBlockIdx() == 0) {
+    WriteGmByPassDCache<int32_t>(flag + 1, 1);
+    DataCopy(Global<int32_t>(mark), LocalTensor<int32_t>(TPosition::VECOUT, 0, 16), 16);
+  }
+}

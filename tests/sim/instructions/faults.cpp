@@ -413,3 +413,92 @@ extern "C" __global__ void last_call_of_a_function(GM_ADDR) {
   Tail tail;
   tail.Wait();
 }
+
+extern "C" __global__ void pool_too_small(GM_ADDR) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC> pool;
+  TBuf<> a;
+  TBuf<> b;
+  pipe.InitBufPool(pool, 1024);
+  pool.InitBuffer(a, 1000);
+  pool.InitBuffer(b, 32);  // FAULT: ub-overflow
+}
+
+extern "C" __global__ void pool_of_too_many_buffers(GM_ADDR) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC> pool;
+  TQue<TPosition::VECIN, 1> a;
+  pipe.InitBufPool(pool, 4096);
+  pool.InitBuffer(a, 5, 32);  // FAULT: ub-overflow
+}
+
+extern "C" __global__ void pool_longer_than_the_shared_one(GM_ADDR) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC> pool;
+  TBufPool<TPosition::VECCALC> other;
+  pipe.InitBufPool(pool, 1024);
+  pipe.InitBufPool(other, 1056, pool);  // FAULT: ub-overflow
+}
+
+extern "C" __global__ void pool_without_bytes(GM_ADDR) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC> pool;
+  TBuf<> a;
+  pool.InitBuffer(a, 32);  // FAULT: queue-not-initialised
+}
+
+extern "C" __global__ void pool_larger_than_ub(GM_ADDR) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC> pool;
+  pipe.InitBufPool(pool, 200 * 1024);  // FAULT: ub-overflow
+}
+
+struct Outside {
+  Outside() { Init(); }
+  EXTERN_IMPL_BUFPOOL(Outside, TPosition::VECCALC, 2);
+};
+
+extern "C" __global__ void buffer_beside_its_pool(GM_ADDR) {
+  TPipe pipe;
+  Outside pool;
+  TBuf<> a;
+  pipe.InitBufPool(pool, 64);
+  a.InitStartBufHandle(pool.GetBufHandle(0), 1, 32);
+  a.InitBufHandle(&pool, 0, pool.GetBufHandle(0), pool.GetCurAddr() + 64, 32);  // FAULT: ub-overflow
+}
+
+extern "C" __global__ void stale_tensor_of_a_pool(GM_ADDR) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC> pool;
+  TQue<TPosition::VECIN, 1> a;
+  pipe.InitBufPool(pool, 64);
+  pool.InitBuffer(a, 1, 64);
+  LocalTensor<float> x = a.AllocTensor<float>();
+  pool.Reset();
+  Duplicate(x, 1.0f, 16);  // FAULT: ub-use-after-free
+}
+
+extern "C" __global__ void layout_of_broken_tiles(GM_ADDR) {
+  Scratch s(8192);
+  LocalTensor<half> a = s.buffer.Get<half>();
+  ConfusionTransposeTiling tiling;
+  tiling.param1 = 16;
+  tiling.param2 = 24;
+  Transpose(a, a[1024], TransposeType::TRANSPOSE_ND2ND_ONLY, tiling);  // FAULT: shape
+}
+
+extern "C" __global__ void layout_outside(GM_ADDR) {
+  Scratch s(2048);
+  LocalTensor<half> a = s.buffer.Get<half>();
+  ConfusionTransposeTiling tiling;
+  tiling.param1 = 32;
+  tiling.param2 = 32;
+  Transpose(a, a[512], TransposeType::TRANSPOSE_ND2ND_ONLY, tiling);  // FAULT: ub-out-of-bounds
+}
+
+extern "C" __global__ void comparison_register_past_the_end(GM_ADDR) {
+  Scratch s;
+  LocalTensor<uint8_t> a = s.buffer.Get<uint8_t>();
+  GetCmpMask(a[1008]);
+  GetCmpMask(a[1024]);  // FAULT: ub-out-of-bounds
+}

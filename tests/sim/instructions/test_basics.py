@@ -14,6 +14,7 @@ from instructions.bench import (
     BITS,
     COUNT,
     COUNTER_MASK,
+    COUNTER_PRESET,
     DTYPES,
     FLOAT,
     HALF,
@@ -77,7 +78,8 @@ def test_comparison_register(bench: Bench, dtype: int) -> None:
             part = slice(r * lanes, r * lanes + lanes - 5)
             result[part] = np.where(bits[: lanes - 5] == 1, a[part], b[part])
         packed = np.packbits(bits, bitorder="little")
-        want[AREA - 128 : AREA - 112] = b.view(np.uint8)[:16]  # float has no use for all of it
+        # Float has no use for all of it: a comparison leaves 0 there.
+        want[AREA - 128 : AREA - 112] = b.view(np.uint8)[:16] if op == 1 else 0
         want[AREA - 128 : AREA - 128 + packed.size] = packed
         got = bench.run("basics:select_register", call, base, area(a), area(b))
         same_bits(got, want, dtype)
@@ -393,4 +395,50 @@ def test_binary_cast(bench: Bench, op: int, dtype: int, src_dtype: int) -> None:
             )
             want[to] = two_steps(op, a[i], b[j], dtype, src_dtype, float(scale))
             got = bench.run("basics:binary_cast", call, area(dst), area(a), area(b))
+            same_bits(got, want.view(np.uint8), dtype)
+
+
+def test_buffer_pools(bench: Bench) -> None:
+    """Pools in pools, two that share bytes, one that places its buffers itself."""
+    values = random_values(np.random.default_rng(6), FLOAT, 512)
+    kernel = bench.libraries["basics"].pools
+    out, *_ = bench.runtime.launch(kernel, [np.zeros(512, np.float32), values])
+    with np.errstate(all="ignore"):
+        want = (values + np.float32(3)) + np.float32(4)
+    same_bits(out, want, FLOAT)
+
+
+@pytest.mark.plants_faults
+def test_shared_pool_without_reset(bench: Bench) -> None:
+    """What the first pool has under way still uses the bytes."""
+    kernel = bench.libraries["basics"].pools
+    with pytest.raises(KernelError, match=r"\[race-[\s\S]*from"):
+        bench.runtime.launch(kernel, [np.zeros(512, np.float32)] * 2, key=1)
+
+
+@pytest.mark.parametrize("form", [COUNTER_MASK, COUNTER_PRESET])
+def test_copy_of_long_repeats(bench: Bench, form: int) -> None:
+    """Copy's counter mode goes on behind the eighth block of a repeat, at the blocks' stride."""
+    for dtype in (FLOAT, HALF):
+        kind = np.dtype(DTYPES[dtype])
+        per_block = 32 // kind.itemsize
+        dst, a = source_of(dtype, 7), source_of(dtype, 8)
+        for count, repeat, blk, rep in (
+            (18 * per_block, 1, (1, 8), (8, 8)),
+            (9 * per_block + 3, 3, (1, 2), (11, 25)),
+            (33 * per_block - 1, 2, (2, 1), (70, 40)),
+        ):
+            call = Call(
+                op=1, dtype=dtype, form=form, mask=(count, 0), repeat=repeat,
+                blk=(*blk, 1), rep=(*rep, 1), scalar=7, scalar_dtype=kind,
+            )  # fmt: skip
+            got = bench.run("elementwise:fill", call, area(dst), area(a))
+            want = dst.copy()
+            lane = np.arange(count)
+            for r in range(repeat):
+                to, source = (
+                    (r * rep[i] + lane // per_block * blk[i]) * per_block + lane % per_block
+                    for i in (0, 1)
+                )
+                want[to] = a[source]
             same_bits(got, want.view(np.uint8), dtype)

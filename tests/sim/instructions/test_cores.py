@@ -128,3 +128,29 @@ def test_bypass(runtime: Runtime, library: ctypes.CDLL) -> None:
     """Accesses past the data cache are seen without cleaning it."""
     out, *_ = runtime.launch(library.bypass, [np.zeros(8, np.int32), np.full(8, 41, np.int32)])
     assert out[0] == 42
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("cores", [1, 2, 24])
+def test_handshake_past_the_data_cache(runtime: Runtime, library: ctypes.CDLL, cores: int) -> None:
+    """A core that reads the mark comes after the core that wrote it, on one host thread too."""
+    rows = np.random.default_rng(5).standard_normal((cores, ROW)).astype(np.float32)
+    zeros = np.zeros_like(rows)
+    mark = np.zeros(16, np.int32)
+    out, *_ = runtime.launch(library.handshake, [zeros, rows, zeros, mark], block_dim=cores)
+    np.testing.assert_array_equal(out, rows)
+
+
+@pytest.mark.plants_faults
+@pytest.mark.usefixtures("threads")
+def test_polling_in_vain(runtime: Runtime, library: ctypes.CDLL) -> None:
+    with pytest.raises(KernelError, match=r"\[deadlock\][\s\S]*reads the same value again and"):
+        runtime.launch(library.handshake_in_vain, [np.zeros(16, np.int32)], block_dim=5)
+
+
+@pytest.mark.plants_faults
+def test_reading_without_a_handshake(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """One look at memory that another core writes orders nothing."""
+    with pytest.raises(KernelError, match=r"\[gm-conflict\]"):
+        zeros = np.zeros(16, np.int32)
+        runtime.launch(library.no_handshake, [zeros, zeros], block_dim=2)
