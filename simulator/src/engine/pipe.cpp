@@ -423,10 +423,13 @@ void PoolReset(uint32_t handle) {
   Core& core = Core::Current();
   core.instruction = "TBufPool::Reset";
   const PoolInfo& pool = Pool(core, handle);
-  DrainPipes(core);
+  core.scheduler.Drain();
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
   for (const uint32_t que : pool.ques) {
     core.ques[que].queued.clear();
     for (const uint32_t buf : core.ques[que].buffers) {
+      core.scheduler.Forget(EnQueFlag(buf));
+      core.scheduler.Forget(FreeFlag(buf));
       BufferInfo& info = core.buffers[buf];
       if (info.state != BufferState::kFree && !core.ques[que].tbuf) {
         ++info.generation;

@@ -430,24 +430,31 @@ extern "C" __global__ __aicore__ void pools(GM_ADDR out, GM_ADDR in) {
   TBufPool<TPosition::VECCALC, 3> second;
   FromTheEnd own;
   TBuf<> beside;
+  TQue<TPosition::VECIN, 1> across;
   Adder a;
   Adder b;
   Adder c;
   pipe.InitBufPool(outer, 6000);
   outer.InitBufPool(first, 1536);
   outer.InitBuffer(beside, 4000);
+  outer.InitBuffer(across, 1, 32);
   outer.InitBufPool(second, 1536, first);
   a.Init(first);
   b.Init(second);
   pipe.InitBufPool(own, 4096);
   c.Init(own);
   beside.Get<float>().SetValue(999, 1.0f);
+  LocalTensor<float> kept = across.AllocTensor<float>();
+  across.FreeTensor(kept);
   a.Run(out, in, 1.0f);
   if (aclsim::TilingKey() != 1) {
     first.Reset();
   }
   b.Run(out, in, 2.0f);
   second.Reset();
+  // A queue of the outer pool has not noticed.
+  kept = across.AllocTensor<float>();
+  across.FreeTensor(kept);
   // The first pool's queues are there still.
   a.Run(out, in, 3.0f);
   first.Reset();
