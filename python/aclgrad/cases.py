@@ -66,6 +66,8 @@ def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) ->
     size = math.prod(desc.storage_shape)
     if desc.dtype.name == "bool":
         return rng.random(size) < 0.3
+    if values == "zero":
+        return np.zeros(size, desc.dtype.numpy)
     uniform = rng.uniform(-5, 5, size)
     mean, deviation = rng.uniform(-5, 5), rng.uniform(0.1, 2)
     data = uniform
@@ -78,8 +80,6 @@ def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) ->
     elif values == "log_probability" and index > 0:
         row = max(desc.shape[-1] if desc.shape else 1, 1)
         data = np.log(rng.exponential(1.0, size) / row)
-    elif values == "zero":
-        data = np.zeros(size)
     elif values == "wide" and index > 0:
         # To where exp() nearly overflows and vanishes in float32.
         data = 16 * uniform

@@ -825,6 +825,69 @@ def tiling_command(
     _out.print(table)
 
 
+@_command("profile")
+def profile_command(
+    op: Annotated[
+        str, typer.Argument(metavar="OP", help="Operator, or the path of one that is sources.")
+    ],
+    shape: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SHAPE]...",
+            help="Shape, e.g. 4096x4096. With a path: SHAPE[:DTYPE] per input, or one for all.",
+        ),
+    ] = None,
+    dtype: Dtype = "fp32",
+    dim: Dim = None,
+    attr: Attrs = None,
+    inputs: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="With a path: .npy of an input; repeatable."),
+    ] = None,
+    outputs: Annotated[
+        str | None, typer.Option(help="With a path: shapes of the results, e.g. '2x8:fp32'.")
+    ] = None,
+    soc: Soc = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Page: timeline, roofline, lines, cores.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Trace for Perfetto or MindStudio Insight.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="CSV files in msopprof's columns.")
+    ] = None,
+    cores: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Cores to show. [default: slowest, fastest, first]"),
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            help="Compare with another operator or path, a saved --json file, or one change:"
+            " dtype=, soc=, shape=, dim=, cores=, or an attribute's NAME=VALUE.",
+        ),
+    ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(metavar="SHAPES", help="Row of shapes, e.g. 4096x128,64x64 or 4096x128..8192"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate how long an operator takes on an NPU, and show where the time goes."""
+    from aclgrad import profile_cli
+
+    device = lambda: _open(DeviceName.sim, soc)  # noqa: E731
+    request = profile_cli.Request(
+        op, tuple(shape or ()), dtype, peer_cli.soc_name(soc), tuple(attr or ()), dim, None,
+        tuple(map(str, inputs or ())), tuple((outputs or "").split()),
+    )  # fmt: skip
+    wanted = profile_cli.parse_cores(cores)
+    output = profile_cli.Output(as_json, csv, trace, html, wanted)
+    profile_cli.run(request, output, _out, device, compare=compare, sweep=sweep)
+
+
 @_command("doctor")
 def doctor_command(device: Device = DeviceName.sim, as_json: Json = False) -> None:
     """Check compiler, libraries, package, SoC and environment; name the fix for each problem."""

@@ -29,7 +29,8 @@ def is_path(word: str) -> bool:
     return (folder / "op_kernel").is_dir() or (folder / "op_host").is_dir()
 
 
-def _soc(name: str | None) -> str:
+def soc_name(name: str | None) -> str:
+    """The SoC of an option, of the environment, or the default."""
     from aclgrad.soc import DEFAULT_SOC
 
     return name or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
@@ -58,10 +59,10 @@ def build(
         optimise = "-O0" if debug else "-O2"
         alone = peer_file.find(word)
         if alone is not None:
-            made = peer_file.build(alone, family_of(_soc(soc)), optimise=optimise)
+            made = peer_file.build(alone, family_of(soc_name(soc)), optimise=optimise)
             console.print(f"built {made}", markup=False)
             continue
-        built = peer.build(word, soc=_soc(soc), dtypes=names, jobs=jobs, optimise=optimise)
+        built = peer.build(word, soc=soc_name(soc), dtypes=names, jobs=jobs, optimise=optimise)
         console.print(
             f"{', '.join(built.ops)}: {len(built.kernels)} kernels in {built.package}", markup=False
         )
@@ -103,7 +104,7 @@ def run_program(
     from aclgrad import peer_file
     from aclgrad.soc import family_of
 
-    program = peer_file.build(source, family_of(_soc(soc)))
+    program = peer_file.build(source, family_of(soc_name(soc)))
     ended = peer_file.run_program([str(program), *words], environment=environment, capture=as_json)
     status = ended.status if ended.status > 0 else 128 - ended.status if ended.status else 0
     if as_json:
@@ -148,7 +149,7 @@ def run(
             alone,
             inputs,
             wanted,
-            soc=_soc(soc),
+            soc=soc_name(soc),
             blocks=1 if kernel.blocks is None else kernel.blocks,
             tiling=kernel.tiling,
             tiling_key=kernel.tiling_key or 0,
@@ -162,7 +163,7 @@ def run(
                 " leave it out"
             )
         result = peer_run.run(
-            word, inputs, attrs, soc=_soc(soc), outputs=wanted, open_device=open_device
+            word, inputs, attrs, soc=soc_name(soc), outputs=wanted, open_device=open_device
         )
     if save is not None:
         peer_run.save(save, result)

@@ -316,6 +316,14 @@ def pick(ops: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any]:
     return next((op for op in ops if snake_case(op["type"]) == name), ops[0])
 
 
+def describe(word: str, soc: str) -> Mapping[str, Any]:
+    """The definition of the operator that a path names: inputs, outputs, attributes."""
+    builder = peer.Builder(locate(word), family_of(soc))
+    return pick(
+        peer.runnable(builder.build_host(), builder.sources, builder.soc), builder.sources.name
+    )
+
+
 def run(
     word: str,
     inputs: Sequence[Param],

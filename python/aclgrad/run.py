@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.call import TensorDesc
 from aclgrad.cases import Case, view
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding, Run
@@ -137,11 +138,20 @@ def difference(got: NDArray[Any], want: NDArray[Any]) -> str:
     )
 
 
-def floor_bytes(spec: OpSpec, case: Case) -> int:
-    """Least bytes that kernels can move: each input read once, each output written once."""
+def floor_parts(spec: OpSpec, case: Case) -> tuple[int, int]:
+    """Least bytes that kernels can read and write: each input once, each output once."""
     like = case.call.tensor(next(step.like for step in spec.lowering if isinstance(step, Launch)))
-    sizes = [case.call.tensor(arg.name) for arg in spec.kernel_args] + [like] * len(spec.outputs)
-    return sum(desc.size * desc.dtype.numpy.itemsize for desc in sizes)
+    read = [case.call.tensor(arg.name) for arg in spec.kernel_args]
+
+    def size(descs: Iterable[TensorDesc]) -> int:
+        return sum(desc.size * desc.dtype.numpy.itemsize for desc in descs)
+
+    return size(read), size([like] * len(spec.outputs))
+
+
+def floor_bytes(spec: OpSpec, case: Case) -> int:
+    """Least bytes that kernels can move."""
+    return sum(floor_parts(spec, case))
 
 
 def execute(

@@ -22,15 +22,20 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _SHOWN = 5  # failures per operator and dtype that are told in full
 
 
-@cache
-def _template() -> jinja2.Template:
-    env = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Where the templates of pages are found."""
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=True,
     )
+
+
+@cache
+def _template() -> jinja2.Template:
+    env = environment()
     env.filters |= {"number": number, "error": error, "seconds": seconds}
     return env.get_template("precision.html.j2")
 

@@ -239,6 +239,19 @@ class Device:
         function.argtypes, function.restype = [], c.c_char_p
         return list(json.loads(function()))
 
+    def profile_lines(self, launch: int, cores: Sequence[int] = ()) -> list[dict[str, Any]]:
+        """Return what each line of a profiled launch's kernel costs, on some cores or on all."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimProfileLines")
+        if function is None:
+            raise ToolkitError("profile: only the simulator has one. Next: use --device sim")
+        function.argtypes = [c.c_size_t, c.POINTER(c.c_uint32), c.c_size_t]
+        function.restype = c.c_char_p
+        text = function(launch, (c.c_uint32 * max(len(cores), 1))(*cores), len(cores))
+        if text is None:
+            message = self.libraries.recent_message()
+            raise AclnnError(100000, "aclsimProfileLines", message)
+        return list(json.loads(text))
+
     def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
         """Write some cores of a profiled launch as a Chrome trace."""
         function = self.libraries.optional(self.libraries.acl, "aclsimWriteTrace")

@@ -50,6 +50,10 @@ ACLSIM_API void aclsimClearFindings(void);
 // the next call on this thread.
 ACLSIM_API const char* aclsimProfiles(void);
 ACLSIM_API void aclsimClearProfiles(void);
+// What each line of a profiled launch's kernel costs with each instruction, on some cores or, with a count of 0, on all: a
+// JSON array of {"code","text","addr","instruction","pipe","waits","count","cycles","bytes","blocks","unaligned"}. waits: the
+// pipe stands at a flag or barrier. NULL with the reason in aclGetRecentErrMsg.
+ACLSIM_API const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t coreCount);
 // Writes some cores of a profiled launch as a Chrome trace in the conventions of msopprof's simulator. launch counts from 0 in
 // aclsimProfiles; the last four keep what a trace needs. Returns 0, or 100000 with the reason in aclGetRecentErrMsg.
 ACLSIM_API int32_t aclsimWriteTrace(size_t launch, const uint32_t* cores, size_t coreCount,

@@ -394,6 +394,23 @@ const char* aclsimProfiles() {
   return text;
 }
 
+const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t coreCount) {
+  const char* text = nullptr;
+  Enter("aclsimProfileLines", [&](const Api& api) -> int32_t {
+    if (coreCount > 0) {
+      ACLSIM_RETURN_IF_ERROR(api.NotNull(cores, "cores"));
+    }
+    std::string why;
+    std::string json = aclsim::ProfileLinesJson(launch, {cores, cores + coreCount}, &why);
+    if (json.empty()) {
+      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+    }
+    text = aclsim::KeepForCaller(aclsim::ReturnedText::kProfiles, std::move(json));
+    return 0;
+  });
+  return text;
+}
+
 void aclsimClearProfiles() { aclsim::ClearProfiles(); }
 
 int32_t aclsimWriteTrace(size_t launch, const uint32_t* cores, size_t coreCount, const char* path) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timing/profile.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -8,9 +10,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <tuple>
 
 #include "engine/finding.h"
 
@@ -39,6 +44,14 @@ std::deque<Profile>& Profiles() {
 }
 std::atomic<int> profileMode{-1};  // -1: not decided yet
 
+uint64_t UnalignedBlocks(const GmCopy& copy, uint64_t alignment) {
+  uint64_t found = 0;
+  for (uint32_t block = 0; block < copy.blocks; ++block) {
+    found += (copy.addr + static_cast<uint64_t>(block * copy.step)) % alignment != 0;
+  }
+  return found;
+}
+
 struct Instruction {
   uint64_t count = 0;
   double cycles = 0;
@@ -65,18 +78,44 @@ std::map<std::string, Instruction> InstructionsOf(const Profile& profile) {
   return found;
 }
 
+// What a core's copies move, and how long its vector pipe drains at barriers.
+struct CoreSums {
+  double readBytes = 0, writeBytes = 0, vectorDrain = 0;
+  uint64_t reads = 0, writes = 0, unaligned = 0, blocks = 0;
+};
+
+CoreSums SumsOf(const Tape& tape, const CoreTimes& times, uint64_t alignment) {
+  CoreSums sums;
+  for (const GmCopy& copy : tape.copies) {
+    const double bytes = static_cast<double>(copy.bytes) * copy.blocks;
+    (copy.write ? sums.writeBytes : sums.readBytes) += bytes;
+    ++(copy.write ? sums.writes : sums.reads);
+    sums.blocks += copy.blocks;
+    sums.unaligned += UnalignedBlocks(copy, alignment);
+  }
+  for (size_t i = 0; i < tape.steps.size(); ++i) {
+    if (tape.steps[i].kind == StepKind::kBarrier && tape.steps[i].pipe == Pipe::kVector) {
+      sums.vectorDrain += times.spans[i].end - times.spans[i].start;
+    }
+  }
+  return sums;
+}
+
 std::string Summary(const Profile& profile) {
   const ChipCosts chip = ChipCostsOf(*profile.soc);
   const double cycles = chip.cyclesPerMicrosecond;
   Evidence evidence = chip.evidence;
   std::vector<std::string> unknown;
-  double conflicts = 0;
+  double conflicts = 0, vectorBytes = 0;
   std::string cores;
+  const uint64_t alignment = CopyLawOf(*profile.soc).alignment;
   for (size_t i = 0; i < profile.tapes.size(); ++i) {
     const Tape& tape = profile.tapes[i];
     const CoreTimes& times = profile.times.cores[i];
     evidence = std::max(evidence, tape.evidence);
     conflicts += tape.conflictCycles;
+    vectorBytes += static_cast<double>(tape.vectorBytes);
+    const CoreSums sums = SumsOf(tape, times, alignment);
     for (const std::string& name : tape.unknown) {
       if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) {
         unknown.push_back(name);
@@ -89,11 +128,16 @@ std::string Summary(const Profile& profile) {
         "%s{\"block_id\":%zu,\"start\":%.1f,\"cycles\":%.1f,\"scalar\":%.1f,\"vec\":%.1f,\"mte2\":%"
         ".1f,"
         "\"mte3\":%.1f,\"scalarWait\":%.1f,\"vecWait\":%.1f,\"mte2Wait\":%.1f,\"mte3Wait\":%.1f,"
-        "\"steps\":%zu}",
+        "\"vecDrain\":%.1f,\"conflict\":%.1f,\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
+        "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu}",
         i == 0 ? "" : ",", i, times.start, times.end, of(times.busy, Pipe::kScalar),
         of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
         of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
-        of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), tape.steps.size());
+        of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), sums.vectorDrain,
+        tape.conflictCycles, sums.readBytes, sums.writeBytes,
+        static_cast<unsigned long long>(sums.reads), static_cast<unsigned long long>(sums.writes),
+        static_cast<unsigned long long>(sums.blocks),
+        static_cast<unsigned long long>(sums.unaligned), tape.steps.size());
   }
   std::string instructions;
   for (const auto& [name, row] : InstructionsOf(profile)) {
@@ -112,7 +156,8 @@ std::string Summary(const Profile& profile) {
       "\"cycles\":%.1f,\"microseconds\":%.3f,\"launchMicroseconds\":%.2f,\"mhz\":%.0f,"
       "\"memoryBytesPerCycle\":%.3f,\"l2BytesPerCycle\":%.3f,\"l2Capacity\":%llu,"
       "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
-      "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"ubPeakBytes\":%llu,"
+      "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"vectorBytes\":%.0f,"
+      "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
       "\"ubBytes\":%llu,\"vecCores\":%u,\"evidence\":\"%s\",\"band\":[%g,%g,%g],"
       "\"assumed\":[%s],\"cores\":[%s],\"instructions\":[%s]}",
       JsonQuoted(profile.op).c_str(), profile.soc->name.c_str(), profile.soc->npuArch,
@@ -123,7 +168,8 @@ std::string Summary(const Profile& profile) {
       static_cast<unsigned long long>(profile.soc->l2Bytes), profile.times.memoryBytes,
       profile.times.l2Bytes, profile.times.readBytes, profile.times.hitBytes,
       static_cast<unsigned long long>(profile.stats.gmReadBytes),
-      static_cast<unsigned long long>(profile.stats.gmWriteBytes), conflicts,
+      static_cast<unsigned long long>(profile.stats.gmWriteBytes), conflicts, vectorBytes,
+      static_cast<unsigned long long>(alignment),
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
       static_cast<unsigned long long>(profile.soc->ubBytes), profile.soc->aivCores,
       EvidenceName(evidence), chip.band[0], chip.band[1], chip.band[2], names.c_str(),
@@ -144,6 +190,73 @@ const Lane& LaneOf(Pipe pipe) {
                                 {"MTE2", 6, "thread_state_iowait"},
                                 {"MTE3", 8, "rail_response"}};
   return kLanes[static_cast<size_t>(pipe)];
+}
+
+// Where a stack leaves the simulator: what msopprof calls pc_addr, relative to the kernel's library.
+std::string AddressOf(const std::vector<void*>& stack) {
+  Dl_info self{};
+  dladdr(reinterpret_cast<const void*>(&AddressOf), &self);
+  for (void* frame : stack) {
+    Dl_info info{};
+    if (dladdr(frame, &info) != 0 && info.dli_fbase != self.dli_fbase) {
+      return Format("0x%zx",
+                    reinterpret_cast<size_t>(frame) - reinterpret_cast<size_t>(info.dli_fbase) - 1);
+    }
+  }
+  return "0x0";
+}
+
+// Lines of the kernel by the stacks that the tapes keep.
+class Lines {
+ public:
+  struct Place {
+    std::string code;  // file:line
+    std::string text;
+    std::string address;
+  };
+  const Place& Of(const std::vector<void*>& stack) {
+    const auto found = places_.find(stack);
+    if (found != places_.end()) {
+      return found->second;
+    }
+    const SourceLine line = FindKernelLine(stack);
+    const std::string file = std::filesystem::path(line.file).lexically_normal().string();
+    return places_
+        .emplace(stack, Place{line.line > 0 ? Format("%s:%d", file.c_str(), line.line) : file,
+                              line.text, AddressOf(stack)})
+        .first->second;
+  }
+
+ private:
+  std::map<std::vector<void*>, Place> places_;
+};
+
+// Instructions of a pipe one after the other: copies overlap in the model, and of each only what lies behind the end of
+// the one before is its own.
+class InTurn {
+ public:
+  Span Next(Pipe pipe, const Span& span) {
+    double& last = ends_[static_cast<size_t>(pipe)];
+    const Span own{std::min(std::max(span.start, last), std::max(span.end, last)),
+                   std::max(span.end, last)};
+    last = own.end;
+    return own;
+  }
+
+ private:
+  std::array<double, kPipes> ends_{};
+};
+
+bool IsDrain(StepKind kind) {
+  return kind == StepKind::kBarrier || kind == StepKind::kAll || kind == StepKind::kMeet;
+}
+
+double BytesOf(const Tape& tape, const Step& step) {
+  if (step.kind != StepKind::kCopy) {
+    return 0;
+  }
+  const GmCopy& copy = tape.copies[step.copy];
+  return static_cast<double>(copy.bytes) * copy.blocks;
 }
 
 class TraceWriter {
@@ -168,10 +281,22 @@ class TraceWriter {
   }
   double Micros(double cycles) const { return cycles / profile_.soc->vecFreqMhz; }
 
+  std::string Args(const Tape& tape, const Step& step, const std::string& detail) {
+    const Lines::Place& place = lines_.Of(tape.stacks.at(step.site));
+    std::string args =
+        Format("{\"pc_addr\":\"%s\",\"code\":%s,\"detail\":%s", place.address.c_str(),
+               JsonQuoted(place.code).c_str(), JsonQuoted(detail).c_str());
+    if (const double bytes = BytesOf(tape, step); bytes > 0) {
+      args += Format(",\"process_bytes\":\"%.0f\"", bytes);
+    }
+    return args + "}";
+  }
+
   void WriteCore(uint32_t core) {
     const Tape& tape = profile_.tapes[core];
     const CoreTimes& times = profile_.times.cores[core];
-    const std::string pid = Format("\"core%u.veccore%u\"", core / 2, core % 2);
+    const std::string name = Format("core%u.veccore%u", core / 2, core % 2);
+    const std::string pid = "\"" + name + "\"";
     Event(Format(
         "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"sort_index\":%u}}",
         pid.c_str(), core / 2 * 3 + 2 + core % 2));
@@ -182,86 +307,156 @@ class TraceWriter {
                  "\"args\":{\"sort_index\":%d}}",
                  pid.c_str(), lane.name, lane.sort));
     }
-    std::map<uint32_t, std::deque<size_t>> sets;  // by flag: those that no wait has taken
+    std::map<uint32_t, std::deque<std::pair<size_t, std::string>>> sets;  // no wait has taken yet
+    uint64_t flags = 0;
+    InTurn lanes;
     for (size_t i = 0; i < tape.steps.size(); ++i) {
       const Step& step = tape.steps[i];
-      const Span& span = times.spans[i];
       const Lane& lane = LaneOf(step.pipe);
-      const char* const name = tape.names[step.name].c_str();
+      const std::string& function = tape.names[step.name];
+      const std::string detail =
+          step.automatic ? function + ", inserted by the compiler" : function;
       if (step.kind == StepKind::kSet) {
-        sets[step.flag].push_back(i);
+        const std::string id =
+            Format("%s_%llu", name.c_str(), static_cast<unsigned long long>(flags++));
+        const double end = times.spans[i].end;
+        Flag("SET_FLAG", "black", {std::max(0.0, end - 1), end}, pid, lane, id,
+             Args(tape, step, detail));
+        sets[step.flag].emplace_back(i, id);
         continue;
       }
+      const Span span = lanes.Next(step.pipe, times.spans[i]);
       if (step.kind == StepKind::kWait) {
-        Flow(tape, times, pid, sets[step.flag], i);
+        std::deque<std::pair<size_t, std::string>>& waiting = sets[step.flag];
+        const std::string id = waiting.empty() ? Format("%s_%llu", name.c_str(),
+                                                        static_cast<unsigned long long>(flags++))
+                                               : waiting.front().second;
+        Flag("WAIT_FLAG", "yellow", span, pid, lane, id, Args(tape, step, detail));
+        if (!waiting.empty()) {
+          const size_t set = waiting.front().first;
+          waiting.pop_front();
+          Arrow(times.spans[set].end, LaneOf(tape.steps[set].pipe), times.spans[i].end, lane, pid,
+                id);
+        }
         continue;
       }
-      const bool drain = step.kind == StepKind::kBarrier || step.kind == StepKind::kAll ||
-                         step.kind == StepKind::kMeet;
-      const double bytes =
-          step.kind == StepKind::kCopy
-              ? static_cast<double>(tape.copies[step.copy].bytes) * tape.copies[step.copy].blocks
-              : 0;
+      const bool drain = IsDrain(step.kind);
+      const double start = drain ? std::max(0.0, span.end - 1) : span.start;
       Event(
           Format("{\"name\":%s,\"cname\":\"%s\",\"ph\":\"X\",\"ts\":%.4f,\"dur\":%.4f,\"pid\":%s,"
-                 "\"tid\":\"%s\",\"args\":{\"code\":%s,\"detail\":\"%s\",\"process_bytes\":%.0f}}",
-                 JsonQuoted(name).c_str(), drain ? "good" : lane.colour, Micros(span.start),
-                 Micros(span.end - span.start), pid.c_str(), lane.name,
-                 JsonQuoted(CodeOf(tape, step.site)).c_str(),
-                 step.automatic ? "inserted by the compiler" : "", bytes));
+                 "\"tid\":\"%s\",\"args\":%s}",
+                 drain ? "\"BAR\"" : JsonQuoted(function).c_str(), lane.colour, Micros(start),
+                 Micros(span.end - start), pid.c_str(), lane.name,
+                 Args(tape, step,
+                      drain            ? detail
+                      : step.automatic ? detail
+                                       : "")
+                     .c_str()));
     }
   }
 
-  // A wait, and the arrow from its set.
-  void Flow(const Tape& tape, const CoreTimes& times, const std::string& pid,
-            std::deque<size_t>& sets, size_t wait) {
-    const Step& step = tape.steps[wait];
-    const Lane& to = LaneOf(step.pipe);
-    const Span& span = times.spans[wait];
-    if (span.end > span.start) {
-      Event(Format(
-          "{\"name\":\"WAIT_FLAG\",\"cname\":\"yellow\",\"ph\":\"X\",\"ts\":%.4f,\"dur\":%.4f,"
-          "\"pid\":%s,\"tid\":\"%s\",\"args\":{\"code\":%s,\"detail\":%s}}",
-          Micros(span.start), Micros(span.end - span.start), pid.c_str(), to.name,
-          JsonQuoted(CodeOf(tape, step.site)).c_str(), JsonQuoted(tape.names[step.name]).c_str()));
-    }
-    if (sets.empty()) {
-      return;
-    }
-    const size_t set = sets.front();
-    sets.pop_front();
-    const Lane& from = LaneOf(tape.steps[set].pipe);
-    const uint64_t id = ++flows_;
-    Event(Format(
-        "{\"name\":\"flow\",\"cat\":\"%sTo%s\",\"ph\":\"s\",\"id\":%llu,\"ts\":%.4f,\"pid\":%s,"
-        "\"tid\":\"%s\"}",
-        from.name, to.name, static_cast<unsigned long long>(id), Micros(times.spans[set].start),
-        pid.c_str(), from.name));
-    Event(Format(
-        "{\"name\":\"flow\",\"cat\":\"%sTo%s\",\"ph\":\"t\",\"id\":%llu,\"ts\":%.4f,\"pid\":%s,"
-        "\"tid\":\"%s\"}",
-        from.name, to.name, static_cast<unsigned long long>(id), Micros(span.end), pid.c_str(),
-        to.name));
+  void Flag(const char* name, const char* colour, const Span& span, const std::string& pid,
+            const Lane& lane, const std::string& id, const std::string& args) {
+    Event(
+        Format("{\"name\":\"%s\",\"cname\":\"%s\",\"ph\":\"B\",\"ts\":%.4f,\"pid\":%s,"
+               "\"tid\":\"%s\",\"id\":\"%s\",\"args\":%s}",
+               name, colour, Micros(span.start), pid.c_str(), lane.name, id.c_str(), args.c_str()));
+    Event(
+        Format("{\"name\":\"%s\",\"cname\":\"%s\",\"ph\":\"E\",\"ts\":%.4f,\"pid\":%s,"
+               "\"tid\":\"%s\",\"id\":\"%s\"}",
+               name, colour, Micros(span.end), pid.c_str(), lane.name, id.c_str()));
   }
 
-  const std::string& CodeOf(const Tape& tape, uint32_t site) {
-    const std::vector<void*>& stack = tape.stacks.at(site);
-    const auto found = codes_.find(stack);
-    if (found != codes_.end()) {
-      return found->second;
-    }
-    const SourceLine line = FindKernelLine(stack);
-    return codes_
-        .emplace(stack, line.line > 0 ? Format("%s:%d", line.file.c_str(), line.line) : line.file)
-        .first->second;
+  void Arrow(double set, const Lane& from, double waited, const Lane& to, const std::string& pid,
+             const std::string& id) {
+    const auto end = [&](const char* phase, double time, const Lane& lane) {
+      Event(
+          Format("{\"name\":\"flow\",\"cat\":\"%sTo%s\",\"ph\":\"%s\",\"id\":\"%s\",\"ts\":%.4f,"
+                 "\"pid\":%s,\"tid\":\"%s\"}",
+                 from.name, to.name, phase, id.c_str(), Micros(time), pid.c_str(), lane.name));
+    };
+    end("s", set, from);
+    end("t", waited, to);
   }
 
   const Profile& profile_;
   std::FILE* const file_;
   bool first_ = true;
-  uint64_t flows_ = 0;
-  std::map<std::vector<void*>, std::string> codes_;
+  Lines lines_;
 };
+
+// --- by line -------------------------------------------------------------------------------------------------------------
+
+// What one line of the kernel does with one instruction.
+struct LineCost {
+  uint64_t count = 0, blocks = 0, unaligned = 0;
+  double cycles = 0, bytes = 0;
+};
+
+std::string LinesOf(const Profile& profile, const std::vector<uint32_t>& cores) {
+  using Key = std::tuple<std::vector<void*>, std::string, Pipe, bool>;  // bool: stands and waits
+  std::map<Key, LineCost> found;
+  const uint64_t alignment = CopyLawOf(*profile.soc).alignment;
+  for (const uint32_t core : cores) {
+    const Tape& tape = profile.tapes[core];
+    const std::vector<Span>& spans = profile.times.cores[core].spans;
+    InTurn lanes;
+    std::map<std::tuple<uint32_t, uint16_t, Pipe, bool>, LineCost*> here;
+    for (size_t i = 0; i < tape.steps.size(); ++i) {
+      const Step& step = tape.steps[i];
+      if (step.kind == StepKind::kSet) {
+        continue;
+      }
+      const Span span = lanes.Next(step.pipe, spans[i]);
+      const bool waits = step.kind == StepKind::kWait || IsDrain(step.kind);
+      LineCost*& row = here[{step.site, step.name, step.pipe, waits}];
+      if (row == nullptr) {
+        row = &found[{tape.stacks.at(step.site), tape.names[step.name], step.pipe, waits}];
+      }
+      row->count += 1;
+      row->cycles += span.end - span.start;
+      row->bytes += BytesOf(tape, step);
+      if (step.kind == StepKind::kCopy) {
+        row->blocks += tape.copies[step.copy].blocks;
+        row->unaligned += UnalignedBlocks(tape.copies[step.copy], alignment);
+      }
+    }
+  }
+  Lines lines;
+  std::string json = "[";
+  for (const auto& [key, row] : found) {
+    const auto& [stack, name, pipe, waits] = key;
+    const Lines::Place& place = lines.Of(stack);
+    json += Format(
+        "%s{\"code\":%s,\"text\":%s,\"addr\":\"%s\",\"instruction\":%s,\"pipe\":\"%s\",\"waits\":%"
+        "s,"
+        "\"count\":%llu,\"cycles\":%.1f,\"bytes\":%.0f,\"blocks\":%llu,\"unaligned\":%llu}",
+        json.size() > 1 ? "," : "", JsonQuoted(place.code).c_str(), JsonQuoted(place.text).c_str(),
+        place.address.c_str(), JsonQuoted(name).c_str(), LaneOf(pipe).name,
+        waits ? "true" : "false", static_cast<unsigned long long>(row.count), row.cycles, row.bytes,
+        static_cast<unsigned long long>(row.blocks),
+        static_cast<unsigned long long>(row.unaligned));
+  }
+  return json + "]";
+}
+
+// The profile of a launch that still has its instructions, or null with a reason.
+const Profile* Traced(size_t launch, const std::vector<uint32_t>& cores, std::string* why) {
+  const std::deque<Profile>& profiles = Profiles();
+  if (launch >= profiles.size() || profiles[launch].tapes.empty()) {
+    *why = Format("launch %zu: %zu were profiled, and the last %zu of them keep a trace", launch,
+                  profiles.size(), kTraced);
+    return nullptr;
+  }
+  const Profile& profile = profiles[launch];
+  for (const uint32_t core : cores) {
+    if (core >= profile.tapes.size()) {
+      *why = Format("core %u: the launch has %zu", core, profile.tapes.size());
+      return nullptr;
+    }
+  }
+  return &profile;
+}
 
 }  // namespace
 
@@ -313,28 +508,32 @@ std::string ProfilesJson() {
   return json + "]";
 }
 
+std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::string* why) {
+  const std::lock_guard<std::mutex> lock(profilesMutex);
+  const Profile* const profile = Traced(launch, cores, why);
+  if (profile == nullptr) {
+    return "";
+  }
+  if (cores.empty()) {
+    cores.resize(profile->tapes.size());
+    std::iota(cores.begin(), cores.end(), 0u);
+  }
+  return LinesOf(*profile, cores);
+}
+
 bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,
                 std::string* why) {
   const std::lock_guard<std::mutex> lock(profilesMutex);
-  const std::deque<Profile>& profiles = Profiles();
-  if (launch >= profiles.size() || profiles[launch].tapes.empty()) {
-    *why = Format("launch %zu: %zu were profiled, and the last %zu of them keep a trace", launch,
-                  profiles.size(), kTraced);
+  const Profile* const profile = Traced(launch, cores, why);
+  if (profile == nullptr) {
     return false;
-  }
-  const Profile& profile = profiles[launch];
-  for (const uint32_t core : cores) {
-    if (core >= profile.tapes.size()) {
-      *why = Format("core %u: the launch has %zu", core, profile.tapes.size());
-      return false;
-    }
   }
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) {
     *why = Format("%s: %s", path.c_str(), std::strerror(errno));
     return false;
   }
-  TraceWriter(profile, file).Write(cores);
+  TraceWriter(*profile, file).Write(cores);
   if (std::ferror(file) | std::fclose(file)) {
     *why = Format("%s: not written: %s", path.c_str(), std::strerror(errno));
     return false;

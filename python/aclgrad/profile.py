@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the timing model says of one call, and what follows from it. docs/profiling.md defines every
+figure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aclgrad.call import AttrValue
+from aclgrad.dtypes import DType
+from aclgrad.errors import AclgradError
+from aclgrad.runtime.device import Device
+from aclgrad.spec import OpSpec
+
+if TYPE_CHECKING:
+    from aclgrad.peer_run import Array, Param
+
+Json = dict[str, Any]
+
+PIPES = {"vec": "VECTOR", "scalar": "SCALAR", "mte2": "MTE2", "mte3": "MTE3"}
+"""Key of a pipe in a profile, and its lane in a trace; in the order of msopprof's columns."""
+
+SATURATED = 0.7
+"""Share of a bandwidth from which on it is what bounds a kernel."""
+
+_LAUNCH_BOUND = 0.5
+_UNEVEN = 0.25
+_LEAST_ERROR_US = 2.0  # of any estimate: the time of a launch is known no better
+_ASSUMED_BAND = 0.5
+_EXTRAPOLATED = "extrapolated"
+
+
+class ProfileError(AclgradError):
+    """Something that cannot be profiled."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Time of a call in microseconds, with the error that has to be expected."""
+
+    us: float
+    low: float
+    high: float
+    evidence: str
+
+    @property
+    def ranking_only(self) -> bool:
+        """Whether nothing has been measured on this SoC."""
+        return self.evidence == _EXTRAPOLATED
+
+    @property
+    def words(self) -> str:
+        """The estimate as a sentence that cannot be taken for a measurement."""
+        if self.ranking_only:
+            return f"{self.us:.1f} us (estimate; extrapolated: ranking only)"
+        return (
+            f"{self.us:.1f} us (estimate; {self.low:.1f} to {self.high:.1f} us, evidence:"
+            f" {self.evidence})"
+        )
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a kernel's time is bound by: a key, the share of it that is used, and words."""
+
+    key: str
+    share: float
+    words: str
+
+
+@dataclass
+class Profiled:
+    """One call: what was run, the launches that it led to, and its floor in GM bytes.
+
+    ``launches`` are `Device.profiles`; ``lines`` are `Device.profile_lines` of the longest launch,
+    empty when it is no longer kept.
+    """
+
+    name: str
+    shape: str
+    dtype: str
+    soc: str
+    launches: list[Json]
+    read_bytes: int
+    write_bytes: int
+    lines: list[Json] = field(default_factory=list)
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """What was run."""
+        words = [self.name, self.shape, self.dtype, self.note, f"on {self.soc}"]
+        return " ".join(word for word in words if word)
+
+    @property
+    def main(self) -> int:
+        """The launch that takes longest."""
+        return max(range(len(self.launches)), key=lambda i: float(self.launches[i]["microseconds"]))
+
+    @property
+    def kernel(self) -> Json:
+        """Profile of the launch that takes longest."""
+        return self.launches[self.main]
+
+    @property
+    def us(self) -> float:
+        """Estimated time of all launches."""
+        return sum(float(launch["microseconds"]) for launch in self.launches)
+
+    @property
+    def bound_us(self) -> float:
+        """Time that the bandwidth alone would take; see `bandwidth_bound`."""
+        return bandwidth_bound(self.kernel, self.read_bytes, self.write_bytes)
+
+    @property
+    def of_bound(self) -> float:
+        """How near the estimate comes to the modelled bandwidth bound: 1 is the best."""
+        return self.bound_us / self.us
+
+    @property
+    def moved_bytes(self) -> int:
+        """GM bytes of all launches."""
+        return sum(int(item["gmReadBytes"]) + int(item["gmWriteBytes"]) for item in self.launches)
+
+    @property
+    def floor_bytes(self) -> int:
+        """Every input read once and every output written once."""
+        return self.read_bytes + self.write_bytes
+
+    @property
+    def traffic(self) -> float:
+        """GM bytes by the floor."""
+        return self.moved_bytes / self.floor_bytes if self.floor_bytes else 0.0
+
+    @property
+    def bound(self) -> Bound:
+        """What bounds the longest launch."""
+        return bound_by(self.kernel)
+
+    @property
+    def estimate(self) -> Estimate:
+        """Time with its error band."""
+        return estimate(self.launches)
+
+    @property
+    def assumed(self) -> list[str]:
+        """Instructions without a cost."""
+        return sorted({name for launch in self.launches for name in launch["assumed"]})
+
+
+def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: float) -> float:
+    """Microseconds that a launch takes when nothing but bandwidth costs time.
+
+    launch + max(read_bytes + written bytes that L2 cannot hold, over the memory's bandwidth; all
+    bytes over L2's bandwidth). ``profile`` is one of `Device.profiles`, for the SoC's figures.
+    """
+    spilled = max(0.0, write_bytes - profile["l2Capacity"])
+    memory = (read_bytes + spilled) / profile["memoryBytesPerCycle"]
+    cache = (read_bytes + write_bytes) / profile["l2BytesPerCycle"]
+    return float(profile["launchMicroseconds"] + max(memory, cache) / profile["mhz"])
+
+
+def shares(profile: Mapping[str, Any]) -> dict[str, float]:
+    """Shares of the kernel's time, the launch apart: of the two bandwidths, and of each pipe in the
+    mean of the cores that run. ``drain``: the vector pipe stands at a barrier.
+    """
+    cycles = max(float(profile["cycles"]), 1.0)
+    cores = profile["cores"]
+    found = {
+        "memory": profile["memoryBytes"] / (profile["memoryBytesPerCycle"] * cycles),
+        "l2": profile["l2Bytes"] / (profile["l2BytesPerCycle"] * cycles),
+    }
+    for key in (*PIPES, "vecDrain"):
+        found[key] = sum(core[key] for core in cores) / len(cores) / cycles
+    return found
+
+
+def imbalance(profile: Mapping[str, Any]) -> float:
+    """Time of the slowest core by the mean of those that run, less 1."""
+    times = [float(core["cycles"]) for core in profile["cores"]]
+    return max(times) * len(times) / max(sum(times), 1.0) - 1
+
+
+def bound_by(profile: Mapping[str, Any]) -> Bound:
+    """What to look at first. The order matters: what comes first hides what comes after it."""
+    launch = profile["launchMicroseconds"] / profile["microseconds"]
+    if launch >= _LAUNCH_BOUND:
+        return Bound("launch", launch, f"launch: {launch:.0%} of the time is the launch itself")
+    used = shares(profile)
+    for key, name in (("memory", "memory"), ("l2", "L2")):
+        if used[key] >= SATURATED:
+            return Bound(key, used[key], f"{name}: {used[key]:.0%} of its bandwidth is used")
+    uneven = imbalance(profile)
+    if uneven >= _UNEVEN:
+        return Bound(
+            "imbalance",
+            uneven,
+            f"imbalance: the slowest core takes {1 + uneven:.2f} times the mean",
+        )
+    busy = {
+        "vector": used["vec"] + used["vecDrain"],
+        "scalar": used["scalar"],
+        "mte2": used["mte2"],
+        "mte3": used["mte3"],
+    }
+    key = max(busy, key=lambda name: busy[name])
+    if busy[key] < SATURATED:
+        return Bound(
+            "waits", 1 - busy[key],
+            f"pipes that wait for each other: the busiest, {key.upper()}, works"
+            f" {busy[key]:.0%} of the time",
+        )  # fmt: skip
+    words = {
+        "vector": f"vector pipe: {busy[key]:.0%} of the time it works or drains",
+        "scalar": f"scalar pipe: it works {busy[key]:.0%} of the time",
+        "mte2": f"MTE2: copies to UB are under way {busy[key]:.0%} of the time, by their latency"
+        " or one core's rate",
+        "mte3": f"MTE3: copies to GM are under way {busy[key]:.0%} of the time, by their latency"
+        " or one core's rate",
+    }
+    return Bound(key, busy[key], words[key])
+
+
+def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:
+    """Add launches up; the error of each follows from what bounds it and from its evidence."""
+    order = ("board", "official", "fitted", "simulator", "assumed", _EXTRAPOLATED)
+    us = error = 0.0
+    worst = 0
+    for launch in launches:
+        vector, bandwidth, other = launch["band"]
+        band = {"vector": vector, "memory": bandwidth, "l2": bandwidth}.get(
+            bound_by(launch).key, other
+        )
+        if launch["assumed"]:
+            band = max(band, _ASSUMED_BAND)
+        us += launch["microseconds"]
+        error += max(band * launch["microseconds"], _LEAST_ERROR_US)
+        worst = max(worst, order.index(launch["evidence"]))
+        if launch["assumed"]:
+            worst = max(worst, order.index("assumed"))
+    return Estimate(us, max(0.0, us - error), us + error, order[worst])
+
+
+def chosen_cores(profile: Mapping[str, Any]) -> list[int]:
+    """The slowest, the fastest and the first core, without repetition."""
+    cores = profile["cores"]
+    order = sorted(range(len(cores)), key=lambda i: float(cores[i]["cycles"]))
+    slowest = max(range(len(cores)), key=lambda i: float(cores[i]["cycles"]))
+    return list(dict.fromkeys((slowest, order[0], 0)))
+
+
+# --- running -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def profiling(device: Device) -> Iterator[None]:
+    """Estimate the launches inside; `Device.profiles` has them afterwards."""
+    before = {name: device.option(name) or "" for name in ("mode", "profile")}
+    device.clear_profiles()
+    device.set_option("mode", "fast")  # the checks do not change the estimate
+    device.set_option("profile", "on")
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            device.set_option(name, value)
+
+
+def _collect(device: Device, name: str, shape: str, dtype: str, floor: tuple[int, int]) -> Profiled:
+    launches = device.profiles()
+    if not launches:
+        raise ProfileError(
+            f"{name} {shape} {dtype}: nothing was launched, so there is nothing to time: the"
+            " tensors are empty. Next: give a shape without a dim of 0"
+        )
+    found = Profiled(name, shape, dtype, str(launches[0]["soc"]), launches, *floor)
+    found.lines = [_with_short_path(row) for row in _lines(device, found)]
+    return found
+
+
+def _lines(device: Device, found: Profiled) -> list[Json]:
+    kept = len(found.launches) - 4
+    return device.profile_lines(found.main) if found.main >= kept else []
+
+
+def _with_short_path(row: Json) -> Json:
+    return {**row, "code": short_path(row["code"])}
+
+
+def short_path(code: str) -> str:
+    """A place in a source, from the working folder on when it lies below it."""
+    path, colon, line = code.rpartition(":")
+    try:
+        path = str(Path(os.path.normpath(path)).relative_to(Path.cwd()))
+    except ValueError:
+        path = os.path.normpath(path) if path else ""
+    return f"{path}{colon}{line}"
+
+
+def profile_op(
+    device: Device,
+    spec: OpSpec,
+    shape: tuple[int, ...],
+    dtype: DType,
+    attrs: Mapping[str, AttrValue],
+) -> Profiled:
+    """Estimate one of the package's operators on contiguous tensors of one shape."""
+    from aclgrad.run import execute, floor_parts
+    from aclgrad.selection import shape_case
+
+    case = replace(shape_case(spec, shape, dtype, attrs), values="zero")
+    dims = "x".join(map(str, shape)) or "scalar"
+    floor = floor_parts(spec, case)
+    _check_memory(f"{spec.op} {dims} {dtype.alias}", sum(floor))
+    with profiling(device):
+        execute(device, spec, case)
+    changed = [f"{k}={v}" for k, v in attrs.items() if v != spec.defaults()[k]]
+    found = _collect(device, spec.op, dims, dtype.alias, floor)
+    found.note = " ".join(changed)
+    return found
+
+
+def _check_memory(what: str, tensors: int) -> None:
+    # Host and device copies of each tensor are there at the same time.
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if 2 * tensors > there:
+        raise ProfileError(
+            f"{what}: the tensors have {tensors:,} bytes, this machine's memory {there:,}. Next: a"
+            " smaller shape; beyond L2's size the time grows with the bytes"
+        )
+
+
+def profile_peer(
+    path: str,
+    inputs: Sequence[Param],
+    attrs: Sequence[str] = (),
+    *,
+    soc: str | None = None,
+    outputs: Sequence[str] = (),
+    device: Device | None = None,
+) -> Profiled:
+    """Estimate an operator that comes as sources, as ``aclgrad run PATH`` would run it: ``inputs``
+    are the tensors of each parameter, ``attrs`` are NAME=VALUE words.
+    """
+    from aclgrad import peer_run
+    from aclgrad.runtime import open_device
+    from aclgrad.soc import DEFAULT_SOC
+
+    opened = device or open_device()
+    name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
+    with profiling(opened):
+        result = peer_run.run(
+            path, inputs, attrs, soc=name, outputs=outputs, open_device=lambda: opened
+        )
+    given = [array for param in inputs for array in param]
+    floor = sum(map(_bytes, given)), sum(map(_bytes, result.outputs.values()))
+    shapes = " ".join("x".join(map(str, array.shape)) or "scalar" for array in given)
+    if len({array.shape for array in given}) == 1:
+        shapes = shapes.split()[0]
+    kinds = ",".join(dict.fromkeys(array.dtype.name for array in given))
+    found = _collect(opened, result.op, shapes, kinds, floor)
+    found.note = " ".join(attrs)
+    return found
+
+
+def _bytes(array: Array) -> int:
+    return int(array.nbytes)
+
+
+def peer_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> list[Param]:
+    """Tensors of zeros for the inputs of an operator that comes as sources: ``SHAPE[:DTYPE]`` per
+    input, one word for all, or ``-`` for an optional input that is absent.
+    """
+    from aclgrad import dtypes, peer_run
+    from aclgrad.user_data import parse_shape
+
+    op = peer_run.describe(path, soc)
+    wanted = [item for item in op["inputs"] if item["kind"] != "optional"]
+    if len(words) == 1:
+        words = list(words) * len(wanted)
+    found: list[Param] = []
+    for word in words:
+        if word == peer_run.ABSENT:
+            found.append([])
+            continue
+        shape, _, kind = word.partition(":")
+        chosen = dtypes.parse(kind) if kind else dtype
+        found.append([np.zeros(parse_shape(shape), chosen.numpy)])
+    return found
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+
+def as_json(found: Profiled, advice: Sequence[Mapping[str, Any]]) -> Json:
+    """Everything about one call; `from_json` reads it back."""
+    guess = found.estimate
+    return {
+        "name": found.name,
+        "shape": found.shape,
+        "dtype": found.dtype,
+        "note": found.note,
+        "soc": found.soc,
+        "microseconds": round(found.us, 3),
+        "kind": "estimate",
+        "low": round(guess.low, 3),
+        "high": round(guess.high, 3),
+        "evidence": guess.evidence,
+        "rankingOnly": guess.ranking_only,
+        "boundBy": found.bound.key,
+        "boundWords": found.bound.words,
+        "bandwidthBoundMicroseconds": round(found.bound_us, 3),
+        "ofBandwidthBound": round(found.of_bound, 4),
+        "readFloorBytes": found.read_bytes,
+        "writeFloorBytes": found.write_bytes,
+        "gmOverFloor": round(found.traffic, 4),
+        "imbalance": round(imbalance(found.kernel), 4),
+        "shares": {name: round(value, 4) for name, value in shares(found.kernel).items()},
+        "assumed": found.assumed,
+        "advice": list(advice),
+        "launches": found.launches,
+        "lines": found.lines,
+    }
+
+
+def from_json(path: Path) -> Profiled:
+    """Read what ``aclgrad profile --json`` wrote."""
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        return Profiled(
+            document["name"],
+            document["shape"],
+            document["dtype"],
+            document["soc"],
+            document["launches"],
+            document["readFloorBytes"],
+            document["writeFloorBytes"],
+            document["lines"],
+            document["note"],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise ProfileError(
+            f"{path}: not a profile ({error}). Next: aclgrad profile OP SHAPE --json > {path}"
+        ) from None
+
+
+__all__ = [
+    "PIPES",
+    "Bound",
+    "Estimate",
+    "ProfileError",
+    "Profiled",
+    "as_json",
+    "bandwidth_bound",
+    "bound_by",
+    "chosen_cores",
+    "estimate",
+    "from_json",
+    "imbalance",
+    "peer_inputs",
+    "profile_op",
+    "profile_peer",
+    "profiling",
+    "shares",
+]

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad profile``: one call, two of them, or a row of shapes."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aclgrad import dtypes, peer_cli, profile_text, user_data
+from aclgrad.errors import AclnnError
+from aclgrad.ops import find
+from aclgrad.profile import (
+    Profiled,
+    ProfileError,
+    as_json,
+    chosen_cores,
+    from_json,
+    peer_inputs,
+    profile_op,
+    profile_peer,
+)
+from aclgrad.profile_advice import advise
+from aclgrad.soc import family_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from aclgrad.runtime.device import Device
+
+_MOST_SHAPES = 64
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to profile: an operator or a path, on shapes or files."""
+
+    word: str
+    shapes: tuple[str, ...]
+    dtype: str
+    soc: str
+    attrs: tuple[str, ...] = ()
+    dim: int | None = None
+    cores: int | None = None
+    files: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result goes, besides the terminal."""
+
+    as_json: bool = False
+    csv: Path | None = None
+    trace: Path | None = None
+    html: Path | None = None
+    cores: tuple[int, ...] = field(default=())
+
+
+def parse_cores(text: str | None) -> tuple[int, ...]:
+    """``0,5`` -> (0, 5)."""
+    if text is None:
+        return ()
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise ValueError(f"--cores {text}: want numbers joined by commas. Next: e.g. --cores 0,5")
+    return tuple(dict.fromkeys(map(int, text.split(","))))
+
+
+def run(
+    request: Request,
+    output: Output,
+    console: Console,
+    open_device: Callable[[], Device],
+    *,
+    compare: str | None = None,
+    sweep: str | None = None,
+) -> None:
+    """Profile what is asked for and show it."""
+    if compare is not None and sweep is not None:
+        raise ValueError("--compare and --sweep: both say what to profile besides; keep one")
+    for option, path in (("--trace", output.trace), ("--html", output.html)):
+        if path is not None:
+            _check_file(option, path)
+    if sweep is not None:
+        _sweep(request, output, console, open_device(), sweep)
+    elif compare is not None:
+        _compare(request, output, console, open_device(), compare)
+    else:
+        _one(request, output, console, open_device())
+
+
+def _check_file(option: str, path: Path) -> None:
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise ValueError(f"{option} {path}: {what}. Next: name a file in a folder that exists")
+
+
+def profile(device: Device, request: Request) -> Profiled:
+    """Profile one request."""
+    family_of(request.soc)
+    device.set_option("soc", request.soc)
+    before = device.option("cores")
+    if request.cores is not None:
+        device.set_option("cores", str(request.cores))
+    try:
+        return _profile(device, request)
+    finally:
+        if request.cores is not None and before is not None:
+            device.set_option("cores", before)
+
+
+def _profile(device: Device, request: Request) -> Profiled:
+    note = f"cores={request.cores}" if request.cores is not None else ""
+    kind = dtypes.parse(request.dtype)
+    if peer_cli.is_path(request.word):
+        from aclgrad import peer_run
+
+        if request.files:
+            inputs = [peer_run.load(name, kind) for name in request.files]
+        elif request.shapes:
+            inputs = peer_inputs(request.word, request.shapes, kind, request.soc)
+        else:
+            raise ProfileError(
+                f"{request.word}: no shape. Next: aclgrad profile {request.word} 1024x1024, or"
+                " --inputs a.npy b.npy"
+            )
+        found = profile_peer(
+            request.word, inputs, request.attrs, soc=request.soc, outputs=request.outputs,
+            device=device,
+        )  # fmt: skip
+    else:
+        spec = find(request.word)
+        if request.files or request.outputs:
+            raise ProfileError(
+                f"{spec.op}: --inputs and --outputs are for operators that come as sources. Next:"
+                " leave them out and give a shape"
+            )
+        if len(request.shapes) != 1:
+            raise ProfileError(
+                f"{spec.op}: got {len(request.shapes)} shapes, want one. Next: aclgrad profile"
+                f" {spec.op} 4096x4096"
+            )
+        shape = user_data.parse_shape(request.shapes[0])
+        attrs = user_data.parse_attrs(spec, request.attrs, request.dim)
+        user_data.check_dims(spec, shape, attrs)
+        try:
+            found = profile_op(device, spec, shape, kind, attrs)
+        except AclnnError as error:
+            raise ProfileError(
+                f"{spec.op} {request.shapes[0]} {request.dtype} on {request.soc}: {error}. Next:"
+                f" aclgrad check {spec.op} --shape {request.shapes[0]} shows the whole report"
+            ) from None
+    found.note = " ".join(filter(None, (found.note, note)))
+    return found
+
+
+def _one(request: Request, output: Output, console: Console, device: Device) -> None:
+    found = profile(device, request)
+    advice = advise(found)
+    cores = _cores(found, output.cores)
+    made = []
+    if output.csv is not None:
+        made += profile_text.write_csv(output.csv, device, found)
+    if output.trace is not None:
+        device.write_trace(found.main, cores, output.trace)
+        made.append(output.trace)
+    if output.html is not None:
+        from aclgrad import profile_page
+
+        profile_page.write(output.html, [profile_page.Shown.of(device, found, cores)])
+        made.append(output.html)
+    if output.as_json:
+        print(json.dumps(as_json(found, [item.as_dict() for item in advice])))
+        return
+    profile_text.show(console, found, advice)
+    _say(console, made)
+
+
+def _say(console: Console, made: Sequence[Path]) -> None:
+    for path in made[:2] if len(made) > 3 else made:
+        console.print(f"written: {path}", markup=False)
+    if len(made) > 3:
+        console.print(f"and {len(made) - 2} more files beside", markup=False)
+
+
+def _cores(found: Profiled, asked: Sequence[int]) -> list[int]:
+    there = len(found.kernel["cores"])
+    wrong = [core for core in asked if not 0 <= core < there]
+    if wrong:
+        raise ProfileError(
+            f"--cores {wrong[0]}: {found.title} runs on {there} cores. Next: numbers from 0 to"
+            f" {there - 1}"
+        )
+    return list(asked) or chosen_cores(found.kernel)
+
+
+# --- comparing -----------------------------------------------------------------------------------
+
+
+def other(request: Request, word: str) -> Request:
+    """The request that ``--compare`` means: NAME=VALUE changes one thing, else another operator."""
+    name, equals, value = word.partition("=")
+    if not equals:
+        return replace(request, word=word)
+    if name in ("dtype", "soc"):
+        return replace(request, **{name: value})  # type: ignore[arg-type]
+    if name == "shape":
+        return replace(request, shapes=tuple(value.split()))
+    if name in ("dim", "cores"):
+        if not re.fullmatch(r"-?\d+", value):
+            raise ValueError(f"--compare {word}: want a number. Next: --compare {name}=1")
+        return replace(request, **{name: int(value)})  # type: ignore[arg-type]
+    return replace(request, attrs=(*request.attrs, word))
+
+
+def _compare(request: Request, output: Output, console: Console, device: Device, word: str) -> None:
+    if output.csv is not None or output.trace is not None:
+        raise ValueError("--csv and --trace: are of one profile. Next: leave out --compare")
+    pair: list[Profiled] = []
+    shown = []
+    for which in (None, word):
+        if which is not None and which.endswith(".json"):
+            pair.append(from_json(Path(which)))
+            device_of = None
+        else:
+            pair.append(profile(device, other(request, which) if which else request))
+            device_of = device
+        if output.html is not None:
+            from aclgrad import profile_page
+
+            cores = _cores(pair[-1], output.cores)
+            shown.append(profile_page.Shown.of(device_of, pair[-1], cores))
+    if output.html is not None:
+        profile_page.write(output.html, shown)
+    if output.as_json:
+        documents = [as_json(item, [a.as_dict() for a in advise(item)]) for item in pair]
+        ratio = round(pair[1].us / pair[0].us, 4)
+        print(json.dumps({"a": documents[0], "b": documents[1], "ratio": ratio}))
+        return
+    profile_text.show_compare(console, pair)
+    _say(console, [output.html] if output.html else [])
+
+
+# --- sweeping ------------------------------------------------------------------------------------
+
+
+def sweep_shapes(text: str) -> list[str]:
+    """``4096x128,4096x1024`` or, with a dim that doubles, ``4096x128..1024``."""
+    found = []
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        options = []
+        for dim in re.split("[xX]", word):
+            match = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", dim)
+            if not match or int(match[1]) < 1 or int(match[2] or match[1]) < int(match[1]):
+                raise ValueError(
+                    f"--sweep {word}: want shapes joined by commas, e.g. 4096x128,4096x1024, or a"
+                    " dim that doubles, e.g. 4096x128..8192"
+                )
+            first, last = int(match[1]), int(match[2] or match[1])
+            options.append([first << i for i in range(int(math.log2(last / first)) + 1)])
+        shapes: list[list[int]] = [[]]
+        for dims in options:
+            shapes = [[*shape, dim] for shape in shapes for dim in dims]
+        found += ["x".join(map(str, shape)) for shape in shapes]
+    found = list(dict.fromkeys(found))
+    if not found or len(found) > _MOST_SHAPES:
+        raise ValueError(
+            f"--sweep {text}: got {len(found)} shapes, want 1 to {_MOST_SHAPES}. Next: e.g."
+            " --sweep 4096x128..8192"
+        )
+    return found
+
+
+def _sweep(request: Request, output: Output, console: Console, device: Device, text: str) -> None:
+    if output.csv is not None or output.trace is not None:
+        raise ValueError("--csv and --trace: are of one profile. Next: give SHAPE without --sweep")
+    if request.shapes or request.files:
+        raise ValueError("--sweep: has the shapes. Next: leave SHAPE and --inputs out")
+    items = [profile(device, replace(request, shapes=(shape,))) for shape in sweep_shapes(text)]
+    if output.html is not None:
+        from aclgrad import profile_page
+
+        profile_page.write_sweep(output.html, items)
+    if output.as_json:
+        print(json.dumps([as_json(item, []) for item in items]))
+        return
+    profile_text.show_sweep(console, items)
+    _say(console, [output.html] if output.html else [])

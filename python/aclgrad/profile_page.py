@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles as one HTML page that needs no other file and no network."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from aclgrad import profile_plot
+from aclgrad.profile import PIPES, Json, Profiled, short_path
+from aclgrad.profile_advice import Advice, advise
+from aclgrad.profile_text import compare_rows, facts, warnings
+from aclgrad.reporting.html import environment
+
+if TYPE_CHECKING:
+    from aclgrad.runtime.device import Device
+
+MOST_SLICES = 18_000
+"""Of all timelines of a page together: about 700 KB."""
+
+_MOST_ROWS = 40
+LANES = ("SCALAR", "MTE2", "VECTOR", "MTE3")
+WORK, WAIT, MERGED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A profile with the timelines of some cores; none when the launch is no longer there."""
+
+    found: Profiled
+    advice: tuple[Advice, ...]
+    events: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, device: Device | None, found: Profiled, cores: Sequence[int]) -> Shown:
+        """Take a profile and what the device keeps of it."""
+        events: list[Mapping[str, Any]] = []
+        if device is not None and found.lines:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "trace.json"
+                device.write_trace(found.main, cores, path)
+                events = json.loads(path.read_text("utf-8"))["traceEvents"]
+        return cls(found, tuple(advise(found)), tuple(events))
+
+
+@cache
+def _template() -> jinja2.Template:
+    env = environment()
+    env.filters |= {"percent": lambda value: f"{value:.1%}", "count": lambda value: f"{value:,}"}
+    return env.get_template("profile.html.j2")
+
+
+def write(path: Path, shown: Sequence[Shown]) -> None:
+    """Write the page of one profile, or of two side by side."""
+    items = [one.found for one in shown]
+    timelines = [_timeline(one, MOST_SLICES // len(shown)) for one in shown]
+    end = max(timeline["end"] for timeline in timelines)  # one scale, to compare lengths
+    for timeline in timelines:
+        timeline["end"] = end
+    path.write_text(
+        _template().render(
+            title=" and ".join(item.title for item in items),
+            parts=[
+                _part(one, timeline) for one, timeline in zip(shown, timelines, strict=True)
+            ],
+            compared=compare_rows(items) if len(items) > 1 else [],
+            roofline=Markup(profile_plot.roofline(items)),
+            plots=[],
+            swept=[],
+            data=_embedded(timelines),
+        )
+        + "\n",
+        "utf-8",
+    )  # fmt: skip
+
+
+def write_sweep(path: Path, items: Sequence[Profiled]) -> None:
+    """Write the page of a row of shapes."""
+    first = items[0]
+    path.write_text(
+        _template().render(
+            title=f"{first.name} {first.dtype} {first.note}".rstrip() + f" on {first.soc}",
+            parts=[],
+            compared=[],
+            roofline=None,
+            plots=[Markup(svg) for svg in profile_plot.sweep(items)],
+            swept=items,
+            data=_embedded([]),
+        )
+        + "\n",
+        "utf-8",
+    )
+
+
+def _embedded(timelines: Sequence[Json]) -> Markup:
+    text = json.dumps(timelines, separators=(",", ":"))
+    # The one thing that ends a script element early.
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def _part(one: Shown, timeline: Json) -> Json:
+    found = one.found
+    return {
+        "found": found,
+        "facts": facts(found),
+        "warnings": warnings(found),
+        "advice": one.advice,
+        "pipes": _pipe_bars(found),
+        "lines": _line_rows(found),
+        "instructions": _instruction_rows(found),
+        "cores": Markup(profile_plot.core_bars(found)),
+        "timeline": timeline,
+    }
+
+
+def _pipe_bars(found: Profiled) -> list[tuple[str, float, float, float]]:
+    """Per pipe the shares of the time in which it works, waits, or has nothing to do; in the mean
+    of the cores that run.
+    """
+    kernel = found.kernel
+    cycles = max(kernel["cycles"], 1.0) * len(kernel["cores"])
+    rows = []
+    for key, lane in PIPES.items():
+        works = min(1.0, sum(core[key] for core in kernel["cores"]) / cycles)
+        waits = sum(core[f"{key}Wait"] for core in kernel["cores"]) / cycles
+        waits = min(waits, 1 - works)
+        rows.append((lane, works, waits, 1 - works - waits))
+    return rows
+
+
+def _line_rows(found: Profiled) -> list[Json]:
+    total = max(sum(core["cycles"] for core in found.kernel["cores"]), 1.0)
+    working = [row for row in found.lines if row["cycles"]]
+    rows = sorted(working, key=lambda row: -float(row["cycles"]))[:_MOST_ROWS]
+    return [{**row, "share": row["cycles"] / total} for row in rows]
+
+
+def _instruction_rows(found: Profiled) -> list[Json]:
+    total = max(sum(core["cycles"] for core in found.kernel["cores"]), 1.0)
+    sums: dict[tuple[str, str, bool], Json] = {}
+    for row in found.lines:
+        key = row["instruction"], row["pipe"], row["waits"]
+        into = sums.setdefault(
+            key,
+            {"instruction": key[0], "pipe": key[1], "waits": key[2], "count": 0, "cycles": 0.0,
+             "bytes": 0},
+        )  # fmt: skip
+        for name in ("count", "cycles", "bytes"):
+            into[name] += row[name]
+    rows = sorted(sums.values(), key=lambda row: -float(row["cycles"]))[:_MOST_ROWS]
+    return [{**row, "share": row["cycles"] / total} for row in rows]
+
+
+# --- timeline ------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Slice:
+    start: float
+    end: float
+    kind: int
+    name: str
+    code: str
+    bytes: int = 0
+    count: int = 1
+    busy: float = 0.0
+    longest: float = 0.0
+
+
+def _timeline(one: Shown, most: int) -> Json:
+    """Slices of each lane in cycles, as the page's script reads them: names and places by number,
+    and where there are too many, neighbours drawn as one.
+    """
+    mhz = one.found.kernel["mhz"]
+    lanes = _lanes(one.events, mhz)
+    total = sum(map(len, lanes.values()))
+    end = max((item.end for items in lanes.values() for item in items), default=1.0)
+    if total > most:
+        # Short lanes keep all of theirs.
+        share = most // max(1, len(lanes))
+        lanes = {key: _merge(items, share, end) for key, items in lanes.items()}
+    words: dict[str, int] = {}
+
+    def number(word: str) -> int:
+        return words.setdefault(word, len(words))
+
+    packed = [
+        {
+            "core": core,
+            "lane": lane,
+            "slices": [
+                [round(s.start), round(s.end - s.start), s.kind, number(s.name), number(s.code),
+                 s.bytes, s.count, round(s.busy)]
+                for s in items
+            ],
+        }
+        for (core, lane), items in lanes.items()
+    ]  # fmt: skip
+    kept = sum(map(len, lanes.values()))
+    return {
+        "title": one.found.title,
+        "mhz": mhz,
+        "end": round(end),
+        "total": total,
+        "kept": kept,
+        "lanes": packed,
+        "words": list(words),
+    }
+
+
+def _lanes(events: Sequence[Mapping[str, Any]], mhz: float) -> dict[tuple[str, str], list[_Slice]]:
+    found: dict[tuple[str, str], list[_Slice]] = {}
+    open_waits: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+    for event in events:
+        if event["ph"] == "M" and event["name"] == "thread_sort_index":
+            found[event["pid"], event["tid"]] = []
+            continue
+        key = event["pid"], event.get("tid", "")
+        if event["ph"] == "X":
+            args = event["args"]
+            start = event["ts"] * mhz
+            name = args["detail"] if event["name"] == "BAR" else event["name"]
+            kind = WAIT if event["name"] == "BAR" else WORK
+            item = _Slice(
+                start, start + event["dur"] * mhz, kind, name, short_path(args["code"]),
+                int(args.get("process_bytes", 0)), 1, event["dur"] * mhz,
+            )  # fmt: skip
+        elif event["ph"] == "B" and event["name"] == "WAIT_FLAG":
+            open_waits[(*key, event["id"])] = event
+            continue
+        elif event["ph"] == "E" and event["name"] == "WAIT_FLAG":
+            begin = open_waits.pop((*key, event["id"]))
+            start, end = begin["ts"] * mhz, event["ts"] * mhz
+            args = begin["args"]
+            name = f"WAIT_FLAG ({args['detail']})"
+            item = _Slice(start, end, WAIT, name, short_path(args["code"]), 0, 1, end - start)
+        else:
+            continue
+        if item.end > item.start:
+            item.longest = item.busy
+            found[key].append(item)
+    order = {lane: index for index, lane in enumerate(LANES)}
+    return {
+        key: found[key]
+        for key in sorted(found, key=lambda key: (list(found).index(key) // 4, order[key[1]]))
+    }
+
+
+def _merge(items: list[_Slice], most: int, end: float) -> list[_Slice]:
+    """Neighbours that share a bin become one slice, which keeps the longest one's name."""
+    if len(items) <= most:
+        return items
+    width = 2 * end / most
+    merged: list[_Slice] = []
+    for item in items:
+        last = merged[-1] if merged else None
+        if (
+            last is not None
+            and item.end - item.start < width
+            and item.end - last.start < width
+            and (last.kind == WAIT) == (item.kind == WAIT)
+        ):
+            last.kind = last.kind if last.kind == WAIT else MERGED
+            last.end = item.end
+            last.bytes += item.bytes
+            last.count += item.count
+            last.busy += item.busy
+            if item.busy > last.longest:
+                last.longest, last.name, last.code = item.busy, item.name, item.code
+        else:
+            merged.append(item)
+    return merged

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile on the terminal, and as msopprof's CSV files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from aclgrad.profile import PIPES, Profiled, bandwidth_bound, chosen_cores, imbalance
+from aclgrad.profile_advice import Advice, costliest, place
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from aclgrad.runtime.device import Device
+
+_NOT_MODELLED = "NA"  # as msopprof writes what it has no value for
+
+
+def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
+    """One row of PipeUtilization.csv."""
+    row, mhz = profile["cores"][core], profile["mhz"]
+    cycles = max(row["cycles"], 1.0)
+    found = {
+        "block_id": str(core),
+        "sub_block_id": "vector0",
+        "aiv_time(us)": f"{row['cycles'] / mhz:.3f}",
+        "aiv_total_cycles": f"{row['cycles']:.0f}",
+    }
+    bytes_of = {"mte2": "readBytes", "mte3": "writeBytes"}
+    for pipe in PIPES:
+        found[f"aiv_{pipe}_time(us)"] = f"{row[pipe] / mhz:.3f}"
+        found[f"aiv_{pipe}_ratio"] = f"{row[pipe] / cycles:.3f}"
+        if pipe in bytes_of:
+            rate = row[bytes_of[pipe]] / row[pipe] * mhz / 1e3 if row[pipe] else 0.0
+            found[f"aiv_{pipe}_active_bw(GB/s)"] = f"{rate:.2f}"
+    found["aiv_icache_miss_rate"] = _NOT_MODELLED
+    return found
+
+
+def resource_conflict(profile: Mapping[str, Any], core: int) -> dict[str, str]:
+    """One row of ResourceConflictRatio.csv."""
+    row = profile["cores"][core]
+    cycles = max(row["cycles"], 1.0)
+    found = {
+        "block_id": str(core),
+        "sub_block_id": "vector0",
+        "aiv_time(us)": f"{row['cycles'] / profile['mhz']:.3f}",
+        "aiv_total_cycles": f"{row['cycles']:.0f}",
+        "aiv_vec_total_cflt_ratio": f"{row['conflict'] / cycles:.3f}",
+    }
+    for cause in ("bankgroup", "bank", "resc", "mte"):
+        found[f"aiv_vec_{cause}_cflt_ratio"] = _NOT_MODELLED
+    for pipe in ("vec", "mte2", "mte3"):
+        found[f"aiv_{pipe}_wait_ratio"] = f"{row[f'{pipe}Wait'] / cycles:.3f}"
+    return found
+
+
+def write_csv(folder: Path, device: Device, found: Profiled) -> list[Path]:
+    """Write the four files of msopprof: two with a row per core, two per core in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kernel = found.kernel
+    cores = range(len(kernel["cores"]))
+    made = [folder / "PipeUtilization.csv", folder / "ResourceConflictRatio.csv"]
+    _write(made[0], (pipe_utilization(kernel, core) for core in cores))
+    _write(made[1], (resource_conflict(kernel, core) for core in cores))
+    for core in chosen_cores(kernel):
+        name = f"core{core // 2}.veccore{core % 2}"
+        place_ = folder / name
+        place_.mkdir(exist_ok=True)
+        lines = device.profile_lines(found.main, [core])
+        paths = [place_ / f"{name}_code_exe.csv", place_ / f"{name}_instr_exe.csv"]
+        _write(paths[0], _code_rows(lines, kernel["mhz"]))
+        _write(paths[1], _instruction_rows(lines, kernel["mhz"]))
+        made += paths
+    return made
+
+
+def _code_rows(lines: Sequence[Mapping[str, Any]], mhz: float) -> list[dict[str, str]]:
+    sums: dict[str, tuple[int, float]] = {}
+    for line in lines:
+        count, cycles = sums.get(line["code"], (0, 0.0))
+        sums[line["code"]] = count + line["count"], cycles + line["cycles"]
+    return [
+        {
+            "code": code,
+            "call_count": str(count),
+            "cycles": f"{cycles:.0f}",
+            "running_time(us)": f"{cycles / mhz:.3f}",
+        }
+        for code, (count, cycles) in sorted(sums.items(), key=lambda item: -item[1][1])
+    ]
+
+
+def _instruction_rows(lines: Sequence[Mapping[str, Any]], mhz: float) -> list[dict[str, str]]:
+    return [
+        {
+            "instr": line["instruction"],
+            "addr": line["addr"],
+            "pipe": line["pipe"],
+            "call_count": str(line["count"]),
+            "cycles": f"{line['cycles']:.0f}",
+            "running_time(us)": f"{line['cycles'] / mhz:.3f}",
+            "detail": f"{line['bytes']} bytes" if line["bytes"] else "",
+        }
+        for line in sorted(lines, key=lambda line: -float(line["cycles"]))
+    ]
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
+    listed = list(rows)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(listed[0]) if listed else [])
+        writer.writeheader()
+        writer.writerows(listed)
+
+
+# --- terminal ------------------------------------------------------------------------------------
+
+
+def facts(found: Profiled) -> list[tuple[str, str]]:
+    """The summary as pairs of a label and words."""
+    kernel = found.kernel
+    used = f"{kernel['ubPeakBytes']:,} of {kernel['ubBytes']:,} bytes"
+    uneven = imbalance(kernel)
+    rows = [
+        ("time", found.estimate.words),
+        ("bound by", found.bound.words),
+        (
+            "bandwidth bound",
+            f"{found.bound_us:.1f} us modelled; the estimate reaches {found.of_bound:.1%} of it",
+        ),
+        (
+            "GM",
+            f"{found.moved_bytes:,} bytes, {found.traffic:.2f} x the floor",
+        ),
+        ("UB", f"{used} ({kernel['ubPeakBytes'] / max(kernel['ubBytes'], 1):.0%})"),
+        (
+            "cores",
+            f"{len(kernel['cores'])} of {kernel['vecCores']}; the slowest takes"
+            f" {1 + uneven:.2f} x the mean",
+        ),
+    ]
+    if len(found.launches) > 1:
+        parts = ", ".join(f"{item['op']} {item['microseconds']:.1f} us" for item in found.launches)
+        rows.append(("launches", f"{len(found.launches)}: {parts}; below is the longest"))
+    row = costliest(found.lines)
+    if row is not None:
+        share = row["cycles"] / max(sum(core["cycles"] for core in kernel["cores"]), 1.0)
+        rows.append(
+            (
+                "costliest line",
+                f"{row['code']}: {row['instruction']} keeps {row['pipe']} busy"
+                f" {share:.0%} of the time",
+            )
+        )
+    return rows
+
+
+def warnings(found: Profiled) -> list[str]:
+    """What makes the estimate worse than its band says."""
+    texts = [
+        f"{name}: no cost is known; assumed four dependent instructions of 4 cycles per repeat."
+        " Next: add it to simulator/src/timing/costs.json, or read the result as a ranking"
+        for name in found.assumed
+    ]
+    if found.estimate.ranking_only:
+        texts.append(
+            f"{found.soc}: nothing has been measured on this architecture; A2's cycles are used."
+            " Next: compare kernels with each other only"
+        )
+    return texts
+
+
+def show(console: Console, found: Profiled, advice: Sequence[Advice]) -> None:
+    """Print the summary."""
+    console.print(found.title, markup=False, style="bold")
+    facts_of = facts(found)
+    width = max(len(label) for label, _ in facts_of)
+    for label, words in facts_of:
+        console.print(f"  {label:{width}}  {words}", markup=False)
+    console.print()
+    show_table(console, found)
+    for text in warnings(found):
+        console.print(f"warning: {text}", style="yellow", markup=False)
+    console.print("what to try next:", markup=False)
+    if not advice:
+        console.print("  nothing stands out", markup=False)
+    for item in advice:
+        console.print(f"  [{item.rule}, up to {item.gain:.0%}] {item.text}", markup=False)
+        if item.where:
+            console.print(f"      {item.where}", markup=False)
+
+
+def show_table(console: Console, found: Profiled) -> None:
+    """Print the utilisation of a few cores; columns that tell nothing of a vector core are only in
+    the CSV file.
+    """
+    kernel = found.kernel
+    cores = chosen_cores(kernel)
+    rows = [
+        {
+            key: value
+            for key, value in pipe_utilization(kernel, core).items()
+            if key not in ("sub_block_id", "aiv_icache_miss_rate") and "active_bw" not in key
+        }
+        for core in cores
+    ]
+    conflicts = [resource_conflict(kernel, core) for core in cores]
+    extra = [key for key in conflicts[0] if key.endswith("wait_ratio") or "total_cflt" in key]
+    table = Table(
+        title="PipeUtilization: slowest, fastest and first core"
+        if len(cores) > 1
+        else "PipeUtilization",
+        title_justify="left",
+    )
+    table.add_column("")
+    for core in cores:
+        table.add_column(f"core {core}", justify="right")
+    for key in rows[0]:
+        table.add_row(key, *(row[key] for row in rows))
+    for key in extra:
+        table.add_row(key, *(row[key] for row in conflicts))
+    console.print(table)
+
+
+def compare_rows(items: Sequence[Profiled]) -> list[list[str]]:
+    """A table of two or more profiles: label, a cell for each, the ratio of the last two."""
+
+    def ratio(values: Sequence[float]) -> str:
+        return f"{values[-1] / values[0]:.2f}" if values[0] else "-"
+
+    rows = []
+    for label, form, value in (
+        ("estimate us", "{:.1f}", lambda item: item.us),
+        ("bandwidth bound us", "{:.1f}", lambda item: item.bound_us),
+        ("of the bound", "{:.1%}", lambda item: item.of_bound),
+        ("GM bytes", "{:,.0f}", lambda item: float(item.moved_bytes)),
+        ("GM / floor", "{:.2f}", lambda item: item.traffic),
+        ("UB bytes", "{:,.0f}", lambda item: float(item.kernel["ubPeakBytes"])),
+        ("cores", "{:.0f}", lambda item: float(len(item.kernel["cores"]))),
+        ("slowest / mean core", "{:.2f}", lambda item: 1 + imbalance(item.kernel)),
+        ("launches", "{:.0f}", lambda item: float(len(item.launches))),
+        *(
+            (f"aiv_{pipe}_ratio", "{:.3f}", _share_of(pipe))
+            for pipe in PIPES
+        ),
+    ):  # fmt: skip
+        values = [value(item) for item in items]
+        rows.append([label, *(form.format(each) for each in values), ratio(values)])
+    rows.insert(1, ["bound by", *(item.bound.key for item in items), ""])
+    return rows
+
+
+def _share_of(pipe: str) -> Any:
+    from aclgrad.profile import shares
+
+    return lambda item: shares(item.kernel)[pipe]
+
+
+def show_compare(console: Console, items: Sequence[Profiled]) -> None:
+    """Print two profiles side by side."""
+    table = Table(title="estimates; ratio: B / A", title_justify="left")
+    table.add_column("")
+    for name, item in zip("AB", items, strict=True):
+        console.print(f"{name}: {item.title}", markup=False)
+        table.add_column(name, justify="right")
+    table.add_column("ratio", justify="right")
+    for row in compare_rows(items):
+        table.add_row(*row)
+    console.print(table)
+    for item in items:
+        for text in warnings(item):
+            console.print(f"warning: {item.title}: {text}", style="yellow", markup=False)
+
+
+def show_sweep(console: Console, items: Sequence[Profiled]) -> None:
+    """Print a row per shape."""
+    first = items[0]
+    table = Table(
+        title=f"{first.name} {first.dtype} {first.note}".rstrip() + f" on {first.soc}, estimates",
+        title_justify="left",
+    )
+    for heading in ("shape", "us", "low", "high", "of the bound", "GM / floor", "bound by"):
+        table.add_column(heading, justify="left" if heading in ("shape", "bound by") else "right")
+    for item in items:
+        guess = item.estimate
+        table.add_row(
+            item.shape,
+            f"{item.us:.1f}",
+            f"{guess.low:.1f}",
+            f"{guess.high:.1f}",
+            f"{item.of_bound:.1%}",
+            f"{item.traffic:.2f}",
+            item.bound.key,
+        )
+    console.print(table)
+    for text in dict.fromkeys(text for item in items for text in warnings(item)):
+        console.print(f"warning: {text}", style="yellow", markup=False)
+
+
+__all__ = ["bandwidth_bound", "facts", "place", "show", "show_compare", "show_sweep", "write_csv"]

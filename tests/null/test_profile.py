@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is derived from a profile: the bound, the error band, advice; on numbers made by hand."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from aclgrad.profile import Profiled, bandwidth_bound, bound_by, chosen_cores, estimate
+from aclgrad.profile_advice import advise
+from aclgrad.profile_cli import Request, other, parse_cores, sweep_shapes
+
+CORES = 4
+CYCLES = 100_000.0
+
+
+def core(index: int) -> dict[str, Any]:
+    """A core that copies all the time and computes half of it."""
+    return {
+        "block_id": index, "cycles": CYCLES, "scalar": 5e3, "vec": 5e4, "mte2": 9.8e4, "mte3": 3e4,
+        "scalarWait": 9e4, "vecWait": 4e4, "mte2Wait": 0.0, "mte3Wait": 6e4, "vecDrain": 1e3,
+        "conflict": 0.0, "readBytes": 6_400_000, "writeBytes": 3_200_000, "reads": 100,
+        "writes": 50, "blocks": 150, "unalignedBlocks": 0, "steps": 1000,
+    }  # fmt: skip
+
+
+def kernel(**changes: Any) -> dict[str, Any]:
+    """A launch that is bound by memory, without a fault; changes to all cores by core_<name>."""
+    found: dict[str, Any] = {
+        "op": "Some", "soc": "Ascend910B2", "npuArch": 2201, "blockDim": CORES, "tilingKey": 0,
+        "tiling": "", "cycles": CYCLES, "microseconds": 103.0, "launchMicroseconds": 3.0,
+        "mhz": 1000, "memoryBytesPerCycle": 270.0, "l2BytesPerCycle": 1000.0,
+        "l2Capacity": 1_000_000_000, "memoryBytes": 25_600_000, "l2Bytes": 38_400_000,
+        "readBytes": 25_600_000, "hitBytes": 0, "gmReadBytes": 25_600_000,
+        "gmWriteBytes": 12_800_000, "conflictCycles": 0.0, "vectorBytes": 100_000_000,
+        "alignment": 512, "ubPeakBytes": 100_000, "ubBytes": 196_352, "vecCores": CORES,
+        "evidence": "board", "band": [0.1, 0.15, 0.3], "assumed": [],
+        "cores": [core(index) for index in range(CORES)], "instructions": [],
+    }  # fmt: skip
+    for name, value in changes.items():
+        if name.startswith("core_"):
+            for each in found["cores"]:
+                each[name.removeprefix("core_")] = value
+        else:
+            assert name in found
+            found[name] = value
+    return found
+
+
+LINES = [
+    {"code": "k.h:1", "text": "DataCopy(a, b);", "addr": "0x1", "instruction": "DataCopy (in)",
+     "pipe": "MTE2", "waits": False, "count": 400, "cycles": 3.9e5, "bytes": 25_600_000,
+     "blocks": 400, "unaligned": 0},
+    {"code": "k.h:2", "text": "Mul(a, b, c);", "addr": "0x2", "instruction": "Mul",
+     "pipe": "VECTOR", "waits": False, "count": 400, "cycles": 2e5, "bytes": 0, "blocks": 0,
+     "unaligned": 0},
+    {"code": "k.h:3", "text": "PipeBarrier<PIPE_V>();", "addr": "0x3", "instruction": "PipeBarrier",
+     "pipe": "VECTOR", "waits": True, "count": 400, "cycles": 1e5, "bytes": 0, "blocks": 0,
+     "unaligned": 0},
+    {"code": "k.h:4", "text": "x = t.GetValue(0);", "addr": "0x4", "instruction": "GetValue",
+     "pipe": "SCALAR", "waits": False, "count": 400, "cycles": 4e3, "bytes": 0, "blocks": 0,
+     "unaligned": 0},
+    {"code": "k.h:5", "text": "DataCopy(b, a);", "addr": "0x5", "instruction": "DataCopy (out)",
+     "pipe": "MTE3", "waits": False, "count": 200, "cycles": 1.2e5, "bytes": 12_800_000,
+     "blocks": 200, "unaligned": 0},
+]  # fmt: skip
+
+
+def profiled(*launches: dict[str, Any], lines: Any = LINES) -> Profiled:
+    """A call whose floor is what the clean launch moves."""
+    return Profiled(
+        "some", "4x4", "fp32", "Ascend910B2", list(launches), 25_600_000, 12_800_000,
+        copy.deepcopy(lines),
+    )  # fmt: skip
+
+
+def test_bandwidth_bound() -> None:
+    """The definition of docs/profiling.md, by hand."""
+    some = kernel(mhz=1000, memoryBytesPerCycle=100.0, l2BytesPerCycle=400.0, l2Capacity=1_000_000)
+    # Reads alone: 2 MB at 100 bytes a cycle of a nanosecond.
+    assert bandwidth_bound(some, 2_000_000, 1_000_000) == pytest.approx(3 + 20)
+    # L2 keeps the first million bytes written; the rest goes to memory.
+    assert bandwidth_bound(some, 2_000_000, 1_500_000) == pytest.approx(3 + 25)
+    # Few reads, many writes that stay in L2: its own bandwidth counts.
+    assert bandwidth_bound(some, 0, 1_000_000) == pytest.approx(3 + 2.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({}, "memory"),
+        ({"memoryBytes": 1e6, "l2Bytes": 8e7}, "l2"),
+        ({"memoryBytes": 1e6}, "mte2"),
+        ({"memoryBytes": 1e6, "core_mte2": 1e4, "core_vec": 9e4}, "vector"),
+        ({"memoryBytes": 1e6, "core_mte2": 1e4, "core_vecDrain": 4e4}, "vector"),
+        ({"memoryBytes": 1e6, "core_mte2": 1e4, "core_scalar": 9e4}, "scalar"),
+        ({"memoryBytes": 1e6, "core_mte2": 1e4, "core_mte3": 9e4}, "mte3"),
+        ({"memoryBytes": 1e6, "core_mte2": 4e4}, "waits"),
+        ({"microseconds": 5.0}, "launch"),
+    ],
+)
+def test_bound_by(changes: dict[str, Any], key: str) -> None:
+    assert bound_by(kernel(**changes)).key == key
+
+
+def uneven(**changes: Any) -> dict[str, Any]:
+    found = kernel(**changes)
+    for each in found["cores"][1:]:
+        each["cycles"] = CYCLES / 2
+    return found
+
+
+def test_uneven_cores() -> None:
+    some = uneven(memoryBytes=1e6)
+    assert bound_by(some).key == "imbalance"
+    assert chosen_cores(some) == [0, 1]
+    assert [item.rule for item in advise(profiled(some))][0] == "imbalance"
+
+
+def test_band_follows_the_bound_and_the_evidence() -> None:
+    bandwidth = estimate([kernel()])
+    assert (bandwidth.low, bandwidth.high) == pytest.approx((103 * 0.85, 103 * 1.15))
+    vector = estimate([kernel(memoryBytes=1e6, core_mte2=1e4, core_vec=9e4)])
+    assert vector.high == pytest.approx(103 * 1.1)
+    short = estimate([kernel(microseconds=5.0)])
+    assert (short.low, short.high) == (3.0, 7.0)
+    assumed = estimate([kernel(assumed=["Odd"])])
+    assert assumed.high == pytest.approx(103 * 1.5)
+    assert assumed.evidence == "assumed"
+    ranked = estimate([kernel(evidence="extrapolated")])
+    assert ranked.ranking_only
+    assert "extrapolated: ranking only" in ranked.words
+    assert estimate([kernel(), kernel()]).us == pytest.approx(206)
+
+
+def test_nothing_to_advise() -> None:
+    assert advise(profiled(kernel())) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes", "where"),
+    [
+        ("launch", {"microseconds": 5.0}, ""),
+        ("small-copies", {"core_reads": 2000, "memoryBytes": 1e6}, "k.h:1"),
+        ("unaligned", {"core_unalignedBlocks": 150}, "k.h:1"),
+        ("overlap", {"memoryBytes": 1e6, "core_mte2": 4e4}, "k.h:3"),
+        (
+            "bank-conflicts",
+            {"conflictCycles": 1e5, "memoryBytes": 1e6, "core_mte2": 1e4, "core_vec": 9.5e4},
+            "k.h:2",
+        ),
+        ("idle-cores", {"vecCores": 48, "memoryBytes": 1e6}, ""),
+        ("scalar", {"core_scalar": 9.9e4, "core_mte2": 1e4, "memoryBytes": 1e6}, "k.h:4"),
+        (
+            "barriers",
+            {"core_vecDrain": 4e4, "core_mte2": 1e4, "memoryBytes": 1e6},
+            "k.h:3",
+        ),
+        ("traffic", {"gmReadBytes": 51_200_000}, "k.h:1"),
+    ],
+)
+def test_advice(rule: str, changes: dict[str, Any], where: str) -> None:
+    """Each fault leads to its own advice first, and names the line."""
+    lines = copy.deepcopy(LINES)
+    lines[0]["unaligned"] = 400 if "core_unalignedBlocks" in changes else 0
+    first = advise(profiled(kernel(**changes), lines=lines))[0]
+    assert first.rule == rule
+    assert first.where.startswith(where)
+    assert 0 < first.gain <= 1
+
+
+def test_sweep_shapes() -> None:
+    assert sweep_shapes("4096x128,4096x1024") == ["4096x128", "4096x1024"]
+    assert sweep_shapes("8..32x4") == ["8x4", "16x4", "32x4"]
+    assert sweep_shapes("8..33") == ["8", "16", "32"]
+    for wrong in ("", "4x", "0x4", "8..4", "2x1..9x1..99999999999", "x"):
+        with pytest.raises(ValueError, match=r"--sweep .*(e\.g\.)"):
+            sweep_shapes(wrong)
+
+
+def test_compare_words() -> None:
+    some = Request("softmax_grad", ("4x4",), "fp32", "Ascend910B2")
+    assert other(some, "dtype=fp16").dtype == "fp16"
+    assert other(some, "soc=Ascend910B4").soc == "Ascend910B4"
+    assert other(some, "shape=8x8").shapes == ("8x8",)
+    assert other(some, "dim=0").dim == 0
+    assert other(some, "scale=2").attrs == ("scale=2",)
+    assert other(some, "log_softmax_grad").word == "log_softmax_grad"
+    with pytest.raises(ValueError, match="want a number"):
+        other(some, "cores=many")
+
+
+def test_core_lists() -> None:
+    assert parse_cores("0,5,0") == (0, 5)
+    with pytest.raises(ValueError, match="--cores"):
+        parse_cores("0-5")

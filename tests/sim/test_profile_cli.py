@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`aclgrad profile`: what it prints, the files it writes, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from aclgrad import cli
+from aclgrad.profile import profile_peer
+from aclgrad.runtime import Device
+
+pytestmark = pytest.mark.sim_only
+
+PEER = Path(__file__).parent / "peer_library" / "math" / "scale_add"
+LANES = {"SCALAR": 1, "MTE2": 6, "VECTOR": 7, "MTE3": 8}
+NEVER = re.compile(r"cycle[- ]accurate", re.I)
+
+Profile = Callable[..., str]
+
+
+@pytest.fixture
+def profile(device: Device, monkeypatch: pytest.MonkeyPatch) -> Profile:
+    """Runs the command in this process; returns what it prints."""
+    for console in (cli._out, cli._err):
+        monkeypatch.setattr(console, "_width", 120)
+
+    def run(*words: object, status: int = 0) -> str:
+        done = CliRunner().invoke(cli.app, ["profile", *map(str, words)])
+        assert done.exit_code == status, done.output
+        assert not NEVER.search(done.output)
+        return done.output
+
+    return run
+
+
+def test_summary(profile: Profile) -> None:
+    text = profile("softmax_grad", "480x1024")
+    assert re.search(r"time +\d+\.\d us \(estimate; [\d.]+ to [\d.]+ us, evidence: fitted\)", text)
+    for word in (
+        "bound by", "bandwidth bound", "1.00 x the floor", "48 of 48", "aiv_vec_time(us)",
+        "aiv_mte2_ratio", "aiv_vec_total_cflt_ratio", "what to try next", "block_copy.h:",
+    ):  # fmt: skip
+        assert word in text, word
+
+
+def test_json_agrees_with_itself(profile: Profile, device: Device) -> None:
+    found = json.loads(profile("softmax_grad", "480x1024", "--json"))
+    launch = found["launches"][0]
+    assert found["kind"] == "estimate"
+    assert found["low"] < found["microseconds"] < found["high"]
+    assert found["microseconds"] == pytest.approx(launch["microseconds"], abs=1e-3)
+    assert found["readFloorBytes"] == 2 * found["writeFloorBytes"] == 2 * 480 * 1024 * 4
+    bound = 3 + found["readFloorBytes"] / launch["memoryBytesPerCycle"] / launch["mhz"]
+    assert found["bandwidthBoundMicroseconds"] == pytest.approx(bound, abs=1e-3)
+    assert found["ofBandwidthBound"] == pytest.approx(bound / found["microseconds"], abs=1e-3)
+    works: dict[str, float] = {}
+    for row in found["lines"]:
+        if not row["waits"]:
+            works[row["pipe"]] = works.get(row["pipe"], 0) + row["cycles"]
+    for key, lane in (("vec", "VECTOR"), ("mte2", "MTE2"), ("mte3", "MTE3")):
+        busy = sum(core[key] for core in launch["cores"])
+        assert works[lane] == pytest.approx(busy, rel=1e-3), lane
+    moved = sum(row["bytes"] for row in found["lines"])
+    assert moved == launch["gmReadBytes"] + launch["gmWriteBytes"]
+    assert device.option("profile") == "off"
+
+
+def test_trace_has_msopprofs_form(profile: Profile, tmp_path: Path) -> None:
+    """Lanes, colours, flags as pairs with an id, arrows between them, no two slices at once."""
+    path = tmp_path / "trace.json"
+    profile("softmax_grad", "480x1024", "--trace", path, "--cores", "1,4")
+    trace = json.loads(path.read_text())
+    assert (trace["schemaVersion"], trace["profilingType"]) == (2, "op")
+    events = trace["traceEvents"]
+    order = {e["pid"]: e["args"]["sort_index"] for e in events if e["name"] == "process_sort_index"}
+    assert order == {"core0.veccore1": 3, "core2.veccore0": 8}
+    for event in events:
+        if event["name"] == "thread_sort_index":
+            assert event["args"]["sort_index"] == LANES[event["tid"]]
+    colours = {(e["tid"], e["cname"]) for e in events if e["ph"] == "X"}
+    assert colours <= {
+        ("SCALAR", "startup"), ("VECTOR", "cq_build_failed"), ("MTE2", "thread_state_iowait"),
+        ("MTE3", "rail_response"),
+    }  # fmt: skip
+    ends: dict[tuple[str, str], float] = {}
+    for event in events:
+        if event["ph"] != "X" or event["name"] == "BAR":
+            continue
+        lane = event["pid"], event["tid"]
+        assert event["ts"] >= ends.get(lane, 0) - 2e-4, event
+        ends[lane] = event["ts"] + event["dur"]
+        assert set(event["args"]) >= {"pc_addr", "code", "detail"}
+        assert re.search(r"\.h:\d+$", event["args"]["code"])
+    flags: dict[str, list[str]] = {}
+    for event in events:
+        if event["name"] in ("SET_FLAG", "WAIT_FLAG"):
+            flags.setdefault(event["id"], []).append(event["name"] + event["ph"])
+            assert event["cname"] == ("black" if event["name"] == "SET_FLAG" else "yellow")
+    whole = [names for names in flags.values() if len(names) == 4]
+    assert whole
+    assert all(names == ["SET_FLAGB", "SET_FLAGE", "WAIT_FLAGB", "WAIT_FLAGE"] for names in whole)
+    arrows = [event for event in events if event["name"] == "flow"]
+    assert {event["cat"] for event in arrows} >= {"MTE2ToVECTOR", "VECTORToMTE3"}
+    pairs: dict[str, list[dict[str, Any]]] = {}
+    for event in arrows:
+        pairs.setdefault(event["id"], []).append(event)
+    for start, end in pairs.values():
+        assert (start["ph"], end["ph"]) == ("s", "t")
+        assert start["ts"] <= end["ts"]
+        assert start["cat"] == f"{start['tid']}To{end['tid']}"
+    copies = [event for event in events if "process_bytes" in event.get("args", {})]
+    assert {event["tid"] for event in copies} == {"MTE2", "MTE3"}
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv(profile: Profile, tmp_path: Path) -> None:
+    found = json.loads(profile("softmax_grad", "480x1024", "--json", "--csv", tmp_path))
+    launch = found["launches"][0]
+    pipes = read_csv(tmp_path / "PipeUtilization.csv")
+    assert len(pipes) == 48
+    assert list(pipes[0])[:6] == [
+        "block_id", "sub_block_id", "aiv_time(us)", "aiv_total_cycles", "aiv_vec_time(us)",
+        "aiv_vec_ratio",
+    ]  # fmt: skip
+    for row, core in zip(pipes, launch["cores"], strict=True):
+        assert float(row["aiv_mte2_ratio"]) == pytest.approx(
+            core["mte2"] / core["cycles"], abs=1e-3
+        )
+    conflicts = read_csv(tmp_path / "ResourceConflictRatio.csv")
+    assert conflicts[0]["aiv_vec_bank_cflt_ratio"] == "NA"
+    assert float(conflicts[0]["aiv_vec_total_cflt_ratio"]) >= 0
+    code = read_csv(tmp_path / "core0.veccore0" / "core0.veccore0_code_exe.csv")
+    assert list(code[0]) == ["code", "call_count", "cycles", "running_time(us)"]
+    instructions = read_csv(tmp_path / "core0.veccore0" / "core0.veccore0_instr_exe.csv")
+    assert list(instructions[0]) == [
+        "instr", "addr", "pipe", "call_count", "cycles", "running_time(us)", "detail",
+    ]  # fmt: skip
+    works = sum(float(row["cycles"]) for row in instructions if row["instr"].startswith("DataCopy"))
+    core = launch["cores"][0]
+    assert works == pytest.approx(core["mte2"] + core["mte3"], rel=1e-3)
+
+
+def embedded(page: str) -> Any:
+    """The data of a page; nothing in it may come from elsewhere."""
+    assert not re.search(r"""(src|href)=["'](?!data:,)""", page)
+    assert not re.search(r"https?://|@import|url\(", page)
+    assert not NEVER.search(page)
+    text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert text is not None
+    return json.loads(text[1])
+
+
+def test_page(profile: Profile, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    found = json.loads(profile("softmax_grad", "480x1024", "--json", "--html", path))
+    page = path.read_text("utf-8")
+    (timeline,) = embedded(page)
+    assert len(page) < 2_000_000
+    assert timeline["kept"] == timeline["total"] == sum(len(x["slices"]) for x in timeline["lanes"])
+    assert {lane["lane"] for lane in timeline["lanes"]} == set(LANES)
+    cycles = found["launches"][0]["cycles"]
+    for lane in timeline["lanes"]:
+        for start, length, _, name, code, *_ in lane["slices"]:
+            assert 0 <= start <= start + length <= cycles + 2
+            assert timeline["words"][name]
+            assert ":" in timeline["words"][code]
+    for word in ("Roofline", "What to try next", "block_copy.h:", "By instruction", "estimate"):
+        assert word in page, word
+
+
+def test_long_timelines_are_merged(
+    profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fewer slices, the same work."""
+    from aclgrad import profile_page
+
+    path = tmp_path / "page.html"
+    busy = []
+    for most in (profile_page.MOST_SLICES, 120):
+        monkeypatch.setattr(profile_page, "MOST_SLICES", most)
+        profile("softmax_grad", "4800x512", "--cores", "0", "--html", path)
+        (timeline,) = embedded(path.read_text("utf-8"))
+        lane = next(lane for lane in timeline["lanes"] if lane["lane"] == "VECTOR")
+        busy.append(sum(item[7] for item in lane["slices"] if item[2] != profile_page.WAIT))
+    assert timeline["kept"] < timeline["total"]
+    assert "neighbours that are too short" in path.read_text("utf-8")
+    assert busy[1] == pytest.approx(busy[0], rel=0.03)
+
+
+def test_compare(profile: Profile, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("softmax_grad", "480x1024")
+    text = profile(*words, "--compare", "cores=24", "--html", page)
+    row = next(line for line in text.splitlines() if "estimate us" in line)
+    before, after, ratio = map(float, re.findall(r"[\d.]+", row))
+    assert after > before
+    assert ratio == pytest.approx(after / before, abs=0.02)
+    first, second = embedded(page.read_text("utf-8"))
+    assert first["end"] == second["end"]
+    assert "cores=24" in second["title"]
+    both = json.loads(profile(*words, "--compare", "dtype=fp16", "--json"))
+    assert both["b"]["readFloorBytes"] * 2 == both["a"]["readFloorBytes"]
+    saved = tmp_path / "before.json"
+    saved.write_text(profile(*words, "--json"))
+    same = json.loads(profile(*words, "--compare", saved, "--json", "--html", page))
+    assert same["ratio"] == 1
+    assert "read from a file" in page.read_text("utf-8")
+
+
+def test_sweep(profile: Profile, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    text = profile("log_sigmoid_grad", "--sweep", "64x64..256,512x512", "--html", page)
+    times = [float(time) for time in re.findall(r"│ \d+x\d+ +│ +([\d.]+) │", text)]
+    assert len(times) == 4
+    assert times == sorted(times)
+    assert embedded(page.read_text("utf-8")) == []
+    assert page.read_text("utf-8").count('<svg class="plot"') == 2
+
+
+def test_operator_from_sources(
+    profile: Profile, tmp_path: Path, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
+    found = json.loads(profile(PEER, "48x256", "--attr", "scale=3", "--json"))
+    assert found["name"] == "ScaleAdd"
+    assert found["readFloorBytes"] == found["writeFloorBytes"] == 48 * 256 * 4
+    assert any(row["code"].endswith("scale_add.cpp:30") for row in found["lines"])
+    given = [[np.zeros((48, 256), np.float32)]]
+    again = profile_peer(str(PEER), given, ["scale=3"], device=device)
+    assert again.us == pytest.approx(found["microseconds"], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("softmax_grad", "4x4", "--soc", "Ascend1"), "SoC: got 'Ascend1'"),
+        (("softmax_grad", "0x4"), "nothing was launched"),
+        (("softmax_grad", "1000000x1000000"), "memory"),
+        (("softmax_grad", "4x4", "--dtype", "int8"), "DT_INT8"),
+        (("softmax_grad",), "got 0 shapes, want one. Next: aclgrad profile softmax_grad"),
+        (("softmax_grad", "4x4", "--cores", "9"), "runs on 1 cores"),
+        (("softmax_grad", "4x4", "--inputs", "a.npy"), "operators that come as sources"),
+        (("softmax_grad", "4x4", "--compare", "dim=0", "--sweep", "4x4"), "keep one"),
+        (("softmax_grad", "4x4", "--sweep", "4x4"), "leave SHAPE"),
+        (("softmax_grad", "4x4", "--compare", "dim=0", "--csv", "x"), "leave out --compare"),
+        (("softmax_grad", "4x4", "--html", "/no/where.html"), "no folder /no"),
+        (("softmax_grad", "4x4", "--compare", "README.json"), "No such file"),
+        ((PEER,), "no shape. Next: aclgrad profile"),
+    ],
+)
+def test_refused(words: tuple[object, ...], message: str, profile: Profile) -> None:
+    assert message in profile(*words, status=1)
+
+
+def test_what_was_not_measured_says_so(profile: Profile) -> None:
+    text = profile("softmax_grad", "64x64", "--soc", "Ascend310P3")
+    assert "extrapolated: ranking only" in text
+    assert "warning: Ascend310P3" in text
