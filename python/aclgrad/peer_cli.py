@@ -194,7 +194,7 @@ def check(word: str, *, soc: str | None, dtype: str | None) -> findings.Result:
     from aclgrad import dtypes, peer_check
 
     name = dtypes.parse(dtype).name if dtype else ""
-    return peer_check.check(word, soc=_soc(soc), dtype=name).result(word, _soc(soc))
+    return peer_check.check(word, soc=soc_name(soc), dtype=name).result(word, soc_name(soc))
 
 
 def unit_tests(

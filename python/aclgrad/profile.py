@@ -171,7 +171,8 @@ def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: 
 
 def shares(profile: Mapping[str, Any]) -> dict[str, float]:
     """Shares of the kernel's time, the launch apart: of the two bandwidths, and of each pipe in the
-    mean of the cores that run. ``drain``: the vector pipe stands at a barrier.
+    mean of the cores that run. ``vecDrain``: the part of ``vec`` in which the pipe stands at a
+    barrier until its results are written.
     """
     cycles = max(float(profile["cycles"]), 1.0)
     cores = profile["cores"]
@@ -186,7 +187,7 @@ def shares(profile: Mapping[str, Any]) -> dict[str, float]:
 
 def imbalance(profile: Mapping[str, Any]) -> float:
     """Time of the slowest core by the mean of those that run, less 1."""
-    times = [float(core["cycles"]) for core in profile["cores"]]
+    times = [core_cycles(core) for core in profile["cores"]]
     return max(times) * len(times) / max(sum(times), 1.0) - 1
 
 
@@ -207,7 +208,7 @@ def bound_by(profile: Mapping[str, Any]) -> Bound:
             f"imbalance: the slowest core takes {1 + uneven:.2f} times the mean",
         )
     busy = {
-        "vector": used["vec"] + used["vecDrain"],
+        "vector": used["vec"],
         "scalar": used["scalar"],
         "mte2": used["mte2"],
         "mte3": used["mte3"],
@@ -220,7 +221,7 @@ def bound_by(profile: Mapping[str, Any]) -> Bound:
             f" {busy[key]:.0%} of the time",
         )  # fmt: skip
     words = {
-        "vector": f"vector pipe: {busy[key]:.0%} of the time it works or drains",
+        "vector": f"vector pipe: {busy[key]:.0%} of the time it works",
         "scalar": f"scalar pipe: it works {busy[key]:.0%} of the time",
         "mte2": f"MTE2: copies to UB are under way {busy[key]:.0%} of the time, by their latency"
         " or one core's rate",
@@ -250,12 +251,16 @@ def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:
     return Estimate(us, max(0.0, us - error), us + error, order[worst])
 
 
+def core_cycles(core: Mapping[str, Any]) -> float:
+    """How long a core runs: cores start one after the other."""
+    return max(float(core["cycles"] - core["start"]), 1.0)
+
+
 def chosen_cores(profile: Mapping[str, Any]) -> list[int]:
     """The slowest, the fastest and the first core, without repetition."""
     cores = profile["cores"]
-    order = sorted(range(len(cores)), key=lambda i: float(cores[i]["cycles"]))
-    slowest = max(range(len(cores)), key=lambda i: float(cores[i]["cycles"]))
-    return list(dict.fromkeys((slowest, order[0], 0)))
+    order = [core_cycles(core) for core in cores]
+    return list(dict.fromkeys((order.index(max(order)), order.index(min(order)), 0)))
 
 
 # --- running -------------------------------------------------------------------------------------
@@ -463,6 +468,7 @@ __all__ = [
     "bandwidth_bound",
     "bound_by",
     "chosen_cores",
+    "core_cycles",
     "estimate",
     "from_json",
     "imbalance",

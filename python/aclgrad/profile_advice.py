@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from aclgrad.profile import PIPES, Json, Profiled, imbalance, shares
+from aclgrad.profile import PIPES, Json, Profiled, core_cycles, imbalance, shares
 
 FULL_COPY = 64 * 1024
 """Bytes of a copy whose latency hardly shows any more."""
@@ -126,9 +126,9 @@ def _unaligned(found: Profiled) -> Advice | None:
     return Advice(
         "unaligned",
         cost * max(used["mte2"], used["memory"]),
-        f"{share:.0%} of the blocks in GM do not start on a multiple of"
-        f" {found.kernel['alignment']} bytes, which costs {extra:.0%} of their bytes again. Split"
-        " the work at such multiples where the shape allows it.",
+        f"{share:.0%} of the blocks in GM cross lines of 512 bytes and do not start on a multiple"
+        f" of {found.kernel['alignment']} bytes, which costs {extra:.0%} of their bytes again."
+        " Split the work at such multiples where the shape allows it.",
         place(row),
     )
 
@@ -136,7 +136,7 @@ def _unaligned(found: Profiled) -> Advice | None:
 def _overlap(found: Profiled) -> Advice | None:
     used = shares(found.kernel)
     busy = {
-        "VECTOR": used["vec"] + used["vecDrain"],
+        "VECTOR": used["vec"],
         "MTE2": used["mte2"],
         "MTE3": used["mte3"],
     }
@@ -169,7 +169,7 @@ def _conflicts(found: Profiled) -> Advice | None:
         return None
     used = shares(kernel)
     gain = share * used["vec"]
-    if used["memory"] > used["vec"] + used["vecDrain"]:
+    if used["memory"] > used["vec"]:
         gain = 0.0  # hidden behind the memory
     return Advice(
         "bank-conflicts",
@@ -197,7 +197,7 @@ def _idle_cores(found: Profiled) -> Advice | None:
 
 def _imbalance(found: Profiled) -> Advice | None:
     uneven = imbalance(found.kernel)
-    times = [float(core["cycles"]) for core in found.kernel["cores"]]
+    times = [core_cycles(core) for core in found.kernel["cores"]]
     slowest = times.index(max(times))
     return Advice(
         "imbalance",
@@ -225,7 +225,7 @@ def _scalar(found: Profiled) -> Advice | None:
 
 def _barriers(found: Profiled) -> Advice | None:
     used = shares(found.kernel)
-    vector = used["vec"] + used["vecDrain"]
+    vector = used["vec"]
     if not vector or used["vecDrain"] / vector < _DRAIN:
         return None
     gain = used["vecDrain"]

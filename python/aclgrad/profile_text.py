@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from aclgrad.profile import PIPES, Profiled, bandwidth_bound, chosen_cores, imbalance
-from aclgrad.profile_advice import Advice, costliest, place
+from aclgrad.profile import PIPES, Profiled, chosen_cores, core_cycles, imbalance, shares
+from aclgrad.profile_advice import Advice, costliest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,12 +24,12 @@ _NOT_MODELLED = "NA"  # as msopprof writes what it has no value for
 def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     """One row of PipeUtilization.csv."""
     row, mhz = profile["cores"][core], profile["mhz"]
-    cycles = max(row["cycles"], 1.0)
+    cycles = core_cycles(row)
     found = {
         "block_id": str(core),
         "sub_block_id": "vector0",
-        "aiv_time(us)": f"{row['cycles'] / mhz:.3f}",
-        "aiv_total_cycles": f"{row['cycles']:.0f}",
+        "aiv_time(us)": f"{cycles / mhz:.3f}",
+        "aiv_total_cycles": f"{cycles:.0f}",
     }
     bytes_of = {"mte2": "readBytes", "mte3": "writeBytes"}
     for pipe in PIPES:
@@ -45,12 +45,12 @@ def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
 def resource_conflict(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     """One row of ResourceConflictRatio.csv."""
     row = profile["cores"][core]
-    cycles = max(row["cycles"], 1.0)
+    cycles = core_cycles(row)
     found = {
         "block_id": str(core),
         "sub_block_id": "vector0",
-        "aiv_time(us)": f"{row['cycles'] / profile['mhz']:.3f}",
-        "aiv_total_cycles": f"{row['cycles']:.0f}",
+        "aiv_time(us)": f"{cycles / profile['mhz']:.3f}",
+        "aiv_total_cycles": f"{cycles:.0f}",
         "aiv_vec_total_cflt_ratio": f"{row['conflict'] / cycles:.3f}",
     }
     for cause in ("bankgroup", "bank", "resc", "mte"):
@@ -257,8 +257,6 @@ def compare_rows(items: Sequence[Profiled]) -> list[list[str]]:
 
 
 def _share_of(pipe: str) -> Any:
-    from aclgrad.profile import shares
-
     return lambda item: shares(item.kernel)[pipe]
 
 
@@ -303,4 +301,4 @@ def show_sweep(console: Console, items: Sequence[Profiled]) -> None:
         console.print(f"warning: {text}", style="yellow", markup=False)
 
 
-__all__ = ["bandwidth_bound", "facts", "place", "show", "show_compare", "show_sweep", "write_csv"]
+__all__ = ["facts", "show", "show_compare", "show_sweep", "write_csv"]

@@ -59,16 +59,22 @@ def test_json_agrees_with_itself(profile: Profile, device: Device) -> None:
     assert found["low"] < found["microseconds"] < found["high"]
     assert found["microseconds"] == pytest.approx(launch["microseconds"], abs=1e-3)
     assert found["readFloorBytes"] == 2 * found["writeFloorBytes"] == 2 * 480 * 1024 * 4
-    bound = 3 + found["readFloorBytes"] / launch["memoryBytesPerCycle"] / launch["mhz"]
+    bound = (
+        launch["launchMicroseconds"]
+        + found["readFloorBytes"] / launch["memoryBytesPerCycle"] / launch["mhz"]
+    )
     assert found["bandwidthBoundMicroseconds"] == pytest.approx(bound, abs=1e-3)
     assert found["ofBandwidthBound"] == pytest.approx(bound / found["microseconds"], abs=1e-3)
     works: dict[str, float] = {}
     for row in found["lines"]:
-        if not row["waits"]:
+        if not row["waits"] or "Barrier" in row["instruction"]:
             works[row["pipe"]] = works.get(row["pipe"], 0) + row["cycles"]
-    for key, lane in (("vec", "VECTOR"), ("mte2", "MTE2"), ("mte3", "MTE3")):
+    for key, lane in (("mte2", "MTE2"), ("mte3", "MTE3")):
         busy = sum(core[key] for core in launch["cores"])
         assert works[lane] == pytest.approx(busy, rel=1e-3), lane
+    # Results that nobody waits for at a barrier are of no line.
+    busy = sum(core["vec"] for core in launch["cores"])
+    assert 0.85 * busy < works["VECTOR"] <= busy * 1.001
     moved = sum(row["bytes"] for row in found["lines"])
     assert moved == launch["gmReadBytes"] + launch["gmWriteBytes"]
     assert device.option("profile") == "off"
@@ -137,7 +143,7 @@ def test_csv(profile: Profile, tmp_path: Path) -> None:
     ]  # fmt: skip
     for row, core in zip(pipes, launch["cores"], strict=True):
         assert float(row["aiv_mte2_ratio"]) == pytest.approx(
-            core["mte2"] / core["cycles"], abs=1e-3
+            core["mte2"] / (core["cycles"] - core["start"]), abs=1e-3
         )
     conflicts = read_csv(tmp_path / "ResourceConflictRatio.csv")
     assert conflicts[0]["aiv_vec_bank_cflt_ratio"] == "NA"

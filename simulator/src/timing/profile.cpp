@@ -18,6 +18,7 @@
 #include <tuple>
 
 #include "engine/finding.h"
+#include "timing/l2.h"
 
 namespace aclsim {
 
@@ -44,10 +45,12 @@ std::deque<Profile>& Profiles() {
 }
 std::atomic<int> profileMode{-1};  // -1: not decided yet
 
+// Blocks that cost more for where they start: those that lie in more than one line.
 uint64_t UnalignedBlocks(const GmCopy& copy, uint64_t alignment) {
   uint64_t found = 0;
   for (uint32_t block = 0; block < copy.blocks; ++block) {
-    found += (copy.addr + static_cast<uint64_t>(block * copy.step)) % alignment != 0;
+    const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
+    found += begin % alignment != 0 && begin / kL2Line != (begin + copy.bytes - 1) / kL2Line;
   }
   return found;
 }
