@@ -170,14 +170,15 @@ extern "C" __global__ __aicore__ void read_same(GM_ADDR x, GM_ADDR, GM_ADDR, GM_
   }
 }
 
-// `times` copies of `tile` bytes, each on its own: GM to UB, or the other way; the source is read once before when times is
-// odd behind the first.
+// `times` copies of `tile` bytes, GM to UB or the other way: one after the other, or with a shift as the pipe likes.
 extern "C" __global__ __aicore__ void copy_in(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);
   const LocalTensor<uint8_t> to = Local<uint8_t>(0, p.tile);
   for (uint32_t time = 0; time < p.times; ++time) {
     DataCopy(to, Global<uint8_t>(x, static_cast<uint64_t>(time) * p.stride[0], p.tile), p.tile);
-    PipeBarrier<PIPE_ALL>();
+    if (p.shift == 0) {
+      PipeBarrier<PIPE_ALL>();
+    }
   }
 }
 
@@ -186,7 +187,9 @@ extern "C" __global__ __aicore__ void copy_out(GM_ADDR x, GM_ADDR, GM_ADDR, GM_A
   const LocalTensor<uint8_t> from = Local<uint8_t>(0, p.tile);
   for (uint32_t time = 0; time < p.times; ++time) {
     DataCopy(Global<uint8_t>(x, static_cast<uint64_t>(time) * p.stride[0], p.tile), from, p.tile);
-    PipeBarrier<PIPE_ALL>();
+    if (p.shift == 0) {
+      PipeBarrier<PIPE_ALL>();
+    }
   }
 }
 

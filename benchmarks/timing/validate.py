@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import CASES, Case
 from rich.console import Console
 from rich.table import Table
 
 from aclgrad.runtime import Device, open_device
 from aclgrad.runtime.memory import Buffer
+from board import CASES, Case
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.json"
@@ -98,12 +98,13 @@ class Runner:
         assert have.address is not None
         return have.address
 
-    def profile(self, case: Case) -> dict[str, Any]:
-        """The estimate of the case's launch."""
+    def profile(self, case: Case, offset: int = 0) -> dict[str, Any]:
+        """The estimate of the case's launch; offset moves its tensors by bytes."""
         self.device.set_option("soc", case.soc)
         packed = np.frombuffer(case.parameters.pack(), np.uint8)
         sizes = [max(case.x, 512), max(case.y, 512), max(case.z, 512), packed.nbytes]
-        addresses = [self.block(slot, size) for slot, size in enumerate(sizes)]
+        addresses = [self.block(slot, size + offset) + offset for slot, size in enumerate(sizes)]
+        addresses[3] -= offset
         self.buffers[3].write(packed)
         entry = c.cast(getattr(self.library(case.soc), case.kernel), c.c_void_p)
         self.device.clear_profiles()

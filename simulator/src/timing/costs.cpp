@@ -90,11 +90,16 @@ FunctionCost CostOf(const Soc& soc, const char* function) {
       cost.levels = row.levels;
       for (size_t i = 0; i < kMostInstructions && row.chain[i] != nullptr; ++i) {
         cost.chain.push_back(CostOfInstruction(soc.npuArch, row.chain[i]));
+        cost.evidence = std::max(cost.evidence, cost.chain.back().evidence);
+      }
+      if (cost.chain.size() > 1) {
+        cost.evidence = std::max(cost.evidence, Evidence::kAssumed);
       }
       return cost;
     }
   }
   cost.known = false;
+  cost.evidence = Evidence::kAssumed;
   cost.chain.resize(4);
   return cost;
 }

@@ -30,6 +30,8 @@ struct FunctionCost {
   std::vector<InstructionCost> chain;
   bool levels = false;
   bool known = true;
+  Evidence evidence = Evidence::
+      kBoard;  // the worst of its parts; what a function is made of is never known better than assumed
 };
 
 // GM <-> UB copies of one core.

@@ -524,6 +524,17 @@ class Simulation {
 
 }  // namespace
 
+double BoundCycles(const Soc& soc, double readBytes, double writeBytes) {
+  const CopyLaw& law = CopyLawOf(soc);
+  const ChipCosts chip = ChipCostsOf(soc);
+  const double all = readBytes + writeBytes;
+  // What does not fit in L2 pushes written lines out.
+  const double evicted =
+      all > 0 ? writeBytes * std::max(0.0, 1 - static_cast<double>(soc.l2Bytes) / all) : 0;
+  const double memory = readBytes + law.earlyWriteBack * writeBytes + law.writeBack * evicted;
+  return std::max(memory / chip.bytesPerCycle, all / chip.l2BytesPerCycle);
+}
+
 ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes) {
   return Simulation(soc, tapes).Run();
 }

@@ -31,6 +31,9 @@ struct ChipTimes {
   double readBytes = 0;
 };
 
+// Cycles that memory and L2 need at least for so many bytes read once and written once, as the model charges them.
+double BoundCycles(const Soc& soc, double readBytes, double writeBytes);
+
 // Deterministic: depends on the tapes and the SoC only.
 ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes);
 

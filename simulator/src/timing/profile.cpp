@@ -156,7 +156,8 @@ std::string Summary(const Profile& profile) {
   }
   return Format(
       "{\"op\":%s,\"soc\":\"%s\",\"npuArch\":%u,\"blockDim\":%u,\"tilingKey\":%llu,\"tiling\":%s,"
-      "\"cycles\":%.1f,\"microseconds\":%.3f,\"launchMicroseconds\":%.2f,\"mhz\":%.0f,"
+      "\"cycles\":%.1f,\"microseconds\":%.3f,\"boundMicroseconds\":%.3f,\"launchMicroseconds\":%."
+      "2f,\"mhz\":%.0f,"
       "\"memoryBytesPerCycle\":%.3f,\"l2BytesPerCycle\":%.3f,\"l2Capacity\":%llu,"
       "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
       "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"vectorBytes\":%.0f,"
@@ -166,8 +167,12 @@ std::string Summary(const Profile& profile) {
       JsonQuoted(profile.op).c_str(), profile.soc->name.c_str(), profile.soc->npuArch,
       profile.blockDim, static_cast<unsigned long long>(profile.tilingKey),
       JsonQuoted(profile.tiling).c_str(), profile.times.end,
-      profile.times.end / cycles + chip.launchMicroseconds, chip.launchMicroseconds, cycles,
-      chip.bytesPerCycle, chip.l2BytesPerCycle,
+      profile.times.end / cycles + chip.launchMicroseconds,
+      BoundCycles(*profile.soc, static_cast<double>(profile.stats.gmReadBytes),
+                  static_cast<double>(profile.stats.gmWriteBytes)) /
+              cycles +
+          chip.launchMicroseconds,
+      chip.launchMicroseconds, cycles, chip.bytesPerCycle, chip.l2BytesPerCycle,
       static_cast<unsigned long long>(profile.soc->l2Bytes), profile.times.memoryBytes,
       profile.times.l2Bytes, profile.times.readBytes, profile.times.hitBytes,
       static_cast<unsigned long long>(profile.stats.gmReadBytes),

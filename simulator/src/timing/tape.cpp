@@ -245,9 +245,7 @@ void TapeObserver::AddVector(Record& record) {
       }
     }
   }
-  for (const InstructionCost& one : cost.chain) {
-    tape_->evidence = std::max(tape_->evidence, one.evidence);
-  }
+  tape_->evidence = std::max(tape_->evidence, cost.evidence);
   tape_->conflictCycles += conflicts;
   for (int i = 0; i < record.accessCount; ++i) {
     tape_->vectorBytes += record.access[static_cast<size_t>(i)].TotalBytes();

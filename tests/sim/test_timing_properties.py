@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold for any kernel, whatever the constants of the timing model are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aclgrad.runtime import open_device
+from board import APART, PING_PONG, Case, Parameters
+from validate import RECORDED, Row, Runner, drifted
+
+pytestmark = pytest.mark.sim_only
+A2, A5 = "Ascend910B1", "Ascend950PR_9589"
+SOCS = [A2, A5, "Ascend910B4"]
+MIB = 1 << 20
+START = 10  # cycles between the starts of two cores
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    device = open_device("sim")
+    kept = {name: device.option(name) or "" for name in ("soc", "mode", "autosync")}
+    made = Runner(device, tmp_path_factory.mktemp("timing"))
+    yield made
+    for buffer in made.buffers.values():
+        buffer.free()
+    for name, value in kept.items():
+        device.set_option(name, value)
+
+
+def case(kernel: str, soc: str = A2, cores: int = 1, **words: int | tuple[int, ...]) -> Case:
+    """A launch on a few MiB."""
+    parameters = replace(Parameters(), **words)  # type: ignore[arg-type]
+    return Case("", "", soc, kernel, cores, parameters, {}, 24 * MIB, 24 * MIB, 24 * MIB)
+
+
+def cycles(runner: Runner, one: Case, offset: int = 0) -> float:
+    """The estimate of the whole launch."""
+    return float(runner.profile(one, offset)["cycles"])
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("kernel", ["copy_in", "copy_out"])
+@pytest.mark.parametrize("moves", [True, False], ids=["memory", "L2"])
+@pytest.mark.parametrize("waits", [True, False])
+def test_more_bytes_take_no_less(
+    kernel: str, soc: str, moves: bool, waits: bool, runner: Runner
+) -> None:
+    took = [
+        cycles(
+            runner,
+            case(
+                kernel, soc, tile=size, times=8, shift=0 if waits else 1,
+                stride=(size if moves else 0, 0),
+            ),
+        )
+        for size in (32, 128, 512, 1024, 4096, 8192, 12288, 16384, 24576, 32768, 65536, 131072)
+    ]  # fmt: skip
+    assert took == sorted(took)
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("kernel", ["add_single", "add_double"])
+def test_more_work_takes_longer(kernel: str, soc: str, runner: Runner) -> None:
+    took = [
+        cycles(runner, case(kernel, soc, 8, rows=rows, columns=8192, tile=8192))
+        for rows in (8, 16, 64, 256)
+    ]
+    assert took == sorted(took)
+    assert took[-1] > 3 * took[-2]
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("kernel", ["add_single", "add_double", "read_tiles"])
+def test_more_cores_take_no_longer(kernel: str, soc: str, runner: Runner) -> None:
+    counts = (1, 2, 4, 8, 16, 32)
+    took = [
+        cycles(runner, case(kernel, soc, cores, rows=512, columns=8192, tile=8192))
+        for cores in counts
+    ]
+    for i in range(1, len(counts)):
+        assert took[i] <= took[i - 1] + START * (counts[i] - counts[i - 1])
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("tile", [1024, 4096, 16256])
+@pytest.mark.parametrize("cores", [1, 6, 40])
+@pytest.mark.parametrize("bypass", [0, 1])
+def test_double_buffering_is_no_slower(
+    soc: str, tile: int, cores: int, bypass: int, runner: Runner
+) -> None:
+    words = {"rows": 480, "columns": 8192, "tile": tile, "bypass": bypass}
+    single = cycles(runner, case("add_single", soc, cores, at=PING_PONG, **words))
+    double = cycles(runner, case("add_double", soc, cores, at=PING_PONG, **words))
+    assert double <= single * 1.001
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("kernel", ["copy_in", "copy_out"])
+@pytest.mark.parametrize("size", [128, 4096, 65536])
+def test_without_barriers_is_no_slower(soc: str, kernel: str, size: int, runner: Runner) -> None:
+    words = {"tile": size, "times": 20, "stride": (size, 0)}
+    assert cycles(runner, case(kernel, soc, shift=1, **words)) <= cycles(
+        runner, case(kernel, soc, shift=0, **words)
+    )
+
+
+def test_without_the_compilers_barriers_is_no_slower(runner: Runner) -> None:
+    one = case("bank", times=20, at=(0, 0x10100, 0x20000, 0, 0, 0), stride=(1, 8))
+    waits = cycles(runner, one)
+    runner.device.set_option("autosync", "off")
+    try:
+        assert cycles(runner, one) < waits
+    finally:
+        runner.device.set_option("autosync", "on")
+
+
+@pytest.mark.parametrize("soc", [A2, A5])
+@pytest.mark.parametrize("kernel", ["add_double", "read_tiles", "read_same"])
+def test_does_not_depend_on_where_tensors_lie(kernel: str, soc: str, runner: Runner) -> None:
+    one = case(kernel, soc, 8, rows=1024, columns=4096, tile=2048, tile_rows=4)
+    want = cycles(runner, one)
+    for offset in (512, 7 * 512, MIB + 512):
+        assert cycles(runner, one, offset) == want
+
+
+def test_bank_conflicts_cost(runner: Runner) -> None:
+    words = {"rows": 480, "columns": 8192, "tile": 16256}
+    ugly, fine = (
+        runner.profile(case("add_double", A2, 8, at=at, **words)) for at in (PING_PONG, APART)
+    )
+    assert ugly["conflictCycles"] > 0 == fine["conflictCycles"]
+    assert ugly["cores"][0]["vec"] > 1.5 * fine["cores"][0]["vec"]
+
+
+@pytest.mark.parametrize("soc", [A2, A5])
+def test_nothing_beats_the_bound(soc: str, runner: Runner) -> None:
+    for cores in (8, 48):
+        found = runner.profile(case("add_double", soc, cores, rows=480, columns=8192, tile=8192))
+        assert found["launchMicroseconds"] < found["boundMicroseconds"] <= found["microseconds"]
+
+
+def test_drift_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = case("bank")
+    rows = [Row(one, "aiv", 100.0, 103.0), Row(one, "vec", 10.0, 10.0)]
+    recorded = tmp_path / RECORDED.name
+    monkeypatch.setattr("validate.RECORDED", recorded)
+    recorded.write_text(f'{{"{rows[0].key}": 2.5, "{rows[1].key}": 1.5, "gone": 0}}')
+    lines = drifted(rows)
+    assert len(lines) == 2
+    assert rows[1].key in lines[0]
+    assert lines[1].startswith("gone")
