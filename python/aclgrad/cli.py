@@ -69,6 +69,27 @@ Attrs = Annotated[
 ]
 Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
 
+Blocks = Annotated[
+    int | None, typer.Option(min=1, help="With a kernel file: how many cores. [default: 1]")
+]
+Tiling = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|VALUES",
+        help="With a kernel file: its tiling data, or values such as 'u32:2048,4 f32:0.5'.",
+    ),
+]
+TilingKey = Annotated[
+    int | None, typer.Option(min=0, help="With a kernel file: its tiling key. [default: 0]")
+]
+Workspace = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="With a kernel file: bytes of its workspace. [default: 16 MiB if it has one]",
+    ),
+]
+
 
 class Switch(str, Enum):
     """On or off."""
@@ -591,26 +612,10 @@ def run_command(
             " 'float32[2,8] float32[2]'."
         ),
     ] = None,
-    blocks: Annotated[
-        int | None, typer.Option(min=1, help="With a kernel file: how many cores. [default: 1]")
-    ] = None,
-    tiling: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|VALUES",
-            help="With a kernel file: its tiling data, or values such as 'u32:2048,4 f32:0.5'.",
-        ),
-    ] = None,
-    tiling_key: Annotated[
-        int | None, typer.Option(min=0, help="With a kernel file: its tiling key. [default: 0]")
-    ] = None,
-    workspace: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="With a kernel file: bytes of its workspace. [default: 16 MiB if it has one]",
-        ),
-    ] = None,
+    blocks: Blocks = None,
+    tiling: Tiling = None,
+    tiling_key: TilingKey = None,
+    workspace: Workspace = None,
     dim: Dim = None,
     attr: Attrs = None,
     dtype: Annotated[
@@ -847,6 +852,10 @@ def profile_command(
     outputs: Annotated[
         str | None, typer.Option(help="With a path: shapes of the results, e.g. '2x8:fp32'.")
     ] = None,
+    blocks: Blocks = None,
+    tiling: Tiling = None,
+    tiling_key: TilingKey = None,
+    workspace: Workspace = None,
     soc: Soc = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Page: timeline, roofline, lines, cores.")
@@ -866,7 +875,7 @@ def profile_command(
         typer.Option(
             metavar="WORD",
             help="Compare with another operator or path, a saved --json file, or one change:"
-            " dtype=, soc=, shape=, dim=, cores=, or an attribute's NAME=VALUE.",
+            " dtype=, soc=, shape=, dim=, cores=, blocks=, tiling=, or an attribute's NAME=VALUE.",
         ),
     ] = None,
     sweep: Annotated[
@@ -882,6 +891,7 @@ def profile_command(
     request = profile_cli.Request(
         op, tuple(shape or ()), dtype, peer_cli.soc_name(soc), tuple(attr or ()), dim, None,
         tuple(map(str, inputs or ())), tuple((outputs or "").split()),
+        peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace),
     )  # fmt: skip
     wanted = profile_cli.parse_cores(cores)
     output = profile_cli.Output(as_json, csv, trace, html, wanted)

@@ -352,20 +352,36 @@ def profile_peer(
     soc: str | None = None,
     outputs: Sequence[str] = (),
     device: Device | None = None,
+    **launch: Any,
 ) -> Profiled:
     """Estimate an operator that comes as sources, as ``aclgrad run PATH`` would run it: ``inputs``
-    are the tensors of each parameter, ``attrs`` are NAME=VALUE words.
+    are the tensors of each parameter, ``attrs`` are NAME=VALUE words. A kernel file without op_host
+    takes ``blocks``, ``tiling``, ``tiling_key`` and ``workspace`` besides.
     """
-    from aclgrad import peer_run
+    from aclgrad import peer_file, peer_run
     from aclgrad.runtime import open_device
     from aclgrad.soc import DEFAULT_SOC
 
+    refuse_program(path)
     opened = device or open_device()
     name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
-    with profiling(opened):
-        result = peer_run.run(
-            path, inputs, attrs, soc=name, outputs=outputs, open_device=lambda: opened
+    alone = peer_file.find(path)
+    if alone is None and launch:
+        raise ProfileError(
+            f"--{next(iter(launch)).replace('_', '-')}: {path} comes with op_host, whose tiling"
+            " decides that. Next: leave it out"
         )
+    if alone is not None and attrs:
+        raise ProfileError(f"--attr {attrs[0]}: a kernel alone has no attributes. Next: --tiling")
+    with profiling(opened):
+        if alone is not None:
+            result = peer_file.run_kernel(
+                alone, inputs, outputs, soc=name, open_device=lambda: opened, **launch
+            )
+        else:
+            result = peer_run.run(
+                path, inputs, attrs, soc=name, outputs=outputs, open_device=lambda: opened
+            )
     given = [array for param in inputs for array in param]
     floor = sum(map(_bytes, given)), sum(map(_bytes, result.outputs.values()))
     shapes = " ".join("x".join(map(str, array.shape)) or "scalar" for array in given)
@@ -373,8 +389,17 @@ def profile_peer(
         shapes = shapes.split()[0]
     kinds = ",".join(dict.fromkeys(array.dtype.name for array in given))
     found = _collect(opened, result.op, shapes, kinds, floor)
-    found.note = " ".join(attrs)
+    found.note = " ".join([*attrs, *(f"{key}={value}" for key, value in launch.items())])
     return found
+
+
+def refuse_program(path: str) -> None:
+    """Refuse what is no single operator."""
+    if path.endswith(".asc"):
+        raise ProfileError(
+            f"{path}: a program launches what it likes. Next: give the kernel's own file (.cpp), or"
+            " its operator's folder"
+        )
 
 
 def _bytes(array: Array) -> int:
@@ -383,15 +408,15 @@ def _bytes(array: Array) -> int:
 
 def peer_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> list[Param]:
     """Tensors of zeros for the inputs of an operator that comes as sources: ``SHAPE[:DTYPE]`` per
-    input, one word for all, or ``-`` for an optional input that is absent.
+    input, one word for all of an operator, or ``-`` for an optional input that is absent.
     """
-    from aclgrad import dtypes, peer_run
+    from aclgrad import dtypes, peer_file, peer_run
     from aclgrad.user_data import parse_shape
 
-    op = peer_run.describe(path, soc)
-    wanted = [item for item in op["inputs"] if item["kind"] != "optional"]
-    if len(words) == 1:
-        words = list(words) * len(wanted)
+    refuse_program(path)
+    if len(words) == 1 and peer_file.find(path) is None:
+        op = peer_run.describe(path, soc)
+        words = list(words) * sum(item["kind"] != "optional" for item in op["inputs"])
     found: list[Param] = []
     for word in words:
         if word == peer_run.ABSENT:

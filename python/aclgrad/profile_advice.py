@@ -99,12 +99,17 @@ def _small_copies(found: Profiled) -> Advice | None:
         gain = max(0.0, used[pipe] - used["memory"]) * (1 - mean / FULL_COPY)
         row = costliest(found.lines, PIPES[pipe])
         free = found.kernel["ubBytes"] - found.kernel["ubPeakBytes"]
+        larger = (
+            f" take larger tiles: UB has {free:,} bytes free."
+            if free >= mean
+            else " make room for larger tiles: UB is full, so a buffer less would do it."
+        )
         item = Advice(
             "small-copies",
             gain,
             f"A copy {word} moves {mean:,.0f} bytes in the mean, and its latency shows: hardly any"
             " more at 64 KiB, much below 16 KiB. Copy several rows at once"
-            f" (DataCopyExtParams.blockCount) or take larger tiles: UB has {free:,} bytes free.",
+            f" (DataCopyExtParams.blockCount) or{larger}",
             place(row),
         )
         if best is None or item.gain > best.gain:

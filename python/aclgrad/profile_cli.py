@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aclgrad import dtypes, peer_cli, profile_text, user_data
 from aclgrad.errors import AclnnError
@@ -48,6 +48,7 @@ class Request:
     cores: int | None = None
     files: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
+    kernel: peer_cli.KernelOptions = field(default_factory=peer_cli.KernelOptions)
 
 
 @dataclass(frozen=True)
@@ -128,16 +129,28 @@ def _profile(device: Device, request: Request) -> Profiled:
                 f"{request.word}: no shape. Next: aclgrad profile {request.word} 1024x1024, or"
                 " --inputs a.npy b.npy"
             )
+        launch = {k: v for k, v in vars(request.kernel).items() if v is not None}
         found = profile_peer(
-            request.word, inputs, request.attrs, soc=request.soc, outputs=request.outputs,
+            request.word,
+            inputs,
+            request.attrs,
+            soc=request.soc,
+            outputs=request.outputs,
             device=device,
-        )  # fmt: skip
+            **launch,
+        )
     else:
         spec = find(request.word)
-        if request.files or request.outputs:
+        given = [*request.kernel.given()]
+        given += [
+            f"--{name}"
+            for name, there in (("inputs", request.files), ("outputs", request.outputs))
+            if there
+        ]
+        if given:
             raise ProfileError(
-                f"{spec.op}: --inputs and --outputs are for operators that come as sources. Next:"
-                " leave them out and give a shape"
+                f"{spec.op}: {given[0]} is for operators that come as sources. Next: leave it out"
+                " and give a shape"
             )
         if len(request.shapes) != 1:
             raise ProfileError(
@@ -210,10 +223,15 @@ def other(request: Request, word: str) -> Request:
         return replace(request, **{name: value})  # type: ignore[arg-type]
     if name == "shape":
         return replace(request, shapes=tuple(value.split()))
-    if name in ("dim", "cores"):
+    if name == "tiling":
+        return replace(request, kernel=replace(request.kernel, tiling=value))
+    if name in ("dim", "cores", "blocks", "tiling_key"):
         if not re.fullmatch(r"-?\d+", value):
             raise ValueError(f"--compare {word}: want a number. Next: --compare {name}=1")
-        return replace(request, **{name: int(value)})  # type: ignore[arg-type]
+        number: dict[str, Any] = {name: int(value)}
+        if name in ("blocks", "tiling_key"):
+            return replace(request, kernel=replace(request.kernel, **number))
+        return replace(request, **number)
     return replace(request, attrs=(*request.attrs, word))
 
 

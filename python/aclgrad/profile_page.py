@@ -171,7 +171,7 @@ class _Slice:
     code: str
     bytes: int = 0
     count: int = 1
-    busy: float = 0.0
+    busy: float = 0.0  # cycles of work
     longest: float = 0.0
 
 
@@ -231,7 +231,7 @@ def _lanes(events: Sequence[Mapping[str, Any]], mhz: float) -> dict[tuple[str, s
             kind = WAIT if event["name"] == "BAR" else WORK
             item = _Slice(
                 start, start + event["dur"] * mhz, kind, name, short_path(args["code"]),
-                int(args.get("process_bytes", 0)), 1, event["dur"] * mhz,
+                int(args.get("process_bytes", 0)), 1, event["dur"] * mhz if kind == WORK else 0.0,
             )  # fmt: skip
         elif event["ph"] == "B" and event["name"] == "WAIT_FLAG":
             open_waits[(*key, event["id"])] = event
@@ -241,7 +241,7 @@ def _lanes(events: Sequence[Mapping[str, Any]], mhz: float) -> dict[tuple[str, s
             start, end = begin["ts"] * mhz, event["ts"] * mhz
             args = begin["args"]
             name = f"WAIT_FLAG ({args['detail']})"
-            item = _Slice(start, end, WAIT, name, short_path(args["code"]), 0, 1, end - start)
+            item = _Slice(start, end, WAIT, name, short_path(args["code"]))
         else:
             continue
         if item.end > item.start:
@@ -255,26 +255,24 @@ def _lanes(events: Sequence[Mapping[str, Any]], mhz: float) -> dict[tuple[str, s
 
 
 def _merge(items: list[_Slice], most: int, end: float) -> list[_Slice]:
-    """Neighbours that share a bin become one slice, which keeps the longest one's name."""
+    """Neighbours that share a bin become one slice, which keeps the name of the longest one that
+    works.
+    """
     if len(items) <= most:
         return items
     width = 2 * end / most
     merged: list[_Slice] = []
     for item in items:
         last = merged[-1] if merged else None
-        if (
-            last is not None
-            and item.end - item.start < width
-            and item.end - last.start < width
-            and (last.kind == WAIT) == (item.kind == WAIT)
-        ):
-            last.kind = last.kind if last.kind == WAIT else MERGED
-            last.end = item.end
-            last.bytes += item.bytes
-            last.count += item.count
-            last.busy += item.busy
-            if item.busy > last.longest:
-                last.longest, last.name, last.code = item.busy, item.name, item.code
-        else:
+        if last is None or item.end - item.start >= width or item.end - last.start >= width:
             merged.append(item)
+            continue
+        if (last.kind, item.kind) != (WAIT, WAIT):
+            last.kind = MERGED
+        last.end = item.end
+        last.bytes += item.bytes
+        last.count += item.count
+        last.busy += item.busy
+        if item.busy > last.longest:
+            last.longest, last.name, last.code = item.busy, item.name, item.code
     return merged

@@ -20,6 +20,7 @@ from aclgrad.runtime import Device
 
 pytestmark = pytest.mark.sim_only
 
+ROOT = Path(__file__).resolve().parents[2]
 PEER = Path(__file__).parent / "peer_library" / "math" / "scale_add"
 LANES = {"SCALAR": 1, "MTE2": 6, "VECTOR": 7, "MTE3": 8}
 NEVER = re.compile(r"cycle[- ]accurate", re.I)
@@ -200,10 +201,12 @@ def test_long_timelines_are_merged(
         profile("softmax_grad", "4800x512", "--cores", "0", "--html", path)
         (timeline,) = embedded(path.read_text("utf-8"))
         lane = next(lane for lane in timeline["lanes"] if lane["lane"] == "VECTOR")
-        busy.append(sum(item[7] for item in lane["slices"] if item[2] != profile_page.WAIT))
-    assert timeline["kept"] < timeline["total"]
+        busy.append(sum(item[7] for item in lane["slices"]))
+        # Each bin holds at most a slice of its own and one that reaches into it.
+        assert timeline["kept"] <= most + 8
+    assert timeline["kept"] < timeline["total"] / 2
     assert "neighbours that are too short" in path.read_text("utf-8")
-    assert busy[1] == pytest.approx(busy[0], rel=0.03)
+    assert busy[1] == pytest.approx(busy[0], rel=0.01)
 
 
 def test_compare(profile: Profile, tmp_path: Path) -> None:
@@ -248,6 +251,26 @@ def test_operator_from_sources(
     given = [[np.zeros((48, 256), np.float32)]]
     again = profile_peer(str(PEER), given, ["scale=3"], device=device)
     assert again.us == pytest.approx(found["microseconds"], abs=1e-3)
+
+
+def test_kernel_file(profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel without op_host: what its tiling would say is given, and can be compared."""
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
+    words = [
+        ROOT / "examples/own_kernel/scale.cpp", "64x256", "--dtype", "fp16", "--outputs",
+        "64x256:fp16", "--tiling", "u32:16384",
+    ]  # fmt: skip
+    both = json.loads(profile(*words, "--compare", "blocks=8", "--json"))
+    alone, spread = both["a"], both["b"]
+    assert alone["gmOverFloor"] == spread["gmOverFloor"] == 1
+    assert (len(alone["launches"][0]["cores"]), len(spread["launches"][0]["cores"])) == (1, 8)
+    assert spread["microseconds"] < alone["microseconds"]
+    assert spread["note"] == "blocks=8 tiling=u32:16384"
+    assert "comes with op_host" in profile(PEER, "48x256", "--blocks", "2", status=1)
+    assert "is for operators that come as sources" in profile(
+        "softmax_grad", "4x4", "--blocks", "2", status=1
+    )
+    assert "program launches what it likes" in profile("some/program.asc", "4x4", status=1)
 
 
 @pytest.mark.parametrize(
