@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +29,9 @@ UNCOSTED = {
     "IBWait",
     "InitDetermineComputeWorkspace",
     "NotifyNextBlock",
+    "ReadGmByPassDCache",
     "WaitPreBlock",
+    "WriteGmByPassDCache",
 }
 
 _NAME = re.compile(r'"([^"]+)"')
@@ -93,3 +98,65 @@ def test_nothing_is_listed_for_nothing() -> None:
 )
 def test_a_new_function_is_noticed(source: str) -> None:
     assert missing(names_in(source)) == {"Frobnicate"}
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """timing_parts.cpp with a table of costs that lacks one function."""
+    folder = tmp_path_factory.mktemp("parts")
+    costs = json.loads((SIMULATOR / "timing" / "costs.json").read_text(encoding="utf-8"))
+    del costs["functions"]["Relu"]
+    (folder / "costs.json").write_text(json.dumps(costs), encoding="utf-8")
+    make = [sys.executable, str(SIMULATOR / "timing" / "make_cost_table.py")]
+    make += [str(folder / "costs.json"), str(folder / "cost_table.inc")]
+    subprocess.run(make, check=True)
+    command = ["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{folder}"]
+    command += [f"-I{SIMULATOR}", f"-I{ROOT / 'simulator' / 'include'}"]
+    command += [str(Path(__file__).with_name("timing_parts.cpp"))]
+    command += [str(SIMULATOR / "timing" / "costs.cpp"), "-o", str(folder / "parts")]
+    subprocess.run(command, check=True)
+    return folder / "parts"
+
+
+def test_a_function_without_a_cost_is_known_as_such(parts: Path) -> None:
+    run = subprocess.run(
+        [str(parts), "Relu", "Add", "Sigmoid"], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout
+    assert run.stdout.splitlines() == [
+        "2201 Relu unknown assumed",
+        "2201 Add known board",
+        "2201 Sigmoid known assumed",
+        "3510 Relu unknown assumed",
+        "3510 Add known fitted",
+        "3510 Sigmoid known assumed",
+        "1001 Relu unknown assumed",
+        "1001 Add known extrapolated",
+        "1001 Sigmoid known extrapolated",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"functions": {"Add": ["vnothing"]}}, "vnothing"),
+        ({"functions": {"Add": ["vadd"] * 17}}, "more than 16"),
+        ({"instructions": {"2201": {"vadd": [1, 1, 1, 1, "hearsay"]}}}, "hearsay"),
+    ],
+)
+def test_bad_costs_are_refused(wrong: dict[str, Any], word: str, tmp_path: Path) -> None:
+    costs = json.loads((SIMULATOR / "timing" / "costs.json").read_text(encoding="utf-8"))
+    for part, rows in wrong.items():
+        for name, row in rows.items():
+            if isinstance(row, dict):
+                costs[part][name].update(row)
+            else:
+                costs[part][name] = row
+    (tmp_path / "costs.json").write_text(json.dumps(costs), encoding="utf-8")
+    make = [sys.executable, str(SIMULATOR / "timing" / "make_cost_table.py")]
+    run = subprocess.run(
+        [*make, str(tmp_path / "costs.json"), str(tmp_path / "cost_table.inc")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert word in run.stderr

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 namespace aclsim {
@@ -15,7 +14,8 @@ inline constexpr uint64_t kL2Sector = 128;
 
 class L2Cache {
  public:
-  explicit L2Cache(uint64_t bytes) : most_(std::max<uint64_t>(bytes / kL2Line, 1)) {}
+  explicit L2Cache(uint64_t bytes)
+      : most_(std::max<uint64_t>(bytes / kL2Line, 1)), table_(kLeastSlots, kNone) {}
 
   struct Traffic {
     uint64_t missed = 0;   // bytes that were not there
@@ -26,10 +26,8 @@ class L2Cache {
     const auto wanted = static_cast<uint8_t>((1u << ((end + kL2Sector - 1) / kL2Sector)) -
                                              (1u << (begin / kL2Sector)));
     Traffic traffic;
-    const auto found = place_.find(line);
-    uint32_t at = kNone;
-    if (found != place_.end()) {
-      at = found->second;
+    uint32_t at = table_[SlotOf(line)];
+    if (at != kNone) {
       Unlink(at);
     } else if (!keep) {
       traffic.missed = Bytes(wanted);
@@ -60,16 +58,55 @@ class L2Cache {
     if (entries_.size() < most_) {
       at = static_cast<uint32_t>(entries_.size());
       entries_.emplace_back();
+      if (2 * entries_.size() > table_.size()) {
+        Grow();
+      }
     } else {
       at = last_;
       traffic->evicted = Bytes(entries_[at].written);
-      place_.erase(entries_[at].line);
+      Forget(entries_[at].line);
       Unlink(at);
       entries_[at] = {};
     }
     entries_[at].line = line;
-    place_.emplace(line, at);
+    table_[SlotOf(line)] = at;
     return at;
+  }
+
+  // A hash table with open addressing: runs of lines lie side by side, as they are asked for.
+  static constexpr uint64_t kRun = 16;
+  static constexpr size_t kLeastSlots = 1024;
+  size_t HomeOf(uint64_t line) const {
+    const uint64_t mixed = line / kRun * 0x9E3779B97F4A7C15ull;
+    return ((mixed >> 32) * kRun + line % kRun) & (table_.size() - 1);
+  }
+  // Where the line is, or would go.
+  size_t SlotOf(uint64_t line) const {
+    size_t slot = HomeOf(line);
+    while (table_[slot] != kNone && entries_[table_[slot]].line != line) {
+      slot = (slot + 1) & (table_.size() - 1);
+    }
+    return slot;
+  }
+  // Moves up what had to go past the line's place.
+  void Forget(uint64_t line) {
+    const size_t mask = table_.size() - 1;
+    size_t hole = SlotOf(line);
+    for (size_t slot = (hole + 1) & mask; table_[slot] != kNone; slot = (slot + 1) & mask) {
+      const size_t home = HomeOf(entries_[table_[slot]].line);
+      if (((slot - home) & mask) >= ((slot - hole) & mask)) {
+        table_[hole] = table_[slot];
+        hole = slot;
+      }
+    }
+    table_[hole] = kNone;
+  }
+  // The newest entry is not in the table yet.
+  void Grow() {
+    table_.assign(2 * table_.size(), kNone);
+    for (uint32_t at = 0; at + 1 < entries_.size(); ++at) {
+      table_[SlotOf(entries_[at].line)] = at;
+    }
   }
   void Unlink(uint32_t at) {
     const Entry& entry = entries_[at];
@@ -86,7 +123,7 @@ class L2Cache {
 
   const uint64_t most_;
   std::vector<Entry> entries_;
-  std::unordered_map<uint64_t, uint32_t> place_;
+  std::vector<uint32_t> table_;  // of entries
   uint32_t first_ = kNone, last_ = kNone;
 };
 
