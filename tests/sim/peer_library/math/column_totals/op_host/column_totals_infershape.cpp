@@ -9,12 +9,11 @@ namespace ops {
 static ge::graphStatus InferShapeColumnTotals(gert::InferShapeContext* context) {
   fe::PlatformInfo platform;
   fe::OptionalInfo optional;
-  OP_CHECK_IF(
-      fe::PlatformInfoManager::Instance().GetPlatformInfoWithOutSocVersion(platform, optional) !=
-              0 ||
-          platform.str_info.short_soc_version != string("Ascend910B"),
-      OP_LOGE(context, "the chip is %s", platform.str_info.short_soc_version.c_str()),
-      return ge::GRAPH_FAILED);
+  OP_CHECK_IF(fe::PlatformInfoManager::Instance().GetPlatformInfoWithOutSocVersion(platform,
+                                                                                   optional) != 0 ||
+                  platform.str_info.short_soc_version != string("Ascend910B"),
+              OP_LOGE(context, "the chip is %s", platform.str_info.short_soc_version.c_str()),
+              return ge::GRAPH_FAILED);
   const gert::ContinuousVectorVector* groups = context->GetAttrs()->GetListListInt(2);
   const bool* keep = static_cast<const bool*>(
       context->GetAttrs()->GetAttrPointer<gert::ContinuousVector>(1)->GetData());

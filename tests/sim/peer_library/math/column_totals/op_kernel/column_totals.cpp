@@ -40,6 +40,5 @@ extern "C" __global__ __aicore__ void column_totals(GM_ADDR x, GM_ADDR y, GM_ADD
 // What a program of its own would call.
 void column_totals_do(uint32_t blockDim, void* stream, uint8_t* x, uint8_t* y, uint8_t* workspace,
                       uint8_t* tiling) {
-  column_totals<<<blockDim, nullptr, stream>>>(x, y, workspace,
-                                               tiling);
+  column_totals<<<blockDim, nullptr, stream>>>(x, y, workspace, tiling);
 }
