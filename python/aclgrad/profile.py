@@ -51,11 +51,7 @@ class Estimate:
     low: float
     high: float
     evidence: str
-
-    @property
-    def ranking_only(self) -> bool:
-        """Whether nothing has been measured on this SoC."""
-        return self.evidence == _EXTRAPOLATED
+    ranking_only: bool = False  # nothing has been measured on this SoC
 
     @property
     def words(self) -> str:
@@ -241,14 +237,15 @@ def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:
         band = {"vector": vector, "memory": bandwidth, "l2": bandwidth}.get(
             bound_by(launch).key, other
         )
-        if launch["assumed"]:
+        if launch["assumed"] or launch["evidence"] == _EXTRAPOLATED:
             band = max(band, _ASSUMED_BAND)
         us += launch["microseconds"]
         error += max(band * launch["microseconds"], _LEAST_ERROR_US)
         worst = max(worst, order.index(launch["evidence"]))
         if launch["assumed"]:
             worst = max(worst, order.index("assumed"))
-    return Estimate(us, max(0.0, us - error), us + error, order[worst])
+    ranking_only = any(launch["socEvidence"] == _EXTRAPOLATED for launch in launches)
+    return Estimate(us, max(0.0, us - error), us + error, order[worst], ranking_only)
 
 
 def core_cycles(core: Mapping[str, Any]) -> float:

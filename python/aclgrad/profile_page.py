@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,9 +184,7 @@ def _timeline(one: Shown, most: int) -> Json:
     total = sum(map(len, lanes.values()))
     end = max((item.end for items in lanes.values() for item in items), default=1.0)
     if total > most:
-        # Short lanes keep all of theirs.
-        share = most // max(1, len(lanes))
-        lanes = {key: _merge(items, share, end) for key, items in lanes.items()}
+        lanes = _fit(lanes, most, end)
     words: dict[str, int] = {}
 
     def number(word: str) -> int:
@@ -254,18 +252,27 @@ def _lanes(events: Sequence[Mapping[str, Any]], mhz: float) -> dict[tuple[str, s
     }
 
 
-def _merge(items: list[_Slice], most: int, end: float) -> list[_Slice]:
-    """Neighbours that share a bin become one slice, which keeps the name of the longest one that
-    works.
+def _fit(
+    lanes: dict[tuple[str, str], list[_Slice]], most: int, end: float
+) -> dict[tuple[str, str], list[_Slice]]:
+    """Merge what is shorter than the least width with which all lanes fit."""
+    width = end / most
+    while True:
+        fitted = {key: _merge(items, width) for key, items in lanes.items()}
+        if sum(map(len, fitted.values())) <= most or width > end:
+            return fitted
+        width *= 2
+
+
+def _merge(items: Sequence[_Slice], width: float) -> list[_Slice]:
+    """Neighbours that are short together become one slice, which keeps the name of the longest one
+    that works.
     """
-    if len(items) <= most:
-        return items
-    width = 2 * end / most
     merged: list[_Slice] = []
     for item in items:
         last = merged[-1] if merged else None
         if last is None or item.end - item.start >= width or item.end - last.start >= width:
-            merged.append(item)
+            merged.append(replace(item))
             continue
         if (last.kind, item.kind) != (WAIT, WAIT):
             last.kind = MERGED

@@ -168,10 +168,16 @@ def warnings(found: Profiled) -> list[str]:
         " Next: add it to simulator/src/timing/costs.json, or read the result as a ranking"
         for name in found.assumed
     ]
-    if found.estimate.ranking_only:
+    guess = found.estimate
+    if guess.ranking_only:
         texts.append(
             f"{found.soc}: nothing has been measured on this architecture; A2's cycles are used."
             " Next: compare kernels with each other only"
+        )
+    elif guess.evidence == "extrapolated":
+        texts.append(
+            f"{found.soc}: some of the instructions have no cost of this architecture; A2's are"
+            " used. Next: the validation table of docs/timing_model.md shows which are known"
         )
     return texts
 

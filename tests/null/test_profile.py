@@ -37,7 +37,7 @@ def kernel(**changes: Any) -> dict[str, Any]:
         "readBytes": 25_600_000, "hitBytes": 0, "gmReadBytes": 25_600_000,
         "gmWriteBytes": 12_800_000, "conflictCycles": 0.0, "vectorBytes": 100_000_000,
         "alignment": 512, "ubPeakBytes": 100_000, "ubBytes": 196_352, "vecCores": CORES,
-        "evidence": "board", "band": [0.1, 0.15, 0.3], "assumed": [],
+        "evidence": "board", "socEvidence": "board", "band": [0.1, 0.15, 0.3], "assumed": [],
         "cores": [core(index) for index in range(CORES)], "instructions": [],
     }  # fmt: skip
     for name, value in changes.items():
@@ -129,7 +129,10 @@ def test_band_follows_the_bound_and_the_evidence() -> None:
     assumed = estimate([kernel(assumed=["Odd"])])
     assert assumed.high == pytest.approx(103 * 1.5)
     assert assumed.evidence == "assumed"
-    ranked = estimate([kernel(evidence="extrapolated")])
+    partly = estimate([kernel(evidence="extrapolated")])
+    assert not partly.ranking_only
+    assert partly.high == pytest.approx(103 * 1.5)
+    ranked = estimate([kernel(evidence="extrapolated", socEvidence="extrapolated")])
     assert ranked.ranking_only
     assert "extrapolated: ranking only" in ranked.words
     assert estimate([kernel(), kernel()]).us == pytest.approx(206)

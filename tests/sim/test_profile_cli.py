@@ -202,8 +202,7 @@ def test_long_timelines_are_merged(
         (timeline,) = embedded(path.read_text("utf-8"))
         lane = next(lane for lane in timeline["lanes"] if lane["lane"] == "VECTOR")
         busy.append(sum(item[7] for item in lane["slices"]))
-        # Each bin holds at most a slice of its own and one that reaches into it.
-        assert timeline["kept"] <= most + 8
+        assert timeline["kept"] <= most
     assert timeline["kept"] < timeline["total"] / 2
     assert "neighbours that are too short" in path.read_text("utf-8")
     assert busy[1] == pytest.approx(busy[0], rel=0.01)
@@ -298,4 +297,7 @@ def test_refused(words: tuple[object, ...], message: str, profile: Profile) -> N
 def test_what_was_not_measured_says_so(profile: Profile) -> None:
     text = profile("softmax_grad", "64x64", "--soc", "Ascend310P3")
     assert "extrapolated: ranking only" in text
-    assert "warning: Ascend310P3" in text
+    assert "warning: Ascend310P3: nothing has been measured" in text
+    partly = profile("softmax_grad", "64x64", "--soc", "Ascend950PR_9589")
+    assert "ranking only" not in partly
+    assert "warning: Ascend950PR_9589: some of the instructions" in partly

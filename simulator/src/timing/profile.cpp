@@ -162,7 +162,8 @@ std::string Summary(const Profile& profile) {
       "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
       "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"vectorBytes\":%.0f,"
       "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
-      "\"ubBytes\":%llu,\"vecCores\":%u,\"evidence\":\"%s\",\"band\":[%g,%g,%g],"
+      "\"ubBytes\":%llu,\"vecCores\":%u,\"evidence\":\"%s\",\"socEvidence\":\"%s\",\"band\":[%g,%g,"
+      "%g],"
       "\"assumed\":[%s],\"cores\":[%s],\"instructions\":[%s]}",
       JsonQuoted(profile.op).c_str(), profile.soc->name.c_str(), profile.soc->npuArch,
       profile.blockDim, static_cast<unsigned long long>(profile.tilingKey),
@@ -180,8 +181,8 @@ std::string Summary(const Profile& profile) {
       static_cast<unsigned long long>(alignment),
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
       static_cast<unsigned long long>(profile.soc->ubBytes), profile.soc->aivCores,
-      EvidenceName(evidence), chip.band[0], chip.band[1], chip.band[2], names.c_str(),
-      cores.c_str(), instructions.c_str());
+      EvidenceName(evidence), EvidenceName(chip.evidence), chip.band[0], chip.band[1], chip.band[2],
+      names.c_str(), cores.c_str(), instructions.c_str());
 }
 
 // --- trace ---------------------------------------------------------------------------------------------------------------
