@@ -193,6 +193,21 @@ extern "C" __global__ __aicore__ void copy_out(GM_ADDR x, GM_ADDR, GM_ADDR, GM_A
   }
 }
 
+// What no board's time is known of: atomic additions to one place, or with a shift cores that wait for each other.
+extern "C" __global__ __aicore__ void atomics(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const LocalTensor<float> from = Local<float>(0, p.tile);
+  Duplicate(from, 1.0f, p.tile);
+  if (p.shift != 0) {
+    SyncAll();
+    return;
+  }
+  PipeBarrier<PIPE_ALL>();
+  SetAtomicAdd<float>();
+  DataCopy(Global<float>(x, 0, p.tile), from, p.tile);
+  SetAtomicNone();
+}
+
 // `times` additions of 64 repeats of float at given addresses of UB.
 extern "C" __global__ __aicore__ void bank(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);

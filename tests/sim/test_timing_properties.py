@@ -144,6 +144,12 @@ def test_nothing_beats_the_bound(soc: str, runner: Runner) -> None:
         assert found["launchMicroseconds"] < found["boundMicroseconds"] <= found["microseconds"]
 
 
+@pytest.mark.parametrize("shift", [0, 1], ids=["atomic", "SyncAll"])
+def test_what_boards_do_not_tell_is_assumed(shift: int, runner: Runner) -> None:
+    assert runner.profile(case("atomics", A2, 4, tile=64, shift=shift))["evidence"] == "assumed"
+    assert runner.profile(case("copy_in", A2, 4, tile=64))["evidence"] != "assumed"
+
+
 def test_drift_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = case("bank")
     rows = [Row(one, "aiv", 100.0, 103.0), Row(one, "vec", 10.0, 10.0)]

@@ -60,6 +60,7 @@ struct ScalarCosts {
   double queue;          // queue operation
   double access;         // GetValue or SetValue of UB
   double gmMiss, gmHit;  // of GM, by 64-byte line
+  double meet;           // SyncAll, after the last core has come
 };
 
 struct ChipCosts {

@@ -13,9 +13,8 @@ namespace aclsim {
 
 namespace {
 
-constexpr size_t kQueueDepth = 32;    // of a pipe; undocumented for these pipes, MTE1's is 32
-constexpr double kMeetCycles = 1000;  // SyncAll, after the last core has come
-constexpr double kSmallCopy = 8192;   // bytes up to which a copy pays all of CopyLaw::smallCopy
+constexpr size_t kQueueDepth = 32;   // of a pipe; undocumented for these pipes, MTE1's is 32
+constexpr double kSmallCopy = 8192;  // bytes up to which a copy pays all of CopyLaw::smallCopy
 constexpr double kEpsilon = 1e-6;
 
 struct InFlight {
@@ -501,8 +500,9 @@ class Simulation {
     for (uint32_t i = 0; i < cores_.size(); ++i) {
       CoreState& core = cores_[i];
       if (core.next < core.tape->steps.size()) {
-        core.times->waited[static_cast<size_t>(Pipe::kScalar)] += last + kMeetCycles - core.scalar;
-        core.scalar = last + kMeetCycles;
+        core.times->waited[static_cast<size_t>(Pipe::kScalar)] +=
+            last + ScalarCostsOf().meet - core.scalar;
+        core.scalar = last + ScalarCostsOf().meet;
         core.met = -1;
       }
     }

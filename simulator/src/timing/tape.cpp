@@ -259,6 +259,9 @@ void TapeObserver::AddVector(Record& record) {
 void TapeObserver::AddCopy(const Core& core, const Record& record) {
   Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
   step.copy = static_cast<uint32_t>(tape_->copies.size());
+  if (record.atomic) {  // taken for a plain write
+    tape_->evidence = std::max(tape_->evidence, Evidence::kAssumed);
+  }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (access.gm) {
@@ -351,6 +354,7 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
     case SyncEvent::Kind::kCores:
       if (event.flag != kSomeCores) {
         Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
+        tape_->evidence = std::max(tape_->evidence, Evidence::kAssumed);
       }
       return;
   }
