@@ -156,12 +156,16 @@ class Profiled:
 def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: float) -> float:
     """Microseconds that a launch takes when nothing but bandwidth costs time.
 
-    launch + max(read_bytes + written bytes that L2 cannot hold, over the memory's bandwidth; all
-    bytes over L2's bandwidth). ``profile`` is one of `Device.profiles`, for the SoC's figures.
+    launch + max(memory, L2): over the memory's bandwidth read_bytes, what the model writes back at
+    once, and the written bytes that L2 cannot hold beside all others, at the price of writing them
+    back; over L2's bandwidth all bytes. ``profile`` is one of `Device.profiles`, for the SoC's
+    figures; for the bytes that a launch moved, this is its boundMicroseconds.
     """
-    spilled = max(0.0, write_bytes - profile["l2Capacity"])
-    memory = (read_bytes + spilled) / profile["memoryBytesPerCycle"]
-    cache = (read_bytes + write_bytes) / profile["l2BytesPerCycle"]
+    both = read_bytes + write_bytes
+    spilled = write_bytes * max(0.0, 1 - profile["l2Capacity"] / both) if both else 0.0
+    crossing = read_bytes + profile["earlyWriteBack"] * write_bytes + profile["writeBack"] * spilled
+    memory = crossing / profile["memoryBytesPerCycle"]
+    cache = both / profile["l2BytesPerCycle"]
     return float(profile["launchMicroseconds"] + max(memory, cache) / profile["mhz"])
 
 

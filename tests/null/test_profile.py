@@ -33,7 +33,8 @@ def kernel(**changes: Any) -> dict[str, Any]:
         "op": "Some", "soc": "Ascend910B2", "npuArch": 2201, "blockDim": CORES, "tilingKey": 0,
         "tiling": "", "cycles": CYCLES, "microseconds": 103.0, "launchMicroseconds": 3.0,
         "mhz": 1000, "memoryBytesPerCycle": 270.0, "l2BytesPerCycle": 1000.0,
-        "l2Capacity": 1_000_000_000, "memoryBytes": 25_600_000, "l2Bytes": 38_400_000,
+        "l2Capacity": 1_000_000_000, "writeBack": 1.5, "earlyWriteBack": 0.0,
+        "memoryBytes": 25_600_000, "l2Bytes": 38_400_000,
         "readBytes": 25_600_000, "hitBytes": 0, "gmReadBytes": 25_600_000,
         "gmWriteBytes": 12_800_000, "conflictCycles": 0.0, "vectorBytes": 100_000_000,
         "alignment": 512, "ubPeakBytes": 100_000, "ubBytes": 196_352, "vecCores": CORES,
@@ -79,13 +80,17 @@ def profiled(*launches: dict[str, Any], lines: Any = LINES) -> Profiled:
 
 def test_bandwidth_bound() -> None:
     """The definition of docs/profiling.md, by hand."""
-    some = kernel(mhz=1000, memoryBytesPerCycle=100.0, l2BytesPerCycle=400.0, l2Capacity=1_000_000)
+    some = kernel(mhz=1000, memoryBytesPerCycle=100.0, l2BytesPerCycle=400.0, l2Capacity=3_000_000)
     # Reads alone: 2 MB at 100 bytes a cycle of a nanosecond.
     assert bandwidth_bound(some, 2_000_000, 1_000_000) == pytest.approx(3 + 20)
-    # L2 keeps the first million bytes written; the rest goes to memory.
-    assert bandwidth_bound(some, 2_000_000, 1_500_000) == pytest.approx(3 + 25)
+    # L2 holds half of all 6 MB: half of what is written goes to memory, at one and a half times.
+    assert bandwidth_bound(some, 4_000_000, 2_000_000) == pytest.approx(3 + 40 + 15)
+    # A tenth of what is written goes there at once.
+    early = {**some, "earlyWriteBack": 0.1}
+    assert bandwidth_bound(early, 2_000_000, 1_000_000) == pytest.approx(3 + 20 + 1)
     # Few reads, many writes that stay in L2: its own bandwidth counts.
     assert bandwidth_bound(some, 0, 1_000_000) == pytest.approx(3 + 2.5)
+    assert bandwidth_bound(some, 0, 0) == 3
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,8 @@ std::string Summary(const Profile& profile) {
       "{\"op\":%s,\"soc\":\"%s\",\"npuArch\":%u,\"blockDim\":%u,\"tilingKey\":%llu,\"tiling\":%s,"
       "\"cycles\":%.1f,\"microseconds\":%.3f,\"boundMicroseconds\":%.3f,\"launchMicroseconds\":%."
       "2f,\"mhz\":%.0f,"
-      "\"memoryBytesPerCycle\":%.3f,\"l2BytesPerCycle\":%.3f,\"l2Capacity\":%llu,"
+      "\"memoryBytesPerCycle\":%.3f,\"l2BytesPerCycle\":%.3f,\"l2Capacity\":%llu,\"writeBack\":%g,"
+      "\"earlyWriteBack\":%g,"
       "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
       "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"vectorBytes\":%.0f,"
       "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
@@ -174,8 +175,9 @@ std::string Summary(const Profile& profile) {
               cycles +
           chip.launchMicroseconds,
       chip.launchMicroseconds, cycles, chip.bytesPerCycle, chip.l2BytesPerCycle,
-      static_cast<unsigned long long>(profile.soc->l2Bytes), profile.times.memoryBytes,
-      profile.times.l2Bytes, profile.times.readBytes, profile.times.hitBytes,
+      static_cast<unsigned long long>(profile.soc->l2Bytes), CopyLawOf(*profile.soc).writeBack,
+      CopyLawOf(*profile.soc).earlyWriteBack, profile.times.memoryBytes, profile.times.l2Bytes,
+      profile.times.readBytes, profile.times.hitBytes,
       static_cast<unsigned long long>(profile.stats.gmReadBytes),
       static_cast<unsigned long long>(profile.stats.gmWriteBytes), conflicts, vectorBytes,
       static_cast<unsigned long long>(alignment),
