@@ -202,7 +202,7 @@ class Builder:
             "-fmax-errors=20",
             *(f"-I{path}" for path in paths),
             *extra,
-            "-MMD",
+            "-MD",
             "-MF",
             f"{output}.d",
             "-MT",

@@ -246,7 +246,7 @@ class Step:
 
     @property
     def depfile(self) -> Path:
-        """What the compiler writes with -MMD."""
+        """What the compiler writes with -MD: the toolkit's headers are among its inputs."""
         return self.output.with_name(self.output.name + ".d")
 
     def _inputs(self) -> list[str]:
