@@ -231,6 +231,8 @@ _TABLE: dict[str, Golden] = {
     "clip_by_value": lambda i, a: [np.clip(i[0], i[1], i[2])],
     "masked_fill": lambda i, a: [np.where(i[1], i[2], i[0])],
     "select": lambda i, a: [np.where(i[0], i[1], i[2])],
+    "select_v3": lambda i, a: [np.where(i[2] != 0, i[0], i[1])],
+    "relu_grad_v3": lambda i, a: [i[1] * (i[0] > 0)],
     "nan_to_num": lambda i, a: [np.nan_to_num(i[0], nan=a["nan"])],
     "is_close": lambda i, a: [np.abs(i[0] - i[1]) <= a["atol"] + a["rtol"] * np.abs(i[1])],
     "prelu": lambda i, a: [np.where(i[0] > 0, i[0], i[1] * i[0])],

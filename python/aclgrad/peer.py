@@ -70,6 +70,7 @@ _HOST_HEADERS = (
 _KERNEL_HEADERS = ("kernel_operator.h",)
 _API_HEADERS = (
     "array",
+    "utility",
     "vector",
     "aclnn_kernels/contiguous.h",
     "opdev/common_types.h",
@@ -592,7 +593,8 @@ class Builder:
         ]
         plain = entries(source.read_text(errors="replace"))
         chosen = next((plain[name] for name in wanted if name in plain), None)
-        if chosen is not None and chosen.extern_c:
+        # Of two definitions the preprocessor chooses one.
+        if chosen is not None and chosen.extern_c and chosen.alone:
             return {"entry": chosen, "instances": None, "params": []}
         listing = self.folder / "gen" / f"{kernel.output.stem}.i"
         step = Step(

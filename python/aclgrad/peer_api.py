@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aclgrad import naming
@@ -26,6 +26,25 @@ _HOST_ARRAYS = {
     "DT_BOOL": "aclBoolArray",
     "DT_FLOAT": "aclFloatArray",
 }
+
+
+def _first_tensor(ins: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The tensor whose dtype decides on the column of the definition."""
+    for item in ins:
+        if not (item["scalar"] or item["scalarList"] or item["valueDepend"]):
+            return None if item["kind"] == "optional" else item
+    return None
+
+
+def _types_by_column(
+    ins: Sequence[Mapping[str, Any]], item: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """Pairs of the first tensor's dtype and the one that a host value has beside it."""
+    first = _first_tensor(ins)
+    pairs: dict[str, str] = {}
+    for theirs, own in zip(first["dtypes"] if first else (), item["dtypes"], strict=False):
+        pairs.setdefault(theirs, own)
+    return [*pairs.items()] if len(set(pairs.values())) > 1 else []
 
 
 def api_context(op: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +73,15 @@ def api_context(op: Mapping[str, Any]) -> dict[str, Any]:
                 "checked": item["kind"] != "optional",
             }
         )
-        inputs.append({"name": name, "list": list_, "host": host, "dtype": dtype})
+        inputs.append(
+            {
+                "name": name,
+                "list": list_,
+                "host": host,
+                "dtype": dtype,
+                "types": _types_by_column(ins, item) if host else [],
+            }
+        )
     for attr in op["attrs"]:
         if attr["kind"] not in ATTR_TYPES:
             raise PeerError(
@@ -104,8 +131,11 @@ def api_context(op: Mapping[str, Any]) -> dict[str, Any]:
         )
         outputs.append({"name": name, "list": list_, "ref": False})
     stem = snake_case(op["type"])
+    first = _first_tensor(ins)
+    chooser = inputs[ins.index(first)]["name"] if first else ""
     return {
         "op": op,
+        "chooser": f"(*{chooser})[0]" if first and first["kind"] == "dynamic" else chooser,
         "api": f"aclnn{op['type']}",
         "header": f"aclnn_{stem}.h",
         "guard": naming.include_guard(stem),

@@ -5,6 +5,7 @@ inference and tiling are likely to take. What does not fit they refuse.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 import zlib
@@ -113,25 +114,37 @@ _STYLES: tuple[tuple[str, Role], ...] = (
 
 def cases(op: Mapping[str, Any], row: Sequence[str], limit: int = 48) -> Iterator[Case]:
     """Cases for one dtype combination, likely ones first, none twice."""
-    optional = any(item["kind"] == "optional" for item in op["inputs"])
     seen: set[str] = set()
+    for found, most in ((_likely(op, row), limit - 3), (_bare(op, row), limit)):
+        for case in found:
+            if len(seen) >= most:
+                break
+            if case.label not in seen:
+                seen.add(case.label)
+                yield case
+
+
+def _likely(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
+    optional = any(item["kind"] == "optional" for item in op["inputs"])
     for given in (False, True) if optional else (False,):
         for style, role in _STYLES:
             for base in _BASES:
-                case = _case(op, row, base, role, optionals=given)
-                if case is None or case.label in seen:
-                    continue
-                seen.add(case.label)
-                yield case
-                if len(seen) >= limit:
-                    return
+                yield _case(op, row, base, role, optionals=given)
             if style == "same" and len(op["inputs"]) == 1:
                 break
 
 
+def _bare(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
+    """For inference that is there but says nothing: outputs like the inputs."""
+    for base in _BASES[:3] if op["inferShape"] else ():
+        case = _case(op, row, base, _same, optionals=False)
+        outputs = _guess(op, case.inputs)
+        yield dataclasses.replace(case, label=f"{case.label}, outputs given", outputs=outputs)
+
+
 def _case(
     op: Mapping[str, Any], row: Sequence[str], base: Shape, role: Role, *, optionals: bool
-) -> Case | None:
+) -> Case:
     inputs: list[list[NDArray[Any]]] = []
     words = []
     for place, (item, dtype) in enumerate(zip(op["inputs"], row, strict=False)):
@@ -160,15 +173,14 @@ def _case(
         inputs.append(arrays)
         words.append(f"{name}{list(shape)}" + ("x2" if count == 2 else ""))
     attrs = {attr["name"]: _attr(attr, base) for attr in op["attrs"]}
-    return Case(", ".join(words), inputs, attrs, _guess(op, inputs))
+    outputs = () if op["inferShape"] else _guess(op, inputs)
+    return Case(", ".join(words), inputs, attrs, outputs)
 
 
 def _guess(
     op: Mapping[str, Any], inputs: Sequence[Sequence[NDArray[Any]]]
 ) -> tuple[tuple[Shape, None], ...]:
     """Outputs as large as the inputs together, where op_host has no inference."""
-    if op["inferShape"]:
-        return ()
     shapes: list[Shape] = []
     for item in op["outputs"]:
         lists = [param for param in inputs if len(param) > 1]
@@ -181,7 +193,7 @@ def _guess(
             if param and not source["valueDepend"] and not source["scalar"]
         ]
         try:
-            shapes.append(np.broadcast_shapes(*own))
+            shapes.append(np.broadcast_shapes(*(own or [(1,)])))
         except ValueError:
             shapes.append(own[0])
     return tuple((shape, None) for shape in shapes)

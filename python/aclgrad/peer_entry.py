@@ -23,6 +23,7 @@ class Entry:
     template: tuple[str, ...]  # kinds of its template parameters: "typename" or a type
     arity: int
     extern_c: bool
+    alone: bool = True  # no other definition of that name in the text
 
 
 _ENTRY = re.compile(
@@ -38,7 +39,10 @@ def entries(text: str) -> dict[str, Entry]:
     for match in _ENTRY.finditer(text):
         words = tuple(_template_kind(word) for word in _split(match["template"] or "") if word)
         params = [word for word in _split(match["params"]) if word and word != "void"]
-        found[match["name"]] = Entry(match["name"], words, len(params), match["c"] is not None)
+        name = match["name"]
+        found[name] = Entry(
+            name, words, len(params), match["c"] is not None, alone=name not in found
+        )
     return found
 
 
