@@ -86,7 +86,7 @@ _API_HEADERS = (
 _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
 
-_OTHER_ARCHITECTURE_STRUCT = re.compile(r"Reg[Bb]ase|Arch35|Apt|950")
+_OTHER_ARCHITECTURE_STRUCT = re.compile(r"Reg(?:[Bb]ase|Tiling)|Arch35|Apt|950")
 """Tiling structs of kernels that are built for architecture 3510 only."""
 
 _PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}

@@ -125,6 +125,10 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
   OP_LOGE_SHOULD_BE_(op, "list size", name, got, want)
 #define OP_LOGE_FOR_INVALID_STRIDE(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "stride", name, got, want)
+#define OP_LOGE_FOR_INVALID_CONFIG(op, file, item, got, want) \
+  OP_LOGE_SHOULD_BE_(op, "item of a configuration file", item, got, want)
+#define OP_LOGE_FOR_INVALID_CONFIG_WITH_REASON(op, file, item, got, reason) \
+  OP_LOGE_BECAUSE_(op, "item of a configuration file", item, got, reason)
 #define OP_LOGE_FOR_INVALID_SHAPE_WITH_REASON(op, name, got, reason) \
   OP_LOGE_BECAUSE_(op, "shape", name, got, reason)
 #define OP_LOGE_FOR_INVALID_SHAPES_WITH_REASON(op, name, got, reason) \

@@ -384,7 +384,7 @@ aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
   }
   PackedCall packed;
   if (!Pack(type, groups, &packed)) return ACLNN_ERR_INNER;
-  if (AllEmpty(packed.outputs)) return ACLNN_SUCCESS;
+  if (!packed.outputs.empty() && AllEmpty(packed.outputs)) return ACLNN_SUCCESS;
 
   int32_t status = ACLNN_SUCCESS;
   const std::vector<FoundOp> candidates = FindOpInPackages(type, &status);
