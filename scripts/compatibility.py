@@ -362,7 +362,7 @@ def escape(text: str) -> str:
 
 
 def faults() -> dict[str, dict[str, str]]:
-    """What was looked into by hand: per kernel its kind (upstream or input), place and evidence."""
+    """What was looked into by hand: per kernel its kind (upstream, input, harmless), place and evidence."""
     return dict(json.loads(Path(__file__).with_name("compatibility_faults.json").read_text()))
 
 
@@ -477,6 +477,7 @@ def _faults(results: dict[str, dict[str, Any]]) -> list[str]:
     for kind, title in (
         ("upstream", "Real faults of the operators, by what their sources say:"),
         ("input", "Generated inputs that the operator does not claim to take and does not refuse:"),
+        ("harmless", "Without consequence:"),
     ):
         items = [(name, item) for name, item in sorted(known.items()) if item["kind"] == kind]
         if items:
