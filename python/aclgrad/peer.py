@@ -482,7 +482,9 @@ class Builder:
         while True:
             try:
                 return self._build_kernel(kernel, described, own)
-            except PeerError:
+            except PeerError as error:
+                if error.missing is None:
+                    raise
                 # Structs that op_host declares and the kernel as well: the kernel's own count.
                 log = (self.folder / "error.log").read_text(errors="replace")
                 twice = set(re.findall(r"error: redefinition of ‘struct (\w+)’", log)) - own
@@ -510,7 +512,10 @@ class Builder:
             device = gen.with_name(gen.name + "_device.cpp")
             write_if_different(device, f'#line 1 "{source}"\n{without_launches(text)}')
             source = device
-        variants = [f"{entry['entry'].name}_{name}" for name in classes]
+        parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
+        variants, objects = self._variants(
+            kernel, source, entry["entry"].name, classes, includes, [*parsed, *words]
+        )
         wrapper = gen.with_name(gen.name + ".cpp")
         write_if_different(
             wrapper,
@@ -523,21 +528,43 @@ class Builder:
                 **entry,
             ),
         )
-        parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
-        steps = []
-        for variant, name in zip(variants, classes, strict=True):
-            # One compile per tiling struct: GET_TILING_DATA means that of the key.
-            output = self.folder / "obj" / f"{kernel.output.stem}_{name}.o"
-            extra = [f"-D{entry['entry'].name}={variant}", f"-DACLSIM_DEFAULT_TILING={name}"]
-            flags = self._flags(output, includes, [*parsed, *words, *extra, "-fno-gnu-unique"])
-            steps.append(Step(output, (*flags, "-c", str(source), "-o", str(output))))
-        objects = []
-        for compiled, variant in zip(
-            self._compile(steps, f"kernel {kernel.title}"), variants, strict=True
-        ):
-            objects.append(self._isolate(compiled, variant))
         built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
         self._compile([built], f"kernel {kernel.title}")
+
+    def _variants(
+        self,
+        kernel: Kernel,
+        source: Path,
+        entry: str,
+        classes: Iterable[str],
+        includes: Iterable[Path],
+        words: Iterable[str],
+    ) -> tuple[list[str | None], list[Path]]:
+        """One compile per tiling struct, so that GET_TILING_DATA means that of the key.
+
+        None stands for a struct that the kernel does not compile with: it belongs to keys of
+        another architecture.
+        """
+        names: list[str | None] = []
+        objects: list[Path] = []
+        failure: PeerError | None = None
+        for name in classes:
+            output = self.folder / "obj" / f"{kernel.output.stem}_{name}.o"
+            variant = f"{entry}_{name}"
+            own = [f"-D{entry}={variant}", f"-DACLSIM_DEFAULT_TILING={name}", "-fno-gnu-unique"]
+            flags = self._flags(output, includes, [*words, *own])
+            step = Step(output, (*flags, "-c", str(source), "-o", str(output)))
+            try:
+                self._compile([step], f"kernel {kernel.title}")
+            except PeerError as error:
+                failure = failure or error
+                names.append(None)
+                continue
+            names.append(variant)
+            objects.append(self._isolate(output, variant))
+        if failure is not None and not objects:
+            raise failure
+        return names, objects
 
     def _isolate(self, compiled: Path, entry: str) -> Path:
         """An object in which all but the entry is its own: inline functions too, which linkers
