@@ -159,7 +159,7 @@ def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: 
     launch + max(memory, L2): over the memory's bandwidth read_bytes, what the model writes back at
     once, and the written bytes that L2 cannot hold beside all others, at the price of writing them
     back; over L2's bandwidth all bytes. ``profile`` is one of `Device.profiles`, for the SoC's
-    figures; for the bytes that a launch moved, this is its boundMicroseconds.
+    figures; for the bytes that a launch moved, each once, it is boundMicroseconds.
     """
     both = read_bytes + write_bytes
     spilled = write_bytes * max(0.0, 1 - profile["l2Capacity"] / both) if both else 0.0

@@ -246,6 +246,7 @@ class Simulation {
     const double small = 1 + law_.smallCopy * std::min(1.0, kSmallCopy / std::max(bytes, 1.0));
     transfer.memory = missed * small + evicted * law_.writeBack + early;
     result_.memoryBytes += missed + evicted;
+    result_.memoryCycles += (missed + evicted * law_.writeBack + early) / chip_.bytesPerCycle;
     result_.l2Bytes += l2;
     moving_.push_back(transfer);
   }
@@ -523,17 +524,6 @@ class Simulation {
 };
 
 }  // namespace
-
-double BoundCycles(const Soc& soc, double readBytes, double writeBytes) {
-  const CopyLaw& law = CopyLawOf(soc);
-  const ChipCosts chip = ChipCostsOf(soc);
-  const double all = readBytes + writeBytes;
-  // What does not fit in L2 pushes written lines out.
-  const double evicted =
-      all > 0 ? writeBytes * std::max(0.0, 1 - static_cast<double>(soc.l2Bytes) / all) : 0;
-  const double memory = readBytes + law.earlyWriteBack * writeBytes + law.writeBack * evicted;
-  return std::max(memory / chip.bytesPerCycle, all / chip.l2BytesPerCycle);
-}
 
 ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes) {
   return Simulation(soc, tapes).Run();

@@ -25,14 +25,12 @@ struct CoreTimes {
 struct ChipTimes {
   std::vector<CoreTimes> cores;
   double end = 0;
-  double memoryBytes = 0;  // that crossed the memory's pins, as the model rounds them
+  double memoryBytes = 0;   // that crossed the memory's pins, as the model rounds them
+  double memoryCycles = 0;  // that its traffic takes at least
   double l2Bytes = 0;
   double hitBytes = 0;  // reads that L2 served
   double readBytes = 0;
 };
-
-// Cycles that memory and L2 need at least for so many bytes read once and written once, as the model charges them.
-double BoundCycles(const Soc& soc, double readBytes, double writeBytes);
 
 // Deterministic: depends on the tapes and the SoC only.
 ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes);

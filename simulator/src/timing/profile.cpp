@@ -170,9 +170,7 @@ std::string Summary(const Profile& profile) {
       profile.blockDim, static_cast<unsigned long long>(profile.tilingKey),
       JsonQuoted(profile.tiling).c_str(), profile.times.end,
       profile.times.end / cycles + chip.launchMicroseconds,
-      BoundCycles(*profile.soc, static_cast<double>(profile.stats.gmReadBytes),
-                  static_cast<double>(profile.stats.gmWriteBytes)) /
-              cycles +
+      std::max(profile.times.memoryCycles, profile.times.l2Bytes / chip.l2BytesPerCycle) / cycles +
           chip.launchMicroseconds,
       chip.launchMicroseconds, cycles, chip.bytesPerCycle, chip.l2BytesPerCycle,
       static_cast<unsigned long long>(profile.soc->l2Bytes), CopyLawOf(*profile.soc).writeBack,
