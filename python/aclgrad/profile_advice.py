@@ -6,7 +6,7 @@ and the share of the time that is at stake.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from aclgrad.profile import PIPES, Json, Profiled, core_cycles, imbalance, shares
@@ -58,11 +58,15 @@ def place(row: Mapping[str, Any] | None) -> str:
 
 def advise(found: Profiled) -> list[Advice]:
     """All that applies, what promises most first."""
-    given = (rule(found) for rule in _RULES)
-    return sorted(
-        (item for item in given if item is not None and item.gain >= _LEAST),
-        key=lambda item: -item.gain,
-    )
+    given = [item for rule in _RULES if (item := rule(found)) is not None]
+    given.sort(key=lambda item: -item.gain)
+    # Nothing but fewer launches gains more than what is lost to the bandwidth bound.
+    most = max(0.0, 1 - found.of_bound)
+    capped = [
+        item if item.rule == "launch" else replace(item, gain=min(item.gain, most))
+        for item in given
+    ]
+    return [item for item in capped if item.gain >= _LEAST]
 
 
 def _launch(found: Profiled) -> Advice | None:

@@ -179,6 +179,14 @@ def test_advice(rule: str, changes: dict[str, Any], where: str) -> None:
     assert 0 < first.gain <= 1
 
 
+def test_no_gain_beyond_the_bound() -> None:
+    """What is at the bandwidth bound has nothing to gain from better copies."""
+    slow = profiled(kernel(core_reads=2000, memoryBytes=1e6))
+    assert advise(slow)[0].gain == pytest.approx(1 - slow.of_bound)
+    near = profiled(kernel(core_reads=2000, memoryBytes=1e6, microseconds=98.5))
+    assert advise(near) == []
+
+
 def test_sweep_shapes() -> None:
     assert sweep_shapes("4096x128,4096x1024") == ["4096x128", "4096x1024"]
     assert sweep_shapes("8..32x4") == ["8x4", "16x4", "32x4"]
