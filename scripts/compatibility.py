@@ -366,7 +366,7 @@ def escape(text: str) -> str:
 
 
 def faults() -> dict[str, dict[str, str]]:
-    """What was looked into by hand: kind (upstream, input, harmless), place and evidence."""
+    """What was looked into by hand, per kernel: kind, place and evidence."""
     return dict(json.loads(Path(__file__).with_name("compatibility_faults.json").read_text()))
 
 
@@ -482,6 +482,7 @@ def _faults(results: dict[str, dict[str, Any]]) -> list[str]:
         ("upstream", "Real faults of the operators, by what their sources say:"),
         ("input", "Generated inputs that the operator does not claim to take and does not refuse:"),
         ("harmless", "Without consequence:"),
+        ("simulator", "Limits of the simulator:"),
     ):
         items = [(name, item) for name, item in sorted(known.items()) if item["kind"] == kind]
         if items:
@@ -571,6 +572,9 @@ def main() -> int:
     kernels = [kernel for kernel in kernels if re.search(options.only, kernel.name)][
         :: options.every
     ]
+    if not (sim_root() / "lib64" / "libnnopbase.so").is_file():
+        print("error: the simulator is not built. Next: aclgrad build", file=sys.stderr)
+        return 1
     toolkit = toolkit_fingerprint()
     prints = {kernel.name: fingerprint(kernel) for kernel in kernels}
 
