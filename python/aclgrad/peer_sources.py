@@ -200,7 +200,7 @@ def _shared_files(path: Path, files: set[Path]) -> set[Path]:
     shared: set[Path] = set()
     for macro in ("IMPL_OP_OPTILING", "IMPL_OP_INFERSHAPE"):
         own = set(re.findall(rf"\b(?:{macro}|IMPL_OP)\(\s*(\w+)", text))
-        if "SetTiling" in text and macro == "IMPL_OP_OPTILING":
+        if re.search(r"\bSetTiling\(", text) and macro == "IMPL_OP_OPTILING":
             continue
         wanted = types - own
         if not wanted:
