@@ -362,7 +362,8 @@ class Figures:
 
 def escape(text: str) -> str:
     """For a cell of a Markdown table."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    first = (text.splitlines() or [""])[0]
+    return re.sub(r"/\S*/(?=ops-)", "", first).replace("|", "\\|")
 
 
 def faults() -> dict[str, dict[str, str]]:
@@ -390,8 +391,8 @@ nothing of them is in this repository. Examples of the toolkit itself are in
   is a fault of the kernel or of the input, which no check of the operator refused:
   [looked into](#faults-found-in-the-kernels).
 * *matched*: the result agrees with a reference in NumPy by the operator's name
-  (`scripts/compatibility_golden.py`) within [the precision standard](precision.md), or, where that
-  has none, its unit test agrees with its golden data.
+  (`scripts/compatibility_golden.py`) by the rule of `aclgrad.precision`, or its unit test agrees
+  with its golden data (tried for some of the kernels without a reference).
 """
 
 
@@ -405,9 +406,6 @@ def document(
     figures = Figures.of(results)
     libraries = ", ".join(f"{name} {commit}" for name, commit in sorted(commits.items()))
     part = "" if figures.tried == total else f" ({figures.tried} of them were tried)"
-    seconds = sorted(
-        result["built seconds"] for result in results.values() if result.get("built seconds")
-    )
     lines = [
         _INTRODUCTION,
         f"Libraries: {libraries}. Vector kernels for Atlas A2 in them: {total}{part}.",
@@ -419,12 +417,6 @@ def document(
     lines += [
         f"| {name} | {count} | {100 * count / share:.0f} % |" for name, count in figures.lines
     ]
-    if seconds:
-        lines += [
-            "",
-            "Seconds from an empty cache to a kernel that can run, op_host included, on one core:"
-            f" median {seconds[len(seconds) // 2]}, 90 % within {seconds[len(seconds) * 9 // 10]}.",
-        ]
     lines.append("")
     for stage, title in (
         ("kernel", "What kernels ask for and do not get"),
@@ -617,7 +609,7 @@ def main() -> int:
         options.doc.write_text(
             document(
                 results,
-                len(kernels),
+                len({kernel.name for kernel in kernels}),
                 left_out,
                 {
                     **{path.resolve().name: commit_of(path) for path in options.checkouts},
