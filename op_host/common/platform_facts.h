@@ -52,6 +52,7 @@ inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc)
                          version == platform_ascendc::SocVersion::ASCEND910;
   soc->eventIds = version == platform_ascendc::SocVersion::ASCEND910 ? 4 : 8;
   platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc->ubBytes);
+  platform.GetCoreMemSize(platform_ascendc::CoreMemType::L2, soc->l2Bytes);
   return ge::GRAPH_SUCCESS;
 }
 

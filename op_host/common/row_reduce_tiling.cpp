@@ -20,11 +20,14 @@ constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 row
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kFrameworkEvents = 2;
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
-constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
+constexpr int64_t kMinColumnBytes = 256;  // narrower strided reads waste most of each GM request
 constexpr int64_t kSplitColumnBytes = 128;
-constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
-constexpr int64_t kEvenUnits = 8;       // up to so many units per core, an uneven split would show
-constexpr int64_t kLineBytes = 512;     // GM moves in lines; wide column tiles start on one
+// Where most chunks are read twice: columns of a tile, and chunk buffers, as few as double buffering
+// needs, for copies as large as they get.
+constexpr int64_t kStreamColumns = 128;
+constexpr int64_t kStreamRing = 2;
+constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
+constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
 constexpr int64_t kLineColumnBytes = 8192;
 constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
 constexpr int64_t kGoodCopyBytes = 16384;
@@ -118,7 +121,7 @@ class Planner {
   // Mirrors the InitBuffer calls of ReduceChunked.
   UbBudget ChunkedBudget(int64_t lanes) const {
     UbBudget budget;
-    budget.Add("in (y, g)", static_cast<uint64_t>(ring_),
+    budget.Add("in (y, g)", static_cast<uint64_t>(plan_.ring > 0 ? plan_.ring : ring_),
                static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
     AddWork(lanes, 1, &budget);
@@ -137,9 +140,12 @@ class Planner {
     }
   }
 
-  // Lanes from one row to the next.
+  // Lanes from one row to the next. Whole blocks, or rows that are whole blocks once they are fp32.
   int64_t RowLanes() const {
-    return AlignUp(view_.reduce, masked_ ? kMaskedRowLanes : blockLanes_);
+    const bool packed = !soc_.wholeBlocksOnly && view_.reduce % (kBlockBytes / kFloatBytes) == 0;
+    return AlignUp(view_.reduce, masked_  ? kMaskedRowLanes
+                                 : packed ? kBlockBytes / kFloatBytes
+                                          : blockLanes_);
   }
 
   int64_t MaskRowBytes() const { return masked_ ? AlignUp(view_.reduce, kBlockBytes) : 0; }
@@ -149,9 +155,9 @@ class Planner {
 
   int64_t LaneBytes() const { return 6 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
 
-  int64_t MaxChunkLanes() const {
+  int64_t MaxChunkLanes(int64_t ring) const {
     const int64_t perLane =
-        (2 * ring_ + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0) + kFloatBytes;
+        (2 * ring + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0) + kFloatBytes;
     const int64_t sums = AlongLanes() ? kBlocksPerRepeat * (kFloatBytes + kBlockBytes) : 0;
     return std::max<int64_t>(0, ApartDown((usable_ - sums) / perLane));
   }
@@ -191,12 +197,13 @@ class Planner {
       most = AlignDown(most, kBlocksPerRepeat);
     }
     Split(view_.outer);
+    plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_ + (masked_ ? 1 : 0), soc_);
     plan_.tileUnits = UnitsPerTile(most, row * bytes_);
     plan_.tileLanes = ApartUp(plan_.tileUnits * row);
   }
 
   void LongRows() {
-    const int64_t most = MaxChunkLanes();
+    const int64_t most = MaxChunkLanes(ring_);
     if (most == 0) {
       return;
     }
@@ -204,14 +211,14 @@ class Planner {
     plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(view_.reduce, chunks), kRepeatLanes),
                                kRepeatLanes, blockLanes_);
     plan_.tileLanes = ApartUp(plan_.chunk);
-    Ring();
+    Ring(ring_);
     Split(view_.outer);
   }
 
-  void Ring() {
+  void Ring(int64_t ring) {
     const int64_t chunks = CeilDiv(view_.reduce, plan_.chunk);
-    plan_.ring = ring_;
-    plan_.resident = chunks <= ring_ ? chunks : std::max<int64_t>(0, ring_ - kStreaming);
+    plan_.ring = ring;
+    plan_.resident = chunks <= ring ? chunks : std::max<int64_t>(0, ring - kStreaming);
   }
 
   // Where copies move whole blocks only, nothing shorter than one can be stored. The longest part, at
@@ -270,7 +277,8 @@ class Planner {
   }
 
   void LongSlabs() {
-    const int64_t lanes = MaxChunkLanes();
+    int64_t ring = ring_;
+    int64_t lanes = MaxChunkLanes(ring);
     const int64_t whole = AlignUp(view_.inner, blockLanes_);
     if (lanes < blockLanes_) {
       return;
@@ -283,13 +291,17 @@ class Planner {
     }
     if (columns < MinColumns()) {
       columns = std::min(whole, kStreamColumns);
+      ring = std::min(ring_, kStreamRing);
+      lanes = MaxChunkLanes(ring);
     }
     const int64_t most = lanes / columns;
     const int64_t rows = CeilDiv(blockLanes_, std::min(columns, view_.inner));
     plan_.chunk =
         LongLastPart(view_.reduce, CeilDiv(view_.reduce, CeilDiv(view_.reduce, most)), rows, rows);
-    Ring();
-    SplitColumns(columns, kSplitColumnBytes / bytes_);
+    Ring(ring);
+    // Narrower copies cost more than a third of the cores would bring.
+    const bool wide = 3 * view_.outer * CeilDiv(view_.inner, columns) >= 2 * soc_.cores;
+    SplitColumns(columns, wide ? columns : kSplitColumnBytes / bytes_);
     plan_.tileLanes = ApartUp(plan_.chunk * AlignUp(plan_.colTile, blockLanes_));
   }
 
@@ -323,6 +335,10 @@ class Planner {
 };
 
 }  // namespace
+
+bool PastL2(int64_t elements, int64_t bytesPerElement, const SocFacts& soc) {
+  return soc.l2Bytes > 0 && elements > static_cast<int64_t>(soc.l2Bytes) / bytesPerElement;
+}
 
 std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view) {
   const int64_t rank = static_cast<int64_t>(dims.size());

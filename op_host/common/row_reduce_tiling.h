@@ -21,6 +21,7 @@ struct SocFacts {
   int64_t eventIds = 8;  // of a pair of pipes; each buffer of a queue takes one
   // Copies between GM and UB move whole blocks of 32 bytes only (op_kernel/common/aligned_copy.h).
   bool wholeBlocksOnly = false;
+  uint64_t l2Bytes = 0;  // as PlatformAscendC reports it
 };
 
 // A contiguous tensor seen from its reduction axis.
@@ -44,12 +45,17 @@ struct RowReducePlan {
   int64_t chunk = 0;
   int64_t ring = 0;
   int64_t resident = 0;
+  bool pastL2 = false;
   uint64_t ubBytes = 0;
 };
 
 // What a tile streams in: y and g, or also a byte of mask per element. A mask stream has whole rows
 // only (RowReducePath::kRows).
 enum class RowStreams { kPair, kPairAndMask };
+
+// Whether tensors that are read once and written once do not fit in L2 together: then the inputs
+// leave their place there to the output.
+bool PastL2(int64_t elements, int64_t bytesPerElement, const SocFacts& soc);
 
 // Both return an empty string, or what is wrong and what would be right.
 std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view);
@@ -71,6 +77,7 @@ inline void FillTiling(const RowReducePlan& plan, RowReduceTilingData* data) {
   data->chunk = static_cast<int32_t>(plan.chunk);
   data->ring = static_cast<int32_t>(plan.ring);
   data->resident = static_cast<int32_t>(plan.resident);
+  data->pastL2 = plan.pastL2 ? 1 : 0;
 }
 
 }  // namespace optiling

@@ -121,8 +121,8 @@ KlDivLossGradTilingJson(const void* data, uint64_t size, char* json, uint64_t js
   const int length = std::snprintf(
       json, jsonSize,
       "{\"total\":%lld,\"lanesPerCore\":%lld,\"extraCores\":%d,\"lineLanes\":%d,\"tileLanes\":%d,"
-      "\"scale\":%.9g,\"logTarget\":%d}",
+      "\"scale\":%.9g,\"logTarget\":%d,\"pastL2\":%d}",
       static_cast<long long>(t.total), static_cast<long long>(t.lanesPerCore), t.extraCores,
-      t.lineLanes, t.tileLanes, static_cast<double>(t.scale), t.logTarget);
+      t.lineLanes, t.tileLanes, static_cast<double>(t.scale), t.logTarget, t.pastL2);
   return length < 0 || static_cast<uint64_t>(length) >= jsonSize ? -1 : length;
 }

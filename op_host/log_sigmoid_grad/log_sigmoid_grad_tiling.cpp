@@ -84,8 +84,8 @@ LogSigmoidGradTilingJson(const void* data, uint64_t size, char* json, uint64_t j
   const int length =
       std::snprintf(json, jsonSize,
                     "{\"total\":%lld,\"lanesPerCore\":%lld,\"extraCores\":%d,"
-                    "\"lineLanes\":%d,\"tileLanes\":%d}",
+                    "\"lineLanes\":%d,\"tileLanes\":%d,\"pastL2\":%d}",
                     static_cast<long long>(t.total), static_cast<long long>(t.lanesPerCore),
-                    t.extraCores, t.lineLanes, t.tileLanes);
+                    t.extraCores, t.lineLanes, t.tileLanes, t.pastL2);
   return length < 0 || static_cast<uint64_t>(length) >= jsonSize ? -1 : length;
 }

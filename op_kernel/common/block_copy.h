@@ -42,15 +42,19 @@ __aicore__ inline uint32_t UbPitch(uint32_t length) {
 
 namespace rowreduce {
 
+// Blocks that follow each other on both sides are one.
+__aicore__ inline BlockShape Joined(const BlockShape& shape, uint32_t pitch) {
+  if (pitch == shape.length && shape.distance == shape.length) {
+    return BlockShape{1, shape.length * shape.blocks, shape.distance * shape.blocks};
+  }
+  return shape;
+}
+
 // Calls copy(GM element offset, UB element offset, params) for each DataCopyPad that the shape
 // needs. toUb says on which side of the copy GM is: its gap counts bytes, that of UB counts blocks
 // of 32 bytes.
 template <typename T, bool toUb, typename Copy>
-__aicore__ inline void ForCopies(BlockShape shape, uint32_t pitch, const Copy& copy) {
-  if (pitch == shape.length && shape.distance == shape.length) {
-    shape.length *= shape.blocks;
-    shape.blocks = 1;
-  }
+__aicore__ inline void ForCopies(const BlockShape& shape, uint32_t pitch, const Copy& copy) {
   const uint32_t ubGap =
       shape.blocks > 1 ? (pitch - UbPitch<T>(shape.length)) * static_cast<uint32_t>(sizeof(T)) / 32
                        : 0;
@@ -99,16 +103,17 @@ template <typename T>
 __aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
                                   const AscendC::GlobalTensor<T>& src, uint64_t offset,
                                   const BlockShape& shape, uint32_t pitch) {
-  const uint8_t fill = static_cast<uint8_t>(UbPitch<T>(shape.length) - shape.length);
+  const BlockShape joined = Joined(shape, pitch);
+  const uint8_t fill = static_cast<uint8_t>(UbPitch<T>(joined.length) - joined.length);
   const AscendC::DataCopyPadExtParams<T> pad(true, 0, fill, static_cast<T>(0));
-  ForCopies<T, true>(shape, pitch, CopyIn<T>{dst, src, offset, pad});
+  ForCopies<T, true>(joined, pitch, CopyIn<T>{dst, src, offset, pad});
 }
 
 template <typename T>
 __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
                                    const AscendC::LocalTensor<T>& src, const BlockShape& shape,
                                    uint32_t pitch) {
-  ForCopies<T, false>(shape, pitch, CopyOut<T>{dst, src, offset});
+  ForCopies<T, false>(Joined(shape, pitch), pitch, CopyOut<T>{dst, src, offset});
 }
 
 // DataCopyPad has filled them.

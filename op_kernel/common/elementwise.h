@@ -73,6 +73,9 @@ class Elementwise {
     const uint64_t size = static_cast<uint64_t>(t.total);
     for (uint32_t i = 0; i < kInputs; ++i) {
       inGm_[i].SetGlobalBuffer(reinterpret_cast<__gm__ T*>(inputs[i]), size);
+      if (t.pastL2 != 0) {
+        inGm_[i].SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
+      }
     }
     outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
 

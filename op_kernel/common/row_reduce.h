@@ -65,6 +65,10 @@ class RowReduceBase {
     yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), size);
     gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), size);
     outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
+    if (t.pastL2 != 0) {
+      yGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
+      gGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
+    }
     const int64_t core = AscendC::GetBlockIdx();
     const int64_t extra = core < t.extraCores ? core : t.extraCores;
     first_ = core * t.unitsPerCore + extra;
@@ -232,7 +236,10 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       tile.shape = BlockShape{static_cast<uint32_t>(reduce),
                               static_cast<uint32_t>(left < most ? left : most), inner};
     }
-    tile.width = UbPitch<T>(tile.shape.length);
+    // 16-bit rows that are whole blocks as fp32 stay packed: a tile is one piece of GM.
+    const bool packed =
+        kAlongLanes && !kWholeBlocksOnly && !Base::kFp32 && reduce % kBlockLanes == 0;
+    tile.width = packed ? tile.shape.length : UbPitch<T>(tile.shape.length);
     tile.pitch = AlignUp(tile.width, Mask::kRowLanes);
     return tile;
   }

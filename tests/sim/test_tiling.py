@@ -206,7 +206,8 @@ def pad(length: int, size: int) -> int:
 
 def check_limits(p: Plan, size: int, cores: int, masked: bool = False) -> None:
     """Everything that an instruction or the chip bounds, from the point of view of the kernel."""
-    row = -(-p.reduce // 16) * 16 if masked else pad(p.reduce, size)
+    packed = not masked and p.reduce % 8 == 0  # whole blocks once a row is fp32
+    row = -(-p.reduce // 16) * 16 if masked else p.reduce if packed else pad(p.reduce, size)
     mask = 2 * p.tileUnits * pad(p.reduce, 1) if masked else 0
     assert 1 <= p.cores <= cores
     assert p.ub <= UB_USABLE
@@ -222,7 +223,7 @@ def check_limits(p: Plan, size: int, cores: int, masked: bool = False) -> None:
         chunks = -(-p.reduce // p.chunk)
         assert p.chunk >= 1
         assert p.tileUnits == 1
-        assert 3 <= p.ring <= 6
+        assert 2 <= p.ring <= 6
         assert p.resident == chunks if chunks <= p.ring else p.resident == p.ring - 2
     else:
         assert p.ub == 6 * p.tileLanes * size + work + sums + mask
@@ -286,7 +287,8 @@ def test_whole_block_copies_have_a_block_to_store(plan: PlanFunction, events: in
                 chunks = -(-p.reduce // p.chunk)
                 rest = p.reduce - (chunks - 1) * p.chunk
                 assert rest * p.inner >= block, dims
-                assert 0 <= p.resident <= p.ring == events - 2
+                assert 0 <= p.resident <= p.ring
+                assert p.ring == events - 2 or (p.path, p.ring, p.resident) == (LONG_SLABS, 2, 0)
                 assert p.path == LONG_SLABS or p.chunk % 64 == 0
 
 
@@ -376,7 +378,7 @@ def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> 
 def test_few_bytes_use_few_cores_and_many_use_all(plan: PlanFunction) -> None:
     assert plan((48, 4), -1, 4).cores == 1
     assert plan((4096, 4096), -1, 4).cores == 48
-    assert plan((4096, 4096), 0, 2).cores >= 40
+    assert plan((4096, 4096), 0, 2).cores == 32  # of 128 columns: narrower ones cost more
     assert plan((1, 100000), -1, 4).cores == 1  # a row never spans cores
 
 
@@ -400,7 +402,8 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
         ((100, 7040), -1, ROWS),
         ((100, 8192), -1, LONG_ROWS),
         ((100, 10**6), -1, LONG_ROWS),
-        ((8, 300, 64), 1, SLABS),
+        ((8, 100, 64), 1, SLABS),
+        ((8, 300, 64), 1, LONG_SLABS),  # whole only in columns narrower than 256 bytes
         ((8, 30000, 64), 1, LONG_SLABS),
         ((8, 30000, 1), 1, LONG_ROWS),
     ],
