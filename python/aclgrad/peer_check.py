@@ -179,6 +179,7 @@ def _lines(
 def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:
     """Never returns: the parent's exit handlers are not the child's."""
     status = 0
+    faulthandler.disable()  # a crash here is a result, told by the parent
     try:
         os.close(read)
         faulthandler.disable()  # a crash is an answer; test runners keep a copy of stderr for it
