@@ -305,7 +305,8 @@ def ranking(results: dict[str, dict[str, Any]], stage: str) -> list[tuple[str, i
         first[names[0]] += 1
         if len(set(names)) == 1:
             only[names[0]] += 1
-    return [(name, count, first[name], only[name]) for name, count in anywhere.most_common()]
+    ranked = sorted(anywhere.items(), key=lambda item: (-item[1], item[0]))
+    return [(name, count, first[name], only[name]) for name, count in ranked]
 
 
 @dataclasses.dataclass(frozen=True)
