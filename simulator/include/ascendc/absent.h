@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ascendc/tensor.h"
+#include "ascendc/vec_sort.h"
 
 namespace AscendC {
 
@@ -21,11 +22,6 @@ constexpr bool kAbsent = false;
 ACLSIM_ABSENT(CastDeq)
 ACLSIM_ABSENT(CastDequant)
 ACLSIM_ABSENT(BilinearInterpolation)
-// Region proposals of older cores.
-ACLSIM_ABSENT(ProposalConcat)
-ACLSIM_ABSENT(ProposalExtract)
-ACLSIM_ABSENT(RpSort16)
-ACLSIM_ABSENT(MrgSort4)
 // High-level functions.
 ACLSIM_ABSENT(SoftmaxFlashV3)
 ACLSIM_ABSENT(LayerNormGrad)
@@ -40,5 +36,19 @@ ACLSIM_ABSENT(ResetCtrlSpr)
 ACLSIM_ABSENT(SetStoreAtomicConfig)
 ACLSIM_ABSENT(GetStoreAtomicConfig)
 #undef ACLSIM_ABSENT
+
+#if !ACLSIM_HAS_PROPOSALS
+#define ACLSIM_ELSEWHERE(Name, Instead)                                           \
+  template <typename... Template, typename... Args>                               \
+  void Name(Args&&...) {                                                          \
+    static_assert(detail::kAbsent<Template..., Args...>,                          \
+                  #Name " exists on architectures 1001 and 2002 only. " Instead); \
+  }
+ACLSIM_ELSEWHERE(ProposalConcat, "Next: sort with Concat and Sort.")
+ACLSIM_ELSEWHERE(ProposalExtract, "Next: take the result apart with Extract.")
+ACLSIM_ELSEWHERE(RpSort16, "Next: use Sort32.")
+ACLSIM_ELSEWHERE(MrgSort4, "Next: use MrgSort.")
+#undef ACLSIM_ELSEWHERE
+#endif
 
 }  // namespace AscendC

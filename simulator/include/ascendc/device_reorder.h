@@ -51,6 +51,14 @@ ACLSIM_DEVICE_API void VecSort(const Ub& dst, const Ub& score, const Ub& index, 
 ACLSIM_DEVICE_API void VecExtract(const Ub& value, const Ub& index, const Ub& sorted,
                                   int32_t repeat);
 
+// --- sorting: region proposals of eight elements ----------------------------------------------------------------------------
+ACLSIM_DEVICE_API void VecProposalConcat(const Ub& dst, const Ub& src, int32_t repeat,
+                                         int32_t field);
+ACLSIM_DEVICE_API void VecProposalExtract(const Ub& dst, const Ub& src, int32_t repeat,
+                                          int32_t field);
+ACLSIM_DEVICE_API void VecProposalSort(const Ub& dst, const Ub& src, int32_t repeat);
+ACLSIM_DEVICE_API void VecProposalMerge(const Ub& dst, const MergeCtl& ctl);
+
 // --- transposition --------------------------------------------------------------------------------------------------------
 // 16 rows of 16 elements of 2 bytes.
 ACLSIM_DEVICE_API void VecTranspose(const Ub& dst, const Ub& src);

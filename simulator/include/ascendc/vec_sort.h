@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorting in descending order. A sorted element is a structure of 8 bytes: the score first, its 32-bit index in the upper half.
+// Architectures 1001 and 2002 sort region proposals instead: eight elements x1, y1, x2, y2, score, label and two of no meaning.
 #pragma once
 
 #include "ascendc/device_reorder.h"
 #include "ascendc/tensor.h"
+
+#if defined(__NPU_ARCH__) && (__NPU_ARCH__ == 1001 || __NPU_ARCH__ == 2002)
+#define ACLSIM_HAS_PROPOSALS 1
+#else
+#define ACLSIM_HAS_PROPOSALS 0
+#endif
 
 namespace AscendC {
 
@@ -42,9 +49,9 @@ void Sort32(const LocalTensor<T>& dst, const LocalTensor<T>& src0,
   aclsim::VecSort32(dst, src0, src1, repeatTime);
 }
 
-// Merges two to four sorted queues.
+namespace detail {
 template <typename T>
-void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params) {
+aclsim::MergeCtl MergeCtlOf(const MrgSortSrcList<T>& src, const MrgSort4Info& params) {
   aclsim::MergeCtl ctl;
   ctl.src[0] = src.src1;
   ctl.src[1] = src.src2;
@@ -56,7 +63,14 @@ void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgS
   ctl.validBit = params.validBit;
   ctl.suspend = params.ifExhaustedSuspension;
   ctl.repeat = params.repeatTimes;
-  aclsim::VecMergeSort(dst, ctl);
+  return ctl;
+}
+}  // namespace detail
+
+// Merges two to four sorted queues.
+template <typename T>
+void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params) {
+  aclsim::VecMergeSort(dst, detail::MergeCtlOf(src, params));
 }
 // How much of each queue the last MrgSort took.
 inline void GetMrgSortResult(uint16_t& mrgSortList1, uint16_t& mrgSortList2, uint16_t& mrgSortList3,
@@ -101,14 +115,36 @@ void Extract(const LocalTensor<T>& dstValue, const LocalTensor<uint32_t>& dstInd
   aclsim::VecExtract(dstValue, dstIndex, sorted, repeatTime);
 }
 
-// Elements of T that so many sorted structures take.
+#if ACLSIM_HAS_PROPOSALS
+// 16 elements and proposals per repeat; modeNumber is the field, 0 for x1 to 5 for label.
+template <typename T>
+void ProposalConcat(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,
+                    const int32_t modeNumber) {
+  aclsim::VecProposalConcat(dst, src, repeatTime, modeNumber);
+}
+template <typename T>
+void ProposalExtract(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,
+                     const int32_t modeNumber) {
+  aclsim::VecProposalExtract(dst, src, repeatTime, modeNumber);
+}
+template <typename T>
+void RpSort16(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime) {
+  aclsim::VecProposalSort(dst, src, repeatTime);
+}
+template <typename T>
+void MrgSort4(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src, const MrgSort4Info& params) {
+  aclsim::VecProposalMerge(dst, detail::MergeCtlOf(src, params));
+}
+#endif
+
+// Elements of T that so many sorted structures or proposals take.
 template <typename T>
 uint32_t GetSortOffset(const uint32_t elemOffset) {
-  return elemOffset * static_cast<uint32_t>(8 / sizeof(T));
+  return elemOffset * static_cast<uint32_t>(ACLSIM_HAS_PROPOSALS ? 8 : 8 / sizeof(T));
 }
 template <typename T>
 uint32_t GetSortLen(const uint32_t elemCount) {
-  return elemCount * static_cast<uint32_t>(8 / sizeof(T));
+  return GetSortOffset<T>(elemCount);
 }
 
 }  // namespace AscendC

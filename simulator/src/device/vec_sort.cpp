@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sort32, MrgSort, Sort, Extract: structures of a score and an index, in descending order of the scores, equal ones in the
-// order of their positions. A NaN sorts before every number: a choice, the documentation is silent.
+// order of their positions. RpSort16, MrgSort4, ProposalConcat, ProposalExtract: the same for region proposals. A NaN sorts
+// before every number: a choice, the documentation is silent.
 #include <array>
 #include <numeric>
 #include <vector>
@@ -16,20 +17,43 @@ constexpr int64_t kStruct = 8;
 constexpr int64_t kPerRepeat = 32;
 constexpr int32_t kMostRepeats = 255;
 constexpr uint16_t kMostStructs = 4095;
+constexpr int64_t kProposalElements = 8;
+constexpr int64_t kProposalsPerRepeat = 16;
+constexpr int32_t kScoreField = 4;
+constexpr int32_t kLastField = 5;
+
+void RequireRepeat(int32_t repeat, int32_t least) {
+  if (repeat < least || repeat > kMostRepeats) {
+    ThrowFault("repeat-range",
+               Format("repeatTime %d, legal are %d..%d", repeat, least, kMostRepeats),
+               "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
+  }
+}
 
 void RequireSort(Core& core, DType dtype, int32_t repeat) {
   if (core.soc.npuArch != 2201) {
     ThrowFault("instruction-absent",
                Format("%s of 8-byte structures does not exist on %s", core.instruction,
                       core.soc.name.c_str()),
-               "These cores sort region proposals, which the simulator does not have.");
+               core.soc.npuArch == 1001 || core.soc.npuArch == 2002
+                   ? "These cores sort region proposals. Next: use ProposalConcat, RpSort16, "
+                     "MrgSort4 and ProposalExtract."
+                   : "The simulator has it for the cores of Atlas A2 and A3 only.");
   }
   if (dtype != DType::kFloat && dtype != DType::kHalf) {
     UnsupportedDType(core, core.instruction, dtype);
   }
-  if (repeat < 0 || repeat > kMostRepeats) {
-    ThrowFault("repeat-range", Format("repeatTime %d, legal are 0..%d", repeat, kMostRepeats),
-               "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
+  RequireRepeat(repeat, 0);
+}
+
+void RequireProposals(Core& core, DType dtype) {
+  if (core.soc.npuArch != 1001 && core.soc.npuArch != 2002) {
+    ThrowFault("instruction-absent",
+               Format("%s does not exist on %s", core.instruction, core.soc.name.c_str()),
+               "These cores sort structures of 8 bytes. Next: use Sort32, MrgSort and Extract.");
+  }
+  if (dtype != DType::kHalf && (dtype != DType::kFloat || core.soc.npuArch == 1001)) {
+    UnsupportedDType(core, core.instruction, dtype);
   }
 }
 
@@ -166,9 +190,16 @@ namespace {
 // Of each queue, where the merge stands.
 using Counts = std::array<int64_t, 4>;
 
+// What is merged: its size, and where its score lies.
+struct Merged {
+  int64_t bytes;
+  int64_t score;
+};
+
 // The queues that the merge takes from, one after the other; taken holds their shares afterwards.
 std::vector<uint8_t> MergeOrder(const std::array<const uint8_t*, 4>& queues, const Counts& lengths,
-                                int valid, bool suspend, DType dtype, Counts* taken) {
+                                int valid, bool suspend, DType dtype, const Merged& element,
+                                Counts* taken) {
   std::vector<uint8_t> order;
   *taken = {};
   while (true) {
@@ -182,7 +213,7 @@ std::vector<uint8_t> MergeOrder(const std::array<const uint8_t*, 4>& queues, con
         }
         continue;
       }
-      const float score = ScoreAt(queues[i] + (*taken)[i] * kStruct, dtype);
+      const float score = ScoreAt(queues[i] + (*taken)[i] * element.bytes + element.score, dtype);
       if (best < 0 || Before(score, bestScore)) {
         best = q;
         bestScore = score;
@@ -196,12 +227,8 @@ std::vector<uint8_t> MergeOrder(const std::array<const uint8_t*, 4>& queues, con
   }
 }
 
-}  // namespace
-
-void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
-  Core& core = Core::Current();
-  core.instruction = "MrgSort";
-  RequireSort(core, dst.dtype, ctl.repeat);
+void Merge(Core& core, const Ub& dst, const MergeCtl& ctl, const Merged& element, uint32_t srcAlign,
+           uint32_t dstAlign) {
   if (ctl.validBit != 3 && ctl.validBit != 7 && ctl.validBit != 15) {
     ThrowFault("merge-queues",
                Format("validBit %u, legal are 3, 7 and 15: the first two, three or four queues",
@@ -224,8 +251,8 @@ void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
           "Hardware keeps the low 12 bits. Merge shorter queues.");
     }
     lengths[q] = ctl.lengths[q];
-    uniform =
-        uniform && lengths[q] == lengths[0] && ctl.src[q].addr == ctl.src[0].addr + total * kStruct;
+    uniform = uniform && lengths[q] == lengths[0] &&
+              ctl.src[q].addr == ctl.src[0].addr + total * element.bytes;
     total += lengths[q];
   }
   if (ctl.repeat > 1 && !uniform) {
@@ -237,22 +264,22 @@ void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
   }
   const int64_t repeat = ctl.repeat;
   for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
-    const int64_t extent = ((repeat - 1) * total + lengths[q]) * kStruct;
+    const int64_t extent = ((repeat - 1) * total + lengths[q]) * element.bytes;
     core.CheckUb(ctl.src[q], 0, extent, kRoles[q]);
-    core.CheckUbAlign(ctl.src[q], kStruct, kRoles[q]);
+    core.CheckUbAlign(ctl.src[q], srcAlign, kRoles[q]);
   }
-  core.CheckUb(dst, 0, ctl.suspend ? 0 : repeat * total * kStruct, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
+  core.CheckUb(dst, 0, ctl.suspend ? 0 : repeat * total * element.bytes, "dst");
+  core.CheckUbAlign(dst, dstAlign, "dst");
   for (size_t q = 0; !ctl.suspend && q < static_cast<size_t>(valid); ++q) {
-    CheckApart(core, dst, repeat * total * kStruct, ctl.src[q],
-               ((repeat - 1) * total + lengths[q]) * kStruct, kRoles[q]);
+    CheckApart(core, dst, repeat * total * element.bytes, ctl.src[q],
+               ((repeat - 1) * total + lengths[q]) * element.bytes, kRoles[q]);
   }
   const auto orderOf = [=](int64_t r, Counts* taken) {
     std::array<const uint8_t*, 4> queues{};
     for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
-      queues[q] = ctl.src[q].addr + r * total * kStruct;
+      queues[q] = ctl.src[q].addr + r * total * element.bytes;
     }
-    return MergeOrder(queues, lengths, valid, ctl.suspend, dst.dtype, taken);
+    return MergeOrder(queues, lengths, valid, ctl.suspend, dst.dtype, element, taken);
   };
   const auto width = WidthOf(dst.dtype);
   core.IssueMove(
@@ -260,17 +287,17 @@ void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
       [&](Record& record) {
         record.repeat = static_cast<int32_t>(repeat);
         record.dtype = dst.dtype;
-        record.Add(UbAccess(core, Use::kWrite, dst, repeat * total * kStruct));
+        record.Add(UbAccess(core, Use::kWrite, dst, repeat * total * element.bytes));
         for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
-          Access access = UbAccess(core, Use::kRead, ctl.src[q], lengths[q] * kStruct);
+          Access access = UbAccess(core, Use::kRead, ctl.src[q], lengths[q] * element.bytes);
           access.repeat = static_cast<uint32_t>(repeat);
-          access.repStride = total * kStruct;
+          access.repStride = total * element.bytes;
           record.Add(access);
         }
         if (ctl.suspend) {
-          record.narrow = [&core, dst, orderOf](Record& self) {
+          record.narrow = [&core, dst, orderOf, element](Record& self) {
             Counts taken;
-            const auto bytes = static_cast<int64_t>(orderOf(0, &taken).size()) * kStruct;
+            const auto bytes = static_cast<int64_t>(orderOf(0, &taken).size()) * element.bytes;
             core.CheckUb(dst, 0, bytes, "dst");
             self.access[0] = UbAccess(core, Use::kWrite, dst, bytes);
           };
@@ -280,40 +307,66 @@ void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
         for (int64_t r = 0; r < repeat; ++r) {
           Counts taken;
           const std::vector<uint8_t> order = orderOf(r, &taken);
-          const auto bytes = static_cast<int64_t>(order.size()) * kStruct;
-          uint8_t* to = ub + core.UbOffset(dst.addr) + r * total * kStruct;
+          const auto bytes = static_cast<int64_t>(order.size()) * element.bytes;
+          uint8_t* to = ub + core.UbOffset(dst.addr) + r * total * element.bytes;
           std::array<const uint8_t*, 4> from{};
           bool undefined = false;
           for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
-            from[q] = ub + core.UbOffset(ctl.src[q].addr) + r * total * kStruct;
-            undefined =
-                undefined || (ub != core.ub && !ScoresDefined(from[q], kStruct, lengths[q], width));
+            from[q] = ub + core.UbOffset(ctl.src[q].addr) + r * total * element.bytes;
+            undefined = undefined ||
+                        (ub != core.ub &&
+                         !ScoresDefined(from[q] + element.score, element.bytes, lengths[q], width));
           }
           if (undefined) {
             std::memset(to, 0xFF, static_cast<size_t>(bytes));
             continue;
           }
           if (ub == core.ub) {
-            core.CheckUb(dst, 0, r * total * kStruct + bytes, "dst");
+            core.CheckUb(dst, 0, r * total * element.bytes + bytes, "dst");
             for (size_t q = 0; q < 4; ++q) {
               core.registers.merged[q] = static_cast<uint16_t>(taken[q]);
             }
             for (size_t q = 0; ctl.suspend && q < static_cast<size_t>(valid); ++q) {
-              CheckApart(core, dst, bytes, ctl.src[q], lengths[q] * kStruct, kRoles[q]);
+              CheckApart(core, dst, bytes, ctl.src[q], lengths[q] * element.bytes, kRoles[q]);
             }
           }
           for (const uint8_t q : order) {
-            std::memcpy(to, from[q], static_cast<size_t>(kStruct));
-            from[q] += kStruct;
-            to += kStruct;
+            std::memcpy(to, from[q], static_cast<size_t>(element.bytes));
+            from[q] += element.bytes;
+            to += element.bytes;
           }
         }
       });
 }
 
+}  // namespace
+
+void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "MrgSort";
+  RequireSort(core, dst.dtype, ctl.repeat);
+  Merge(core, dst, ctl, {kStruct, 0}, kStruct, kBlock);
+}
+
+void VecProposalMerge(const Ub& dst, const MergeCtl& ctl) {
+  Core& core = Core::Current();
+  core.instruction = "MrgSort4";
+  RequireProposals(core, dst.dtype);
+  RequireRepeat(ctl.repeat, 1);
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t bytes = kProposalElements * width;
+  Merge(core, dst, ctl, {bytes, kScoreField * width}, static_cast<uint32_t>(bytes),
+        static_cast<uint32_t>(bytes));
+}
+
 void MergedCounts(uint16_t* counts) {
   Core& core = Core::Current();
   core.instruction = "GetMrgSortResult";
+  if (core.soc.npuArch == 1001) {
+    ThrowFault("instruction-absent",
+               Format("GetMrgSortResult does not exist on %s", core.soc.name.c_str()),
+               "These cores do not report how far a merge came. Merge without suspension.");
+  }
   core.ScalarWaits(Pipe::kVector);
   std::copy_n(core.registers.merged, 4, counts);
 }
@@ -349,6 +402,127 @@ void VecExtract(const Ub& value, const Ub& index, const Ub& sorted, int32_t repe
         for (int64_t i = 0; i < n; ++i, from += kStruct) {
           std::memcpy(ub + core.UbOffset(value.addr) + i * width, from, static_cast<size_t>(width));
           std::memcpy(ub + core.UbOffset(index.addr) + i * 4, from + 4, 4);
+        }
+      });
+}
+
+namespace {
+
+// The operands of ProposalConcat and ProposalExtract: 16 elements per repeat, and the proposals that hold them.
+struct FieldOperands {
+  Ub proposals;
+  Ub elements;
+  const char* proposalRole;
+  const char* elementRole;
+  bool extract;
+};
+
+void MoveField(Core& core, const FieldOperands& of, int32_t repeat, int32_t field) {
+  const DType dtype = of.elements.dtype;
+  RequireProposals(core, dtype);
+  RequireRepeat(repeat, 0);
+  if (field < 0 || field > kLastField) {
+    ThrowFault(
+        "proposal-field",
+        Format("modeNumber %d, legal are 0..%d: x1, y1, x2, y2, score, label", field, kLastField),
+        "Undefined on hardware. Next: pass the field's number.");
+  }
+  if (repeat == 0) {
+    return;
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dtype));
+  const int64_t n = repeat * kProposalsPerRepeat;
+  const int64_t step = kProposalElements * width;
+  core.CheckUb(of.proposals, 0, n * step, of.proposalRole);
+  core.CheckUbAlign(of.proposals, kBlock, of.proposalRole);
+  core.CheckUb(of.elements, 0, n * width, of.elementRole);
+  core.CheckUbAlign(of.elements, kBlock, of.elementRole);
+  const Ub& dst = of.extract ? of.elements : of.proposals;
+  const Ub& src = of.extract ? of.proposals : of.elements;
+  CheckApart(core, dst, n * (of.extract ? width : step), src, n * (of.extract ? step : width),
+             "src");
+  const auto fields = static_cast<int64_t>(core.UbOffset(of.proposals.addr)) + field * width;
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = repeat;
+        record.dtype = dtype;
+        const Access strided =
+            BlockAccess(false, of.extract ? Use::kRead : Use::kWrite, static_cast<uint64_t>(fields),
+                        static_cast<uint64_t>(width), static_cast<uint64_t>(n),
+                        static_cast<uint64_t>(step), of.proposals.buf);
+        const Access dense =
+            UbAccess(core, of.extract ? Use::kWrite : Use::kRead, of.elements, n * width);
+        record.Add(of.extract ? dense : strided);
+        record.Add(of.extract ? strided : dense);
+      },
+      [=, &core](uint8_t* ub) {
+        uint8_t* spread = ub + fields;
+        uint8_t* packed = ub + core.UbOffset(of.elements.addr);
+        for (int64_t i = 0; i < n; ++i, spread += step, packed += width) {
+          std::memcpy(of.extract ? packed : spread, of.extract ? spread : packed,
+                      static_cast<size_t>(width));
+        }
+      });
+}
+
+}  // namespace
+
+void VecProposalConcat(const Ub& dst, const Ub& src, int32_t repeat, int32_t field) {
+  Core& core = Core::Current();
+  core.instruction = "ProposalConcat";
+  MoveField(core, {dst, src, "dst", "src", false}, repeat, field);
+}
+
+void VecProposalExtract(const Ub& dst, const Ub& src, int32_t repeat, int32_t field) {
+  Core& core = Core::Current();
+  core.instruction = "ProposalExtract";
+  MoveField(core, {src, dst, "src", "dst", true}, repeat, field);
+}
+
+void VecProposalSort(const Ub& dst, const Ub& src, int32_t repeat) {
+  Core& core = Core::Current();
+  core.instruction = "RpSort16";
+  RequireProposals(core, dst.dtype);
+  RequireRepeat(repeat, 0);
+  if (repeat == 0) {
+    return;
+  }
+  const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t step = kProposalElements * width;
+  const int64_t group = kProposalsPerRepeat * step;
+  core.CheckUb(dst, 0, repeat * group, "dst");
+  core.CheckUbAlign(dst, kBlock, "dst");
+  core.CheckUb(src, 0, repeat * group, "src");
+  core.CheckUbAlign(src, kBlock, "src");
+  if (dst.addr != src.addr) {
+    CheckApart(core, dst, repeat * group, src, repeat * group, "src");
+  }
+  core.IssueMove(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.repeat = repeat;
+        record.dtype = dst.dtype;
+        record.Add(UbAccess(core, Use::kWrite, dst, repeat * group));
+        record.Add(UbAccess(core, Use::kRead, src, repeat * group));
+      },
+      [=, &core](uint8_t* ub) {
+        const int64_t score = kScoreField * width;
+        std::vector<uint8_t> from(static_cast<size_t>(group));
+        for (int64_t r = 0; r < repeat; ++r) {
+          // dst may be src.
+          std::memcpy(from.data(), ub + core.UbOffset(src.addr) + r * group, from.size());
+          uint8_t* to = ub + core.UbOffset(dst.addr) + r * group;
+          if (ub != core.ub && !ScoresDefined(from.data() + score, step, kProposalsPerRepeat,
+                                              static_cast<size_t>(width))) {
+            std::memset(to, 0xFF, from.size());
+            continue;
+          }
+          for (const int64_t i :
+               SortedOrder(src.addr + r * group + score, step, kProposalsPerRepeat, dst.dtype)) {
+            std::memcpy(to, from.data() + i * step, static_cast<size_t>(step));
+            to += step;
+          }
         }
       });
 }

@@ -16,6 +16,8 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from aclgrad.soc import family
+
 HERE = Path(__file__).parent
 AREA = 32768
 BLOCK = 32
@@ -54,12 +56,16 @@ class KernelError(Exception):
         self.code = code
 
 
-def compile_kernel(toolkit: Path, folder: Path, name: str, *flags: str) -> Path:
+def compile_kernel(
+    toolkit: Path, folder: Path, name: str, *flags: str, soc: str = "ascend910b"
+) -> Path:
     """Builds tests/sim/instructions/<name>.cpp into a kernel library."""
+    arch = family(soc)
     target = folder / f"{name}{''.join(flags)}.so"
     if not target.exists():
         command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
-        command += ["-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", f"-I{toolkit}/include"]
+        command += [f"-D__NPU_ARCH__={arch.npu_arch}", f"-D__CCE_AICORE__={arch.cce_aicore}"]
+        command += [f"-I{toolkit}/include"]
         command += [str(HERE / f"{name}.cpp"), "-o", str(target), *(flags or ("-O1", "-g"))]
         command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
         subprocess.run(command, check=True)
