@@ -385,6 +385,7 @@ def test_names():
         ("a.h:3:1: error: ‘class X’ has no member named ‘Bar’", "member", "Bar"),
         ("a.h:3:1: error: no matching function for call to ‘Cast(int&)’", "form", "Cast"),
         ("a.h:3:1: error: static assertion failed: Foo is not in this simulator yet", "api", "Foo"),
+        ("a.h:3:1: error: static assertion failed: Foo exists on architectures 1, 2", "api", "Foo"),
     ],
 )  # fmt: skip
 def test_diagnosis(line, kind, name):
