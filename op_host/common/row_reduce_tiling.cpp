@@ -336,10 +336,6 @@ class Planner {
 
 }  // namespace
 
-bool PastL2(int64_t elements, int64_t bytesPerElement, const SocFacts& soc) {
-  return soc.l2Bytes > 0 && elements > static_cast<int64_t>(soc.l2Bytes) / bytesPerElement;
-}
-
 std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view) {
   const int64_t rank = static_cast<int64_t>(dims.size());
   if (rank > 8) {

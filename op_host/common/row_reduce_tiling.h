@@ -55,7 +55,9 @@ enum class RowStreams { kPair, kPairAndMask };
 
 // Whether tensors that are read once and written once do not fit in L2 together: then the inputs
 // leave their place there to the output.
-bool PastL2(int64_t elements, int64_t bytesPerElement, const SocFacts& soc);
+inline bool PastL2(int64_t elements, int64_t bytesPerElement, const SocFacts& soc) {
+  return soc.l2Bytes > 0 && elements > static_cast<int64_t>(soc.l2Bytes) / bytesPerElement;
+}
 
 // Both return an empty string, or what is wrong and what would be right.
 std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view);
