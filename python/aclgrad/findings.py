@@ -75,6 +75,7 @@ _TITLES = {
         "int4-pairs": "int4 count or mask that splits a byte",
         "gather-pattern": "pattern that GatherMask does not have",
         "merge-queues": "queues that MrgSort cannot merge",
+        "proposal-field": "field that a region proposal does not have",
         "reduce-order": "ReduceOrder that the SoC does not have",
         "copy-block-count": "blockCount out of range",
         "copy-block-length": "blockLen that the copy does not allow",
