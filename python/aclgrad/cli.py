@@ -47,12 +47,9 @@ class DeviceName(str, Enum):
     npu = "npu"
 
 
-Device = Annotated[
-    DeviceName, typer.Option(help="Simulator or NPU; never the one in place of the other.")
-]
+Device = Annotated[DeviceName, typer.Option(help="Simulator or NPU; no fallback.")]
 Soc = Annotated[
-    str | None,
-    typer.Option(help="Simulated SoC, e.g. Ascend910B2. [default: $ACLGRAD_SOC or Ascend910B2]"),
+    str | None, typer.Option(help="Simulated SoC. [default: $ACLGRAD_SOC or Ascend910B2]")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Ops = Annotated[
@@ -69,25 +66,20 @@ Attrs = Annotated[
 ]
 Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
 
-Blocks = Annotated[
-    int | None, typer.Option(min=1, help="With a kernel file: how many cores. [default: 1]")
+Outputs = Annotated[
+    str | None, typer.Option(help="With a path: shapes of the results, e.g. '2x8:fp32'.")
 ]
+Blocks = Annotated[int | None, typer.Option(min=1, help="Kernel file: cores. [default: 1]")]
 Tiling = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|VALUES",
-        help="With a kernel file: its tiling data, or values such as 'u32:2048,4 f32:0.5'.",
+        help="Kernel file: tiling data, or values such as 'u32:2048,4 f32:0.5'.",
     ),
 ]
-TilingKey = Annotated[
-    int | None, typer.Option(min=0, help="With a kernel file: its tiling key. [default: 0]")
-]
+TilingKey = Annotated[int | None, typer.Option(min=0, help="Kernel file: key. [default: 0]")]
 Workspace = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="With a kernel file: bytes of its workspace. [default: 16 MiB if it has one]",
-    ),
+    int | None, typer.Option(min=0, help="Kernel file: bytes. [default: 16 MiB if it has one]")
 ]
 
 
@@ -110,8 +102,7 @@ Checks = Annotated[
     bool | None,
     typer.Option(
         "--check/--no-check",
-        help="Run the simulator's checks, or the fast path. [default: $ACLGRAD_SIM_MODE or"
-        " --check]",
+        help="With all checks, or the fast path. [default: $ACLGRAD_SIM_MODE or --check]",
     ),
 ]
 AutoSync = Annotated[
@@ -119,8 +110,8 @@ AutoSync = Annotated[
     typer.Option(
         "--autosync",
         "--auto-sync",
-        help="Whether the device compiler's automatic synchronisation counts as there. [default:"
-        " $ACLGRAD_SIM_AUTOSYNC or on]",
+        metavar="on|off",
+        help="Count on the compiler's synchronisation. [default: $ACLGRAD_SIM_AUTOSYNC or on]",
     ),
 ]
 Chaos = Annotated[
@@ -408,8 +399,8 @@ def check_command(
         str | None,
         typer.Option(
             metavar="SEEDS",
-            help="Run each case again with every pipe as late as its synchronisation allows, e.g."
-            " 1,2 or 1-20; the result must be the same.",
+            help="Repeat with every pipe as late as its synchronisation allows, e.g. 1,2 or 1-20;"
+            " the result must be the same.",
         ),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")] = False,
@@ -421,8 +412,7 @@ def check_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Show what a program of your own wrote to the file that ACLGRAD_SIM_REPORT named;"
-            " nothing is run.",
+            help="Run nothing, show a file that ACLGRAD_SIM_REPORT named.",
         ),
     ] = None,
     form: Annotated[
@@ -435,14 +425,11 @@ def check_command(
         Path | None,
         typer.Option(
             metavar="DIR [DIR...]",
-            help="Type-check the sources against CANN's headers in these folders instead:"
-            " installations ($ASCEND_HOME_PATH) or checkouts of the public repositories."
-            " Operators, if any, go before it.",
+            help="Run nothing, type-check the sources against CANN's headers in these folders;"
+            " operators go before it.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="With --headers: print JSON for programs.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --headers: print JSON.")] = False,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=0, help="With --headers: parallel compilations.")
     ] = 0,
@@ -593,8 +580,8 @@ def run_command(
         list[str] | None,
         typer.Argument(
             metavar="FILES...",
-            help="Input tensors (.npy) in the order of the C function; with an .asc file, behind"
-            " --, the program's own words.",
+            help="Inputs (.npy) in the order of the C function; with an .asc file the program's"
+            " own words, behind --.",
         ),
     ] = None,
     output: Annotated[
@@ -605,13 +592,7 @@ def run_command(
         str | None,
         typer.Option("--inputs", metavar="FILE", help="Another way to write the first of FILES."),
     ] = None,
-    outputs: Annotated[
-        str | None,
-        typer.Option(
-            help="With a path: shapes and dtypes of the results, e.g. '2x8:fp32 2:fp32' or"
-            " 'float32[2,8] float32[2]'."
-        ),
-    ] = None,
+    outputs: Outputs = None,
     blocks: Blocks = None,
     tiling: Tiling = None,
     tiling_key: TilingKey = None,
@@ -619,10 +600,10 @@ def run_command(
     dim: Dim = None,
     attr: Attrs = None,
     dtype: Annotated[
-        str | None, typer.Option(help="Dtype of the files: bf16 for those that NumPy shows as V2.")
+        str | None, typer.Option(help="Dtype of files that NumPy shows as V2.")
     ] = None,
     out_dtype: Annotated[
-        str | None, typer.Option(help="Dtype of the result; that of the input when left out.")
+        str | None, typer.Option(help="Dtype of the result. [default: the input's]")
     ] = None,
     golden: Annotated[
         bool, typer.Option("--golden", help="Compare the result with the float64 golden.")
@@ -634,8 +615,8 @@ def run_command(
     chaos: Chaos = None,
     as_json: Json = False,
 ) -> None:
-    """Run an operator on your own tensors: one of this package, or one that comes as sources (a
-    folder, a kernel file); or a program of kernels and host code (.asc).
+    """Run an operator on your own tensors: one of this package, sources (a folder, a kernel file)
+    or a program (.asc).
     """
     files = [*([inputs_first] if inputs_first else []), *(files or [])]
     kernel = peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace)
@@ -849,9 +830,7 @@ def profile_command(
         list[Path] | None,
         typer.Option(metavar="FILE", help="With a path: .npy of an input; repeatable."),
     ] = None,
-    outputs: Annotated[
-        str | None, typer.Option(help="With a path: shapes of the results, e.g. '2x8:fp32'.")
-    ] = None,
+    outputs: Outputs = None,
     blocks: Blocks = None,
     tiling: Tiling = None,
     tiling_key: TilingKey = None,

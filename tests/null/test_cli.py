@@ -12,8 +12,11 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-COMMANDS = ["build", "test", "run", "tiling", "doctor", "config", "explain"]
+from aclgrad.cli import app
+
+COMMANDS = sorted(str(command.name) for command in app.registered_commands)
 
 
 def aclgrad(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -45,8 +48,8 @@ def arrays(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_is_short(command: str) -> None:
-    done = aclgrad(command, "--help")
-    assert done.returncode == 0 and command in done.stdout and len(done.stdout.splitlines()) < 50
+    done = CliRunner().invoke(app, [command, "--help"])
+    assert done.exit_code == 0 and command in done.stdout and len(done.stdout.splitlines()) < 40
 
 
 def test_version_and_bare_call() -> None:
