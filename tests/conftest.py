@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from aclgrad.errors import ToolkitError
-from aclgrad.runtime import Device, Toolkit, find_toolkit, open_device
+from aclgrad.runtime import OPTIONS, Device, Toolkit, find_toolkit, open_device
 
 ROOT = Path(__file__).resolve().parents[1]
 _TIME_LIMIT = 300.0
@@ -93,8 +93,7 @@ def device(request: pytest.FixtureRequest, session_device: Device) -> Iterator[D
     """Hand out the open device; on the simulator, put its options back afterwards."""
     if session_device.kind == "npu" and request.node.get_closest_marker("sim_only"):
         pytest.skip("looks at the simulator itself")
-    names = ("soc", "mode", "threads", "cores", "autosync", "chaos")
-    before = {name: session_device.option(name) for name in names}
+    before = {name: session_device.option(name) for name in OPTIONS}
     yield session_device
     for name, value in before.items():
         if value is not None and session_device.option(name) != value:

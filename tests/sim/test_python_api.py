@@ -12,7 +12,7 @@ import pytest
 import aclgrad
 from aclgrad.ops import find
 from aclgrad.precision import compare
-from aclgrad.runtime import Device, open_device
+from aclgrad.runtime import OPTIONS, Device, open_device
 
 SPEC = find("softmax_grad")
 
@@ -134,3 +134,11 @@ def test_unknown_options_are_refused(device: Device) -> None:
         with pytest.raises(aclgrad.AclnnError) as caught:
             device.set_option(name, value)
         assert caught.value.code == 100000 and caught.value.message
+
+
+@pytest.mark.sim_only
+def test_every_option_has_its_name(device: Device) -> None:
+    assert all(device.option(name) for name in OPTIONS)
+    with pytest.raises(aclgrad.AclnnError) as caught:
+        device.set_option("colour", "red")
+    assert f"want {', '.join(OPTIONS[:-1])} or {OPTIONS[-1]}" in caught.value.message

@@ -3,7 +3,7 @@
 code.
 """
 
-from aclgrad.runtime.device import Device, open_device
+from aclgrad.runtime.device import OPTIONS, Device, open_device
 from aclgrad.runtime.toolkit import Toolkit, find_toolkit
 
-__all__ = ["Device", "Toolkit", "find_toolkit", "open_device"]
+__all__ = ["OPTIONS", "Device", "Toolkit", "find_toolkit", "open_device"]

@@ -23,6 +23,9 @@ from aclgrad.runtime.memory import Buffer, Tensor, storage_of
 from aclgrad.runtime.toolkit import find_toolkit
 from aclgrad.spec import OpSpec
 
+# Of the simulator. soc is first: it decides how many cores there are to choose from.
+OPTIONS = ("soc", "mode", "threads", "cores", "autosync", "chaos", "profile")
+
 _C_TYPES = {"int64_t": c.c_int64, "double": c.c_double, "bool": c.c_bool}
 
 
@@ -174,7 +177,7 @@ class Device:
         self.libraries.call("aclrtSetDevice", 0)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set a simulator option: soc, mode, threads, cores, autosync, chaos, profile."""
+        """Set one of the simulator's ``OPTIONS``."""
         function = self.libraries.optional(self.libraries.acl, "aclsimSetOption")
         if function is None:
             raise ToolkitError(f"option {name}: only the simulator has it. Next: use --device sim")
@@ -182,7 +185,7 @@ class Device:
         self.libraries.check(function(name.encode(), value.encode()), "aclsimSetOption")
 
     def option(self, name: str) -> str | None:
-        """Return a simulator option in force; None on an NPU or for an unknown name."""
+        """Return one of ``OPTIONS`` as it is in force; None on an NPU or for an unknown name."""
         function = self.libraries.optional(self.libraries.acl, "aclsimGetOption")
         if function is None:
             return None
