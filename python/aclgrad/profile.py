@@ -259,9 +259,7 @@ def core_cycles(core: Mapping[str, Any]) -> float:
 
 def chosen_cores(profile: Mapping[str, Any]) -> list[int]:
     """The slowest, the fastest and the first core, without repetition."""
-    cores = profile["cores"]
-    order = [core_cycles(core) for core in cores]
-    return list(dict.fromkeys((order.index(max(order)), order.index(min(order)), 0)))
+    return list(profile["shown"])
 
 
 # --- running -------------------------------------------------------------------------------------

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from aclgrad.runtime.device import Device
 
-_NOT_MODELLED = "NA"  # as msopprof writes what it has no value for
-
 
 def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     """One row of PipeUtilization.csv."""
@@ -38,7 +36,6 @@ def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
         if pipe in bytes_of:
             rate = row[bytes_of[pipe]] / row[pipe] * mhz / 1e3 if row[pipe] else 0.0
             found[f"aiv_{pipe}_active_bw(GB/s)"] = f"{rate:.2f}"
-    found["aiv_icache_miss_rate"] = _NOT_MODELLED
     return found
 
 
@@ -53,8 +50,9 @@ def resource_conflict(profile: Mapping[str, Any], core: int) -> dict[str, str]:
         "aiv_total_cycles": f"{cycles:.0f}",
         "aiv_vec_total_cflt_ratio": f"{row['conflict'] / cycles:.3f}",
     }
-    for cause in ("bankgroup", "bank", "resc", "mte"):
-        found[f"aiv_vec_{cause}_cflt_ratio"] = _NOT_MODELLED
+    # Conflicts of execution units and with MTE are no part of the model, and have no column.
+    for cause, key in (("bankgroup", "bankGroupConflict"), ("bank", "bankConflict")):
+        found[f"aiv_vec_{cause}_cflt_ratio"] = f"{row[key] / cycles:.3f}"
     for pipe in ("vec", "mte2", "mte3"):
         found[f"aiv_{pipe}_wait_ratio"] = f"{row[f'{pipe}Wait'] / cycles:.3f}"
     return found
@@ -212,12 +210,12 @@ def show_table(console: Console, found: Profiled) -> None:
         {
             key: value
             for key, value in pipe_utilization(kernel, core).items()
-            if key not in ("sub_block_id", "aiv_icache_miss_rate") and "active_bw" not in key
+            if key != "sub_block_id" and "active_bw" not in key
         }
         for core in cores
     ]
     conflicts = [resource_conflict(kernel, core) for core in cores]
-    extra = [key for key in conflicts[0] if key.endswith("wait_ratio") or "total_cflt" in key]
+    extra = [key for key in conflicts[0] if key.endswith(("wait_ratio", "cflt_ratio"))]
     table = Table(
         title="PipeUtilization: slowest, fastest and first core"
         if len(cores) > 1

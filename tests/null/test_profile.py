@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aclgrad.profile import Profiled, bandwidth_bound, bound_by, chosen_cores, estimate
+from aclgrad.profile import Profiled, bandwidth_bound, bound_by, estimate
 from aclgrad.profile_advice import advise
 from aclgrad.profile_cli import Request, other, parse_cores, sweep_shapes
 
@@ -22,7 +22,8 @@ def core(index: int) -> dict[str, Any]:
         "block_id": index, "start": 0.0, "cycles": CYCLES,
         "scalar": 5e3, "vec": 5e4, "mte2": 9.8e4, "mte3": 3e4,
         "scalarWait": 9e4, "vecWait": 4e4, "mte2Wait": 0.0, "mte3Wait": 6e4, "vecDrain": 1e3,
-        "conflict": 0.0, "readBytes": 6_400_000, "writeBytes": 3_200_000, "reads": 100,
+        "conflict": 0.0, "bankGroupConflict": 0.0, "bankConflict": 0.0,
+        "readBytes": 6_400_000, "writeBytes": 3_200_000, "reads": 100,
         "writes": 50, "blocks": 150, "unalignedBlocks": 0, "steps": 1000,
     }  # fmt: skip
 
@@ -39,6 +40,7 @@ def kernel(**changes: Any) -> dict[str, Any]:
         "gmWriteBytes": 12_800_000, "conflictCycles": 0.0, "vectorBytes": 100_000_000,
         "alignment": 512, "ubPeakBytes": 100_000, "ubBytes": 196_352, "vecCores": CORES,
         "evidence": "board", "socEvidence": "board", "band": [0.1, 0.15, 0.3], "assumed": [],
+        "grounds": {"board": ["Mul"]}, "shown": [0],
         "cores": [core(index) for index in range(CORES)], "instructions": [],
     }  # fmt: skip
     for name, value in changes.items():
@@ -120,7 +122,6 @@ def uneven(**changes: Any) -> dict[str, Any]:
 def test_uneven_cores() -> None:
     some = uneven(memoryBytes=1e6)
     assert bound_by(some).key == "imbalance"
-    assert chosen_cores(some) == [0, 1]
     assert [item.rule for item in advise(profiled(some))][0] == "imbalance"
 
 

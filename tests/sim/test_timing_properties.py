@@ -137,6 +137,26 @@ def test_bank_conflicts_cost(runner: Runner) -> None:
     assert ugly["cores"][0]["vec"] > 1.5 * fine["cores"][0]["vec"]
 
 
+@pytest.mark.parametrize(
+    ("at", "stride", "groups", "banks"),
+    [
+        ((0, 0x10100, 0x20000), (1, 8), 0, 0),
+        ((0, 0x10000, 0x20100), (1, 8), 1, 0),  # sources in one group
+        ((0, 0x10100, 0x04020), (1, 8), 0, 1),  # the result a block behind a source
+        ((0, 0x10000, 0x04020), (1, 8), 1, 1),
+        ((0, 0x10100, 0x20000), (16, 0), 1, 0),  # all blocks of an operand in one group
+    ],
+)
+def test_conflicts_have_a_cause(
+    at: tuple[int, ...], stride: tuple[int, int], groups: int, banks: int, runner: Runner
+) -> None:
+    found = runner.profile(case("bank", times=20, at=(*at, 0, 0, 0), stride=stride))
+    (core,) = found["cores"]
+    assert (core["bankGroupConflict"] > 0) == groups
+    assert (core["bankConflict"] > 0) == banks
+    assert core["conflict"] == core["bankGroupConflict"] + core["bankConflict"]
+
+
 @pytest.mark.parametrize("soc", [A2, A5])
 def test_nothing_beats_the_bound(soc: str, runner: Runner) -> None:
     for cores in (8, 48):

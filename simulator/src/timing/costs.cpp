@@ -78,8 +78,8 @@ const Row* OfArch(const Row (&rows)[n], uint32_t arch) {
 }  // namespace
 
 const char* EvidenceName(Evidence evidence) {
-  static const char* const kNames[] = {"board",     "official", "fitted",
-                                       "simulator", "assumed",  "extrapolated"};
+  static const char* const kNames[kEvidences] = {"board",     "official", "fitted",
+                                                 "simulator", "assumed",  "extrapolated"};
   return kNames[static_cast<size_t>(evidence)];
 }
 

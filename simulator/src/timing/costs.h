@@ -13,6 +13,7 @@ namespace aclsim {
 
 // Best first.
 enum class Evidence : uint8_t { kBoard, kOfficial, kFitted, kSimulator, kAssumed, kExtrapolated };
+constexpr size_t kEvidences = 6;
 const char* EvidenceName(Evidence evidence);
 
 // One hardware instruction of the vector pipe, in cycles.

@@ -15,7 +15,9 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "engine/finding.h"
 #include "timing/l2.h"
@@ -33,7 +35,8 @@ struct Profile {
   uint64_t tilingKey = 0;
   std::string tiling;
   LaunchStats stats;
-  ChipTimes times;
+  double end = 0;   // in cycles
+  ChipTimes times;  // empty when only the summary is kept, as tapes
   std::vector<Tape> tapes;
   std::string json;
 };
@@ -104,11 +107,62 @@ CoreSums SumsOf(const Tape& tape, const CoreTimes& times, uint64_t alignment) {
   return sums;
 }
 
+// JSON: a list of names.
+std::string NamesJson(const std::set<std::string>& names) {
+  std::string json;
+  for (const std::string& name : names) {
+    json += json.empty() ? "" : ",";
+    json += JsonQuoted(name);
+  }
+  return "[" + json + "]";
+}
+
+// JSON: what an estimate rests on, by the class of its evidence.
+std::string GroundsOf(const std::vector<Tape>& tapes) {
+  std::string json;
+  for (size_t evidence = 0; evidence < kEvidences; ++evidence) {
+    std::set<std::string> names;
+    for (const Tape& tape : tapes) {
+      names.insert(tape.grounds[evidence].begin(), tape.grounds[evidence].end());
+    }
+    if (!names.empty()) {
+      json += json.empty() ? "" : ",";
+      json += Format("\"%s\":", EvidenceName(static_cast<Evidence>(evidence))) + NamesJson(names);
+    }
+  }
+  return "{" + json + "}";
+}
+
+// The slowest, the fastest and the first core: what a page or a trace shows when nobody says which.
+std::vector<uint32_t> ShownCores(const ChipTimes& times) {
+  const auto shorter = [](const CoreTimes& a, const CoreTimes& b) {
+    return a.end - a.start < b.end - b.start;
+  };
+  const auto first = times.cores.begin();
+  std::vector<uint32_t> shown;
+  for (const auto core : {std::max_element(first, times.cores.end(), shorter),
+                          std::min_element(first, times.cores.end(), shorter), first}) {
+    const auto index = static_cast<uint32_t>(core - first);
+    if (std::find(shown.begin(), shown.end(), index) == shown.end()) {
+      shown.push_back(index);
+    }
+  }
+  return shown;
+}
+
+std::string Joined(const std::vector<uint32_t>& numbers) {
+  std::string text;
+  for (const uint32_t number : numbers) {
+    text += Format(text.empty() ? "%u" : ",%u", number);
+  }
+  return text;
+}
+
 std::string Summary(const Profile& profile) {
   const ChipCosts chip = ChipCostsOf(*profile.soc);
   const double cycles = chip.cyclesPerMicrosecond;
   Evidence evidence = chip.evidence;
-  std::vector<std::string> unknown;
+  std::set<std::string> unknown;
   double conflicts = 0, vectorBytes = 0;
   std::string cores;
   const uint64_t alignment = CopyLawOf(*profile.soc).alignment;
@@ -116,14 +170,11 @@ std::string Summary(const Profile& profile) {
     const Tape& tape = profile.tapes[i];
     const CoreTimes& times = profile.times.cores[i];
     evidence = std::max(evidence, tape.evidence);
-    conflicts += tape.conflictCycles;
+    const double conflict = tape.conflicts.groups + tape.conflicts.banks;
+    conflicts += conflict;
     vectorBytes += static_cast<double>(tape.vectorBytes);
     const CoreSums sums = SumsOf(tape, times, alignment);
-    for (const std::string& name : tape.unknown) {
-      if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) {
-        unknown.push_back(name);
-      }
-    }
+    unknown.insert(tape.unknown.begin(), tape.unknown.end());
     const auto of = [](const std::array<double, kPipes>& row, Pipe pipe) {
       return row[static_cast<size_t>(pipe)];
     };
@@ -131,13 +182,14 @@ std::string Summary(const Profile& profile) {
         "%s{\"block_id\":%zu,\"start\":%.1f,\"cycles\":%.1f,\"scalar\":%.1f,\"vec\":%.1f,\"mte2\":%"
         ".1f,"
         "\"mte3\":%.1f,\"scalarWait\":%.1f,\"vecWait\":%.1f,\"mte2Wait\":%.1f,\"mte3Wait\":%.1f,"
-        "\"vecDrain\":%.1f,\"conflict\":%.1f,\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
+        "\"vecDrain\":%.1f,\"conflict\":%.1f,\"bankGroupConflict\":%.1f,\"bankConflict\":%.1f,"
+        "\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
         "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu}",
         i == 0 ? "" : ",", i, times.start, times.end, of(times.busy, Pipe::kScalar),
         of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
         of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
-        of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), sums.vectorDrain,
-        tape.conflictCycles, sums.readBytes, sums.writeBytes,
+        of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), sums.vectorDrain, conflict,
+        tape.conflicts.groups, tape.conflicts.banks, sums.readBytes, sums.writeBytes,
         static_cast<unsigned long long>(sums.reads), static_cast<unsigned long long>(sums.writes),
         static_cast<unsigned long long>(sums.blocks),
         static_cast<unsigned long long>(sums.unaligned), tape.steps.size());
@@ -148,11 +200,6 @@ std::string Summary(const Profile& profile) {
         Format("%s{\"name\":%s,\"pipe\":\"%s\",\"count\":%llu,\"cycles\":%.1f}",
                instructions.empty() ? "" : ",", JsonQuoted(name).c_str(), PipeName(row.pipe),
                static_cast<unsigned long long>(row.count), row.cycles);
-  }
-  std::string names;
-  for (const std::string& name : unknown) {
-    names += names.empty() ? "" : ",";
-    names += JsonQuoted(name);
   }
   return Format(
       "{\"op\":%s,\"soc\":\"%s\",\"npuArch\":%u,\"blockDim\":%u,\"tilingKey\":%llu,\"tiling\":%s,"
@@ -165,7 +212,7 @@ std::string Summary(const Profile& profile) {
       "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
       "\"ubBytes\":%llu,\"vecCores\":%u,\"evidence\":\"%s\",\"socEvidence\":\"%s\",\"band\":[%g,%g,"
       "%g],"
-      "\"assumed\":[%s],\"cores\":[%s],\"instructions\":[%s]}",
+      "\"assumed\":%s,\"grounds\":%s,\"shown\":[%s],\"cores\":[%s],\"instructions\":[%s]}",
       JsonQuoted(profile.op).c_str(), profile.soc->name.c_str(), profile.soc->npuArch,
       profile.blockDim, static_cast<unsigned long long>(profile.tilingKey),
       JsonQuoted(profile.tiling).c_str(), profile.times.end,
@@ -182,7 +229,8 @@ std::string Summary(const Profile& profile) {
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
       static_cast<unsigned long long>(profile.soc->ubBytes), profile.soc->aivCores,
       EvidenceName(evidence), EvidenceName(chip.evidence), chip.band[0], chip.band[1], chip.band[2],
-      names.c_str(), cores.c_str(), instructions.c_str());
+      NamesJson(unknown).c_str(), GroundsOf(profile.tapes).c_str(),
+      Joined(ShownCores(profile.times)).c_str(), cores.c_str(), instructions.c_str());
 }
 
 // --- trace ---------------------------------------------------------------------------------------------------------------
@@ -467,6 +515,110 @@ const Profile* Traced(size_t launch, const std::vector<uint32_t>& cores, std::st
   return &profile;
 }
 
+bool WriteTraceOf(const Profile& profile, const std::vector<uint32_t>& cores,
+                  const std::string& path, std::string* why) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) {
+    *why = Format("%s: %s", path.c_str(), std::strerror(errno));
+    return false;
+  }
+  TraceWriter(profile, file).Write(cores);
+  if (std::ferror(file) | std::fclose(file)) {
+    *why = Format("%s: not written: %s", path.c_str(), std::strerror(errno));
+    return false;
+  }
+  return true;
+}
+
+// --- for another process -------------------------------------------------------------------------------------------------
+
+constexpr size_t kReported =
+    32;  // launches that are reported with their instructions whatever they take
+
+// Bytes that lie in at least one of the ranges.
+uint64_t BytesCovered(std::vector<std::pair<uint64_t, uint64_t>>& ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  uint64_t bytes = 0, end = 0;
+  for (const auto& [from, to] : ranges) {
+    bytes += to > std::max(from, end) ? to - std::max(from, end) : 0;
+    end = std::max(end, to);
+  }
+  return bytes;
+}
+
+// GM bytes that a launch reads or writes, those of copies once; single values of the scalar pipe as often as they are moved.
+uint64_t BytesOnce(const Profile& profile, bool write) {
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  uint64_t copied = 0;
+  for (const Tape& tape : profile.tapes) {
+    for (const GmCopy& copy : tape.copies) {
+      if (copy.write == write) {
+        for (uint32_t block = 0; block < copy.blocks; ++block) {
+          const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
+          ranges.emplace_back(begin, begin + copy.bytes);
+        }
+        copied += copy.bytes * copy.blocks;
+      }
+    }
+  }
+  const uint64_t moved = write ? profile.stats.gmWriteBytes : profile.stats.gmReadBytes;
+  return BytesCovered(ranges) + (moved > copied ? moved - copied : 0);
+}
+
+bool WriteText(const std::string& path, const char* how, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), how);
+  if (file == nullptr) {
+    return false;
+  }
+  std::fputs(text.c_str(), file);
+  return !(std::ferror(file) | std::fclose(file));
+}
+
+// The cores of ACLGRAD_SIM_PROFILE_CORES that the launch has, else those that tell most.
+std::vector<uint32_t> ReportedCores(const Profile& profile) {
+  std::vector<uint32_t> cores;
+  const char* text = std::getenv("ACLGRAD_SIM_PROFILE_CORES");
+  for (char* end = nullptr; text != nullptr && *text != '\0'; text = *end == ',' ? end + 1 : end) {
+    const unsigned long core = std::strtoul(text, &end, 10);
+    if (end == text) {
+      break;
+    }
+    if (core < profile.tapes.size()) {
+      cores.push_back(static_cast<uint32_t>(core));
+    }
+  }
+  return cores.empty() ? ShownCores(profile.times) : cores;
+}
+
+// What aclsimProfiles, aclsimProfileLines and aclsimWriteTrace would say, as files.
+void Report(const std::string& folder, size_t number, const Profile& profile, bool whole) {
+  const std::string stem = Format("%s/%zu", folder.c_str(), number);
+  bool written = true;
+  if (whole) {
+    std::vector<uint32_t> all(profile.tapes.size());
+    std::iota(all.begin(), all.end(), 0u);
+    const std::vector<uint32_t> cores = ReportedCores(profile);
+    std::string lines = "{\"all\":" + LinesOf(profile, all);
+    for (const uint32_t core : cores) {
+      lines += Format(",\"%u\":", core) + LinesOf(profile, {core});
+    }
+    written = WriteText(stem + ".lines.json", "w", lines + "}\n");
+    std::string why;
+    written = WriteTraceOf(profile, cores, stem + ".trace.json", &why) && written;
+  }
+  written = WriteText(folder + "/launches", "a",
+                      Format("{\"whole\":%s,\"readOnce\":%llu,\"writtenOnce\":%llu,\"profile\":",
+                             whole ? "true" : "false",
+                             static_cast<unsigned long long>(BytesOnce(profile, false)),
+                             static_cast<unsigned long long>(BytesOnce(profile, true))) +
+                          profile.json + "}\n") &&
+            written;
+  if (!written) {
+    std::fprintf(stderr, "aclgrad: ACLGRAD_SIM_PROFILE_REPORT %s: not written: %s\n",
+                 folder.c_str(), std::strerror(errno));
+  }
+}
+
 }  // namespace
 
 bool ProfileMode() {
@@ -490,10 +642,17 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.tiling = launch.tilingText;
   profile.stats = stats;
   profile.times = Time(*launch.soc, tapes);
+  profile.end = profile.times.end;
   profile.tapes = std::move(tapes);
   profile.json = Summary(profile);
   const std::lock_guard<std::mutex> lock(profilesMutex);
   std::deque<Profile>& profiles = Profiles();
+  if (const char* folder = std::getenv("ACLGRAD_SIM_PROFILE_REPORT");
+      folder != nullptr && *folder != '\0') {
+    const bool longest = std::all_of(profiles.begin(), profiles.end(),
+                                     [&](const Profile& other) { return other.end < profile.end; });
+    Report(folder, profiles.size(), profile, longest || profiles.size() < kReported);
+  }
   profiles.push_back(std::move(profile));
   if (profiles.size() > kTraced) {
     Profile& old = profiles[profiles.size() - 1 - kTraced];
@@ -537,17 +696,7 @@ bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::st
   if (profile == nullptr) {
     return false;
   }
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) {
-    *why = Format("%s: %s", path.c_str(), std::strerror(errno));
-    return false;
-  }
-  TraceWriter(*profile, file).Write(cores);
-  if (std::ferror(file) | std::fclose(file)) {
-    *why = Format("%s: not written: %s", path.c_str(), std::strerror(errno));
-    return false;
-  }
-  return true;
+  return WriteTraceOf(*profile, cores, path, why);
 }
 
 }  // namespace aclsim

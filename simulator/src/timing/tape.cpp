@@ -100,11 +100,11 @@ bool PartialOf(const Record& record) {
 
 }  // namespace
 
-double BankConflicts(const Soc& soc, const Record& record) {
+BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
+  BankConflicts found;
   if (soc.npuArch != 2201 || record.accessCount == 0) {
-    return 0;
+    return found;
   }
-  double extra = 0;
   const Access* reads[2] = {nullptr, nullptr};
   const Access* write = nullptr;
   int count = 0;
@@ -115,7 +115,7 @@ double BankConflicts(const Soc& soc, const Record& record) {
     }
     int worst = 1;
     Groups(access, &worst);
-    extra = std::max(extra, static_cast<double>(worst - 1));
+    found.groups = std::max(found.groups, static_cast<double>(worst - 1));
     if (access.use == Use::kRead && count < 2) {
       reads[count++] = &access;
     } else if (access.use == Use::kWrite && write == nullptr) {
@@ -124,7 +124,7 @@ double BankConflicts(const Soc& soc, const Record& record) {
   }
   int unused = 0;
   if (count == 2 && reads[0]->addr != reads[1]->addr) {
-    extra += ReadConflicts(*reads[0], *reads[1]);
+    found.groups += ReadConflicts(*reads[0], *reads[1]);
   }
   if (write != nullptr) {
     const uint32_t to = Groups(*write, &unused);
@@ -134,16 +134,26 @@ double BankConflicts(const Soc& soc, const Record& record) {
                                                           : write->addr - reads[i]->addr;
       if (apart % kRepeat != 0 && reads[i]->addr / kBankBytes == write->addr / kBankBytes &&
           (Groups(*reads[i], &unused) & to) != 0) {
-        return extra + kReadWrite;
+        found.banks = kReadWrite;
+        return found;
       }
     }
   }
-  return extra;
+  return found;
 }
 
 TapeObserver::TapeObserver(const Soc& soc, Tape* tape)
     : soc_(soc), scalar_(ScalarCostsOf()), tape_(tape) {
-  tape_->evidence = std::max(ChipCostsOf(soc).evidence, CopyLawOf(soc).evidence);
+  Rest(ChipCostsOf(soc).evidence, "bandwidths");
+  Rest(CopyLawOf(soc).evidence, "copies");
+}
+
+void TapeObserver::Rest(Evidence evidence, const std::string& on) {
+  tape_->evidence = std::max(tape_->evidence, evidence);
+  std::vector<std::string>& names = tape_->grounds[static_cast<size_t>(evidence)];
+  if (std::find(names.begin(), names.end(), on) == names.end()) {
+    names.push_back(on);
+  }
 }
 
 uint16_t TapeObserver::NameOf(const char* text) {
@@ -155,12 +165,13 @@ uint16_t TapeObserver::NameOf(const char* text) {
   return static_cast<uint16_t>(tape_->names.size() - 1);
 }
 
-const TapeObserver::Known& TapeObserver::Lookup(const char* function) {
+TapeObserver::Known& TapeObserver::Lookup(const char* function) {
   const auto found = known_.find(function);
   if (found != known_.end()) {
     return found->second;
   }
-  return known_.emplace(function, Known{NameOf(function), CostOf(soc_, function)}).first->second;
+  return known_.emplace(function, Known{NameOf(function), CostOf(soc_, function), false})
+      .first->second;
 }
 
 Step& TapeObserver::Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue) {
@@ -214,16 +225,21 @@ void TapeObserver::Remember(Pipe pipe, const Record& record) {
 }
 
 void TapeObserver::AddVector(Record& record) {
-  const Known& known = Lookup(record.name);
+  Known& known = Lookup(record.name);
   const FunctionCost& cost = known.cost;
-  if (!cost.known && std::find(tape_->unknown.begin(), tape_->unknown.end(), record.name) ==
-                         tape_->unknown.end()) {
-    tape_->unknown.emplace_back(record.name);
+  if (!known.used) {
+    known.used = true;
+    Rest(cost.evidence, record.name);
+    if (!cost.known && std::find(tape_->unknown.begin(), tape_->unknown.end(), record.name) ==
+                           tape_->unknown.end()) {
+      tape_->unknown.emplace_back(record.name);
+    }
   }
   const bool wide = WidthOf(record.dtype) >= 4;
   const double repeats = static_cast<double>(RepeatsOf(record));
-  const double conflicts = BankConflicts(soc_, record) * repeats;
-  double cycles = conflicts + (PartialOf(record) ? kPartialRepeat : 0);
+  const BankConflicts conflicts = ConflictsOf(soc_, record);
+  double cycles =
+      (conflicts.groups + conflicts.banks) * repeats + (PartialOf(record) ? kPartialRepeat : 0);
   const auto perRepeat = [wide](const InstructionCost& one) {
     return wide ? one.perRepeat32 : one.perRepeat16;
   };
@@ -245,8 +261,8 @@ void TapeObserver::AddVector(Record& record) {
       }
     }
   }
-  tape_->evidence = std::max(tape_->evidence, cost.evidence);
-  tape_->conflictCycles += conflicts;
+  tape_->conflicts.groups += conflicts.groups * repeats;
+  tape_->conflicts.banks += conflicts.banks * repeats;
   for (int i = 0; i < record.accessCount; ++i) {
     tape_->vectorBytes += record.access[static_cast<size_t>(i)].TotalBytes();
   }
@@ -260,7 +276,7 @@ void TapeObserver::AddCopy(const Core& core, const Record& record) {
   Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
   step.copy = static_cast<uint32_t>(tape_->copies.size());
   if (record.atomic) {  // taken for a plain write
-    tape_->evidence = std::max(tape_->evidence, Evidence::kAssumed);
+    Rest(Evidence::kAssumed, "atomic writes");
   }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -354,7 +370,7 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
     case SyncEvent::Kind::kCores:
       if (event.flag != kSomeCores) {
         Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
-        tape_->evidence = std::max(tape_->evidence, Evidence::kAssumed);
+        Rest(Evidence::kAssumed, event.name);
       }
       return;
   }

@@ -48,13 +48,21 @@ struct GmCopy {
   bool bypass = false;  // does not stay in L2
 };
 
+// Cycles that UB banks add: per repeat, or in all.
+struct BankConflicts {
+  double groups = 0;  // sources, or blocks of one operand, in one bank group
+  double banks = 0;   // a result in the bank of a source
+};
+
 struct Tape {
   std::vector<Step> steps;
   std::vector<GmCopy> copies;
   std::vector<std::string> names;
   std::vector<std::string> unknown;                         // functions without a cost
   std::unordered_map<uint32_t, std::vector<void*>> stacks;  // by Step::site
-  double conflictCycles = 0;                                // of bank conflicts
+  // What was used, by the class of its evidence.
+  std::array<std::vector<std::string>, kEvidences> grounds;
+  BankConflicts conflicts;
   uint64_t vectorBytes = 0;              // that vector instructions read and wrote
   Evidence evidence = Evidence::kBoard;  // the worst that was used
 };
@@ -74,8 +82,10 @@ class TapeObserver : public Observer {
   struct Known {
     uint16_t name;
     FunctionCost cost;
+    bool used = false;  // stands among the grounds
   };
-  const Known& Lookup(const char* function);
+  Known& Lookup(const char* function);
+  void Rest(Evidence evidence, const std::string& on);
   uint16_t NameOf(const char* text);
   Step& Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue);
   void PushAutomatic(StepKind kind, Pipe pipe, uint32_t flag, uint32_t site);
@@ -94,7 +104,6 @@ class TapeObserver : public Observer {
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
 };
 
-// Cycles per repeat that UB banks add: two operands in one bank group, or blocks of one operand in one group.
-double BankConflicts(const Soc& soc, const Record& record);
+BankConflicts ConflictsOf(const Soc& soc, const Record& record);  // per repeat
 
 }  // namespace aclsim
