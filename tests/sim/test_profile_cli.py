@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from aclgrad import cli
+from aclgrad import cli, cli_common
 from aclgrad.profile import profile_peer
 from aclgrad.runtime import Device
 
@@ -31,7 +31,7 @@ Profile = Callable[..., str]
 @pytest.fixture
 def profile(device: Device, monkeypatch: pytest.MonkeyPatch) -> Profile:
     """Runs the command in this process; returns what it prints."""
-    for console in (cli._out, cli._err):
+    for console in (cli_common.OUT, cli_common.ERR):
         monkeypatch.setattr(console, "_width", 120)
 
     def run(*words: object, status: int = 0) -> str:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad build`` and ``package``: from sources to what can be installed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aclgrad import peer_cli, selection
+from aclgrad.cli_common import OUT, Device, DeviceName, Json, Ops, progress
+
+
+def build_command(
+    ops: Ops = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Compile without optimisation, for gdb.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations; 0 lets Ninja choose.")
+    ] = 0,
+    device: Device = DeviceName.sim,
+    soc: Annotated[
+        str | None, typer.Option(help="With --device npu or a path: the SoC to compile for.")
+    ] = None,
+    only_dtypes: Annotated[
+        str | None,
+        typer.Option("--dtypes", help="With a path: dtypes of the first inputs, e.g. fp32,fp32."),
+    ] = None,
+) -> None:
+    """Build the simulator and the operators of a source checkout; with --device npu the operators
+    for one SoC, with the CANN toolkit of ASCEND_HOME_PATH; with a path (an operator's folder with
+    op_kernel and op_host, or a kernel file) that operator for the simulator.
+    """
+    if device is DeviceName.npu:
+        _build_npu(ops, debug, soc, jobs)
+        return
+    if ops and any(map(peer_cli.is_path, ops)):
+        peer_cli.build(ops, OUT, soc=soc, dtypes=only_dtypes, debug=debug, jobs=jobs)
+        return
+    if soc is not None:
+        raise ValueError(
+            "--soc: the simulator's build holds the kernels of every SoC. Next: leave --soc out;"
+            " aclgrad test --soc chooses one"
+        )
+    from aclgrad.build import build
+
+    with progress(OUT) as bar:
+        task = bar.add_task("building", total=None)
+
+        def step(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"building {text[:60]:60}")
+
+        result = build(
+            [spec.op for spec in selection.operators(ops)] if ops else [],
+            debug=debug,
+            jobs=jobs,
+            progress=step,
+        )
+    if result.rebuilt:
+        OUT.print(f"rebuilt {len(result.rebuilt)} libraries in {result.folder}:")
+        for name in result.rebuilt:
+            OUT.print(f"  {name}")
+    elif result.steps:
+        OUT.print(f"{result.steps} build steps in {result.folder}, no library changed")
+    else:
+        OUT.print(f"up to date: nothing rebuilt in {result.folder}")
+
+
+def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -> None:
+    from aclgrad.cann import build_npu
+
+    if ops or debug:
+        raise ValueError(
+            "build --device npu builds all operators, optimised. Next: leave out --debug and names"
+            " of operators"
+        )
+    vendor = build_npu(soc, jobs=jobs, progress=lambda step: OUT.print(step, markup=False))
+    OUT.print(f"built {vendor}", markup=False)
+    OUT.print(f"next: export ASCEND_CUSTOM_OPP_PATH={vendor}", markup=False)
+
+
+def package_command(
+    soc: Annotated[
+        list[str] | None,
+        typer.Option(help="Only kernels for this SoC, e.g. Ascend910B2; repeatable."),
+    ] = None,
+    vendor: Annotated[str, typer.Option(help="Vendor folder of the package.")] = "aclgrad",
+    output: Annotated[Path, typer.Option(help="Folder of the .run file.")] = Path("dist"),
+    device: Device = DeviceName.sim,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="Vendor folder to pack instead of the build's."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators."""
+    from aclgrad.package import package
+
+    socs = [name for words in soc or [] for name in words.replace(",", " ").split()]
+    made = package(output, vendor=vendor, socs=socs, device=device.value, source=source)
+    if as_json:
+        print(json.dumps(made.as_dict()))
+        return
+    OUT.print(
+        f"{made.path}: {made.bytes / 1e6:.1f} MB, {made.files} files, kernels for"
+        f" {' '.join(made.socs)}\nsha256 {made.sha256}\n"
+        f"install: bash {made.path} --install-path=DIR",
+        markup=False,
+    )

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad run``, ``ut``, ``tiling`` and ``profile``: one operator, or sources of your own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from aclgrad import dtypes, peer_cli, user_data
+from aclgrad.cli_common import (
+    OUT,
+    Attrs,
+    AutoSync,
+    Blocks,
+    Chaos,
+    Checks,
+    Device,
+    DeviceName,
+    Dim,
+    Dtype,
+    Json,
+    Op,
+    Outputs,
+    Soc,
+    Switch,
+    Tiling,
+    TilingKey,
+    Workspace,
+    open_device,
+)
+from aclgrad.ops import find
+from aclgrad.precision import Report, compare
+from aclgrad.spec import OpSpec
+
+
+def run_command(
+    op: Op,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILES...",
+            help="Inputs (.npy) in the order of the C function; with an .asc file the program's"
+            " own words, behind --.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", "--save", help="File for the result (.npy; .npz for all)."),
+    ] = None,
+    inputs_first: Annotated[
+        str | None,
+        typer.Option("--inputs", metavar="FILE", help="Another way to write the first of FILES."),
+    ] = None,
+    outputs: Outputs = None,
+    blocks: Blocks = None,
+    tiling: Tiling = None,
+    tiling_key: TilingKey = None,
+    workspace: Workspace = None,
+    dim: Dim = None,
+    attr: Attrs = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="Dtype of files that NumPy shows as V2.")
+    ] = None,
+    out_dtype: Annotated[
+        str | None, typer.Option(help="Dtype of the result. [default: the input's]")
+    ] = None,
+    golden: Annotated[
+        bool, typer.Option("--golden", help="Compare the result with the float64 golden.")
+    ] = False,
+    device: Device = DeviceName.sim,
+    soc: Soc = None,
+    check: Checks = None,
+    autosync: AutoSync = None,
+    chaos: Chaos = None,
+    as_json: Json = False,
+) -> None:
+    """Run an operator on your own tensors: one of this package, sources (a folder, a kernel file)
+    or a program (.asc).
+    """
+    files = [*([inputs_first] if inputs_first else []), *(files or [])]
+    kernel = peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace)
+    if op.endswith(".asc"):
+        status = _run_program(
+            Path(op), files, kernel, device, soc, check, autosync, chaos, output, as_json
+        )
+        raise typer.Exit(status)
+    if peer_cli.is_path(op):
+        wrong = peer_cli.run(
+            op,
+            files,
+            attr or [],
+            OUT,
+            lambda: open_device(device, soc, check, autosync, chaos),
+            soc=soc,
+            dtype=dtype,
+            outputs=outputs,
+            save=output,
+            as_json=as_json,
+            kernel=kernel,
+        )
+        if wrong:
+            raise typer.Exit(1)
+        return
+    if kernel.given():
+        raise ValueError(
+            f"{kernel.given()[0]} is for a kernel file; {op} has its own tiling. Next: leave it out"
+        )
+    if output is None:
+        raise typer.BadParameter(
+            "is missing: a file for the result. Next: add -o out.npy", param_hint="--output"
+        )
+    spec = find(op)
+    paths = [Path(name) for name in files]
+    inputs = user_data.load_inputs(spec, paths, dtypes.parse(dtype) if dtype else None)
+    attrs = user_data.parse_attrs(spec, attr or [], dim)
+    from aclgrad.functions import result_desc
+
+    out = result_desc(spec, inputs, dtypes.parse(out_dtype).numpy if out_dtype else None)
+    user_data.check_output(output)
+    opened = open_device(device, soc, check, autosync, chaos)
+    result = opened.run(spec, inputs, attrs, out)
+    user_data.save(output, result)
+    verdict = _judge(spec, inputs, attrs, result) if golden else None
+    found = [finding for finding in opened.findings() if finding.severity == "error"]
+    if as_json:
+        document: dict[str, Any] = {
+            "op": spec.op,
+            "output": str(output),
+            "shape": list(result.shape),
+            "dtype": result.dtype.name,
+        }
+        if verdict is not None:
+            document["golden"] = {
+                "passed": verdict.passed,
+                "max_ulp": verdict.max_ulp,
+                "max_abs": verdict.max_abs,
+            }
+        if found:
+            document["findings"] = [finding.text for finding in found]
+        print(json.dumps(document))
+    else:
+        OUT.print(f"{output}: {result.dtype.name} {list(result.shape)}", markup=False)
+        if verdict is not None:
+            OUT.print(str(verdict), markup=False)
+        for finding in found:
+            OUT.print(finding.text, markup=False)
+    if found or (verdict is not None and not verdict.passed):
+        raise typer.Exit(1)
+
+
+def _run_program(
+    source: Path,
+    words: Sequence[str],
+    kernel: peer_cli.KernelOptions,
+    device: DeviceName,
+    soc: str | None,
+    check: bool | None,
+    autosync: Switch | None,
+    chaos: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    if device is DeviceName.npu:
+        raise ValueError(
+            "--device npu: aclgrad builds .asc files for the simulator only. Next:"
+            " find_package(ASC) of CANN"
+        )
+    if kernel.given() or output is not None:
+        raise ValueError(
+            f"{(kernel.given() or ['--save'])[0]} is for a kernel file; {source} has its own main"
+            " function. Next: leave it out"
+        )
+    chosen = {
+        "ACLGRAD_SOC": soc,
+        "ACLGRAD_SIM_MODE": None if check is None else "checked" if check else "fast",
+        "ACLGRAD_SIM_AUTOSYNC": autosync and autosync.value,
+        "ACLGRAD_SIM_CHAOS": None if chaos is None else str(chaos),
+    }
+    environment = {name: value for name, value in chosen.items() if value is not None}
+    return peer_cli.run_program(source, words, OUT, environment, soc=soc, as_json=as_json)
+
+
+def _judge(spec: OpSpec, inputs: Any, attrs: Any, result: Any) -> Report:
+    dtype = next(iter(inputs.values())).dtype
+    terms = spec.magnitudes(inputs, attrs)
+    return compare(result, spec.evaluate(inputs, attrs), dtype, terms=terms)
+
+
+def ut_command(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="An operator's folder, its tests/ut/op_kernel, or a test_*.cpp."
+        ),
+    ],
+    filter_: Annotated[
+        str | None, typer.Option("--filter", help="Tests to run, as --gtest_filter takes them.")
+    ] = None,
+    define: Annotated[
+        list[str] | None,
+        typer.Option("--define", "-D", metavar="NAME=VALUE", help="Macro for the compiler."),
+    ] = None,
+    soc: Annotated[
+        str | None, typer.Option(help="SoC in place of the one that the test's CMake list names.")
+    ] = None,
+    python: Annotated[
+        Path | None,
+        typer.Option(help="Python that runs the test's own scripts. [default: this one]"),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Build and run gtest unit tests written for CANN's CPU twin (tikicpulib), unchanged, with all
+    of the simulator's checks; results are compared with the tests' golden files whatever the tests
+    say themselves.
+    """
+    ok = peer_cli.unit_tests(
+        path,
+        OUT,
+        soc=soc,
+        definitions=define or [],
+        pattern=filter_,
+        python=str(python) if python else None,
+        jobs=jobs,
+        as_json=as_json,
+    )
+    if not ok:
+        raise typer.Exit(1)
+
+
+def tiling_command(
+    op: Op,
+    shape: Annotated[
+        str,
+        typer.Argument(
+            metavar="SHAPE", help="Shape of the tensors, e.g. 2x8192; 'scalar' for rank 0."
+        ),
+    ],
+    dtype: Dtype = "fp32",
+    dim: Dim = None,
+    attr: Attrs = None,
+    soc: Soc = None,
+    as_json: Json = False,
+) -> None:
+    """Show how an operator would split a shape over the cores, without running it."""
+    spec = find(op)
+    dims = user_data.parse_shape(shape)
+    attrs = user_data.parse_attrs(spec, attr or [], dim)
+    user_data.check_dims(spec, dims, attrs)
+    for name, value in attrs.items():
+        # The wrapper hands the kernel a dim counted from the front.
+        if any(getattr(step, "attr", None) == name for step in spec.lowering) and value < 0:
+            attrs[name] = value + max(len(dims), 1)
+    opened = open_device(DeviceName.sim, soc)
+    shapes = {arg.name: dims for arg in spec.tensors}
+    plan = opened.tiling(spec, shapes, dtypes.parse(dtype), attrs)
+    if as_json:
+        print(json.dumps(plan))
+        return
+    table = Table(
+        title=f"{spec.op} {shape} {dtype} on {plan.get('soc', '')}",
+        title_justify="left",
+        show_header=False,
+    )
+    for key, value in plan.items():
+        for name, item in value.items() if isinstance(value, dict) else [(key, value)]:
+            table.add_row(f"{key}.{name}" if isinstance(value, dict) else key, str(item))
+    OUT.print(table)
+
+
+def profile_command(
+    op: Annotated[
+        str, typer.Argument(metavar="OP", help="Operator, or the path of one that is sources.")
+    ],
+    shape: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SHAPE]...",
+            help="Shape, e.g. 4096x4096. With a path: SHAPE[:DTYPE] per input, or one for all.",
+        ),
+    ] = None,
+    dtype: Dtype = "fp32",
+    dim: Dim = None,
+    attr: Attrs = None,
+    inputs: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="With a path: .npy of an input; repeatable."),
+    ] = None,
+    outputs: Outputs = None,
+    blocks: Blocks = None,
+    tiling: Tiling = None,
+    tiling_key: TilingKey = None,
+    workspace: Workspace = None,
+    soc: Soc = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Page: timeline, roofline, lines, cores.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Trace for Perfetto or MindStudio Insight.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="CSV files in msopprof's columns.")
+    ] = None,
+    cores: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Cores to show. [default: slowest, fastest, first]"),
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            help="Compare with another operator or path, a saved --json file, or one change:"
+            " dtype=, soc=, shape=, dim=, cores=, blocks=, tiling=, or an attribute's NAME=VALUE.",
+        ),
+    ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(metavar="SHAPES", help="Row of shapes, e.g. 4096x128,64x64 or 4096x128..8192"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate how long an operator takes on an NPU, and show where the time goes."""
+    from aclgrad import profile_cli
+
+    device = lambda: open_device(DeviceName.sim, soc)  # noqa: E731
+    request = profile_cli.Request(
+        op, tuple(shape or ()), dtype, peer_cli.soc_name(soc), tuple(attr or ()), dim, None,
+        tuple(map(str, inputs or ())), tuple((outputs or "").split()),
+        peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace),
+    )  # fmt: skip
+    wanted = profile_cli.parse_cores(cores)
+    output = profile_cli.Output(as_json, csv, trace, html, wanted)
+    profile_cli.run(request, output, OUT, device, compare=compare, sweep=sweep)
