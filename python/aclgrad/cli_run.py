@@ -322,17 +322,22 @@ def profile_command(
         str | None,
         typer.Option(metavar="SHAPES", help="Row of shapes, e.g. 4096x128,64x64 or 4096x128..8192"),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or the roofline.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Estimate how long an operator takes on an NPU, and show where the time goes."""
+    """Estimate how long an operator, a kernel file or the launches of a program (.asc) take on an
+    NPU, and show where the time goes.
+    """
     from aclgrad import profile_cli
 
-    device = lambda: open_device(DeviceName.sim, soc)  # noqa: E731
+    device = lambda: open_device(DeviceName.sim, None)  # noqa: E731
     request = profile_cli.Request(
         op, tuple(shape or ()), dtype, peer_cli.soc_name(soc), tuple(attr or ()), dim, None,
         tuple(map(str, inputs or ())), tuple((outputs or "").split()),
         peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace),
     )  # fmt: skip
     wanted = profile_cli.parse_cores(cores)
-    output = profile_cli.Output(as_json, csv, trace, html, wanted)
+    output = profile_cli.Output(as_json, csv, trace, html, plot, wanted)
     profile_cli.run(request, output, OUT, device, compare=compare, sweep=sweep)

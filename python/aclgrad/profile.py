@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -37,10 +37,21 @@ _UNEVEN = 0.25
 _LEAST_ERROR_US = 2.0  # of any estimate: the time of a launch is known no better
 _ASSUMED_BAND = 0.5
 _EXTRAPOLATED = "extrapolated"
+_KEPT = 4  # launches of which a device keeps the instructions
 
 
 class ProfileError(AclgradError):
     """Something that cannot be profiled."""
+
+
+class Kept(Protocol):
+    """Who keeps the instructions of launches: a `Device`, or a program's files."""
+
+    def profile_lines(self, launch: int, cores: Sequence[int] = ()) -> list[Json]:
+        """What each line of the kernel costs, on some cores or on all."""
+
+    def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
+        """Write some cores as a Chrome trace."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +86,11 @@ class Bound:
 
 @dataclass
 class Profiled:
-    """One call: what was run, the launches that it led to, and its floor in GM bytes.
+    """One call or program: what was run, the launches that it led to, and its floor in GM bytes.
 
     ``launches`` are `Device.profiles`; ``lines`` are `Device.profile_lines` of the longest launch,
-    empty when it is no longer kept.
+    empty when it is no longer kept. ``floors`` are of a program, whose launches each have their
+    own; ``by`` keeps what is written of the ``kept`` launches.
     """
 
     name: str
@@ -90,6 +102,9 @@ class Profiled:
     write_bytes: int
     lines: list[Json] = field(default_factory=list)
     note: str = ""
+    floors: list[tuple[int, int]] = field(default_factory=list)
+    by: Kept | None = field(default=None, repr=False, compare=False)
+    kept: tuple[int, ...] = ()
 
     @property
     def title(self) -> str:
@@ -115,6 +130,9 @@ class Profiled:
     @property
     def bound_us(self) -> float:
         """Time that the bandwidth alone would take; see `bandwidth_bound`."""
+        if self.floors:
+            parts = zip(self.launches, self.floors, strict=True)
+            return sum(bandwidth_bound(launch, *floor) for launch, floor in parts)
         return bandwidth_bound(self.kernel, self.read_bytes, self.write_bytes)
 
     @property
@@ -151,6 +169,35 @@ class Profiled:
     def assumed(self) -> list[str]:
         """Instructions without a cost."""
         return sorted({name for launch in self.launches for name in launch["assumed"]})
+
+    def rests_on(self, evidence: str) -> list[str]:
+        """What of the kernels, the copies and the chip has a cost of this class of evidence."""
+        found = (launch["grounds"].get(evidence, []) for launch in self.launches)
+        return sorted({name for names in found for name in names})
+
+    def cores(self, launch: int, asked: Sequence[int] = ()) -> list[int]:
+        """The cores of a launch to show: those asked for that it has, else those that tell most."""
+        there = len(self.launches[launch]["cores"])
+        return [core for core in asked if core < there] or chosen_cores(self.launches[launch])
+
+    def alone(self, launch: int) -> Profiled:
+        """One launch of a program."""
+        item = self.launches[launch]
+        words = f"launch {launch + 1} of {len(self.launches)}: {item['op']}"
+        lines = self.lines if launch == self.main else []
+        if self.by is not None and launch in self.kept and not lines:
+            lines = lines_of(self.by, launch)
+        return replace(
+            self,
+            name=f"{self.name} {words}",
+            launches=[item],
+            read_bytes=self.floors[launch][0],
+            write_bytes=self.floors[launch][1],
+            lines=lines,
+            floors=[],
+            by=None,
+            kept=(),
+        )
 
 
 def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: float) -> float:
@@ -231,20 +278,23 @@ def bound_by(profile: Mapping[str, Any]) -> Bound:
     return Bound(key, busy[key], words[key])
 
 
+def error_band(launch: Mapping[str, Any]) -> float:
+    """Relative error to expect of a launch, by what bounds it and by its evidence."""
+    vector, memory, other = launch["band"]
+    band = {"vector": vector, "memory": memory}.get(bound_by(launch).key, other)
+    if launch["assumed"] or launch["evidence"] == _EXTRAPOLATED:
+        band = max(band, _ASSUMED_BAND)
+    return float(band)
+
+
 def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:
     """Add launches up; the error of each follows from what bounds it and from its evidence."""
     order = ("board", "official", "fitted", "simulator", "assumed", _EXTRAPOLATED)
     us = error = 0.0
     worst = 0
     for launch in launches:
-        vector, bandwidth, other = launch["band"]
-        band = {"vector": vector, "memory": bandwidth, "l2": bandwidth}.get(
-            bound_by(launch).key, other
-        )
-        if launch["assumed"] or launch["evidence"] == _EXTRAPOLATED:
-            band = max(band, _ASSUMED_BAND)
         us += launch["microseconds"]
-        error += max(band * launch["microseconds"], _LEAST_ERROR_US)
+        error += max(error_band(launch) * launch["microseconds"], _LEAST_ERROR_US)
         worst = max(worst, order.index(launch["evidence"]))
         if launch["assumed"]:
             worst = max(worst, order.index("assumed"))
@@ -286,18 +336,17 @@ def _collect(device: Device, name: str, shape: str, dtype: str, floor: tuple[int
             f"{name} {shape} {dtype}: nothing was launched, so there is nothing to time: the"
             " tensors are empty. Next: give a shape without a dim of 0"
         )
-    found = Profiled(name, shape, dtype, str(launches[0]["soc"]), launches, *floor)
-    found.lines = [_with_short_path(row) for row in _lines(device, found)]
+    found = Profiled(name, shape, dtype, str(launches[0]["soc"]), launches, *floor, by=device)
+    found.kept = tuple(range(max(0, len(launches) - _KEPT), len(launches)))
+    if found.main in found.kept:
+        found.lines = lines_of(device, found.main)
     return found
 
 
-def _lines(device: Device, found: Profiled) -> list[Json]:
-    kept = len(found.launches) - 4
-    return device.profile_lines(found.main) if found.main >= kept else []
-
-
-def _with_short_path(row: Json) -> Json:
-    return {**row, "code": short_path(row["code"])}
+def lines_of(by: Kept, launch: int, cores: Sequence[int] = ()) -> list[Json]:
+    """What each line of a launch's kernel costs, with paths as a reader would write them."""
+    rows = by.profile_lines(launch, cores)
+    return [{**row, "code": short_path(row["code"])} for row in rows]
 
 
 def short_path(code: str) -> str:
@@ -361,7 +410,6 @@ def profile_peer(
     from aclgrad.runtime import open_device
     from aclgrad.soc import DEFAULT_SOC
 
-    refuse_program(path)
     opened = device or open_device()
     name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
     alone = peer_file.find(path)
@@ -392,15 +440,6 @@ def profile_peer(
     return found
 
 
-def refuse_program(path: str) -> None:
-    """Refuse what is no single operator."""
-    if path.endswith(".asc"):
-        raise ProfileError(
-            f"{path}: a program launches what it likes. Next: give the kernel's own file (.cpp), or"
-            " its operator's folder"
-        )
-
-
 def _bytes(array: Array) -> int:
     return int(array.nbytes)
 
@@ -412,7 +451,6 @@ def peer_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> list
     from aclgrad import dtypes, peer_file, peer_run
     from aclgrad.user_data import parse_shape
 
-    refuse_program(path)
     if len(words) == 1 and peer_file.find(path) is None:
         op = peer_run.describe(path, soc)
         words = list(words) * sum(item["kind"] != "optional" for item in op["inputs"])
@@ -451,6 +489,7 @@ def as_json(found: Profiled, advice: Sequence[Mapping[str, Any]]) -> Json:
         "ofBandwidthBound": round(found.of_bound, 4),
         "readFloorBytes": found.read_bytes,
         "writeFloorBytes": found.write_bytes,
+        "floors": found.floors,
         "gmOverFloor": round(found.traffic, 4),
         "imbalance": round(imbalance(found.kernel), 4),
         "shares": {name: round(value, 4) for name, value in shares(found.kernel).items()},
@@ -475,7 +514,12 @@ def from_json(path: Path) -> Profiled:
             document["writeFloorBytes"],
             document["lines"],
             document["note"],
+            [(read, written) for read, written in document["floors"]],
         )
+    except OSError as error:
+        raise ProfileError(
+            f"{path}: {error.strerror}. Next: aclgrad profile OP SHAPE --json > {path}"
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise ProfileError(
             f"{path}: not a profile ({error}). Next: aclgrad profile OP SHAPE --json > {path}"
@@ -486,6 +530,7 @@ __all__ = [
     "PIPES",
     "Bound",
     "Estimate",
+    "Kept",
     "ProfileError",
     "Profiled",
     "as_json",
@@ -493,9 +538,11 @@ __all__ = [
     "bound_by",
     "chosen_cores",
     "core_cycles",
+    "error_band",
     "estimate",
     "from_json",
     "imbalance",
+    "lines_of",
     "peer_inputs",
     "profile_op",
     "profile_peer",

@@ -59,14 +59,13 @@ def place(row: Mapping[str, Any] | None) -> str:
 def advise(found: Profiled) -> list[Advice]:
     """All that applies, what promises most first."""
     given = [item for rule in _RULES if (item := rule(found)) is not None]
-    given.sort(key=lambda item: -item.gain)
     # Nothing but fewer launches gains more than what is lost to the bandwidth bound.
     most = max(0.0, 1 - found.of_bound)
     capped = [
         item if item.rule == "launch" else replace(item, gain=min(item.gain, most))
         for item in given
     ]
-    return [item for item in capped if item.gain >= _LEAST]
+    return sorted((item for item in capped if item.gain >= _LEAST), key=lambda item: -item.gain)
 
 
 def _launch(found: Profiled) -> Advice | None:

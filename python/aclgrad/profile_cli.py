@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +20,13 @@ from aclgrad.profile import (
     Profiled,
     ProfileError,
     as_json,
-    chosen_cores,
     from_json,
     peer_inputs,
     profile_op,
     profile_peer,
 )
 from aclgrad.profile_advice import advise
-from aclgrad.soc import family_of
+from aclgrad.profile_program import profile_program
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,6 +50,7 @@ class Request:
     files: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     kernel: peer_cli.KernelOptions = field(default_factory=peer_cli.KernelOptions)
+    shown: tuple[int, ...] = ()  # cores of trace and page
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Output:
     csv: Path | None = None
     trace: Path | None = None
     html: Path | None = None
+    plot: Path | None = None
     cores: tuple[int, ...] = field(default=())
 
 
@@ -83,9 +86,14 @@ def run(
     """Profile what is asked for and show it."""
     if compare is not None and sweep is not None:
         raise ValueError("--compare and --sweep: both say what to profile besides; keep one")
-    for option, path in (("--trace", output.trace), ("--html", output.html)):
+    files = (("--trace", output.trace), ("--html", output.html), ("--plot", output.plot))
+    for option, path in files:
         if path is not None:
             _check_file(option, path)
+    if output.plot is not None and output.plot.suffix != ".svg":
+        raise ValueError(f"--plot {output.plot}: want a picture as .svg. Next: --plot profile.svg")
+    if output.csv is not None and output.csv.exists() and not output.csv.is_dir():
+        raise ValueError(f"--csv {output.csv}: is a file. Next: name a folder")
     if sweep is not None:
         _sweep(request, output, console, open_device(), sweep)
     elif compare is not None:
@@ -100,9 +108,33 @@ def _check_file(option: str, path: Path) -> None:
         raise ValueError(f"{option} {path}: {what}. Next: name a file in a folder that exists")
 
 
-def profile(device: Device, request: Request) -> Profiled:
-    """Profile one request."""
-    family_of(request.soc)
+@contextmanager
+def _writing(option: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, AclnnError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it cannot be written"
+        raise ProfileError(
+            f"{option} {path}: {why}. Next: a place that can be written, e.g. /tmp/{path.name}"
+        ) from None
+
+
+def _check_soc(device: Device, soc: str) -> None:
+    names = device.soc_names()
+    if soc in names:
+        return
+    near = difflib.get_close_matches(soc, names, 4, 0.5) or names[:4]
+    raise ProfileError(
+        f"--soc {soc}: unknown; near it are {', '.join(near)}. Next: --soc {near[0]}, or aclgrad"
+        " doctor for all names"
+    )
+
+
+def profile(device: Device, request: Request, *, quiet: bool = False) -> Profiled:
+    """Profile one request; quiet keeps what a program prints to itself."""
+    _check_soc(device, request.soc)
+    if request.word.endswith(".asc"):
+        return _program(request, quiet)
     device.set_option("soc", request.soc)
     before = device.option("cores")
     if request.cores is not None:
@@ -112,6 +144,28 @@ def profile(device: Device, request: Request) -> Profiled:
     finally:
         if request.cores is not None and before is not None:
             device.set_option("cores", before)
+
+
+def _program(request: Request, quiet: bool) -> Profiled:
+    given = [
+        *request.kernel.given(),
+        *(["--inputs"] if request.files else []),
+        *(["--outputs"] if request.outputs else []),
+        *(["--attr"] if request.attrs else []),
+        *(["--dim"] if request.dim is not None else []),
+    ]
+    if given:
+        raise ProfileError(
+            f"{given[0]}: {request.word} is a program, which makes its own data. Next: leave it"
+            f" out; aclgrad profile {request.word} -- WORDS hands words to the program"
+        )
+    found = profile_program(
+        Path(request.word), request.shapes, soc=request.soc, cores=request.shown,
+        vector_cores=request.cores, quiet=quiet,
+    )  # fmt: skip
+    cores = f"cores={request.cores}" if request.cores is not None else ""
+    found.note = " ".join(filter(None, (found.note, cores)))
+    return found
 
 
 def _profile(device: Device, request: Request) -> Profiled:
@@ -172,25 +226,55 @@ def _profile(device: Device, request: Request) -> Profiled:
 
 
 def _one(request: Request, output: Output, console: Console, device: Device) -> None:
-    found = profile(device, request)
+    request = replace(request, shown=output.cores)
+    found = profile(device, request, quiet=output.as_json)
+    _check_cores(found, output.cores)
     advice = advise(found)
-    cores = _cores(found, output.cores)
     made = []
     if output.csv is not None:
-        made += profile_text.write_csv(output.csv, device, found)
+        with _writing("--csv", output.csv):
+            made += profile_text.write_csv(output.csv, found, output.cores)
     if output.trace is not None:
-        device.write_trace(found.main, cores, output.trace)
-        made.append(output.trace)
+        with _writing("--trace", output.trace):
+            made += _write_traces(output.trace, found, output.cores)
     if output.html is not None:
         from aclgrad import profile_page
 
-        profile_page.write(output.html, [profile_page.Shown.of(device, found, cores)])
+        with _writing("--html", output.html):
+            program = found if len(found.floors) > 1 else None
+            parts = profile_page.launches_of(found, output.cores)
+            profile_page.write(output.html, parts, program=program)
         made.append(output.html)
+    made += _plot(output.plot, [found])
     if output.as_json:
         print(json.dumps(as_json(found, [item.as_dict() for item in advice])))
         return
     profile_text.show(console, found, advice)
     _say(console, made)
+
+
+def _write_traces(path: Path, found: Profiled, asked: Sequence[int]) -> list[Path]:
+    """The longest launch's trace, and those of the others beside it."""
+    assert found.by is not None  # what was profiled here
+    made = []
+    for launch in sorted(found.kept, key=lambda launch: launch != found.main):
+        target = path
+        if launch != found.main:
+            target = path.with_name(f"{path.stem}.launch{launch + 1}{path.suffix}")
+        found.by.write_trace(launch, found.cores(launch, asked), target)
+        made.append(target)
+    return made
+
+
+def _plot(path: Path | None, items: Sequence[Profiled], *, over_shapes: bool = False) -> list[Path]:
+    if path is None:
+        return []
+    from aclgrad import profile_plot
+
+    plots = profile_plot.sweep(items) if over_shapes else [profile_plot.roofline(items)]
+    with _writing("--plot", path):
+        path.write_text(profile_plot.picture(plots), "utf-8")
+    return [path]
 
 
 def _say(console: Console, made: Sequence[Path]) -> None:
@@ -200,7 +284,7 @@ def _say(console: Console, made: Sequence[Path]) -> None:
         console.print(f"and {len(made) - 2} more files beside", markup=False)
 
 
-def _cores(found: Profiled, asked: Sequence[int]) -> list[int]:
+def _check_cores(found: Profiled, asked: Sequence[int]) -> None:
     there = len(found.kernel["cores"])
     wrong = [core for core in asked if not 0 <= core < there]
     if wrong:
@@ -208,7 +292,6 @@ def _cores(found: Profiled, asked: Sequence[int]) -> list[int]:
             f"--cores {wrong[0]}: {found.title} runs on {there} cores. Next: numbers from 0 to"
             f" {there - 1}"
         )
-    return list(asked) or chosen_cores(found.kernel)
 
 
 # --- comparing -----------------------------------------------------------------------------------
@@ -238,29 +321,33 @@ def other(request: Request, word: str) -> Request:
 def _compare(request: Request, output: Output, console: Console, device: Device, word: str) -> None:
     if output.csv is not None or output.trace is not None:
         raise ValueError("--csv and --trace: are of one profile. Next: leave out --compare")
+    request = replace(request, shown=output.cores)
     pair: list[Profiled] = []
     shown = []
     for which in (None, word):
         if which is not None and which.endswith(".json"):
-            pair.append(from_json(Path(which)))
-            device_of = None
+            found = from_json(Path(which))
         else:
-            pair.append(profile(device, other(request, which) if which else request))
-            device_of = device
+            changed = other(request, which) if which else request
+            found = profile(device, changed, quiet=output.as_json)
+        _check_cores(found, output.cores)
+        pair.append(found)
         if output.html is not None:
             from aclgrad import profile_page
 
-            cores = _cores(pair[-1], output.cores)
-            shown.append(profile_page.Shown.of(device_of, pair[-1], cores))
+            # Before the next one runs: the device forgets this one's instructions then.
+            shown.append(profile_page.Shown.of(found, found.main, output.cores))
     if output.html is not None:
-        profile_page.write(output.html, shown)
+        with _writing("--html", output.html):
+            profile_page.write(output.html, shown, pair=pair)
+    made = [*([output.html] if output.html else []), *_plot(output.plot, pair)]
     if output.as_json:
         documents = [as_json(item, [a.as_dict() for a in advise(item)]) for item in pair]
         ratio = round(pair[1].us / pair[0].us, 4)
         print(json.dumps({"a": documents[0], "b": documents[1], "ratio": ratio}))
         return
     profile_text.show_compare(console, pair)
-    _say(console, [output.html] if output.html else [])
+    _say(console, made)
 
 
 # --- sweeping ------------------------------------------------------------------------------------
@@ -298,13 +385,21 @@ def _sweep(request: Request, output: Output, console: Console, device: Device, t
         raise ValueError("--csv and --trace: are of one profile. Next: give SHAPE without --sweep")
     if request.shapes or request.files:
         raise ValueError("--sweep: has the shapes. Next: leave SHAPE and --inputs out")
+    if request.word.endswith(".asc"):
+        raise ValueError(
+            f"--sweep: {request.word} is a program, which makes its own data. Next: --compare"
+            " shape='WORDS' runs it again with other words"
+        )
     items = [profile(device, replace(request, shapes=(shape,))) for shape in sweep_shapes(text)]
     if output.html is not None:
         from aclgrad import profile_page
 
-        profile_page.write_sweep(output.html, items)
+        with _writing("--html", output.html):
+            profile_page.write_sweep(output.html, items)
+    made = [*([output.html] if output.html else [])]
+    made += _plot(output.plot, items, over_shapes=True)
     if output.as_json:
         print(json.dumps([as_json(item, []) for item in items]))
         return
     profile_text.show_sweep(console, items)
-    _say(console, [output.html] if output.html else [])
+    _say(console, made)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -17,17 +17,16 @@ from markupsafe import Markup
 from aclgrad import profile_plot
 from aclgrad.profile import PIPES, Json, Profiled, short_path
 from aclgrad.profile_advice import Advice, advise
-from aclgrad.profile_text import compare_rows, facts, warnings
+from aclgrad.profile_text import LAUNCH_HEADINGS, compare_rows, facts, launch_rows, warnings
 from aclgrad.reporting.html import environment
-
-if TYPE_CHECKING:
-    from aclgrad.runtime.device import Device
 
 MOST_SLICES = 18_000
 """Of all timelines of a page together: about 700 KB."""
 
 _MOST_ROWS = 40
+_MOST_PARTS = 8  # launches of a program with a part of their own
 LANES = ("SCALAR", "MTE2", "VECTOR", "MTE3")
+_OF_ALL = ("time", "bandwidth bound", "GM")  # facts that a program has as a whole
 WORK, WAIT, MERGED = 0, 1, 2
 
 
@@ -40,15 +39,26 @@ class Shown:
     events: tuple[Mapping[str, Any], ...]
 
     @classmethod
-    def of(cls, device: Device | None, found: Profiled, cores: Sequence[int]) -> Shown:
-        """Take a profile and what the device keeps of it."""
+    def of(cls, found: Profiled, launch: int, asked: Sequence[int]) -> Shown:
+        """Take one launch and what is kept of it; of what is no program, the figures of all."""
         events: list[Mapping[str, Any]] = []
-        if device is not None and found.lines:
+        if found.by is not None and launch in found.kept:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "trace.json"
-                device.write_trace(found.main, cores, path)
+                found.by.write_trace(launch, found.cores(launch, asked), path)
                 events = json.loads(path.read_text("utf-8"))["traceEvents"]
-        return cls(found, tuple(advise(found)), tuple(events))
+        shown = found.alone(launch) if len(found.floors) > 1 else found
+        return cls(shown, tuple(advise(shown)), tuple(events))
+
+
+def launches_of(found: Profiled, asked: Sequence[int]) -> list[Shown]:
+    """The launches of a program that are kept, the longest ones when there are many; of an operator
+    the longest one.
+    """
+    if len(found.floors) < 2:
+        return [Shown.of(found, found.main, asked)]
+    longest = sorted(found.kept, key=lambda launch: -float(found.launches[launch]["microseconds"]))
+    return [Shown.of(found, launch, asked) for launch in sorted(longest[:_MOST_PARTS])]
 
 
 @cache
@@ -58,28 +68,48 @@ def _template() -> jinja2.Template:
     return env.get_template("profile.html.j2")
 
 
-def write(path: Path, shown: Sequence[Shown]) -> None:
-    """Write the page of one profile, or of two side by side."""
+def write(
+    path: Path,
+    shown: Sequence[Shown],
+    *,
+    program: Profiled | None = None,
+    pair: Sequence[Profiled] = (),
+) -> None:
+    """Write the page of one profile, of a program's launches, or of a pair side by side."""
     items = [one.found for one in shown]
     timelines = [_timeline(one, MOST_SLICES // len(shown)) for one in shown]
-    end = max(timeline["end"] for timeline in timelines)  # one scale, to compare lengths
-    for timeline in timelines:
-        timeline["end"] = end
+    if pair:
+        end = max(timeline["end"] for timeline in timelines)  # one scale, to compare lengths
+        for timeline in timelines:
+            timeline["end"] = end
+    letters = ["A", "B"] if pair else [""] * len(items)
+    named = [program] if program is not None else pair or items
     path.write_text(
         _template().render(
-            title=" and ".join(item.title for item in items),
+            title=" and ".join(item.title for item in named),
             parts=[
-                _part(one, timeline) for one, timeline in zip(shown, timelines, strict=True)
+                _part(one, timeline, letter)
+                for one, timeline, letter in zip(shown, timelines, letters, strict=True)
             ],
-            compared=compare_rows(items) if len(items) > 1 else [],
-            roofline=Markup(profile_plot.roofline(items)),
+            compared=compare_rows(pair) if pair else [],
+            program=_program(program) if program is not None else None,
+            roofline=Markup(profile_plot.roofline(items)) if pair else None,
             plots=[],
             swept=[],
             data=_embedded(timelines),
         )
         + "\n",
         "utf-8",
-    )  # fmt: skip
+    )
+
+
+def _program(program: Profiled) -> Json:
+    return {
+        "facts": [(label, words) for label, words in facts(program) if label in _OF_ALL],
+        "headings": LAUNCH_HEADINGS,
+        "rows": launch_rows(program),
+        "count": len(program.launches),
+    }
 
 
 def write_sweep(path: Path, items: Sequence[Profiled]) -> None:
@@ -90,6 +120,7 @@ def write_sweep(path: Path, items: Sequence[Profiled]) -> None:
             title=f"{first.name} {first.dtype} {first.note}".rstrip() + f" on {first.soc}",
             parts=[],
             compared=[],
+            program=None,
             roofline=None,
             plots=[Markup(svg) for svg in profile_plot.sweep(items)],
             swept=items,
@@ -106,9 +137,11 @@ def _embedded(timelines: Sequence[Json]) -> Markup:
     return Markup(text.replace("<", "\\u003c"))
 
 
-def _part(one: Shown, timeline: Json) -> Json:
+def _part(one: Shown, timeline: Json, letter: str) -> Json:
     found = one.found
     return {
+        "letter": letter,
+        "roofline": None if letter else Markup(profile_plot.roofline([found])),
         "found": found,
         "facts": facts(found),
         "warnings": warnings(found),

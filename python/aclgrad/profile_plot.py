@@ -49,6 +49,29 @@ def _svg(title: str, parts: Sequence[str]) -> str:
     )
 
 
+_STYLE = """
+svg { background: #fff; font-family: system-ui, sans-serif; }
+text { fill: #5a6472; font-size: 12px; } text.count, text.name { fill: #1b2430; }
+path { fill: none; } .axis { stroke: #5a6472; } .grid { stroke: #d8dde4; stroke-width: .6; }
+.roof { stroke: #1b2430; stroke-width: 1.6; } .roof.L2 { stroke: #5a6472; stroke-dasharray: 5 4; }
+.line { stroke-width: 2; stroke: #2f7fd1; } .line.bound { stroke: #5a6472; stroke-dasharray: 5 4; }
+.point { fill: #2f7fd1; } .point.bound { fill: #5a6472; } .point.pB { fill: #c2417c; }
+.point.L2 { fill: #fff; stroke: #2f7fd1; stroke-width: 2; } .point.pB.L2 { stroke: #c2417c; }
+"""
+
+
+def picture(plots: Sequence[str]) -> str:
+    """Plots side by side as a file of their own."""
+    width = _WIDTH * len(plots)
+    placed = "".join(
+        plot.replace("<svg ", f'<svg x="{_WIDTH * index}" ', 1) for index, plot in enumerate(plots)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {_HEIGHT}" width="{width}"'
+        f' height="{_HEIGHT}"><style>{_STYLE}</style>{placed}</svg>\n'
+    )
+
+
 def _grid(
     axes: _Axes, labels: tuple[str, str],
     ticks: tuple[Sequence[float], Sequence[float]],

@@ -5,18 +5,28 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from aclgrad.profile import PIPES, Profiled, chosen_cores, core_cycles, imbalance, shares
+from aclgrad.profile import (
+    PIPES,
+    Profiled,
+    chosen_cores,
+    core_cycles,
+    imbalance,
+    lines_of,
+    shares,
+)
 from aclgrad.profile_advice import Advice, costliest
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aclgrad.runtime.device import Device
+_MOST_NAMES = 6
+MOST_LAUNCHES = 20
 
 
 def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
@@ -58,19 +68,30 @@ def resource_conflict(profile: Mapping[str, Any], core: int) -> dict[str, str]:
     return found
 
 
-def write_csv(folder: Path, device: Device, found: Profiled) -> list[Path]:
-    """Write the four files of msopprof: two with a row per core, two per core in its folder."""
+def write_csv(folder: Path, found: Profiled, asked: Sequence[int] = ()) -> list[Path]:
+    """Write msopprof's files of the longest launch, and of each other one in a folder beside."""
+    made = []
+    for launch in sorted(range(len(found.launches)), key=lambda launch: launch != found.main):
+        place_ = folder if launch == found.main else folder / f"launch{launch + 1}"
+        made += _write_launch(place_, found, launch, found.cores(launch, asked))
+    return made
+
+
+def _write_launch(folder: Path, found: Profiled, launch: int, shown: Sequence[int]) -> list[Path]:
+    """Two files with a row per core, and two per core that is shown in its folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    kernel = found.kernel
+    kernel = found.launches[launch]
     cores = range(len(kernel["cores"]))
     made = [folder / "PipeUtilization.csv", folder / "ResourceConflictRatio.csv"]
     _write(made[0], (pipe_utilization(kernel, core) for core in cores))
     _write(made[1], (resource_conflict(kernel, core) for core in cores))
-    for core in chosen_cores(kernel):
+    if found.by is None or launch not in found.kept:
+        return made
+    for core in shown:
         name = f"core{core // 2}.veccore{core % 2}"
         place_ = folder / name
         place_.mkdir(exist_ok=True)
-        lines = device.profile_lines(found.main, [core])
+        lines = lines_of(found.by, launch, [core])
         paths = [place_ / f"{name}_code_exe.csv", place_ / f"{name}_instr_exe.csv"]
         _write(paths[0], _code_rows(lines, kernel["mhz"]))
         _write(paths[1], _instruction_rows(lines, kernel["mhz"]))
@@ -144,8 +165,9 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
         ),
     ]
     if len(found.launches) > 1:
-        parts = ", ".join(f"{item['op']} {item['microseconds']:.1f} us" for item in found.launches)
-        rows.append(("launches", f"{len(found.launches)}: {parts}; below is the longest"))
+        rows.append(("launches", _launches(found)))
+    if found.estimate.evidence != "board":
+        rows.append(("evidence", _grounds(found)))
     row = costliest(found.lines)
     if row is not None:
         share = row["cycles"] / max(sum(core["cycles"] for core in kernel["cores"]), 1.0)
@@ -159,6 +181,20 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
     return rows
 
 
+def _launches(found: Profiled) -> str:
+    by_time = sorted(found.launches, key=lambda item: -float(item["microseconds"]))
+    parts = [f"{item['op']} {item['microseconds']:.1f} us" for item in by_time[:4]]
+    more = [f"{len(by_time) - 4} more"] if len(by_time) > 4 else []
+    return f"{len(by_time)}: {', '.join([*parts, *more])}; what follows is of the longest"
+
+
+def _grounds(found: Profiled) -> str:
+    worst = found.estimate.evidence
+    names = found.rests_on(worst) or found.assumed
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{worst}: {', '.join(names[:_MOST_NAMES])}{more}; all else is known better"
+
+
 def warnings(found: Profiled) -> list[str]:
     """What makes the estimate worse than its band says."""
     texts = [
@@ -167,6 +203,7 @@ def warnings(found: Profiled) -> list[str]:
         for name in found.assumed
     ]
     guess = found.estimate
+    borrowed = ", ".join(found.rests_on("extrapolated"))
     if guess.ranking_only:
         texts.append(
             f"{found.soc}: nothing has been measured on this architecture; A2's cycles are used."
@@ -174,8 +211,8 @@ def warnings(found: Profiled) -> list[str]:
         )
     elif guess.evidence == "extrapolated":
         texts.append(
-            f"{found.soc}: some of the instructions have no cost of this architecture; A2's are"
-            " used. Next: the validation table of docs/timing_model.md shows which are known"
+            f"{found.soc}: no cost of this architecture is known for {borrowed}; assumed A2's"
+            " cycles. Next: compare kernels that use them with each other only"
         )
     return texts
 
@@ -188,6 +225,8 @@ def show(console: Console, found: Profiled, advice: Sequence[Advice]) -> None:
     for label, words in facts_of:
         console.print(f"  {label:{width}}  {words}", markup=False)
     console.print()
+    if found.floors and len(found.launches) > 1:
+        show_launches(console, found)
     show_table(console, found)
     for text in warnings(found):
         console.print(f"warning: {text}", style="yellow", markup=False)
@@ -198,6 +237,42 @@ def show(console: Console, found: Profiled, advice: Sequence[Advice]) -> None:
         console.print(f"  [{item.rule}, up to {item.gain:.0%}] {item.text}", markup=False)
         if item.where:
             console.print(f"      {item.where}", markup=False)
+
+
+def launch_rows(found: Profiled) -> list[list[str]]:
+    """A row per launch of a program, the longest ones when there are many."""
+    order = range(len(found.launches))
+    longest = sorted(order, key=lambda launch: -float(found.launches[launch]["microseconds"]))
+    rows = []
+    for launch in sorted(longest[:MOST_LAUNCHES]):
+        item = replace(found, lines=[], by=None).alone(launch)
+        guess = item.estimate
+        rows.append(
+            [
+                str(launch + 1), item.kernel["op"], str(item.kernel["blockDim"]), f"{item.us:.1f}",
+                f"{guess.low:.1f}", f"{guess.high:.1f}", f"{item.of_bound:.1%}",
+                f"{item.traffic:.2f}", item.bound.key,
+            ]
+        )  # fmt: skip
+    return rows
+
+
+LAUNCH_HEADINGS = (
+    "launch", "kernel", "blocks", "us", "low", "high", "of the bound", "GM / floor", "bound by",
+)  # fmt: skip
+
+
+def show_launches(console: Console, found: Profiled) -> None:
+    """Print a row per launch of a program."""
+    more = len(found.launches) - MOST_LAUNCHES
+    title = f"launches, the {MOST_LAUNCHES} longest" if more > 0 else "launches"
+    table = Table(title=title, title_justify="left")
+    for heading in LAUNCH_HEADINGS:
+        left = heading in ("kernel", "bound by")
+        table.add_column(heading, justify="left" if left else "right")
+    for row in launch_rows(found):
+        table.add_row(*row)
+    console.print(table)
 
 
 def show_table(console: Console, found: Profiled) -> None:
@@ -305,4 +380,12 @@ def show_sweep(console: Console, items: Sequence[Profiled]) -> None:
         console.print(f"warning: {text}", style="yellow", markup=False)
 
 
-__all__ = ["facts", "show", "show_compare", "show_sweep", "write_csv"]
+__all__ = [
+    "LAUNCH_HEADINGS",
+    "facts",
+    "launch_rows",
+    "show",
+    "show_compare",
+    "show_sweep",
+    "write_csv",
+]

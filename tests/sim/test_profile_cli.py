@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -274,13 +275,115 @@ def test_kernel_file(profile: Profile, tmp_path: Path, monkeypatch: pytest.Monke
     assert "is for operators that come as sources" in profile(
         "softmax_grad", "4x4", "--blocks", "2", status=1
     )
-    assert "program launches what it likes" in profile("some/program.asc", "4x4", status=1)
+
+
+PROGRAM = """\
+#include <cstdlib>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+__global__ __aicore__ void doubled(GM_ADDR x, uint32_t times, int32_t lost) {
+  AscendC::TPipe pipe;
+  AscendC::TBuf<AscendC::TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, 4096);
+  AscendC::LocalTensor<float> tile = buffer.Get<float>();
+  AscendC::GlobalTensor<float> all;
+  all.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(x));
+  const uint32_t at = 1024 * AscendC::GetBlockIdx();
+  for (uint32_t time = 0; time < times; ++time) {
+    AscendC::DataCopy(tile, all[at], 1024);
+    AscendC::PipeBarrier<PIPE_ALL>();
+    AscendC::Adds(tile, tile, 1.0f, 1024);
+    AscendC::PipeBarrier<PIPE_ALL>();
+    AscendC::DataCopy(all[at], tile, 1024);
+    AscendC::PipeBarrier<PIPE_ALL>();
+  }
+  if (lost != 0) AscendC::WaitFlag<AscendC::HardEvent::MTE2_V>(0);
+}
+
+int main(int argc, char** argv) {
+  const int launches = argc > 1 ? std::atoi(argv[1]) : 2;
+  aclrtSetDevice(0);
+  aclrtStream stream = nullptr;
+  aclrtCreateStream(&stream);
+  uint8_t* x = nullptr;
+  aclrtMalloc(reinterpret_cast<void**>(&x), 65536, ACL_MEM_MALLOC_HUGE_FIRST);
+  for (int i = 1; i <= launches; ++i) doubled<<<4 * i, nullptr, stream>>>(x, 4 / i, argc > 2);
+  aclrtSynchronizeStream(stream);
+  return launches > 2 ? 9 : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program with two launches."""
+    path = tmp_path_factory.mktemp("program") / "twice.asc"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_program(profile: Profile, program: Path, tmp_path: Path) -> None:
+    """Every launch of a program becomes a profile: table, page, traces, CSV files."""
+    page, trace = tmp_path / "page.html", tmp_path / "trace.json"
+    made = ("--html", page, "--trace", trace, "--csv", tmp_path / "csv", "--cores", "1")
+    text = profile(program, *made)
+    assert re.search(r"│ +1 │ doubled │ +4 │.*│ +2 │ doubled │ +8 │", text, re.S)
+    for name, cores in (("trace.json", 4), ("trace.launch2.json", 8)):
+        events = json.loads((tmp_path / name).read_text())["traceEvents"]
+        assert {event["pid"] for event in events} == {"core0.veccore1"}
+        folder = tmp_path / "csv" / ("launch2" if cores == 8 else "")
+        assert len(read_csv(folder / "PipeUtilization.csv")) == cores
+        assert (folder / "core0.veccore1" / "core0.veccore1_code_exe.csv").is_file()
+    timelines = embedded(page.read_text("utf-8"))
+    assert len(timelines) == 2
+    assert all(timeline["kept"] for timeline in timelines)
+    assert page.read_text("utf-8").count("twice.asc launch 2 of 2: doubled") >= 1
+
+    both = json.loads(profile(program, "--compare", "shape=1", "--json"))
+    assert [len(both[which]["launches"]) for which in "ab"] == [2, 1]
+    first = both["a"]
+    # Four times 4 KiB in and out on 4 cores; once is the floor.
+    assert first["floors"] == [[16384, 16384], [32768, 32768]]
+    assert first["gmOverFloor"] == pytest.approx(
+        (4 * 32768 + 2 * 65536) / (32768 + 65536), abs=1e-4
+    )
+    assert first["microseconds"] == pytest.approx(
+        sum(launch["microseconds"] for launch in first["launches"]), abs=1e-3
+    )
+    assert any(row["code"].endswith("twice.asc:14") for row in first["lines"])
+
+
+def test_program_that_fails(profile: Profile, program: Path) -> None:
+    for words, message in (
+        (("0",), "without a launch, so there is nothing to time. Next: aclgrad run"),
+        (("3",), "ended with status 9. Next: aclgrad run"),
+        (("1", "lost"), "kernel fault [deadlock] in doubled"),
+    ):
+        text = profile(program, "--", *words, status=1)
+        error = next(line for line in text.splitlines() if line.startswith("error: "))
+        assert message in error
+        assert f"-- {' '.join(words)}" in error
+
+
+def test_plot_is_a_picture(profile: Profile, tmp_path: Path) -> None:
+    """Each is an SVG file on its own: XML, a style, a point per shape."""
+    path = tmp_path / "sweep.svg"
+    profile("log_sigmoid_grad", "--sweep", "64x64..256", "--plot", path)
+    root = ElementTree.parse(path).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    space = {"s": "http://www.w3.org/2000/svg"}
+    assert len(root.findall("s:svg", space)) == 2
+    assert len(root.findall(".//s:circle", space)) == 3 * 3
+    assert root.find("s:style", space) is not None
+    profile("log_sigmoid_grad", "64x64", "--plot", path)
+    assert len(ElementTree.parse(path).getroot().findall(".//s:circle", space)) == 2
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("softmax_grad", "4x4", "--soc", "Ascend1"), "SoC: got 'Ascend1'"),
+        (("softmax_grad", "4x4", "--soc", "Ascend1"), "Next: --soc Ascend910B, or aclgrad doctor"),
         (("softmax_grad", "0x4"), "nothing was launched"),
         (("softmax_grad", "1000000x1000000"), "memory"),
         (("softmax_grad", "4x4", "--dtype", "int8"), "DT_INT8"),
@@ -291,12 +394,29 @@ def test_kernel_file(profile: Profile, tmp_path: Path, monkeypatch: pytest.Monke
         (("softmax_grad", "4x4", "--sweep", "4x4"), "leave SHAPE"),
         (("softmax_grad", "4x4", "--compare", "dim=0", "--csv", "x"), "leave out --compare"),
         (("softmax_grad", "4x4", "--html", "/no/where.html"), "no folder /no"),
-        (("softmax_grad", "4x4", "--compare", "README.json"), "No such file"),
+        (
+            ("softmax_grad", "4x4", "--compare", "README.json"),
+            "No such file or directory. Next: aclgrad profile",
+        ),
+        (("softmax_grad", "4x4", "--compare", "soc=Ascend910B5"), "Ascend910B4"),
+        (("softmax_grad", "4x4", "--csv", "README.md"), "is a file. Next: name a folder"),
+        (("softmax_grad", "4x4", "--html", "/proc/x.html"), "--html /proc/x.html: No such file"),
+        (("softmax_grad", "4x4", "--trace", "/proc/x"), "--trace /proc/x: it cannot be written"),
+        (("softmax_grad", "4x4", "--csv", "/proc/x"), "--csv /proc/x: No such file"),
+        (("softmax_grad", "4x4", "--plot", "/proc/x.svg"), "--plot /proc/x.svg: No such file"),
+        (("softmax_grad", "4x4", "--plot", "x.png"), "want a picture as .svg. Next: --plot"),
+        (("nowhere.asc",), "nowhere.asc: no such file. Next: give the path"),
+        (("nowhere.asc", "--blocks", "2"), "--blocks: nowhere.asc is a program"),
+        (("nowhere.asc", "--sweep", "4x4"), "--sweep: nowhere.asc is a program"),
         ((PEER,), "no shape. Next: aclgrad profile"),
     ],
 )
 def test_refused(words: tuple[object, ...], message: str, profile: Profile) -> None:
-    assert message in profile(*words, status=1)
+    text = profile(*words, status=1)
+    assert message in text
+    assert text.startswith("error: ")
+    assert text.count("\n") == 1  # one line
+    assert "Next: " in text or "keep one" in text
 
 
 def test_what_was_not_measured_says_so(profile: Profile) -> None:
@@ -305,4 +425,7 @@ def test_what_was_not_measured_says_so(profile: Profile) -> None:
     assert "warning: Ascend310P3: nothing has been measured" in text
     partly = profile("softmax_grad", "64x64", "--soc", "Ascend950PR_9589")
     assert "ranking only" not in partly
-    assert "warning: Ascend950PR_9589: some of the instructions" in partly
+    warning = next(line for line in partly.splitlines() if line.startswith("warning: "))
+    assert warning.startswith("warning: Ascend950PR_9589: no cost of this architecture is known")
+    assert "WholeReduceSum" in warning
+    assert "Exp" not in warning  # has one

@@ -70,7 +70,7 @@ struct ChipCosts {
   double cyclesPerMicrosecond = 0;
   double launchMicroseconds = 0;
   double startCycles = 0;  // between the starts of two cores
-  double band[3] = {};     // relative error to expect: vector-bound, bandwidth-bound, else
+  double band[3] = {};     // relative error to expect: vector-bound, memory-bound, else
   Evidence evidence = Evidence::kAssumed;
 };
 
