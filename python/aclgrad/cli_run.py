@@ -275,7 +275,8 @@ def tiling_command(
 
 def profile_command(
     op: Annotated[
-        str, typer.Argument(metavar="OP", help="Operator, or the path of one that is sources.")
+        str,
+        typer.Argument(metavar="OP", help="Operator, or a path: its sources, a program (.asc)."),
     ],
     shape: Annotated[
         list[str] | None,
@@ -327,9 +328,7 @@ def profile_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Estimate how long an operator, a kernel file or the launches of a program (.asc) take on an
-    NPU, and show where the time goes.
-    """
+    """Estimate how long an operator or a program takes on an NPU, and where the time goes."""
     from aclgrad import profile_cli
 
     device = lambda: open_device(DeviceName.sim, None)  # noqa: E731
