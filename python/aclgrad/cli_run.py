@@ -276,7 +276,7 @@ def tiling_command(
 def profile_command(
     op: Annotated[
         str,
-        typer.Argument(metavar="OP", help="Operator, or a path: its sources, a program (.asc)."),
+        typer.Argument(metavar="OP", help="Operator, or a path: sources or .asc."),
     ],
     shape: Annotated[
         list[str] | None,
@@ -328,7 +328,7 @@ def profile_command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Estimate how long an operator or a program takes on an NPU, and where the time goes."""
+    """Estimate an operator's or a program's time on an NPU, and where it goes."""
     from aclgrad import profile_cli
 
     device = lambda: open_device(DeviceName.sim, None)  # noqa: E731
