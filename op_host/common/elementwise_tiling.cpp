@@ -16,17 +16,20 @@ constexpr int64_t kLineBytes = 512;      // GM moves in lines
 constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
 constexpr int64_t kGoodCopyBytes = 16384;
 constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
+constexpr int64_t kApartLanes = 64;    // between fp32 operands, see Elementwise
 
 int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 // Mirrors the InitBuffer calls of Elementwise.
 UbBudget Budget(int64_t lanes, int64_t bytes, int64_t inputs) {
   UbBudget budget;
-  budget.Add("in", 2, static_cast<uint64_t>(inputs * lanes * bytes));
+  const int64_t apart = lanes + kApartLanes;
+  const int64_t inLanes = bytes == kFloatBytes ? apart : lanes;
+  budget.Add("in", 2, static_cast<uint64_t>(inputs * inLanes * bytes));
   budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes));
   if (bytes < kFloatBytes) {
     const int64_t work = inputs >= 2 ? inputs : inputs + 1;
-    budget.Add("f32 work", 1, static_cast<uint64_t>(work * lanes * kFloatBytes));
+    budget.Add("f32 work", 1, static_cast<uint64_t>(work * apart * kFloatBytes));
   }
   return budget;
 }
@@ -58,7 +61,10 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
   made.cores = std::min({soc.cores, made.lines, CeilDiv(total * bytes, kMinCoreBytes)});
 
   const UbBudget line = Budget(made.lineLanes, bytes, inputs);
-  const int64_t most = static_cast<int64_t>(usable / line.Total());
+  int64_t most = static_cast<int64_t>(usable / line.Total());
+  while (Budget((most + 1) * made.lineLanes, bytes, inputs).Total() <= usable) {
+    ++most;
+  }
   if (most == 0) {
     return name + ": UB needs " + WithCommas(line.Total()) + " B of " + WithCommas(usable) +
            " B usable on " + soc.name + " (" + line.Table() + ") at the smallest tile, " +

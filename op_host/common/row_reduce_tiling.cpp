@@ -198,8 +198,23 @@ class Planner {
     }
     Split(view_.outer);
     plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_ + (masked_ ? 1 : 0), soc_);
-    plan_.tileUnits = UnitsPerTile(most, row * bytes_);
+    plan_.tileUnits = OnLines(UnitsPerTile(most, row * bytes_), most);
     plan_.tileLanes = ApartUp(plan_.tileUnits * row);
+  }
+
+  // About `units` rows that take whole GM lines, if at most `most` can: tiles start on lines then.
+  // Rows that are padded in UB are copied one by one.
+  int64_t OnLines(int64_t units, int64_t most) const {
+    const bool padded = soc_.wholeBlocksOnly || RowLanes() != view_.reduce;
+    int64_t whole = 1;
+    while (whole * view_.reduce * bytes_ % kLineBytes != 0) {
+      whole *= 2;
+    }
+    if (padded || units <= whole || CeilDiv(plan_.units, plan_.cores) <= units) {
+      return units;
+    }
+    const int64_t up = AlignUp(units, whole);
+    return up <= most ? up : AlignDown(units, whole);
   }
 
   void LongRows() {

@@ -50,6 +50,24 @@ __aicore__ inline BlockShape Joined(const BlockShape& shape, uint32_t pitch) {
   return shape;
 }
 
+// A long copy that starts elsewhere takes more than a quarter longer.
+constexpr uint32_t kGoodStartBytes = 256;
+constexpr uint32_t kMinSplitBytes = 4096;  // of a copy that is worth one more in front of it
+
+// Elements of one long piece that are better copied by themselves, so that the rest has a good start;
+// 0 where the rest would not begin on a block in UB.
+template <typename T>
+__aicore__ inline uint32_t HeadOf(const AscendC::GlobalTensor<T>& gm, uint64_t offset,
+                                  const BlockShape& shape) {
+  const uint64_t address = reinterpret_cast<uint64_t>(gm.GetPhyAddr(offset));
+  const uint32_t head =
+      static_cast<uint32_t>((kGoodStartBytes - address % kGoodStartBytes) % kGoodStartBytes);
+  const uint64_t bytes = static_cast<uint64_t>(shape.length) * sizeof(T);
+  return shape.blocks == 1 && head % 32 == 0 && bytes >= head + kMinSplitBytes
+             ? head / static_cast<uint32_t>(sizeof(T))
+             : 0;
+}
+
 // Calls copy(GM element offset, UB element offset, params) for each DataCopyPad that the shape
 // needs. toUb says on which side of the copy GM is: its gap counts bytes, that of UB counts blocks
 // of 32 bytes.
@@ -103,10 +121,16 @@ template <typename T>
 __aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
                                   const AscendC::GlobalTensor<T>& src, uint64_t offset,
                                   const BlockShape& shape, uint32_t pitch) {
-  const BlockShape joined = Joined(shape, pitch);
+  BlockShape joined = Joined(shape, pitch);
+  const uint32_t head = HeadOf(src, offset, joined);
+  if (head > 0) {
+    AscendC::DataCopyPad(dst, src[offset], AscendC::DataCopyExtParams(1, head * sizeof(T), 0, 0, 0),
+                         AscendC::DataCopyPadExtParams<T>(false, 0, 0, static_cast<T>(0)));
+    joined.length -= head;
+  }
   const uint8_t fill = static_cast<uint8_t>(UbPitch<T>(joined.length) - joined.length);
   const AscendC::DataCopyPadExtParams<T> pad(true, 0, fill, static_cast<T>(0));
-  ForCopies<T, true>(joined, pitch, CopyIn<T>{dst, src, offset, pad});
+  ForCopies<T, true>(joined, pitch, CopyIn<T>{dst[head], src, offset + head, pad});
 }
 
 template <typename T>

@@ -11,7 +11,8 @@
 // no lane depends on another, so results do not depend on the split.
 //
 // UB per lane of a tile: 2 * kInputs queue buffers in, 2 out, each sizeof(T); 16-bit types add 4 B
-// of work per input, and 4 B for dst when there is one input only.
+// of work per input, and 4 B for dst when there is one input only. fp32 lanes of two operands lie 256
+// B further apart.
 #ifndef OP_KERNEL_COMMON_ELEMENTWISE_H_
 #define OP_KERNEL_COMMON_ELEMENTWISE_H_
 
@@ -33,6 +34,9 @@ using AscendC::TQue;
 
 constexpr int32_t kQueueDepth = 1;
 constexpr uint8_t kBuffers = 2;  // double buffering
+// Tiles are a multiple of 128 fp32 lanes. Half of that more, and the blocks of two operands that one
+// instruction reads together lie in different UB bank groups, which halves its time.
+constexpr uint32_t kApartLanes = 64;
 
 // Contiguous elements in and out, to the byte. The one place that a SoC without DataCopyPad would
 // change.
@@ -69,7 +73,7 @@ class Elementwise {
 
   __aicore__ inline Elementwise(TPipe* pipe, GM_ADDR (&inputs)[kInputs], GM_ADDR out,
                                 const Tiling& t, const Step& step)
-      : t_(t), step_(step), tile_(static_cast<uint32_t>(t.tileLanes)) {
+      : t_(t), step_(step), tile_(static_cast<uint32_t>(t.tileLanes)), apart_(tile_ + kApartLanes) {
     const uint64_t size = static_cast<uint64_t>(t.total);
     for (uint32_t i = 0; i < kInputs; ++i) {
       inGm_[i].SetGlobalBuffer(reinterpret_cast<__gm__ T*>(inputs[i]), size);
@@ -85,23 +89,24 @@ class Elementwise {
     last_ = first_ + t.lanesPerCore + (extra ? t.lineLanes : 0);
     last_ = last_ < t.total ? last_ : t.total;
 
-    pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(kInputs * tile_ * sizeof(T)));
+    pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(kInputs * InApart() * sizeof(T)));
     pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(tile_ * sizeof(T)));
     if constexpr (!kFp32) {
-      pipe->InitBuffer(work_, static_cast<uint32_t>(kWorkTensors * tile_ * sizeof(float)));
+      pipe->InitBuffer(work_, static_cast<uint32_t>(kWorkTensors * apart_ * sizeof(float)));
     }
   }
 
+  // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
+  // would not reach them while the queue of the vector pipe is full.
   __aicore__ inline void Process() {
+    Load(first_);
     for (int64_t at = first_; at < last_; at += tile_) {
-      const int64_t left = last_ - at;
-      const uint32_t count = left < tile_ ? static_cast<uint32_t>(left) : tile_;
-      LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-      for (uint32_t i = 0; i < kInputs; ++i) {
-        CopyIn(in[i * tile_], inGm_[i], at, count);
+      LocalTensor<T> in = inQueue_.template DeQue<T>();
+      if (at + tile_ < last_) {
+        Load(at + tile_);
       }
-      inQueue_.EnQue(in);
-      Compute(static_cast<int32_t>(count));
+      const uint32_t count = CountAt(at);
+      Compute(in, static_cast<int32_t>(count));
       LocalTensor<T> out = outQueue_.template DeQue<T>();
       CopyOut(outGm_, at, out, count);
       outQueue_.FreeTensor(out);
@@ -114,27 +119,43 @@ class Elementwise {
   static constexpr bool kResultInInput = kInputs >= 2;
   static constexpr uint32_t kWorkTensors = kInputs + (kResultInInput ? 0 : 1);
 
-  __aicore__ inline void Compute(int32_t count) {
-    LocalTensor<T> in = inQueue_.template DeQue<T>();
+  __aicore__ inline uint32_t InApart() const { return kFp32 ? apart_ : tile_; }
+
+  __aicore__ inline uint32_t CountAt(int64_t at) const {
+    const int64_t left = last_ - at;
+    return left < tile_ ? static_cast<uint32_t>(left) : tile_;
+  }
+
+  // Enqueues the tile that begins with element `at`.
+  __aicore__ inline void Load(int64_t at) {
+    LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+    for (uint32_t i = 0; i < kInputs; ++i) {
+      CopyIn(in[i * InApart()], inGm_[i], at, CountAt(at));
+    }
+    inQueue_.EnQue(in);
+  }
+
+  __aicore__ inline void Compute(LocalTensor<T>& in, int32_t count) {
     LocalTensor<T> out = outQueue_.template AllocTensor<T>();
     LocalTensor<float> lanes[kInputs];
     if constexpr (kFp32) {
       for (uint32_t i = 0; i < kInputs; ++i) {
-        lanes[i] = in[i * tile_];
+        lanes[i] = in[i * InApart()];
       }
       step_.Compute(out, lanes, count);
     } else {
       const LocalTensor<float> work = work_.template Get<float>();
       for (uint32_t i = 0; i < kInputs; ++i) {
-        lanes[i] = work[i * tile_];
-        AscendC::Cast(lanes[i], in[i * tile_], RoundMode::CAST_NONE, static_cast<uint32_t>(count));
+        lanes[i] = work[i * apart_];
+        AscendC::Cast(lanes[i], in[i * InApart()], RoundMode::CAST_NONE,
+                      static_cast<uint32_t>(count));
       }
       PipeBarrier<PIPE_V>();
       LocalTensor<float> result;
       if constexpr (kResultInInput) {
         result = in.template ReinterpretCast<float>();
       } else {
-        result = work[kInputs * tile_];
+        result = work[kInputs * apart_];
       }
       step_.Compute(result, lanes, count);
       PipeBarrier<PIPE_V>();
@@ -147,7 +168,8 @@ class Elementwise {
 
   const Tiling& t_;
   const Step& step_;
-  const uint32_t tile_;  // elements that a buffer holds of one operand
+  const uint32_t tile_;   // elements that a buffer holds of one operand
+  const uint32_t apart_;  // fp32 lanes from one operand to the next
   GlobalTensor<T> inGm_[kInputs];
   GlobalTensor<T> outGm_;
   int64_t first_;  // elements of this core

@@ -38,6 +38,7 @@ constexpr int32_t kQueueDepth = 1;
 constexpr uint8_t kBuffers = 2;  // double buffering
 // A core has 8 event ids per pair of pipes, and a queue buffer takes one.
 constexpr uint32_t kMaxRing = 8;
+constexpr int64_t kLineBytes = 512;  // GM moves in lines
 // SoCs before 2201 know this mode of float to half by another name only.
 constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
 
@@ -176,27 +177,42 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
                                 const RowReduceTilingData& t, const Step& step, Mask& mask)
       : Base(pipe, y, g, out, t, step), mask_(mask) {
     pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
+    if constexpr (kAlongLanes && !kWholeBlocksOnly) {
+      // The first tile of a core is so much shorter that the others start on GM lines, or as near to
+      // that as the height of a tile allows.
+      const int64_t row = t.reduce * static_cast<int64_t>(sizeof(T));
+      const bool packed = t.reduce % kBlockLanes == 0;
+      while (packed && t.unitsPerCore > t.tileUnits && t.tileUnits % (2 * grid_) == 0 &&
+             row * grid_ % kLineBytes != 0) {
+        grid_ *= 2;
+      }
+    }
   }
 
+  // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
+  // would not reach them while the queue of the vector pipe is full.
   __aicore__ inline void Process() {
-    for (int64_t next = this->first_; next < this->last_; next += this->t_.tileUnits) {
-      const int64_t unit = kWholeBlocksOnly ? Backward(next) : next;
-      const int64_t left = this->last_ - unit;
-      const Tile tile =
-          At(unit, static_cast<uint32_t>(left < this->t_.tileUnits ? left : this->t_.tileUnits));
-      LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-      this->LoadPair(in, tile.offset, tile.shape, tile.pitch);
-      inQueue_.EnQue(in);
-      mask_.Load(unit, tile.units);
-      Compute(unit, tile);
+    Tile tile = Load(this->first_);
+    for (;;) {
+      LocalTensor<T> in = inQueue_.template DeQue<T>();
+      const Tile now = tile;
+      const int64_t next = now.unit + now.units;
+      if (next < this->last_) {
+        tile = Load(next);
+      }
+      Compute(now, in);
       LocalTensor<T> out = this->outQueue_.template DeQue<T>();
-      StoreBlocks(this->outGm_, tile.offset, out, tile.shape, tile.pitch);
+      StoreBlocks(this->outGm_, now.offset, out, now.shape, now.pitch);
       this->outQueue_.FreeTensor(out);
+      if (next >= this->last_) {
+        return;
+      }
     }
   }
 
  private:
   struct Tile {
+    int64_t unit;  // the first
     uint64_t offset;
     BlockShape shape;
     uint32_t units;  // rows, or slabs
@@ -216,10 +232,24 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     return start > this->first_ ? start : this->first_;
   }
 
+  // Enqueues the tile that begins with unit `next`.
+  __aicore__ inline Tile Load(int64_t next) {
+    const int64_t unit = kWholeBlocksOnly ? Backward(next) : next;
+    const int64_t left = this->last_ - unit;
+    const int64_t most = this->t_.tileUnits - unit % grid_;
+    const Tile tile = At(unit, static_cast<uint32_t>(left < most ? left : most));
+    LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+    this->LoadPair(in, tile.offset, tile.shape, tile.pitch);
+    inQueue_.EnQue(in);
+    mask_.Load(unit, tile.units);
+    return tile;
+  }
+
   __aicore__ inline Tile At(int64_t unit, uint32_t units) const {
     const uint64_t reduce = static_cast<uint64_t>(this->t_.reduce);
     const uint64_t inner = static_cast<uint64_t>(this->t_.inner);
     Tile tile;
+    tile.unit = unit;
     tile.units = units;
     if constexpr (kAlongLanes) {
       tile.offset = unit * reduce;
@@ -244,9 +274,8 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     return tile;
   }
 
-  __aicore__ inline void Compute(int64_t unit, const Tile& tile) {
+  __aicore__ inline void Compute(const Tile& tile, LocalTensor<T>& in) {
     const uint32_t count = tile.shape.blocks * tile.pitch;
-    LocalTensor<T> in = inQueue_.template DeQue<T>();
     const Pair pair = this->Lanes(in, count);
     if constexpr (!Base::kFp32) {
       inQueue_.FreeTensor(in);
@@ -277,7 +306,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     PipeBarrier<PIPE_V>();
     this->Finish(out, pair, count);
     PipeBarrier<PIPE_V>();  // the mask or the next tile overwrites the work area and the sums
-    mask_.Clear(out, tile.pitch, unit, tile.units, pair.f, pair.y);
+    mask_.Clear(out, tile.pitch, tile.unit, tile.units, pair.f, pair.y);
     this->outQueue_.EnQue(out);
     if constexpr (Base::kFp32) {
       inQueue_.FreeTensor(in);
@@ -304,6 +333,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
 
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   Mask& mask_;
+  int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
 };
 
 // The reduction axis is longer than a tile: a first pass over chunks adds them up lane by lane, a

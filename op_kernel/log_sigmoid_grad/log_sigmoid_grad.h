@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // backprops = g / (1 + exp(x))      g = grads, x = features, any shape
 //
-// Computed as g * n / (1 + z) with z = exp(-|x|) and n = exp(min(-x, 0)): no intermediate
-// overflows, and no branch on the sign of x. x = -inf gives g, x = +inf gives 0 * g, NaN in either
-// gives NaN; g / 2 at both zeros. Towards large x the result fades out through the denormals of n.
-// fp16 and bf16 are widened to fp32 on entry and rounded once (to nearest even) on exit. Error
-// against float64: 1 ulp of fp16 and bf16; fp32 4 ulp where n is normal (x < 87).
+// Computed as g * (z / (1 + z)) with z = exp(-max(x, -80)): no intermediate overflows, and no branch
+// on the sign of x; below -80 the quotient is 1. x = -inf gives g, x = +inf gives 0 * g, NaN in
+// either gives NaN; g / 2 at both zeros. Towards large x the result fades out through the denormals
+// of z. fp16 and bf16 are widened to fp32 on entry and rounded once (to nearest even) on exit. Error
+// against float64: 1 ulp of fp16 and bf16; fp32 4 ulp where z is normal (x < 87).
 #ifndef OP_KERNEL_LOG_SIGMOID_GRAD_LOG_SIGMOID_GRAD_H_
 #define OP_KERNEL_LOG_SIGMOID_GRAD_LOG_SIGMOID_GRAD_H_
 
@@ -23,21 +23,18 @@ struct Step {
   __aicore__ inline void Compute(const LocalTensor<float>& dst,
                                  const LocalTensor<float> (&in)[kInputs], int32_t count) const {
     const LocalTensor<float>& g = in[0];
-    const LocalTensor<float>& x = in[1];
-    const LocalTensor<float>& n = dst;
-    AscendC::Muls(n, x, -1.0F, count);
+    const LocalTensor<float>& z = in[1];  // x on entry
+    AscendC::Maxs(z, z, -80.0F, count);
     PipeBarrier<PIPE_V>();
-    AscendC::Min(x, x, n, count);  // -|x|
+    AscendC::Muls(z, z, -1.0F, count);
     PipeBarrier<PIPE_V>();
-    AscendC::Mins(n, n, 0.0F, count);
-    AscendC::Exp(x, x, count);
+    AscendC::Exp(z, z, count);
     PipeBarrier<PIPE_V>();
-    AscendC::Exp(n, n, count);
-    AscendC::Adds(x, x, 1.0F, count);
+    AscendC::Adds(dst, z, 1.0F, count);
     PipeBarrier<PIPE_V>();
-    AscendC::Mul(g, g, n, count);
+    AscendC::Div(z, z, dst, count);
     PipeBarrier<PIPE_V>();
-    AscendC::Div(dst, g, x, count);
+    AscendC::Mul(dst, g, z, count);
   }
 };
 

@@ -166,7 +166,8 @@ class RowMask {
   const uint32_t length_;  // elements of a row
   const uint32_t pitch_;   // bytes from one mask row to the next in UB
   AscendC::GlobalTensor<uint8_t> gm_;
-  AscendC::TQue<AscendC::TPosition::VECIN, 1> queue_;
+  // The mask of the next tile is enqueued before that of a tile is taken.
+  AscendC::TQue<AscendC::TPosition::VECIN, kBuffers> queue_;
 };
 
 }  // namespace scaledmaskedsoftmaxgradv2

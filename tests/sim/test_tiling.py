@@ -204,6 +204,21 @@ def pad(length: int, size: int) -> int:
     return -(-length // lanes) * lanes
 
 
+def tiles_of(p: Plan, core: int, size: int) -> list[range]:
+    """The units of each tile, as the kernel computes them."""
+    grid = 1
+    if p.path == ROWS and p.reduce % 8 == 0 and p.perCore > p.tileUnits:
+        while p.tileUnits % (2 * grid) == 0 and p.reduce * size * grid % 512:
+            grid *= 2
+    todo = p.units_of(core)
+    tiles, start = [], todo.start
+    while start < todo.stop:
+        end = min(start + p.tileUnits - start % grid, todo.stop)
+        tiles.append(range(start, end))
+        start = end
+    return tiles
+
+
 def check_limits(p: Plan, size: int, cores: int, masked: bool = False) -> None:
     """Everything that an instruction or the chip bounds, from the point of view of the kernel."""
     packed = not masked and p.reduce % 8 == 0  # whole blocks once a row is fp32
@@ -352,15 +367,33 @@ def test_every_element_is_handled_once(plan: PlanFunction) -> None:
         seen = [0] * (p.outer * p.reduce * p.inner)
         width = p.colTile if p.path in (SLABS, LONG_SLABS) else 1
         for core in range(p.cores):
-            todo = p.units_of(core)
-            for start in range(todo.start, todo.stop, p.tileUnits):
-                for unit in range(start, min(start + p.tileUnits, todo.stop)):
+            for tile in tiles_of(p, core, size):
+                assert 1 <= len(tile) <= p.tileUnits
+                for unit in tile:
                     outer, column = divmod(unit, p.colTiles)
                     for r in range(p.reduce):
                         base = (outer * p.reduce + r) * p.inner
                         for c in range(column * width, min((column + 1) * width, p.inner)):
                             seen[base + c] += 1
         assert set(seen) == {1}, (dims, axis, p)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_tiles_of_short_rows_start_on_lines(plan: PlanFunction, size: int) -> None:
+    rng = random.Random(size)
+    on_lines = 0
+    for _ in range(500):
+        reduce = 8 * rng.randrange(1, 129)
+        p = plan((rng.randrange(50_000, 200_000), reduce), -1, size)
+        row = reduce * size
+        whole = 512 // math.gcd(row, 512)
+        fits = UB_USABLE // (row * (6 if size == 4 else 10) + 36)
+        for core in (0, 1, 17, 47):
+            starts = [tile.start * row % 512 for tile in tiles_of(p, core, size)[1:]]
+            if fits >= 2 * whole:
+                assert not any(starts), (reduce, p)
+                on_lines += 1
+    assert on_lines > 600
 
 
 def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> None:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the timing model says of the kernels' copies: how they start, and what hides them."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclgrad import dtypes
+from aclgrad.ops import find
+from aclgrad.profile import Profiled, profile_op
+from aclgrad.runtime import Device
+
+pytestmark = pytest.mark.sim_only
+
+
+def profiled(device: Device, op: str, shape: tuple[int, ...], dtype: str) -> Profiled:
+    """The estimate of one call on Ascend910B2."""
+    device.set_option("mode", "fast")
+    device.set_option("soc", "Ascend910B2")
+    spec = find(op)
+    return profile_op(device, spec, shape, dtypes.parse(dtype), spec.defaults())
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "least"),
+    [
+        ((4096, 1000), "fp32", 0.88),
+        ((4096, 1000), "fp16", 0.80),
+        ((262144, 32), "bf16", 0.87),
+        ((1048576, 8), "fp16", 0.88),
+    ],
+)
+def test_short_rows_come_near_the_bandwidth_bound(
+    shape: tuple[int, ...], dtype: str, least: float, device: Device
+) -> None:
+    for op in ("softmax_grad", "log_softmax_grad"):
+        found = profiled(device, op, shape, dtype)
+        assert found.of_bound >= least
+        assert found.traffic == 1
+
+
+@pytest.mark.parametrize("rows", [3 * 48 * 512, 3 * 48 * 512 + 977])
+def test_tiles_of_short_rows_start_on_lines(rows: int, device: Device) -> None:
+    found = profiled(device, "softmax_grad", (rows, 16), "fp16")
+    cores = found.kernel["cores"]
+    # The first tile of each core starts where its rows do.
+    assert sum(core["unalignedBlocks"] for core in cores) <= 2 * len(cores)
+    assert sum(core["blocks"] for core in cores) >= 7 * len(cores)
