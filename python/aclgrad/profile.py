@@ -203,16 +203,15 @@ class Profiled:
 def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: float) -> float:
     """Microseconds that a launch takes when nothing but bandwidth costs time.
 
-    launch + max(memory, L2): over the memory's bandwidth read_bytes, what the model writes back at
-    once, and the written bytes that L2 cannot hold beside all others, at the price of writing them
-    back; over L2's bandwidth all bytes. ``profile`` is one of `Device.profiles`, for the SoC's
-    figures; for the bytes that a launch moved, each once, it is boundMicroseconds.
+    launch + max(memory, L2): over the memory's bandwidth read_bytes, of the written bytes that L2
+    can hold what the model writes back at once, and all others, which a kernel may send past L2;
+    over L2's bandwidth all bytes. ``profile`` is one of `Device.profiles`, for the SoC's figures.
     """
-    both = read_bytes + write_bytes
-    spilled = write_bytes * max(0.0, 1 - profile["l2Capacity"] / both) if both else 0.0
-    crossing = read_bytes + profile["earlyWriteBack"] * write_bytes + profile["writeBack"] * spilled
-    memory = crossing / profile["memoryBytesPerCycle"]
-    cache = both / profile["l2BytesPerCycle"]
+    early = profile["earlyWriteBack"]
+    held = min(write_bytes, profile["l2Capacity"])
+    past = min(1.0, early + profile["writeBack"]) * (write_bytes - held)
+    memory = (read_bytes + early * held + past) / profile["memoryBytesPerCycle"]
+    cache = (read_bytes + write_bytes) / profile["l2BytesPerCycle"]
     return float(profile["launchMicroseconds"] + max(memory, cache) / profile["mhz"])
 
 
@@ -406,7 +405,7 @@ def profile_peer(
     are the tensors of each parameter, ``attrs`` are NAME=VALUE words. A kernel file without op_host
     takes ``blocks``, ``tiling``, ``tiling_key`` and ``workspace`` besides.
     """
-    from aclgrad import peer_file, peer_run
+    from aclgrad import dtypes, peer_file, peer_run
     from aclgrad.runtime import open_device
     from aclgrad.soc import DEFAULT_SOC
 
@@ -434,7 +433,7 @@ def profile_peer(
     shapes = " ".join("x".join(map(str, array.shape)) or "scalar" for array in given)
     if len({array.shape for array in given}) == 1:
         shapes = shapes.split()[0]
-    kinds = ",".join(dict.fromkeys(array.dtype.name for array in given))
+    kinds = ",".join(dict.fromkeys(dtypes.parse(array.dtype.name).alias for array in given))
     found = _collect(opened, result.op, shapes, kinds, floor)
     found.note = " ".join([*attrs, *(f"{key}={value}" for key, value in launch.items())])
     return found

@@ -419,6 +419,13 @@ def test_refused(words: tuple[object, ...], message: str, profile: Profile) -> N
     assert "Next: " in text or "keep one" in text
 
 
+def test_nothing_beats_the_bandwidth_bound(profile: Profile) -> None:
+    """Reads that bypass L2 leave it to what is written: the bound has to allow for it."""
+    found = json.loads(profile("log_sigmoid_grad", "4096x1024", "--soc", "Ascend310P3", "--json"))
+    assert found["readFloorBytes"] + found["writeFloorBytes"] > found["launches"][0]["l2Capacity"]
+    assert 0.5 < found["ofBandwidthBound"] <= 1
+
+
 def test_what_was_not_measured_says_so(profile: Profile) -> None:
     text = profile("softmax_grad", "64x64", "--soc", "Ascend310P3")
     assert "extrapolated: ranking only" in text
