@@ -22,12 +22,12 @@ Libraries = dict[str, ctypes.CDLL]
 FAULTS = [fault for faults in CLASSES.values() for fault in faults]
 RACES = [fault for fault in FAULTS if fault.race]
 LINES = {source: labels(source) for source in SOURCES}
-# With and without the compiler's automatic synchronisation, which two kernels rely on.
+# With and without the compiler's automatic synchronisation, which three kernels rely on.
 each_shape = pytest.mark.parametrize(
     ("shape", "auto_sync"),
     [
         *((shape, "on") for shape in LAUNCHES),
-        *((shape, "off") for shape in LAUNCHES if shape not in ("RowStats", "GrandSum")),
+        *((shape, "off") for shape in LAUNCHES if shape not in ("RowStats", "GrandSum", "Relay")),
     ],
 )
 

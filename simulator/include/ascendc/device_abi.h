@@ -256,7 +256,7 @@ ACLSIM_DEVICE_API void ReleaseEvent(uint8_t event, int32_t id);
 ACLSIM_DEVICE_API void Barrier(int32_t pipe);
 // All cores of the launch, or the first `cores` of them; gm and ub are the soft form's scratch, null in the hard form.
 ACLSIM_DEVICE_API void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores);
-ACLSIM_DEVICE_API void CrossCoreSet(uint8_t mode, uint16_t flag);
+ACLSIM_DEVICE_API void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag);
 ACLSIM_DEVICE_API void CrossCoreWait(uint8_t mode, uint16_t flag);
 // addr of one line, or null for the whole cache.
 ACLSIM_DEVICE_API void CleanCache(const void* addr);

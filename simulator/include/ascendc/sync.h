@@ -74,7 +74,10 @@ void SyncAll(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t
 }
 template <uint8_t modeId, pipe_t pipe>
 void CrossCoreSetFlag(uint16_t flagId) {
-  aclsim::CrossCoreSet(modeId, flagId);
+  static_assert(pipe != PIPE_S && pipe != PIPE_ALL,
+                "CrossCoreSetFlag is an instruction of one pipe that is not the scalar one: name "
+                "the pipe whose work the other cores wait for");
+  aclsim::CrossCoreSet(modeId, pipe, flagId);
   ACLSIM_KEEP_FRAME();
 }
 template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>

@@ -31,9 +31,10 @@ Checks::~Checks() = default;
 CoreChecks Checks::ForCore(uint32_t index) {
   CoreChecks checks;
   checks.AddTraffic();
-  gmUse_[index] = std::make_unique<GmUse>();
-  checks.owned.push_back(std::make_unique<RaceObserver>(launch_.soc->UbMemory(), syncUse_.get()));
-  checks.list.push_back(checks.owned.back().get());
+  auto race = std::make_unique<RaceObserver>(launch_.soc->UbMemory(), syncUse_.get());
+  gmUse_[index] = std::make_unique<GmUse>(*race);
+  checks.list.push_back(race.get());
+  checks.owned.push_back(std::move(race));
   checks.owned.push_back(std::make_unique<UndefinedObserver>(launch_.soc->UbMemory()));
   checks.list.push_back(checks.owned.back().get());
   checks.list.push_back(gmUse_[index].get());

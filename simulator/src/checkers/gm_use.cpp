@@ -2,6 +2,10 @@
 #include "checkers/gm_use.h"
 
 #include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "checkers/race.h"
 
 namespace aclsim {
 
@@ -9,6 +13,7 @@ namespace {
 
 constexpr uint64_t kLineBytes = 64;  // of the data cache
 constexpr size_t kMostConflicts = 64;
+constexpr uint32_t kSyncAll = UINT32_MAX;  // as CoreSync::flag
 
 const GmRegion* RegionOf(const KernelLaunch& launch, uint64_t addr) {
   for (const GmRegion& region : launch.regions) {
@@ -20,10 +25,128 @@ const GmRegion* RegionOf(const KernelLaunch& launch, uint64_t addr) {
   return nullptr;
 }
 
+// Happens-before between cores. Set number n of a flag tells what its pipe has done and waited for; wait number n, which is
+// after set number n of every core, lets its core know all of that.
+class CoreOrder {
+ public:
+  explicit CoreOrder(const std::vector<GmUse*>& cores)
+      : cores_(cores), now_(cores.size()), known_(cores.size()) {
+    std::vector<Cursor> cursors(cores.size());
+    for (const GmUse* core : cores) {
+      std::map<uint32_t, uint32_t> sets;
+      for (size_t i = 0; core != nullptr && i < core->syncs.size(); ++i) {
+        const CoreSync& sync = core->syncs[i];
+        flags_ |= sync.flag != kSyncAll;
+        if (!sync.wait) {
+          ++rounds_[{sync.flag, sets[sync.flag]++}].missing;
+        }
+      }
+    }
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (uint32_t core = 0; core < cores.size(); ++core) {
+        while (cores[core] != nullptr && Step(core, &cursors[core])) {
+          moved = true;
+        }
+      }
+    }
+  }
+
+  // Whether byte `at` is done with a when b is issued; clean: and a's value is in GM.
+  bool Before(const GmAccess& a, const GmAccess& b, uint64_t at, bool clean = false) const {
+    const std::vector<Known>& known = known_[b.core];
+    if (b.waits == 0 || known.empty()) {
+      return false;
+    }
+    const Progress& done = (*known[std::min<size_t>(b.waits, known.size()) - 1])[a.core];
+    return done[static_cast<size_t>(a.pipe)] >= a.CountAt(at) &&
+           (!clean || a.cleaned <= done[kCleans]);
+  }
+  // By more than SyncAll.
+  bool Flags() const { return flags_; }
+
+ private:
+  using Known = std::shared_ptr<const std::vector<Progress>>;  // by core
+  struct Round {
+    uint32_t missing = 0;  // cores that have yet to set the flag
+    std::vector<Progress> done;
+    Known joined;   // into done, last
+    Known reached;  // the same, for those that wait
+    Known covered;  // what is part of it, last
+  };
+  struct Cursor {
+    size_t next = 0;
+    std::map<uint32_t, uint32_t> sets, waits;
+  };
+
+  static void Join(Progress* to, const Progress& from) {
+    for (size_t i = 0; i < from.size(); ++i) {
+      (*to)[i] = std::max((*to)[i], from[i]);
+    }
+  }
+  static void Join(std::vector<Progress>* to, const std::vector<Progress>& from) {
+    for (size_t core = 0; core < from.size(); ++core) {
+      Join(&(*to)[core], from[core]);
+    }
+  }
+
+  // The next set or wait of a core; false when there is none, or a wait that cannot pass yet.
+  bool Step(uint32_t core, Cursor* cursor) {
+    const std::vector<CoreSync>& syncs = cores_[core]->syncs;
+    if (cursor->next == syncs.size()) {
+      return false;
+    }
+    const CoreSync& sync = syncs[cursor->next];
+    Known& now = now_[core];
+    if (!sync.wait) {
+      Round& round = rounds_[{sync.flag, cursor->sets[sync.flag]++}];
+      round.done.resize(cores_.size());
+      if (now != nullptr && now != round.joined) {
+        Join(&round.done, *now);
+        round.joined = now;
+      }
+      Join(&round.done[core], sync.done);
+      --round.missing;
+    } else {
+      Round& round = rounds_[{sync.flag, cursor->waits[sync.flag]}];
+      if (round.missing > 0 || round.done.empty()) {
+        return false;
+      }
+      ++cursor->waits[sync.flag];
+      if (round.reached == nullptr) {
+        round.reached = std::make_shared<const std::vector<Progress>>(round.done);
+      }
+      // Mostly a round tells all that the one before did.
+      if (now == nullptr || now == round.covered) {
+        now = round.reached;
+      } else {
+        std::vector<Progress> both = *round.reached;
+        Join(&both, *now);
+        if (both == *round.reached) {
+          round.covered = now;
+          now = round.reached;
+        } else {
+          now = std::make_shared<const std::vector<Progress>>(std::move(both));
+        }
+      }
+      known_[core].push_back(now);
+    }
+    ++cursor->next;
+    return true;
+  }
+
+  const std::vector<GmUse*>& cores_;
+  std::map<std::pair<uint32_t, uint32_t>, Round> rounds_;  // by flag and number of the set
+  std::vector<Known> now_;                                 // by core
+  std::vector<std::vector<Known>> known_;                  // by core, after each of its waits
+  bool flags_ = false;
+};
+
 struct Conflict {
   const GmAccess* first;
   const GmAccess* second;
-  bool line;  // only the cache line is shared
+  bool line;   // only the cache line is shared
+  bool flags;  // the kernel has cross-core flags
 };
 
 Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
@@ -55,16 +178,21 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
   finding.related.push_back(
       place(b, Format("%s on core %u", b.write ? "writes" : "reads", b.core).c_str()));
   finding.detail =
-      Format("core %u %s and core %u %s %s [%llu, %llu) of %s with no SyncAll between", a.core,
+      Format("core %u %s and core %u %s %s [%llu, %llu) of %s with no %s", a.core,
              a.write ? "writes" : "reads", b.core, b.write ? "writes" : "reads",
              conflict.line ? "the same 64-byte cache line, bytes" : "bytes",
              static_cast<unsigned long long>(finding.begin),
-             static_cast<unsigned long long>(finding.end), finding.buffer.c_str());
+             static_cast<unsigned long long>(finding.end), finding.buffer.c_str(),
+             conflict.flags ? "SyncAll or cross-core flag that orders the two" : "SyncAll between");
   finding.advice =
       conflict.line
           ? "Scalar writes go through the core's cache, which writes whole lines back: one core's "
             "value is lost now and then. Keep the cores' elements 64 bytes apart, or write by "
             "copies."
+      : conflict.flags
+          ? "Hardware runs the cores side by side: the last one wins, or a reader sees half. "
+            "CrossCoreSetFlag tells of what its own pipe has done before, and CrossCoreWaitFlag "
+            "holds back what is issued after it, nothing else."
           : "Hardware runs the cores side by side: the last one wins, or a reader sees half. Split "
             "the "
             "tensor so that each byte has one core, SetAtomicAdd, or SyncAll between them.";
@@ -84,28 +212,48 @@ uint32_t GmUse::PlaceOf(const Core& core, const Record& record) {
   return place->second;
 }
 
+bool GmAccess::Append(const GmAccess& next) {
+  if (end != next.begin || waits != next.waits || place != next.place || pipe != next.pipe ||
+      write != next.write || atomic != next.atomic || cleaned != next.cleaned) {
+    return false;
+  }
+  const bool one = step == 0;  // instruction so far
+  if (one && count == next.count) {
+    piece += next.piece;
+  } else {
+    if (one) {
+      step = next.count - count;
+    }
+    if (next.piece > piece || (end - begin) % piece != 0 || next.count != CountAt(end)) {
+      step = one ? 0 : step;
+      return false;
+    }
+  }
+  end = next.end;
+  return true;
+}
+
 void GmUse::Add(const Core& core, const Record& record, const Access& access) {
   GmAccess use;
-  use.epoch = epoch_;
+  use.count = races_.Count(record.pipe);
+  use.waits = record.coreWaits;
   use.core = core.index;
   use.place = PlaceOf(core, record);
+  use.pipe = record.pipe;
   use.write = access.use != Use::kRead;
   use.atomic = record.atomic;
-  use.scalar = use.cached = record.pipe == Pipe::kScalar;
+  use.cleaned = record.pipe == Pipe::kScalar ? GmAccess::kNever : 0;
   ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-    if (!accesses.empty()) {
-      GmAccess& last = accesses.back();
-      if (last.end == begin && last.epoch == use.epoch && last.place == use.place &&
-          last.write == use.write && last.atomic == use.atomic) {
-        last.end = end;
-        return;
-      }
-    }
     use.begin = begin;
     use.end = end;
-    accesses.push_back(use);
+    use.piece = end - begin;
+    if (accesses.empty() || !accesses.back().Append(use)) {
+      accesses.push_back(use);
+    }
   });
 }
+
+void GmUse::OnIssue(const Core&, Record& record) { record.coreWaits = waits_; }
 
 void GmUse::OnRecord(Core& core, const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
@@ -166,22 +314,53 @@ void GmUse::OnRecord(Core& core, const Record& record) {
   }
 }
 
+void GmUse::OnIssueSync(const Core&, const SyncEvent& event) {
+  if (event.kind == SyncEvent::Kind::kSet && IsCoreFlag(event.flag)) {
+    pending_[static_cast<size_t>(event.from)].push_back(syncs.size());
+    syncs.push_back({event.flag, false, {}});
+    syncs.back().done[kCleans] = cleans_;
+  }
+}
+
 void GmUse::OnSync(Core&, const SyncEvent& event) {
+  const auto tell = [](CoreSync* set, const Clock& complete) {
+    std::copy(complete.begin(), complete.end(), set->done.begin());
+  };
   if (event.kind == SyncEvent::Kind::kCores) {
-    ++epoch_;
-    flagged |= event.flag == kSomeCores;
+    if (event.flag == kSomeCores) {
+      flagged = true;
+      return;
+    }
+    // All pipes are empty.
+    Clock all;
+    for (size_t pipe = 0; pipe < kPipes; ++pipe) {
+      all[pipe] = races_.Count(static_cast<Pipe>(pipe));
+    }
+    syncs.push_back({kSyncAll, false, {}});
+    tell(&syncs.back(), all);
+    syncs.back().done[kCleans] = cleans_;
+    syncs.push_back({kSyncAll, true, {}});
+    ++waits_;
+  } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kSet) {
+    std::deque<size_t>& pending = pending_[static_cast<size_t>(event.from)];
+    tell(&syncs[pending.front()], races_.CompleteAfter(event.from));
+    pending.pop_front();
+  } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kWait) {
+    syncs.push_back({event.flag, true, {}});
+    ++waits_;
   }
 }
 
 void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
   dirty_.erase(dirty_.lower_bound(begin / kLineBytes),
                dirty_.lower_bound((end + kLineBytes - 1) / kLineBytes));
-  // Cleaned lines are in GM: what was written there counts as a copy from here on.
+  // Cleaned lines are in GM: whoever comes after it sees what was written there.
+  ++cleans_;
   for (GmAccess& access : accesses) {
-    if (access.cached && access.write && access.epoch == epoch_ &&
+    if (access.cleaned == GmAccess::kNever && access.write &&
         access.begin >= begin / kLineBytes * kLineBytes &&
         access.end <= (end + kLineBytes - 1) / kLineBytes * kLineBytes) {
-      access.cached = false;
+      access.cleaned = cleans_;
     }
   }
 }
@@ -200,8 +379,9 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     }
   }
   std::sort(all.begin(), all.end(), [](const GmAccess* a, const GmAccess* b) {
-    return std::tie(a->begin, a->core, a->epoch) < std::tie(b->begin, b->core, b->epoch);
+    return std::tie(a->begin, a->core, a->waits) < std::tie(b->begin, b->core, b->waits);
   });
+  const CoreOrder order(cores);
   std::vector<Finding> findings;
   std::set<std::array<uint64_t, 4>> reported;
   std::vector<const GmAccess*> active;
@@ -210,17 +390,27 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
       return;
     }
     const bool overlap = b->begin < a->end;
-    // A dirty line that another core reads after a SyncAll was never cleaned.
-    const bool stale = overlap && a->epoch != b->epoch &&
-                       ((a->write && a->cached && a->epoch < b->epoch) ||
-                        (b->write && b->cached && b->epoch < a->epoch));
-    // Cleaning does not help: each core writes back the line as it was when it first touched it.
-    const bool together = a->epoch == b->epoch || (a->cached && b->cached);
-    const bool line = a->write && b->write && a->scalar && b->scalar && !overlap && together &&
-                      (a->end - 1) / kLineBytes == b->begin / kLineBytes;
-    const bool conflict = overlap && a->epoch == b->epoch && !(a->atomic && b->atomic);
-    if (!stale && !line && !conflict) {
-      return;
+    const bool scalars = a->pipe == Pipe::kScalar && b->pipe == Pipe::kScalar;
+    bool stale = false, line = false;
+    bool aFirst = false;
+    if (overlap) {
+      const uint64_t last = std::min(a->end, b->end) - 1;
+      aFirst = order.Before(*a, *b, last);
+      const bool bFirst = !aFirst && order.Before(*b, *a, last);
+      // A dirty line that another core uses later was not cleaned in time.
+      stale = (aFirst && a->write && !order.Before(*a, *b, last, true)) ||
+              (bFirst && b->write && !order.Before(*b, *a, last, true));
+      if (!stale && (aFirst || bFirst || (a->atomic && b->atomic))) {
+        return;
+      }
+    } else {
+      // Each core writes back the line as it was when it first touched it.
+      line = a->write && b->write && scalars &&
+             (a->end - 1) / kLineBytes == b->begin / kLineBytes &&
+             !order.Before(*a, *b, a->end - 1, true) && !order.Before(*b, *a, b->begin, true);
+      if (!line) {
+        return;
+      }
     }
     const GmAccess* first = a->core < b->core ? a : b;
     const GmAccess* second = first == a ? b : a;
@@ -228,18 +418,20 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
         !reported.insert({first->place, second->place, stale, line}).second) {
       return;
     }
-    Finding finding = Describe(launch, cores, {first, second, line});
+    Finding finding = Describe(launch, cores, {first, second, line, order.Flags()});
     if (stale) {
+      const char* const meeting = order.Flags() ? "CrossCoreSetFlag" : "SyncAll";
       finding.kind = "gm-cache";
       finding.detail = Format(
           "core %u wrote bytes [%llu, %llu) of %s through its data cache, and core "
-          "%u uses them after SyncAll",
-          (a->epoch < b->epoch ? a : b)->core, static_cast<unsigned long long>(finding.begin),
+          "%u uses them after %s",
+          (aFirst ? a : b)->core, static_cast<unsigned long long>(finding.begin),
           static_cast<unsigned long long>(finding.end), finding.buffer.c_str(),
-          (a->epoch < b->epoch ? b : a)->core);
-      finding.advice =
+          (aFirst ? b : a)->core, meeting);
+      finding.advice = Format(
           "Hardware reads the old value: the line is still in the cache. Call "
-          "DataCacheCleanAndInvalid before SyncAll.";
+          "DataCacheCleanAndInvalid before %s.",
+          meeting);
     }
     findings.push_back(std::move(finding));
   };
@@ -247,7 +439,7 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     // A neighbour in the same cache line still matters.
     const uint64_t line = access->begin / kLineBytes * kLineBytes;
     std::erase_if(active, [&](const GmAccess* earlier) {
-      return earlier->end <= (earlier->scalar ? line : access->begin);
+      return earlier->end <= (earlier->pipe == Pipe::kScalar ? line : access->begin);
     });
     for (const GmAccess* earlier : active) {
       judge(earlier, access);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// GM that cores share: conflicting accesses of different cores with no SyncAll between them, and scalar writes that stay in a
-// core's data cache.
+// GM that cores share: conflicting accesses of different cores that no SyncAll or cross-core flag orders, and scalar writes that
+// stay in a core's data cache.
 #pragma once
 
+#include <array>
+#include <deque>
 #include <map>
 #include <set>
 #include <vector>
@@ -11,20 +13,48 @@
 
 namespace aclsim {
 
+class RaceObserver;
+
+// What a core has done: instructions per pipe, and cleanings of its data cache.
+constexpr size_t kCleans = kPipes;
+using Progress = std::array<uint32_t, kPipes + 1>;
+
+// Neighbouring accesses of one place are one: pieces of `piece` bytes, `step` instructions of the pipe apart.
 struct GmAccess {
   uint64_t begin = 0, end = 0;
-  uint32_t epoch = 0;  // SyncAll calls before it
+  uint64_t piece = 0;
+  uint32_t count = 0;  // instructions of the pipe up to the first piece's
+  uint32_t step = 0;
+  uint32_t waits = 0;  // for the other cores, before it was issued
   uint32_t core = 0;
-  uint32_t place = 0;  // in GmUse::places
+  uint32_t place = 0;    // in GmUse::places
+  uint32_t cleaned = 0;  // a scalar write: the cleaning that brought it to GM; kNever: none
+  Pipe pipe = Pipe::kScalar;
   bool write = false;
   bool atomic = false;
-  bool scalar = false;  // through the data cache
-  bool cached = false;  // and still there
+
+  static constexpr uint32_t kNever = UINT32_MAX;
+  // Up to the instruction that touches byte `at`.
+  uint32_t CountAt(uint64_t at) const {
+    return count + step * static_cast<uint32_t>((at - begin) / piece);
+  }
+  bool Append(const GmAccess& next);
+};
+
+// A set or wait of a flag between cores, in program order; SyncAll is both.
+struct CoreSync {
+  uint32_t flag = 0;
+  bool wait = false;
+  Progress done{};  // what is complete when the set takes effect
 };
 
 // What one core did to GM that somebody writes.
 class GmUse : public Observer {
  public:
+  // The races of the same core, which hears of everything first.
+  explicit GmUse(const RaceObserver& races) : races_(races) {}
+  void OnIssue(const Core& core, Record& record) override;
+  void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
   void OnSync(Core& core, const SyncEvent& event) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
@@ -36,15 +66,19 @@ class GmUse : public Observer {
   };
   std::vector<GmAccess> accesses;
   std::vector<PlaceInfo> places;
-  bool flagged = false;  // cores are ordered by more than SyncAll: conflicts are not judged
+  std::vector<CoreSync> syncs;
+  bool flagged = false;  // cores are ordered by more than that: conflicts are not judged
 
  private:
   void Add(const Core& core, const Record& record, const Access& access);
   uint32_t PlaceOf(const Core& core, const Record& record);
 
-  uint32_t epoch_ = 0;
-  std::map<uint32_t, uint32_t> placeOf_;  // site -> place
-  std::map<uint64_t, uint32_t> dirty_;    // written bytes not yet cleaned: begin of a line -> place
+  const RaceObserver& races_;
+  uint32_t waits_ = 0;
+  uint32_t cleans_ = 0;
+  std::array<std::deque<size_t>, kPipes> pending_;  // sets that were issued, in syncs
+  std::map<uint32_t, uint32_t> placeOf_;            // site -> place
+  std::map<uint64_t, uint32_t> dirty_;  // written bytes not yet cleaned: begin of a line -> place
   std::set<std::pair<uint32_t, uint32_t>> reported_;
 };
 

@@ -74,11 +74,28 @@ RaceObserver::RaceObserver(uint64_t ubBytes, SyncUse* syncUse) : syncUse_(syncUs
 
 void RaceObserver::OnIssue(const Core& core, Record& record) {
   autoSync_ = core.autoSync;
+  record.issued = Issued(core);
+}
+
+Clock RaceObserver::Issued(const Core& core) const {
   const size_t scalar = Index(Pipe::kScalar);
-  record.issued = known_[scalar].clock;
-  if (autoSync_) {
-    record.issued[scalar] = count_[scalar];
+  Clock issued = known_[scalar].clock;
+  if (core.autoSync) {
+    issued[scalar] = count_[scalar];
   }
+  return issued;
+}
+
+void RaceObserver::OnIssueSync(const Core& core, const SyncEvent& event) {
+  if (event.kind == SyncEvent::Kind::kSet && IsCoreFlag(event.flag)) {
+    coreSets_[Index(event.from)].push_back(Issued(core));
+  }
+}
+
+Clock RaceObserver::CompleteAfter(Pipe pipe) const {
+  Clock clock = known_[Index(pipe)].clock;
+  clock[Index(pipe)] = count_[Index(pipe)];
+  return clock;
 }
 
 void RaceObserver::Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent) {
@@ -137,13 +154,20 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
   }
   switch (event.kind) {
     case SyncEvent::Kind::kSet: {
-      Knowledge& flag = flags_[event.flag].emplace_back(known_[from]);
+      if (IsCoreFlag(event.flag)) {
+        for (size_t q = 0; q < kPipes; ++q) {
+          Raise(from, q, coreSets_[from].front()[q], 0, known_[Index(Pipe::kScalar)].source[q]);
+        }
+        coreSets_[from].pop_front();
+      }
+      Knowledge& flag =
+          (IsCoreFlag(event.flag) ? coreFlags_ : flags_)[event.flag].emplace_back(known_[from]);
       flag.clock[from] = count_[from];
       flag.source[from] = {};
       break;
     }
     case SyncEvent::Kind::kWait: {
-      std::deque<Knowledge>& sets = flags_[event.flag];
+      std::deque<Knowledge>& sets = (IsCoreFlag(event.flag) ? coreFlags_ : flags_)[event.flag];
       if (!sets.empty()) {
         Join(to, sets.front(), event.site);
         sets.pop_front();

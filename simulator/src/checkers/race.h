@@ -35,9 +35,14 @@ class RaceObserver : public Observer {
  public:
   RaceObserver(uint64_t ubBytes, SyncUse* syncUse);
   void OnIssue(const Core& core, Record& record) override;
+  void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
   void OnSync(Core& core, const SyncEvent& event) override;
   void OnEnd(Core& core) override;
+  // Instructions of `pipe` so far.
+  uint32_t Count(Pipe pipe) const { return count_[Index(pipe)]; }
+  // What is complete when `pipe` has done its instructions so far.
+  Clock CompleteAfter(Pipe pipe) const;
 
  private:
   // The last accesses of each pipe, as its instruction count; 0 is never.
@@ -66,6 +71,7 @@ class RaceObserver : public Observer {
   };
 
   static size_t Index(Pipe pipe) { return static_cast<size_t>(pipe); }
+  Clock Issued(const Core& core) const;
   bool Tracked(const Core& core, const Access& access, bool write);
   // The clock up to which `pipe` may rely on `other`; UINT32_MAX: always in order.
   uint32_t Limit(size_t pipe, size_t other, bool read) const;
@@ -90,7 +96,9 @@ class RaceObserver : public Observer {
   std::array<std::vector<Executed>, kPipes> executed_;
   std::map<uint64_t, std::pair<uint64_t, Marks>> gm_;  // begin -> end, marks; pieces do not overlap
   // What each set of a flag tells its wait: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
-  std::unordered_map<uint32_t, std::deque<Knowledge>> flags_;
+  std::unordered_map<uint32_t, std::deque<Knowledge>> flags_, coreFlags_;
+  std::array<std::deque<Clock>, kPipes>
+      coreSets_;  // CrossCoreSetFlag that was issued: as Record::issued
   std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
   size_t sourceCount_ = 0;
   std::map<std::array<uint64_t, 3>, size_t>

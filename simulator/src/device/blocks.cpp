@@ -89,6 +89,7 @@ void BypassRead(const void* addr, void* value, uint32_t bytes) {
   CleanCache(addr);
   const uint8_t* from = GmScalar(addr, 0, bytes, ScalarUse::kRead);
   core.instruction = "ReadGmByPassDCache";
+  core.scheduler.ReachCores();
   if (core.meeting->Load(core, from, value, bytes)) {
     Passed(core);
   }

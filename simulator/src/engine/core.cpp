@@ -303,16 +303,13 @@ void Core::ScalarWaits(Pipe pipe) {
 }
 
 void Core::RunDeferred(Record& record, const std::function<void()>& body) {
-  const char* const issuing = instruction;
-  instruction = record.name;
-  runningSite = record.site;
-  if (record.narrow) {
-    record.narrow(record);
-  }
-  Emit(record);
-  body();
-  runningSite = 0;
-  instruction = issuing;
+  RunAs(record.name, record.site, [&] {
+    if (record.narrow) {
+      record.narrow(record);
+    }
+    Emit(record);
+    body();
+  });
 }
 
 void Core::End() {

@@ -172,6 +172,16 @@ class Core {
   // The scalar pipe waits for everything issued to `pipe`: instructions that return a value.
   void ScalarWaits(Pipe pipe);
   void RunDeferred(Record& record, const std::function<void()>& body);
+  // Faults of run() are those of the instruction `name` that was called at `site`.
+  template <typename Run>
+  void RunAs(const char* name, uint32_t site, const Run& run) {
+    const char* const issuing = instruction;
+    instruction = name;
+    runningSite = site;
+    run();
+    runningSite = 0;
+    instruction = issuing;
+  }
   void Sync(const SyncEvent& event);
   SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
   // UB bytes whose content is undefined from here on: AllocTensor, InitBuffer.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <optional>
 
 #include "ascendc/types.h"
 #include "engine/core.h"
@@ -795,6 +796,18 @@ void ReleaseEvent(uint8_t event, int32_t id) {
   core.allocated[event][static_cast<size_t>(id)] = false;
 }
 
+namespace {
+
+// None: a pipe that a vector core does not have.
+std::optional<Pipe> OwnPipe(int32_t pipe) {
+  return pipe == PIPE_V      ? std::optional(Pipe::kVector)
+         : pipe == PIPE_MTE2 ? std::optional(Pipe::kMte2)
+         : pipe == PIPE_MTE3 ? std::optional(Pipe::kMte3)
+                             : std::nullopt;
+}
+
+}  // namespace
+
 void Barrier(int32_t pipe) {
   Core& core = Core::Current();
   core.instruction = "PipeBarrier";
@@ -806,28 +819,17 @@ void Barrier(int32_t pipe) {
       core.scheduler.Drain();
       core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
       return;
-    case PIPE_V:
-    case PIPE_MTE2:
-    case PIPE_MTE3: {
-      const Pipe own = pipe == PIPE_V      ? Pipe::kVector
-                       : pipe == PIPE_MTE2 ? Pipe::kMte2
-                                           : Pipe::kMte3;
-      core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, own, own, 0));
-      return;
-    }
     default:
-      return;  // pipes that a vector core does not have
+      if (const std::optional<Pipe> own = OwnPipe(pipe)) {
+        core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, *own, *own, 0));
+      }
+      return;
   }
 }
 
 // --- between cores ----------------------------------------------------------------------------------------------------
 
 namespace {
-
-void DrainForOthers(Core& core) {
-  core.scheduler.Drain();
-  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
-}
 
 void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag) {
   constexpr uint16_t kFlags = 11;  // SyncAll uses the next ones
@@ -857,25 +859,32 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
     core.CheckUb(*ub, 0, int64_t{participants} * kBlockBytes, "ubWorkspace");
     core.CheckUbAlign(*ub, kBlockBytes, "ubWorkspace");
   }
-  DrainForOthers(core);
+  core.scheduler.Drain();
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
   core.meeting->SyncAll(core, participants);
   core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
 }
 
-void CrossCoreSet(uint8_t mode, uint16_t flag) {
+void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) {
   Core& core = Core::Current();
   core.instruction = "CrossCoreSetFlag";
   CheckCrossCore(core, mode, flag);
-  DrainForOthers(core);
-  core.meeting->SetFlag(core, flag);
+  // A pipe without work is where the scalar pipe is.
+  const Pipe from = OwnPipe(pipe).value_or(Pipe::kScalar);
+  const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag));
+  core.scheduler.SetForCores(event, [&core, event, flag] {
+    core.Sync(event);
+    core.meeting->SetFlag(core, flag);
+  });
 }
 
 void CrossCoreWait(uint8_t mode, uint16_t flag) {
   Core& core = Core::Current();
   core.instruction = "CrossCoreWaitFlag";
   CheckCrossCore(core, mode, flag);
+  core.scheduler.ReachCores();
   core.meeting->WaitFlag(core, flag);
-  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
+  core.Sync(core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag)));
 }
 
 void CleanCache(const void* addr) {

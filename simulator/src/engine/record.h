@@ -116,6 +116,7 @@ struct Record {
   bool padDefined = true;  // whether the padding has a documented value
   uint32_t site = 0;       // call site in the kernel, see engine/site.h
   Clock issued{};          // what the scalar pipe had waited for when it issued the instruction
+  uint32_t coreWaits = 0;  // SyncAll and CrossCoreWaitFlag before it was issued
   std::function<void(uint8_t* ub)> move;  // Flow::kMove only
   // Accesses that depend on data, such as a gather's: narrows them when the instruction runs, until then they are the widest.
   std::function<void(Record&)> narrow;
@@ -127,8 +128,8 @@ constexpr uint32_t kSomeCores = 1;
 
 struct SyncEvent {
   enum class Kind : uint8_t {
-    kSet,      // `from` has reached a SetFlag (or EnQue, FreeTensor)
-    kWait,     // `to` has passed the matching WaitFlag (or DeQue, AllocTensor)
+    kSet,      // `from` has reached a SetFlag (or EnQue, FreeTensor, CrossCoreSetFlag)
+    kWait,     // `to` has passed the matching WaitFlag (or DeQue, AllocTensor, CrossCoreWaitFlag)
     kBarrier,  // instructions of `from` before are complete before those after
     kAll,      // every pipe is empty: PipeBarrier<PIPE_ALL>, TPipe's end
     kCores,  // all cores have met: SyncAll; or, with flag kSomeCores, this one has waited for some

@@ -130,6 +130,32 @@ void Scheduler::Call(Pipe pipe, std::function<void()> tell) {
   Enqueue(pipe, std::move(task));
 }
 
+void Scheduler::SetForCores(const SyncEvent& event, std::function<void()> tell) {
+  if (event.from == Pipe::kScalar || !Defers(event.from)) {
+    tell();
+    return;
+  }
+  Task task;
+  task.kind = TaskKind::kSetForCores;
+  task.body = std::move(tell);
+  task.event = event;
+  ++setsForCores_[Index(event.from)];
+  Enqueue(event.from, std::move(task));
+}
+
+void Scheduler::ReachCores() {
+  for (const Pipe pipe : order_) {
+    while (setsForCores_[Index(pipe)] > 0) {
+      RunHead(pipe, 0);
+    }
+  }
+  if (chaos_) {  // one pipe goes on while the core waits
+    const Pipe ahead = order_[shuffled_ ? random_() % order_.size() : 0];
+    while (Step(ahead)) {
+    }
+  }
+}
+
 void Scheduler::Run(Task& task) {
   switch (task.kind) {
     case TaskKind::kBody:
@@ -137,6 +163,10 @@ void Scheduler::Run(Task& task) {
       break;
     case TaskKind::kCall:
       task.body();
+      break;
+    case TaskKind::kSetForCores:
+      --setsForCores_[Index(task.event.from)];
+      core_.RunAs(task.event.name, task.event.site, task.body);
       break;
     case TaskKind::kSet:
       PassSet(task.event);

@@ -28,6 +28,10 @@ class Scheduler {
   void Wait(const SyncEvent& event);
   // Tells the observers at the pipe's point in time rather than now.
   void Call(Pipe pipe, std::function<void()> tell);
+  // A CrossCoreSetFlag: tell() runs when `event.from` gets to it.
+  void SetForCores(const SyncEvent& event, std::function<void()> tell);
+  // Runs what stands before such sets: this core is about to wait for others, which may wait for them.
+  void ReachCores();
   // Orders `pipe`'s own instructions.
   void Barrier(const SyncEvent& event);
   // Runs everything that was issued; a deadlock fault when it cannot.
@@ -42,7 +46,7 @@ class Scheduler {
   void Forget(uint32_t flag) { Flag(flag) = {}; }
 
  private:
-  enum class TaskKind : uint8_t { kBody, kSet, kWait, kBarrier, kCall };
+  enum class TaskKind : uint8_t { kBody, kSet, kWait, kBarrier, kCall, kSetForCores };
   struct Task {
     TaskKind kind = TaskKind::kBody;
     Record record;
@@ -76,6 +80,7 @@ class Scheduler {
   bool shuffled_ = false;  // pick pipes at random instead of by order_
   bool pumping_ = false;
   std::array<std::deque<Task>, kPipes> queues_;
+  std::array<uint32_t, kPipes> setsForCores_{};  // in queues_
   std::vector<FlagState> flags_;
 };
 
@@ -88,6 +93,10 @@ inline uint32_t EnQueFlag(uint32_t buffer) { return kEventFlags + buffer * 2; }
 inline uint32_t FreeFlag(uint32_t buffer) { return kEventFlags + buffer * 2 + 1; }
 // The wait that an instruction with a scalar result contains.
 inline constexpr uint32_t kScalarFlag = UINT32_MAX;
+// A flag between cores, as the set and the wait of one core.
+inline constexpr uint32_t kCoreFlags = 0x40000000u;
+inline uint32_t CoreFlag(uint16_t id) { return kCoreFlags + id; }
+inline bool IsCoreFlag(uint32_t flag) { return (flag & ~0xFFFFu) == kCoreFlags; }
 std::string FlagName(uint32_t flag);
 
 }  // namespace aclsim

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "timing/l2.h"
 
@@ -44,6 +46,13 @@ struct CoreState {
   std::vector<double> issued;
   std::array<PipeState, kPipes> pipes;
   std::unordered_map<uint32_t, std::deque<double>> flags;
+  std::unordered_map<uint32_t, uint32_t> arrivals, waits;  // of flags between cores
+};
+
+// The n-th time that all cores set a flag between them.
+struct Round {
+  uint32_t arrived = 0;
+  double last = 0;
 };
 
 // A copy that moves bytes.
@@ -79,10 +88,8 @@ class Simulation {
   }
 
   ChipTimes Run() {
-    for (uint32_t i = 0; i < cores_.size(); ++i) {
-      Advance(i);
-    }
-    Meet();
+    AdvanceAll();
+    Release();
     for (;;) {
       const double starts = starting_.empty() ? kNever : starting_.top().time;
       double ends = kNever;
@@ -115,7 +122,7 @@ class Simulation {
         Moved(done);
       }
       Share();
-      Meet();
+      Release();
     }
     for (CoreState& core : cores_) {
       double end = core.scalar;
@@ -278,8 +285,21 @@ class Simulation {
   }
 
   void SetAt(CoreState& core, uint32_t step, double time) {
-    core.flags[core.tape->steps[step].flag].push_back(time);
+    const uint32_t flag = core.tape->steps[step].flag;
     core.times->spans[step] = {time, time};
+    if (!IsCoreFlag(flag)) {
+      core.flags[flag].push_back(time);
+      return;
+    }
+    Round& round = rounds_[{flag, core.arrivals[flag]++}];
+    round.last = std::max(round.last, time);
+    released_ |= ++round.arrived == cores_.size();
+  }
+
+  void AdvanceAll() {
+    for (uint32_t i = 0; i < cores_.size(); ++i) {
+      Advance(i);
+    }
   }
 
   void Advance(uint32_t index) {
@@ -337,6 +357,18 @@ class Simulation {
         break;
       }
       case StepKind::kWait:
+        if (IsCoreFlag(step.flag)) {
+          const Round& round = rounds_[{step.flag, core.waits[step.flag]}];
+          if (round.arrived < cores_.size()) {
+            return false;
+          }
+          ++core.waits[step.flag];
+          core.scalar += step.issue;
+          busy += step.issue;
+          span = {core.scalar, std::max(core.scalar, round.last + ScalarCostsOf().meet)};
+          waitUntil(span.end);
+          break;
+        }
         if (step.pipe == Pipe::kScalar) {
           std::deque<double>& flag = core.flags[step.flag];
           if (flag.empty()) {
@@ -481,8 +513,19 @@ class Simulation {
     }
   }
 
-  // Lets all cores go once all that are still running have come.
-  void Meet() {
+  // Lets cores go that wait for what others have done by now.
+  void Release() {
+    for (bool again = true; again;) {
+      again = Meet();
+      while (std::exchange(released_, false)) {
+        again = true;
+        AdvanceAll();
+      }
+    }
+  }
+
+  // Lets all cores go once all that are still running have come to a SyncAll.
+  bool Meet() {
     double last = 0;
     bool any = false;
     for (const CoreState& core : cores_) {
@@ -490,13 +533,13 @@ class Simulation {
         continue;
       }
       if (!core.meeting) {
-        return;
+        return false;
       }
       any = true;
       last = std::max(last, core.met);
     }
     if (!any) {
-      return;
+      return false;
     }
     for (uint32_t i = 0; i < cores_.size(); ++i) {
       CoreState& core = cores_[i];
@@ -507,9 +550,8 @@ class Simulation {
         core.met = -1;
       }
     }
-    for (uint32_t i = 0; i < cores_.size(); ++i) {
-      Advance(i);
-    }
+    AdvanceAll();
+    return true;
   }
 
   const CopyLaw& law_;
@@ -519,6 +561,8 @@ class Simulation {
   std::vector<CoreState> cores_;
   std::vector<Transfer> moving_;
   std::vector<Transfer*> wanting_;
+  std::map<std::pair<uint32_t, uint32_t>, Round> rounds_;  // by flag and number
+  bool released_ = false;  // cores may be waiting for a round that is complete
   std::priority_queue<Starting> starting_;
   double now_ = 0;
 };

@@ -339,6 +339,13 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
     case SyncEvent::Kind::kSet:
     case SyncEvent::Kind::kWait: {
       const bool set = event.kind == SyncEvent::Kind::kSet;
+      if (IsCoreFlag(event.flag)) {
+        Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : Pipe::kScalar, event.name,
+             event.site, scalar_.sync)
+            .flag = event.flag;
+        Rest(Evidence::kAssumed, event.name);
+        return;
+      }
       if (event.flag == kScalarFlag) {  // one event stands for both ends
         PushAutomatic(StepKind::kSet, event.from, event.flag, event.site);
         PushAutomatic(StepKind::kWait, Pipe::kScalar, event.flag, event.site);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose cores work together through GM: partial sums by copies, by scalar writes, by atomic additions, with SyncAll
-// between.
+// between or with flags between cores.
 // clang-format off: an edit stays on one line, next to the label of the line that its report names.
 #include "corpus.h"
 
@@ -182,3 +182,130 @@ KERNEL(AtomicSum, none)
 KERNEL(AtomicSum, not_cleared)
 KERNEL(AtomicSum, clear_not_awaited)
 KERNEL(AtomicSum, not_atomic)
+
+// Round by round, the sum over all cores of their tiles of x into a block of z. While a core waits for the others, it loads its
+// next tile; slots of the workspace alternate, so that nobody writes one that others may still read.
+template <uint64_t kFault>
+class Rounds {
+ public:
+  __aicore__ inline void Run(GM_ADDR x, GM_ADDR, GM_ADDR z, GM_ADDR workspace, const Tiling& t) {
+    core_ = static_cast<uint32_t>(GetBlockIdx());
+    cores_ = static_cast<uint32_t>(GetBlockNum());
+    pipe_.InitBuffer(inQueue_, 2, t.tile * sizeof(float));
+    pipe_.InitBuffer(partQueue_, 2, 32);
+    pipe_.InitBuffer(allQueue_, 2, cores_ * 32);
+    pipe_.InitBuffer(outQueue_, 2, 32);
+    pipe_.InitBuffer(work_, 256);
+    Load(Global<float>(x)[core_ * t.tile], t.tile);
+    for (uint32_t r = 0; r < t.rows; ++r) {
+      const GlobalTensor<float> slots = Global<float>(workspace)[PICK(slots_not_alternating, r % 2, 0u) * cores_ * kFloatsPerBlock];
+      LocalTensor<float> in = inQueue_.template DeQue<float>();
+      LocalTensor<float> part = partQueue_.template AllocTensor<float>();
+      Sum(part, in, t.tile);
+      inQueue_.FreeTensor(in);
+      partQueue_.EnQue(part);
+      part = partQueue_.template DeQue<float>();
+      DataCopy(slots[core_ * kFloatsPerBlock], part, kFloatsPerBlock);  // @tell
+      partQueue_.FreeTensor(part);
+      EDIT(set_on_vector, (CrossCoreSetFlag<0, PIPE_MTE3>(3)), (CrossCoreSetFlag<0, PIPE_V>(3)));
+      if (r + 1 < t.rows) {
+        Load(Global<float>(x)[((r + 1) * cores_ + core_) * t.tile], t.tile);
+      }
+      EDIT(gather_before_wait, , Gather(slots));  // @gather_early
+      EDIT(never_waits, CrossCoreWaitFlag(3), );
+      EDIT(gather_before_wait, Gather(slots), );  // @gather
+      LocalTensor<float> all = allQueue_.template DeQue<float>();
+      LocalTensor<float> out = outQueue_.template AllocTensor<float>();
+      Sum(out, all, cores_ * kFloatsPerBlock);
+      allQueue_.FreeTensor(all);
+      outQueue_.EnQue(out);
+      out = outQueue_.template DeQue<float>();
+      DataCopy(Global<float>(z)[(r * cores_ + core_) * kFloatsPerBlock], out, kFloatsPerBlock);
+      outQueue_.FreeTensor(out);
+    }
+  }
+
+ private:
+  __aicore__ inline void Load(const GlobalTensor<float>& tile, uint32_t count) {
+    LocalTensor<float> in = inQueue_.template AllocTensor<float>();
+    DataCopy(in, tile, count);
+    inQueue_.EnQue(in);
+  }
+  __aicore__ inline void Gather(const GlobalTensor<float>& slots) {
+    LocalTensor<float> all = allQueue_.template AllocTensor<float>();
+    DataCopy(all, slots, cores_ * kFloatsPerBlock);  // @copy_all
+    allQueue_.EnQue(all);
+  }
+  __aicore__ inline void Sum(const LocalTensor<float>& to, const LocalTensor<float>& from, uint32_t count) {
+    Duplicate(to, 0.0F, kFloatsPerBlock);
+    PipeBarrier<PIPE_V>();
+    ReduceSum(to, from, work_.template Get<float>(), static_cast<int32_t>(count));
+    PipeBarrier<PIPE_V>();
+  }
+
+  TPipe pipe_;
+  TQue<TPosition::VECIN, 1> inQueue_, allQueue_;
+  TQue<TPosition::VECOUT, 1> partQueue_, outQueue_;
+  TBuf<TPosition::VECCALC> work_;
+  uint32_t core_ = 0, cores_ = 0;
+};
+
+KERNEL(Rounds, none)
+KERNEL(Rounds, set_on_vector)
+KERNEL(Rounds, gather_before_wait)
+KERNEL(Rounds, never_waits)
+KERNEL(Rounds, slots_not_alternating)
+
+// Every core gets the number of the core two further on, plus 1: a scalar write to the next core, a copy from there to the one
+// after. Flags are set by the vector pipe, which has waited for the copies.
+template <uint64_t kFault>
+class Relay {
+ public:
+  __aicore__ inline void Run(GM_ADDR, GM_ADDR, GM_ADDR z, GM_ADDR workspace, const Tiling&) {
+    const uint32_t core = static_cast<uint32_t>(GetBlockIdx());
+    const uint32_t cores = static_cast<uint32_t>(GetBlockNum());
+    const uint32_t next = (core + 1) % cores;
+    constexpr uint32_t kLane = kLineBytes / sizeof(float);
+    GlobalTensor<float> marks = Global<float>(workspace);
+    const GlobalTensor<float> copies = marks[cores * kLane];
+    pipe_.InitBuffer(buffer_, 64);
+    const LocalTensor<float> in = buffer_.template Get<float>();
+    const LocalTensor<float> out = in[kFloatsPerBlock];
+    for (uint32_t i = 0; i < kFloatsPerBlock; ++i) {
+      marks.SetValue(core * kLane + i, static_cast<float>(core));  // @mark
+    }
+    EDIT(cleaned_after_set, Clean(marks[core * kLane]), );
+    CrossCoreSetFlag<0, PIPE_V>(1);
+    EDIT(cleaned_after_set, , Clean(marks[core * kLane]));
+    CrossCoreWaitFlag(1);
+    DataCopy(in, marks[next * kLane], kFloatsPerBlock);  // @take
+    Order<HardEvent::MTE2_V>();
+    Adds(out, in, 1.0F, kFloatsPerBlock);
+    Order<HardEvent::V_MTE3>();
+    DataCopy(copies[core * kFloatsPerBlock], out, kFloatsPerBlock);  // @pass_on
+    EDIT(copy_not_awaited, Order<HardEvent::MTE3_V>(), );
+    CrossCoreSetFlag<0, PIPE_V>(2);
+    CrossCoreWaitFlag(2);
+    Order<HardEvent::V_MTE2>();
+    DataCopy(in, copies[next * kFloatsPerBlock], kFloatsPerBlock);  // @take_copy
+    Order<HardEvent::MTE2_MTE3>();
+    DataCopy(Global<float>(z)[core * kFloatsPerBlock], in, kFloatsPerBlock);
+  }
+
+ private:
+  template <HardEvent kEvent>
+  __aicore__ inline void Order() {
+    SetFlag<kEvent>(EVENT_ID0);
+    WaitFlag<kEvent>(EVENT_ID0);
+  }
+  __aicore__ inline void Clean(const GlobalTensor<float>& line) {
+    DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(line);
+  }
+
+  TPipe pipe_;
+  TBuf<TPosition::VECCALC> buffer_;
+};
+
+KERNEL(Relay, none)
+KERNEL(Relay, cleaned_after_set)
+KERNEL(Relay, copy_not_awaited)

@@ -69,6 +69,21 @@ def _atomic_sum() -> Launch:
     return Launch(x, x, x.sum(0), Tiling(per_core=4, columns=36), cores=4)
 
 
+def _rounds() -> Launch:
+    cores, rounds, tile = 4, 5, 96
+    x = _whole(8, rounds, cores, tile)
+    want = np.zeros((rounds, cores, 8), np.float32)
+    want[:, :, 0] = x.sum((1, 2))[:, None]
+    return Launch(x, x, want, Tiling(tile=tile, rows=rounds), cores, workspace=2 * cores * 32)
+
+
+def _relay() -> Launch:
+    cores = 4
+    want = np.empty((cores, 8), np.float32)
+    want[:] = ((np.arange(cores) + 2) % cores + 1)[:, None]
+    return Launch(want, want, want, Tiling(), cores, workspace=cores * (64 + 32))
+
+
 LAUNCHES = {
     **{name: _elements(name) for name in ("Queues", "PingPong", "TwoPasses", "Gate")},
     "Patches": _patches(),
@@ -77,12 +92,14 @@ LAUNCHES = {
     "GrandSum": _grand_sum(),
     "Counts": _counts(),
     "AtomicSum": _atomic_sum(),
+    "Rounds": _rounds(),
+    "Relay": _relay(),
 }
 SHAPES = {
     "queues": ("Queues",),
     "flags": ("PingPong", "TwoPasses", "Patches", "Scalars"),
     "rows": ("RowStats", "Gate"),
-    "cores": ("GrandSum", "Counts", "AtomicSum"),
+    "cores": ("GrandSum", "Counts", "AtomicSum", "Rounds", "Relay"),
 }
 SOURCE_OF = {shape: source for source, shapes in SHAPES.items() for shape in shapes}
 
@@ -215,6 +232,12 @@ CORES = (
     Fault("Counts_copied_before_clean", "gm-cache", "copy_twice", ("write_twice",)),
     Fault("AtomicSum_clear_not_awaited", "gm-conflict", "clear", ("add",)),
     Fault("AtomicSum_not_atomic", "gm-conflict", "add", ("add",), race=True),
+    Fault("Rounds_set_on_vector", "gm-conflict", "tell", ("copy_all",), race=True),
+    Fault("Rounds_gather_before_wait", "gm-conflict", "tell", ("copy_all",), race=True),
+    Fault("Rounds_never_waits", "gm-conflict", "tell", ("copy_all",), race=True),
+    Fault("Rounds_slots_not_alternating", "gm-conflict", "copy_all", ("tell",), race=True),
+    Fault("Relay_cleaned_after_set", "gm-cache", "take", ("mark",)),
+    Fault("Relay_copy_not_awaited", "gm-conflict", "pass_on", ("take_copy",), race=True),
 )
 API_RULES = (
     Fault("Queues_blocklen_in_elements", "copy-block-length", "load_short"),
