@@ -208,6 +208,28 @@ extern "C" __global__ __aicore__ void atomics(GM_ADDR x, GM_ADDR, GM_ADDR, GM_AD
   SetAtomicNone();
 }
 
+// `times` rounds in which all cores wait for a block that each has stored by a flag between cores, and load `tile` bytes:
+// after that (0), between the set and the wait (1), or never (2).
+extern "C" __global__ __aicore__ void rounds(GM_ADDR x, GM_ADDR y, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kBlock = 32;
+  const LocalTensor<uint8_t> to = Local<uint8_t>(kBlock, p.tile);
+  const GlobalTensor<uint8_t> part =
+      Global<uint8_t>(x, static_cast<uint64_t>(GetBlockIdx()) * p.tile, p.tile);
+  for (uint32_t time = 0; time < p.times; ++time) {
+    DataCopy(Global<uint8_t>(y, GetBlockIdx() * kBlock, kBlock), Local<uint8_t>(0, kBlock), kBlock);
+    CrossCoreSetFlag<0, PIPE_MTE3>(0);
+    if (p.shift == 1) {
+      DataCopy(to, part, p.tile);
+    }
+    CrossCoreWaitFlag(0);
+    if (p.shift == 0) {
+      DataCopy(to, part, p.tile);
+    }
+    PipeBarrier<PIPE_ALL>();
+  }
+}
+
 // `times` additions of 64 repeats of float at given addresses of UB.
 extern "C" __global__ __aicore__ void bank(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);

@@ -170,6 +170,21 @@ def test_what_boards_do_not_tell_is_assumed(shift: int, runner: Runner) -> None:
     assert runner.profile(case("copy_in", A2, 4, tile=64))["evidence"] != "assumed"
 
 
+@pytest.mark.parametrize("cores", [1, 8])
+def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner) -> None:
+    after, between, never = (
+        runner.profile(case("rounds", A2, cores, tile=32768, times=4, shift=shift))
+        for shift in range(3)
+    )
+    load = (after["cycles"] - never["cycles"]) / 4
+    assert load > 500
+    # The load ends while the core waits.
+    assert between["cycles"] <= never["cycles"] + 0.1 * load
+    assert between["evidence"] == "assumed"
+    for found in (after, between, never):
+        assert all(core["scalarWait"] >= 4 * 1000 for core in found["cores"])
+
+
 def test_drift_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = case("bank")
     rows = [Row(one, "aiv", 100.0, 103.0), Row(one, "vec", 10.0, 10.0)]
