@@ -6,7 +6,11 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import os
 import re
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,7 +30,7 @@ from aclgrad.profile import (
     profile_peer,
 )
 from aclgrad.profile_advice import advise
-from aclgrad.profile_program import profile_program
+from aclgrad.profile_program import LIMIT, endless, profile_program
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from aclgrad.runtime.device import Device
 
 _MOST_SHAPES = 64
+_MOST_SECONDS = 900
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,8 @@ def profile(device: Device, request: Request, *, quiet: bool = False) -> Profile
     if request.cores is not None:
         device.set_option("cores", str(request.cores))
     try:
-        return _profile(device, request)
+        with _limited(request.word):
+            return _profile(device, request)
     finally:
         if request.cores is not None and before is not None:
             device.set_option("cores", before)
@@ -161,11 +167,53 @@ def _program(request: Request, quiet: bool) -> Profiled:
         )
     found = profile_program(
         Path(request.word), request.shapes, soc=request.soc, cores=request.shown,
-        vector_cores=request.cores, quiet=quiet,
+        vector_cores=request.cores, quiet=quiet, seconds=_seconds(),
     )  # fmt: skip
     cores = f"cores={request.cores}" if request.cores is not None else ""
     found.note = " ".join(filter(None, (found.note, cores)))
     return found
+
+
+def _failed(what: str, error: AclnnError, wanted: str, again: str) -> ProfileError:
+    """One line on a call that returned a code: the kernel's fault, or parameters it refuses."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    _, faulty, fault = lines[0].partition("kernel fault ")
+    if faulty:
+        return ProfileError(f"{what}: kernel fault {fault}. Next: {again} shows the whole report")
+    return ProfileError(f"{what}: {'; '.join(lines).rstrip('.')}. Next: {wanted}")
+
+
+def _seconds() -> int:
+    """How long one call or program may take."""
+    text = os.environ.get(LIMIT, str(_MOST_SECONDS))
+    if not re.fullmatch(r"[1-9]\d*", text):
+        raise ProfileError(f"{LIMIT}={text}: want seconds. Next: export {LIMIT}={_MOST_SECONDS}")
+    return int(text)
+
+
+@contextmanager
+def _limited(what: str) -> Iterator[None]:
+    """End the process when a kernel loops without end. Neither Python nor the simulator gets a
+    word in then; for the same reason Ctrl-C has to end it right away.
+    """
+    seconds = _seconds()
+
+    def end() -> None:
+        sys.stderr.write(f"error: {endless(what, seconds)}\n")
+        sys.stderr.flush()
+        os._exit(1)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL) if in_main else None
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if in_main:
+            signal.signal(signal.SIGINT, before)
 
 
 def _profile(device: Device, request: Request) -> Profiled:
@@ -184,15 +232,24 @@ def _profile(device: Device, request: Request) -> Profiled:
                 " --inputs a.npy b.npy"
             )
         launch = {k: v for k, v in vars(request.kernel).items() if v is not None}
-        found = profile_peer(
-            request.word,
-            inputs,
-            request.attrs,
-            soc=request.soc,
-            outputs=request.outputs,
-            device=device,
-            **launch,
-        )
+        try:
+            found = profile_peer(
+                request.word,
+                inputs,
+                request.attrs,
+                soc=request.soc,
+                outputs=request.outputs,
+                device=device,
+                **launch,
+            )
+        except AclnnError as error:
+            raise _failed(
+                request.word,
+                error,
+                "SHAPE[:DTYPE] for each input in the order of its definition, - for one that is"
+                " absent",
+                f"aclgrad run {request.word} --inputs ...",
+            ) from None
     else:
         spec = find(request.word)
         given = [*request.kernel.given()]
@@ -217,9 +274,12 @@ def _profile(device: Device, request: Request) -> Profiled:
         try:
             found = profile_op(device, spec, shape, kind, attrs)
         except AclnnError as error:
-            raise ProfileError(
-                f"{spec.op} {request.shapes[0]} {request.dtype} on {request.soc}: {error}. Next:"
-                f" aclgrad check {spec.op} --shape {request.shapes[0]} shows the whole report"
+            raise _failed(
+                f"{spec.op} {request.shapes[0]} {request.dtype} on {request.soc}",
+                error,
+                "a shape, dtype or attribute that it takes; aclgrad tiling shows what it makes of"
+                " them",
+                f"aclgrad check {spec.op} --shape {request.shapes[0]} --dtype {request.dtype}",
             ) from None
     found.note = " ".join(filter(None, (found.note, note)))
     return found

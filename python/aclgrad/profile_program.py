@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import tempfile
 import weakref
 from collections.abc import Sequence
@@ -15,6 +16,16 @@ from pathlib import Path
 from aclgrad import peer_file
 from aclgrad.profile import Json, Profiled, ProfileError, lines_of
 from aclgrad.soc import family_of
+
+LIMIT = "ACLGRAD_PROFILE_SECONDS"
+
+
+def endless(what: str, seconds: int) -> str:
+    """What to say of a kernel that does not end."""
+    return (
+        f"{what}: still running after {seconds} s: a loop without an end, or more work than that."
+        f" Next: a smaller shape, gdb as docs/debugging.md has it, or {LIMIT}={10 * seconds}"
+    )
 
 
 class Files:
@@ -49,6 +60,7 @@ def profile_program(
     cores: Sequence[int] = (),
     vector_cores: int | None = None,
     quiet: bool = False,
+    seconds: int = 900,
 ) -> Profiled:
     """Build a program, run it with its own words, and estimate all of its launches."""
     if not source.is_file():
@@ -64,7 +76,12 @@ def profile_program(
     }
     if vector_cores is not None:
         environment["ACLGRAD_SIM_CORES"] = str(vector_cores)
-    ended = peer_file.run_program([str(program), *words], environment=environment, capture=quiet)
+    try:
+        ended = peer_file.run_program(
+            [str(program), *words], environment=environment, capture=quiet, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        raise ProfileError(endless(str(source), seconds)) from None
     again = " ".join(["aclgrad run", str(source), *(["--", *words] if words else [])])
     if ended.errors:
         raise ProfileError(
@@ -96,4 +113,4 @@ def profile_program(
     return found
 
 
-__all__ = ["Files", "profile_program"]
+__all__ = ["LIMIT", "Files", "endless", "profile_program"]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_NAMES = 6
+_LEAST_TRAFFIC = 0.99  # of the floor
 MOST_LAUNCHES = 20
 
 
@@ -202,6 +203,12 @@ def warnings(found: Profiled) -> list[str]:
         " Next: add it to simulator/src/timing/costs.json, or read the result as a ranking"
         for name in found.assumed
     ]
+    if found.traffic < _LEAST_TRAFFIC:
+        texts.append(
+            f"{found.moved_bytes:,} bytes are moved in GM, inputs and outputs have"
+            f" {found.floor_bytes:,}: the kernel leaves some of them alone, and its bandwidth bound"
+            " is too high. Next: give the shapes, values and tiling data that make it do its work"
+        )
     guess = found.estimate
     borrowed = ", ".join(found.rests_on("extrapolated"))
     if guess.ranking_only:

@@ -11,6 +11,7 @@ import pytest
 from aclgrad.profile import Profiled, bandwidth_bound, bound_by, estimate
 from aclgrad.profile_advice import advise
 from aclgrad.profile_cli import Request, other, parse_cores, sweep_shapes
+from aclgrad.profile_text import facts, warnings
 
 CORES = 4
 CYCLES = 100_000.0
@@ -143,6 +144,21 @@ def test_band_follows_the_bound_and_the_evidence() -> None:
     assert ranked.ranking_only
     assert "extrapolated: ranking only" in ranked.words
     assert estimate([kernel(), kernel()]).us == pytest.approx(206)
+
+
+def test_what_is_assumed_is_named() -> None:
+    """Never a silent zero: the name, what was assumed instead, what to do."""
+    (odd,) = warnings(profiled(kernel(assumed=["Odd"], grounds={"assumed": ["Odd"]})))
+    assert odd.startswith("Odd: no cost is known; assumed four dependent instructions")
+    assert "Next: " in odd
+    grounds = {"board": ["Mul"], "extrapolated": ["Exp", "Sin"]}
+    partly = profiled(kernel(evidence="extrapolated", grounds=grounds))
+    (borrowed,) = warnings(partly)
+    assert "no cost of this architecture is known for Exp, Sin; assumed A2's cycles" in borrowed
+    assert ("evidence", "extrapolated: Exp, Sin; all else is known better") in facts(partly)
+    half = kernel(gmReadBytes=12_800_000)
+    assert "the kernel leaves some of them alone" in warnings(profiled(half))[0]
+    assert warnings(profiled(kernel())) == []
 
 
 def test_nothing_to_advise() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -364,6 +367,45 @@ def test_program_that_fails(profile: Profile, program: Path) -> None:
         error = next(line for line in text.splitlines() if line.startswith("error: "))
         assert message in error
         assert f"-- {' '.join(words)}" in error
+
+
+@pytest.mark.parametrize("suffix", [".cpp", ".asc"])
+def test_kernel_without_end(suffix: str, tmp_path: Path) -> None:
+    """A loop that calls nothing: the limit ends it, a process of its own with it."""
+    main = "int main() { aclrtSetDevice(0); endless<<<1, nullptr, nullptr>>>(nullptr, nullptr);"
+    source = tmp_path / f"endless{suffix}"
+    source.write_text(
+        '#include "acl/acl.h"\n#include "kernel_operator.h"\n'
+        'extern "C" __global__ __aicore__ void endless(GM_ADDR x, GM_ADDR y) {\n'
+        "  for (volatile int i = 0;; i = i + 1) {}\n}\n"
+        + (f"{main} return aclrtSynchronizeDevice(); }}\n" if suffix == ".asc" else "")
+    )
+    words = ["4x4", "--outputs", "4x4:fp32"] if suffix == ".cpp" else []
+    done = subprocess.run(
+        [sys.executable, "-m", "aclgrad", "profile", str(source), *words],
+        env={**os.environ, "ACLGRAD_PROFILE_SECONDS": "1", "ACLGRAD_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {source}: still running after 1 s")
+    assert "Next: " in done.stderr
+
+
+def test_faults_are_one_line(profile: Profile, device: Device, tmp_path: Path) -> None:
+    source = tmp_path / "stuck.cpp"
+    source.write_text(
+        '#include "kernel_operator.h"\n'
+        'extern "C" __global__ __aicore__ void stuck(GM_ADDR x, GM_ADDR y) {\n'
+        "  AscendC::WaitFlag<AscendC::HardEvent::MTE2_V>(0);\n}\n"
+    )
+    text = profile(source, "4x4", "--outputs", "4x4:fp32", status=1)
+    error = [line for line in text.splitlines() if line.startswith("error: ")]
+    assert len(error) == 1
+    assert "stuck.cpp: kernel fault [deadlock] in stuck" in error[0]
+    assert f"Next: aclgrad run {source} --inputs ... shows the whole report" in error[0]
+    device.clear_findings()
 
 
 def test_plot_is_a_picture(profile: Profile, tmp_path: Path) -> None:
