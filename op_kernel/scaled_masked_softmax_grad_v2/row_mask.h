@@ -83,6 +83,9 @@ class RowMask {
         pitch_(rowreduce::UbPitch<uint8_t>(length_)) {
     gm_.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(mask),
                         static_cast<uint64_t>(t.mask.rows) * length_);
+    if (t.rows.pastL2 != 0 && t.mask.rows == t.rows.outer) {  // no mask row is read twice
+      gm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
+    }
     pipe->InitBuffer(queue_, kBuffers, static_cast<uint32_t>(t.rows.tileUnits) * pitch_);
   }
 
