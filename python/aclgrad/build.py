@@ -91,8 +91,11 @@ def build(
     debug: bool = False,
     jobs: int = 0,
     progress: Callable[[int, int, str], None] = lambda done, total, text: None,
+    folder: Path | None = None,
 ) -> BuildResult:
-    """Build the simulator and operators. Raises `ToolkitError` with the compiler's output."""
+    """Build the simulator and operators, in build/sim if no other ``folder`` is given. Raises
+    `ToolkitError` with the compiler's output.
+    """
     source = checkout()
     if source is None:
         raise ToolkitError(
@@ -105,7 +108,7 @@ def build(
             + (f" (CXX={os.environ['CXX']})" if "CXX" in os.environ else "")
             + ". Next: apt-get install g++, or set CXX to a compiler"
         )
-    folder = source / "build" / "sim"
+    folder = folder or source / "build" / "sim"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

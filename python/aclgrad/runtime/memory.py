@@ -38,13 +38,13 @@ class Buffer:
         buffer.write(array)
         return buffer
 
-    def write(self, array: NDArray[Any]) -> None:
-        """Copy a contiguous array into the buffer."""
+    def write(self, array: NDArray[Any], at: int = 0) -> None:
+        """Copy a contiguous array into the buffer, from byte ``at`` on."""
         if array.nbytes:
             self._libraries.call(
                 "aclrtMemcpy",
-                self.address,
-                self.nbytes,
+                (self.address or 0) + at,
+                self.nbytes - at,
                 array.ctypes.data,
                 array.nbytes,
                 MEMCPY_H2D,

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The case list of cases.toml."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aclgrad import dtypes
+from aclgrad.call import AttrValue
+from aclgrad.dtypes import DType
+from aclgrad.ops import find
+from aclgrad.spec import OpSpec
+from aclgrad.user_data import parse_shape
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CASES = Path(__file__).resolve().parents[1] / "cases.toml"
+MODELLED_LIMITS = ("share", "traffic")
+HOST_LIMITS = ("fast", "checked", "profile", "memory")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of an operator on contiguous tensors, and the limits that its figures have."""
+
+    op: str
+    shape: tuple[int, ...]
+    alias: str
+    given: tuple[tuple[str, AttrValue], ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict, hash=False, compare=False)
+    against: bool = False  # part of the comparison with public kernels
+
+    @property
+    def spec(self) -> OpSpec:
+        """The operator."""
+        return find(self.op)
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype of the tensors."""
+        return dtypes.parse(self.alias)
+
+    @property
+    def attrs(self) -> dict[str, AttrValue]:
+        """All attributes: those of the case over the operator's defaults."""
+        return {**self.spec.defaults(), **dict(self.given)}
+
+    @property
+    def dims(self) -> str:
+        """Shape as the command line takes it."""
+        return "x".join(map(str, self.shape))
+
+    @property
+    def words(self) -> str:
+        """Attributes as the command line takes them."""
+        return " ".join(f"{name}={value}" for name, value in self.given)
+
+    @property
+    def key(self) -> str:
+        """Its name in the baseline."""
+        return " ".join(filter(None, (self.op, self.dims, self.alias, self.words)))
+
+    @property
+    def size(self) -> int:
+        """Elements of one tensor."""
+        return math.prod(self.shape)
+
+    @property
+    def reduced(self) -> tuple[int, int, int]:
+        """The shape as outer, reduced and inner dims; elementwise operators reduce nothing."""
+        if self.op == "scaled_masked_softmax_grad_v2":
+            dim = len(self.shape) - 1
+        elif "dim" in self.attrs:
+            dim = int(self.attrs["dim"]) % len(self.shape)
+        else:
+            return self.size, 1, 1
+        return math.prod(self.shape[:dim]), self.shape[dim], math.prod(self.shape[dim + 1 :])
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A public kernel of one of the operators.
+
+    ``inputs`` are the arguments of our function that its inputs stand for; ``attrs`` are its
+    attributes, filled in from ours.
+    """
+
+    op: str
+    path: str
+    inputs: tuple[str, ...]
+    attrs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Everything that cases.toml holds."""
+
+    modelled: tuple[Case, ...]
+    host: tuple[Case, ...]
+    peers: tuple[Peer, ...]
+
+
+def load(only: str = "", path: Path = CASES) -> Cases:
+    """Read the list; ``only`` keeps the cases whose key has all of its words."""
+    document = tomllib.loads(path.read_text("utf-8"))
+
+    def chosen(table: str, limits: tuple[str, ...]) -> tuple[Case, ...]:
+        found = [case for group in document[table] for case in _expand(table, group, limits)]
+        keys = [case.key for case in found]
+        if twice := {key for key in keys if keys.count(key) > 1}:
+            raise ValueError(f"{path}: [[{table}]] has twice: {', '.join(sorted(twice))}")
+        return tuple(case for case in found if all(word in case.key for word in only.split()))
+
+    peers = tuple(
+        Peer(op, item["path"], tuple(item["inputs"]), tuple(item["attrs"]))
+        for op, item in document["peer"].items()
+    )
+    cases = Cases(chosen("modelled", MODELLED_LIMITS), chosen("host", HOST_LIMITS), peers)
+    if not cases.modelled and not cases.host:
+        raise ValueError(f"--only {only}: no case has that. Next: words of a case's name")
+    return cases
+
+
+def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Iterator[Case]:
+    known = {"op", "shape", "dtype", "attrs", "against", *limits}
+    if unknown := set(group) - known:
+        raise ValueError(
+            f"cases.toml: [[{table}]] has {', '.join(sorted(unknown))}, want some of"
+            f" {', '.join(sorted(known))}"
+        )
+    for op in group["op"]:
+        unset = set(group.get("attrs", {})) - set(find(op).defaults())
+        if unset:
+            raise ValueError(f"cases.toml: {op} has no attribute {', '.join(sorted(unset))}")
+        for shape in group["shape"]:
+            for alias in group["dtype"]:
+                yield Case(
+                    op,
+                    parse_shape(shape),
+                    dtypes.parse(alias).alias,
+                    tuple(group.get("attrs", {}).items()),
+                    {name: group[name] for name in limits if name in group},
+                    group.get("against", False),
+                )

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the timing model says of a case: the same figures on every machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+from aclgrad.profile import Profiled, profiling
+from aclgrad.runtime import open_device
+from driver.calls import Call, WrongNumbersError
+from driver.cases import Case
+
+Row = dict[str, Any]
+
+SOC = "Ascend910B2"
+
+
+def start(threads: int) -> None:
+    """Prepare a process that measures."""
+    # The caller's settings of the simulator are not this measurement's.
+    for name in [name for name in os.environ if name.startswith("ACLGRAD_SIM_")]:
+        del os.environ[name]
+    device = open_device("sim")
+    device.set_option("soc", SOC)
+    device.set_option("threads", str(threads))
+
+
+def measure(case: Case) -> Row:
+    """One launch: its numbers are checked, then its estimate is looked at."""
+    device = open_device("sim")
+    call = Call(device, case)
+    try:
+        with profiling(device):
+            call.launch()
+        launches = device.profiles()
+        call.check()
+    except WrongNumbersError as error:
+        return {"case": case.key, "error": str(error)}
+    finally:
+        call.close()
+        device.clear_profiles()
+    found = Profiled(
+        case.op, case.dims, case.alias, SOC, launches, call.read_bytes, call.write_bytes
+    )
+    return {
+        "case": case.key,
+        "us": round(found.us, 3),
+        "share": round(found.of_bound, 4),
+        "traffic": round(found.traffic, 4),
+        "bound by": found.bound.key,
+        "cores": len(found.kernel["cores"]),
+    }
+
+
+def measure_all(cases: Sequence[Case], jobs: int) -> Iterator[Row]:
+    """Measure in several processes, the largest cases first; in the order of the list."""
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    order = sorted(range(len(cases)), key=lambda at: -cases[at].size)
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=start, initargs=(threads,)
+    ) as pool:
+        pending = {at: pool.submit(measure, cases[at]) for at in order}
+        for at in range(len(cases)):
+            yield pending[at].result()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of the results, for the terminal and for docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from driver import baseline, peers
+from driver.cases import HOST_LIMITS, Case
+
+Row = dict[str, Any]
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headings, lines of cells, and a sentence below."""
+
+    title: str
+    headings: Sequence[str]
+    lines: Sequence[Sequence[str]]
+    below: str = ""
+
+    def markdown(self) -> str:
+        """The table without its title."""
+        rows = [self.headings, ["---"] * len(self.headings), *self.lines]
+        text = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        return f"{text}\n\n{self.below}" if self.below else text
+
+    def show(self, console: Console) -> None:
+        """Print it."""
+        table = RichTable(title=self.title, title_justify="left")
+        for at, heading in enumerate(self.headings):
+            table.add_column(heading, justify="right" if at else "left", overflow="fold")
+        for line in self.lines:
+            table.add_row(*(cell.replace("[", r"\[") for cell in line))
+        console.print(table)
+        if self.below:
+            console.print(self.below, markup=False)
+
+
+def modelled(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
+    """One line per shape, the dtypes beside each other; * marks what misses its limit."""
+    lines: dict[tuple[str, str, str], dict[str, str]] = {}
+    limits: dict[tuple[str, str, str], tuple[str, str]] = {}
+    missed = 0
+    for case in cases:
+        found = figures[case.key]
+        place = (case.op, case.dims, case.words)
+        cells = lines.setdefault(place, {})
+        if "error" in found:
+            cells[case.alias] = "wrong numbers"
+            continue
+        unmet = baseline.unmet(case, found)
+        missed += bool(unmet)
+        star = {name: "*" if name in unmet else "" for name in baseline.FIGURES}
+        cells[case.alias] = f"{found['us']:.1f} ({found['share']:.0%}{star['share']})"
+        moved = f"{found['traffic']:.2f}{star['traffic']}"
+        cells["moved"] = moved if moved > cells.get("moved", "") else cells["moved"]
+        share, traffic = (case.limits.get(name) for name in ("share", "traffic"))
+        limits[place] = (
+            "" if share is None else f"{share:.0%}",
+            "" if traffic is None else f"{traffic:g}",
+        )
+    dtypes = ("fp32", "fp16", "bf16")
+    return Table(
+        "modelled on Ascend910B2: us (share of the bandwidth bound)",
+        ["operator", "shape", "attributes", *dtypes, "GM / floor", "limits"],
+        [
+            [
+                *place,
+                *(cells.get(name, "") for name in dtypes),
+                cells.get("moved", ""),
+                ", ".join(filter(None, limits.get(place, ()))),
+            ]
+            for place, cells in lines.items()
+        ],
+        f"{len(cases)} cases, {missed} miss a limit (marked *)."
+        if missed
+        else f"{len(cases)} cases, all within their limits.",
+    )
+
+
+def host(cases: Sequence[Case], figures: Mapping[str, Row], machine: Row) -> Table:
+    """Ratios to NumPy, each with its limit."""
+
+    def cell(case: Case, name: str) -> str:
+        value, limit = figures[case.key].get(name), case.limits.get(name)
+        if value is None:
+            return ""
+        return f"{value:.2f}" + ("" if limit is None else f" ({limit:g})")
+
+    return Table(
+        "wall time by NumPy's, peak memory by the tensors' bytes (limit)",
+        ["case", "NumPy ms", *HOST_LIMITS, "torch"],
+        [
+            [case.key, f"{figures[case.key]['numpy ms']:.1f}"]
+            + [cell(case, name) for name in (*HOST_LIMITS, "torch")]
+            for case in cases
+        ],
+        ", ".join(f"{name} {value}" for name, value in machine.items()) + ".",
+    )
+
+
+def scaling(rows: Sequence[Row]) -> Table:
+    """Speed-up by host threads."""
+    counts = range(1, len(rows[0]["speed-up"]) + 1)
+    return Table(
+        "speed-up by host threads",
+        ["case", "mode", "ms with 1", *(f"x with {count}" for count in counts if count > 1)],
+        [
+            [row["case"], row["mode"], f"{row['ms']:.1f}"]
+            + [f"{value:.2f}" for value in row["speed-up"][1:]]
+            for row in rows
+        ],
+    )
+
+
+def builds(rows: Sequence[Row], machine: Row) -> Table:
+    """Seconds of each build."""
+    kinds = ("cold", "touched", "nothing to do")
+    return Table(
+        "build times, s",
+        ["build", *kinds],
+        [
+            [row["build"], *(f"{row[kind]:.1f}" if kind in row else "" for kind in kinds)]
+            for row in rows
+        ],
+        f"{machine['machine']}, {machine['cores']} cores, without a compiler cache.",
+    )
+
+
+def against(rows: Sequence[Row], checkout: str) -> Table:
+    """Ours and theirs."""
+
+    def words(row: Row) -> str:
+        if row["ratio"] is not None:
+            return f"{row['ratio']:.2f}"
+        kind = next((name for name in ("error", "wrong", "stopped", "refused") if name in row), "")
+        return f"{kind}: {row[kind]}".replace("|", "/")
+
+    by_op: dict[str, list[Row]] = {}
+    for row in rows:
+        by_op.setdefault(row["case"].split()[0], []).append(row)
+    means = {op: peers.mean(found) for op, found in by_op.items()}
+    overall = peers.mean(rows)
+    ran = [row for row in rows if row["ratio"] is not None]
+    below = f"{checkout}: {len(ran)} of {len(rows)} ran on both sides with right numbers."
+    if overall is not None:
+        least = min(ran, key=lambda row: float(row["ratio"]))
+        per_op = ", ".join(f"{op} {value:.2f}" for op, value in means.items() if value is not None)
+        below += (
+            f" Geometric mean of theirs / ours: {overall:.2f} ({per_op}). Least:"
+            f" {least['ratio']:.2f}, {least['case']}."
+        )
+    return Table(
+        "public kernels on the same simulator: modelled us",
+        ["case", "ours", "theirs", "theirs / ours"],
+        [
+            [
+                row["case"],
+                "" if row["ours"] is None else f"{row['ours']:.1f}",
+                "" if row["theirs"] is None else f"{row['theirs']:.1f}",
+                words(row),
+            ]
+            for row in rows
+        ],
+        below,
+    )
+
+
+def in_document(section: str, table: Table, document: Path = DOCUMENT) -> str:
+    """The document's text with a section's table put in."""
+    text = document.read_text("utf-8")
+    begin, end = f"<!-- {section} -->", f"<!-- end of {section} -->"
+    before, found, rest = text.partition(begin)
+    _, also, after = rest.partition(end)
+    if not found or not also:
+        raise SystemExit(f"{document}: no section between {begin} and {end}. Next: add both lines")
+    return f"{before}{begin}\n\n{table.markdown()}\n\n{end}{after}"
