@@ -55,7 +55,7 @@ class Run:
         )
         figures = {row["case"]: row for row in rows}
         self.add("modelled", rows, tables.modelled(chosen, figures))
-        before = self.recorded.get("modelled", {})
+        before = self.recorded
         self.failures += [row["error"] for row in rows if "error" in row]
         right = [(case, row) for case, row in zip(chosen, rows, strict=True) if "error" not in row]
         for case, row in right:
@@ -118,7 +118,7 @@ class Run:
         if not self.options.record:
             return
         if "modelled" in self.results:
-            baseline.write({"modelled": baseline.modelled_section(self.results["modelled"])})
+            baseline.write(self.results["modelled"])
         for section, table in self.tables.items():
             tables.DOCUMENT.write_text(tables.in_document(section, table))
         self.console.print(f"recorded: {', '.join(self.tables)}")

@@ -19,19 +19,18 @@ TOLERANCE = 0.002
 
 
 def read(path: Path = RECORDED) -> Row:
-    """The recorded sections; empty when there are none."""
+    """Figures by the name of a case; empty when nothing is recorded."""
     found: Row = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     return found
 
 
-def write(sections: Row, path: Path = RECORDED) -> None:
-    """Record sections; those that were not measured stay."""
-    path.write_text(json.dumps({**read(path), **sections}, indent=1) + "\n", "utf-8")
-
-
-def modelled_section(rows: Sequence[Row]) -> Row:
-    """Section of the baseline for modelled rows."""
-    return {row["case"]: {name: row[name] for name in FIGURES} for row in rows}
+def write(rows: Sequence[Row], path: Path = RECORDED) -> None:
+    """Record modelled rows, a line for each."""
+    lines = [
+        f"{json.dumps(row['case'])}: {json.dumps({name: row[name] for name in FIGURES})}"
+        for row in rows
+    ]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
 def _meets(limit: str, value: float, bound: float) -> bool:

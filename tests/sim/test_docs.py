@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "benchmarks/README.md",
+        *ROOT.glob("docs/**/*.md"),
+    ]
+)
 FENCE = re.compile(r"^```(console|python)\n(.*?)^```$", re.M | re.S)
 
 

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmark driver: what it checks, what it measures, and when it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aclgrad.runtime import Device
+from driver import baseline, cases, modelled, peers, tables, values
+from driver.calls import Call, WrongNumbersError
+from driver.cases import Case
+
+pytestmark = pytest.mark.sim_only
+
+ROWS = Case("softmax_grad", (64, 64), "fp32")
+COLUMNS = Case("log_softmax_grad", (3, 50, 7), "fp16", (("dim", 1),))
+MASKED = Case("scaled_masked_softmax_grad_v2", (1, 2, 5, 64), "fp32", (("scale", 0.5),))
+ELEMENTS = Case("kl_div_loss_grad", (1000, 1100), "bf16", (("reduction", 0), ("logTarget", True)))
+
+
+@pytest.mark.parametrize("case", [ROWS, COLUMNS, MASKED, ELEMENTS], ids=lambda case: case.key)
+def test_numbers_are_checked(case: Case, device: Device) -> None:
+    """The inputs on the device are those that the golden is made of, and one wrong row is seen."""
+    call = Call(device, case)
+    call.launch()
+    assert call.check().passed
+    for arg in case.spec.kernel_args:
+        held = call.buffers[case.spec.tensors.index(arg)].read(values.pool(case, arg.name).dtype)
+        assert np.array_equal(held, values.whole(case, arg.name).reshape(-1))
+    spoiled = call.output()
+    spoiled[values.sample(case)[-1]] += 1000
+    report = values.check(case, spoiled)
+    assert not report.passed
+    call.result.write(np.zeros_like(spoiled))
+    with pytest.raises(WrongNumbersError, match=f"{case.op}.*not timed"):
+        call.check()
+    call.close()
+
+
+def test_sample_is_spread() -> None:
+    """Rows of every part of a tensor, as few as that takes; whole rows of the reduced dim."""
+    case = Case("softmax_grad", (64, 1024, 256), "fp32", (("dim", 1),))
+    places = values.sample(case)
+    assert places.shape == (256, 1024)
+    assert places[0, 0] == 0
+    assert places[-1, -1] == case.size - 1
+    assert np.all(np.diff(places, axis=1) == 256)
+    assert len(set(places[:, 0] // (1024 * 256))) == 64
+    assert values.sample(Case("softmax_grad", (128, 65536), "fp32")).shape == (64, 65536)
+
+
+def test_one_core_in_place_of_all_is_seen(device: Device, tmp_path: Path) -> None:
+    """Slower than recorded, and below its limit; without it the figures are the same again."""
+    device.set_option("soc", modelled.SOC)
+    case = Case("log_sigmoid_grad", (2048, 2048), "fp32", limits={"share": 0.75})
+    path = tmp_path / "baseline.json"
+    baseline.write([modelled.measure(case)], path)
+    recorded = baseline.read(path)
+    row = modelled.measure(case)
+    assert not baseline.drifted([(case, row)], recorded, whole=True)
+    assert not baseline.lost(case, row, recorded[case.key])
+    device.set_option("cores", "1")
+    row = modelled.measure(case)
+    drift = baseline.drifted([(case, row)], recorded, whole=False)
+    assert any(": us " in line for line in drift)
+    assert baseline.lost(case, row, recorded[case.key])[0].startswith(f"{case.key}: share ")
+
+
+def test_drift_and_limits() -> None:
+    """Both directions fail; a limit that was never met stays open."""
+    case = Case("softmax_grad", (8, 8), "fp32", limits={"share": 0.9, "traffic": 1.001})
+    was = {"us": 10.0, "share": 0.95, "traffic": 1.0}
+
+    def drift(**now: float) -> list[str]:
+        return baseline.drifted([(case, {**was, **now})], {case.key: was}, whole=True)
+
+    assert not drift(us=10.01)
+    assert drift(us=10.1) == [f"{case.key}: us 10.1, recorded 10.0 (+1.0%)"]
+    assert drift(us=9.9)
+    slow = {**was, "share": 0.8}
+    assert baseline.lost(case, slow, was)
+    assert not baseline.lost(case, slow, slow)
+    assert not baseline.lost(case, slow, None)
+    assert baseline.drifted([(case, was)], {}, whole=True) == [f"{case.key}: not recorded"]
+    gone = baseline.drifted([], {case.key: was}, whole=True)
+    assert gone == [f"{case.key}: recorded, but no longer a case"]
+    limited = Case("softmax_grad", (8, 8), "fp32", limits={"fast": 1.5})
+    assert baseline.over(limited, {"fast": 1.6}) == [f"{limited.key}: fast 1.6 is above 1.5"]
+    assert not baseline.over(limited, {"fast": 1.4})
+
+
+def test_case_list(tmp_path: Path) -> None:
+    """Every target shape has all dtypes; a list with a slip is refused."""
+    keys = {case.key for case in cases.load().modelled}
+    for op in ("softmax_grad", "log_softmax_grad"):
+        for shape in ("4096x4096", "16384x1024", "65536x128", "128x65536", "1048576x8"):
+            assert {f"{op} {shape} {dtype}" for dtype in ("fp32", "fp16", "bf16")} <= keys
+    assert {case.op for case in cases.load("fp16 64x64").modelled} >= {"softmax_grad"}
+    with pytest.raises(ValueError, match="no case"):
+        cases.load("fp17")
+    path = tmp_path / "cases.toml"
+    group = '[[modelled]]\nop = ["softmax_grad"]\nshape = ["8x8"]\ndtype = ["fp32"]\n'
+    rest = "[[host]]\nop = []\n[peer]\n"
+    path.write_text(group + group + rest)
+    with pytest.raises(ValueError, match="twice"):
+        cases.load(path=path)
+    path.write_text(group + "sahre = 0.9\n" + rest)
+    with pytest.raises(ValueError, match="sahre"):
+        cases.load(path=path)
+    path.write_text(group + "attrs = { scale = 2 }\n" + rest)
+    with pytest.raises(ValueError, match="no attribute scale"):
+        cases.load(path=path)
+
+
+def test_comparison_fails() -> None:
+    """A faster public kernel, a low mean, wrong numbers; what did not run does not count."""
+    good = {"case": "a", "ours": 10.0, "theirs": 20.0, "ratio": 2.0}
+    near = {"case": "b", "ours": 10.0, "theirs": 11.0, "ratio": 1.1}
+    fast = {"case": "c", "ours": 10.0, "theirs": 9.0, "ratio": 0.9}
+    out = {"case": "d", "ours": 10.0, "theirs": None, "ratio": None, "refused": "no"}
+    assert not peers.failures([good, out])
+    assert peers.mean([good, near, out]) == pytest.approx(np.sqrt(2.2))
+    assert peers.failures([good, near]) == ["geometric mean 1.48, want at least 1.5"]
+    assert peers.failures([good, good, fast]) == ["c: 10.0 us, theirs 9.0 us: slower"]
+    assert peers.failures([out]) == ["no case ran on both sides"]
+    assert "wrong" in peers.failures([good, {**out, "error": "wrong"}])[0]
+    shown = tables.against([good, out], "library").markdown()
+    assert "| d | 10.0 |  | refused: no |" in shown
+    assert "1 of 2 ran" in shown
+
+
+def test_public_kernel_is_measured(device: Device) -> None:
+    """An operator from sources runs on the case's inputs; what stops it is said in a line."""
+    library = Path(__file__).parent / "peer_library"
+    peer = cases.Peer("log_sigmoid_grad", "math/scale_add", ("gradOutput", "self"), ("scale=3",))
+    row = peers.measure(peer, library, [Case("log_sigmoid_grad", (8, 32), "fp32")])[0]
+    assert "match" in row["wrong"]
+    other = cases.Peer("softmax_grad", "math/scale_add", ("gradOutput", "output"), ("axis=1",))
+    row = peers.measure(other, library, [ROWS])[0]
+    assert "axis=1" in row["refused"]
+    row = peers.measure(other, library, [COLUMNS])[0]
+    assert row["refused"] == "reduces the last dim only"
