@@ -124,8 +124,8 @@ def torch_evaluation(case: Case, inputs: Inputs) -> Callable[[], Any] | None:
         }[case.op]
         return lambda: backward(t["gradOutput"], t["output"], attrs["dim"], t["output"].dtype)
     if case.op == "log_sigmoid_grad":
-        none = torch.empty(0)
-        return lambda: aten.log_sigmoid_backward(t["gradOutput"], t["self"], none)
+        _, kept = aten.log_sigmoid_forward(t["self"])  # exp(-|x|), which saves torch the exp
+        return lambda: aten.log_sigmoid_backward(t["gradOutput"], t["self"], kept)
     if case.op == "kl_div_loss_grad":
         return lambda: t["target"].exp().mul_(t["gradOutput"]).neg_()
 
