@@ -8,6 +8,7 @@
 
 #include "device/lanes.h"
 #include "engine/core.h"
+#include "engine/meeting.h"
 
 namespace aclsim {
 
@@ -89,17 +90,23 @@ void Core::StoreGm(uint8_t* dst, const uint8_t* src, uint64_t bytes, AtomicState
   atomics_.push_back({dst, state, std::vector<uint8_t>(src, src + bytes)});
 }
 
-void Core::SettleAtomics(const void* gm, uint64_t bytes) {
-  if (atomics_.empty()) {
-    return;
+void SettleAtomics(std::vector<AtomicWrite>* writes, const uint8_t* begin, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(settleMutex);
+  for (AtomicWrite& write : *writes) {
+    if (write.dst < begin + bytes && begin < write.dst + write.data.size()) {
+      Apply(write);
+      write.data.clear();
+    }
   }
+}
+
+void Core::SettleAtomics(const void* gm, uint64_t bytes) {
   const auto* begin = static_cast<const uint8_t*>(gm);
-  const bool touched = std::any_of(atomics_.begin(), atomics_.end(), [&](const AtomicWrite& write) {
-    return write.dst < begin + bytes && begin < write.dst + write.data.size();
-  });
-  if (touched) {
-    ApplyAtomics(TakeAtomics());
-    atomics_.clear();
+  if (atomicsTold) {
+    meeting->SettleAtomics(*this, begin, bytes);
+  }
+  if (!atomics_.empty()) {
+    aclsim::SettleAtomics(&atomics_, begin, bytes);
   }
 }
 

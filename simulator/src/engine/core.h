@@ -124,7 +124,10 @@ class Core {
   std::array<std::array<int8_t, 8>, 40> flags{};       // SetFlag minus WaitFlag, in program order
   std::array<std::array<uint32_t, 8>, 40> flagSite{};  // of the last of either
   std::array<std::array<bool, 8>, 40> allocated{};     // AllocEventID
+  std::array<int32_t, 16> crossCore{};       // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
+  std::array<uint32_t, 16> crossCoreSite{};  // of the last set
   AtomicState atomic;
+  bool atomicsTold = false;  // the meeting has some of this core's sums
   Registers registers;
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;
@@ -237,6 +240,8 @@ class Core {
 
 // In the order of the list.
 void ApplyAtomics(const std::vector<AtomicWrite>& writes);
+// Those that touch the bytes; they are empty afterwards.
+void SettleAtomics(std::vector<AtomicWrite>* writes, const uint8_t* begin, uint64_t bytes);
 
 // Faults that only the end shows: queues and flags left over, a tiling key that nobody asked for.
 void CheckKernelEnd(Core& core);

@@ -166,6 +166,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       result.stats.ubPeakBytes = std::max(result.stats.ubPeakBytes, core.ubPeak);
     };
     HostThreads::Instance().Run(launch.blockDim, HostThreadCount(), runCore);
+    meeting.Publish();
     for (const std::vector<AtomicWrite>& writes : atomics) {
       ApplyAtomics(writes);
     }

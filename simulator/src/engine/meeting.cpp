@@ -34,6 +34,8 @@ Meeting::Meeting(uint32_t cores)
       polls_(cores),
       rounds_(cores),
       atomics_(cores),
+      applied_(cores),
+      told_(cores),
       alive_(cores) {}
 
 std::string Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
@@ -83,18 +85,42 @@ void Meeting::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool(
       "that has no work.");
 }
 
-// Sums of all cores take effect in their order.
-void Meeting::Publish() {
-  for (std::vector<AtomicWrite>& writes : atomics_) {
-    ApplyAtomics(writes);
-    writes.clear();
+void Meeting::Tell(Core& core) {
+  std::vector<AtomicWrite>& told = atomics_[core.index];
+  for (AtomicWrite& write : core.TakeAtomics()) {
+    told.push_back(std::move(write));
   }
+  core.atomicsTold = !told.empty();
+}
+
+// Up to number upTo of all that the core has ever told of.
+void Meeting::Apply(uint32_t core, uint64_t upTo) {
+  std::vector<AtomicWrite>& told = atomics_[core];
+  const uint64_t count =
+      upTo <= applied_[core] ? 0 : std::min<uint64_t>(upTo - applied_[core], told.size());
+  const auto end = told.begin() + static_cast<std::ptrdiff_t>(count);
+  ApplyAtomics({std::make_move_iterator(told.begin()), std::make_move_iterator(end)});
+  told.erase(told.begin(), end);
+  applied_[core] += count;
+}
+
+void Meeting::Publish() {
+  for (uint32_t core = 0; core < atomics_.size(); ++core) {
+    Apply(core, UINT64_MAX);
+  }
+}
+
+void Meeting::SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<AtomicWrite>& told = atomics_[core.index];
+  aclsim::SettleAtomics(&told, begin, bytes);
+  core.atomicsTold = !told.empty();
 }
 
 void Meeting::SyncAll(Core& core, uint32_t participants) {
   CheckResident(core, participants);
   std::unique_lock<std::mutex> lock(mutex_);
-  atomics_[core.index] = core.TakeAtomics();
+  Tell(core);
   const uint32_t mine = ++arrivals_[core.index];
   const std::function<bool()> passes = [&] {
     const auto there = std::count_if(arrivals_.begin(), arrivals_.end(),
@@ -122,7 +148,16 @@ void Meeting::SetFlag(Core& core, uint16_t flag) {
         "Hardware's counter overflows. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag.");
   }
   ++sets;
-  ApplyAtomics(core.TakeAtomics());
+  const size_t slot = flag % kFlags;
+  Tell(core);
+  told_[core.index][slot].push_back(applied_[core.index] + atomics_[core.index].size());
+  if (std::none_of(told_.begin(), told_.end(),
+                   [&](const auto& told) { return told[slot].empty(); })) {
+    for (uint32_t each = 0; each < told_.size(); ++each) {
+      Apply(each, told_[each][slot].front());
+      told_[each][slot].pop_front();
+    }
+  }
   changed_.notify_all();
 }
 
@@ -144,7 +179,8 @@ void Meeting::WaitFlag(Core& core, uint16_t flag) {
 void Meeting::Mark(Core& core, uint64_t slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++marks_[slot];
-  ApplyAtomics(core.TakeAtomics());
+  Tell(core);
+  Apply(core.index, UINT64_MAX);
   changed_.notify_all();
 }
 
@@ -172,13 +208,15 @@ void Meeting::AwaitTurn(Core& core) {
 void Meeting::PassTurn(Core& core) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++turn_;
-  ApplyAtomics(core.TakeAtomics());
+  Tell(core);
+  Apply(core.index, UINT64_MAX);
   changed_.notify_all();
 }
 
 void Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ApplyAtomics(core.TakeAtomics());
+  Tell(core);
+  Apply(core.index, UINT64_MAX);
   std::memcpy(to, value, bytes);
   stored_[to] = core.index;
   changed_.notify_all();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -38,6 +39,9 @@ class Meeting {
   bool Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(bool failed);
+  // Sums that the cores have told of take effect: those of all, in their order, or of one that reads or overwrites such bytes.
+  void Publish();
+  void SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes);
 
  private:
   static constexpr size_t kFlags = 16;
@@ -46,7 +50,8 @@ class Meeting {
   void Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
             const std::function<std::string()>& what, bool looks = false);
   std::string Absent(const std::function<bool(uint32_t)>& there) const;
-  void Publish();
+  void Tell(Core& core);
+  void Apply(uint32_t core, uint64_t upTo);
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -58,11 +63,15 @@ class Meeting {
     std::vector<uint8_t> value;
     uint32_t count = 0;
   };
-  std::vector<Poll> polls_;                        // of Load, by core
-  std::map<const uint8_t*, uint32_t> stored_;      // by Store: address -> core
-  uint64_t turn_ = 0;                              // PassTurn calls of all cores
-  std::vector<uint64_t> rounds_;                   // AwaitTurn calls, by core
-  std::vector<std::vector<AtomicWrite>> atomics_;  // of cores that wait in SyncAll
+  std::vector<Poll> polls_;                    // of Load, by core
+  std::map<const uint8_t*, uint32_t> stored_;  // by Store: address -> core
+  uint64_t turn_ = 0;                          // PassTurn calls of all cores
+  std::vector<uint64_t> rounds_;               // AwaitTurn calls, by core
+  // By core: sums that it has told of and the others have yet to meet for; how many have taken effect before those; and for each
+  // set of a flag that some core has yet to set, how many it told of.
+  std::vector<std::vector<AtomicWrite>> atomics_;
+  std::vector<uint64_t> applied_;
+  std::vector<std::array<std::deque<uint64_t>, kFlags>> told_;
   std::vector<const std::function<bool()>*> waiting_;
   uint32_t alive_;
   bool failed_ = false;

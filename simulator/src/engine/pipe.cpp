@@ -202,6 +202,15 @@ void CheckKernelEnd(Core& core) {
   }
   core.scheduler.Drain();
   CheckQueuesEmpty(core);
+  for (size_t flag = 0; flag < core.crossCore.size(); ++flag) {
+    if (core.crossCore[flag] > 0) {
+      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
+                   Format("CrossCoreSetFlag of flag %zu is never waited for", flag),
+                   "Hardware leaves the flag's counter raised: a later CrossCoreWaitFlag does not "
+                   "wait. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag, on every core.",
+                   {});
+    }
+  }
   for (size_t event = 0; event < core.flags.size(); ++event) {
     for (size_t id = 0; id < core.flags[event].size(); ++id) {
       if (core.flags[event][id] > 0) {
@@ -832,13 +841,24 @@ void Barrier(int32_t pipe) {
 namespace {
 
 void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag) {
-  constexpr uint16_t kFlags = 11;  // SyncAll uses the next ones
-  if (mode != 0 || flag >= kFlags) {
+  if (mode != 0 || flag >= core.crossCore.size()) {
     ThrowFault("cross-core-flag",
-               Format("%s with mode %u and flag %u; a vector kernel has mode 0 and flags 0..%u",
-                      core.instruction, mode, flag, kFlags - 1),
-               "Other modes order vector with cube cores, and SyncAll uses the flags from 11 on: "
-               "hardware would hang.");
+               Format("%s with mode %u and flag %u; a vector kernel has mode 0 and flags 0..%zu",
+                      core.instruction, mode, flag, core.crossCore.size() - 1),
+               "Other modes order vector with cube cores, and hardware would use another flag: a "
+               "hang.");
+  }
+}
+
+void CheckSyncAllFlags(Core& core) {
+  for (size_t flag = 11; flag < 15; ++flag) {
+    if (core.crossCore[flag] > 0) {
+      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
+                   Format("flag %zu is set and not waited for when SyncAll uses it", flag),
+                   "Hardware counts both in one: SyncAll lets a core pass too early. Take flags 0 "
+                   "to 10 next to SyncAll.",
+                   {core.sites.Capture()});
+    }
   }
 }
 
@@ -858,6 +878,8 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
     core.CheckGm(gm, uint64_t{participants} * kBlockBytes, true, "gmWorkspace");
     core.CheckUb(*ub, 0, int64_t{participants} * kBlockBytes, "ubWorkspace");
     core.CheckUbAlign(*ub, kBlockBytes, "ubWorkspace");
+  } else {
+    CheckSyncAllFlags(core);
   }
   core.scheduler.Drain();
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
@@ -872,6 +894,8 @@ void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) {
   // A pipe without work is where the scalar pipe is.
   const Pipe from = OwnPipe(pipe).value_or(Pipe::kScalar);
   const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag));
+  ++core.crossCore[flag];
+  core.crossCoreSite[flag] = event.site;
   core.scheduler.SetForCores(event, [&core, event, flag] {
     core.Sync(event);
     core.meeting->SetFlag(core, flag);
@@ -884,6 +908,7 @@ void CrossCoreWait(uint8_t mode, uint16_t flag) {
   CheckCrossCore(core, mode, flag);
   core.scheduler.ReachCores();
   core.meeting->WaitFlag(core, flag);
+  --core.crossCore[flag];
   core.Sync(core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag)));
 }
 

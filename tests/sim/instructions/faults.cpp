@@ -414,6 +414,45 @@ extern "C" __global__ void last_call_of_a_function(GM_ADDR) {
   tail.Wait();
 }
 
+extern "C" __global__ void core_flag_never_waited_for(GM_ADDR) {
+  TPipe pipe;
+  CrossCoreSetFlag<0, PIPE_MTE3>(4);
+  CrossCoreWaitFlag(4);
+  CrossCoreSetFlag<0, PIPE_V>(4);  // FAULT: cross-core-flag
+}
+
+extern "C" __global__ void core_flag_of_syncall(GM_ADDR) {
+  TPipe pipe;
+  CrossCoreSetFlag<0, PIPE_MTE3>(12);
+  CrossCoreWaitFlag(12);
+  SyncAll();
+  CrossCoreSetFlag<0, PIPE_MTE3>(12);  // FAULT: cross-core-flag
+  SyncAll();
+  CrossCoreWaitFlag(12);
+}
+
+extern "C" __global__ void core_flag_sixteen(GM_ADDR) {
+  TPipe pipe;
+  CrossCoreSetFlag<0, PIPE_MTE3>(15);
+  CrossCoreWaitFlag(15);
+  CrossCoreSetFlag<0, PIPE_MTE3>(16);  // FAULT: cross-core-flag
+}
+
+extern "C" __global__ void core_flag_overflow(GM_ADDR) {
+  TPipe pipe;
+  for (int i = 0; i < 16; ++i) {
+    CrossCoreSetFlag<0, PIPE_V>(0);  // FAULT: cross-core-flag
+  }
+}
+
+extern "C" __global__ void core_flag_waits_for_itself(GM_ADDR) {
+  TPipe pipe;
+  WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);  // FAULT: deadlock
+  CrossCoreSetFlag<0, PIPE_MTE3>(0);
+  CrossCoreWaitFlag(0);
+  SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
+}
+
 extern "C" __global__ void pool_too_small(GM_ADDR) {
   TPipe pipe;
   TBufPool<TPosition::VECCALC> pool;

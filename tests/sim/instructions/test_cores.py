@@ -57,6 +57,21 @@ def test_atomic_add(runtime: Runtime, library: ctypes.CDLL, cores: int) -> None:
     np.testing.assert_array_equal(out, want)
 
 
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("cores", [1, 40])
+def test_atomic_add_before_a_flag(runtime: Runtime, library: ctypes.CDLL, cores: int) -> None:
+    """The same with a flag between cores; a core sees its own sums before it waits."""
+    rows = np.random.default_rng(3).standard_normal((cores, ROW)).astype(np.float32)
+    zeros = np.zeros((cores, 2, ROW), np.float32)
+    sums = np.zeros((cores + 1, ROW), np.float32)
+    out, *_ = runtime.launch(library.sum_rows_flag, [zeros, rows, sums], block_dim=cores)
+    want = np.zeros(ROW, np.float32)
+    for row in rows:
+        want = want + row
+    np.testing.assert_array_equal(out.reshape(zeros.shape)[:, 0], np.tile(want, (cores, 1)))
+    np.testing.assert_array_equal(out.reshape(zeros.shape)[:, 1], rows)
+
+
 def test_atomic_max(runtime: Runtime, library: ctypes.CDLL) -> None:
     """The greatest of what was there and all rows."""
     rows = np.random.default_rng(4).standard_normal((24, ROW)).astype(np.float32)
