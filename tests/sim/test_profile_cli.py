@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from aclgrad import cli, cli_common
 from aclgrad.profile import profile_peer
 from aclgrad.runtime import Device
+from chrome_trace import problems
 
 pytestmark = pytest.mark.sim_only
 
@@ -85,50 +86,102 @@ def test_json_agrees_with_itself(profile: Profile, device: Device) -> None:
 
 
 def test_trace_has_msopprofs_form(profile: Profile, tmp_path: Path) -> None:
-    """Lanes, colours, flags as pairs with an id, arrows between them, no two slices at once."""
+    """Field by field: top level, lanes, slices, flags as pairs with an id, arrows between them."""
     path = tmp_path / "trace.json"
-    profile("softmax_grad", "480x1024", "--trace", path, "--cores", "1,4")
+    words = ("softmax_grad", "480x1024", "--cores", "1,4", "--json", "--trace", path)
+    launch = json.loads(profile(*words))["launches"][0]
     trace = json.loads(path.read_text())
-    assert (trace["schemaVersion"], trace["profilingType"]) == (2, "op")
-    events = trace["traceEvents"]
+    events = trace.pop("traceEvents")
+    assert trace == {"schemaVersion": 2, "displayTimeUnit": "ns", "profilingType": "op"}
+    assert problems(events) == []
     order = {e["pid"]: e["args"]["sort_index"] for e in events if e["name"] == "process_sort_index"}
     assert order == {"core0.veccore1": 3, "core2.veccore0": 8}
+    fields = {
+        "M": {"name", "ph", "pid", "args"},
+        "X": {"name", "cname", "ph", "ts", "dur", "pid", "tid", "args"},
+        "B": {"name", "cname", "ph", "ts", "pid", "tid", "id", "args"},
+        "E": {"name", "cname", "ph", "ts", "pid", "tid", "id", "args"},
+        "s": {"name", "cat", "ph", "id", "ts", "pid", "tid"},
+        "t": {"name", "cat", "ph", "id", "ts", "pid", "tid"},
+    }
     for event in events:
+        assert set(event) - {"tid"} == fields[event["ph"]] - {"tid"}, event
+        if event["ph"] in "XB":
+            assert set(event["args"]) - {"process_bytes"} == {"pc_addr", "code", "detail"}
+            assert re.fullmatch(r"0x[0-9a-f]+", event["args"]["pc_addr"])
+            assert re.search(r"\.h:\d+$", event["args"]["code"])
+            assert event["args"].get("process_bytes", "1").isdigit()
         if event["name"] == "thread_sort_index":
             assert event["args"]["sort_index"] == LANES[event["tid"]]
+        if event["name"] == "BAR":
+            assert event["dur"] * launch["mhz"] <= 2  # a cycle, or 1 ns
     colours = {(e["tid"], e["cname"]) for e in events if e["ph"] == "X"}
     assert colours <= {
         ("SCALAR", "startup"), ("VECTOR", "cq_build_failed"), ("MTE2", "thread_state_iowait"),
         ("MTE3", "rail_response"),
     }  # fmt: skip
-    ends: dict[tuple[str, str], float] = {}
-    for event in events:
-        if event["ph"] != "X" or event["name"] == "BAR":
-            continue
-        lane = event["pid"], event["tid"]
-        assert event["ts"] >= ends.get(lane, 0) - 2e-4, event
-        ends[lane] = event["ts"] + event["dur"]
-        assert set(event["args"]) >= {"pc_addr", "code", "detail"}
-        assert re.search(r"\.h:\d+$", event["args"]["code"])
-    flags: dict[str, list[str]] = {}
+    ends = [event["ts"] + event["dur"] for event in events if event["ph"] == "X"]
+    cycles = max(launch["cores"][core]["cycles"] for core in (1, 4))
+    assert max(ends) == pytest.approx(cycles / launch["mhz"], abs=2e-3)  # microseconds
+    flags: dict[str, dict[str, float]] = {}
     for event in events:
         if event["name"] in ("SET_FLAG", "WAIT_FLAG"):
-            flags.setdefault(event["id"], []).append(event["name"] + event["ph"])
+            flags.setdefault(event["id"], {})[event["name"] + event["ph"]] = event["ts"]
             assert event["cname"] == ("black" if event["name"] == "SET_FLAG" else "yellow")
-    whole = [names for names in flags.values() if len(names) == 4]
+    whole = [ends for ends in flags.values() if len(ends) == 4]
     assert whole
-    assert all(names == ["SET_FLAGB", "SET_FLAGE", "WAIT_FLAGB", "WAIT_FLAGE"] for names in whole)
+    assert all(ends["SET_FLAGE"] <= ends["WAIT_FLAGE"] + 1e-3 for ends in whole)
     arrows = [event for event in events if event["name"] == "flow"]
+    assert len(arrows) == 2 * len(whole)
     assert {event["cat"] for event in arrows} >= {"MTE2ToVECTOR", "VECTORToMTE3"}
-    pairs: dict[str, list[dict[str, Any]]] = {}
     for event in arrows:
-        pairs.setdefault(event["id"], []).append(event)
-    for start, end in pairs.values():
-        assert (start["ph"], end["ph"]) == ("s", "t")
-        assert start["ts"] <= end["ts"]
-        assert start["cat"] == f"{start['tid']}To{end['tid']}"
+        ends_of = dict(zip("st", event["cat"].split("To"), strict=True))
+        assert event["tid"] == ends_of[event["ph"]]
     copies = [event for event in events if "process_bytes" in event.get("args", {})]
     assert {event["tid"] for event in copies} == {"MTE2", "MTE3"}
+    bytes_of = sum(int(event["args"]["process_bytes"]) for event in copies)
+    moved = [launch["cores"][core] for core in (1, 4)]
+    assert bytes_of == sum(core["readBytes"] + core["writeBytes"] for core in moved)
+
+
+def planted(**changes: Any) -> list[dict[str, Any]]:
+    """A short trace that is right, but for the changes: by index of an event, or its removal."""
+    lane = {"pid": "core0", "tid": "MTE2"}
+    events: list[dict[str, Any]] = [
+        {"ph": "X", "name": "Copy", "ts": 0.0, "dur": 0.1, **lane},
+        {"ph": "B", "name": "SET_FLAG", "ts": 0.099, "id": "1", **lane},
+        {"ph": "s", "name": "flow", "ts": 0.099, "id": "1", **lane},
+        {"ph": "E", "name": "SET_FLAG", "ts": 0.1, "id": "1", **lane},
+        {"ph": "B", "name": "WAIT_FLAG", "ts": 0.05, "id": "1", "pid": "core0", "tid": "VECTOR"},
+        {"ph": "t", "name": "flow", "ts": 0.1, "id": "1", "pid": "core0", "tid": "VECTOR"},
+        {"ph": "E", "name": "WAIT_FLAG", "ts": 0.101, "id": "1", "pid": "core0", "tid": "VECTOR"},
+        {"ph": "X", "name": "Copy", "ts": 0.1, "dur": 0.1, **lane},
+    ]
+    for name, change in changes.items():
+        index = int(name.removeprefix("event"))
+        events[index] = {**events[index], **change} if change else {}
+    return [event for event in events if event]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({}, ""),
+        ({"event7": {"ts": 0.05}}, "time goes back"),
+        ({"event0": {"dur": 0.2}, "event7": {"dur": 0.2}}, "a slice reaches out"),
+        ({"event3": None}, "has no end"),
+        ({"event1": None}, "an end of nothing"),
+        ({"event1": {"ts": 0.1}, "event2": {"ts": 0.1}}, "an end of nothing"),  # no length
+        ({"event5": None}, "an arrow without an end"),
+        ({"event2": None}, "an arrow's end before its start"),
+        ({"event5": {"ts": 0.098}}, "an arrow's end before its start"),
+        ({"event5": {"ts": 0.04}, "event4": {"id": "2"}}, "an arrow that ends in no slice"),
+        ({"event2": {"id": "core0_1"}}, "an id that is no number"),
+    ],
+)
+def test_broken_traces_are_noticed(changes: dict[str, Any], problem: str) -> None:
+    found = problems(planted(**changes))
+    assert any(problem in one for one in found) if problem else not found
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

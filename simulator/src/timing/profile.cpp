@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -336,7 +337,36 @@ class TraceWriter {
     std::fprintf(file_, "%s\n%s", first_ ? "" : ",", text.c_str());
     first_ = false;
   }
-  double Micros(double cycles) const { return cycles / profile_.soc->vecFreqMhz; }
+  // Viewers take events in the order of their times, and those of one time in the order of the file.
+  void EventAt(int64_t tick, std::string text) { events_.emplace_back(tick, std::move(text)); }
+  void WriteEvents() {
+    std::stable_sort(events_.begin(), events_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& event : events_) {
+      Event(event.second);
+    }
+    events_.clear();
+  }
+  // Ticks of 0.1 ns. Viewers round to whole ns, starts and lengths apart; what would overlap its neighbour then, or begin and
+  // end at one time, is drawn elsewhere or dropped. So everything nests in whole ns.
+  int64_t Tick(double cycles) const {
+    return std::llround(cycles / profile_.soc->vecFreqMhz * kTicksPerMicrosecond);
+  }
+  static int64_t Rounded(int64_t ticks) { return (ticks + kTicksPerNs / 2) / kTicksPerNs; }
+  static int64_t LengthOf(int64_t start, int64_t end) {
+    const int64_t most = Rounded(end) - Rounded(start);
+    return Rounded(end - start) > most ? most * kTicksPerNs : end - start;
+  }
+  // Where a pair of B and E starts that is to end at a time: at least 1 ns before.
+  static int64_t BeginOf(int64_t start, int64_t end) {
+    return Rounded(start) < Rounded(end) ? start : std::max<int64_t>(0, end - kTicksPerNs);
+  }
+  static std::string Micros(int64_t ticks) {
+    return Format("%lld.%04lld", static_cast<long long>(ticks / kTicksPerMicrosecond),
+                  static_cast<long long>(ticks % kTicksPerMicrosecond));
+  }
+  // A fifth digit keeps clear of halves, which would be rounded by chance.
+  static std::string Time(int64_t ticks) { return Micros(ticks) + "2"; }
 
   std::string Args(const Tape& tape, const Step& step, const std::string& detail) {
     const Lines::Place& place = lines_.Of(tape.stacks.at(step.site));
@@ -365,7 +395,6 @@ class TraceWriter {
                  pid.c_str(), lane.name, lane.sort));
     }
     std::map<uint32_t, std::deque<std::pair<size_t, std::string>>> sets;  // no wait has taken yet
-    uint64_t flags = 0;
     InTurn lanes;
     for (size_t i = 0; i < tape.steps.size(); ++i) {
       const Step& step = tape.steps[i];
@@ -374,71 +403,80 @@ class TraceWriter {
       const std::string detail =
           step.automatic ? function + ", inserted by the compiler" : function;
       if (step.kind == StepKind::kSet) {
-        const std::string id =
-            Format("%s_%llu", name.c_str(), static_cast<unsigned long long>(flags++));
-        const double end = times.spans[i].end;
-        Flag("SET_FLAG", "black", {std::max(0.0, end - 1), end}, pid, lane, id,
-             Args(tape, step, detail));
-        sets[step.flag].emplace_back(i, id);
+        const std::string id = NextFlag();
+        const int64_t end = std::max(kTicksPerNs, Tick(times.spans[i].end));
+        const int64_t begin = BeginOf(end, end);
+        Flag("SET_FLAG", "black", begin, "B", pid, lane, id, Args(tape, step, detail));
+        sets[step.flag].push_back({i, id});
+        arrows_[id] = events_.size();  // from inside of the slice
+        EventAt(begin, "");
+        Flag("SET_FLAG", "black", end, "E", pid, lane, id, "{}");
         continue;
       }
       const Span span = lanes.Next(step.pipe, times.spans[i]);
+      const int64_t end = Tick(span.end);
       if (step.kind == StepKind::kWait) {
         std::deque<std::pair<size_t, std::string>>& waiting = sets[step.flag];
-        const std::string id = waiting.empty() ? Format("%s_%llu", name.c_str(),
-                                                        static_cast<unsigned long long>(flags++))
-                                               : waiting.front().second;
-        Flag("WAIT_FLAG", "yellow", span, pid, lane, id, Args(tape, step, detail));
+        const std::string id = waiting.empty() ? NextFlag() : waiting.front().second;
+        const int64_t last = std::max(kTicksPerNs, end);
+        const int64_t begin = BeginOf(Tick(span.start), last);
+        Flag("WAIT_FLAG", "yellow", begin, "B", pid, lane, id, Args(tape, step, detail));
         if (!waiting.empty()) {
-          const size_t set = waiting.front().first;
+          const Lane& from = LaneOf(tape.steps[waiting.front().first].pipe);
           waiting.pop_front();
-          Arrow(times.spans[set].end, LaneOf(tape.steps[set].pipe), times.spans[i].end, lane, pid,
-                id);
+          auto& set = events_[arrows_.at(id)];
+          set.second = ArrowEnd("s", set.first, from, from, lane, pid, id);
+          const int64_t at = std::max({begin, last - kTicksPerNs, set.first});
+          EventAt(at, ArrowEnd("t", at, lane, from, lane, pid, id));
         }
+        Flag("WAIT_FLAG", "yellow", last, "E", pid, lane, id, "{}");
         continue;
       }
       const bool drain = IsDrain(step.kind);
-      const double start = drain ? std::max(0.0, span.end - 1) : span.start;
-      Event(
-          Format("{\"name\":%s,\"cname\":\"%s\",\"ph\":\"X\",\"ts\":%.4f,\"dur\":%.4f,\"pid\":%s,"
-                 "\"tid\":\"%s\",\"args\":%s}",
-                 drain ? "\"BAR\"" : JsonQuoted(function).c_str(), lane.colour, Micros(start),
-                 Micros(span.end - start), pid.c_str(), lane.name,
-                 Args(tape, step,
-                      drain            ? detail
-                      : step.automatic ? detail
-                                       : "")
-                     .c_str()));
+      const int64_t start = Tick(drain ? std::max(0.0, span.end - 1) : span.start);
+      EventAt(start,
+              Format("{\"name\":%s,\"cname\":\"%s\",\"ph\":\"X\",\"ts\":%s,\"dur\":%s,"
+                     "\"pid\":%s,\"tid\":\"%s\",\"args\":%s}",
+                     drain ? "\"BAR\"" : JsonQuoted(function).c_str(), lane.colour,
+                     Time(start).c_str(), Micros(LengthOf(start, end)).c_str(), pid.c_str(),
+                     lane.name, Args(tape, step, drain || step.automatic ? detail : "").c_str()));
     }
+    // Sets that nobody waits for have no arrow.
+    events_.erase(std::remove_if(events_.begin(), events_.end(),
+                                 [](const auto& event) { return event.second.empty(); }),
+                  events_.end());
+    arrows_.clear();
+    WriteEvents();
   }
 
-  void Flag(const char* name, const char* colour, const Span& span, const std::string& pid,
-            const Lane& lane, const std::string& id, const std::string& args) {
-    Event(
-        Format("{\"name\":\"%s\",\"cname\":\"%s\",\"ph\":\"B\",\"ts\":%.4f,\"pid\":%s,"
-               "\"tid\":\"%s\",\"id\":\"%s\",\"args\":%s}",
-               name, colour, Micros(span.start), pid.c_str(), lane.name, id.c_str(), args.c_str()));
-    Event(
-        Format("{\"name\":\"%s\",\"cname\":\"%s\",\"ph\":\"E\",\"ts\":%.4f,\"pid\":%s,"
-               "\"tid\":\"%s\",\"id\":\"%s\"}",
-               name, colour, Micros(span.end), pid.c_str(), lane.name, id.c_str()));
+  // Digits alone: there are viewers that read them as a number.
+  std::string NextFlag() { return Format("%llu", static_cast<unsigned long long>(++flags_)); }
+
+  void Flag(const char* name, const char* colour, int64_t at, const char* phase,
+            const std::string& pid, const Lane& lane, const std::string& id,
+            const std::string& args) {
+    EventAt(at, Format("{\"name\":\"%s\",\"cname\":\"%s\",\"ph\":\"%s\",\"ts\":%s,\"pid\":%s,"
+                       "\"tid\":\"%s\",\"id\":\"%s\",\"args\":%s}",
+                       name, colour, phase, Time(at).c_str(), pid.c_str(), lane.name, id.c_str(),
+                       args.c_str()));
   }
 
-  void Arrow(double set, const Lane& from, double waited, const Lane& to, const std::string& pid,
-             const std::string& id) {
-    const auto end = [&](const char* phase, double time, const Lane& lane) {
-      Event(
-          Format("{\"name\":\"flow\",\"cat\":\"%sTo%s\",\"ph\":\"%s\",\"id\":\"%s\",\"ts\":%.4f,"
-                 "\"pid\":%s,\"tid\":\"%s\"}",
-                 from.name, to.name, phase, id.c_str(), Micros(time), pid.c_str(), lane.name));
-    };
-    end("s", set, from);
-    end("t", waited, to);
+  static std::string ArrowEnd(const char* phase, int64_t at, const Lane& lane, const Lane& from,
+                              const Lane& to, const std::string& pid, const std::string& id) {
+    return Format(
+        "{\"name\":\"flow\",\"cat\":\"%sTo%s\",\"ph\":\"%s\",\"id\":\"%s\",\"ts\":%s,"
+        "\"pid\":%s,\"tid\":\"%s\"}",
+        from.name, to.name, phase, id.c_str(), Time(at).c_str(), pid.c_str(), lane.name);
   }
+
+  static constexpr int64_t kTicksPerMicrosecond = 10000, kTicksPerNs = 10;
 
   const Profile& profile_;
   std::FILE* const file_;
   bool first_ = true;
+  uint64_t flags_ = 0;
+  std::vector<std::pair<int64_t, std::string>> events_;  // of a core, by tick
+  std::map<std::string, size_t> arrows_;  // by flag: where its arrow's start will stand
   Lines lines_;
 };
 
