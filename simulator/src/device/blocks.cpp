@@ -31,8 +31,7 @@ uint64_t CheckSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int3
                            static_cast<uint32_t>(block)) *
                           kBlock;
   core.CheckGm(static_cast<const uint8_t*>(gm) + offset, kBlock, true, "gmWorkspace");
-  core.CheckUb(ub, 0, kBlock, "ubWorkspace");
-  core.CheckUbAlign(ub, kBlock, "ubWorkspace");
+  CheckOperand(core, ub, kBlock, "ubWorkspace");
   return reinterpret_cast<uint64_t>(gm) + offset;
 }
 
@@ -62,8 +61,7 @@ void BlockTurn(Turn turn, const void* gm, const Ub& ub) {
   core.instruction = kNames[static_cast<size_t>(turn)];
   const auto blocks = static_cast<int64_t>(core.launch.blockDim);
   core.CheckGm(gm, static_cast<uint64_t>(blocks * kBlock), true, "gmWorkspace");
-  core.CheckUb(ub, 0, (blocks + 1) * kBlock, "ubWorkspace");
-  core.CheckUbAlign(ub, kBlock, "ubWorkspace");
+  CheckOperand(core, ub, (blocks + 1) * kBlock, "ubWorkspace");
   if (turn == Turn::kInit) {
     return;
   }

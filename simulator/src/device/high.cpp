@@ -31,8 +31,7 @@ void Hint(Core& core, const char* kind, const char* note, std::string detail, co
 }
 
 void CheckHighOperand(Core& core, const HighOperand& operand) {
-  core.CheckUb(*operand.ub, 0, operand.bytes, operand.role);
-  core.CheckUbAlign(*operand.ub, kBlock, operand.role);
+  CheckOperand(core, *operand.ub, operand.bytes, operand.role);
 }
 
 void CheckHighWork(Core& core, const HighWork& work, int64_t least, int64_t fewest,

@@ -14,14 +14,6 @@ constexpr const char* kNames[] = {"LayerNorm", "LayerNorm", "RmsNorm",
                                   "GroupNorm", "BatchNorm", "Normalize"};
 static_assert(std::size(kNames) == static_cast<size_t>(HighNorm::kCount));
 
-bool IsFloat(DType dtype) { return dtype == DType::kFloat || dtype == DType::kHalf; }
-
-void RequireFloat(Core& core, DType dtype) {
-  if (!IsFloat(dtype)) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
-}
-
 // Where the elements of a row lie, in elements, and which gamma they take.
 struct Layout {
   int64_t rowStep;

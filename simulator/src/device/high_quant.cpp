@@ -60,9 +60,7 @@ void HighQuantize(const HighQuantCall& call) {
   Core& core = Core::Current();
   core.instruction = "AscendQuant";
   const DType dtype = call.src.dtype;
-  if (dtype != DType::kFloat && dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
+  RequireFloat(core, dtype);
   const int64_t count = call.count;
   const int64_t channels = call.channels != 0 ? call.channels : count;
   if (channels != 0 && (count % channels != 0 || (call.offsets != 0 && call.offsets != channels))) {

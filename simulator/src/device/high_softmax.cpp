@@ -12,8 +12,6 @@ namespace {
 constexpr const char* kNames[] = {"SoftMax", "SimpleSoftMax", "LogSoftMax"};
 static_assert(std::size(kNames) == static_cast<size_t>(HighSoftmax::kCount));
 
-bool IsFloat(DType dtype) { return dtype == DType::kFloat || dtype == DType::kHalf; }
-
 void FillBlock(DType dtype, uint8_t* block, double value) {
   const auto lanes = kBlock / static_cast<int64_t>(WidthOf(dtype));
   for (int64_t i = 0; i < lanes; ++i) {
@@ -53,13 +51,18 @@ void RunRow(HighSoftmax op, const HighSoftmaxCall& call, int64_t row) {
   }
 }
 
-void CheckRows(uint32_t rows, uint32_t columns, uint32_t summed, DType dtype) {
-  if (columns * WidthOf(dtype) % kBlock != 0 || summed > columns || (rows != 0 && summed == 0)) {
+// What every softmax asks of its source; the bytes of a row.
+int64_t CheckRows(Core& core, DType dtype, uint32_t rows, uint32_t columns, uint32_t summed) {
+  RequireFloat(core, dtype);
+  const auto rowBytes = static_cast<int64_t>(columns * WidthOf(dtype));
+  if (rowBytes % kBlock != 0 || summed > columns || (rows != 0 && summed == 0)) {
     ThrowFault("shape",
                Format("srcM %u, srcK %u, oriSrcK %u of %s", rows, columns, summed, NameOf(dtype)),
                "Hardware would mix rows. srcK fills whole 32-byte blocks and is not below "
                "oriSrcK.");
   }
+  ResetMaskRegister(core);
+  return rowBytes;
 }
 
 }  // namespace
@@ -68,14 +71,9 @@ void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call) {
   Core& core = Core::Current();
   core.instruction = kNames[static_cast<size_t>(op)];
   const DType dtype = call.src.dtype;
-  if (!IsFloat(dtype)) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
+  const int64_t rowBytes = CheckRows(core, dtype, call.rows, call.columns, call.summed);
   const auto width = static_cast<int64_t>(WidthOf(dtype));
   const int64_t rows = call.rows;
-  const int64_t rowBytes = int64_t{call.columns} * width;
-  CheckRows(call.rows, call.columns, call.summed, dtype);
-  ResetMaskRegister(core);
   const int64_t bytes = rows * rowBytes;
   if (bytes == 0) {
     return;
@@ -159,14 +157,9 @@ void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) {
   Core& core = Core::Current();
   core.instruction = call.divide ? "SoftmaxFlash" : "SoftmaxFlashV2";
   const DType dtype = call.src.dtype;
-  if (!IsFloat(dtype)) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
+  const int64_t rowBytes = CheckRows(core, dtype, call.rows, call.columns, call.summed);
   const auto width = static_cast<int64_t>(WidthOf(dtype));
   const int64_t rows = call.rows;
-  const int64_t rowBytes = int64_t{call.columns} * width;
-  CheckRows(call.rows, call.columns, call.summed, dtype);
-  ResetMaskRegister(core);
   const int64_t bytes = rows * rowBytes;
   if (bytes == 0) {
     return;

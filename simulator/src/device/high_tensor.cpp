@@ -265,9 +265,7 @@ void HighCumSum(const HighCumSumCall& call) {
   Core& core = Core::Current();
   core.instruction = "CumSum";
   const DType dtype = call.src.dtype;
-  if (dtype != DType::kFloat && dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
+  RequireFloat(core, dtype);
   const auto width = static_cast<int64_t>(WidthOf(dtype));
   const int64_t rows = call.rows;
   const int64_t columns = call.columns;
@@ -337,9 +335,7 @@ void HighTopK(const HighTopKCall& call) {
   Core& core = Core::Current();
   core.instruction = "TopK";
   const DType dtype = call.src.dtype;
-  if (dtype != DType::kFloat && dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
+  RequireFloat(core, dtype);
   constexpr int64_t kUnit = 32;
   constexpr int64_t kLongest = 4096;
   constexpr int64_t kIndex = sizeof(int32_t);

@@ -9,12 +9,6 @@ namespace aclsim {
 
 namespace {
 
-void RequireFloatLanes(Core& core, DType dtype) {
-  if (dtype != DType::kFloat && dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
-}
-
 Access RegisterAccess(const Core& core, Use use, uint64_t bytes) {
   return DenseAccess(use, core.soc.UbMemory(), bytes, 0);
 }
@@ -33,15 +27,13 @@ Buffer UbRest() {
 void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "Compare";
-  RequireFloatLanes(core, src0.dtype);
+  RequireFloat(core, src0.dtype);
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src0.dtype));
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
-  const OperandWalk b = MakeWalk(src1, "src1", ctl, 2, false);
-  CheckWalk(core, a, lanes);
-  CheckWalk(core, b, lanes);
+  const OperandWalk a = CheckedWalk(core, lanes, src0, "src0", ctl, 1, false);
+  const OperandWalk b = CheckedWalk(core, lanes, src1, "src1", ctl, 2, false);
   const auto compare = Lanes().compare[static_cast<size_t>(op)][static_cast<size_t>(src0.dtype)];
   // All of the register: the half for which a repeat of float has no lanes is 0.
   constexpr uint64_t kBytes = kMaxLanes / 8;
@@ -76,7 +68,7 @@ void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl
 void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "Select";
-  RequireFloatLanes(core, dst.dtype);
+  RequireFloat(core, dst.dtype);
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
   if (lanes.Empty()) {
     return;
@@ -124,7 +116,7 @@ void VecSelectDescribed(bool scalar, const Ub& dst, const Ub& src0, const void* 
                         const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "vsel";
-  RequireFloatLanes(core, dst.dtype);
+  RequireFloat(core, dst.dtype);
   core.ScalarWaits(Pipe::kVector);
   const uint8_t* const described = core.ub + core.soc.UbMemory();
   if (scalar) {
@@ -145,8 +137,7 @@ namespace {
 constexpr int64_t kRegisterBytes = 16;
 
 void MoveRegister(Core& core, const Ub& operand, bool load) {
-  core.CheckUb(operand, 0, kRegisterBytes, load ? "src" : "dst");
-  core.CheckUbAlign(operand, kRegisterBytes, load ? "src" : "dst");
+  CheckOperand(core, operand, kRegisterBytes, load ? "src" : "dst", kRegisterBytes);
   const uint64_t memory = core.UbOffset(operand.addr);
   const uint64_t to = load ? core.soc.UbMemory() : memory;
   const uint64_t from = load ? memory : core.soc.UbMemory();

@@ -73,6 +73,16 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t ma
   return set;
 }
 
+LaneSet Repeated(LaneSet lanes) {
+  if (lanes.contiguous) {
+    lanes.contiguous = false;
+    lanes.active = lanes.lanes;
+    lanes.bits[0] = lanes.bits[1] = ~0ull;
+    lanes.lastActive = lanes.total - (lanes.repeat - 1) * lanes.lanes;
+  }
+  return lanes;
+}
+
 OperandWalk MakeWalk(const Ub& ub, const char* role, const VecCtl& ctl, int slot, bool write) {
   OperandWalk walk;
   walk.ub = ub;
@@ -100,7 +110,7 @@ int64_t OperandWalk::Extent(const LaneSet& lanes) const {
   return extent;
 }
 
-void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align) {
+void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes) {
   if (walk.write && !lanes.contiguous && walk.blkStride == 0 &&
       std::max(lanes.active, lanes.lastActive) > walk.lanesPerBlock) [[unlikely]] {
     ThrowFault(
@@ -110,8 +120,7 @@ void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32
         "Undefined on hardware: all blocks of the repeat would land in one. 0 is for sources "
         "only.");
   }
-  core.CheckUb(walk.ub, 0, walk.Extent(lanes), walk.role);
-  core.CheckUbAlign(walk.ub, align, walk.role);
+  CheckOperand(core, walk.ub, walk.Extent(lanes), walk.role);
 }
 
 void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
@@ -147,17 +156,32 @@ void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, cons
                            "lie apart.");
 }
 
+UnaryWalks WalkUnary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src,
+                     const VecCtl& ctl, bool neverShared) {
+  const UnaryWalks walks = {CheckedWalk(core, lanes, dst, "dst", ctl, 0, true),
+                            CheckedWalk(core, lanes, src, "src", ctl, 1, false)};
+  CheckOverlap(core, lanes, walks.dst, walks.src, neverShared);
+  return walks;
+}
+
 BinaryWalks WalkBinary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src0,
                        const Ub& src1, const VecCtl& ctl, bool neverShared) {
-  const BinaryWalks walks = {MakeWalk(dst, "dst", ctl, 0, true),
-                             MakeWalk(src0, "src0", ctl, 1, false),
-                             MakeWalk(src1, "src1", ctl, 2, false)};
-  CheckWalk(core, walks.dst, lanes);
-  CheckWalk(core, walks.src0, lanes);
-  CheckWalk(core, walks.src1, lanes);
+  const BinaryWalks walks = {CheckedWalk(core, lanes, dst, "dst", ctl, 0, true),
+                             CheckedWalk(core, lanes, src0, "src0", ctl, 1, false),
+                             CheckedWalk(core, lanes, src1, "src1", ctl, 2, false)};
   CheckOverlap(core, lanes, walks.dst, walks.src0, neverShared);
   CheckOverlap(core, lanes, walks.dst, walks.src1, neverShared);
   return walks;
+}
+
+Access RepeatedBlocks(const Core& core, const Ub& dst, int32_t repeat, int32_t dstBlk,
+                      int32_t dstRep) {
+  Access access = UbAccess(core, Use::kWrite, dst, kRepeatBytes);
+  access.chunk = kBlock;
+  access.chunkStride = int64_t{dstBlk} * kBlock;
+  access.repStride = int64_t{dstRep} * kBlock;
+  access.repeat = static_cast<uint32_t>(repeat);
+  return access;
 }
 
 Access AccessOf(const Core& core, const OperandWalk& walk, const LaneSet& lanes) {

@@ -34,6 +34,8 @@ struct LaneSet {
 // laneWidth: bytes of the widest operand, which sets how many lanes a repeat has. Leaves the mask register as the API does:
 // the count forms reset it, the others set it to their mask. maxRepeat: 255 where the instruction encodes the repeat.
 LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t maxRepeat = 255);
+// The count form as repeats that follow each other, the last one partial; other forms as they are.
+LaneSet Repeated(LaneSet lanes);
 
 // One operand's walk through UB.
 struct OperandWalk {
@@ -54,8 +56,20 @@ struct OperandWalk {
 // slot: 0 dst, 1 src0, 2 src1, as in VecCtl. A conversion's narrow operand simply has fewer blocks per repeat.
 OperandWalk MakeWalk(const Ub& ub, const char* role, const VecCtl& ctl, int slot, bool write);
 
-// Bounds and alignment.
-void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes, uint32_t align = kBlock);
+// Bounds and alignment of an operand whose bytes follow each other.
+inline void CheckOperand(Core& core, const Ub& operand, int64_t bytes, const char* role,
+                         int64_t align = kBlock) {
+  core.CheckUb(operand, 0, bytes, role);
+  core.CheckUbAlign(operand, static_cast<uint32_t>(align), role);
+}
+// The same of a walk.
+void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes);
+inline OperandWalk CheckedWalk(Core& core, const LaneSet& lanes, const Ub& ub, const char* role,
+                               const VecCtl& ctl, int slot, bool write) {
+  const OperandWalk walk = MakeWalk(ub, role, ctl, slot, write);
+  CheckWalk(core, walk, lanes);
+  return walk;
+}
 // dst may be src, or lie clear of it. neverShared: not even that, because a lane's result is wider than its source.
 void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
                   bool neverShared);
@@ -88,7 +102,13 @@ void IssueVector(Core& core, const LaneSet& lanes, std::initializer_list<const O
       std::forward<Body>(body));
 }
 
-// What an instruction of two sources walks through: checked for bounds, alignment and overlap.
+// What an instruction of one or two sources walks through: checked for bounds, alignment and overlap.
+struct UnaryWalks {
+  OperandWalk dst;
+  OperandWalk src;
+};
+UnaryWalks WalkUnary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src,
+                     const VecCtl& ctl, bool neverShared = false);
 struct BinaryWalks {
   OperandWalk dst;
   OperandWalk src0;
@@ -116,6 +136,9 @@ inline void StoreLane(DType dtype, uint8_t* addr, float value) {
   const uint16_t bits = FloatToHalf(value);
   std::memcpy(addr, &bits, sizeof(bits));
 }
+inline float RoundLane(DType dtype, float value) {
+  return dtype == DType::kFloat ? value : HalfToFloat(FloatToHalf(value));
+}
 
 // Contiguous lanes of one repeat: the operand itself where its blocks follow each other, else gathered into temp.
 const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp);
@@ -126,6 +149,16 @@ void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, con
 void RequireScratch(Core& core);
 
 [[noreturn]] void UnsupportedDType(Core& core, const char* instruction, DType dtype);
+inline bool IsFloat(DType dtype) { return dtype == DType::kFloat || dtype == DType::kHalf; }
+inline void RequireFloat(Core& core, DType dtype) {
+  if (!IsFloat(dtype)) {
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+}
+
+// Repeats of eight blocks at their strides, as instructions that fill whole blocks write them.
+Access RepeatedBlocks(const Core& core, const Ub& dst, int32_t repeat, int32_t dstBlk,
+                      int32_t dstRep);
 
 // Runs body(dst, sources, n) over contiguous lanes, for one to two sources.
 template <typename Body>

@@ -149,11 +149,7 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
-  CheckOverlap(core, lanes, d, a, false);
+  const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
   IssueVector(core, lanes, {&d, &a}, [=] {
     RunLanes(lanes, d, &a, nullptr, false,
              [body](void* to, const void* from, const void*, size_t n) { body(to, from, n); });
@@ -181,11 +177,7 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
-  CheckOverlap(core, lanes, d, a, mixed);
+  const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl, mixed);
   const bool readsDst = op == OpScalar::kAxpy;
   const OperandWalk old = Read(d);
   IssueVector(core, lanes, {&d, &a, readsDst ? &old : nullptr}, [=] {
@@ -207,11 +199,8 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
-  CheckOverlap(core, lanes, d, a, WidthOf(dst.dtype) > WidthOf(src.dtype));
+  const auto [d, a] =
+      WalkUnary(core, lanes, dst, src, ctl, WidthOf(dst.dtype) > WidthOf(src.dtype));
   IssueVector(core, lanes, {&d, &a}, [=] {
     RunLanes(lanes, d, &a, nullptr, false, [=](void* to, const void* from, const void*, size_t n) {
       if (dequant) {

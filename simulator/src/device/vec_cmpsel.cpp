@@ -12,21 +12,11 @@ constexpr const char* kModes[] = {"LT", "GT", "EQ", "LE", "GE", "NE"};
 
 // The bits of a scalar operand in the element type of its instruction.
 void StoreScalar(DType dtype, ScalarValue scalar, uint8_t* bytes) {
-  if (dtype == DType::kFloat) {
-    const auto value = static_cast<float>(scalar.f);
-    std::memcpy(bytes, &value, sizeof(value));
-  } else if (dtype == DType::kHalf) {
-    const uint16_t value = FloatToHalf(static_cast<float>(scalar.f));
-    std::memcpy(bytes, &value, sizeof(value));
+  if (IsFloat(dtype)) {
+    StoreLane(dtype, bytes, static_cast<float>(scalar.f));
   } else {
     const auto value = static_cast<int32_t>(scalar.i);
     std::memcpy(bytes, &value, sizeof(value));
-  }
-}
-
-void RequireFloatLanes(Core& core, DType dtype) {
-  if (dtype != DType::kFloat && dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dtype);
   }
 }
 
@@ -45,7 +35,7 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
                "The device compiler refuses it. Cast to float first.");
   }
   if (!integer) {
-    RequireFloatLanes(core, dtype);
+    RequireFloat(core, dtype);
   }
   // The mask takes no part: whole repeats are compared, and the count form drops what does not fill one.
   const auto width = static_cast<int64_t>(WidthOf(dtype));
@@ -63,16 +53,11 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
-  OperandWalk b = a;
-  CheckWalk(core, a, lanes);
-  if (src1 != nullptr) {
-    b = MakeWalk(*src1, "src1", ctl, 2, false);
-    CheckWalk(core, b, lanes);
-  }
+  const OperandWalk a = CheckedWalk(core, lanes, src0, "src0", ctl, 1, false);
+  const OperandWalk b =
+      src1 != nullptr ? CheckedWalk(core, lanes, *src1, "src1", ctl, 2, false) : a;
   const int64_t extent = lanes.repeat * perRepeat / 8;
-  core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
+  CheckOperand(core, dst, extent, "dst");
   const auto compare = Lanes().compare[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
   std::array<uint8_t, 8> constant{};
   StoreScalar(dtype, scalar, constant.data());
@@ -113,7 +98,7 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
                bool sameBits, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "Select";
-  RequireFloatLanes(core, dst.dtype);
+  RequireFloat(core, dst.dtype);
   if (core.soc.npuArch == 1001 && !sameBits) {
     ThrowFault("instruction-absent",
                Format("this Select mode does not exist on %s", core.soc.name.c_str()),
@@ -137,12 +122,12 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
     CheckWalk(core, b, lanes);
     CheckOverlap(core, lanes, d, b, false);
   }
-  const int64_t last =
-      lanes.contiguous ? lanes.total - (lanes.repeat - 1) * lanes.lanes : lanes.lastActive;
+  // With one set of bits for all repeats the count form goes repeat by repeat, too.
+  const LaneSet walked = Repeated(lanes);
+  const int64_t last = walked.lastActive;
   const int64_t usedBits = sameBits ? std::min(lanes.lanes, lanes.repeat > 1 ? lanes.lanes : last)
                                     : (lanes.repeat - 1) * lanes.lanes + last;
-  core.CheckUb(bits, 0, (usedBits + 7) / 8, "selMask");
-  core.CheckUbAlign(bits, kBlock, "selMask");
+  CheckOperand(core, bits, (usedBits + 7) / 8, "selMask");
   std::array<uint8_t, 8> constant{};
   StoreScalar(dst.dtype, scalar, constant.data());
   const auto select = width == 2 ? Lanes().select2 : Lanes().select4;
@@ -186,13 +171,6 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
                  static_cast<size_t>(lanes.total));
           spread(to.ub.addr, 0, lanes.total);
           return;
-        }
-        LaneSet walked = lanes;
-        if (lanes.contiguous) {
-          // Repeat by repeat, since each uses the same bits.
-          walked.contiguous = false;
-          walked.active = walked.lanes;
-          walked.lastActive = last;
         }
         alignas(64) uint8_t temp0[kRepeatBytes];
         alignas(64) uint8_t temp1[kRepeatBytes];

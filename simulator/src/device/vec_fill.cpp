@@ -51,8 +51,7 @@ void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) {
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  CheckWalk(core, d, lanes);
+  const OperandWalk d = CheckedWalk(core, lanes, dst, "dst", ctl, 0, true);
   const uint64_t bits = ScalarBits(scalar, dst.dtype);
   const auto fill = WidthOf(dst.dtype) == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
   IssueVector(
@@ -91,11 +90,7 @@ void CopyLongRepeats(Core& core, const Ub& dst, const Ub& src, const VecCtl& ctl
     to.addr += int64_t{r} * ctl.repStride[0] * kBlock;
     from.addr += int64_t{r} * ctl.repStride[1] * kBlock;
     const LaneSet lanes = ResolveLanes(core, one, WidthOf(dst.dtype));
-    const OperandWalk d = MakeWalk(to, "dst", one, 0, true);
-    const OperandWalk a = MakeWalk(from, "src", one, 1, false);
-    CheckWalk(core, d, lanes);
-    CheckWalk(core, a, lanes);
-    CheckOverlap(core, lanes, d, a, false);
+    const auto [d, a] = WalkUnary(core, lanes, to, from, one);
     CopyLanes(core, lanes, d, a);
   }
 }
@@ -141,11 +136,7 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
                       ctl.repStride[0], ctl.repStride[1], kMostStride),
                "Hardware keeps the low 12 bits. Split the instruction.");
   }
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  const OperandWalk a = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
-  CheckOverlap(core, lanes, d, a, false);
+  const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
   CopyLanes(core, lanes, d, a);
 }
 
@@ -165,12 +156,10 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
                "Undefined on hardware: the eight blocks of a repeat would land in one.");
   }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
-  const int64_t extent = (repeat - 1) * int64_t{dstRep} * kBlock +
-                         (kBlocksPerRepeat - 1) * int64_t{dstBlk} * kBlock + kBlock;
-  core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
-  core.CheckUb(src, 0, repeat * kBlocksPerRepeat * width, "src0");
-  core.CheckUbAlign(src, kBlock, "src0");
+  const Access blocks = RepeatedBlocks(core, dst, repeat, dstBlk, dstRep);
+  const auto extent = static_cast<int64_t>(blocks.Extent());
+  CheckOperand(core, dst, extent, "dst");
+  CheckOperand(core, src, repeat * kBlocksPerRepeat * width, "src0");
   if (dst.addr < src.addr + repeat * kBlocksPerRepeat * width && src.addr < dst.addr + extent) {
     ThrowFault("overlap", "dst and src0 overlap",
                "Hardware overwrites sources that it has yet to read. Use another buffer.");
@@ -183,12 +172,7 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
       [&](Record& record) {
         record.repeat = repeat;
         record.dtype = dst.dtype;
-        Access access = UbAccess(core, Use::kWrite, dst, kRepeatBytes);
-        access.chunk = kBlock;
-        access.chunkStride = int64_t{dstBlk} * kBlock;
-        access.repStride = int64_t{dstRep} * kBlock;
-        access.repeat = static_cast<uint32_t>(repeat);
-        record.Add(access);
+        record.Add(blocks);
         record.Add(UbAccess(core, Use::kRead, src, repeat * kBlocksPerRepeat * width));
       },
       [=](uint8_t* ub) {

@@ -24,17 +24,6 @@ void RequireGather(Core& core) {
   }
 }
 
-// The count form as repeats that follow each other.
-LaneSet Repeated(LaneSet lanes) {
-  if (lanes.contiguous) {
-    lanes.contiguous = false;
-    lanes.active = lanes.lanes;
-    lanes.bits[0] = lanes.bits[1] = ~0ull;
-    lanes.lastActive = lanes.total - (lanes.repeat - 1) * lanes.lanes;
-  }
-  return lanes;
-}
-
 int64_t LaneOffset(const OperandWalk& walk, int64_t r, int64_t lane) {
   const int64_t block = lane / walk.lanesPerBlock;
   return r * walk.repStride + block * walk.blkStride +
@@ -132,8 +121,7 @@ void VecGather(const Ub& dst, const Ub& src, const Ub& offsets, uint32_t base, c
   const OperandWalk o = OffsetWalk(offsets, lanes);
   CheckWalk(core, d, lanes);
   CheckWalk(core, o, lanes);
-  core.CheckUb(src, 0, 0, "src");
-  core.CheckUbAlign(src, kBlock, "src");
+  CheckOperand(core, src, 0, "src");
   const auto width = static_cast<size_t>(d.width);
   const auto reach = [=, &core] {
     Reach all;
@@ -190,14 +178,11 @@ void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets, int32_t re
     return;
   }
   const int64_t blocks = int64_t{repeat} * kBlocksPerRepeat;
-  const int64_t extent = (repeat - 1) * int64_t{dstRep} * kBlock +
-                         (kBlocksPerRepeat - 1) * int64_t{dstBlk} * kBlock + kBlock;
-  core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
-  core.CheckUb(offsets, 0, blocks * 4, "offset");
-  core.CheckUbAlign(offsets, kBlock, "offset");
-  core.CheckUb(src, 0, 0, "src");
-  core.CheckUbAlign(src, kBlock, "src");
+  const Access results = RepeatedBlocks(core, dst, repeat, dstBlk, dstRep);
+  const auto extent = static_cast<int64_t>(results.Extent());
+  CheckOperand(core, dst, extent, "dst");
+  CheckOperand(core, offsets, blocks * 4, "offset");
+  CheckOperand(core, src, 0, "src");
   const auto reach = [=, &core] {
     Reach all;
     for (int64_t i = 0; i < blocks; ++i) {
@@ -211,12 +196,7 @@ void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets, int32_t re
       [&](Record& record) {
         record.repeat = repeat;
         record.dtype = dst.dtype;
-        Access access = UbAccess(core, Use::kWrite, dst, kRepeatBytes);
-        access.chunk = kBlock;
-        access.chunkStride = int64_t{dstBlk} * kBlock;
-        access.repStride = int64_t{dstRep} * kBlock;
-        access.repeat = static_cast<uint32_t>(repeat);
-        record.Add(access);
+        record.Add(results);
         record.Add(UbAccess(core, Use::kRead, offsets, blocks * 4));
         record.Add(WholeRest(core, src));
         record.narrow = [&core, src, reach](Record& self) {
@@ -282,18 +262,15 @@ uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern, const Ga
   if (repeat > 1) {
     srcBytes = std::max(srcBytes, sourceAt(repeat - 2, perRepeat - 1) + width);
   }
-  core.CheckUb(src, 0, srcBytes, "src0");
-  core.CheckUbAlign(src, kBlock, "src0");
-  core.CheckUb(dst, 0, 0, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
+  CheckOperand(core, src, srcBytes, "src0");
+  CheckOperand(core, dst, 0, "dst");
   Access patternAccess;
   if (!fixed) {
     patternAccess = UbAccess(core, Use::kRead, *pattern, (perRepeat + 7) / 8);
     patternAccess.repeat = static_cast<uint32_t>(repeat);
     patternAccess.repStride = int64_t{ctl.patternRep} * kBlock;
     patternAccess.lastBytes = static_cast<uint64_t>((last + 7) / 8);
-    core.CheckUb(*pattern, 0, static_cast<int64_t>(patternAccess.Extent()), "src1Pattern");
-    core.CheckUbAlign(*pattern, kBlock, "src1Pattern");
+    CheckOperand(core, *pattern, static_cast<int64_t>(patternAccess.Extent()), "src1Pattern");
   }
   const Ub bits = fixed ? Ub() : *pattern;
   const auto chosen = [=](int64_t r, int64_t i) {
@@ -380,20 +357,15 @@ uint64_t GatheredCount() { return Core::Current().registers.gathered; }
 namespace {
 
 void RequireIndexType(Core& core, DType dtype) {
-  if (dtype != DType::kHalf && dtype != DType::kFloat && dtype != DType::kInt16 &&
-      dtype != DType::kInt32) {
+  if (!IsFloat(dtype) && dtype != DType::kInt16 && dtype != DType::kInt32) {
     UnsupportedDType(core, core.instruction, dtype);
   }
 }
 
 // A scalar of the element type plus a whole number; integers wrap.
 void StoreIndex(uint8_t* to, DType dtype, ScalarValue first, int64_t steps) {
-  if (dtype == DType::kFloat) {
-    const float value = static_cast<float>(first.f) + static_cast<float>(steps);
-    std::memcpy(to, &value, sizeof(value));
-  } else if (dtype == DType::kHalf) {
-    const uint16_t value = FloatToHalf(static_cast<float>(first.f) + static_cast<float>(steps));
-    std::memcpy(to, &value, sizeof(value));
+  if (IsFloat(dtype)) {
+    StoreLane(dtype, to, static_cast<float>(first.f) + static_cast<float>(steps));
   } else {
     const int64_t value = first.i + steps;
     std::memcpy(to, &value, WidthOf(dtype));
@@ -412,8 +384,7 @@ void VecCreateIndex(const Ub& dst, ScalarValue first, const VecCtl& ctl) {
     return;
   }
   const LaneSet lanes = Repeated(given);
-  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
-  CheckWalk(core, d, lanes);
+  const OperandWalk d = CheckedWalk(core, lanes, dst, "dst", ctl, 0, true);
   IssueVector(
       core, lanes, {&d},
       [=] {
@@ -432,36 +403,23 @@ void VecProgression(const Ub& dst, ScalarValue first, ScalarValue step, int32_t 
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk d = MakeWalk(dst, "dst", VecCtl(), 0, true);
-  CheckWalk(core, d, lanes);
-  const bool real = dst.dtype == DType::kFloat || dst.dtype == DType::kHalf;
-  const auto round = [dtype = dst.dtype](float value) {
-    return dtype == DType::kFloat ? value : HalfToFloat(FloatToHalf(value));
-  };
+  const OperandWalk d = CheckedWalk(core, lanes, dst, "dst", VecCtl(), 0, true);
+  const auto round = [dtype = dst.dtype](float value) { return RoundLane(dtype, value); };
   IssueVector(
       core, lanes, {&d},
       [=] {
         // As documented: eight values one by one, eight at a time up to 64, then 64 at a time, each step added to the last.
-        const auto load = [&](int64_t i) {
-          float value;
-          uint16_t bits;
-          if (dst.dtype == DType::kFloat) {
-            std::memcpy(&value, dst.addr + i * 4, sizeof(value));
-            return value;
-          }
-          std::memcpy(&bits, dst.addr + i * 2, sizeof(bits));
-          return HalfToFloat(bits);
-        };
         for (int64_t i = 0; i < count; ++i) {
           ScalarValue value;
-          if (!real) {
+          if (!IsFloat(dst.dtype)) {
             value.i = first.i + i * step.i;
           } else if (i < 8) {
             value.f = round(static_cast<float>(first.f) +
                             round(static_cast<float>(step.f) * static_cast<float>(i)));
           } else {
             const int64_t back = i < 64 ? 8 : 64;
-            value.f = load(i - back) + round(static_cast<float>(step.f) * static_cast<float>(back));
+            value.f = LoadLane(dst.dtype, dst.addr + (i - back) * d.width) +
+                      round(static_cast<float>(step.f) * static_cast<float>(back));
           }
           StoreIndex(dst.addr + i * d.width, dst.dtype, value, 0);
         }

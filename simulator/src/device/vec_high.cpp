@@ -19,9 +19,7 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
                     const Ub& work, const SelectBytesCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "SelectWithBytesMask";
-  if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dst.dtype);
-  }
+  RequireFloat(core, dst.dtype);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const auto maskWidth = static_cast<int64_t>(WidthOf(mask.dtype));
   const int64_t rows = ctl.rows;
@@ -94,9 +92,7 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
                     const SoftmaxGradCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "SoftmaxGrad";
-  if (dst.dtype != DType::kFloat && dst.dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dst.dtype);
-  }
+  RequireFloat(core, dst.dtype);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const int64_t rows = ctl.rows;
   const int64_t columns = ctl.columns;

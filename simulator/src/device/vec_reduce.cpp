@@ -14,10 +14,6 @@ constexpr const char* kReduceNames[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
 constexpr int64_t kSumChunk = 256;           // repeats whose sums are kept on the stack
 constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 
-float RoundLane(DType dtype, float value) {
-  return dtype == DType::kFloat ? value : HalfToFloat(FloatToHalf(value));
-}
-
 // Neighbours are added first; n is a power of two.
 float TreeSum(DType dtype, float* lanes, int64_t n) {
   for (; n > 1; n /= 2) {
@@ -40,15 +36,11 @@ void LoadRepeat(const OperandWalk& src, const LaneSet& lanes, int64_t r, float n
   }
 }
 
-void RequireFloat(Core& core, DType dtype) {
-  const bool noFloat = core.soc.npuArch == 1001;
-  if (dtype != DType::kHalf && (dtype != DType::kFloat || noFloat)) {
+// The lanes of a reduction: half, float but on 1001. Its strides are int32_t in the API and 16 bits in the instruction.
+LaneSet ResolveReduce(Core& core, const VecCtl& ctl, DType dtype, int32_t maxRepeat = 255) {
+  if (dtype != DType::kHalf && (dtype != DType::kFloat || core.soc.npuArch == 1001)) {
     UnsupportedDType(core, core.instruction, dtype);
   }
-}
-
-// The strides of reductions are int32_t in the API and 16 bits in the instruction.
-void CheckStrides(const VecCtl& ctl) {
   constexpr int32_t kMostStride = 65535;
   for (const int32_t stride : {ctl.repStride[0], ctl.blkStride[1], ctl.repStride[1]}) {
     if (stride < 0 || stride > kMostStride) {
@@ -59,6 +51,7 @@ void CheckStrides(const VecCtl& ctl) {
                  "address.");
     }
   }
+  return ResolveLanes(core, ctl, WidthOf(dtype), maxRepeat);
 }
 
 // dst: what the instruction writes; work: scratch that it leaves undefined, if any.
@@ -114,27 +107,12 @@ void SumRepeats(const OperandWalk& src, const LaneSet& lanes, int64_t begin, int
   }
 }
 
-// The count form, walked repeat by repeat: dense repeats, the last one partial.
-void SplitCount(LaneSet* lanes) {
-  if (!lanes->contiguous) {
-    return;
-  }
-  lanes->contiguous = false;
-  lanes->active = lanes->lanes;
-  lanes->bits[0] = lanes->bits[1] = ~0ull;
-  lanes->lastActive = lanes->total - (lanes->repeat - 1) * lanes->lanes;
-}
-
 // Repeats that the documented size of sharedTmpBuffer counts: whole ones in the count form, but at least one.
 int64_t FirstRound(const LaneSet& lanes) {
   return lanes.contiguous ? std::max<int64_t>(lanes.total / lanes.lanes, 1) : lanes.repeat;
 }
 
 // The scratch that the instruction leaves undefined; checked mode makes a later read of it visible.
-void UseWork(Core& core, const Ub& work, int64_t bytes) {
-  core.CheckUb(work, 0, bytes, "sharedTmpBuffer");
-  core.CheckUbAlign(work, kBlock, "sharedTmpBuffer");
-}
 void SpoilWork(const Ub& work, int64_t bytes) {
   if (CheckedMode()) {
     std::memset(work.addr, kPoisonByte, static_cast<size_t>(bytes));
@@ -183,14 +161,11 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
 void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl, uint8_t order) {
   Core& core = Core::Current();
   core.instruction = kWholeNames[static_cast<size_t>(op)];
-  RequireFloat(core, src.dtype);
-  CheckStrides(ctl);
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype));
+  const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk s = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, s, lanes);
+  const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const bool pair = op != ReduceOp::kSum && order < 2;
   const bool indexOnly = op != ReduceOp::kSum && order == 3;
@@ -203,8 +178,7 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const int64_t unit = indexOnly ? 4 : (pair ? 2 : 1) * width;
   const int64_t step = unit * ctl.repStride[0];
   const int64_t extent = (lanes.repeat - 1) * step + unit;
-  core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, static_cast<uint32_t>(unit), "dst");
+  CheckOperand(core, dst, extent, "dst", unit);
   const auto body = [=] {
     float values[kMaxLanes];
     if (op == ReduceOp::kSum) {
@@ -247,19 +221,15 @@ static void SumBlocks(const float* v, int64_t blocks, uint8_t* out) {
 void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = kBlockNames[static_cast<size_t>(op)];
-  RequireFloat(core, src.dtype);
-  CheckStrides(ctl);
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype));
+  const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk s = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, s, lanes);
+  const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const int64_t step = kBlocksPerRepeat * width * ctl.repStride[0];
   const int64_t extent = (lanes.repeat - 1) * step + kBlocksPerRepeat * width;
-  core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, static_cast<uint32_t>(kBlocksPerRepeat * width), "dst");
+  CheckOperand(core, dst, extent, "dst", kBlocksPerRepeat * width);
   const int64_t perBlock = kBlock / width;
   const auto body = [=] {
     float values[kMaxLanes];
@@ -297,19 +267,15 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
 void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "PairReduceSum";
-  RequireFloat(core, src.dtype);
-  CheckStrides(ctl);
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype));
+  const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
   if (lanes.Empty()) {
     return;
   }
-  const OperandWalk s = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, s, lanes);
+  const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const int64_t step = kRepeatBytes / 2 * ctl.repStride[0];
   const int64_t extent = (lanes.repeat - 1) * step + kRepeatBytes / 2;
-  core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
+  CheckOperand(core, dst, extent, "dst");
   const auto body = [=] {
     float values[kMaxLanes];
     for (int64_t r = 0; r < lanes.repeat; ++r) {
@@ -338,20 +304,16 @@ static void StoreSum(Core& core, const Ub& dst, float value) {
 void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = kReduceNames[0];
-  RequireFloat(core, src.dtype);
-  CheckStrides(ctl);
-  LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype), kMaxReduceRepeat);
-  if (lanes.Empty()) {
+  const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
+  if (given.Empty()) {
     return;
   }
-  const bool ordered = lanes.contiguous && core.soc.npuArch == 2201;
-  const int64_t firstRound = FirstRound(lanes);
-  SplitCount(&lanes);
-  const OperandWalk s = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, s, lanes);
+  const bool ordered = given.contiguous && core.soc.npuArch == 2201;
+  const int64_t firstRound = FirstRound(given);
+  const LaneSet lanes = Repeated(given);
+  const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
-  core.CheckUb(dst, 0, width, "dst");
-  core.CheckUbAlign(dst, static_cast<uint32_t>(width), "dst");
+  CheckOperand(core, dst, width, "dst", width);
   const Access result = UbAccess(core, Use::kWrite, dst, width);
   if (ordered) {
     IssueReduce(core, lanes, s, result, Flow::kAll, [=, &core] {
@@ -370,7 +332,7 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   }
   // One partial sum per repeat goes through the work buffer; then trees over trees until one value is left.
   const int64_t workBytes = RoundUp(firstRound * width, kBlock);
-  UseWork(core, work, workBytes);
+  CheckOperand(core, work, workBytes, "sharedTmpBuffer");
   const Access scratch = UbAccess(core, Use::kSpoil, work, workBytes);
   const auto body = [=, &core] {
     thread_local std::vector<float> sums;  // keeps its memory from call to call
@@ -393,22 +355,18 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
                       bool calIndex) {
   Core& core = Core::Current();
   core.instruction = kReduceNames[static_cast<size_t>(op)];
-  RequireFloat(core, src.dtype);
-  CheckStrides(ctl);
-  LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src.dtype), kMaxReduceRepeat);
-  if (lanes.Empty()) {
+  const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
+  if (given.Empty()) {
     return;
   }
-  const int64_t firstRound = FirstRound(lanes);
-  SplitCount(&lanes);
-  const OperandWalk s = MakeWalk(src, "src", ctl, 1, false);
-  CheckWalk(core, s, lanes);
+  const int64_t firstRound = FirstRound(given);
+  const LaneSet lanes = Repeated(given);
+  const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const int64_t extent = (calIndex ? 2 : 1) * width;
-  core.CheckUb(dst, 0, extent, "dst");
-  core.CheckUbAlign(dst, static_cast<uint32_t>(extent), "dst");
+  CheckOperand(core, dst, extent, "dst", extent);
   const int64_t workBytes = ExtremeWork(firstRound, lanes.lanes, kBlock / width, calIndex) * width;
-  UseWork(core, work, workBytes);
+  CheckOperand(core, work, workBytes, "sharedTmpBuffer");
   const Access scratch = UbAccess(core, Use::kSpoil, work, workBytes);
   const auto body = [=, &core] {
     Extreme best;

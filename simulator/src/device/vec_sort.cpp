@@ -40,9 +40,7 @@ void RequireSort(Core& core, DType dtype, int32_t repeat) {
                      "MrgSort4 and ProposalExtract."
                    : "The simulator has it for the cores of Atlas A2 and A3 only.");
   }
-  if (dtype != DType::kFloat && dtype != DType::kHalf) {
-    UnsupportedDType(core, core.instruction, dtype);
-  }
+  RequireFloat(core, dtype);
   RequireRepeat(repeat, 0);
 }
 
@@ -57,24 +55,13 @@ void RequireProposals(Core& core, DType dtype) {
   }
 }
 
-float ScoreAt(const uint8_t* addr, DType dtype) {
-  if (dtype == DType::kFloat) {
-    float value;
-    std::memcpy(&value, addr, sizeof(value));
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, addr, sizeof(bits));
-  return HalfToFloat(bits);
-}
-
 bool Before(float a, float b) { return a > b || (a != a && b == b); }
 
 // Positions of n scores that lie `step` bytes apart, sorted.
 std::vector<int64_t> SortedOrder(const uint8_t* scores, int64_t step, int64_t n, DType dtype) {
   std::vector<float> values(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
-    values[static_cast<size_t>(i)] = ScoreAt(scores + i * step, dtype);
+    values[static_cast<size_t>(i)] = LoadLane(dtype, scores + i * step);
   }
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -111,12 +98,9 @@ void SortGroups(Core& core, const Ub& dst, const Ub& score, const Ub& index, int
                 int64_t groups, const Ub* work) {
   const auto width = static_cast<int64_t>(WidthOf(score.dtype));
   const int64_t total = n * groups;
-  core.CheckUb(dst, 0, total * kStruct, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
-  core.CheckUb(score, 0, total * width, "src0");
-  core.CheckUbAlign(score, kBlock, "src0");
-  core.CheckUb(index, 0, total * 4, "src1");
-  core.CheckUbAlign(index, kBlock, "src1");
+  CheckOperand(core, dst, total * kStruct, "dst");
+  CheckOperand(core, score, total * width, "src0");
+  CheckOperand(core, index, total * 4, "src1");
   CheckApart(core, dst, total * kStruct, score, total * width, "src0");
   CheckApart(core, dst, total * kStruct, index, total * 4, "src1");
   uint8_t* const spoilt = work != nullptr && CheckedMode() ? work->addr : nullptr;
@@ -179,8 +163,7 @@ void VecSort(const Ub& dst, const Ub& score, const Ub& index, const Ub& work, in
     return;
   }
   const int64_t bytes = repeat * kPerRepeat * kStruct;
-  core.CheckUb(work, 0, bytes, "tmp");
-  core.CheckUbAlign(work, kBlock, "tmp");
+  CheckOperand(core, work, bytes, "tmp");
   CheckApart(core, dst, bytes, work, bytes, "tmp");
   SortGroups(core, dst, score, index, repeat * kPerRepeat, 1, &work);
 }
@@ -213,7 +196,7 @@ std::vector<uint8_t> MergeOrder(const std::array<const uint8_t*, 4>& queues, con
         }
         continue;
       }
-      const float score = ScoreAt(queues[i] + (*taken)[i] * element.bytes + element.score, dtype);
+      const float score = LoadLane(dtype, queues[i] + (*taken)[i] * element.bytes + element.score);
       if (best < 0 || Before(score, bestScore)) {
         best = q;
         bestScore = score;
@@ -265,11 +248,9 @@ void Merge(Core& core, const Ub& dst, const MergeCtl& ctl, const Merged& element
   const int64_t repeat = ctl.repeat;
   for (size_t q = 0; q < static_cast<size_t>(valid); ++q) {
     const int64_t extent = ((repeat - 1) * total + lengths[q]) * element.bytes;
-    core.CheckUb(ctl.src[q], 0, extent, kRoles[q]);
-    core.CheckUbAlign(ctl.src[q], srcAlign, kRoles[q]);
+    CheckOperand(core, ctl.src[q], extent, kRoles[q], srcAlign);
   }
-  core.CheckUb(dst, 0, ctl.suspend ? 0 : repeat * total * element.bytes, "dst");
-  core.CheckUbAlign(dst, dstAlign, "dst");
+  CheckOperand(core, dst, ctl.suspend ? 0 : repeat * total * element.bytes, "dst", dstAlign);
   for (size_t q = 0; !ctl.suspend && q < static_cast<size_t>(valid); ++q) {
     CheckApart(core, dst, repeat * total * element.bytes, ctl.src[q],
                ((repeat - 1) * total + lengths[q]) * element.bytes, kRoles[q]);
@@ -380,12 +361,9 @@ void VecExtract(const Ub& value, const Ub& index, const Ub& sorted, int32_t repe
   }
   const auto width = static_cast<int64_t>(WidthOf(sorted.dtype));
   const int64_t n = repeat * kPerRepeat;
-  core.CheckUb(value, 0, n * width, "dstValue");
-  core.CheckUbAlign(value, kBlock, "dstValue");
-  core.CheckUb(index, 0, n * 4, "dstIndex");
-  core.CheckUbAlign(index, kBlock, "dstIndex");
-  core.CheckUb(sorted, 0, n * kStruct, "sorted");
-  core.CheckUbAlign(sorted, kBlock, "sorted");
+  CheckOperand(core, value, n * width, "dstValue");
+  CheckOperand(core, index, n * 4, "dstIndex");
+  CheckOperand(core, sorted, n * kStruct, "sorted");
   CheckApart(core, value, n * width, sorted, n * kStruct, "sorted");
   CheckApart(core, index, n * 4, sorted, n * kStruct, "sorted");
   core.IssueMove(
@@ -433,10 +411,8 @@ void MoveField(Core& core, const FieldOperands& of, int32_t repeat, int32_t fiel
   const auto width = static_cast<int64_t>(WidthOf(dtype));
   const int64_t n = repeat * kProposalsPerRepeat;
   const int64_t step = kProposalElements * width;
-  core.CheckUb(of.proposals, 0, n * step, of.proposalRole);
-  core.CheckUbAlign(of.proposals, kBlock, of.proposalRole);
-  core.CheckUb(of.elements, 0, n * width, of.elementRole);
-  core.CheckUbAlign(of.elements, kBlock, of.elementRole);
+  CheckOperand(core, of.proposals, n * step, of.proposalRole);
+  CheckOperand(core, of.elements, n * width, of.elementRole);
   const Ub& dst = of.extract ? of.elements : of.proposals;
   const Ub& src = of.extract ? of.proposals : of.elements;
   CheckApart(core, dst, n * (of.extract ? width : step), src, n * (of.extract ? step : width),
@@ -491,10 +467,8 @@ void VecProposalSort(const Ub& dst, const Ub& src, int32_t repeat) {
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const int64_t step = kProposalElements * width;
   const int64_t group = kProposalsPerRepeat * step;
-  core.CheckUb(dst, 0, repeat * group, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
-  core.CheckUb(src, 0, repeat * group, "src");
-  core.CheckUbAlign(src, kBlock, "src");
+  CheckOperand(core, dst, repeat * group, "dst");
+  CheckOperand(core, src, repeat * group, "src");
   if (dst.addr != src.addr) {
     CheckApart(core, dst, repeat * group, src, repeat * group, "src");
   }

@@ -23,10 +23,8 @@ void Turn(Core& core, const Ub& dst, const Ub& src, int64_t batches, int64_t row
           const Access* scratch) {
   const auto width = static_cast<int64_t>(WidthOf(src.dtype));
   const int64_t bytes = batches * rows * columns * width;
-  core.CheckUb(dst, 0, bytes, "dst");
-  core.CheckUbAlign(dst, kBlock, "dst");
-  core.CheckUb(src, 0, bytes, "src");
-  core.CheckUbAlign(src, kBlock, "src");
+  CheckOperand(core, dst, bytes, "dst");
+  CheckOperand(core, src, bytes, "src");
   if (dst.addr != src.addr && dst.addr < src.addr + bytes && src.addr < dst.addr + bytes) {
     ThrowFault("overlap",
                Format("dst at UB byte %llu overlaps src at UB byte %llu",
@@ -114,8 +112,7 @@ void VecTransposeBatches(const Ub& dst, const Ub& src, const Ub& work, const Tra
   Access scratch;
   const bool needsScratch = core.soc.npuArch != 2002;
   if (needsScratch) {
-    core.CheckUb(work, 0, wanted, "sharedTmpBuffer");
-    core.CheckUbAlign(work, kBlock, "sharedTmpBuffer");
+    CheckOperand(core, work, wanted, "sharedTmpBuffer");
     scratch = UbAccess(core, Use::kSpoil, work, wanted);
   }
   Turn(core, dst, src, ctl.batches, last ? ctl.channels : ctl.pixels,
