@@ -107,7 +107,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     costs = json.loads((SIMULATOR / "timing" / "costs.json").read_text(encoding="utf-8"))
     del costs["functions"]["Relu"]
     (folder / "costs.json").write_text(json.dumps(costs), encoding="utf-8")
-    make = [sys.executable, str(SIMULATOR / "timing" / "make_cost_table.py")]
+    make = [sys.executable, str(SIMULATOR / "make_table.py")]
     make += [str(folder / "costs.json"), str(folder / "cost_table.inc")]
     subprocess.run(make, check=True)
     command = ["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{folder}"]
@@ -153,7 +153,7 @@ def test_bad_costs_are_refused(wrong: dict[str, Any], word: str, tmp_path: Path)
             else:
                 costs[part][name] = row
     (tmp_path / "costs.json").write_text(json.dumps(costs), encoding="utf-8")
-    make = [sys.executable, str(SIMULATOR / "timing" / "make_cost_table.py")]
+    make = [sys.executable, str(SIMULATOR / "make_table.py")]
     run = subprocess.run(
         [*make, str(tmp_path / "costs.json"), str(tmp_path / "cost_table.inc")],
         capture_output=True, text=True, check=False,

@@ -9,7 +9,7 @@ namespace aclsim {
 
 namespace {
 
-constexpr size_t kMostInstructions = 16;  // of one function; make_cost_table.py checks
+constexpr size_t kMostInstructions = 16;  // of one function; cost_table.py checks
 
 struct InstructionRow {
   uint32_t arch;
