@@ -83,24 +83,6 @@ std::string ReadLine(const std::string& file, int number) {
 
 }  // namespace
 
-std::string FormatV(const char* fmt, va_list args) {
-  va_list copy;
-  va_copy(copy, args);
-  const int size = vsnprintf(nullptr, 0, fmt, copy);
-  va_end(copy);
-  std::string text(size > 0 ? static_cast<size_t>(size) : 0, '\0');
-  vsnprintf(text.data(), text.size() + 1, fmt, args);
-  return text;
-}
-
-std::string Format(const char* fmt, ...) {
-  va_list args;
-  va_start(args, fmt);
-  std::string text = FormatV(fmt, args);
-  va_end(args);
-  return text;
-}
-
 std::vector<void*> CaptureStack() {
   std::vector<void*> stack(kMaxFrames);
   stack.resize(static_cast<size_t>(backtrace(stack.data(), kMaxFrames)));

@@ -2,9 +2,10 @@
 // A kernel error: what went wrong, where, what hardware would do. Thrown inside a core, it ends the launch.
 #pragma once
 
-#include <cstdarg>
 #include <string>
 #include <vector>
+
+#include "engine/format.h"
 
 namespace aclsim {
 
@@ -16,9 +17,6 @@ struct KernelFault {
   std::vector<std::vector<void*>> related;  // the other ends, if any
   const char* pipe = "";                    // where it is known
 };
-
-std::string Format(const char* fmt, ...) __attribute__((format(printf, 1, 2)));
-std::string FormatV(const char* fmt, va_list args);
 
 // Captures the stack and throws.
 [[noreturn]] void ThrowFault(std::string kind, std::string detail, std::string advice);

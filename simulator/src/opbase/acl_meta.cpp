@@ -11,6 +11,7 @@
 #include <new>
 
 #include "aclnn/aclnn_base.h"
+#include "engine/format.h"
 #include "opbase/storage.h"
 #include "opdev/format_utils.h"
 #include "opdev/op_errno.h"
@@ -29,12 +30,11 @@ namespace {
 // Messages of this file name the C function, whatever aclnn call came before.
 __attribute__((format(printf, 3, 4))) aclnnStatus Refuse(aclnnStatus status, const char* function,
                                                          const char* fmt, ...) {
-  char text[512];
   va_list args;
   va_start(args, fmt);
-  std::vsnprintf(text, sizeof(text), fmt, args);
+  const std::string text = aclsim::FormatV(fmt, args);
   va_end(args);
-  aclsim::ReportError("[%d] %s: %s", status, function, text);
+  aclsim::ReportError("[%d] %s: %s", status, function, text.c_str());
   return status;
 }
 

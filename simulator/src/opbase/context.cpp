@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "engine/format.h"
 #include "log/dlog.h"
 #include "opbase/op_types.h"
 #include "opbase/storage.h"
@@ -28,17 +29,6 @@ struct OpTypeTable {
 OpTypeTable& OpTypes() {
   static OpTypeTable* table = new OpTypeTable;
   return *table;
-}
-
-std::string FormatText(const char* fmt, va_list args) {
-  va_list copy;
-  va_copy(copy, args);
-  const int length = std::vsnprintf(nullptr, 0, fmt, copy);
-  va_end(copy);
-  if (length < 0) return fmt;
-  std::string text(static_cast<size_t>(length), '\0');
-  std::vsnprintf(text.data(), text.size() + 1, fmt, args);
-  return text;
 }
 
 // "DFX_IN(grad, output, dim)" -> {"grad", "output", "dim"}
@@ -156,7 +146,7 @@ bool LogEnabled(int level) { return CheckLogLevel(OP_MODULE_ID, level) == 1; }
 void LogText(int level, const char* file, int line, const char* fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  const std::string text = FormatText(fmt, args);
+  const std::string text = aclsim::FormatV(fmt, args);
   va_end(args);
   DlogRecord(OP_MODULE_ID, level, "[%s:%d] %s: %s", file, line, CurrentCall().api.c_str(),
              text.c_str());
@@ -165,7 +155,7 @@ void LogText(int level, const char* file, int line, const char* fmt, ...) {
 void ReportStatus(int code, const char* fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  const std::string text = FormatText(fmt, args);
+  const std::string text = aclsim::FormatV(fmt, args);
   va_end(args);
   const std::string& api = CurrentCall().api;
   // Sources may name their function themselves.

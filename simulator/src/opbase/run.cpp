@@ -2,11 +2,10 @@
 // Second stage: addresses are read, checked and handed to the stream together with the plan.
 #include <algorithm>
 #include <cinttypes>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include "engine/format.h"
 #include "opbase/context.h"
 #include "opbase/executor.h"
 #include "opdev/op_log.h"
@@ -45,15 +44,6 @@ aclnnStatus Refuse(aclnnStatus status, const char* mistake, const std::string& a
   return status;
 }
 
-__attribute__((format(printf, 1, 2))) std::string Text(const char* fmt, ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, fmt);
-  std::vsnprintf(text, sizeof(text), fmt, args);
-  va_end(args);
-  return text;
-}
-
 const char* NextFor(const char* mistake) {
   if (std::strcmp(mistake, "host-wrong-memory") == 0) {
     return "allocate it with aclrtMalloc and copy the data there";
@@ -89,10 +79,11 @@ aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspac
           "keep tensors alive until the second stage has returned");
     }
     if (owner->addr == nullptr) {
-      return Refuse(ACLNN_ERR_RUNTIME_ERROR, "host-wrong-memory", use.name,
-                    Text("%s needs %" PRIu64 " bytes of device memory, its address is NULL",
+      return Refuse(
+          ACLNN_ERR_RUNTIME_ERROR, "host-wrong-memory", use.name,
+          aclsim::Format("%s needs %" PRIu64 " bytes of device memory, its address is NULL",
                          UseText(task, use).c_str(), bound->bytes),
-                    NextFor("host-wrong-memory"));
+          NextFor("host-wrong-memory"));
     }
     base = static_cast<const char*>(owner->addr) + (storage == owner ? 0 : storage->offset);
   }
@@ -108,12 +99,12 @@ aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspac
   std::string why;
   if (aclsim::ToBacking(bound->device, bound->bytes, &why) == nullptr) {
     const char* mistake = aclsim::MistakeOf(bound->device);
-    return Refuse(
-        ACLNN_ERR_RUNTIME_ERROR, mistake, use.name,
-        Text("%s needs %" PRIu64 " bytes of device memory at %p, %" PRIu64 " are there: %s",
-             UseText(task, use).c_str(), bound->bytes, bound->device,
-             aclsim::DeviceBytesFrom(bound->device), why.c_str()),
-        NextFor(mistake));
+    return Refuse(ACLNN_ERR_RUNTIME_ERROR, mistake, use.name,
+                  aclsim::Format("%s needs %" PRIu64 " bytes of device memory at %p, %" PRIu64
+                                 " are there: %s",
+                                 UseText(task, use).c_str(), bound->bytes, bound->device,
+                                 aclsim::DeviceBytesFrom(bound->device), why.c_str()),
+                  NextFor(mistake));
   }
   return ACLNN_SUCCESS;
 }
@@ -121,24 +112,26 @@ aclnnStatus BindUse(const Task& task, const TensorUse& use, const void* workspac
 aclnnStatus CheckWorkspace(const void* workspace, uint64_t given, uint64_t needed) {
   if (needed == 0) return ACLNN_SUCCESS;
   if (given < needed) {
-    return Refuse(ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspaceSize",
-                  Text("the workspace has %" PRIu64 " bytes, the first stage asked for %" PRIu64,
+    return Refuse(
+        ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspaceSize",
+        aclsim::Format("the workspace has %" PRIu64 " bytes, the first stage asked for %" PRIu64,
                        given, needed),
-                  "allocate and pass what the first stage wrote to workspaceSize");
+        "allocate and pass what the first stage wrote to workspaceSize");
   }
   if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0) {
     return Refuse(ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspace",
-                  Text("the workspace is at %p, want a multiple of %" PRIu64 " bytes", workspace,
-                       kWorkspaceAlignment),
+                  aclsim::Format("the workspace is at %p, want a multiple of %" PRIu64 " bytes",
+                                 workspace, kWorkspaceAlignment),
                   "pass the pointer that aclrtMalloc returned");
   }
   std::string why;
   if (aclsim::ToBacking(workspace, needed, &why) == nullptr) {
-    return Refuse(ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspace",
-                  Text("the workspace at %p must be %" PRIu64 " bytes of device memory, %" PRIu64
+    return Refuse(
+        ACLNN_ERR_PARAM_INVALID, "host-workspace", "workspace",
+        aclsim::Format("the workspace at %p must be %" PRIu64 " bytes of device memory, %" PRIu64
                        " are there: %s",
                        workspace, needed, aclsim::DeviceBytesFrom(workspace), why.c_str()),
-                  NextFor(aclsim::MistakeOf(workspace)));
+        NextFor(aclsim::MistakeOf(workspace)));
   }
   return ACLNN_SUCCESS;
 }
@@ -241,8 +234,8 @@ aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpEx
         op::internal::DescribeStale(op::internal::HandleKind::kOther, executor);
     return op::internal::Refuse(
         ACLNN_ERR_INNER, stale.mistake, "executor",
-        op::internal::Text("argument executor: %p %s", static_cast<const void*>(executor),
-                           stale.text.c_str()),
+        aclsim::Format("argument executor: %p %s", static_cast<const void*>(executor),
+                       stale.text.c_str()),
         "call the first stage again for each run, or aclSetAclOpExecutorRepeatable before the "
         "first");
   }
@@ -250,7 +243,7 @@ aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpEx
     op::internal::DestroyExecutor(executor, true);
     return op::internal::Refuse(
         ACLNN_ERR_PARAM_NULLPTR, "host-workspace", "workspace",
-        op::internal::Text("workspace is NULL, workspaceSize is %" PRIu64, workspaceSize),
+        aclsim::Format("workspace is NULL, workspaceSize is %" PRIu64, workspaceSize),
         "allocate workspaceSize bytes with aclrtMalloc");
   }
   aclnnStatus status = ACLNN_ERR_INNER;
@@ -272,7 +265,7 @@ extern "C" aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
     const op::internal::Stale stale =
         op::internal::DescribeStale(op::internal::HandleKind::kOther, executor);
     const char* next = "call it between the first stage and the first run";
-    const std::string detail = op::internal::Text(
+    const std::string detail = aclsim::Format(
         "argument executor: %p %s", static_cast<const void*>(executor), stale.text.c_str());
     aclsim::ReportError("[%d] %s: %s. Next: %s", ACLNN_ERR_INNER, __func__, detail.c_str(), next);
     aclsim::ReportMisuse({stale.mistake, __func__, "executor", detail, next, {}});

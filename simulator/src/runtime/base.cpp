@@ -141,12 +141,11 @@ void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_
   va_list args;
   va_start(args, fmt);
   try {
-    const std::string text = aclsim::FormatList(fmt, args);
+    const std::string text = aclsim::FormatV(fmt, args);
     const char* slash = file != nullptr ? std::strrchr(file, '/') : nullptr;
-    aclsim::PrintError(
-        aclsim::FormatText("[%s] %s:%u %s: %s", kLevels[level],
-                           slash != nullptr ? slash + 1 : (file != nullptr ? file : "?"), line,
-                           func != nullptr ? func : "?", text.c_str()));
+    aclsim::PrintError(aclsim::Format("[%s] %s:%u %s: %s", kLevels[level],
+                                      slash != nullptr ? slash + 1 : (file != nullptr ? file : "?"),
+                                      line, func != nullptr ? func : "?", text.c_str()));
   } catch (const std::exception&) {
     // A log line that does not fit in memory is lost.
   }

@@ -61,8 +61,8 @@ TaskResult Deliver(Reports& reports, const Stream& stream,
   const auto subscriber = reports.threadOfStream.find(stream.id());
   if (subscriber == reports.threadOfStream.end()) {
     return {ACL_ERROR_RT_STREAM_NO_CB_REG,
-            FormatText("the thread of stream %llu's callbacks unsubscribed before they ran",
-                       static_cast<Ull>(stream.id()))};
+            Format("the thread of stream %llu's callbacks unsubscribed before they ran",
+                   static_cast<Ull>(stream.id()))};
   }
   reports.waiting[subscriber->second].push_back(callback);
   reports.changed.notify_all();

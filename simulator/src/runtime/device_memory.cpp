@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -116,7 +115,7 @@ int32_t DeviceMemory::Reserve(std::string* why) {
       }
     }
   }
-  *why = FormatText(
+  *why = Format(
       "cannot reserve %llu bytes of address space twice for device memory; raise the limit (ulimit "
       "-v)",
       static_cast<Ull>(kMinRange));
@@ -302,7 +301,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, con
   const uint64_t available =
       checked && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
   if (bytes > available) {
-    *why = FormatText(
+    *why = Format(
         "checked mode fills new device memory: %llu bytes wanted, the host has %llu left; use a "
         "smaller "
         "problem, or ACLGRAD_SIM_MODE=fast, which takes host memory only where it is written",
@@ -313,8 +312,8 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, con
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (bytes > limit || used_ > limit - bytes) {
-      *why = FormatText("out of device memory: %llu bytes wanted, %llu of %llu in use",
-                        static_cast<Ull>(bytes), static_cast<Ull>(used_), static_cast<Ull>(limit));
+      *why = Format("out of device memory: %llu bytes wanted, %llu of %llu in use",
+                    static_cast<Ull>(bytes), static_cast<Ull>(used_), static_cast<Ull>(limit));
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     const uint64_t span = Span(bytes);
@@ -329,8 +328,8 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, con
       if (start != 0) {
         AddHoleLocked(start, span);
       }
-      *why = FormatText("the host gives no more address space or memory for a block of %llu bytes",
-                        static_cast<Ull>(bytes));
+      *why = Format("the host gives no more address space or memory for a block of %llu bytes",
+                    static_cast<Ull>(bytes));
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     used_ += bytes;
@@ -425,28 +424,28 @@ std::string DeviceMemory::DescribeLocked(uintptr_t address) const {
     return "a null pointer";
   }
   if (!InRange(pointer)) {
-    return FormatText("%p is host memory", pointer);
+    return Format("%p is host memory", pointer);
   }
   if (const Block* block = FindLocked(address)) {
-    return FormatText("%p is byte %llu of the device block %p of %llu bytes", pointer,
-                      static_cast<Ull>(address - block->start),
-                      reinterpret_cast<void*>(block->start), static_cast<Ull>(block->bytes));
+    return Format("%p is byte %llu of the device block %p of %llu bytes", pointer,
+                  static_cast<Ull>(address - block->start), reinterpret_cast<void*>(block->start),
+                  static_cast<Ull>(block->bytes));
   }
   if (const auto* freed = FindFreedLocked(address)) {
-    return FormatText("%p is byte %llu of the device block %p of %llu bytes that was freed by %s",
-                      pointer, static_cast<Ull>(address - freed->first),
-                      reinterpret_cast<void*>(freed->first), static_cast<Ull>(freed->second.bytes),
-                      freed->second.by);
+    return Format("%p is byte %llu of the device block %p of %llu bytes that was freed by %s",
+                  pointer, static_cast<Ull>(address - freed->first),
+                  reinterpret_cast<void*>(freed->first), static_cast<Ull>(freed->second.bytes),
+                  freed->second.by);
   }
   auto it = live_.upper_bound(address);
   if (it != live_.begin()) {
     const Block& below = std::prev(it)->second;
-    return FormatText(
+    return Format(
         "%p is in no device block; it lies %llu bytes behind the end of the block %p of %llu bytes",
         pointer, static_cast<Ull>(address - below.start - below.bytes),
         reinterpret_cast<void*>(below.start), static_cast<Ull>(below.bytes));
   }
-  return FormatText("%p is a device address in no block", pointer);
+  return Format("%p is a device address in no block", pointer);
 }
 
 std::string DeviceMemory::Describe(const void* pointer) const {
@@ -464,9 +463,8 @@ uint8_t* DeviceMemory::Resolve(const void* pointer, uint64_t bytes, std::string*
   }
   const uint64_t left = block->bytes - (address - block->start);
   if (bytes > left) {
-    *why = FormatText("%s; %llu bytes are wanted from there, it has %llu left",
-                      DescribeLocked(address).c_str(), static_cast<Ull>(bytes),
-                      static_cast<Ull>(left));
+    *why = Format("%s; %llu bytes are wanted from there, it has %llu left",
+                  DescribeLocked(address).c_str(), static_cast<Ull>(bytes), static_cast<Ull>(left));
     return nullptr;
   }
   return BackingOf(address);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <deque>
 
 #include "runtime/state.h"
@@ -46,28 +45,6 @@ ThreadErrors& Mine() {
 
 }  // namespace
 
-std::string FormatList(const char* fmt, va_list args) {
-  va_list copy;
-  va_copy(copy, args);
-  const int length = std::vsnprintf(nullptr, 0, fmt, copy);
-  va_end(copy);
-  if (length < 0) {
-    return fmt;
-  }
-  std::string text(static_cast<size_t>(length) + 1, '\0');
-  std::vsnprintf(text.data(), text.size(), fmt, args);
-  text.pop_back();
-  return text;
-}
-
-std::string FormatText(const char* fmt, ...) {
-  va_list args;
-  va_start(args, fmt);
-  std::string text = FormatList(fmt, args);
-  va_end(args);
-  return text;
-}
-
 void PrintError(const std::string& text) {
   const std::string line = "aclgrad: " + text + "\n";
   size_t done = 0;
@@ -104,7 +81,7 @@ void ReportErrorText(const std::string& text) {
 void ReportError(const char* fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  ReportErrorText(FormatList(fmt, args));
+  ReportErrorText(FormatV(fmt, args));
   va_end(args);
 }
 
@@ -117,7 +94,7 @@ int32_t Api::FailText(int32_t code, const std::string& text) const {
 int32_t Api::Fail(int32_t code, const char* fmt, ...) const {
   va_list args;
   va_start(args, fmt);
-  const std::string text = FormatList(fmt, args);
+  const std::string text = FormatV(fmt, args);
   va_end(args);
   return FailText(code, text);
 }
@@ -156,8 +133,8 @@ const char* aclGetRecentErrMsg() {
       text += (text.empty() ? "" : "\n") + one;
     }
     if (mine.dropped > 0) {
-      text += aclsim::FormatText("\n(%llu older messages were dropped)",
-                                 static_cast<unsigned long long>(mine.dropped));
+      text += aclsim::Format("\n(%llu older messages were dropped)",
+                             static_cast<unsigned long long>(mine.dropped));
     }
     mine.pending.clear();
     mine.dropped = 0;

@@ -8,14 +8,12 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "engine/format.h"
 #include "runtime/runtime.h"
 
 namespace aclsim {
 
 struct Context;
-
-std::string FormatList(const char* fmt, va_list args);
-std::string FormatText(const char* fmt, ...) __attribute__((format(printf, 1, 2)));
 
 // "aclgrad: text" on stderr, in one write so that threads do not mix their lines.
 void PrintError(const std::string& text);

@@ -76,8 +76,8 @@ TaskResult StreamState(const Stream& stream) {
   TaskResult failure = stream.Failure();
   if (failure.status == 0 && stream.abandoned()) {
     failure = {ACL_ERROR_RT_STREAM_ABORT,
-               FormatText("stream %llu was destroyed before it reached the event",
-                          static_cast<Ull>(stream.id()))};
+               Format("stream %llu was destroyed before it reached the event",
+                      static_cast<Ull>(stream.id()))};
   }
   return failure;
 }
@@ -112,9 +112,9 @@ TaskResult AwaitRecord(EventRecord& record, const Stream& stream, uint64_t event
   }
   // Going on would compute from data that was never made, and report success.
   return {record.failure.status,
-          FormatText("stream %llu waits for event %llu of a stream that failed: %s",
-                     static_cast<Ull>(stream.id()), static_cast<Ull>(eventId),
-                     record.failure.message.c_str())};
+          Format("stream %llu waits for event %llu of a stream that failed: %s",
+                 static_cast<Ull>(stream.id()), static_cast<Ull>(eventId),
+                 record.failure.message.c_str())};
 }
 
 int32_t StreamWaitEvent(const Api& api, aclrtStream stream, aclrtEvent event) {
@@ -237,6 +237,19 @@ int32_t Timestamp(const Api& api, aclrtEvent event, const char* argument, int64_
   return 0;
 }
 
+// What `ask` says of a live event.
+template <typename Status, typename Ask>
+int32_t Query(const Api& api, aclrtEvent event, Status* status, Ask&& ask) {
+  int32_t error = 0;
+  const std::shared_ptr<Event> found = FindEvent(api, event, &error);
+  if (found == nullptr) {
+    return error;
+  }
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(status, "status"));
+  *status = ask(*found);
+  return 0;
+}
+
 }  // namespace
 
 void EventRecord::Complete(const TaskResult& streamFailure) {
@@ -307,43 +320,28 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
 }
 
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
-  return Enter(__func__, [&](const Api& api) -> int32_t {
-    int32_t error = 0;
-    const std::shared_ptr<Event> found = aclsim::FindEvent(api, event, &error);
-    if (found == nullptr) {
-      return error;
-    }
-    ACLSIM_RETURN_IF_ERROR(api.NotNull(status, "status"));
-    *status = aclsim::Complete(*found) ? ACL_EVENT_RECORDED_STATUS_COMPLETE
-                                       : ACL_EVENT_RECORDED_STATUS_NOT_READY;
-    return 0;
+  return Enter(__func__, [&](const Api& api) {
+    return aclsim::Query(api, event, status, [](Event& found) {
+      return aclsim::Complete(found) ? ACL_EVENT_RECORDED_STATUS_COMPLETE
+                                     : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    });
   });
 }
 
 aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
-  return Enter(__func__, [&](const Api& api) -> int32_t {
-    int32_t error = 0;
-    const std::shared_ptr<Event> found = aclsim::FindEvent(api, event, &error);
-    if (found == nullptr) {
-      return error;
-    }
-    ACLSIM_RETURN_IF_ERROR(api.NotNull(status, "status"));
-    *status = aclsim::Complete(*found) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
-    return 0;
+  return Enter(__func__, [&](const Api& api) {
+    return aclsim::Query(api, event, status, [](Event& found) {
+      return aclsim::Complete(found) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+    });
   });
 }
 
 aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
-  return Enter(__func__, [&](const Api& api) -> int32_t {
-    int32_t error = 0;
-    const std::shared_ptr<Event> found = aclsim::FindEvent(api, event, &error);
-    if (found == nullptr) {
-      return error;
-    }
-    ACLSIM_RETURN_IF_ERROR(api.NotNull(status, "status"));
-    *status =
-        found->pendingWaits == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
-    return 0;
+  return Enter(__func__, [&](const Api& api) {
+    return aclsim::Query(api, event, status, [](Event& found) {
+      return found.pendingWaits == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE
+                                     : ACL_EVENT_WAIT_STATUS_NOT_READY;
+    });
   });
 }
 

@@ -38,7 +38,7 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
     if (argument.pointer != nullptr || argument.bytes != 0) {
       bytes = ToBacking(argument.pointer, argument.bytes, why);
       if (bytes == nullptr) {
-        *why = FormatText("argument %zu of kernel %s: %s", i, launch->opType.c_str(), why->c_str());
+        *why = Format("argument %zu of kernel %s: %s", i, launch->opType.c_str(), why->c_str());
         if (bad != nullptr) {
           *bad = argument.pointer;
         }

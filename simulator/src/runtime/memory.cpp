@@ -93,9 +93,9 @@ bool ResolveSide(const char* argument, const void* pointer, uint64_t bytes, Plac
   side->device = state.device.InRange(pointer);
   if (want != Place::kAny && side->device != (want == Place::kDevice)) {
     *refusal = {"host-memcpy-kind", argument,
-                FormatText("%s %s, but %s wants %s memory there", argument,
-                           state.device.Describe(pointer).c_str(), kind,
-                           want == Place::kDevice ? "device" : "host"),
+                Format("%s %s, but %s wants %s memory there", argument,
+                       state.device.Describe(pointer).c_str(), kind,
+                       want == Place::kDevice ? "device" : "host"),
                 ""};
     return false;
   }
@@ -114,7 +114,7 @@ bool ResolveSide(const char* argument, const void* pointer, uint64_t bytes, Plac
     if (bytes > left) {
       *refusal = Unresolved(
           argument, pointer,
-          FormatText(
+          Format(
               "%p is byte %llu of the aclrtMallocHost block of %llu bytes; %llu bytes are wanted "
               "from there, it has %llu left",
               pointer, static_cast<Ull>(offset), static_cast<Ull>(side->pinned->bytes),
@@ -138,8 +138,8 @@ bool ResolveCopy(const Copy& copy, Side* dst, Side* src, Refusal* refusal) {
     const auto side = [&](const void* pointer) {
       return SideName(device.InRange(pointer) ? Place::kDevice : Place::kHost);
     };
-    refusal->next = FormatText("pass ACL_MEMCPY_%s_TO_%s if these are the pointers that you mean",
-                               side(copy.src), side(copy.dst));
+    refusal->next = Format("pass ACL_MEMCPY_%s_TO_%s if these are the pointers that you mean",
+                           side(copy.src), side(copy.dst));
   }
   return false;
 }
@@ -148,12 +148,11 @@ bool MoveBytes(const Copy& copy, const Side& dst, const Side& src, Refusal* refu
   for (uint64_t row = 0; row < copy.height; ++row) {
     if (!GuardedCopy(dst.bytes + row * copy.dstPitch, src.bytes + row * copy.srcPitch,
                      copy.width)) {
-      *refusal = {
-          "host-wrong-memory", src.device ? "dst" : "src",
-          FormatText("host memory is not accessible: dst %p (%llu bytes), src %p (%llu bytes)",
-                     copy.dst, static_cast<Ull>(copy.DstBytes()), copy.src,
-                     static_cast<Ull>(copy.SrcBytes())),
-          "pass memory that is mapped for all of the copy"};
+      *refusal = {"host-wrong-memory", src.device ? "dst" : "src",
+                  Format("host memory is not accessible: dst %p (%llu bytes), src %p (%llu bytes)",
+                         copy.dst, static_cast<Ull>(copy.DstBytes()), copy.src,
+                         static_cast<Ull>(copy.SrcBytes())),
+                  "pass memory that is mapped for all of the copy"};
       return false;
     }
     if (dst.device && CheckedMode()) {
@@ -177,12 +176,12 @@ int32_t CheckSynchronized(const Api& api, const char* argument, const void* poin
       const std::string verb = use->write ? "writes" : "reads";
       return api.Refuse(
           ACL_ERROR_RT_STREAM_NOT_COMPLETE, "host-unsynchronised", argument,
-          FormatText("%s %p: %llu bytes are %s by the host, but stream %llu %s %llu bytes at %p "
-                     "as %s of %s (task %llu), and nothing has waited for that",
-                     argument, start, static_cast<Ull>(width), write ? "overwritten" : "read",
-                     static_cast<Ull>(use->stream), verb.c_str(),
-                     static_cast<Ull>(use->end - use->begin), reinterpret_cast<void*>(use->begin),
-                     use->name.c_str(), use->by.c_str(), static_cast<Ull>(use->ticket)),
+          Format("%s %p: %llu bytes are %s by the host, but stream %llu %s %llu bytes at %p "
+                 "as %s of %s (task %llu), and nothing has waited for that",
+                 argument, start, static_cast<Ull>(width), write ? "overwritten" : "read",
+                 static_cast<Ull>(use->stream), verb.c_str(),
+                 static_cast<Ull>(use->end - use->begin), reinterpret_cast<void*>(use->begin),
+                 use->name.c_str(), use->by.c_str(), static_cast<Ull>(use->ticket)),
           "call aclrtSynchronizeStream on that stream first",
           {use->by, verb + " " + use->name + ", on a stream that nothing has waited for",
            use->caller});
@@ -279,13 +278,13 @@ int32_t PlainCopy(const Api& api, void* dst, size_t destMax, const void* src, si
   if (copy->kind == nullptr) {
     return api.Refuse(
         ACL_ERROR_INVALID_PARAM, "host-memcpy-kind", "kind",
-        FormatText("kind is %d, want an aclrtMemcpyKind from 0 to 5", static_cast<int>(kind)),
+        Format("kind is %d, want an aclrtMemcpyKind from 0 to 5", static_cast<int>(kind)),
         "pass ACL_MEMCPY_HOST_TO_DEVICE (1), DEVICE_TO_HOST (2) or "
         "DEVICE_TO_DEVICE (3)");
   }
   if (count > destMax) {
     return api.Refuse(ACL_ERROR_RT_PARAM_INVALID, "host-memcpy-size", "count",
-                      FormatText("count is %zu, more than destMax, %zu", count, destMax),
+                      Format("count is %zu, more than destMax, %zu", count, destMax),
                       "pass the size of dst as destMax and at most that as count");
   }
   std::shared_ptr<Context> context;
@@ -304,7 +303,7 @@ int32_t Copy2d(const Api& api, void* dst, size_t dpitch, const void* src, size_t
   if (width > dpitch || width > spitch) {
     return api.Refuse(
         ACL_ERROR_INVALID_PARAM, "host-memcpy-size", "width",
-        FormatText("width is %zu, more than dpitch (%zu) or spitch (%zu)", width, dpitch, spitch),
+        Format("width is %zu, more than dpitch (%zu) or spitch (%zu)", width, dpitch, spitch),
         "a pitch is the distance of two rows in bytes; pass at least the width");
   }
   uint64_t unused = 0;
@@ -316,9 +315,9 @@ int32_t Copy2d(const Api& api, void* dst, size_t dpitch, const void* src, size_t
   if (kind != ACL_MEMCPY_HOST_TO_DEVICE && kind != ACL_MEMCPY_DEVICE_TO_HOST &&
       kind != ACL_MEMCPY_DEVICE_TO_DEVICE && kind != ACL_MEMCPY_DEFAULT) {
     return api.Refuse(ACL_ERROR_INVALID_PARAM, "host-memcpy-kind", "kind",
-                      FormatText("kind is %d, want ACL_MEMCPY_HOST_TO_DEVICE (1), DEVICE_TO_HOST "
-                                 "(2), DEVICE_TO_DEVICE (3) or DEFAULT (4)",
-                                 static_cast<int>(kind)),
+                      Format("kind is %d, want ACL_MEMCPY_HOST_TO_DEVICE (1), DEVICE_TO_HOST "
+                             "(2), DEVICE_TO_DEVICE (3) or DEFAULT (4)",
+                             static_cast<int>(kind)),
                       "pass the one that fits the pointers");
   }
   *copy = {dst, src, dpitch, spitch, width, height, FindKind(kind)};
@@ -334,8 +333,7 @@ bool FillNow(void* pointer, uint64_t bytes, int32_t value, Refusal* refusal) {
   if ((!side.device && side.pinned == nullptr) || !GuardedFill(side.bytes, value, bytes)) {
     *refusal = {
         "host-wrong-memory", "devPtr",
-        FormatText("devPtr %p is host memory; want memory of aclrtMalloc or aclrtMallocHost",
-                   pointer),
+        Format("devPtr %p is host memory; want memory of aclrtMalloc or aclrtMallocHost", pointer),
         "use memset for other host memory"};
     return false;
   }
@@ -349,7 +347,7 @@ int32_t CheckFill(const Api& api, const void* pointer, size_t maxCount, size_t c
   ACLSIM_RETURN_IF_ERROR(api.NotNull(pointer, "devPtr"));
   if (count > maxCount) {
     return api.Refuse(ACL_ERROR_RT_PARAM_INVALID, "host-memcpy-size", "count",
-                      FormatText("count is %zu, more than maxCount, %zu", count, maxCount),
+                      Format("count is %zu, more than maxCount, %zu", count, maxCount),
                       "pass the size of the memory as maxCount and at most that as count");
   }
   std::shared_ptr<Context> context;
@@ -421,12 +419,11 @@ void ReportPendingUses(const Api& api, const DeviceMemory::Block& block) {
         {"host-use-after-free",
          api.name(),
          "devPtr",
-         FormatText("devPtr %p: the block of %llu bytes is freed, but stream %llu %s %llu bytes of "
-                    "it as %s of %s (task %llu), and nothing has waited for that",
-                    reinterpret_cast<void*>(block.start), static_cast<Ull>(block.bytes),
-                    static_cast<Ull>(use.stream), verb.c_str(),
-                    static_cast<Ull>(use.end - use.begin), use.name.c_str(), use.by.c_str(),
-                    static_cast<Ull>(use.ticket)),
+         Format("devPtr %p: the block of %llu bytes is freed, but stream %llu %s %llu bytes of "
+                "it as %s of %s (task %llu), and nothing has waited for that",
+                reinterpret_cast<void*>(block.start), static_cast<Ull>(block.bytes),
+                static_cast<Ull>(use.stream), verb.c_str(), static_cast<Ull>(use.end - use.begin),
+                use.name.c_str(), use.by.c_str(), static_cast<Ull>(use.ticket)),
          "call aclrtSynchronizeStream before the free, or aclrtFreeWithDevSync",
          {use.by, verb + " " + use.name + ", on a stream that nothing has waited for",
           use.caller}});

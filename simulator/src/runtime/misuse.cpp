@@ -83,7 +83,7 @@ std::string OverrunText(const DeviceMemory::Overrun& overrun) {
   const auto bytes = static_cast<Ull>(overrun.end - overrun.begin);
   const auto distance = behind ? static_cast<Ull>(overrun.begin) - overrun.block.bytes
                                : static_cast<Ull>(-overrun.end);
-  return FormatText(
+  return Format(
       "%llu byte(s) were written from byte %lld of device block %llu on, which has %llu bytes at "
       "%p: %llu byte(s) %s",
       bytes, static_cast<long long>(overrun.begin), static_cast<Ull>(overrun.block.number),
@@ -245,7 +245,7 @@ void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
       finding.at.line =
           FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
       finding.detail =
-          FormatText("kernel %s, outside of %s: ", launch.opType.c_str(), region.name.c_str()) +
+          Format("kernel %s, outside of %s: ", launch.opType.c_str(), region.name.c_str()) +
           finding.detail;
       finding.soc = launch.soc->name;
       finding.tiling = launch.tilingText;
@@ -290,7 +290,7 @@ void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {
     if (leak.count == 0) {
       continue;
     }
-    const std::string what = FormatText("%llu ", static_cast<Ull>(leak.count)) + leak.kind;
+    const std::string what = Format("%llu ", static_cast<Ull>(leak.count)) + leak.kind;
     counts += (counts.empty() ? "" : ", ") + what;
     Finding finding;
     finding.kind = "host-leak";
@@ -305,16 +305,15 @@ void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {
     };
     for (const LiveObject& object : leak.first) {
       const Place made = HostPlace(object.function, "made " + object.what, object.caller);
-      list(object.what +
-           (made.line.line == 0
-                ? ""
-                : FormatText(", made at %s:%d", made.line.file.c_str(), made.line.line)));
+      list(object.what + (made.line.line == 0
+                              ? ""
+                              : Format(", made at %s:%d", made.line.file.c_str(), made.line.line)));
       if (made.line.line != 0) {
         finding.related.push_back(made);
       }
     }
     if (leak.count > leak.first.size()) {
-      list(FormatText("and %llu more", static_cast<Ull>(leak.count - leak.first.size())));
+      list(Format("and %llu more", static_cast<Ull>(leak.count - leak.first.size())));
     }
     finding.advice = std::string(ConsequenceOf("host-leak")) +
                      " Next: release each where its use ends, before aclrtResetDevice and "

@@ -3,6 +3,7 @@
 #include "runtime/options.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -35,11 +36,6 @@ std::atomic<const Soc*> chosenSoc{nullptr};
 std::atomic<const Soc*> environmentSoc{nullptr};  // as the last aclInit found it
 std::atomic<uint32_t> programArch{0};             // that this program's kernels are compiled for
 std::atomic<int64_t> chosenCores{-1};
-std::atomic<bool> chosenMode{false};
-std::atomic<bool> chosenThreads{false};
-std::atomic<bool> chosenAutoSync{false};
-std::atomic<bool> chosenChaos{false};
-std::atomic<bool> chosenProfile{false};
 
 struct Counters {
   std::atomic<uint64_t> launches{0};
@@ -63,33 +59,25 @@ bool ParseCount(const char* text, uint32_t most, const char* what, uint32_t* val
   const char* end = text + std::strlen(text);
   const auto [rest, error] = std::from_chars(text, end, *value);
   if (error != std::errc() || rest != end || text == end || *value > most) {
-    *why = FormatText("%s is \"%.32s\", want a number from 0 (all) to %u", what, text, most);
+    *why = Format("%s is \"%.32s\", want a number from 0 (all) to %u", what, text, most);
     return false;
   }
   return true;
 }
 
-bool ParseMode(const char* text, const char* what, bool* checked, std::string* why) {
-  if (std::strcmp(text, "checked") != 0 && std::strcmp(text, "fast") != 0) {
-    *why = FormatText("%s is \"%.32s\", want checked or fast", what, text);
+bool ParseEither(const char* text, const char* what, const char* yes, const char* no, bool* value,
+                 std::string* why) {
+  *value = std::strcmp(text, yes) == 0;
+  if (!*value && std::strcmp(text, no) != 0) {
+    *why = Format("%s is \"%.32s\", want %s or %s", what, text, yes, no);
     return false;
   }
-  *checked = std::strcmp(text, "checked") == 0;
-  return true;
-}
-
-bool ParseSwitch(const char* text, const char* what, bool* on, std::string* why) {
-  if (std::strcmp(text, "on") != 0 && std::strcmp(text, "off") != 0) {
-    *why = FormatText("%s is \"%.32s\", want on or off", what, text);
-    return false;
-  }
-  *on = std::strcmp(text, "on") == 0;
   return true;
 }
 
 bool ParseSeed(const char* text, const char* what, uint32_t* seed, std::string* why) {
   if (!ParseCount(text, INT32_MAX, what, seed, why)) {
-    *why = FormatText("%s is \"%.32s\", want 0 (off) or a seed up to %d", what, text, INT32_MAX);
+    *why = Format("%s is \"%.32s\", want 0 (off) or a seed up to %d", what, text, INT32_MAX);
     return false;
   }
   return true;
@@ -122,10 +110,75 @@ void ChangeMode(bool checked) {
   SetCheckedMode(checked);
 }
 
+// An option that is in force at once, set by its name or else by its environment variable.
+struct Setting {
+  const char* name;
+  const char* variable;
+  // `what` names the text in an error.
+  bool (*apply)(const char* text, const char* what, std::string* why);
+  std::string (*value)();
+};
+
+template <void (*Set)(bool)>
+bool ApplySwitch(const char* text, const char* what, std::string* why) {
+  bool on = false;
+  if (!ParseEither(text, what, "on", "off", &on, why)) {
+    return false;
+  }
+  Set(on);
+  return true;
+}
+
+template <bool (*Get)()>
+std::string SwitchText() {
+  return Get() ? "on" : "off";
+}
+
+bool ApplyMode(const char* text, const char* what, std::string* why) {
+  bool checked = false;
+  if (!ParseEither(text, what, "checked", "fast", &checked, why)) {
+    return false;
+  }
+  ChangeMode(checked);
+  return true;
+}
+
+bool ApplyThreads(const char* text, const char* what, std::string* why) {
+  uint32_t threads = 0;
+  if (!ParseCount(text, kMaxThreads, what, &threads, why)) {
+    return false;
+  }
+  SetHostThreadCount(threads);
+  return true;
+}
+
+bool ApplyChaos(const char* text, const char* what, std::string* why) {
+  uint32_t seed = 0;
+  if (!ParseSeed(text, what, &seed, why)) {
+    return false;
+  }
+  SetChaosSeed(seed);
+  return true;
+}
+
+constexpr Setting kSettings[] = {
+    {"mode", "ACLGRAD_SIM_MODE", ApplyMode,
+     [] { return std::string(CheckedMode() ? "checked" : "fast"); }},
+    {"threads", "ACLGRAD_SIM_THREADS", ApplyThreads,
+     [] { return std::to_string(HostThreadCount()); }},
+    {"autosync", "ACLGRAD_SIM_AUTOSYNC", ApplySwitch<SetAutoSync>, SwitchText<AutoSync>},
+    {"profile", "ACLGRAD_SIM_PROFILE", ApplySwitch<SetProfileMode>, SwitchText<ProfileMode>},
+    {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},
+};
+// Of kSettings, those that aclsimSetOption has set: their variables no longer count.
+std::array<std::atomic<bool>, std::size(kSettings)> chosen{};
+
+int32_t UnknownOption(const Api& api, const char* name) {
+  return api.Fail(ACL_ERROR_INVALID_PARAM, "unknown option \"%.32s\", want %s", name, kOptionNames);
+}
+
 int32_t SetOption(const Api& api, const std::string& name, const char* value) {
   std::string why;
-  uint32_t number = 0;
-  bool checked = true;
   if (name == "soc") {
     const Soc* soc = FindSoc(value);
     if (soc == nullptr) {
@@ -134,63 +187,33 @@ int32_t SetOption(const Api& api, const std::string& name, const char* value) {
     chosenSoc = soc;
     return 0;
   }
-  if (name == "mode") {
-    if (!ParseMode(value, "mode", &checked, &why)) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
-    }
-    chosenMode = true;
-    ChangeMode(checked);
-    return 0;
-  }
-  if (name == "threads") {
-    if (!ParseCount(value, kMaxThreads, "threads", &number, &why)) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
-    }
-    chosenThreads = true;
-    SetHostThreadCount(number);
-    return 0;
-  }
   if (name == "cores") {
     const Soc* soc = SelectedSoc(&why);
+    uint32_t cores = 0;
     if (soc == nullptr ||
-        !ParseCount(value, soc->aivCores, ("cores of " + soc->name).c_str(), &number, &why)) {
+        !ParseCount(value, soc->aivCores, ("cores of " + soc->name).c_str(), &cores, &why)) {
       return api.FailText(ACL_ERROR_INVALID_PARAM, why);
     }
-    chosenCores = number;
+    chosenCores = cores;
     return 0;
   }
-  if (name == "autosync") {
-    if (!ParseSwitch(value, "autosync", &checked, &why)) {
+  for (size_t i = 0; i < std::size(kSettings); ++i) {
+    if (name != kSettings[i].name) {
+      continue;
+    }
+    if (!kSettings[i].apply(value, kSettings[i].name, &why)) {
       return api.FailText(ACL_ERROR_INVALID_PARAM, why);
     }
-    chosenAutoSync = true;
-    SetAutoSync(checked);
+    chosen[i] = true;
     return 0;
   }
-  if (name == "profile") {
-    if (!ParseSwitch(value, "profile", &checked, &why)) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
-    }
-    chosenProfile = true;
-    SetProfileMode(checked);
-    return 0;
-  }
-  if (name == "chaos") {
-    if (!ParseSeed(value, "chaos", &number, &why)) {
-      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
-    }
-    chosenChaos = true;
-    SetChaosSeed(number);
-    return 0;
-  }
-  return api.Fail(ACL_ERROR_INVALID_PARAM, "unknown option \"%.32s\", want %s", name.c_str(),
-                  kOptionNames);
+  return UnknownOption(api, name.c_str());
 }
 
 std::string SocJson(const Soc& soc) {
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   const std::string memory = soc.memBytes != 0 ? std::to_string(soc.memBytes) : "null";
-  return FormatText(
+  return Format(
       "{\"name\":\"%s\",\"shortName\":\"%s\",\"npuArch\":%u,\"cceAicore\":%u,\"aicCores\":%u,"
       "\"aivCores\":%u,"
       "\"vecFreqMhz\":%u,\"ubBytes\":%llu,\"ubTilingBytes\":%llu,\"l1Bytes\":%llu,\"l0aBytes\":%"
@@ -236,41 +259,17 @@ int32_t ApplyEnvironment(std::string* why) {
   if (soc == nullptr) {
     return ACL_ERROR_RT_SOC_VERSION;
   }
-  uint32_t number = 0;
-  bool checked = true;
-  if (const char* text = Environment("ACLGRAD_SIM_MODE"); text != nullptr && !chosenMode) {
-    if (!ParseMode(text, "ACLGRAD_SIM_MODE", &checked, why)) {
+  for (size_t i = 0; i < std::size(kSettings); ++i) {
+    const Setting& setting = kSettings[i];
+    const char* text = chosen[i] ? nullptr : Environment(setting.variable);
+    if (text != nullptr && !setting.apply(text, setting.variable, why)) {
       return ACL_ERROR_INVALID_PARAM;
     }
-    ChangeMode(checked);
   }
-  if (const char* text = Environment("ACLGRAD_SIM_THREADS"); text != nullptr && !chosenThreads) {
-    if (!ParseCount(text, kMaxThreads, "ACLGRAD_SIM_THREADS", &number, why)) {
-      return ACL_ERROR_INVALID_PARAM;
-    }
-    SetHostThreadCount(number);
-  }
-  if (const char* text = Environment("ACLGRAD_SIM_AUTOSYNC"); text != nullptr && !chosenAutoSync) {
-    if (!ParseSwitch(text, "ACLGRAD_SIM_AUTOSYNC", &checked, why)) {
-      return ACL_ERROR_INVALID_PARAM;
-    }
-    SetAutoSync(checked);
-  }
-  if (const char* text = Environment("ACLGRAD_SIM_PROFILE"); text != nullptr && !chosenProfile) {
-    if (!ParseSwitch(text, "ACLGRAD_SIM_PROFILE", &checked, why)) {
-      return ACL_ERROR_INVALID_PARAM;
-    }
-    SetProfileMode(checked);
-  }
-  if (const char* text = Environment("ACLGRAD_SIM_CHAOS"); text != nullptr && !chosenChaos) {
-    if (!ParseSeed(text, "ACLGRAD_SIM_CHAOS", &number, why)) {
-      return ACL_ERROR_INVALID_PARAM;
-    }
-    SetChaosSeed(number);
-  }
+  uint32_t cores = 0;
   if (const char* text = Environment("ACLGRAD_SIM_CORES"); text != nullptr && chosenCores < 0) {
     const std::string what = "ACLGRAD_SIM_CORES (vector cores of " + soc->name + ")";
-    if (!ParseCount(text, soc->aivCores, what.c_str(), &number, why)) {
+    if (!ParseCount(text, soc->aivCores, what.c_str(), &cores, why)) {
       return ACL_ERROR_INVALID_PARAM;
     }
   }
@@ -330,23 +329,17 @@ const char* aclsimGetOption(const char* name) {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(name, "name"));
     const std::string option = name;
     std::string value;
+    const auto setting =
+        std::find_if(std::begin(aclsim::kSettings), std::end(aclsim::kSettings),
+                     [&](const aclsim::Setting& one) { return option == one.name; });
     if (option == "soc") {
       value = aclsim::CurrentSoc().name;
-    } else if (option == "mode") {
-      value = aclsim::CheckedMode() ? "checked" : "fast";
-    } else if (option == "threads") {
-      value = std::to_string(aclsim::HostThreadCount());
     } else if (option == "cores") {
       value = std::to_string(aclsim::VectorCoreCount());
-    } else if (option == "autosync") {
-      value = aclsim::AutoSync() ? "on" : "off";
-    } else if (option == "profile") {
-      value = aclsim::ProfileMode() ? "on" : "off";
-    } else if (option == "chaos") {
-      value = std::to_string(aclsim::ChaosSeed());
+    } else if (setting != std::end(aclsim::kSettings)) {
+      value = setting->value();
     } else {
-      return api.Fail(ACL_ERROR_INVALID_PARAM, "unknown option \"%.32s\", want %s", name,
-                      aclsim::kOptionNames);
+      return aclsim::UnknownOption(api, name);
     }
     text = aclsim::KeepForCaller(aclsim::ReturnedText::kOption, std::move(value));
     return 0;

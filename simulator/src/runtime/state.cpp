@@ -104,13 +104,12 @@ LiveObjects ListBlocks(const std::vector<DeviceMemory::Block>& blocks) {
     bytes += block.bytes;
     if (list.first.size() < kLeakLines) {
       list.first.push_back(
-          {FormatText("block %p of %llu bytes, allocation %llu",
-                      reinterpret_cast<void*>(block.start), static_cast<Ull>(block.bytes),
-                      static_cast<Ull>(block.number)),
+          {Format("block %p of %llu bytes, allocation %llu", reinterpret_cast<void*>(block.start),
+                  static_cast<Ull>(block.bytes), static_cast<Ull>(block.number)),
            "aclrtMalloc", block.caller});
     }
   }
-  list.kind = FormatText("device block(s) of %llu bytes", static_cast<Ull>(bytes));
+  list.kind = Format("device block(s) of %llu bytes", static_cast<Ull>(bytes));
   list.count = blocks.size();
   return list;
 }
@@ -125,7 +124,7 @@ LiveObjects ListHandles(const char* noun, const char* maker, const Objects& obje
     }
     if (++list.count <= kLeakLines) {
       list.first.push_back(
-          {FormatText("%s %llu", noun, static_cast<Ull>(id)), maker, CallerOf(*object)});
+          {Format("%s %llu", noun, static_cast<Ull>(id)), maker, CallerOf(*object)});
     }
   }
   return list;
@@ -226,19 +225,19 @@ uint64_t FromHandle(HandleKind kind, const void* handle) {
 
 std::string DescribeHandle(HandleKind wanted, const void* handle) {
   if (handle == nullptr) {
-    return FormatText("a null handle, want %s", KindName(wanted));
+    return Format("a null handle, want %s", KindName(wanted));
   }
   for (const HandleKind kind : {HandleKind::kContext, HandleKind::kStream, HandleKind::kEvent}) {
     const uint64_t id = FromHandle(kind, handle);
     if (id != 0 && kind == wanted) {
-      return FormatText("%p was %s (%llu) and was destroyed", handle, KindName(kind),
-                        static_cast<Ull>(id));
+      return Format("%p was %s (%llu) and was destroyed", handle, KindName(kind),
+                    static_cast<Ull>(id));
     }
     if (id != 0) {
-      return FormatText("%p is %s, want %s", handle, KindName(kind), KindName(wanted));
+      return Format("%p is %s, want %s", handle, KindName(kind), KindName(wanted));
     }
   }
-  return FormatText("%p is not %s", handle, KindName(wanted));
+  return Format("%p is not %s", handle, KindName(wanted));
 }
 
 int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle) {

@@ -82,7 +82,7 @@ void Stream::Work() {
     lock.lock();
     if (result.status != 0 && failure_.status == 0) {
       if (result.message.empty()) {
-        result.message = FormatText("a task failed with error %d", result.status);
+        result.message = Format("a task failed with error %d", result.status);
       }
       failure_ = std::move(result);
       PrintError(failure_.message);

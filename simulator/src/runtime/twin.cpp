@@ -141,8 +141,8 @@ bool AddArguments(const Api& api, void* const* args, const std::vector<std::stri
     const Block* block = regions.blocks().Find(args[i]);
     if (block == nullptr) {
       const std::string why =
-          FormatText("%s of kernel %s is %p, which lies in no live block of GmAlloc",
-                     names[i].c_str(), launch->opType.c_str(), args[i]);
+          Format("%s of kernel %s is %p, which lies in no live block of GmAlloc", names[i].c_str(),
+                 launch->opType.c_str(), args[i]);
       const std::string next = "allocate it with AscendC::GmAlloc, and free it after the launch";
       PrintError(why + ". Next: " + next);
       (void)api.Refuse(ACL_ERROR_INVALID_PARAM, "host-wrong-memory", names[i].c_str(), why, next);
@@ -185,7 +185,7 @@ void* GmAlloc(const Api& api, size_t size) {
   const int32_t error =
       device.Allocate(bytes, DeviceMemoryBytes(), CheckedMode(), api.caller(), &address, &why);
   if (error != 0) {
-    PrintError(FormatText("%s: ", api.name()) + why);
+    PrintError(Format("%s: ", api.name()) + why);
     (void)api.FailText(error, why);
     return nullptr;
   }
@@ -206,7 +206,7 @@ void GmFree(const Api& api, void* memory) {
   block = blocks.Find(memory);
   if (block == nullptr || block->contents != memory) {
     (void)api.Refuse(ACL_ERROR_INVALID_PARAM, "host-wrong-memory", "memory",
-                     FormatText("memory %p is not the start of a live block of GmAlloc", memory),
+                     Format("memory %p is not the start of a live block of GmAlloc", memory),
                      "free what GmAlloc returned, once");
     return;
   }

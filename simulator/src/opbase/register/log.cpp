@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/format.h"
 #include "graph/utils/type_utils.h"
 #include "runtime/runtime.h"
 
@@ -37,17 +38,6 @@ const LogSettings& Settings() {
   return settings;
 }
 
-std::string Format(const char* fmt, va_list args) {
-  va_list copy;
-  va_copy(copy, args);
-  const int length = std::vsnprintf(nullptr, 0, fmt, copy);
-  va_end(copy);
-  if (length < 0) return fmt;
-  std::string text(static_cast<size_t>(length), '\0');
-  std::vsnprintf(text.data(), text.size() + 1, fmt, args);
-  return text;
-}
-
 }  // namespace
 
 extern "C" {
@@ -62,7 +52,7 @@ void DlogRecord(int32_t moduleId, int32_t level, const char* fmt, ...) {
   static const char* const kNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
   va_list args;
   va_start(args, fmt);
-  const std::string text = Format(fmt, args);
+  const std::string text = aclsim::FormatV(fmt, args);
   va_end(args);
   const char* name = level >= 0 && level <= DLOG_ERROR ? kNames[level] : "EVENT";
   std::fprintf(Settings().stream, "[%s] %s\n", name, text.c_str());
@@ -71,7 +61,7 @@ void DlogRecord(int32_t moduleId, int32_t level, const char* fmt, ...) {
 void ReportOpError(const char* op, const char* fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  const std::string text = Format(fmt, args);
+  const std::string text = aclsim::FormatV(fmt, args);
   va_end(args);
   aclsim::ReportErrorText(std::string(op) + ": " + text);
 }
