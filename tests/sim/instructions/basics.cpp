@@ -25,18 +25,13 @@ extern "C" __global__ __aicore__ void widen_behind(GM_ADDR dstGm, GM_ADDR srcGm)
 
 // Lanes of src0 where src0 < src1 by the comparison register, else of src1; the register goes to extra[0] bytes of dst.
 // op 1: the bits are those at the start of src1's area, which the register holds before.
-extern "C" __global__ __aicore__ void select_register(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                      GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const auto run = [&](auto element) {
+CALL_KERNEL(select_register) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
     const LocalTensor<T> a = areas.Area<T>(1);
     const LocalTensor<T> b = areas.Area<T>(2);
-    const BinaryRepeatParams params(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]),
-                                    static_cast<uint8_t>(c.blk[2]), static_cast<uint8_t>(c.rep[0]),
-                                    static_cast<uint8_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
+    const BinaryRepeatParams params = BinaryParams(c);
     const uint64_t bits[2] = {c.mask[0], c.mask[1]};
     SetCmpMask(b);
     PipeBarrier<PIPE_V>();
@@ -51,17 +46,12 @@ extern "C" __global__ __aicore__ void select_register(GM_ADDR dstGm, GM_ADDR aGm
     AscendCUtils::ResetMask();
     PipeBarrier<PIPE_V>();
     GetCmpMask(dst[static_cast<uint32_t>(c.extra[0]) / sizeof(T)]);
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // ReduceSum's result as a value, then as bits, behind each other.
-extern "C" __global__ __aicore__ void accumulated(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                  GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const auto run = [&](auto element) {
+CALL_KERNEL(accumulated) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     ReduceSum(areas.Area<T>(2), areas.Area<T>(1), areas.Area<T>(2), c.count);
     const T value = GetAccVal<T>();
@@ -70,30 +60,20 @@ extern "C" __global__ __aicore__ void accumulated(GM_ADDR dstGm, GM_ADDR aGm, GM
     areas.Area<T>(0).SetValue(0, value);
     areas.Area<T>(0).SetValue(1, again);
     areas.Area<uint64_t>(0).SetValue(1, bits);
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // int32_t to half by a scale.
-extern "C" __global__ __aicore__ void dequantise(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                 GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(dequantise) {
   SetDeqScale(ScalarOf<half>(c));
   Cast(areas.Area<half>(0), areas.Area<int32_t>(1), RoundMode::CAST_NONE,
        static_cast<uint32_t>(c.count));
-  areas.Finish();
 }
 
 // op 0: int4b_t to half, 1: half to int4b_t by the rounding mode.
-extern "C" __global__ __aicore__ void cast_int4(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(cast_int4) {
   const auto mode = static_cast<RoundMode>(c.mode);
-  const UnaryRepeatParams params(static_cast<uint16_t>(c.blk[0]), static_cast<uint16_t>(c.blk[1]),
-                                 static_cast<uint8_t>(c.rep[0]), static_cast<uint8_t>(c.rep[1]));
+  const UnaryRepeatParams params = UnaryParams(c);
   const uint64_t bits[2] = {c.mask[0], c.mask[1]};
   const auto repeat = static_cast<uint8_t>(c.repeat);
   const auto run = [&](auto dst, auto src) {
@@ -112,7 +92,6 @@ extern "C" __global__ __aicore__ void cast_int4(GM_ADDR dstGm, GM_ADDR aGm, GM_A
   } else {
     run(areas.Area<int8_t>(0).ReinterpretCast<int4b_t>(), areas.Area<half>(1));
   }
-  areas.Finish();
 }
 
 // int4b_t counts: sizes, sub-tensors, copies of half a byte each.
@@ -130,10 +109,7 @@ extern "C" __global__ __aicore__ void int4_sizes(GM_ADDR dstGm, GM_ADDR aGm, GM_
 }
 
 // dst = a op b over `count` elements.
-extern "C" __global__ __aicore__ void operators(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(operators) {
   const auto size = static_cast<uint32_t>(c.count);
   const auto of = [&](auto element, int i) {
     LocalTensor<decltype(element)> tensor = areas.Area<decltype(element)>(i);
@@ -184,7 +160,6 @@ extern "C" __global__ __aicore__ void operators(GM_ADDR dstGm, GM_ADDR aGm, GM_A
     default:
       bits = a != b;
   }
-  areas.Finish();
 }
 
 // Scalar helpers on 64 values of src0's area; results behind each other in dst.
@@ -303,10 +278,7 @@ extern "C" __global__ __aicore__ void tensor_list(GM_ADDR dstGm, GM_ADDR aGm, GM
 }
 
 // The newer names of reductions. op: 0 repeat sum, 1 repeat maximum, 2 block minimum, 3 pair sum.
-extern "C" __global__ __aicore__ void reduce_names(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                   GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(reduce_names) {
   const LocalTensor<float> dst = areas.Area<float>(0);
   const LocalTensor<float> src = areas.Area<float>(1);
   const uint64_t bits[2] = {~0ull, 0};
@@ -319,17 +291,11 @@ extern "C" __global__ __aicore__ void reduce_names(GM_ADDR dstGm, GM_ADDR aGm, G
   } else {
     ReducePairElem<ReduceType::SUM>(dst, src, bits, 3, 1, 1, 8);
   }
-  areas.Finish();
 }
 
 // op 0: AddReluCast, 1: SubReluCast, 2: MulCast, 3: AddDeqRelu by the scale.
-extern "C" __global__ __aicore__ void binary_cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                  GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const BinaryRepeatParams params(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]),
-                                  static_cast<uint8_t>(c.blk[2]), static_cast<uint8_t>(c.rep[0]),
-                                  static_cast<uint8_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
+CALL_KERNEL(binary_cast) {
+  const BinaryRepeatParams params = BinaryParams(c);
   uint64_t bits[2] = {c.mask[0], c.mask[1]};
   const auto repeat = static_cast<uint8_t>(c.repeat);
   const auto count = static_cast<uint32_t>(c.count);
@@ -367,7 +333,6 @@ extern "C" __global__ __aicore__ void binary_cast(GM_ADDR dstGm, GM_ADDR aGm, GM
   } else {
     c.srcDtype == 1 ? run(int8_t(), half()) : run(int8_t(), int16_t());
   }
-  areas.Finish();
 }
 
 namespace {

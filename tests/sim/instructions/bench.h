@@ -58,6 +58,23 @@ struct Areas {
   GM_ADDR gm[3];
 };
 
+inline Call ReadCall(GM_ADDR address) {
+  Call call;
+  __builtin_memcpy(&call, address, sizeof(call));
+  return call;
+}
+
+// A kernel of one call `c` on three areas, of which the first goes back to GM. A body follows.
+#define CALL_KERNEL(name)                                                                       \
+  static void Body_##name(const Call& c, Areas& areas);                                         \
+  extern "C" __global__ __aicore__ void name(GM_ADDR dst, GM_ADDR a, GM_ADDR b, GM_ADDR call) { \
+    const Call c = ReadCall(call);                                                              \
+    Areas areas(dst, a, b);                                                                     \
+    Body_##name(c, areas);                                                                      \
+    areas.Finish();                                                                             \
+  }                                                                                             \
+  static void Body_##name([[maybe_unused]] const Call& c, [[maybe_unused]] Areas& areas)
+
 template <typename T>
 T ScalarOf(const Call& call) {
   T value;
@@ -140,8 +157,45 @@ void ForLaneType(int32_t dtype, F f) {
   }
 }
 
-inline Call ReadCall(GM_ADDR address) {
-  Call call;
-  __builtin_memcpy(&call, address, sizeof(call));
-  return call;
+// Four queues of sorted structures that follow each other in src0's area, as long as extra[0..3] say.
+template <typename T>
+struct Queues {
+  Queues(const Call& c, Areas* areas) {
+    uint32_t at = 0;
+    for (int i = 0; i < 4; ++i) {
+      lengths[i] = static_cast<uint16_t>(c.extra[i]);
+      tensors[i] = areas->Area<T>(1)[AscendC::GetSortOffset<T>(at)];
+      at += lengths[i];
+    }
+  }
+  AscendC::MrgSortSrcList<T> List() const {
+    return AscendC::MrgSortSrcList<T>(tensors[0], tensors[1], tensors[2], tensors[3]);
+  }
+  AscendC::LocalTensor<T> tensors[4];
+  uint16_t lengths[4];
+};
+// What a merge took of each queue, at the start of the last 32 bytes of dst's area.
+template <typename T>
+void StoreShares(Areas* areas, const T (&shares)[4]) {
+  AscendC::PipeBarrier<PIPE_ALL>();
+  for (uint32_t i = 0; i < 4; ++i) {
+    areas->Area<uint32_t>(0).SetValue(kAreaBytes / 4 - 8 + i, shares[i]);
+  }
+}
+
+template <typename F>
+void ForFloat(int32_t dtype, F f) {
+  dtype == 0 ? f(float()) : f(half());
+}
+
+inline AscendC::BinaryRepeatParams BinaryParams(const Call& c) {
+  return AscendC::BinaryRepeatParams(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]),
+                                     static_cast<uint8_t>(c.blk[2]), static_cast<uint8_t>(c.rep[0]),
+                                     static_cast<uint8_t>(c.rep[1]),
+                                     static_cast<uint8_t>(c.rep[2]));
+}
+inline AscendC::UnaryRepeatParams UnaryParams(const Call& c) {
+  return AscendC::UnaryRepeatParams(static_cast<uint16_t>(c.blk[0]),
+                                    static_cast<uint16_t>(c.blk[1]), static_cast<uint8_t>(c.rep[0]),
+                                    static_cast<uint8_t>(c.rep[1]));
 }

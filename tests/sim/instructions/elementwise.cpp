@@ -6,16 +6,6 @@ using namespace AscendC;
 
 namespace {
 
-BinaryRepeatParams BinaryParams(const Call& c) {
-  return BinaryRepeatParams(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.blk[1]),
-                            static_cast<uint8_t>(c.blk[2]), static_cast<uint8_t>(c.rep[0]),
-                            static_cast<uint8_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
-}
-UnaryRepeatParams UnaryParams(const Call& c) {
-  return UnaryRepeatParams(static_cast<uint16_t>(c.blk[0]), static_cast<uint16_t>(c.blk[1]),
-                           static_cast<uint8_t>(c.rep[0]), static_cast<uint8_t>(c.rep[1]));
-}
-
 // The forms of one instruction; Fn... are its operands up to the mask.
 #define FORMS(Name, T, params, ...)                                     \
   do {                                                                  \
@@ -53,10 +43,7 @@ UnaryRepeatParams UnaryParams(const Call& c) {
     FORMS(Name, T, BinaryParams, dst, a, b); \
     break;
 
-extern "C" __global__ __aicore__ void binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                             GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(binary) {
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
@@ -84,14 +71,10 @@ extern "C" __global__ __aicore__ void binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
       }
     });
   });
-  areas.Finish();
 }
 
 // dst float, sources half: MulAddDst (0) and Axpy (1).
-extern "C" __global__ __aicore__ void accumulate_half(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                      GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(accumulate_half) {
   const LocalTensor<float> dst = areas.Area<float>(0);
   const LocalTensor<half> a = areas.Area<half>(1);
   const LocalTensor<half> b = areas.Area<half>(2);
@@ -102,7 +85,6 @@ extern "C" __global__ __aicore__ void accumulate_half(GM_ADDR dstGm, GM_ADDR aGm
       FORMS2(Axpy, float, half, UnaryParams, dst, a, ScalarOf<half>(c));
     }
   });
-  areas.Finish();
 }
 
 #define CASE1(number, Name)              \
@@ -110,10 +92,7 @@ extern "C" __global__ __aicore__ void accumulate_half(GM_ADDR dstGm, GM_ADDR aGm
     FORMS(Name, T, UnaryParams, dst, a); \
     break;
 
-extern "C" __global__ __aicore__ void unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                            GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(unary) {
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
@@ -133,7 +112,6 @@ extern "C" __global__ __aicore__ void unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR 
       }
     });
   });
-  areas.Finish();
 }
 
 #define CASES(number, Name)                              \
@@ -141,10 +119,7 @@ extern "C" __global__ __aicore__ void unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR 
     FORMS(Name, T, UnaryParams, dst, a, ScalarOf<T>(c)); \
     break;
 
-extern "C" __global__ __aicore__ void scalar(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                             GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(scalar) {
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
@@ -170,7 +145,6 @@ extern "C" __global__ __aicore__ void scalar(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
       }
     });
   });
-  areas.Finish();
 }
 
 namespace {
@@ -191,10 +165,7 @@ constexpr bool kConverts =
 
 }  // namespace
 
-extern "C" __global__ __aicore__ void cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                           GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(cast) {
   ForType(c.dtype, [&](auto to) {
     ForType(c.srcDtype, [&](auto from) {
       using T = decltype(to);
@@ -209,14 +180,10 @@ extern "C" __global__ __aicore__ void cast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
       }
     });
   });
-  areas.Finish();
 }
 
 // 0 Duplicate, 1 Copy
-extern "C" __global__ __aicore__ void fill(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                           GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(fill) {
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
@@ -250,7 +217,6 @@ extern "C" __global__ __aicore__ void fill(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
       }
     });
   });
-  areas.Finish();
 }
 
 namespace {
@@ -285,23 +251,16 @@ void CompareForms(const Call& c, const LocalTensor<uint8_t>& dst, const LocalTen
 }  // namespace
 
 // 0 Compare, 1 CompareScalar; the destination is bits.
-extern "C" __global__ __aicore__ void compare(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                              GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(compare) {
   ForLaneType(c.srcDtype, [&](auto element) {
     using T = decltype(element);
     CompareForms<T>(c, areas.Area<uint8_t>(0), areas.Area<T>(1), areas.Area<T>(2));
   });
-  areas.Finish();
 }
 
 // mode is the SELMODE; the selector bits lie in the second half of src1's area.
-extern "C" __global__ __aicore__ void select_bits(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                  GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const auto run = [&](auto element) {
+CALL_KERNEL(select_bits) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
     const LocalTensor<T> a = areas.Area<T>(1);
@@ -315,7 +274,5 @@ extern "C" __global__ __aicore__ void select_bits(GM_ADDR dstGm, GM_ADDR aGm, GM
         FORMS2(Select, T, uint8_t, BinaryParams, dst, bits, a, b, mode);
       }
     });
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }

@@ -5,10 +5,7 @@
 using namespace AscendC;
 
 // Offsets lie in src1's area. extra: base.
-extern "C" __global__ __aicore__ void gather(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                             GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(gather) {
   ForType(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
@@ -28,13 +25,9 @@ extern "C" __global__ __aicore__ void gather(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
       }
     });
   });
-  areas.Finish();
 }
 
-extern "C" __global__ __aicore__ void gather_blocks(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                    GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(gather_blocks) {
   const GatherRepeatParams params(static_cast<uint8_t>(c.blk[0]), static_cast<uint8_t>(c.rep[0]));
   const auto repeat = static_cast<uint8_t>(c.repeat);
   if (c.dtype == 6) {
@@ -44,15 +37,11 @@ extern "C" __global__ __aicore__ void gather_blocks(GM_ADDR dstGm, GM_ADDR aGm, 
     Gatherb(areas.Area<uint32_t>(0), areas.Area<uint32_t>(1), areas.Area<uint32_t>(2), repeat,
             params);
   }
-  areas.Finish();
 }
 
 // mode: a fixed pattern, 0 for the bits in src1's area. op 1: counter mode with `count` elements; 2: dst is src0.
 // The number of elements kept goes behind the result, at extra[0] bytes.
-extern "C" __global__ __aicore__ void gather_mask(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                  GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(gather_mask) {
   const GatherMaskParams params(static_cast<uint8_t>(c.blk[1]), static_cast<uint16_t>(c.repeat),
                                 static_cast<uint16_t>(c.rep[1]), static_cast<uint8_t>(c.rep[2]));
   uint64_t kept = 0;
@@ -71,14 +60,10 @@ extern "C" __global__ __aicore__ void gather_mask(GM_ADDR dstGm, GM_ADDR aGm, GM
   });
   PipeBarrier<PIPE_ALL>();
   areas.Area<uint64_t>(0).SetValue(static_cast<uint32_t>(c.extra[0] / 8), kept);
-  areas.Finish();
 }
 
 // op 0: CreateVecIndex, 1: ArithProgression with the step in extra[0].
-extern "C" __global__ __aicore__ void create_index(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                   GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(create_index) {
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
     LocalTensor<T> dst = areas.Area<T>(0);
@@ -99,20 +84,16 @@ extern "C" __global__ __aicore__ void create_index(GM_ADDR dstGm, GM_ADDR aGm, G
       }
     });
   });
-  areas.Finish();
 }
 
 // Scores in src0's area, indices in src1's. op 0: Sort32, 1: Sort, 2: Sort of everything, 3: the same and Extract, the indices
 // at extra[0] bytes.
-extern "C" __global__ __aicore__ void sort(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                           GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(sort) {
   TBuf<> scratch;
   TBuf<> sortedBuffer;
   areas.pipe.InitBuffer(scratch, kAreaBytes);
   areas.pipe.InitBuffer(sortedBuffer, kAreaBytes);
-  const auto run = [&](auto element) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
     const LocalTensor<T> src = areas.Area<T>(1);
@@ -135,35 +116,23 @@ extern "C" __global__ __aicore__ void sort(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
       Extract(dst, areas.Area<uint32_t>(0)[static_cast<uint32_t>(c.extra[0] / 4)], sorted,
               c.repeat);
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // Queues of extra[0..3] structures follow each other in src0's area. mode: validBit. op 1: stops at an empty queue and stores
 // the shares at the start of the last 32 bytes of dst's area; 2: the same by the high-level form.
-extern "C" __global__ __aicore__ void merge(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                            GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const auto run = [&](auto element) {
+CALL_KERNEL(merge) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
-    LocalTensor<T> queues[4];
-    uint16_t lengths[4];
-    uint32_t at = 0;
-    for (int i = 0; i < 4; ++i) {
-      lengths[i] = static_cast<uint16_t>(c.extra[i]);
-      queues[i] = areas.Area<T>(1)[GetSortOffset<T>(at)];
-      at += lengths[i];
-    }
+    const Queues<T> queues(c, &areas);
     const LocalTensor<T> dst = areas.Area<T>(0);
-    const MrgSortSrcList<T> list(queues[0], queues[1], queues[2], queues[3]);
     const auto valid = static_cast<uint16_t>(c.mode);
     uint32_t counts[4] = {};
     if (c.op == 2) {
-      MrgSort<T, true>(dst, list, lengths, counts, valid, c.repeat);
+      MrgSort<T, true>(dst, queues.List(), queues.lengths, counts, valid, c.repeat);
     } else {
-      MrgSort(dst, list, MrgSort4Info(lengths, c.op == 1, valid, static_cast<uint16_t>(c.repeat)));
+      MrgSort(dst, queues.List(),
+              MrgSort4Info(queues.lengths, c.op == 1, valid, static_cast<uint16_t>(c.repeat)));
       uint16_t shares[4];
       GetMrgSortResult(shares[0], shares[1], shares[2], shares[3]);
       for (int i = 0; i < 4; ++i) {
@@ -171,21 +140,13 @@ extern "C" __global__ __aicore__ void merge(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR 
       }
     }
     if (c.op != 0) {
-      PipeBarrier<PIPE_ALL>();
-      for (uint32_t i = 0; i < 4; ++i) {
-        areas.Area<uint32_t>(0).SetValue(kAreaBytes / 4 - 8 + i, counts[i]);
-      }
+      StoreShares(&areas, counts);
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // op 0: one tile; else a TransposeType, extra: n, c, h, w.
-extern "C" __global__ __aicore__ void transpose(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(transpose) {
   ForType(c.dtype, [&](auto element) {
     using T = decltype(element);
     if (c.op == 0) {
@@ -198,7 +159,6 @@ extern "C" __global__ __aicore__ void transpose(GM_ADDR dstGm, GM_ADDR aGm, GM_A
         static_cast<TransposeType>(c.op));
     Transpose(areas.Area<T>(0), areas.Area<T>(1), areas.Area<uint8_t>(2), params);
   });
-  areas.Finish();
 }
 
 // Sources whose first 64 elements have a value, the rest nothing; `count` results from extra[1] elements on go out. extra[0]:

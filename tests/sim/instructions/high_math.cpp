@@ -118,10 +118,7 @@ void HighUnary(const Call& c, HighCase& h, const LocalTensor<T>& dst, LocalTenso
 
 // extra: form, bytes of scratch (0: 8192), bytes from the start of the source to dst when both are in one area,
 // bytes of UB that a further buffer takes.
-extern "C" __global__ __aicore__ void high_unary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                 GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(high_unary) {
   HighCase h(areas, c);
   TBuf<> more;
   if (c.extra[3] != 0) {
@@ -145,14 +142,10 @@ extern "C" __global__ __aicore__ void high_unary(GM_ADDR dstGm, GM_ADDR aGm, GM_
     const LocalTensor<int32_t> dst = areas.Area<int32_t>(0);
     Tanh(dst, areas.Area<int32_t>(1), 8);
   }
-  areas.Finish();
 }
 
 // The form also says which side is a scalar: 0 none, 4 the second, 8 the first.
-extern "C" __global__ __aicore__ void high_binary(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                  GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(high_binary) {
   HighCase h(areas, c);
   const auto n = static_cast<uint32_t>(c.count);
   const auto forms = [&](auto call) {
@@ -204,7 +197,6 @@ extern "C" __global__ __aicore__ void high_binary(GM_ADDR dstGm, GM_ADDR aGm, GM
   if (c.op == 6) {
     Axpy<float, half>(areas.Area<float>(0), areas.Area<half>(1), ScalarOf<half>(c), h.work, n);
   }
-  areas.Finish();
 }
 
 // Half of the source is defined; extra[0] bytes of the result leave UB, and extra[1] of them are of the scratch.

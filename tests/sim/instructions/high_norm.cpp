@@ -47,13 +47,10 @@ struct Case {
 
 // op: 0 LayerNorm, 1 of rows, 2 of rows without gamma and beta, 3 RmsNorm, 4 GroupNorm with 2 channels in 2 groups, 5 BatchNorm,
 // 6 Normalize, 7 Normalize without gamma, beta and results besides. scalar: epsilon.
-extern "C" __global__ __aicore__ void norm(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                           GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(norm) {
   Case s(c, &areas);
   const float epsilon = ScalarOf<float>(c);
-  const auto run = [&](auto element) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = s.Out<T>(0);
     const LocalTensor<T> mean = s.Out<T>(1);
@@ -123,18 +120,13 @@ extern "C" __global__ __aicore__ void norm(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
         Normalize<T, T, false, kBare>(dst, rstd, s.In<float>(2), s.In<float>(3), x, gamma, beta,
                                       s.work, epsilon, known);
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // op: 0 WelfordUpdate, 1 that keeps the rest, 2 WelfordFinalize of a head and a tail, 3 with counts in the second area.
 // columns: lanes that count; rows: of the head; mask: counts of head and tail; scalar: a reciprocal. Operands are the third
 // area's third and fourth parts.
-extern "C" __global__ __aicore__ void welford(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                              GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(welford) {
   Case s(c, &areas);
   const float reciprocal = ScalarOf<float>(c);
   const auto mean = s.Out<float>(1);
@@ -150,7 +142,7 @@ extern "C" __global__ __aicore__ void welford(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
                                   s.step - s.rows,
                                   1.0f / static_cast<float>(s.step),
                                   reciprocal};
-  const auto run = [&](auto element) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> x = areas.Area<T>(1);
     if (c.op == 0) {
@@ -167,17 +159,12 @@ extern "C" __global__ __aicore__ void welford(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
       s.worked ? WelfordFinalize(mean, variance, inMean, inVariance, counts, s.work, finalize)
                : WelfordFinalize(mean, variance, inMean, inVariance, counts, finalize);
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // op: 0 SoftmaxFlash, 1 with what came before, 2 SoftmaxFlashV2, 3 with what came before, 4 with one element per row.
 // mode: statistics in float next to half.
-extern "C" __global__ __aicore__ void flash(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                            GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(flash) {
   Case s(c, &areas);
   const SoftMaxTiling tiling;
   const SoftMaxShapeInfo shape = {s.rows, s.step, s.rows, s.columns};
@@ -218,16 +205,12 @@ extern "C" __global__ __aicore__ void flash(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR 
   } else {
     run(half(), float());
   }
-  areas.Finish();
 }
 
 // op: 0 AscendQuant by tensor, 1 by channel with a scalar offset, 2 with offsets, 3 to 5 the same of whole tensors,
 // 6 AscendDequant, 7 by a scalar, 8 of rows that stay rows. dtype: of the source, or of the result. Scales and offsets are the
 // third area's first parts. scalar: the scale; mode: the offset.
-extern "C" __global__ __aicore__ void quant(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                            GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(quant) {
   Case s(c, &areas);
   const float scale = ScalarOf<float>(c);
   const auto offset = static_cast<float>(c.mode);
@@ -298,15 +281,11 @@ extern "C" __global__ __aicore__ void quant(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR 
   } else {
     c.srcDtype == 2 ? widen(float(), bfloat16_t()) : widen(float(), float());
   }
-  areas.Finish();
 }
 
 // What the last ReduceMax found, from the register.
-extern "C" __global__ __aicore__ void extreme(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                              GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const auto run = [&](auto element) {
+CALL_KERNEL(extreme) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
     ReduceMax(dst, areas.Area<T>(1), areas.Area<T>(2), c.count, true);
@@ -318,17 +297,12 @@ extern "C" __global__ __aicore__ void extreme(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
     dst.SetValue(8, value);
     dst.SetValue(9, index);
     dst.SetValue(10, again);
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // op: 0 scales and offsets, 1 scales, 2 scalars, 3 a scalar scale; mode: transposed. dtype: of the result. count: of the source,
 // columns: K, step: elements of scale.
-extern "C" __global__ __aicore__ void anti_quant(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                 GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(anti_quant) {
   Case s(c, &areas);
   const auto run = [&](auto element, auto transposed) {
     using T = decltype(element);
@@ -366,21 +340,17 @@ extern "C" __global__ __aicore__ void anti_quant(GM_ADDR dstGm, GM_ADDR aGm, GM_
   } else {
     c.mode == 0 ? run(bfloat16_t(), std::false_type()) : run(bfloat16_t(), std::true_type());
   }
-  areas.Finish();
 }
 
 // op: 0 of rows, 1 with indices, 2 with rows that are finished, 3 small, 4 small with indices; mode: the smallest. The second area
 // has the values, the third indices and finished rows. Indices lie 16384 bytes behind the values of the result. count: k.
-extern "C" __global__ __aicore__ void topk(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                           GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(topk) {
   Case s(c, &areas);
   const TopkTiling tiling;
   const TopKInfo info = {static_cast<int32_t>(s.rows), static_cast<int32_t>(s.step),
                          static_cast<int32_t>(s.columns)};
   const bool largest = c.mode == 0;
-  const auto run = [&](auto element) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> values = s.Out<T>(0);
     const LocalTensor<int32_t> indices = s.Out<int32_t>(1);
@@ -409,9 +379,7 @@ extern "C" __global__ __aicore__ void topk(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR b
         TopK<T, true, false, false, kSmall>(values, indices, x, given, finished, s.work, c.count,
                                             tiling, info, largest);
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // Rows of 64 of which `columns` arrive, and `step` take part. op: RmsNorm, SoftmaxFlashV2, AscendQuant by channel. mode: nothing

@@ -35,10 +35,7 @@ constexpr CumSumConfig kNoLastRow = {false, false, false};
 }  // namespace
 
 // op: 0 one dimension, 1 axis 0, 2 axis 1, 3 the older name; step is the source's size in the other dimension.
-extern "C" __global__ __aicore__ void broadcast(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(broadcast) {
   TBuf<> buffer;
   const Shape s(c);
   const auto run = [&](auto element) {
@@ -72,7 +69,6 @@ extern "C" __global__ __aicore__ void broadcast(GM_ADDR dstGm, GM_ADDR aGm, GM_A
     }
   };
   ForType(c.dtype, run);
-  areas.Finish();
 }
 
 #define PATTERN(number, Name, Which)                                              \
@@ -81,10 +77,7 @@ extern "C" __global__ __aicore__ void broadcast(GM_ADDR dstGm, GM_ADDR aGm, GM_A
              : Name<T, Pattern::Reduce::Which, true>(dst, a, shape, c.mode == 0); \
     break;
 
-extern "C" __global__ __aicore__ void high_reduce(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                  GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(high_reduce) {
   TBuf<> buffer;
   const Shape s(c);
   const auto run = [&](auto element) {
@@ -133,18 +126,14 @@ extern "C" __global__ __aicore__ void high_reduce(GM_ADDR dstGm, GM_ADDR aGm, GM
   } else {
     run(uint8_t());
   }
-  areas.Finish();
 }
 
 // op: along rows, down columns, without the last row. The last row goes to the third area, then behind the result.
-extern "C" __global__ __aicore__ void cumsum(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                             GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(cumsum) {
   TBuf<> buffer;
   const Shape s(c);
   const CumSumInfo info = {s.rows, s.columns};
-  const auto run = [&](auto element) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     LocalTensor<T> dst = areas.Area<T>(0);
     const LocalTensor<T> a = areas.Area<T>(1);
@@ -159,24 +148,19 @@ extern "C" __global__ __aicore__ void cumsum(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
     }
     PipeBarrier<PIPE_ALL>();
     DataCopy(dst[s.rows * s.columns], last, s.columns);
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // op: 0 SoftMax alone, 1 with statistics, 2 with statistics in float, 3 SimpleSoftMax, 4 LogSoftMax, 5 SoftMax in place,
 // 6 AdjustSoftMaxRes. The result lies at 0, maxima at 16384, sums at 24576 of the first area; statistics are read there too.
-extern "C" __global__ __aicore__ void softmax(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                              GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(softmax) {
   TBuf<> buffer;
   const Shape s(c);
   LocalTensor<uint8_t> work = Scratch(areas.pipe, buffer, c);
   SoftMaxTiling tiling;
   LogSoftMaxTiling logTiling;
   const SoftMaxShapeInfo shape = {s.rows, s.step, s.rows, s.columns};
-  const auto run = [&](auto element) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
     LocalTensor<T> a = areas.Area<T>(1);
@@ -223,9 +207,7 @@ extern "C" __global__ __aicore__ void softmax(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
         areas.Area<int32_t>(0).SetValue(28672 / 4, found ? 1 : 0);
       }
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // Of a row with `columns` defined elements: the sum of `step` of them. mode: rows go.

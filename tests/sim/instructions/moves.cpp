@@ -75,10 +75,7 @@ extern "C" __global__ __aicore__ void copy_out(GM_ADDR dstGm, GM_ADDR aGm, GM_AD
 }
 
 // UB to UB. op: 0 count, 1 params.
-extern "C" __global__ __aicore__ void copy_ub(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                              GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(copy_ub) {
   const LocalTensor<half> dst = areas.Area<half>(0);
   const LocalTensor<half> src = areas.Area<half>(1);
   if (c.op == 0) {
@@ -88,27 +85,19 @@ extern "C" __global__ __aicore__ void copy_ub(GM_ADDR dstGm, GM_ADDR aGm, GM_ADD
              DataCopyParams(static_cast<uint16_t>(c.extra[0]), static_cast<uint16_t>(c.extra[1]),
                             static_cast<uint16_t>(c.extra[2]), static_cast<uint16_t>(c.extra[3])));
   }
-  areas.Finish();
 }
 
-extern "C" __global__ __aicore__ void brcb(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                           GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(brcb) {
   ForType(c.dtype, [&](auto element) {
     using T = decltype(element);
     Brcb(areas.Area<T>(0), areas.Area<T>(1), static_cast<uint8_t>(c.repeat),
          BrcbRepeatParams(static_cast<uint16_t>(c.blk[0]), static_cast<uint16_t>(c.rep[0])));
   });
-  areas.Finish();
 }
 
 // Blocks of the source and the destination follow each other at extra[0] and extra[1] blocks. op: 0 addresses, 1 tensors,
 // 2 addresses in tensors. mode: dstHighHalf | srcHighHalf << 1.
-extern "C" __global__ __aicore__ void trans_data(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                 GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(trans_data) {
   ForType(c.dtype, [&](auto element) {
     using T = decltype(element);
     const TransDataTo5HDParams params(
@@ -137,15 +126,11 @@ extern "C" __global__ __aicore__ void trans_data(GM_ADDR dstGm, GM_ADDR aGm, GM_
       TransDataTo5HD<T>(dstTensor, srcTensor, params);
     }
   });
-  areas.Finish();
 }
 
 // The mask lies in src1's area, the scratch behind it. op: 0 scalar where the mask is set, 1 where it is not, 2 the old name.
 // extra: rows, columns, mask columns.
-extern "C" __global__ __aicore__ void select_bytes(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                   GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(select_bytes) {
   const auto run = [&](auto element, auto flag) {
     using T = decltype(element);
     using U = decltype(flag);
@@ -169,17 +154,13 @@ extern "C" __global__ __aicore__ void select_bytes(GM_ADDR dstGm, GM_ADDR aGm, G
     }
   };
   ForType(c.srcDtype, [&](auto flag) { c.dtype == 0 ? run(float(), flag) : run(half(), flag); });
-  areas.Finish();
 }
 
 // extra: srcM, srcK, oriSrcK, isFront. op: 0 shape given, 1 shape from the tiling and no scratch.
-extern "C" __global__ __aicore__ void softmax_grad_step(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                        GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(softmax_grad_step) {
   TBuf<> scratch;
   areas.pipe.InitBuffer(scratch, 8192);
-  const auto run = [&](auto element) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const auto rows = static_cast<uint32_t>(c.extra[0]);
     const auto columns = static_cast<uint32_t>(c.extra[1]);
@@ -193,9 +174,7 @@ extern "C" __global__ __aicore__ void softmax_grad_step(GM_ADDR dstGm, GM_ADDR a
     const SoftMaxShapeInfo shape{rows, columns, rows, static_cast<uint32_t>(c.extra[2])};
     SoftmaxGrad(areas.Area<T>(0), areas.Area<T>(1), areas.Area<T>(2), scratch.Get<uint8_t>(),
                 SoftMaxTiling(), c.extra[3] != 0, shape);
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // Two dimensions by slices: GM to UB, and from there into another place of GM. extra: whether the first is left out.

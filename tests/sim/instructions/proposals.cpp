@@ -6,11 +6,8 @@ using namespace AscendC;
 
 // op 0: ProposalConcat into dst's area, 1: ProposalExtract, 2: RpSort16, 3: RpSort16 in place of dst's area, all of `repeat`;
 // mode: the field. extra[0]: elements that the source lies behind the start of its area.
-extern "C" __global__ __aicore__ void proposals(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                                GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const auto run = [&](auto element) {
+CALL_KERNEL(proposals) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
     const LocalTensor<T> src = areas.Area<T>(c.op == 3 ? 0 : 1)[static_cast<uint32_t>(c.extra[0])];
@@ -21,41 +18,24 @@ extern "C" __global__ __aicore__ void proposals(GM_ADDR dstGm, GM_ADDR aGm, GM_A
     } else {
       RpSort16(dst, src, c.repeat);
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // Queues of extra[0..3] proposals follow each other in src0's area. mode: validBit. op 1: stops at an empty queue and stores the
 // shares at the start of the last 32 bytes of dst's area.
-extern "C" __global__ __aicore__ void merge(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                            GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
-  const auto run = [&](auto element) {
+CALL_KERNEL(merge) {
+  ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
-    LocalTensor<T> queues[4];
-    uint16_t lengths[4];
-    uint32_t at = 0;
-    for (int i = 0; i < 4; ++i) {
-      lengths[i] = static_cast<uint16_t>(c.extra[i]);
-      queues[i] = areas.Area<T>(1)[GetSortOffset<T>(at)];
-      at += lengths[i];
-    }
-    MrgSort4(areas.Area<T>(0), MrgSortSrcList<T>(queues[0], queues[1], queues[2], queues[3]),
-             MrgSort4Info(lengths, c.op == 1, static_cast<uint16_t>(c.mode),
+    const Queues<T> queues(c, &areas);
+    MrgSort4(areas.Area<T>(0), queues.List(),
+             MrgSort4Info(queues.lengths, c.op == 1, static_cast<uint16_t>(c.mode),
                           static_cast<uint16_t>(c.repeat)));
     if (c.op == 1) {
       uint16_t shares[4];
       GetMrgSortResult(shares[0], shares[1], shares[2], shares[3]);
-      PipeBarrier<PIPE_ALL>();
-      for (uint32_t i = 0; i < 4; ++i) {
-        areas.Area<uint32_t>(0).SetValue(kAreaBytes / 4 - 8 + i, shares[i]);
-      }
+      StoreShares(&areas, shares);
     }
-  };
-  c.dtype == 0 ? run(float()) : run(half());
-  areas.Finish();
+  });
 }
 
 // 64 scores: into proposals that nothing else has written, sorted by 16, merged; field `mode` comes out.

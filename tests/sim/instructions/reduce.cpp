@@ -91,10 +91,7 @@ void Reduce(const Call& c, const LocalTensor<T>& dst, const LocalTensor<T>& src,
 
 }  // namespace
 
-extern "C" __global__ __aicore__ void reduce(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,
-                                             GM_ADDR callGm) {
-  const Call c = ReadCall(callGm);
-  Areas areas(dstGm, aGm, bGm);
+CALL_KERNEL(reduce) {
   if (c.dtype == 0) {
     WithMask<float>(c, [&] {
       Reduce<float>(c, areas.Area<float>(0), areas.Area<float>(1), areas.Area<float>(2));
@@ -103,5 +100,4 @@ extern "C" __global__ __aicore__ void reduce(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR
     WithMask<half>(
         c, [&] { Reduce<half>(c, areas.Area<half>(0), areas.Area<half>(1), areas.Area<half>(2)); });
   }
-  areas.Finish();
 }
