@@ -23,12 +23,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from aclgrad import __version__
 from aclgrad.build import find_compiler
 from aclgrad.call import AttrValue
 from aclgrad.codegen.examples import CPP_TYPES, braces, example, literal
+from aclgrad.codegen.render import environment
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
 from aclgrad.runtime.toolkit import OPAPI, Toolkit, checkout, find_toolkit
@@ -421,15 +420,7 @@ def _compiled(name: str, source: str, include: Sequence[Path]) -> bytes:
 
 
 def _render(template: str, **context: object) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-    )
-    return environment.get_template(template).render(**context)
+    return environment(_TEMPLATES).get_template(template).render(**context)
 
 
 # --- The file ---

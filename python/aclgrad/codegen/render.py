@@ -33,16 +33,21 @@ ACLNN_NAMES = {
 """The codes that generated sources return, as opdev/op_errno.h spells them."""
 
 
-@cache
-def _environment() -> jinja2.Environment:
-    env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+def environment(folder: Path) -> jinja2.Environment:
+    """Templates of sources in a folder: nothing is escaped, an unknown name is an error."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
     )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    env = environment(_TEMPLATES)
     env.filters["camel"] = naming.camel
     env.filters["code"] = ACLNN_NAMES.__getitem__
     env.globals["families"] = FAMILIES
