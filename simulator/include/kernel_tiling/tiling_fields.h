@@ -20,16 +20,8 @@
   X(uint32_t, tailSplitSize)     \
   X(uint32_t, tailReduceSize)
 
-#define ACLSIM_LAYER_NORM_TILING(X)  \
-  X(uint32_t, bLength)               \
-  X(uint32_t, sLength)               \
-  X(uint32_t, hLength)               \
-  X(uint32_t, originalHLength)       \
-  X(uint32_t, inputXSize)            \
-  X(uint32_t, meanVarSize)           \
-  X(uint32_t, numberOfTmpBuf)        \
-  X(uint32_t, meanTmpTensorPos)      \
-  X(uint32_t, meanTmpTensorSize)     \
+// What LayerNorm and GroupNorm share: their scratch, and the pieces that they cut the rows into.
+#define ACLSIM_NORM_PIECES_TILING(X) \
   X(uint32_t, varianceTmpTensorPos)  \
   X(uint32_t, varianceTmpTensorSize) \
   X(uint32_t, tmpBufSize)            \
@@ -43,9 +35,21 @@
   X(uint32_t, inputTailPos)          \
   X(uint32_t, meanVarRoundSize)      \
   X(uint32_t, meanVarTailSize)       \
-  X(uint32_t, meanVarTailPos)        \
-  X(uint32_t, bshCurLength)          \
-  X(uint32_t, bsCurLength)           \
+  X(uint32_t, meanVarTailPos)
+
+#define ACLSIM_LAYER_NORM_TILING(X) \
+  X(uint32_t, bLength)              \
+  X(uint32_t, sLength)              \
+  X(uint32_t, hLength)              \
+  X(uint32_t, originalHLength)      \
+  X(uint32_t, inputXSize)           \
+  X(uint32_t, meanVarSize)          \
+  X(uint32_t, numberOfTmpBuf)       \
+  X(uint32_t, meanTmpTensorPos)     \
+  X(uint32_t, meanTmpTensorSize)    \
+  ACLSIM_NORM_PIECES_TILING(X)      \
+  X(uint32_t, bshCurLength)         \
+  X(uint32_t, bsCurLength)          \
   X(float, lastDimValueBack)
 
 #define ACLSIM_LAYER_NORM_SEPARATE_TILING(X) \
@@ -58,20 +62,7 @@
   X(uint32_t, inputXSize)                    \
   X(uint32_t, meanVarSize)                   \
   X(uint32_t, numberOfTmpBuf)                \
-  X(uint32_t, varianceTmpTensorPos)          \
-  X(uint32_t, varianceTmpTensorSize)         \
-  X(uint32_t, tmpBufSize)                    \
-  X(uint32_t, oneTmpSize)                    \
-  X(uint32_t, firstTmpStartPos)              \
-  X(uint32_t, secondTmpStartPos)             \
-  X(uint32_t, thirdTmpStartPos)              \
-  X(uint32_t, loopRound)                     \
-  X(uint32_t, inputRoundSize)                \
-  X(uint32_t, inputTailSize)                 \
-  X(uint32_t, inputTailPos)                  \
-  X(uint32_t, meanVarRoundSize)              \
-  X(uint32_t, meanVarTailSize)               \
-  X(uint32_t, meanVarTailPos)                \
+  ACLSIM_NORM_PIECES_TILING(X)               \
   X(uint32_t, arCurLength)                   \
   X(uint32_t, aCurLength)                    \
   X(float, rValueBack)
@@ -90,36 +81,23 @@
   X(uint32_t, tailBshLength)      \
   X(uint32_t, tailBsLength)
 
-#define ACLSIM_GROUP_NORM_TILING(X)  \
-  X(uint32_t, n)                     \
-  X(uint32_t, c)                     \
-  X(uint32_t, hw)                    \
-  X(uint32_t, g)                     \
-  X(uint32_t, d)                     \
-  X(uint32_t, hwAlignSize)           \
-  X(uint32_t, dhwAlignSize)          \
-  X(uint32_t, inputXSize)            \
-  X(uint32_t, meanVarSize)           \
-  X(uint32_t, numberOfTmpBuf)        \
-  X(uint32_t, meanTmpTensorPos)      \
-  X(uint32_t, meanTmpTensorSize)     \
-  X(uint32_t, varianceTmpTensorPos)  \
-  X(uint32_t, varianceTmpTensorSize) \
-  X(uint32_t, tmpBufSize)            \
-  X(uint32_t, oneTmpSize)            \
-  X(uint32_t, firstTmpStartPos)      \
-  X(uint32_t, secondTmpStartPos)     \
-  X(uint32_t, thirdTmpStartPos)      \
-  X(uint32_t, loopRound)             \
-  X(uint32_t, inputRoundSize)        \
-  X(uint32_t, inputTailSize)         \
-  X(uint32_t, inputTailPos)          \
-  X(uint32_t, meanVarRoundSize)      \
-  X(uint32_t, meanVarTailSize)       \
-  X(uint32_t, meanVarTailPos)        \
-  X(uint32_t, bshCurLength)          \
-  X(uint32_t, bsCurLength)           \
-  X(float, factor)                   \
+#define ACLSIM_GROUP_NORM_TILING(X) \
+  X(uint32_t, n)                    \
+  X(uint32_t, c)                    \
+  X(uint32_t, hw)                   \
+  X(uint32_t, g)                    \
+  X(uint32_t, d)                    \
+  X(uint32_t, hwAlignSize)          \
+  X(uint32_t, dhwAlignSize)         \
+  X(uint32_t, inputXSize)           \
+  X(uint32_t, meanVarSize)          \
+  X(uint32_t, numberOfTmpBuf)       \
+  X(uint32_t, meanTmpTensorPos)     \
+  X(uint32_t, meanTmpTensorSize)    \
+  ACLSIM_NORM_PIECES_TILING(X)      \
+  X(uint32_t, bshCurLength)         \
+  X(uint32_t, bsCurLength)          \
+  X(float, factor)                  \
   X(bool, smallShape)
 
 #define ACLSIM_BATCH_NORM_TILING(X) \
