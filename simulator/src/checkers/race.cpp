@@ -11,13 +11,8 @@ constexpr uint64_t kBlockBytes = 32;
 constexpr size_t kMostSources =
     1 << 20;  // beyond, no hints: the kernel is long enough without them
 
-uint32_t Latest(const std::vector<uint32_t>& marks, uint64_t begin, uint64_t end) {
-  uint32_t latest = 0;
-  for (uint64_t i = begin; i < end; ++i) {
-    latest = std::max(latest, marks[i]);
-  }
-  return latest;
-}
+uint64_t FirstBlock(uint64_t begin) { return begin / kBlockBytes; }
+uint64_t BlocksEnd(uint64_t end) { return (end + kBlockBytes - 1) / kBlockBytes; }
 
 bool Writes(const Access& access) { return access.use != Use::kRead; }
 
@@ -66,8 +61,8 @@ std::vector<Finding> SyncUse::Hints(const KernelLaunch& launch) const {
 
 RaceObserver::RaceObserver(uint64_t ubBytes, SyncUse* syncUse) : syncUse_(syncUse) {
   for (size_t p = 0; p < kPipes; ++p) {
-    wrote_[p].resize(ubBytes / kBlockBytes + 1);
-    touched_[p].resize(ubBytes / kBlockBytes + 1);
+    wrote_.emplace_back(ubBytes / kBlockBytes + 1, 0);
+    touched_.emplace_back(ubBytes / kBlockBytes + 1, 0);
     executed_[p].resize(1);
   }
 }
@@ -293,8 +288,7 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
     uint32_t latest = 0;
     uint64_t begin = 0, end = 0;
     ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-      const uint32_t found =
-          Latest(marks, from / kBlockBytes, (to + kBlockBytes - 1) / kBlockBytes);
+      const uint32_t found = marks.Max(FirstBlock(from), BlocksEnd(to));
       if (found > latest) {
         latest = found;
         begin = from;
@@ -306,14 +300,12 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
     }
     bool earlierWrote = !writes;
     if (writes) {
-      earlierWrote =
-          Latest(wrote_[q], begin / kBlockBytes, (end + kBlockBytes - 1) / kBlockBytes) == latest;
+      earlierWrote = wrote_[q].Max(FirstBlock(begin), BlocksEnd(end)) == latest;
       // Instructions of one pipe read in order: they only collide when both write.
       if (q == Index(record.pipe)) {
         latest = 0;
         ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-          const uint32_t found =
-              Latest(wrote_[q], from / kBlockBytes, (to + kBlockBytes - 1) / kBlockBytes);
+          const uint32_t found = wrote_[q].Max(FirstBlock(from), BlocksEnd(to));
           if (found > latest) {
             latest = found;
             begin = from;
@@ -330,11 +322,9 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
 void RaceObserver::UpdateUb(const Access& access, size_t pipe, uint32_t now) {
   const bool writes = Writes(access);
   ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-    const auto begin = static_cast<std::ptrdiff_t>(from / kBlockBytes);
-    const auto end = static_cast<std::ptrdiff_t>((to + kBlockBytes - 1) / kBlockBytes);
-    std::fill(touched_[pipe].begin() + begin, touched_[pipe].begin() + end, now);
+    touched_[pipe].Set(FirstBlock(from), BlocksEnd(to), now);
     if (writes) {
-      std::fill(wrote_[pipe].begin() + begin, wrote_[pipe].begin() + end, now);
+      wrote_[pipe].Set(FirstBlock(from), BlocksEnd(to), now);
     }
   });
 }
@@ -349,7 +339,7 @@ bool RaceObserver::Tracked(const Core& core, const Access& access, bool write) {
          (region->kind != RegionKind::kInput || core.Aliased(*region));
 }
 
-std::map<uint64_t, std::pair<uint64_t, RaceObserver::Marks>>::iterator RaceObserver::SplitGm(
+std::map<uint64_t, std::pair<uint64_t, RaceObserver::GmMarks>>::iterator RaceObserver::SplitGm(
     uint64_t at) {
   auto next = gm_.lower_bound(at);
   if (next != gm_.begin()) {
@@ -373,7 +363,7 @@ void RaceObserver::CheckGm(Core& core, const Record& record, const Access& acces
   std::array<Worst, kPipes> worst;
   ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
     for (auto piece = SplitGm(from); piece != gm_.end() && piece->first < to; ++piece) {
-      const Marks& marks = piece->second.second;
+      const GmMarks& marks = piece->second.second;
       for (size_t q = 0; q < kPipes; ++q) {
         const bool copies = q == pipe;
         const uint32_t clock = writes && !copies ? marks.touched[q] : marks.wrote[q];
@@ -395,7 +385,7 @@ void RaceObserver::CheckGm(Core& core, const Record& record, const Access& acces
 
 void RaceObserver::UpdateGm(const Access& access, size_t pipe, uint32_t now) {
   const bool writes = Writes(access);
-  const auto touch = [&](Marks& marks) {
+  const auto touch = [&](GmMarks& marks) {
     marks.touched[pipe] = now;
     if (writes) {
       marks.wrote[pipe] = now;
@@ -409,7 +399,7 @@ void RaceObserver::UpdateGm(const Access& access, size_t pipe, uint32_t now) {
     while (at < to) {
       if (piece == gm_.end() || piece->first >= to || piece->first > at) {
         const uint64_t end = piece == gm_.end() ? to : std::min(to, piece->first);
-        Marks marks;
+        GmMarks marks;
         touch(marks);
         // Pieces of one instruction that follow each other are one.
         gm_.emplace_hint(piece, at, std::make_pair(end, marks));

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checkers/marks.h"
 #include "engine/core.h"
 
 namespace aclsim {
@@ -46,7 +47,8 @@ class RaceObserver : public Observer {
 
  private:
   // The last accesses of each pipe, as its instruction count; 0 is never.
-  struct Marks {
+  using UbMarks = Marks<uint32_t, 64>;  // by block of UB
+  struct GmMarks {
     uint32_t wrote[kPipes] = {};
     uint32_t touched[kPipes] = {};
   };
@@ -86,15 +88,16 @@ class RaceObserver : public Observer {
   void MarkUsed(size_t pipe, size_t other, uint32_t clock);
   void Race(Core& core, const Record& record, const Access& access, size_t other, uint32_t clock,
             bool earlierWrote, uint64_t begin, uint64_t end);
-  std::map<uint64_t, std::pair<uint64_t, Marks>>::iterator SplitGm(uint64_t at);
+  std::map<uint64_t, std::pair<uint64_t, GmMarks>>::iterator SplitGm(uint64_t at);
 
   bool autoSync_ = true;
   SyncUse* syncUse_;
   std::array<Knowledge, kPipes> known_;
   std::array<uint32_t, kPipes> count_{};
-  std::array<std::vector<uint32_t>, kPipes> wrote_, touched_;  // by block of UB
+  std::vector<UbMarks> wrote_, touched_;  // by pipe
   std::array<std::vector<Executed>, kPipes> executed_;
-  std::map<uint64_t, std::pair<uint64_t, Marks>> gm_;  // begin -> end, marks; pieces do not overlap
+  std::map<uint64_t, std::pair<uint64_t, GmMarks>>
+      gm_;  // begin -> end, marks; pieces do not overlap
   // What each set of a flag tells its wait: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
   std::unordered_map<uint32_t, std::deque<Knowledge>> flags_, coreFlags_;
   std::array<std::deque<Clock>, kPipes>

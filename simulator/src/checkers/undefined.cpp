@@ -47,15 +47,14 @@ UndefinedObserver::UndefinedObserver(uint64_t ubBytes)
       origins_(1) {}
 
 void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
-  std::fill(image_.begin() + static_cast<std::ptrdiff_t>(begin),
-            image_.begin() + static_cast<std::ptrdiff_t>(end), kUndefined);
+  image_.Set(begin, end, kUndefined);
   SetOrigin(begin, end, 0);
 }
 
 bool UndefinedObserver::Defined(const Access& access) const {
   bool defined = true;
   ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-    defined = defined && AllZero(image_.data() + begin, end - begin);
+    defined = defined && image_.Max(begin, end) == kDefined;
   });
   return defined;
 }
@@ -68,7 +67,7 @@ void UndefinedObserver::SetOrigin(uint64_t begin, uint64_t end, uint32_t origin)
 
 void UndefinedObserver::Mark(const Access& access, uint8_t value, uint32_t origin) {
   ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-    std::memset(image_.data() + begin, value, end - begin);
+    image_.Set(begin, end, value);
     if (value != kDefined) {
       SetOrigin(begin, end, origin);
     }
@@ -86,6 +85,7 @@ uint32_t UndefinedObserver::NewOrigin(const Origin& origin) {
 }
 
 uint32_t UndefinedObserver::OriginOf(const Record& record) {
+  const uint8_t* const image = image_.Each();
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (access.gm || !Reads(access)) {
@@ -93,9 +93,9 @@ uint32_t UndefinedObserver::OriginOf(const Record& record) {
     }
     uint64_t first = UINT64_MAX;
     ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-      if (first == UINT64_MAX && !AllZero(image_.data() + begin, end - begin)) {
+      if (first == UINT64_MAX && !AllZero(image + begin, end - begin)) {
         first = begin;
-        while (image_[first] == kDefined) {
+        while (image[first] == kDefined) {
           ++first;
         }
       }
@@ -111,6 +111,7 @@ uint32_t UndefinedObserver::OriginOf(const Record& record) {
 
 // Lane i of the destination from lane i of every source; for kBits from the lanes 8 i to 8 i + 7.
 void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t origin) {
+  uint8_t* const image = image_.Each();
   lanes_.clear();
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& source = record.access[static_cast<size_t>(i)];
@@ -123,7 +124,7 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
         if (lane >= lanes_.size()) {
           lanes_.push_back(kDefined);
         }
-        lanes_[lane] |= image_[at];
+        lanes_[lane] |= image[at];
       }
     });
   }
@@ -137,7 +138,7 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
         const uint8_t all = lanes_[lane * perByte + i];
         value |= perByte == 1 ? all : static_cast<uint8_t>(all & (1u << i));
       }
-      std::memset(image_.data() + at, value, dst.width);
+      std::memset(image + at, value, dst.width);
       if (value != kDefined) {
         originOf_[at / kBlockBytes] = origin;
       }
@@ -147,6 +148,7 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
 
 // A repeat's results from the whole same repeat of every source; for kGroups each from its share of the lanes.
 void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_t origin) {
+  uint8_t* const image = image_.Each();
   for (uint32_t r = 0; r < dst.repeat; ++r) {
     const Access target = RepeatOf(dst, r);
     const size_t results = record.flow == Flow::kGroups ? target.bytes / dst.width : 1;
@@ -160,7 +162,7 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
       ForEachSpan(RepeatOf(source, r), [&](uint64_t begin, uint64_t end, uint32_t) {
         for (uint64_t at = begin; at < end; at += source.width, ++lane) {
           const size_t result = record.flow == Flow::kGroups ? lane / record.group : 0;
-          lanes_[std::min(result, results - 1)] |= image_[at];
+          lanes_[std::min(result, results - 1)] |= image[at];
         }
       });
     }
@@ -169,7 +171,7 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
       const uint64_t step = results == 1 ? end - begin : dst.width;
       for (uint64_t at = begin; at < end; at += step, ++result) {
         const uint8_t value = lanes_[std::min(result, results - 1)];
-        std::memset(image_.data() + at, value, step);
+        std::memset(image + at, value, step);
         if (value != kDefined) {
           SetOrigin(at, at + step, origin);
         }
@@ -183,26 +185,28 @@ void UndefinedObserver::Copy(const Record& record) {
   const Access& gm = record.access[1];
   const bool in = ub.use == Use::kWrite;
   for (uint32_t r = 0; r < ub.repeat; ++r) {
-    uint8_t* line = image_.data() + ub.addr + static_cast<uint64_t>(r * ub.repStride);
+    const uint64_t line = ub.addr + static_cast<uint64_t>(r * ub.repStride);
     const uint64_t address = gm.addr + static_cast<uint64_t>(r * gm.repStride);
     const auto* memory = reinterpret_cast<const void*>(address);
-    const uint64_t lineAt = static_cast<uint64_t>(line - image_.data());
     if (in) {
       if (ub.bytes != gm.bytes) {
-        std::memset(line, record.padDefined ? kDefined : kUndefined, ub.bytes);
+        image_.Set(line, line + ub.bytes, record.padDefined ? kDefined : kUndefined);
         if (!record.padDefined) {
-          SetOrigin(lineAt, lineAt + ub.bytes,
-                    NewOrigin({record.site, Cause::kPadding, record.name, lineAt}));
+          SetOrigin(line, line + ub.bytes,
+                    NewOrigin({record.site, Cause::kPadding, record.name, line}));
         }
       }
-      LoadGmShadow(memory, gm.bytes, line + record.padLeft);
-      if (!AllZero(line + record.padLeft, gm.bytes)) {
-        SetOrigin(lineAt, lineAt + ub.bytes,
+      const uint64_t begin = line + record.padLeft;
+      if (FirstUndefinedGm(memory, gm.bytes) == gm.bytes) {
+        image_.Set(begin, begin + gm.bytes, kDefined);
+      } else {
+        LoadGmShadow(memory, gm.bytes, image_.Each() + begin);
+        SetOrigin(line, line + ub.bytes,
                   NewOrigin({record.site, Cause::kGm, record.name, address}));
       }
       continue;
     }
-    if (AllZero(line, gm.bytes)) {
+    if (image_.Max(line, line + gm.bytes) == kDefined) {
       if (!record.atomic) {
         MarkGm(memory, gm.bytes, true);
       } else if (FirstUndefinedGm(memory, gm.bytes) < gm.bytes) {
@@ -211,14 +215,15 @@ void UndefinedObserver::Copy(const Record& record) {
       }
       continue;
     }
+    const uint8_t* const image = image_.Each() + line;
     const uint32_t origin = OriginOf(record);
     if (!record.atomic) {
-      StoreGmShadow(memory, gm.bytes, line);
+      StoreGmShadow(memory, gm.bytes, image);
     } else {
       std::vector<uint8_t> sum(gm.bytes);
       LoadGmShadow(memory, gm.bytes, sum.data());
       for (uint64_t i = 0; i < gm.bytes; ++i) {
-        sum[i] |= line[i];
+        sum[i] |= image[i];
       }
       StoreGmShadow(memory, gm.bytes, sum.data());
     }
@@ -326,12 +331,13 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
   }
   if (!defined && record.flow == Flow::kMove) {
     const uint32_t origin = OriginOf(record);
-    record.move(image_.data());
+    uint8_t* const image = image_.Each();
+    record.move(image);
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& access = record.access[static_cast<size_t>(i)];
       if (access.use == Use::kWrite && !access.gm) {
         ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-          if (!AllZero(image_.data() + begin, end - begin)) {
+          if (!AllZero(image + begin, end - begin)) {
             SetOrigin(begin, end, origin);
           }
         });

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "checkers/marks.h"
 #include "engine/core.h"
 
 namespace aclsim {
@@ -47,7 +48,7 @@ class UndefinedObserver : public Observer {
   void SetOrigin(uint64_t begin, uint64_t end, uint32_t origin);
   Finding Describe(const Core& core, uint32_t origin) const;
 
-  std::vector<uint8_t> image_;      // by byte of UB: 0 defined, 0xFF not
+  Marks<uint8_t, 512> image_;       // by byte of UB: 0 defined, 0xFF not
   std::vector<uint32_t> originOf_;  // by block of 32 bytes, index into origins_
   std::vector<Origin> origins_;
   std::map<std::pair<uint32_t, int>, uint32_t> originIds_;

@@ -47,22 +47,33 @@ uint64_t Span(uint64_t count, uint64_t len, uint64_t gap) {
   return (count - 1) * (len + gap) + len;
 }
 
-void Move(uint8_t* dst, uint64_t dstStep, const uint8_t* src, uint64_t srcStep, uint64_t len,
-          uint32_t count) {
+void PlainCopy(uint8_t* dst, const uint8_t* src, size_t n) { std::memcpy(dst, src, n); }
+
+// How to copy to or from a GM tensor: one that the host's caches do not hold is read ahead of the copy and written past them.
+LaneTable::Copy CopyOf(const GmRegion& region, bool write) {
+  constexpr uint64_t kBeyondCaches = 32 << 20;
+  if (region.bytes < kBeyondCaches) {
+    return PlainCopy;
+  }
+  return write ? Lanes().stream : Lanes().load;
+}
+
+void Move(LaneTable::Copy copy, uint8_t* dst, uint64_t dstStep, const uint8_t* src,
+          uint64_t srcStep, uint64_t len, uint32_t count) {
   if (dstStep == len && srcStep == len) {
-    std::memcpy(dst, src, len * count);
+    copy(dst, src, len * count);
     return;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    std::memcpy(dst + i * dstStep, src + i * srcStep, len);
+    copy(dst + i * dstStep, src + i * srcStep, len);
   }
 }
 
-void Store(Core& core, uint8_t* dst, uint64_t dstStep, const uint8_t* src, uint64_t srcStep,
-           uint64_t len, uint32_t count, AtomicState atomic) {
+void Store(Core& core, LaneTable::Copy copy, uint8_t* dst, uint64_t dstStep, const uint8_t* src,
+           uint64_t srcStep, uint64_t len, uint32_t count, AtomicState atomic) {
   if (atomic.op == Atomic::kNone) {
     core.SettleAtomics(dst, (count - 1) * dstStep + len);
-    Move(dst, dstStep, src, srcStep, len, count);
+    Move(copy, dst, dstStep, src, srcStep, len, count);
     return;
   }
   for (uint32_t i = 0; i < count; ++i) {
@@ -108,7 +119,8 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) {
   const auto* from = static_cast<const uint8_t*>(src);
   core.CheckUbAlign(dst, kBlock, "dst");
   core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
-  core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
+  const GmRegion& region =
+      core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
   core.Issue(
       Pipe::kMte2,
       [&](Record& record) {
@@ -116,9 +128,9 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) {
         FillCopy(&record, core, true, dst, {ctl.blockLen, ctl.blockLen + ctl.dstGap}, src,
                  {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
       },
-      [&core, ctl, from, to = dst.addr] {
+      [&core, ctl, from, to = dst.addr, copy = CopyOf(region, false)] {
         core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
-        Move(to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
+        Move(copy, to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
              ctl.blockCount);
       });
 }
@@ -133,7 +145,8 @@ void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
   auto* to = static_cast<uint8_t*>(dst);
   core.CheckUbAlign(src, kBlock, "src");
   core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
-  core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
+  const GmRegion& region =
+      core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
   CheckAtomic(core, ctl.blockLen);
   core.Issue(
       Pipe::kMte3,
@@ -142,9 +155,9 @@ void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
         FillCopy(&record, core, false, src, {ctl.blockLen, ctl.blockLen + ctl.srcGap}, dst,
                  {ctl.blockLen, ctl.blockLen + ctl.dstGap}, ctl.blockCount);
       },
-      [&core, ctl, to, from = src.addr, atomic = core.atomic] {
-        Store(core, to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
-              ctl.blockCount, atomic);
+      [&core, ctl, to, from = src.addr, atomic = core.atomic, copy = CopyOf(region, true)] {
+        Store(core, copy, to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap,
+              ctl.blockLen, ctl.blockCount, atomic);
       });
 }
 
@@ -206,7 +219,8 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
   const uint64_t row = AlignUp(used);  // every block starts on 32 bytes
   core.CheckUbAlign(dst, kBlock, "dst");
   core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, row, ctl.dstGap)), "dst");
-  core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
+  const GmRegion& region =
+      core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
   const bool bare = pad.left == 0 && pad.right == 0;
   // The register of SetPadValue is the one that paddingValue goes through.
   const bool known = pad.isPad || core.registers.padSet;
@@ -221,10 +235,11 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
         FillCopy(&record, core, true, dst, {row, row + ctl.dstGap}, src,
                  {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
       },
-      [&core, ctl, known, padding, from, to = dst.addr, left, row, width, bare] {
+      [&core, ctl, known, padding, from, to = dst.addr, left, row, width, bare,
+       copy = CopyOf(region, false)] {
         core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
         if (row == ctl.blockLen) {
-          Move(to, row + ctl.dstGap, from, row + ctl.srcGap, row, ctl.blockCount);
+          Move(copy, to, row + ctl.dstGap, from, row + ctl.srcGap, row, ctl.blockCount);
           return;
         }
         // Documented fill: paddingValue with isPad, or what SetPadValue left; without them the hardware leaves junk, except
@@ -243,7 +258,7 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
           const uint8_t* block = from + i * (ctl.blockLen + ctl.srcGap);
           const uint8_t* value = known ? fill : junk;
           fillLanes(line, left, value);
-          std::memcpy(line + left, block, ctl.blockLen);
+          copy(line + left, block, ctl.blockLen);
           fillLanes(line + left + ctl.blockLen, row - left - ctl.blockLen, bare ? block : value);
         }
       });
@@ -262,7 +277,8 @@ void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
   core.CheckUb(src, 0,
                static_cast<int64_t>(Span(ctl.blockCount, row, ctl.srcGap) - row + ctl.blockLen),
                "src");
-  core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
+  const GmRegion& region =
+      core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
   CheckAtomic(core, ctl.blockLen);
   core.Issue(
       Pipe::kMte3,
@@ -271,8 +287,8 @@ void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
         FillCopy(&record, core, false, src, {ctl.blockLen, row + ctl.srcGap}, dst,
                  {ctl.blockLen, ctl.blockLen + ctl.dstGap}, ctl.blockCount);
       },
-      [&core, ctl, to, row, from = src.addr, atomic = core.atomic] {
-        Store(core, to, ctl.blockLen + ctl.dstGap, from, row + ctl.srcGap, ctl.blockLen,
+      [&core, ctl, to, row, from = src.addr, atomic = core.atomic, copy = CopyOf(region, true)] {
+        Store(core, copy, to, ctl.blockLen + ctl.dstGap, from, row + ctl.srcGap, ctl.blockLen,
               ctl.blockCount, atomic);
       });
 }

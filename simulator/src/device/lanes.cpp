@@ -4,6 +4,9 @@
 #include "device/lanes.h"
 
 #include <cmath>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #ifndef ACLSIM_LEVEL
 #define ACLSIM_LEVEL baseline
@@ -126,59 +129,64 @@ float Min(float a, float b) {
   return (a < b || a != a) ? a : (a == b ? equal : b);
 }
 
-// exp and ln in double: the result rounds to the nearest float except where the true value is within 1e-10 of a tie. Fused
-// steps give the same bits on hosts that have to emulate them.
+// exp and ln in double, rounded once: correctly for every float (tests/sim/instructions/lanes_check.cpp). Fused steps give the same bits on
+// hosts that have to emulate them; what is decided by comparing floats elsewhere is decided on their bits here, which every
+// host has vector instructions for.
 inline float Exp(float x) {
-  const double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
-  const double wide = x;
-  // Clamping keeps the exponent arithmetic in range; the ends overflow to infinity and underflow to zero by themselves.
-  const double clamped = wide < -160.0 ? -160.0 : (wide > 160.0 ? 160.0 : wide);
-  const double shifted = __builtin_fma(
-      clamped, kLog2e, 6755399441055744.0);  // 1.5 * 2^52: the low bits hold the rounded integer
-  const double k = shifted - 6755399441055744.0;
-  const double r = __builtin_fma(-k, kLn2, clamped);
-  double p = 1.0 / 362880;
-  p = __builtin_fma(p, r, 1.0 / 40320);
-  p = __builtin_fma(p, r, 1.0 / 5040);
-  p = __builtin_fma(p, r, 1.0 / 720);
-  p = __builtin_fma(p, r, 1.0 / 120);
-  p = __builtin_fma(p, r, 1.0 / 24);
-  p = __builtin_fma(p, r, 1.0 / 6);
-  p = __builtin_fma(p, r, 0.5);
+  const double kLog2e = 0x1.71547652b82fep+0;
+  const double kLn2 = 0x1.62e42fefa39efp-1, kLn2Rest = 0x1.abc9e3b39803fp-56;
+  const double kShift = 0x1.8p+52;  // its sums have the nearest integer in their low bits
+  // At -104 and 89 the result is zero and infinity. Bits of negative floats grow with the magnitude and are the largest
+  // unsigned numbers.
+  const uint32_t kLowest = 0xc2d00000;
+  const int32_t kHighest = 0x42b20000;
+  const uint32_t above = BitsOf(x) < kLowest ? BitsOf(x) : kLowest;
+  const auto between = static_cast<int32_t>(above);
+  const double wide = FloatOf(static_cast<uint32_t>(between < kHighest ? between : kHighest));
+  const double shifted = __builtin_fma(wide, kLog2e, kShift);
+  const double k = shifted - kShift;
+  double r = __builtin_fma(-k, kLn2, wide);
+  r = __builtin_fma(-k, kLn2Rest, r);
+  // Minimax on [-ln 2 / 2, ln 2 / 2] with 1 at 0; relative error 3e-16.
+  double p = 0x1.2a4759cfa1f76p-22;
+  p = __builtin_fma(p, r, 0x1.730bd52ec8887p-19);
+  p = __builtin_fma(p, r, 0x1.a017fb616907dp-16);
+  p = __builtin_fma(p, r, 0x1.a01967c536dadp-13);
+  p = __builtin_fma(p, r, 0x1.6c16c20da8986p-10);
+  p = __builtin_fma(p, r, 0x1.1111113371843p-7);
+  p = __builtin_fma(p, r, 0x1.555555552f91ep-5);
+  p = __builtin_fma(p, r, 0x1.5555555548c9ap-3);
+  p = __builtin_fma(p, r, 0x1.000000000004bp-1);
+  p = __builtin_fma(p, r, 0x1.0000000000029p+0);
   p = __builtin_fma(p, r, 1.0);
-  p = __builtin_fma(p, r, 1.0);
-  int64_t bits;
-  __builtin_memcpy(&bits, &shifted, sizeof(bits));
-  const int64_t scaleBits = static_cast<int64_t>((static_cast<uint64_t>(bits) + 1023) << 52);
-  double scale;
-  __builtin_memcpy(&scale, &scaleBits, sizeof(scale));
-  const float result = static_cast<float>(p * scale);
-  return x != x ? x : result;
+  uint64_t exponent, bits;
+  __builtin_memcpy(&exponent, &shifted, sizeof(exponent));
+  __builtin_memcpy(&bits, &p, sizeof(bits));
+  bits += exponent << 52;
+  double result;
+  __builtin_memcpy(&result, &bits, sizeof(result));
+  return x != x ? x : static_cast<float>(result);
 }
 
 inline float Ln(float x) {
-  const double wide = x;
-  uint64_t bits;
-  __builtin_memcpy(&bits, &wide, sizeof(bits));
+  // Denormals get an exponent; whatever the bits of other numbers come to is replaced at the end.
+  const bool tiny = (BitsOf(x) & 0x7f800000) == 0;
+  const uint32_t bits = BitsOf(tiny ? x * 0x1p+23f : x);
   // Mantissa into [sqrt(1/2), sqrt(2)), so that the series below converges at once.
-  const uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
-  const int64_t e = static_cast<int64_t>(bits - kSqrtHalf) >> 52;
-  const uint64_t mantissaBits = bits - (static_cast<uint64_t>(e) << 52);
-  double m;
-  __builtin_memcpy(&m, &mantissaBits, sizeof(m));
+  const int32_t e = static_cast<int32_t>(bits - 0x3f3504f3) >> 23;
+  const double m = FloatOf(bits - (static_cast<uint32_t>(e) << 23));
+  const double k = e - (tiny ? 23 : 0);
   const double s = (m - 1.0) / (m + 1.0);
   const double z = s * s;
-  double p = 1.0 / 17;
-  p = p * z + 1.0 / 15;
-  p = p * z + 1.0 / 13;
-  p = p * z + 1.0 / 11;
-  p = p * z + 1.0 / 9;
-  p = p * z + 1.0 / 7;
-  p = p * z + 1.0 / 5;
-  p = p * z + 1.0 / 3;
-  p = p * z + 1.0;
-  const double value = static_cast<double>(e) * 0.6931471805599453 + 2.0 * s * p;
-  float result = static_cast<float>(value);
+  // Minimax: ln m = 2 s (1 + z p(z)), relative error 2e-16.
+  double p = 0x1.587598c4e881fp-4;
+  p = p * z + 0x1.732c517f4100ep-4;
+  p = p * z + 0x1.c722769d7988bp-4;
+  p = p * z + 0x1.2492417a8e869p-3;
+  p = p * z + 0x1.999999a28ea84p-3;
+  p = p * z + 0x1.555555555397ap-2;
+  const double s2 = s + s;
+  float result = static_cast<float>(k * 0x1.62e42fefa39efp-1 + (s2 * z * p + s2));
   result = x == 0.0f ? -__builtin_inff() : result;
   result = x == __builtin_inff() ? x : result;
   result = x < 0.0f ? __builtin_nanf("") : result;
@@ -600,6 +608,40 @@ void SelectByBits(void* dst, const uint8_t* bits, const void* a, const void* b, 
   }
 }
 
+// --- large copies -----------------------------------------------------------------------------------------------------
+
+constexpr size_t kLine = 64;  // of the host's caches
+constexpr size_t kReadAhead =
+    2048;  // bytes; hosts' own prefetchers stop at pages and start anew with every tile
+
+void Load(uint8_t* dst, const uint8_t* src, size_t n) {
+  size_t i = 0;
+  for (; i + kLine <= n; i += kLine) {
+    __builtin_prefetch(src + i + kReadAhead);
+    __builtin_memcpy(dst + i, src + i, kLine);
+  }
+  __builtin_memcpy(dst + i, src + i, n - i);
+}
+
+void Stream(uint8_t* dst, const uint8_t* src, size_t n) {
+#ifdef __SSE2__
+  // Only whole lines go past the caches.
+  size_t i = (0 - reinterpret_cast<uintptr_t>(dst)) % kLine;
+  i = i < n ? i : n;
+  __builtin_memcpy(dst, src, i);
+  for (; i + kLine <= n; i += kLine) {
+    for (size_t j = 0; j < kLine; j += sizeof(__m128i)) {
+      __m128i piece;
+      __builtin_memcpy(&piece, src + i + j, sizeof(piece));
+      _mm_stream_si128(reinterpret_cast<__m128i*>(dst + i + j), piece);
+    }
+  }
+  __builtin_memcpy(dst + i, src + i, n - i);
+#else
+  __builtin_memcpy(dst, src, n);
+#endif
+}
+
 constexpr size_t D(DType dtype) { return static_cast<size_t>(dtype); }
 
 LaneTable MakeTable() {
@@ -695,6 +737,8 @@ LaneTable MakeTable() {
   ACLSIM_COMPARE(kNe)
   t.compare[static_cast<size_t>(Compare::kEq)][D(DType::kInt32)] =
       CompareBits<int32_t, Compare::kEq>;
+  t.load = Load;
+  t.stream = Stream;
   t.select2 = SelectByBits<uint16_t>;
   t.select4 = SelectByBits<uint32_t>;
   t.mulAddDstHalf = MulAddDst2<float, half>;

@@ -37,6 +37,11 @@ struct LaneTable {
                                size_t bStep, size_t n);
   SelectLanes select2;
   SelectLanes select4;
+  // Bytes from large tensors and into them: memory behind the source is asked for early, and the destination goes past the
+  // host's caches. Other threads may read it once a lock has been taken or released.
+  using Copy = void (*)(uint8_t* dst, const uint8_t* src, size_t n);
+  Copy load;
+  Copy stream;
 };
 
 const LaneTable& Lanes();

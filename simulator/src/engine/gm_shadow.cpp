@@ -93,15 +93,24 @@ uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes) {
   if (!Positions(backing, bytes, &begin, &end)) {
     return bytes;
   }
+  const auto all = [](uint64_t position, uint64_t count) {
+    uint64_t every = ~0ull;
+    for (uint64_t i = 0; i < count; i += 64) {
+      uint64_t word = 0;
+      std::memcpy(&word, shadow.bits + (position + i) / 8, sizeof(word));
+      every &= word;
+    }
+    return every == ~0ull;
+  };
   uint64_t at = begin;
   while (at < end) {
-    if (at % 8 == 0 && end - at >= 64) {
-      uint64_t word = 0;
-      std::memcpy(&word, shadow.bits + at / 8, sizeof(word));
-      if (word == ~0ull) {
-        at += 64;
-        continue;
-      }
+    if (at % 8 == 0 && end - at >= 4096 && all(at, 4096)) {
+      at += 4096;
+      continue;
+    }
+    if (at % 8 == 0 && end - at >= 64 && all(at, 64)) {
+      at += 64;
+      continue;
     }
     if (!Bit(at)) {
       return at - begin;

@@ -7,19 +7,27 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <tuple>
 
 namespace aclsim {
 
 namespace {
 
+constexpr uint64_t kMix = 0x9E3779B97F4A7C15;  // its products have mixed high bits
+
 // The API's templates are often functions of their own: the line is further up then. Copies of them that the optimiser makes
 // have no dynamic symbol, so that an address outside of its nearest symbol may be one.
 bool IsApiFrame(void* address) {
-  thread_local std::unordered_map<void*, bool> known;
-  const auto found = known.find(address);
-  if (found != known.end()) {
-    return found->second;
+  struct Recent {
+    void* address = nullptr;
+    bool api = false;
+  };
+  // Not in place: a library that is loaded at run time has little thread-local storage.
+  thread_local const auto recent = std::make_unique<std::array<Recent, 256>>();
+  Recent& known = (*recent)[(reinterpret_cast<uintptr_t>(address) * kMix) >> 56];
+  if (known.address == address) {
+    return known.api;
   }
   Dl_info info{};
   void* entry = nullptr;
@@ -32,7 +40,7 @@ bool IsApiFrame(void* address) {
           std::strncmp(info.dli_sname, "_ZN7AscendC", 11) == 0 ||
           std::strncmp(info.dli_sname, "_ZNK7AscendC", 12) == 0;
   }
-  known.emplace(address, api);
+  known = {address, api};
   return api;
 }
 
@@ -85,7 +93,7 @@ uintptr_t ThreadStackEnd() {
 size_t Sites::Hash::operator()(const SiteStack& stack) const {
   uintptr_t hash = 0;
   for (void* address : stack) {
-    hash = (hash ^ reinterpret_cast<uintptr_t>(address)) * 0x9E3779B97F4A7C15ull;
+    hash = (hash ^ reinterpret_cast<uintptr_t>(address)) * kMix;
   }
   return hash ^ (hash >> 32);
 }
@@ -121,10 +129,15 @@ uint32_t Sites::Capture() {
   if (depth == 0) {
     return 0;
   }
+  Recent& recent = recent_[Hash()(stack) % recent_.size()];
+  if (recent.stack == stack) {
+    return recent.site;
+  }
   const auto [found, isNew] = ids_.emplace(stack, static_cast<uint32_t>(stacks_.size()));
   if (isNew) {
     stacks_.push_back(stack);
   }
+  recent = {stack, found->second};
   return found->second;
 }
 

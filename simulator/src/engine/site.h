@@ -27,7 +27,14 @@ class Sites {
   struct Hash {
     size_t operator()(const SiteStack& stack) const;
   };
+  // Of the latest stacks with one hash, the last: most instructions stand in loops.
+  struct Recent {
+    SiteStack stack{};
+    uint32_t site = 0;
+  };
+
   std::vector<SiteStack> stacks_;
+  std::array<Recent, 64> recent_;
   std::unordered_map<SiteStack, uint32_t, Hash> ids_;
   uintptr_t libraryBegin_ = 0, libraryEnd_ = 0;
   uintptr_t stackEnd_ = 0;

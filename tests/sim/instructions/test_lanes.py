@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arithmetic of the lanes on every instruction set of this host, without a kernel around it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SIMULATOR = HERE.parents[2] / "simulator"
+
+
+@pytest.fixture(scope="module")
+def lanes_check(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of lanes_check.cpp."""
+    target = tmp_path_factory.mktemp("lanes") / "lanes_check"
+    command = ["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
+    command += [f"-I{SIMULATOR}/include", f"-I{SIMULATOR}/src", str(HERE / "lanes_check.cpp")]
+    command += ["-o", str(target), f"-L{toolkit}/lib64", "-lascendcl"]
+    subprocess.run([*command, f"-Wl,-rpath,{toolkit}/lib64"], check=True)
+    return target
+
+
+def run(program: Path, *arguments: str) -> None:
+    """Fail with what the program has found."""
+    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(": 0 faults\n"), done.stdout
+
+
+def test_exp_and_ln_are_correctly_rounded(lanes_check: Path) -> None:
+    """A prime stride, so that all exponents meet all endings of the mantissa."""
+    run(lanes_check, "floats", "2039")
+
+
+def test_large_copies(lanes_check: Path) -> None:
+    run(lanes_check, "copies")
