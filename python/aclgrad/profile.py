@@ -113,6 +113,13 @@ class Profiled:
         return " ".join(word for word in words if word)
 
     @property
+    def family(self) -> str:
+        """What was run, whatever the shape."""
+        return " ".join(
+            word for word in (self.name, self.dtype, self.note, f"on {self.soc}") if word
+        )
+
+    @property
     def main(self) -> int:
         """The launch that takes longest."""
         return max(range(len(self.launches)), key=lambda i: float(self.launches[i]["microseconds"]))

@@ -332,8 +332,13 @@ def _plot(path: Path | None, items: Sequence[Profiled], *, over_shapes: bool = F
     from aclgrad import profile_plot
 
     plots = profile_plot.sweep(items) if over_shapes else [profile_plot.roofline(items)]
+    if over_shapes:
+        titles = [f"{items[0].family}, estimated"]
+    else:
+        letters = ["A: ", "B: "] if len(items) > 1 else [""]
+        titles = [f"{letter}{item.title}" for letter, item in zip(letters, items, strict=True)]
     with _writing("--plot", path):
-        path.write_text(profile_plot.picture(plots), "utf-8")
+        path.write_text(profile_plot.picture(titles, plots), "utf-8")
     return [path]
 
 

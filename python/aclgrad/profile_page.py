@@ -114,10 +114,9 @@ def _program(program: Profiled) -> Json:
 
 def write_sweep(path: Path, items: Sequence[Profiled]) -> None:
     """Write the page of a row of shapes."""
-    first = items[0]
     path.write_text(
         _template().render(
-            title=f"{first.name} {first.dtype} {first.note}".rstrip() + f" on {first.soc}",
+            title=items[0].family,
             parts=[],
             compared=[],
             program=None,

@@ -50,8 +50,9 @@ def _svg(title: str, parts: Sequence[str]) -> str:
 
 
 _STYLE = """
-svg { background: #fff; font-family: system-ui, sans-serif; }
+svg { font-family: system-ui, sans-serif; } .paper { fill: #fff; }
 text { fill: #5a6472; font-size: 12px; } text.count, text.name { fill: #1b2430; }
+text.title { fill: #1b2430; font-size: 14px; } path.band { fill: #2f7fd1; opacity: .15; }
 path { fill: none; } .axis { stroke: #5a6472; } .grid { stroke: #d8dde4; stroke-width: .6; }
 .roof { stroke: #1b2430; stroke-width: 1.6; } .roof.L2 { stroke: #5a6472; stroke-dasharray: 5 4; }
 .line { stroke-width: 2; stroke: #2f7fd1; } .line.bound { stroke: #5a6472; stroke-dasharray: 5 4; }
@@ -60,15 +61,22 @@ path { fill: none; } .axis { stroke: #5a6472; } .grid { stroke: #d8dde4; stroke-
 """
 
 
-def picture(plots: Sequence[str]) -> str:
-    """Plots side by side as a file of their own."""
-    width = _WIDTH * len(plots)
+def picture(titles: Sequence[str], plots: Sequence[str]) -> str:
+    """Plots side by side as a file of their own, below the lines of a title."""
+    top = 8 + 20 * len(titles)
+    width, height = _WIDTH * len(plots), _HEIGHT + top
+    heading = "".join(
+        f'<text class="title" x="16" y="{24 + 20 * index}">{escape(title)}</text>'
+        for index, title in enumerate(titles)
+    )
     placed = "".join(
-        plot.replace("<svg ", f'<svg x="{_WIDTH * index}" ', 1) for index, plot in enumerate(plots)
+        plot.replace("<svg ", f'<svg x="{_WIDTH * index}" y="{top}" ', 1)
+        for index, plot in enumerate(plots)
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {_HEIGHT}" width="{width}"'
-        f' height="{_HEIGHT}"><style>{_STYLE}</style>{placed}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
+        f' height="{height}"><style>{_STYLE}</style><rect class="paper" width="{width}"'
+        f' height="{height}"/>{heading}{placed}</svg>\n'
     )
 
 
@@ -238,7 +246,10 @@ def sweep(items: Sequence[Profiled]) -> list[str]:
     time = [item.us for item in items]
     share = [item.of_bound for item in items]
     bound = [item.bound_us for item in items]
-    times = _Axes(ends, (min(*bound, *time) / 1.5, max(time) * 1.5), (True, True))
+    least = min(*bound, *(max(item.estimate.low, item.us / 4) for item in items))
+    times = _Axes(
+        ends, (least / 1.5, max(item.estimate.high for item in items) * 1.5), (True, True)
+    )
     shares = _Axes(ends, (0, max(1.0, *share) * 1.05), (True, False))
     first = _grid(
         times,
@@ -246,6 +257,9 @@ def sweep(items: Sequence[Profiled]) -> list[str]:
         (_decades(*ends), _decades(*times.y)),
         (_plain, _plain),
     )
+    low, high = [item.estimate.low for item in items], [item.estimate.high for item in items]
+    first.append(_band(times, sizes, low, high))
+    first += _key([("pA", "estimate, with its error"), ("bound", "bandwidth bound")])
     first += _line(times, sizes, bound, "bound", items, "bandwidth bound {:.1f} us")
     first += _line(times, sizes, time, "pA", items, "estimate {:.1f} us")
     second = _grid(
@@ -259,6 +273,25 @@ def sweep(items: Sequence[Profiled]) -> list[str]:
         _svg("Estimated time over size, and the bandwidth bound", first),
         _svg("Share of the bandwidth bound over size", second),
     ]
+
+
+def _band(axes: _Axes, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
+    """The area between two lines, as far as the plot reaches."""
+    order = sorted(range(len(xs)), key=lambda i: xs[i])
+    edge = [axes.at(xs[i], high[i]) for i in order]
+    edge += [axes.at(xs[i], max(low[i], axes.y[0])) for i in reversed(order)]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in edge)
+    return f'<path class="band" d="M{path}Z"/>'
+
+
+def _key(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """What the lines are, in the corner that lines from below leave free."""
+    parts = []
+    for index, (kind, words) in enumerate(rows):
+        y = _TOP + 14 + 18 * index
+        parts.append(f'<path class="line {kind}" d="M{_LEFT + 12} {y}h26"/>')
+        parts.append(f'<text x="{_LEFT + 46}" y="{y + 4}">{escape(words)}</text>')
+    return parts
 
 
 def _line(

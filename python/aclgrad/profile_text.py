@@ -364,11 +364,7 @@ def show_compare(console: Console, items: Sequence[Profiled]) -> None:
 
 def show_sweep(console: Console, items: Sequence[Profiled]) -> None:
     """Print a row per shape."""
-    first = items[0]
-    table = Table(
-        title=f"{first.name} {first.dtype} {first.note}".rstrip() + f" on {first.soc}, estimates",
-        title_justify="left",
-    )
+    table = Table(title=f"{items[0].family}, estimates", title_justify="left")
     for heading in ("shape", "us", "low", "high", "of the bound", "GM / floor", "bound by"):
         table.add_column(heading, justify="left" if heading in ("shape", "bound by") else "right")
     for item in items:

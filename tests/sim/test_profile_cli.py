@@ -471,6 +471,7 @@ def test_plot_is_a_picture(profile: Profile, tmp_path: Path) -> None:
     assert len(root.findall("s:svg", space)) == 2
     assert len(root.findall(".//s:circle", space)) == 3 * 3
     assert root.find("s:style", space) is not None
+    assert "estimate, with its error" in path.read_text()
     profile("log_sigmoid_grad", "64x64", "--plot", path)
     assert len(ElementTree.parse(path).getroot().findall(".//s:circle", space)) == 2
 
