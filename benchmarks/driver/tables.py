@@ -125,7 +125,7 @@ def scaling(rows: Sequence[Row]) -> Table:
 
 def builds(rows: Sequence[Row], machine: Row) -> Table:
     """Seconds of each build."""
-    kinds = ("cold", "touched", "nothing to do")
+    kinds = ("cold", "cold, CPU", "touched", "nothing to do")
     return Table(
         "build times, s",
         ["build", *kinds],
