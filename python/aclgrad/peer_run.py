@@ -26,6 +26,7 @@ from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import AttrC, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor, storage_of
 from aclgrad.soc import DEFAULT_SOC, family_of
+from aclgrad.user_data import unambiguous
 
 ABSENT = "-"
 """Stands for an optional input that is not given."""
@@ -82,7 +83,7 @@ def parse_attrs(op: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
     """Values of the operator's attributes: NAME=VALUE words over the definition's defaults."""
     known = {attr["name"]: attr for attr in op["attrs"]}
     values = {name: attr["default"] for name, attr in known.items()}
-    for word in words:
+    for word in unambiguous(words):
         name, equal, text = word.partition("=")
         if not equal or name not in known:
             raise PeerError(

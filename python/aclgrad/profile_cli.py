@@ -222,8 +222,20 @@ def _profile(device: Device, request: Request) -> Profiled:
     if peer_cli.is_path(request.word):
         from aclgrad import peer_run
 
+        if request.dim is not None:
+            raise ProfileError(
+                f"--dim {request.dim}: is for this package's operators. Next: --attr"
+                f" NAME={request.dim}"
+            )
         if request.files:
-            inputs = [peer_run.load(name, kind) for name in request.files]
+            # Words behind --inputs FILE are its next values to whoever writes them.
+            shapes = [word for word in request.shapes if not Path(word).is_file()]
+            if shapes:
+                raise ProfileError(
+                    f"{shapes[0]}: no such file, and --inputs has the shapes. Next: either files or"
+                    " shapes"
+                )
+            inputs = [peer_run.load(name, kind) for name in (*request.files, *request.shapes)]
         elif request.shapes:
             inputs = peer_inputs(request.word, request.shapes, kind, request.soc)
         else:
@@ -377,10 +389,13 @@ def other(request: Request, word: str) -> Request:
         if not re.fullmatch(r"-?\d+", value):
             raise ValueError(f"--compare {word}: want a number. Next: --compare {name}=1")
         number: dict[str, Any] = {name: int(value)}
+        if name == "dim":
+            number["attrs"] = tuple(attr for attr in request.attrs if not attr.startswith("dim="))
         if name in ("blocks", "tiling_key"):
             return replace(request, kernel=replace(request.kernel, **number))
         return replace(request, **number)
-    return replace(request, attrs=(*request.attrs, word))
+    others = tuple(attr for attr in request.attrs if attr.partition("=")[0] != name)
+    return replace(request, attrs=(*others, word))
 
 
 def _compare(request: Request, output: Output, console: Console, device: Device, word: str) -> None:

@@ -96,11 +96,24 @@ def parse_shape(text: str) -> tuple[int, ...]:
     return dims
 
 
+def unambiguous(words: Sequence[str]) -> Sequence[str]:
+    """NAME=VALUE words as they are; refuses a name that has two values."""
+    values: dict[str, str] = {}
+    for word in words:
+        name, _, text = word.partition("=")
+        if values.setdefault(name, text) != text:
+            raise ValueError(
+                f"{name}: got {values[name]} and {text}, which contradict each other. Next: give"
+                " it once"
+            )
+    return words
+
+
 def parse_attrs(spec: OpSpec, words: Sequence[str], dim: int | None) -> dict[str, AttrValue]:
     """NAME=VALUE words over the defaults of an operator."""
     known = {name: arg for arg in spec.attr_args for name in (arg.name, arg.python)}
     values = spec.defaults()
-    for word in [*words, *([f"dim={dim}"] if dim is not None else [])]:
+    for word in unambiguous([*words, *([f"dim={dim}"] if dim is not None else [])]):
         name, equals, text = word.partition("=")
         if not equals or name not in known:
             raise ValueError(

@@ -221,6 +221,9 @@ def test_compare_words() -> None:
     assert other(some, "shape=8x8").shapes == ("8x8",)
     assert other(some, "dim=0").dim == 0
     assert other(some, "scale=2").attrs == ("scale=2",)
+    both = Request("x", ("4x4",), "fp32", "Ascend910B2", ("scale=1", "dim=1"))
+    assert other(both, "scale=2").attrs == ("dim=1", "scale=2")
+    assert (other(both, "dim=0").attrs, other(both, "dim=0").dim) == (("scale=1",), 0)
     assert other(some, "log_softmax_grad").word == "log_softmax_grad"
     with pytest.raises(ValueError, match="want a number"):
         other(some, "cores=many")

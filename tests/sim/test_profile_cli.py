@@ -505,6 +505,10 @@ def test_plot_is_a_picture(profile: Profile, tmp_path: Path) -> None:
         (("nowhere.asc", "--blocks", "2"), "--blocks: nowhere.asc is a program"),
         (("nowhere.asc", "--sweep", "4x4"), "--sweep: nowhere.asc is a program"),
         ((PEER,), "no shape. Next: aclgrad profile"),
+        ((PEER, "4x4", "--dim", "1"), "--dim 1: is for this package's operators. Next: --attr"),
+        ((PEER, "4x4", "--inputs", "a.npy"), "4x4: no such file, and --inputs has the shapes."),
+        (("softmax_grad", "4x4", "--dim", "1", "--attr", "dim=0"), "dim: got 0 and 1, which"),
+        ((PEER, "4x4", "--attr", "scale=1", "--attr", "scale=2"), "scale: got 1 and 2, which"),
     ],
 )
 def test_refused(words: tuple[object, ...], message: str, profile: Profile) -> None:
