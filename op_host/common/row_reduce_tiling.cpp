@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "common/ub_budget.h"
 
@@ -16,6 +17,8 @@ constexpr int64_t kFloatBytes = 4;
 constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kRepeatLanes = 64;
 constexpr int64_t kBlocksPerRepeat = 8;
+constexpr int64_t kStreams = 16;      // of a tile of short rows, and the least elements of one
+constexpr int64_t kMaxShortRow = 64;  // longer ones cost little more when copied one by one
 constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kFrameworkEvents = 2;
@@ -67,7 +70,8 @@ class Planner {
     if (masked_) {
       plan_.path = RowReducePath::kRows;
     } else if (view_.inner == 1 && view_.reduce > 1) {
-      plan_.path = WholeBudget(ApartUp(RowLanes()), 1).Total() <= static_cast<uint64_t>(usable_)
+      plan_.path = MostShortTiles() > 0 ? RowReducePath::kShortRows
+                   : WholeBudget(ApartUp(RowLanes()), 1).Total() <= static_cast<uint64_t>(usable_)
                        ? RowReducePath::kRows
                        : RowReducePath::kLongRows;
     } else {
@@ -81,6 +85,9 @@ class Planner {
       case RowReducePath::kRows:
         Rows();
         break;
+      case RowReducePath::kShortRows:
+        ShortRows();
+        break;
       case RowReducePath::kLongRows:
         LongRows();
         break;
@@ -91,8 +98,9 @@ class Planner {
         LongSlabs();
         break;
     }
-    const UbBudget budget = plan_.ring > 0 ? ChunkedBudget(plan_.tileLanes)
-                                           : WholeBudget(plan_.tileLanes, plan_.tileUnits);
+    const UbBudget budget = plan_.path == RowReducePath::kShortRows ? ShortBudget(plan_.tileLanes)
+                            : plan_.ring > 0                        ? ChunkedBudget(plan_.tileLanes)
+                                             : WholeBudget(plan_.tileLanes, plan_.tileUnits);
     plan_.ubBytes = budget.Total();
     if (plan_.tileLanes <= 0 || plan_.ubBytes > static_cast<uint64_t>(usable_)) {
       return OverBudget();
@@ -115,6 +123,15 @@ class Planner {
     if (masked_) {
       budget.Add("mask", 2, static_cast<uint64_t>(units * MaskRowBytes()));
     }
+    return budget;
+  }
+
+  // Mirrors the InitBuffer calls of ReduceShort.
+  UbBudget ShortBudget(int64_t lanes) const {
+    UbBudget budget;
+    budget.Add("in (y, g)", 2, static_cast<uint64_t>(2 * lanes * bytes_));
+    budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
+    budget.Add("f32 work", 1, static_cast<uint64_t>(2 * lanes * kFloatBytes));
     return budget;
   }
 
@@ -215,6 +232,40 @@ class Planner {
     }
     const int64_t up = AlignUp(units, whole);
     return up <= most ? up : AlignDown(units, whole);
+  }
+
+  // Rows of the smallest tile of ReduceShort: streams of whole rows, of whole blocks, and of at least
+  // 16 elements.
+  int64_t ShortTileRows() const {
+    int64_t rows = blockLanes_ / std::gcd(view_.reduce, blockLanes_);
+    while (rows * view_.reduce < kStreams) {
+      rows *= 2;
+    }
+    return kStreams * rows;
+  }
+
+  // The smallest tiles that UB can hold as one; none where rows are whole blocks without them.
+  int64_t MostShortTiles() const {
+    if (soc_.wholeBlocksOnly || view_.reduce % (kBlockBytes / kFloatBytes) == 0 ||
+        view_.reduce > kMaxShortRow) {
+      return 0;
+    }
+    const int64_t tile = ShortTileRows() * view_.reduce;
+    const int64_t perLane = 6 * bytes_ + 2 * kFloatBytes;
+    int64_t most = usable_ / perLane / tile;
+    while (most > 0 && ShortBudget(ApartUp(most * tile)).Total() > static_cast<uint64_t>(usable_)) {
+      --most;
+    }
+    return most;
+  }
+
+  void ShortRows() {
+    const int64_t rows = ShortTileRows();
+    Split(view_.outer);
+    plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_, soc_);
+    const int64_t units = UnitsPerTile(MostShortTiles() * rows, view_.reduce * bytes_);
+    plan_.tileUnits = std::min(MostShortTiles() * rows, AlignUp(units, rows));
+    plan_.tileLanes = ApartUp(plan_.tileUnits * view_.reduce);
   }
 
   void LongRows() {

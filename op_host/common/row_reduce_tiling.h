@@ -12,7 +12,7 @@
 
 namespace optiling {
 
-enum class RowReducePath : uint64_t { kRows = 1, kLongRows = 2, kSlabs = 3, kLongSlabs = 4 };
+enum class RowReducePath : uint64_t { kRows = 1, kLongRows = 2, kSlabs = 3, kLongSlabs = 4, kShortRows = 5 };
 
 struct SocFacts {
   std::string name;

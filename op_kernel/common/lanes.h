@@ -134,6 +134,47 @@ __aicore__ inline Folded FoldRows(const LocalTensor<float>& src, uint32_t pitch,
   return f;
 }
 
+// y[u, r, :] *= sums[u, :]. Narrow rows: eight at a time, one block of each, of one slab where these
+// are few and else of all of them. Others: slab by slab or row by row of all slabs, whichever
+// repeats further per instruction.
+__aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, uint32_t pitch,
+                                  const Folded& sums, uint32_t slabs) {
+  constexpr uint32_t kFewSlabs = 8;
+  const uint32_t slab = rows * pitch;
+  const uint32_t step = pitch / kBlockLanes;
+  const uint32_t slabStep = slab / kBlockLanes;
+  const bool narrow = step * CeilDiv(rows, kRepeatBlocks) < rows;
+  if (narrow && slabs <= kFewSlabs) {
+    for (uint32_t c = 0; c < pitch; c += kBlockLanes) {
+      for (uint32_t u = 0; u < slabs; ++u) {
+        const LocalTensor<float> blocks = y[u * slab + c];
+        ForBlocks<Op::kMul>(blocks, step, blocks, step, sums.lanes[u * sums.pitch + c], 0, rows);
+      }
+    }
+  } else if (narrow && slabStep <= kMaxRepeatStride) {
+    const BinaryRepeatParams p(static_cast<uint8_t>(step), static_cast<uint8_t>(step), 0,
+                               static_cast<uint8_t>(slabStep), static_cast<uint8_t>(slabStep),
+                               static_cast<uint8_t>(sums.pitch / kBlockLanes));
+    for (uint32_t r = 0; r < rows; r += kRepeatBlocks) {
+      for (uint32_t c = 0; c < pitch; c += kBlockLanes) {
+        const LocalTensor<float> blocks = y[r * pitch + c];
+        Repeat<Op::kMul>(blocks, blocks, sums.lanes[c], Min(kRepeatBlocks, rows - r) * kBlockLanes,
+                         slabs, p);
+      }
+    }
+  } else if (rows >= slabs) {
+    for (uint32_t u = 0; u < slabs; ++u) {
+      ForRows<Op::kMul>(y[u * slab], pitch, y[u * slab], pitch, sums.lanes[u * sums.pitch], 0, rows,
+                        pitch);
+    }
+  } else {
+    for (uint32_t r = 0; r < rows; ++r) {
+      ForRows<Op::kMul>(y[r * pitch], slab, y[r * pitch], slab, sums.lanes, sums.pitch, slabs,
+                        pitch);
+    }
+  }
+}
+
 // sums[r] = sum of the 8 lanes at src[8 apart r], neighbours first.
 __aicore__ inline void SumBlocks(const LocalTensor<float>& sums, const LocalTensor<float>& src,
                                  uint32_t apart, uint32_t rows) {

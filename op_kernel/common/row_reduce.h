@@ -313,24 +313,6 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     }
   }
 
-  // y[u, r, :] *= sums[u, :], slab by slab or row by row of all slabs, whichever repeats further
-  // per instruction.
-  __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, uint32_t pitch,
-                                    const Folded& sums, uint32_t slabs) {
-    const uint32_t slab = rows * pitch;
-    if (rows >= slabs) {
-      for (uint32_t u = 0; u < slabs; ++u) {
-        ForRows<Op::kMul>(y[u * slab], pitch, y[u * slab], pitch, sums.lanes[u * sums.pitch], 0,
-                          rows, pitch);
-      }
-    } else {
-      for (uint32_t r = 0; r < rows; ++r) {
-        ForRows<Op::kMul>(y[r * pitch], slab, y[r * pitch], slab, sums.lanes, sums.pitch, slabs,
-                          pitch);
-      }
-    }
-  }
-
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   Mask& mask_;
   int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units

@@ -9,6 +9,7 @@
 #define OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 
 #include "common/row_reduce.h"
+#include "common/short_rows.h"
 
 namespace logsoftmaxgrad {
 

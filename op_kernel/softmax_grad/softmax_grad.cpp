@@ -19,5 +19,8 @@ extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad
   } else if (TILING_KEY_IS(4)) {
     rowreduce::RunChunked<DTYPE_SOFTMAX, softmaxgrad::Step, false>(softmax, grad_softmax, grad_x,
                                                                    tilingData);
+  } else if (TILING_KEY_IS(5)) {
+    rowreduce::RunShort<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
+                                                          tilingData);
   }
 }

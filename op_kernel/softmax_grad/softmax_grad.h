@@ -12,15 +12,18 @@
 //   2  B == 1, it does not: chunks, read twice where not resident      1.00 ... 1.67
 //   3  B  > 1, [R, b] fits: slabs, or tiles of b columns of a slab     1.00
 //   4  B  > 1, it does not even at 64 B of columns: chunks of rows     1.00 ... 1.67
+//   5  B == 1, R up to 64 and no multiple of 8: as 1, transposed       1.00
 //
 // UB, L = tileLanes (op_host/common/row_reduce_tiling.cpp keeps the budget):
 //   1, 3   in 2 x 2L * sizeof(T), out 2 x L * sizeof(T), 8L of work if T is a 16-bit type,
 //          key 1 also 36 B per row of the tile
+//   5      as 1, 3, with 8L of work for all types
 //   2, 4   in ring x 2L * sizeof(T), out and work as above, 4L of running sum
 #ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 
 #include "common/row_reduce.h"
+#include "common/short_rows.h"
 
 namespace softmaxgrad {
 

@@ -28,6 +28,8 @@ def profiled(device: Device, op: str, shape: tuple[int, ...], dtype: str) -> Pro
         ((4096, 1000), "fp16", 0.80),
         ((262144, 32), "bf16", 0.87),
         ((1048576, 8), "fp16", 0.88),
+        ((1000003, 3), "fp32", 0.80),
+        ((300007, 17), "fp16", 0.70),
     ],
 )
 def test_short_rows_come_near_the_bandwidth_bound(

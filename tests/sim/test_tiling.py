@@ -23,7 +23,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 UB_REPORTED = 196352  # PlatformAscendC on the 2201 architecture
 UB_USABLE = 184 * 1024
-ROWS, LONG_ROWS, SLABS, LONG_SLABS = 1, 2, 3, 4
+ROWS, LONG_ROWS, SLABS, LONG_SLABS, SHORT_ROWS = 1, 2, 3, 4, 5
 
 SHIM = """
 #include <cstdio>
@@ -207,9 +207,10 @@ def pad(length: int, size: int) -> int:
 def tiles_of(p: Plan, core: int, size: int) -> list[range]:
     """The units of each tile, as the kernel computes them."""
     grid = 1
-    if p.path == ROWS and p.reduce % 8 == 0 and p.perCore > p.tileUnits:
+    if (p.path == SHORT_ROWS or p.path == ROWS and p.reduce % 8 == 0) and p.perCore > p.tileUnits:
         while p.tileUnits % (2 * grid) == 0 and p.reduce * size * grid % 512:
             grid *= 2
+        assert p.path == ROWS or p.reduce * size * grid % 512 == 0
     todo = p.units_of(core)
     tiles, start = [], todo.start
     while start < todo.stop:
@@ -231,7 +232,7 @@ def check_limits(p: Plan, size: int, cores: int, masked: bool = False) -> None:
     assert 0 <= p.extraCores < p.cores
     assert p.tileLanes % 128 == 64  # y and f in different bank groups
     assert p.tileLanes * max(4, 2 * size) < 2**21  # a copy's block length
-    work = 0 if size == 4 else 8 * p.tileLanes
+    work = 0 if size == 4 and p.path != SHORT_ROWS else 8 * p.tileLanes
     sums = pad(p.tileUnits, 4) * (4 + 32) if p.path in (ROWS, LONG_ROWS) else 0
     if p.ring:
         assert p.ub == 2 * p.tileLanes * size * (p.ring + 1) + work + sums + 4 * p.tileLanes
@@ -243,7 +244,13 @@ def check_limits(p: Plan, size: int, cores: int, masked: bool = False) -> None:
     else:
         assert p.ub == 6 * p.tileLanes * size + work + sums + mask
         assert p.chunk == p.resident == 0
-    if p.path == ROWS:
+    if p.path == SHORT_ROWS:
+        assert p.inner == 1
+        slabs, rest = divmod(p.tileUnits, 16)  # of each stream
+        assert rest == 0 and slabs * p.reduce * size % 32 == 0 and slabs * p.reduce >= 16
+        assert p.tileUnits * p.reduce <= p.tileLanes
+        assert slabs * p.reduce // (32 // size) <= 255  # repeats of one TransDataTo5HD
+    elif p.path == ROWS:
         assert p.inner == 1
         assert p.tileUnits <= 255 * 8  # one Brcb
         assert p.tileUnits * row <= p.tileLanes
@@ -431,7 +438,12 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
     ("dims", "axis", "path"),
     [
         ((), -1, SLABS),  # R == 1 is elementwise
-        ((7,), 0, ROWS),
+        ((7,), 0, SHORT_ROWS),
+        ((10**6, 3), -1, SHORT_ROWS),
+        ((10, 60), -1, SHORT_ROWS),
+        ((10, 64), -1, ROWS),
+        ((10, 63), -1, ROWS),  # 128 of them do not fit
+        ((10, 100), -1, ROWS),
         ((100, 7040), -1, ROWS),
         ((100, 8192), -1, LONG_ROWS),
         ((100, 10**6), -1, LONG_ROWS),

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short rows that are no whole blocks of 32 bytes: the path through a transposition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aclgrad.dtypes import DType
+from aclgrad.precision import compare
+from aclgrad.runtime import Device
+from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
+
+each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
+each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
+# One row; a tile and a row more; several tiles of all cores; of streams of odd blocks.
+SHAPES = [
+    (1, 3),
+    (257, 5),
+    (40_001, 3),
+    (3_333, 20),
+    (12_345, 7),
+    (2_050, 33),
+    (700, 50),
+    (129, 12),
+]
+
+
+def operands(shape: tuple[int, ...], dtype: DType) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(shape[0] + shape[1])
+    values = rng.uniform(-1, 1, size=(2, *shape)).astype(dtype.numpy)
+    return {"gradOutput": values[0], "output": values[1]}
+
+
+@each_dtype
+@each_api
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_matches_the_formula_on_any_number_of_cores(
+    api: str, shape: tuple[int, ...], dtype: DType, device: Device
+) -> None:
+    arrays = operands(shape, dtype)
+    got = run(device, api, arrays, {"dim": -1})
+    report = compare(got, BY_API[api].evaluate(arrays, {"dim": -1}))
+    assert report.passed, str(report)
+    if device.kind == "sim":
+        for cores, chaos in ((1, "0"), (5, "0"), (48, "3")):
+            device.set_option("cores", str(cores))
+            device.set_option("chaos", chaos)
+            assert run(device, api, arrays, {"dim": -1}).tobytes() == got.tobytes()
+
+
+@each_dtype
+@each_api
+def test_a_row_is_alone(api: str, dtype: DType, device: Device) -> None:
+    """NaN and Inf stay in their row, and equal rows have equal results wherever they lie."""
+    arrays = operands((1000, 7), dtype)
+    for array in arrays.values():
+        array[:] = array[0]
+    arrays["gradOutput"][::3, 2] = np.nan
+    arrays["gradOutput"][1::3, 4] = np.inf
+    with np.errstate(invalid="ignore"):
+        got = run(device, api, arrays, {"dim": -1})
+    assert np.isnan(got[::3].astype(np.float32)).all()
+    clean = got[2::3]
+    assert np.isfinite(clean.astype(np.float32)).all()
+    assert (clean.view(np.uint8) == clean[0].view(np.uint8)).all()
