@@ -130,8 +130,8 @@ def _check_soc(device: Device, soc: str) -> None:
         return
     near = difflib.get_close_matches(soc, names, 4, 0.5) or names[:4]
     raise ProfileError(
-        f"--soc {soc}: unknown; near it are {', '.join(near)}. Next: --soc {near[0]}, or aclgrad"
-        " doctor for all names"
+        f"--soc {soc}: unknown; of {len(names)} names near it are {', '.join(near)}. Next: --soc"
+        f" {near[0]}"
     )
 
 

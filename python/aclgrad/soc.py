@@ -69,5 +69,6 @@ def family_of(soc: str) -> Family:
         if re.fullmatch(candidate.socs, soc):
             return candidate
     raise ValueError(
-        f"SoC: got {soc!r}, which belongs to no known family; see `aclgrad doctor` for the names"
+        f"SoC: got {soc!r}, which belongs to no known family. Next: a name such as {DEFAULT_SOC},"
+        " Ascend910_9392, Ascend950PR_9589, Ascend310P3 or Ascend910A"
     )
