@@ -142,6 +142,33 @@ class CoreOrder {
   bool flags_ = false;
 };
 
+// The same bytes again and again, by one place of one core.
+struct Track {
+  std::vector<const GmAccess*>::const_iterator first, last;
+  bool inOrder;  // copies, and issued in the order in which they ran
+};
+
+// Sorts the accesses, by address before all else.
+std::vector<Track> TracksOf(std::vector<const GmAccess*>* all) {
+  const auto track = [](const GmAccess* a) {
+    return std::tie(a->begin, a->core, a->end, a->place, a->pipe, a->write, a->atomic);
+  };
+  std::sort(all->begin(), all->end(), [&](const GmAccess* a, const GmAccess* b) {
+    return std::tuple_cat(track(a), std::tie(a->count)) <
+           std::tuple_cat(track(b), std::tie(b->count));
+  });
+  std::vector<Track> tracks;
+  for (auto at = all->cbegin(); at != all->cend(); ++at) {
+    if (tracks.empty() || track(*tracks.back().first) != track(*at)) {
+      tracks.push_back({at, at, (*at)->pipe != Pipe::kScalar});
+    } else {
+      tracks.back().inOrder &= (*std::prev(at))->waits <= (*at)->waits;
+    }
+    tracks.back().last = std::next(at);
+  }
+  return tracks;
+}
+
 struct Conflict {
   const GmAccess* first;
   const GmAccess* second;
@@ -378,17 +405,12 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
       all.push_back(&access);
     }
   }
-  std::sort(all.begin(), all.end(), [](const GmAccess* a, const GmAccess* b) {
-    return std::tie(a->begin, a->core, a->waits) < std::tie(b->begin, b->core, b->waits);
-  });
+  const std::vector<Track> tracks = TracksOf(&all);
   const CoreOrder order(cores);
   std::vector<Finding> findings;
   std::set<std::array<uint64_t, 4>> reported;
-  std::vector<const GmAccess*> active;
+  std::vector<const Track*> active;
   const auto judge = [&](const GmAccess* a, const GmAccess* b) {
-    if (a->core == b->core || !(a->write || b->write)) {
-      return;
-    }
     const bool overlap = b->begin < a->end;
     const bool scalars = a->pipe == Pipe::kScalar && b->pipe == Pipe::kScalar;
     bool stale = false, line = false;
@@ -435,16 +457,41 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     }
     findings.push_back(std::move(finding));
   };
-  for (const GmAccess* access : all) {
-    // A neighbour in the same cache line still matters.
-    const uint64_t line = access->begin / kLineBytes * kLineBytes;
-    std::erase_if(active, [&](const GmAccess* earlier) {
-      return earlier->end <= (earlier->pipe == Pipe::kScalar ? line : access->begin);
-    });
-    for (const GmAccess* earlier : active) {
-      judge(earlier, access);
+  const auto judgeTracks = [&](const Track& x, const Track& y) {
+    const GmAccess &a = **x.first, &b = **y.first;
+    if (a.core == b.core || !(a.write || b.write)) {
+      return;
     }
-    active.push_back(access);
+    if (!x.inOrder || !y.inOrder) {
+      for (auto i = x.first; i != x.last; ++i) {
+        for (auto j = y.first; j != y.last; ++j) {
+          judge(*i, *j);
+        }
+      }
+      return;
+    }
+    // What is before an access of x comes first in y, then what nothing orders, then what is after it.
+    const uint64_t last = std::min(a.end, b.end) - 1;
+    for (auto i = x.first; i != x.last; ++i) {
+      const auto next = std::partition_point(
+          y.first, y.last, [&](const GmAccess* other) { return order.Before(*other, **i, last); });
+      if (next != y.last) {
+        judge(*i, *next);
+      }
+    }
+  };
+  for (const Track& track : tracks) {
+    // A neighbour in the same cache line still matters.
+    const uint64_t begin = (*track.first)->begin;
+    const uint64_t line = begin / kLineBytes * kLineBytes;
+    std::erase_if(active, [&](const Track* earlier) {
+      const GmAccess& access = **earlier->first;
+      return access.end <= (access.pipe == Pipe::kScalar ? line : begin);
+    });
+    for (const Track* earlier : active) {
+      judgeTracks(*earlier, track);
+    }
+    active.push_back(&track);
   }
   return findings;
 }

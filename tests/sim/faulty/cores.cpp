@@ -212,7 +212,9 @@ class Rounds {
         Load(Global<float>(x)[((r + 1) * cores_ + core_) * t.tile], t.tile);
       }
       EDIT(gather_before_wait, , Gather(slots));  // @gather_early
-      EDIT(never_waits, CrossCoreWaitFlag(3), );
+      if (PICK(never_waits, true, false) && PICK(last_wait_left_out, true, r + 1 < t.rows)) {
+        CrossCoreWaitFlag(3);
+      }
       EDIT(gather_before_wait, Gather(slots), );  // @gather
       LocalTensor<float> all = allQueue_.template DeQue<float>();
       LocalTensor<float> out = outQueue_.template AllocTensor<float>();
@@ -254,6 +256,7 @@ KERNEL(Rounds, none)
 KERNEL(Rounds, set_on_vector)
 KERNEL(Rounds, gather_before_wait)
 KERNEL(Rounds, never_waits)
+KERNEL(Rounds, last_wait_left_out)
 KERNEL(Rounds, slots_not_alternating)
 
 // Every core gets the number of the core two further on, plus 1: a scalar write to the next core, a copy from there to the one

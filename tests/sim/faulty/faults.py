@@ -235,6 +235,7 @@ CORES = (
     Fault("Rounds_set_on_vector", "gm-conflict", "tell", ("copy_all",), race=True),
     Fault("Rounds_gather_before_wait", "gm-conflict", "tell", ("copy_all",), race=True),
     Fault("Rounds_never_waits", "gm-conflict", "tell", ("copy_all",), race=True),
+    Fault("Rounds_last_wait_left_out", "gm-conflict", "tell", ("copy_all",), race=True),
     Fault("Rounds_slots_not_alternating", "gm-conflict", "copy_all", ("tell",), race=True),
     Fault("Relay_cleaned_after_set", "gm-cache", "take", ("mark",)),
     Fault("Relay_copy_not_awaited", "gm-conflict", "pass_on", ("take_copy",), race=True),
