@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// UB allocation, queues, event flags and barriers. What is checked here is that the kernel uses them in an order that leaves
-// hardware in a sound state; whether they order enough is the race check's business.
+// UB and its buffers, pools and queues. What is checked here is that the kernel uses them in an order that leaves hardware in a
+// sound state; whether they order enough is the race check's business.
+#include "engine/pipe.h"
+
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <exception>
-#include <optional>
 
 #include "ascendc/types.h"
-#include "engine/core.h"
-#include "engine/meeting.h"
 
 namespace aclsim {
 
 namespace {
 
-constexpr uint32_t kBlockBytes = 32;
+using Ull = unsigned long long;
+
 constexpr size_t kMaxBuffers = 64;  // per kernel, TPipe's own limit
-constexpr const char* kTilingKeyIs = "TILING_KEY_IS";
 
 // Kernels in use allocate all of UB, so that this is no error.
 void HintReservedUb(Core& core, uint64_t wanted) {
@@ -35,8 +32,6 @@ void HintReservedUb(Core& core, uint64_t wanted) {
   finding.advice = "The last bytes are the toolchain's. Shrink the tile in the tiling function.";
   core.Find(std::move(finding));
 }
-
-int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
 
 QueInfo& Que(Core& core, uint32_t que, const char* call) {
   if (que == 0 || que >= core.ques.size()) {
@@ -62,10 +57,6 @@ Buffer ToBuffer(Core& core, uint32_t buf) {
   return {core.ub + info.offset, info.bytes, buf, info.generation};
 }
 
-// The pipes at both ends of a queue: who fills its tensors and who takes them.
-struct QueuePipes {
-  Pipe from, to;
-};
 QueuePipes PipesOf(const QueInfo& que) {
   const auto is = [](uint8_t pos, AscendC::TPosition position) {
     return pos == static_cast<uint8_t>(position);
@@ -82,24 +73,6 @@ QueuePipes PipesOf(uint8_t src, uint8_t dst) {
   return {src == kGm ? Pipe::kMte2 : Pipe::kVector, dst == kGm ? Pipe::kMte3 : Pipe::kVector};
 }
 
-void OrderPipes(Core& core, SyncEvent event) {
-  if (event.from == event.to) {
-    // A flag from a pipe to itself is a barrier.
-    if (event.kind == SyncEvent::Kind::kSet) {
-      event.kind = SyncEvent::Kind::kBarrier;
-      core.scheduler.Barrier(event);
-    }
-  } else if (event.kind == SyncEvent::Kind::kSet) {
-    core.scheduler.Set(event);
-  } else {
-    core.scheduler.Wait(event);
-  }
-}
-
-void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
-  OrderPipes(core, core.MakeSync(kind, from, to, flag));
-}
-
 size_t HeldAt(const Core& core, uint8_t pos) {
   size_t held = 0;
   for (const BufferInfo& info : core.buffers) {
@@ -109,47 +82,6 @@ size_t HeldAt(const Core& core, uint8_t pos) {
     }
   }
   return held;
-}
-
-const char* EventName(uint8_t event) {
-  static const char* const kNames[] = {
-      "MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "MTE2_V",    "V_MTE2",    "MTE3_V",
-      "V_MTE3",    "M_V",       "V_M",    "V_V",    "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",
-      "MTE2_M",    "M_MTE2",    "V_MTE1", "M_FIX",  "FIX_M",     "MTE3_MTE2", "MTE2_MTE3",
-      "S_V",       "V_S",       "S_MTE2", "MTE2_S", "S_MTE3",    "MTE3_S"};
-  static_assert(std::size(kNames) == static_cast<size_t>(AscendC::HardEvent::MAX));
-  return event < std::size(kNames) ? kNames[event] : "?";
-}
-
-// The pipes that an event orders; pipes that a vector core does not have count as the vector pipe.
-QueuePipes PipesOfEvent(uint8_t event) {
-  static const auto kTable = [] {
-    std::array<QueuePipes, static_cast<size_t>(AscendC::HardEvent::MAX)> table{};
-    for (uint8_t i = 0; i < table.size(); ++i) {
-      const std::string name = EventName(i);
-      const auto pipe = [](const std::string& text) {
-        return text == "MTE2"   ? Pipe::kMte2
-               : text == "MTE3" ? Pipe::kMte3
-               : text == "S"    ? Pipe::kScalar
-                                : Pipe::kVector;
-      };
-      const size_t cut = name.find('_');
-      table[i] = {pipe(name.substr(0, cut)), pipe(name.substr(cut + 1))};
-    }
-    return table;
-  }();
-  return kTable[event];
-}
-
-void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
-  static_assert(static_cast<int>(AscendC::HardEvent::MAX) <= 40, "flags table");
-  if (event >= static_cast<uint8_t>(AscendC::HardEvent::MAX) || id < 0 || id >= EventIds(core)) {
-    ThrowFault(
-        "event-id-range",
-        Format("%s<HardEvent::%s> with event id %d, legal are 0..%d", call, EventName(event), id,
-               EventIds(core) - 1),
-        "Hardware would use another flag. Take the id from TPipe::FetchEventID or AllocEventID.");
-  }
 }
 
 // Queues that still hold tensors mean that a copy was forgotten.
@@ -180,55 +112,6 @@ void CheckQueuesEmpty(Core& core) {
   }
 }
 
-}  // namespace
-
-std::string FlagName(uint32_t flag) {
-  if (flag >= kEventFlags) {
-    return (flag - kEventFlags) % 2 == 0 ? "a queue's EnQue" : "a queue's FreeTensor";
-  }
-  return Format("%s id %u", EventName(static_cast<uint8_t>(flag / 8)), flag % 8);
-}
-
-void CheckKernelEnd(Core& core) {
-  // The twin is one program for all keys: it runs what stands in a plain else. On the device no such binary exists.
-  const bool ranElse = core.launch.twin && core.instruction != kTilingKeyIs;
-  core.instruction = "end of kernel";
-  if (core.tilingKeyAsked && !core.tilingKeyMatched && !ranElse) {
-    ThrowFault("tiling-key-unknown",
-               Format("no TILING_KEY_IS matched tiling key %llu",
-                      static_cast<unsigned long long>(core.launch.tilingKey)),
-               "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
-               "function and the kernel agree on the keys.");
-  }
-  core.scheduler.Drain();
-  CheckQueuesEmpty(core);
-  for (size_t flag = 0; flag < core.crossCore.size(); ++flag) {
-    if (core.crossCore[flag] > 0) {
-      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
-                   Format("CrossCoreSetFlag of flag %zu is never waited for", flag),
-                   "Hardware leaves the flag's counter raised: a later CrossCoreWaitFlag does not "
-                   "wait. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag, on every core.",
-                   {});
-    }
-  }
-  for (size_t event = 0; event < core.flags.size(); ++event) {
-    for (size_t id = 0; id < core.flags[event].size(); ++id) {
-      if (core.flags[event][id] > 0) {
-        core.ThrowAt("flag-leak", core.flagSite[event][id], Pipe::kScalar, "SetFlag",
-                     Format("SetFlag on %s id %zu is never waited for",
-                            EventName(static_cast<uint8_t>(event)), id),
-                     "The flag stays set for the next kernel, whose first WaitFlag then does not "
-                     "wait. Pair each SetFlag with a WaitFlag.",
-                     {});
-      }
-    }
-  }
-}
-
-// --- buffers and queues -----------------------------------------------------------------------------------------------
-
-namespace {
-
 void DrainPipes(Core& core) {
   core.scheduler.Drain();
   for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
@@ -237,12 +120,6 @@ void DrainPipes(Core& core) {
   }
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
 }
-
-}  // namespace
-
-namespace {
-
-using Ull = unsigned long long;
 
 PoolInfo& Pool(Core& core, uint32_t pool) {
   if (pool == 0 || pool >= core.pools.size()) {
@@ -297,6 +174,15 @@ uint32_t InitInPool(Core& core, uint32_t handle, QueInfo que, uint32_t num) {
 }
 
 }  // namespace
+
+void CheckKernelEnd(Core& core) {
+  const char* last = core.instruction;
+  core.instruction = "end of kernel";
+  CheckTilingKey(core, last);
+  core.scheduler.Drain();
+  CheckQueuesEmpty(core);
+  CheckFlagsDown(core);
+}
 
 void PipeInit() {
   Core::Current().instruction = "TPipe::Init";
@@ -700,286 +586,6 @@ Ub UbPointer(const void* address, DType dtype) {
                "GetPhyAddr of a tensor.");
   }
   return {core.ub + offset, static_cast<uint32_t>(best), dtype, core.buffers[best].generation};
-}
-
-uint64_t ParaBase() { return reinterpret_cast<uint64_t>(Core::Current().launch.args.data()); }
-
-// --- scalar access ----------------------------------------------------------------------------------------------------
-
-uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
-  Core& core = Core::Current();
-  core.instruction = use == ScalarUse::kWrite ? "LocalTensor::SetValue" : "LocalTensor::GetValue";
-  const auto begin = static_cast<int64_t>(offsetBytes);
-  core.CheckUb(tensor, begin, begin + bytes, "the element");
-  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
-    Access access = DenseAccess(use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
-                                core.UbOffset(tensor.addr) + offsetBytes, bytes, tensor.buf);
-    core.ScalarAccess(access, tensor.dtype, use == ScalarUse::kReference);
-  }
-  return tensor.addr + offsetBytes;
-}
-
-uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
-  Core& core = Core::Current();
-  core.instruction = use == ScalarUse::kWrite ? "GlobalTensor::SetValue" : "GlobalTensor::GetValue";
-  auto* element = static_cast<uint8_t*>(const_cast<void*>(addr)) + offsetBytes;
-  core.CheckGm(element, bytes, use == ScalarUse::kWrite, "the element");
-  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
-    const Access access = BlockAccess(true, use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
-                                      reinterpret_cast<uint64_t>(element), bytes, 1, bytes, 0);
-    core.ScalarAccess(access, DType::kUint8, use == ScalarUse::kReference);
-  }
-  return element;
-}
-
-void HintL2(const void* addr, bool read, bool write, bool bypass) {
-  Core::Current().HintL2(reinterpret_cast<uint64_t>(addr), read, write, bypass);
-}
-
-// --- flags ------------------------------------------------------------------------------------------------------------
-
-void SetFlagEvent(uint8_t event, int32_t id) {
-  Core& core = Core::Current();
-  core.instruction = "SetFlag";
-  CheckEvent(core, event, id, "SetFlag");
-  const auto [from, to] = PipesOfEvent(event);
-  int8_t& balance = core.flags[event][static_cast<size_t>(id)];
-  uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
-  SyncEvent sync = core.MakeSync(SyncEvent::Kind::kSet, from, to, EventFlag(event, id));
-  if (balance > 0) {
-    core.ThrowAt(
-        "flag-set-twice", sync.site, from, "SetFlag",
-        Format("SetFlag on %s id %d, which is set and was not waited for", EventName(event), id),
-        "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair "
-        "each SetFlag with a WaitFlag.",
-        {site});
-  }
-  ++balance;
-  site = sync.site;
-  OrderPipes(core, sync);
-}
-
-void WaitFlagEvent(uint8_t event, int32_t id) {
-  Core& core = Core::Current();
-  core.instruction = "WaitFlag";
-  CheckEvent(core, event, id, "WaitFlag");
-  const auto [from, to] = PipesOfEvent(event);
-  int8_t& balance = core.flags[event][static_cast<size_t>(id)];
-  uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
-  SyncEvent sync = core.MakeSync(SyncEvent::Kind::kWait, from, to, EventFlag(event, id));
-  if (balance < 0) {
-    core.ThrowAt("flag-wait-twice", sync.site, to, "WaitFlag",
-                 Format("WaitFlag on %s id %d, which another WaitFlag already waits for",
-                        EventName(event), id),
-                 "Hardware clears the flag at the first wait and hangs in the second. Pair each "
-                 "WaitFlag with a SetFlag.",
-                 {site});
-  }
-  --balance;
-  site = sync.site;
-  OrderPipes(core, sync);
-}
-
-int32_t FetchEvent(uint8_t event) {
-  Core& core = Core::Current();
-  CheckEvent(core, event, 0, "FetchEventID");
-  for (int32_t id = 0; id < EventIds(core); ++id) {
-    const auto i = static_cast<size_t>(id);
-    if (!core.allocated[event][i] && core.flags[event][i] == 0) {
-      return id;
-    }
-  }
-  ThrowFault("event-id-exhausted", Format("no free id for %s", EventName(event)),
-             "Hardware would reuse an id that is in flight. Release ids with ReleaseEventID.");
-}
-
-int32_t AllocEvent(uint8_t event) {
-  const int32_t id = FetchEvent(event);
-  Core::Current().allocated[event][static_cast<size_t>(id)] = true;
-  return id;
-}
-
-void ReleaseEvent(uint8_t event, int32_t id) {
-  Core& core = Core::Current();
-  CheckEvent(core, event, id, "ReleaseEventID");
-  core.allocated[event][static_cast<size_t>(id)] = false;
-}
-
-namespace {
-
-// None: a pipe that a vector core does not have.
-std::optional<Pipe> OwnPipe(int32_t pipe) {
-  return pipe == PIPE_V      ? std::optional(Pipe::kVector)
-         : pipe == PIPE_MTE2 ? std::optional(Pipe::kMte2)
-         : pipe == PIPE_MTE3 ? std::optional(Pipe::kMte3)
-                             : std::nullopt;
-}
-
-}  // namespace
-
-void Barrier(int32_t pipe) {
-  Core& core = Core::Current();
-  core.instruction = "PipeBarrier";
-  switch (pipe) {
-    case PIPE_S:
-      ThrowFault("barrier-pipe", "PipeBarrier<PIPE_S> does not exist",
-                 "Hardware hangs. Use a flag to or from the scalar pipe.");
-    case PIPE_ALL:
-      core.scheduler.Drain();
-      core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
-      return;
-    default:
-      if (const std::optional<Pipe> own = OwnPipe(pipe)) {
-        core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, *own, *own, 0));
-      }
-      return;
-  }
-}
-
-// --- between cores ----------------------------------------------------------------------------------------------------
-
-namespace {
-
-void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag) {
-  if (mode != 0 || flag >= core.crossCore.size()) {
-    ThrowFault("cross-core-flag",
-               Format("%s with mode %u and flag %u; a vector kernel has mode 0 and flags 0..%zu",
-                      core.instruction, mode, flag, core.crossCore.size() - 1),
-               "Other modes order vector with cube cores, and hardware would use another flag: a "
-               "hang.");
-  }
-}
-
-void CheckSyncAllFlags(Core& core) {
-  for (size_t flag = 11; flag < 15; ++flag) {
-    if (core.crossCore[flag] > 0) {
-      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
-                   Format("flag %zu is set and not waited for when SyncAll uses it", flag),
-                   "Hardware counts both in one: SyncAll lets a core pass too early. Take flags 0 "
-                   "to 10 next to SyncAll.",
-                   {core.sites.Capture()});
-    }
-  }
-}
-
-}  // namespace
-
-void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
-  Core& core = Core::Current();
-  core.instruction = "SyncAll";
-  const uint32_t participants = cores == 0 ? core.launch.blockDim : cores;
-  if (participants > core.launch.blockDim) {
-    ThrowFault("syncall-cores",
-               Format("usedCores %u, the launch has %u", cores, core.launch.blockDim),
-               "Hardware would wait forever for the others. Pass at most GetBlockNum().");
-  }
-  if (gm != nullptr) {
-    // The soft form counts in 32 bytes per core, both in GM and in UB.
-    core.CheckGm(gm, uint64_t{participants} * kBlockBytes, true, "gmWorkspace");
-    core.CheckUb(*ub, 0, int64_t{participants} * kBlockBytes, "ubWorkspace");
-    core.CheckUbAlign(*ub, kBlockBytes, "ubWorkspace");
-  } else {
-    CheckSyncAllFlags(core);
-  }
-  core.scheduler.Drain();
-  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
-  core.meeting->SyncAll(core, participants);
-  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
-}
-
-void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) {
-  Core& core = Core::Current();
-  core.instruction = "CrossCoreSetFlag";
-  CheckCrossCore(core, mode, flag);
-  // A pipe without work is where the scalar pipe is.
-  const Pipe from = OwnPipe(pipe).value_or(Pipe::kScalar);
-  const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag));
-  ++core.crossCore[flag];
-  core.crossCoreSite[flag] = event.site;
-  core.scheduler.SetForCores(event, [&core, event, flag] {
-    core.Sync(event);
-    core.meeting->SetFlag(core, flag);
-  });
-}
-
-void CrossCoreWait(uint8_t mode, uint16_t flag) {
-  Core& core = Core::Current();
-  core.instruction = "CrossCoreWaitFlag";
-  CheckCrossCore(core, mode, flag);
-  core.scheduler.ReachCores();
-  core.meeting->WaitFlag(core, flag);
-  --core.crossCore[flag];
-  core.Sync(core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag)));
-}
-
-void CleanCache(const void* addr) {
-  Core& core = Core::Current();
-  core.instruction = "DataCacheCleanAndInvalid";
-  constexpr uint64_t kLineBytes = 64;
-  const auto at = reinterpret_cast<uint64_t>(addr);
-  if (addr == nullptr) {
-    core.CacheClean(0, UINT64_MAX - kLineBytes);
-  } else {
-    core.CacheClean(at, at + 1);
-  }
-}
-
-void SetAtomic(Atomic op, DType dtype) {
-  Core& core = Core::Current();
-  core.instruction = "SetAtomic";
-  const bool known = dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16 ||
-                     dtype == DType::kInt32 || dtype == DType::kInt8 || dtype == DType::kBf16;
-  const bool old = core.soc.npuArch == 2002 || core.soc.npuArch == 1001;
-  const bool there = core.soc.npuArch == 1001 ? dtype == DType::kFloat
-                     : old
-                         ? dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16
-                         : known;
-  if (op != Atomic::kNone && !there) {
-    ThrowFault(
-        "dtype-unsupported",
-        Format("atomic operations of this type do not exist on %s", core.soc.name.c_str()),
-        "The device compiler refuses it. float and half exist on Atlas A2, float everywhere.");
-  }
-  core.atomic = {op, dtype};
-}
-
-void SetMaskMode(bool counter) { Core::Current().maskCounter = counter; }
-
-void SetMaskBits(uint64_t high, uint64_t low) {
-  Core& core = Core::Current();
-  core.maskBits[0] = low;
-  core.maskBits[1] = high;
-}
-
-// --- system variables -------------------------------------------------------------------------------------------------
-
-int64_t BlockIdx() { return Core::Current().index; }
-int64_t BlockNum() { return Core::Current().launch.blockDim; }
-uint64_t TilingKey() { return Core::Current().launch.tilingKey; }
-void ReadTiling(void* dst, const void* tiling, uint64_t bytes) {
-  Core& core = Core::Current();
-  core.instruction = "GET_TILING_DATA";
-  core.CheckGm(tiling, bytes, false, "the tiling struct");
-  std::memcpy(dst, tiling, bytes);
-}
-
-uint64_t UbCapacity() { return Core::Current().soc.ubBytes; }
-
-bool TilingKeyIs(uint64_t key) {
-  Core& core = Core::Current();
-  core.instruction = kTilingKeyIs;
-  core.tilingKeyAsked = true;
-  const bool same = core.launch.tilingKey == key;
-  core.tilingKeyMatched |= same;
-  return same;
-}
-
-int64_t SystemCycle() {
-  // The counter of 2201 runs at 50 MHz.
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-             .count() /
-         20;
 }
 
 }  // namespace aclsim

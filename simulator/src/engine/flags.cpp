@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event flags and barriers between pipes, flags and meetings between cores. Whether they order enough is the race check's
+// business.
+#include <array>
+#include <optional>
+
+#include "ascendc/types.h"
+#include "engine/meeting.h"
+#include "engine/pipe.h"
+
+namespace aclsim {
+
+namespace {
+
+const char* EventName(uint8_t event) {
+  static const char* const kNames[] = {
+      "MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "MTE2_V",    "V_MTE2",    "MTE3_V",
+      "V_MTE3",    "M_V",       "V_M",    "V_V",    "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",
+      "MTE2_M",    "M_MTE2",    "V_MTE1", "M_FIX",  "FIX_M",     "MTE3_MTE2", "MTE2_MTE3",
+      "S_V",       "V_S",       "S_MTE2", "MTE2_S", "S_MTE3",    "MTE3_S"};
+  static_assert(std::size(kNames) == static_cast<size_t>(AscendC::HardEvent::MAX));
+  return event < std::size(kNames) ? kNames[event] : "?";
+}
+
+// The pipes that an event orders; pipes that a vector core does not have count as the vector pipe.
+QueuePipes PipesOfEvent(uint8_t event) {
+  static const auto kTable = [] {
+    std::array<QueuePipes, static_cast<size_t>(AscendC::HardEvent::MAX)> table{};
+    for (uint8_t i = 0; i < table.size(); ++i) {
+      const std::string name = EventName(i);
+      const auto pipe = [](const std::string& text) {
+        return text == "MTE2"   ? Pipe::kMte2
+               : text == "MTE3" ? Pipe::kMte3
+               : text == "S"    ? Pipe::kScalar
+                                : Pipe::kVector;
+      };
+      const size_t cut = name.find('_');
+      table[i] = {pipe(name.substr(0, cut)), pipe(name.substr(cut + 1))};
+    }
+    return table;
+  }();
+  return kTable[event];
+}
+
+void CheckEvent(const Core& core, uint8_t event, int32_t id, const char* call) {
+  static_assert(static_cast<int>(AscendC::HardEvent::MAX) <= 40, "flags table");
+  if (event >= static_cast<uint8_t>(AscendC::HardEvent::MAX) || id < 0 || id >= EventIds(core)) {
+    ThrowFault(
+        "event-id-range",
+        Format("%s<HardEvent::%s> with event id %d, legal are 0..%d", call, EventName(event), id,
+               EventIds(core) - 1),
+        "Hardware would use another flag. Take the id from TPipe::FetchEventID or AllocEventID.");
+  }
+}
+
+}  // namespace
+
+void OrderPipes(Core& core, SyncEvent event) {
+  if (event.from == event.to) {
+    // A flag from a pipe to itself is a barrier.
+    if (event.kind == SyncEvent::Kind::kSet) {
+      event.kind = SyncEvent::Kind::kBarrier;
+      core.scheduler.Barrier(event);
+    }
+  } else if (event.kind == SyncEvent::Kind::kSet) {
+    core.scheduler.Set(event);
+  } else {
+    core.scheduler.Wait(event);
+  }
+}
+
+void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
+  OrderPipes(core, core.MakeSync(kind, from, to, flag));
+}
+
+std::string FlagName(uint32_t flag) {
+  if (flag >= kEventFlags) {
+    return (flag - kEventFlags) % 2 == 0 ? "a queue's EnQue" : "a queue's FreeTensor";
+  }
+  return Format("%s id %u", EventName(static_cast<uint8_t>(flag / 8)), flag % 8);
+}
+
+void CheckFlagsDown(Core& core) {
+  for (size_t flag = 0; flag < core.crossCore.size(); ++flag) {
+    if (core.crossCore[flag] > 0) {
+      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
+                   Format("CrossCoreSetFlag of flag %zu is never waited for", flag),
+                   "Hardware leaves the flag's counter raised: a later CrossCoreWaitFlag does not "
+                   "wait. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag, on every core.",
+                   {});
+    }
+  }
+  for (size_t event = 0; event < core.flags.size(); ++event) {
+    for (size_t id = 0; id < core.flags[event].size(); ++id) {
+      if (core.flags[event][id] > 0) {
+        core.ThrowAt("flag-leak", core.flagSite[event][id], Pipe::kScalar, "SetFlag",
+                     Format("SetFlag on %s id %zu is never waited for",
+                            EventName(static_cast<uint8_t>(event)), id),
+                     "The flag stays set for the next kernel, whose first WaitFlag then does not "
+                     "wait. Pair each SetFlag with a WaitFlag.",
+                     {});
+      }
+    }
+  }
+}
+
+void SetFlagEvent(uint8_t event, int32_t id) {
+  Core& core = Core::Current();
+  core.instruction = "SetFlag";
+  CheckEvent(core, event, id, "SetFlag");
+  const auto [from, to] = PipesOfEvent(event);
+  int8_t& balance = core.flags[event][static_cast<size_t>(id)];
+  uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
+  SyncEvent sync = core.MakeSync(SyncEvent::Kind::kSet, from, to, EventFlag(event, id));
+  if (balance > 0) {
+    core.ThrowAt(
+        "flag-set-twice", sync.site, from, "SetFlag",
+        Format("SetFlag on %s id %d, which is set and was not waited for", EventName(event), id),
+        "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair "
+        "each SetFlag with a WaitFlag.",
+        {site});
+  }
+  ++balance;
+  site = sync.site;
+  OrderPipes(core, sync);
+}
+
+void WaitFlagEvent(uint8_t event, int32_t id) {
+  Core& core = Core::Current();
+  core.instruction = "WaitFlag";
+  CheckEvent(core, event, id, "WaitFlag");
+  const auto [from, to] = PipesOfEvent(event);
+  int8_t& balance = core.flags[event][static_cast<size_t>(id)];
+  uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
+  SyncEvent sync = core.MakeSync(SyncEvent::Kind::kWait, from, to, EventFlag(event, id));
+  if (balance < 0) {
+    core.ThrowAt("flag-wait-twice", sync.site, to, "WaitFlag",
+                 Format("WaitFlag on %s id %d, which another WaitFlag already waits for",
+                        EventName(event), id),
+                 "Hardware clears the flag at the first wait and hangs in the second. Pair each "
+                 "WaitFlag with a SetFlag.",
+                 {site});
+  }
+  --balance;
+  site = sync.site;
+  OrderPipes(core, sync);
+}
+
+int32_t FetchEvent(uint8_t event) {
+  Core& core = Core::Current();
+  CheckEvent(core, event, 0, "FetchEventID");
+  for (int32_t id = 0; id < EventIds(core); ++id) {
+    const auto i = static_cast<size_t>(id);
+    if (!core.allocated[event][i] && core.flags[event][i] == 0) {
+      return id;
+    }
+  }
+  ThrowFault("event-id-exhausted", Format("no free id for %s", EventName(event)),
+             "Hardware would reuse an id that is in flight. Release ids with ReleaseEventID.");
+}
+
+int32_t AllocEvent(uint8_t event) {
+  const int32_t id = FetchEvent(event);
+  Core::Current().allocated[event][static_cast<size_t>(id)] = true;
+  return id;
+}
+
+void ReleaseEvent(uint8_t event, int32_t id) {
+  Core& core = Core::Current();
+  CheckEvent(core, event, id, "ReleaseEventID");
+  core.allocated[event][static_cast<size_t>(id)] = false;
+}
+
+namespace {
+
+// None: a pipe that a vector core does not have.
+std::optional<Pipe> OwnPipe(int32_t pipe) {
+  return pipe == PIPE_V      ? std::optional(Pipe::kVector)
+         : pipe == PIPE_MTE2 ? std::optional(Pipe::kMte2)
+         : pipe == PIPE_MTE3 ? std::optional(Pipe::kMte3)
+                             : std::nullopt;
+}
+
+}  // namespace
+
+void Barrier(int32_t pipe) {
+  Core& core = Core::Current();
+  core.instruction = "PipeBarrier";
+  switch (pipe) {
+    case PIPE_S:
+      ThrowFault("barrier-pipe", "PipeBarrier<PIPE_S> does not exist",
+                 "Hardware hangs. Use a flag to or from the scalar pipe.");
+    case PIPE_ALL:
+      core.scheduler.Drain();
+      core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+      return;
+    default:
+      if (const std::optional<Pipe> own = OwnPipe(pipe)) {
+        core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, *own, *own, 0));
+      }
+      return;
+  }
+}
+
+// --- between cores ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag) {
+  if (mode != 0 || flag >= core.crossCore.size()) {
+    ThrowFault("cross-core-flag",
+               Format("%s with mode %u and flag %u; a vector kernel has mode 0 and flags 0..%zu",
+                      core.instruction, mode, flag, core.crossCore.size() - 1),
+               "Other modes order vector with cube cores, and hardware would use another flag: a "
+               "hang.");
+  }
+}
+
+void CheckSyncAllFlags(Core& core) {
+  for (size_t flag = 11; flag < 15; ++flag) {
+    if (core.crossCore[flag] > 0) {
+      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
+                   Format("flag %zu is set and not waited for when SyncAll uses it", flag),
+                   "Hardware counts both in one: SyncAll lets a core pass too early. Take flags 0 "
+                   "to 10 next to SyncAll.",
+                   {core.sites.Capture()});
+    }
+  }
+}
+
+}  // namespace
+
+void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
+  Core& core = Core::Current();
+  core.instruction = "SyncAll";
+  const uint32_t participants = cores == 0 ? core.launch.blockDim : cores;
+  if (participants > core.launch.blockDim) {
+    ThrowFault("syncall-cores",
+               Format("usedCores %u, the launch has %u", cores, core.launch.blockDim),
+               "Hardware would wait forever for the others. Pass at most GetBlockNum().");
+  }
+  if (gm != nullptr) {
+    // The soft form counts in 32 bytes per core, both in GM and in UB.
+    core.CheckGm(gm, uint64_t{participants} * kBlockBytes, true, "gmWorkspace");
+    core.CheckUb(*ub, 0, int64_t{participants} * kBlockBytes, "ubWorkspace");
+    core.CheckUbAlign(*ub, kBlockBytes, "ubWorkspace");
+  } else {
+    CheckSyncAllFlags(core);
+  }
+  core.scheduler.Drain();
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+  core.meeting->SyncAll(core, participants);
+  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
+}
+
+void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) {
+  Core& core = Core::Current();
+  core.instruction = "CrossCoreSetFlag";
+  CheckCrossCore(core, mode, flag);
+  // A pipe without work is where the scalar pipe is.
+  const Pipe from = OwnPipe(pipe).value_or(Pipe::kScalar);
+  const SyncEvent event = core.MakeSync(SyncEvent::Kind::kSet, from, Pipe::kScalar, CoreFlag(flag));
+  ++core.crossCore[flag];
+  core.crossCoreSite[flag] = event.site;
+  core.scheduler.SetForCores(event, [&core, event, flag] {
+    core.Sync(event);
+    core.meeting->SetFlag(core, flag);
+  });
+}
+
+void CrossCoreWait(uint8_t mode, uint16_t flag) {
+  Core& core = Core::Current();
+  core.instruction = "CrossCoreWaitFlag";
+  CheckCrossCore(core, mode, flag);
+  core.scheduler.ReachCores();
+  core.meeting->WaitFlag(core, flag);
+  --core.crossCore[flag];
+  core.Sync(core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag)));
+}
+
+}  // namespace aclsim

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What buffers, flags and the scalar pipe's part of a core share.
+#pragma once
+
+#include "engine/core.h"
+
+namespace aclsim {
+
+constexpr uint32_t kBlockBytes = 32;
+
+// The pipes at both ends of a queue: who fills its tensors and who takes them.
+struct QueuePipes {
+  Pipe from, to;
+};
+
+inline int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
+// Hands a flag of a pipe to another one, or to itself, to the scheduler.
+void OrderPipes(Core& core, SyncEvent event);
+void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
+// That no flag is left set when the kernel ends.
+void CheckFlagsDown(Core& core);
+// That a TILING_KEY_IS has matched, after the kernel's last instruction.
+void CheckTilingKey(const Core& core, const char* last);
+
+}  // namespace aclsim

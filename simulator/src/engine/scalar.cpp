@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scalar pipe does by itself: elements, cache lines, registers, tiling data and system variables.
+#include <chrono>
+#include <cstring>
+
+#include "engine/pipe.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr const char* kTilingKeyIs = "TILING_KEY_IS";
+
+}  // namespace
+
+uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
+  Core& core = Core::Current();
+  core.instruction = use == ScalarUse::kWrite ? "LocalTensor::SetValue" : "LocalTensor::GetValue";
+  const auto begin = static_cast<int64_t>(offsetBytes);
+  core.CheckUb(tensor, begin, begin + bytes, "the element");
+  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
+    Access access = DenseAccess(use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
+                                core.UbOffset(tensor.addr) + offsetBytes, bytes, tensor.buf);
+    core.ScalarAccess(access, tensor.dtype, use == ScalarUse::kReference);
+  }
+  return tensor.addr + offsetBytes;
+}
+
+uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
+  Core& core = Core::Current();
+  core.instruction = use == ScalarUse::kWrite ? "GlobalTensor::SetValue" : "GlobalTensor::GetValue";
+  auto* element = static_cast<uint8_t*>(const_cast<void*>(addr)) + offsetBytes;
+  core.CheckGm(element, bytes, use == ScalarUse::kWrite, "the element");
+  if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {
+    const Access access = BlockAccess(true, use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
+                                      reinterpret_cast<uint64_t>(element), bytes, 1, bytes, 0);
+    core.ScalarAccess(access, DType::kUint8, use == ScalarUse::kReference);
+  }
+  return element;
+}
+
+void HintL2(const void* addr, bool read, bool write, bool bypass) {
+  Core::Current().HintL2(reinterpret_cast<uint64_t>(addr), read, write, bypass);
+}
+
+void CleanCache(const void* addr) {
+  Core& core = Core::Current();
+  core.instruction = "DataCacheCleanAndInvalid";
+  constexpr uint64_t kLineBytes = 64;
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  if (addr == nullptr) {
+    core.CacheClean(0, UINT64_MAX - kLineBytes);
+  } else {
+    core.CacheClean(at, at + 1);
+  }
+}
+
+void SetAtomic(Atomic op, DType dtype) {
+  Core& core = Core::Current();
+  core.instruction = "SetAtomic";
+  const bool known = dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16 ||
+                     dtype == DType::kInt32 || dtype == DType::kInt8 || dtype == DType::kBf16;
+  const bool old = core.soc.npuArch == 2002 || core.soc.npuArch == 1001;
+  const bool there = core.soc.npuArch == 1001 ? dtype == DType::kFloat
+                     : old
+                         ? dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16
+                         : known;
+  if (op != Atomic::kNone && !there) {
+    ThrowFault(
+        "dtype-unsupported",
+        Format("atomic operations of this type do not exist on %s", core.soc.name.c_str()),
+        "The device compiler refuses it. float and half exist on Atlas A2, float everywhere.");
+  }
+  core.atomic = {op, dtype};
+}
+
+void SetMaskMode(bool counter) { Core::Current().maskCounter = counter; }
+
+void SetMaskBits(uint64_t high, uint64_t low) {
+  Core& core = Core::Current();
+  core.maskBits[0] = low;
+  core.maskBits[1] = high;
+}
+
+uint64_t ParaBase() { return reinterpret_cast<uint64_t>(Core::Current().launch.args.data()); }
+int64_t BlockIdx() { return Core::Current().index; }
+int64_t BlockNum() { return Core::Current().launch.blockDim; }
+uint64_t TilingKey() { return Core::Current().launch.tilingKey; }
+void ReadTiling(void* dst, const void* tiling, uint64_t bytes) {
+  Core& core = Core::Current();
+  core.instruction = "GET_TILING_DATA";
+  core.CheckGm(tiling, bytes, false, "the tiling struct");
+  std::memcpy(dst, tiling, bytes);
+}
+
+uint64_t UbCapacity() { return Core::Current().soc.ubBytes; }
+
+bool TilingKeyIs(uint64_t key) {
+  Core& core = Core::Current();
+  core.instruction = kTilingKeyIs;
+  core.tilingKeyAsked = true;
+  const bool same = core.launch.tilingKey == key;
+  core.tilingKeyMatched |= same;
+  return same;
+}
+
+int64_t SystemCycle() {
+  // The counter of 2201 runs at 50 MHz.
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+             .count() /
+         20;
+}
+
+void CheckTilingKey(const Core& core, const char* last) {
+  // The twin is one program for all keys: it runs what stands in a plain else. On the device no such binary exists.
+  const bool ranElse = core.launch.twin && last != kTilingKeyIs;
+  if (core.tilingKeyAsked && !core.tilingKeyMatched && !ranElse) {
+    ThrowFault("tiling-key-unknown",
+               Format("no TILING_KEY_IS matched tiling key %llu",
+                      static_cast<unsigned long long>(core.launch.tilingKey)),
+               "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
+               "function and the kernel agree on the keys.");
+  }
+}
+
+}  // namespace aclsim
