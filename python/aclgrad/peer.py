@@ -14,22 +14,18 @@ import hashlib
 import itertools
 import json
 import os
-import platform
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aclgrad.build import find_compiler
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.peer_api import api_context
+from aclgrad.peer_compile import Compiler, demangle, demangle_all
 from aclgrad.peer_entry import entries, instances_of
 from aclgrad.peer_sources import (
     DEVICE_TYPES,
@@ -38,17 +34,13 @@ from aclgrad.peer_sources import (
     PeerError,
     Sources,
     Step,
-    cache_root,
-    diagnose,
     locate,
     numpy_name,
     simulator_stem,
     snake_case,
 )
-from aclgrad.runtime.toolkit import sim_root
+from aclgrad.peer_tiling import tiling_classes, tiling_structs
 from aclgrad.soc import ARCHITECTURE_WORDS, Family, family_of
-
-VENDOR_OPAPI = "libcust_opapi.so"
 
 _HOST_HEADERS = (
     "algorithm",
@@ -86,181 +78,10 @@ _API_HEADERS = (
 _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
 
-_OTHER_ARCHITECTURE_STRUCT = re.compile(r"Reg(?:[Bb]ase|Tiling)|Arch35|Apt|950")
-"""Tiling structs of kernels that are built for architecture 3510 only."""
-
-_PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
-"""Libraries of others that op_host sources of public operators include, by header."""
-
-_parsing = threading.Lock()
-
 
 @dataclass
-class Builder:
+class Builder(Compiler):
     """Builds one operator for one SoC family."""
-
-    sources: Sources
-    soc: Family
-    optimise: str = "-O2"
-    debug: str = "-g"  # how much: -g1 is enough for the lines of findings
-    jobs: int = 0
-    cache: Path = field(default_factory=cache_root)
-    toolkit: Path = field(default_factory=sim_root)
-
-    def __post_init__(self) -> None:
-        compiler = find_compiler()
-        if compiler is None:
-            raise PeerError("no C++ compiler found. Next: apt-get install g++, or set CXX")
-        self.compiler = compiler
-        if not (self.toolkit / "lib64" / "libnnopbase.so").is_file():
-            raise PeerError(
-                f"the simulator is not built: no {self.toolkit / 'lib64' / 'libnnopbase.so'}."
-                " Next: aclgrad build"
-            )
-
-    @cached_property
-    def folder(self) -> Path:
-        """The operator's place in the cache: same sources, same place."""
-        key = hashlib.sha256(str(self.sources.root).encode()).hexdigest()[:10]
-        return self.cache / f"{self.sources.name}-{key}"
-
-    @property
-    def package(self) -> Path:
-        """The vendor folder that the simulator loads."""
-        return self.folder / "vendor"
-
-    @property
-    def host_library(self) -> Path:
-        """Definition, inference and tiling."""
-        machine = platform.machine()
-        return (
-            self.package
-            / "op_impl/ai_core/tbe/op_tiling/lib/linux"
-            / machine
-            / "libcust_opmaster_rt2.0.so"
-        )
-
-    @property
-    def api_library(self) -> Path:
-        """The aclnn functions."""
-        return self.package / "op_api" / "lib" / VENDOR_OPAPI
-
-    # -- compiling ------------------------------------------------------------------------------
-
-    def _compile(self, steps: Sequence[Step], what: str, spare: str | None = None) -> list[Path]:
-        """Compile; a source that lacks a header with a name like ``spare`` is left out."""
-        made = []
-        with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
-            for step, error in zip(steps, pool.map(Step.run, steps), strict=True):
-                if error is None:
-                    made.append(step.output)
-                    continue
-                missing = diagnose(error)
-                known = missing.kind == "header" and spare and re.search(spare, missing.name)
-                if not known:
-                    raise self.failure(what, error, step)
-        return made
-
-    def failure(self, what: str, output: str, step: Step | None = None) -> PeerError:
-        """What a compile lacked, where, and what to do."""
-        missing = diagnose(output)
-        log = self.folder / "error.log"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        command = shlex.join(step.command) + "\n" if step else ""
-        log.write_text(command + output)
-        lacks = {
-            "header": f"no header {missing.name} in the simulator or around the operator",
-            "api": f"{missing.name} is not known to the simulator",
-            "member": f"{missing.name} is not known to the simulator",
-            "form": f"this form of {missing.name} is not known to the simulator",
-            "symbol": f"{missing.name} is declared but defined nowhere",
-        }.get(missing.kind, missing.message)
-        where = f"{missing.place}: " if missing.place else ""
-        package = _PACKAGES.get(missing.name)
-        install = f"apt-get install {package}; " if package else ""
-        return PeerError(
-            f"{self.sources.name}: {what} does not build: {lacks}\n  {where}{missing.message}\n"
-            f"Next: {install}the compiler's whole output is in {log}",
-            missing,
-        )
-
-    def _flags(
-        self, output: Path, includes: Iterable[Path], extra: Iterable[str]
-    ) -> tuple[str, ...]:
-        paths = [self.toolkit / "include", *includes]
-        return (
-            self.compiler,
-            "-std=c++17",
-            self.optimise,
-            "-gdwarf-4",
-            self.debug,
-            "-fno-omit-frame-pointer",
-            "-fno-optimize-sibling-calls",
-            "-fPIC",
-            "-w",
-            "-ffp-contract=off",
-            "-fdiagnostics-color=never",
-            "-fmax-errors=20",
-            *(f"-I{path}" for path in paths),
-            *extra,
-            "-MD",
-            "-MF",
-            f"{output}.d",
-            "-MT",
-            str(output),
-        )
-
-    def _parsed(self, kind: str, headers: Sequence[str], words: Sequence[str]) -> list[str]:
-        """Words that start a compile from headers which are parsed already."""
-        key = hashlib.sha256(
-            repr((self.compiler, self.optimise, self.debug, self.toolkit, words, headers)).encode()
-        )
-        header = self.cache / "parsed" / f"{kind}-{key.hexdigest()[:10]}.h"
-        with _parsing:
-            write_if_different(header, "".join(f"#include <{name}>\n" for name in headers))
-            output = header.with_name(header.name + ".gch")
-            flags = self._flags(output, [], words)
-            step = Step(output, (*flags, "-x", "c++-header", str(header), "-o", str(output)))
-            error = step.run()
-        if error is not None:
-            raise self.failure("the simulator's headers", error, step)
-        return ["-include", str(header)]
-
-    def _object(self, source: Path, includes: Iterable[Path], extra: Iterable[str]) -> Step:
-        name = re.sub(
-            r"[^\w.]",
-            "_",
-            str(source.relative_to(self.sources.root))
-            if source.is_relative_to(self.sources.root)
-            else source.name,
-        )
-        output = self.folder / "obj" / f"{name}.o"
-        return Step(
-            output, (*self._flags(output, includes, extra), "-c", str(source), "-o", str(output))
-        )
-
-    def _link(
-        self,
-        output: Path,
-        objects: Iterable[Path],
-        libraries: Iterable[str],
-        extra: Iterable[str] = (),
-    ) -> Step:
-        lib64 = self.toolkit / "lib64"
-        return Step(
-            output,
-            (
-                self.compiler,
-                "-shared",
-                *map(str, objects),
-                "-o",
-                str(output),
-                f"-L{lib64}",
-                f"-Wl,-rpath,{lib64}",
-                *libraries,
-                *extra,
-            ),
-        )
 
     def build_host(self) -> dict[str, Any]:
         """Build the host library and return what it registers."""
@@ -297,7 +118,7 @@ class Builder:
         missing = sorted(set(re.findall(r"undefined symbol: (\w+)", done.stdout + done.stderr)))
         if not missing:
             return
-        names = [_demangle(symbol) for symbol in missing]
+        names = [demangle(symbol) for symbol in missing]
         items = list(zip(missing, names, strict=True))
         write_if_different(stubs, render("peer_missing.cpp.j2", op=self.sources.name, items=items))
         flags = self._flags(stub_object, [], ("-c", str(stubs), "-o", str(stub_object)))
@@ -327,9 +148,9 @@ class Builder:
                 done.stderr.strip() or f"it ended with status {done.returncode}"
             ).splitlines()[-1]
             missing = re.search(r"undefined symbol: (\S+)", reason)
-            name = _demangle(missing[1]) if missing else ""
+            name = demangle(missing[1]) if missing else ""
             raise PeerError(
-                f"{self.sources.name}: op_host does not load: {_demangle_all(reason)}\n"
+                f"{self.sources.name}: op_host does not load: {demangle_all(reason)}\n"
                 f"Next: nm -uC {self.host_library}",
                 Missing("symbol", name, "", reason) if missing else None,
             )
@@ -450,19 +271,10 @@ class Builder:
         The default struct is the macro ACLSIM_DEFAULT_TILING where keys have structs of their own.
         ``without`` names structs that the kernel brings itself.
         """
-        registered = described["tilingData"]
-        if not registered:
+        if not described["tilingData"]:
             return None
-        known = set(
-            re.findall(
-                r"^\s*struct (\w+)",
-                (self.toolkit / "include/kernel_tiling/kernel_tiling.h").read_text(),
-                re.MULTILINE,
-            )
-        )
-        structs: dict[str, dict[str, Any]] = {}
-        for item in registered:
-            _add_struct(item["data"], known, structs)
+        kernel_tiling = self.toolkit / "include/kernel_tiling/kernel_tiling.h"
+        structs = tiling_structs(described, kernel_tiling.read_text())
         for name in without:
             structs.pop(name, None)
         classes = tiling_classes(op, described)
@@ -701,76 +513,6 @@ ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_LOCAL)
 register.aclsimDescribeOps.restype = ctypes.c_char_p
 sys.stdout.write(register.aclsimDescribeOps(sys.argv[3].encode()).decode())
 """
-
-
-def _demangle(symbol: str) -> str:
-    done = subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=False)
-    return done.stdout.strip() or symbol
-
-
-def _demangle_all(text: str) -> str:
-    return re.sub(r"_Z\w+", lambda match: _demangle(match[0]), text)
-
-
-def _add_struct(
-    data: Mapping[str, Any], known: set[str], structs: dict[str, dict[str, Any]]
-) -> None:
-    name = data["class"]
-    if name in structs or name in known:
-        return
-    fields: list[dict[str, Any]] = []
-    end, widest = 0, 1
-
-    def pad(offset: int) -> None:
-        # The host aligns nested structs and the whole to 8 bytes, whatever their fields are.
-        if offset > end:
-            name = f"aclsimPadding{len(fields)}"
-            fields.append({"type": "uint8_t", "name": name, "offset": end, "array": offset - end})
-
-    for item in data["fields"]:
-        nested = item.get("nested")
-        if nested is not None:
-            _add_struct(nested, known, structs)
-            alignment, size = 8, nested["bytes"]
-        else:
-            alignment = _SIZES.get(item["type"], 4)
-            size = alignment * item["count"]
-        pad(item["offset"])
-        count = 0 if nested is not None or item["count"] == 1 else item["count"]
-        fields.append({**item, "array": count, "nested": nested is not None})
-        end = item["offset"] + size
-        widest = max(widest, alignment)
-    pad(data["bytes"])
-    structs[name] = {"name": name, "fields": fields, "bytes": data["bytes"]}
-
-
-_SIZES = {
-    **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "float": 4,
-    "double": 8,
-    "bool": 1,
-    "size_t": 8,
-    "int": 4,
-    "char": 1,
-}
-
-
-def tiling_classes(op: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, list[int]]:
-    """The tiling structs of an operator with their keys; the first one is that of all other keys.
-
-    REGISTER_TILING_DATA_CLASS(Type_<key>, ...) gives a key a struct of its own.
-    """
-    registered = described["tilingData"]
-    pattern = re.compile(re.escape(op["type"]) + r"(?:_(\d+))?")
-    classes: dict[str, list[int]] = {}
-    for item in sorted(registered, key=lambda item: item["op"] != op["type"]):
-        match = pattern.fullmatch(item["op"])
-        if match and not _OTHER_ARCHITECTURE_STRUCT.search(item["data"]["class"]):
-            keys = classes.setdefault(item["data"]["class"], [])
-            keys += [int(match[1])] if match[1] else []
-    if not classes and len({item["data"]["class"] for item in registered}) == 1:
-        classes = {registered[0]["data"]["class"]: []}
-    return classes
 
 
 def without_launches(text: str) -> str:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiling structs that op_host declares field by field, as a kernel sees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_OTHER_ARCHITECTURE_STRUCT = re.compile(r"Reg(?:[Bb]ase|Tiling)|Arch35|Apt|950")
+"""Tiling structs of kernels that are built for architecture 3510 only."""
+
+_SIZES = {
+    **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "float": 4,
+    "double": 8,
+    "bool": 1,
+    "size_t": 8,
+    "int": 4,
+    "char": 1,
+}
+
+
+def tiling_structs(described: Mapping[str, Any], header: str) -> dict[str, dict[str, Any]]:
+    """Every struct by its name, but for those that the simulator's header has."""
+    known = set(re.findall(r"^\s*struct (\w+)", header, re.MULTILINE))
+    structs: dict[str, dict[str, Any]] = {}
+    for item in described["tilingData"]:
+        _add_struct(item["data"], known, structs)
+    return structs
+
+
+def _add_struct(
+    data: Mapping[str, Any], known: set[str], structs: dict[str, dict[str, Any]]
+) -> None:
+    name = data["class"]
+    if name in structs or name in known:
+        return
+    fields: list[dict[str, Any]] = []
+    end, widest = 0, 1
+
+    def pad(offset: int) -> None:
+        # The host aligns nested structs and the whole to 8 bytes, whatever their fields are.
+        if offset > end:
+            name = f"aclsimPadding{len(fields)}"
+            fields.append({"type": "uint8_t", "name": name, "offset": end, "array": offset - end})
+
+    for item in data["fields"]:
+        nested = item.get("nested")
+        if nested is not None:
+            _add_struct(nested, known, structs)
+            alignment, size = 8, nested["bytes"]
+        else:
+            alignment = _SIZES.get(item["type"], 4)
+            size = alignment * item["count"]
+        pad(item["offset"])
+        count = 0 if nested is not None or item["count"] == 1 else item["count"]
+        fields.append({**item, "array": count, "nested": nested is not None})
+        end = item["offset"] + size
+        widest = max(widest, alignment)
+    pad(data["bytes"])
+    structs[name] = {"name": name, "fields": fields, "bytes": data["bytes"]}
+
+
+def tiling_classes(op: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, list[int]]:
+    """The tiling structs of an operator with their keys; the first one is that of all other keys.
+
+    REGISTER_TILING_DATA_CLASS(Type_<key>, ...) gives a key a struct of its own.
+    """
+    registered = described["tilingData"]
+    pattern = re.compile(re.escape(op["type"]) + r"(?:_(\d+))?")
+    classes: dict[str, list[int]] = {}
+    for item in sorted(registered, key=lambda item: item["op"] != op["type"]):
+        match = pattern.fullmatch(item["op"])
+        if match and not _OTHER_ARCHITECTURE_STRUCT.search(item["data"]["class"]):
+            keys = classes.setdefault(item["data"]["class"], [])
+            keys += [int(match[1])] if match[1] else []
+    if not classes and len({item["data"]["class"] for item in registered}) == 1:
+        classes = {registered[0]["data"]["class"]: []}
+    return classes
