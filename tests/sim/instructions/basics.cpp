@@ -12,10 +12,8 @@ extern "C" __global__ __aicore__ void widen_behind(GM_ADDR dstGm, GM_ADDR srcGm)
   pipe.InitBuffer(buffer, kCount * sizeof(float));
   const LocalTensor<float> wide = buffer.Get<float>();
   const LocalTensor<half> narrow = buffer.Get<half>()[kCount];
-  GlobalTensor<half> src;
-  src.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(srcGm));
-  GlobalTensor<float> dst;
-  dst.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(dstGm));
+  GlobalTensor<half> src = Global<half>(srcGm);
+  GlobalTensor<float> dst = Global<float>(dstGm);
   DataCopy(narrow, src, kCount);
   PipeBarrier<PIPE_ALL>();
   Cast(wide, narrow, RoundMode::CAST_NONE, kCount);
@@ -102,8 +100,7 @@ extern "C" __global__ __aicore__ void int4_sizes(GM_ADDR dstGm, GM_ADDR aGm, GM_
   const LocalTensor<int4b_t> packed = areas.Area<int8_t>(0).ReinterpretCast<int4b_t>();
   ASSERT(packed.GetSize() == 2 * kAreaBytes);
   ASSERT(packed.GetLength() == kAreaBytes);
-  GlobalTensor<int4b_t> from;
-  from.SetGlobalBuffer(reinterpret_cast<int4b_t*>(aGm));
+  GlobalTensor<int4b_t> from = Global<int4b_t>(aGm);
   DataCopy(packed[64], from[128], static_cast<uint32_t>(c.count));
   areas.Finish();
 }
@@ -201,10 +198,8 @@ extern "C" __global__ __aicore__ void allocator(GM_ADDR dstGm, GM_ADDR aGm) {
   LocalTensor<float> a = memory.Alloc<TPosition::VECIN, float, 8>();
   LocalTensor<float> b = memory.Alloc<float>(100);
   ASSERT(memory.GetCurAddr() == 32 + 416);
-  GlobalTensor<float> in;
-  GlobalTensor<float> out;
-  in.SetGlobalBuffer(reinterpret_cast<float*>(aGm));
-  out.SetGlobalBuffer(reinterpret_cast<float*>(dstGm));
+  GlobalTensor<float> in = Global<float>(aGm);
+  GlobalTensor<float> out = Global<float>(dstGm);
   DataCopy(a, in, 8);
   DataCopy(b, in[8], 96);
   SetFlag<HardEvent::MTE2_V>(0);
@@ -226,8 +221,7 @@ extern "C" __global__ __aicore__ void init_output(GM_ADDR dstGm, GM_ADDR callGm)
   pipe.InitBuffer(taken, static_cast<uint32_t>(c.extra[0]));
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
-    GlobalTensor<T> out;
-    out.SetGlobalBuffer(reinterpret_cast<T*>(dstGm));
+    GlobalTensor<T> out = Global<T>(dstGm);
     LocalTensor<T> rest;
     const bool any = PopStackBuffer<T, TPosition::VECCALC>(rest);
     ASSERT(any == (c.extra[0] < 184 * 1024));
@@ -243,8 +237,7 @@ extern "C" __global__ __aicore__ void pad_value(GM_ADDR dstGm, GM_ADDR aGm, GM_A
                                                 GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   Areas areas(dstGm, bGm, bGm);
-  GlobalTensor<half> in;
-  in.SetGlobalBuffer(reinterpret_cast<half*>(aGm));
+  GlobalTensor<half> in = Global<half>(aGm);
   SetPadValue(ScalarOf<half>(c));
   DataCopyPad(areas.Area<half>(0), in,
               DataCopyExtParams(1, static_cast<uint32_t>(c.extra[0]) * 2, 0, 0, 0),
@@ -363,10 +356,8 @@ struct Adder {
     pool.InitBuffer(to, 1, 512);
   }
   void Run(GM_ADDR out, GM_ADDR in, float added) {
-    GlobalTensor<float> source;
-    GlobalTensor<float> target;
-    source.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(in));
-    target.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(out));
+    GlobalTensor<float> source = Global<float>(in);
+    GlobalTensor<float> target = Global<float>(out);
     for (int i = 0; i < 4; ++i) {
       LocalTensor<float> x = from.AllocTensor<float>();
       DataCopy(x, source[i * 128], 128);

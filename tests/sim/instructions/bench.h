@@ -32,22 +32,25 @@ static_assert(sizeof(Call) == 96, "matches bench.py");
 
 constexpr uint32_t kAreaBytes = 32768;
 
+template <typename T>
+AscendC::GlobalTensor<T> Global(GM_ADDR address) {
+  AscendC::GlobalTensor<T> tensor;
+  tensor.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(address));
+  return tensor;
+}
+
 // Three areas of UB: dst, src0, src1, filled from GM before the call; dst goes back afterwards.
 struct Areas {
   Areas(GM_ADDR dst, GM_ADDR src0, GM_ADDR src1) : gm{dst, src0, src1} {
     for (int i = 0; i < 3; ++i) {
       pipe.InitBuffer(buffers[i], kAreaBytes);
-      AscendC::GlobalTensor<uint8_t> from;
-      from.SetGlobalBuffer(gm[i]);
-      AscendC::DataCopy(Area<uint8_t>(i), from, kAreaBytes);
+      AscendC::DataCopy(Area<uint8_t>(i), Global<uint8_t>(gm[i]), kAreaBytes);
     }
     AscendC::PipeBarrier<PIPE_ALL>();
   }
   void Finish() {
     AscendC::PipeBarrier<PIPE_ALL>();
-    AscendC::GlobalTensor<uint8_t> to;
-    to.SetGlobalBuffer(gm[0]);
-    AscendC::DataCopy(to, Area<uint8_t>(0), kAreaBytes);
+    AscendC::DataCopy(Global<uint8_t>(gm[0]), Area<uint8_t>(0), kAreaBytes);
   }
   template <typename T>
   AscendC::LocalTensor<T> Area(int i) {

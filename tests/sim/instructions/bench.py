@@ -269,6 +269,11 @@ def random_values(rng: np.random.Generator, dtype: int, size: int) -> Array:
     return values
 
 
+def source_of(dtype: int, seed: int) -> Array:
+    """An area of random values."""
+    return random_values(np.random.default_rng(seed), dtype, AREA // width_of(dtype))
+
+
 def same_bits(got: Array, want: Array, dtype: int) -> None:
     """Equal bit for bit, except that one NaN is as good as another."""
     kind = np.dtype(DTYPES[dtype])

@@ -2,18 +2,11 @@
 // One kernel per fault. The line that is wrong ends in "FAULT: <kind>"; a fault of the whole kernel is on its first line.
 // SOC: <name> runs it there instead of on the default one.
 // clang-format off: a wrong call stays on the line that names its fault.
-#include "kernel_operator.h"
+#include "bench.h"
 
 using namespace AscendC;
 
 namespace {
-
-template <typename T>
-GlobalTensor<T> Global(GM_ADDR address) {
-  GlobalTensor<T> tensor;
-  tensor.SetGlobalBuffer(reinterpret_cast<T*>(address));
-  return tensor;
-}
 
 struct Scratch {
   explicit Scratch(uint32_t bytes = 1024) { pipe.InitBuffer(buffer, bytes); }

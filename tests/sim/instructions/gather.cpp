@@ -231,7 +231,6 @@ extern "C" __global__ __aicore__ void undefined_sources(GM_ADDR dstGm, GM_ADDR c
       Trap();
   }
   PipeBarrier<PIPE_ALL>();
-  GlobalTensor<float> out;
-  out.SetGlobalBuffer(reinterpret_cast<float*>(dstGm));
+  GlobalTensor<float> out = Global<float>(dstGm);
   DataCopy(out, dst[static_cast<uint32_t>(c.extra[1])], static_cast<uint32_t>(c.count));
 }

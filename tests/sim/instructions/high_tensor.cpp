@@ -219,10 +219,8 @@ extern "C" __global__ __aicore__ void reduce_flow(GM_ADDR dstGm, GM_ADDR aGm, GM
   for (TBuf<>& buffer : buffers) {
     pipe.InitBuffer(buffer, 4096);
   }
-  GlobalTensor<float> from;
-  GlobalTensor<float> to;
-  from.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(aGm));
-  to.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(dstGm));
+  const GlobalTensor<float> from = Global<float>(aGm);
+  const GlobalTensor<float> to = Global<float>(dstGm);
   const LocalTensor<float> src = buffers[0].Get<float>();
   const LocalTensor<float> dst = buffers[1].Get<float>();
   const LocalTensor<uint8_t> work = buffers[2].Get<uint8_t>();

@@ -205,8 +205,7 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
       copy_ubuf_to_ubuf(x.Raw(x.other), x.Raw(x.a), 0, 3, 2, 1, 4);
       break;
     case 81: {
-      GlobalTensor<float> from;
-      from.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(aGm));
+      GlobalTensor<float> from = Global<float>(aGm);
       SetPadValue(7.0f);
       const DataCopyPadExtParams<float> pad{false, 1, 2, 0.0f};
       DataCopyPad(x.dst, from, DataCopyExtParams{3, 20, 4, 1, 0}, pad);
@@ -244,10 +243,8 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
 // A buffer goes in, is computed in place and goes out: enqueued twice. mode: the second time without saying where to.
 extern "C" __global__ __aicore__ void two_ways(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
-  GlobalTensor<float> from;
-  GlobalTensor<float> to;
-  from.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(aGm));
-  to.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(dstGm));
+  GlobalTensor<float> from = Global<float>(aGm);
+  GlobalTensor<float> to = Global<float>(dstGm);
   TPipe outer;
   TPipe pipe;
   pipe = outer;

@@ -4,17 +4,6 @@
 
 using namespace AscendC;
 
-namespace {
-
-template <typename T>
-GlobalTensor<T> Global(GM_ADDR address) {
-  GlobalTensor<T> tensor;
-  tensor.SetGlobalBuffer(reinterpret_cast<T*>(address));
-  return tensor;
-}
-
-}  // namespace
-
 // One copy by DataCopy or DataCopyPad in each direction. op: 0 count, 1 params, 2 Pad, 3 Pad with the old parameter structs.
 // extra: blockCount, blockLen, srcStride, dstStride, padding (isPad | left << 8 | right << 16).
 extern "C" __global__ __aicore__ void copy_in(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR bGm,

@@ -49,8 +49,7 @@ extern "C" __global__ __aicore__ void only_scores(GM_ADDR dstGm, GM_ADDR srcGm, 
   const LocalTensor<half> values = buffers[0].Get<half>();
   const LocalTensor<half> proposals = buffers[1].Get<half>();
   const LocalTensor<half> merged = buffers[2].Get<half>();
-  GlobalTensor<half> from;
-  from.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(srcGm));
+  GlobalTensor<half> from = Global<half>(srcGm);
   DataCopy(values, from, 64);
   PipeBarrier<PIPE_ALL>();
   ProposalConcat(proposals, values, 4, 4);
@@ -63,7 +62,6 @@ extern "C" __global__ __aicore__ void only_scores(GM_ADDR dstGm, GM_ADDR srcGm, 
   PipeBarrier<PIPE_V>();
   ProposalExtract(values, merged, 4, c.mode);
   PipeBarrier<PIPE_ALL>();
-  GlobalTensor<half> to;
-  to.SetGlobalBuffer(reinterpret_cast<__gm__ half*>(dstGm));
+  GlobalTensor<half> to = Global<half>(dstGm);
   DataCopy(to, values, 64);
 }

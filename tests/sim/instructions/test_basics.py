@@ -32,17 +32,13 @@ from instructions.bench import (
     flat,
     random_values,
     same_bits,
+    source_of,
     walk,
     width_of,
     with_form,
 )
 
 pytestmark = pytest.mark.sim_only
-
-
-def source_of(dtype: int, seed: int) -> Array:
-    """An area of random values."""
-    return random_values(np.random.default_rng(seed), dtype, AREA // width_of(dtype))
 
 
 def test_widening_from_the_far_half(bench: Bench) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -123,17 +123,23 @@ def check(
     same_bits(got, want.view(np.uint8), dtype)
 
 
-@pytest.mark.parametrize("name", BINARY)
-def test_binary(bench: Bench, name: str) -> None:
-    """Two sources: forms x dtypes, strides with the mask forms."""
-    op, function, dtypes = BINARY[name]
+def check_forms(
+    bench: Bench, kernel: str, op: int, function: Callable[..., Array], dtypes: Sequence[int]
+) -> None:
+    """One instruction: forms x dtypes, strides with the mask forms."""
     for dtype in dtypes:
         values = operands(dtype, op)
         lanes = 256 // width_of(dtype)
         for form in FORMS:
             for blk, rep in STRIDES if form != COUNT else STRIDES[:1]:
                 call = with_form(Call(op=op, dtype=dtype, blk=blk, rep=rep), form, lanes)
-                check(bench, "elementwise:binary", call, values, function)
+                check(bench, kernel, call, values, function)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(bench: Bench, name: str) -> None:
+    """Two sources: forms x dtypes, strides with the mask forms."""
+    check_forms(bench, "elementwise:binary", *BINARY[name])
 
 
 def test_counts_and_masks(bench: Bench) -> None:
@@ -189,14 +195,7 @@ UNARY: dict[str, tuple[int, Callable[..., Array], tuple[int, ...]]] = {
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(bench: Bench, name: str) -> None:
     """One source: forms x dtypes x strides."""
-    op, function, dtypes = UNARY[name]
-    for dtype in dtypes:
-        values = operands(dtype, op)
-        lanes = 256 // width_of(dtype)
-        for form in FORMS:
-            for blk, rep in STRIDES if form != COUNT else STRIDES[:1]:
-                call = with_form(Call(op=op, dtype=dtype, blk=blk, rep=rep), form, lanes)
-                check(bench, "elementwise:unary", call, values, function)
+    check_forms(bench, "elementwise:unary", *UNARY[name])
 
 
 @pytest.mark.parametrize("name", ["Exp", "Ln", "Sqrt", "Rsqrt", "Reciprocal"])

@@ -28,8 +28,8 @@ from instructions.bench import (
     Call,
     KernelError,
     area,
-    random_values,
     same_bits,
+    source_of,
     walk,
     width_of,
     with_form,
@@ -38,11 +38,6 @@ from instructions.bench import (
 pytestmark = pytest.mark.sim_only
 
 WIDE = [FLOAT, HALF, BF16, INT16, UINT16, INT32, UINT32]
-
-
-def source_of(dtype: int, seed: int) -> Array:
-    """An area of random values."""
-    return random_values(np.random.default_rng(seed), dtype, AREA // width_of(dtype))
 
 
 @pytest.mark.parametrize("dtype", WIDE)
