@@ -55,7 +55,7 @@ class Request:
     files: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     kernel: peer_cli.KernelOptions = field(default_factory=peer_cli.KernelOptions)
-    shown: tuple[int, ...] = ()  # cores of trace and page
+    shown: tuple[int, ...] | None = ()  # cores of trace, page and CSV; None: none of these
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,12 @@ class Output:
     html: Path | None = None
     plot: Path | None = None
     cores: tuple[int, ...] = field(default=())
+
+    @property
+    def shown(self) -> tuple[int, ...] | None:
+        """Cores that are shown one by one; None when nothing shows any."""
+        wanted = (self.csv, self.trace, self.html)
+        return self.cores if any(path is not None for path in wanted) else None
 
 
 def parse_cores(text: str | None) -> tuple[int, ...]:
@@ -298,7 +304,7 @@ def _profile(device: Device, request: Request) -> Profiled:
 
 
 def _one(request: Request, output: Output, console: Console, device: Device) -> None:
-    request = replace(request, shown=output.cores)
+    request = replace(request, shown=output.shown)
     found = profile(device, request, quiet=output.as_json)
     _check_cores(found, output.cores)
     advice = advise(found)
@@ -401,7 +407,7 @@ def other(request: Request, word: str) -> Request:
 def _compare(request: Request, output: Output, console: Console, device: Device, word: str) -> None:
     if output.csv is not None or output.trace is not None:
         raise ValueError("--csv and --trace: are of one profile. Next: leave out --compare")
-    request = replace(request, shown=output.cores)
+    request = replace(request, shown=output.shown)
     pair: list[Profiled] = []
     shown = []
     for which in (None, word):

@@ -24,6 +24,7 @@ MOST_SLICES = 18_000
 """Of all timelines of a page together: about 700 KB."""
 
 _MOST_ROWS = 40
+_MOST_STEPS = 400_000  # of the cores of a timeline: a second and half a gigabyte
 _MOST_PARTS = 8  # launches of a program with a part of their own
 LANES = ("SCALAR", "MTE2", "VECTOR", "MTE3")
 _OF_ALL = ("time", "bandwidth bound", "GM")  # facts that a program has as a whole
@@ -37,18 +38,29 @@ class Shown:
     found: Profiled
     advice: tuple[Advice, ...]
     events: tuple[Mapping[str, Any], ...]
+    absent: str = ""  # why there is no timeline
 
     @classmethod
     def of(cls, found: Profiled, launch: int, asked: Sequence[int]) -> Shown:
         """Take one launch and what is kept of it; of what is no program, the figures of all."""
         events: list[Mapping[str, Any]] = []
-        if found.by is not None and launch in found.kept:
+        cores = found.cores(launch, asked)
+        steps = sum(found.launches[launch]["cores"][core]["steps"] for core in cores)
+        absent = ""
+        if found.by is None or launch not in found.kept:
+            absent = "This profile was read from a file, which has no timeline."
+        elif steps > _MOST_STEPS:
+            absent = (
+                f"{steps:,} instructions and flags are too many for a timeline here; --cores of one"
+                " core or a smaller shape has fewer, --trace FILE all of them."
+            )
+        else:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "trace.json"
-                found.by.write_trace(launch, found.cores(launch, asked), path)
+                found.by.write_trace(launch, cores, path)
                 events = json.loads(path.read_text("utf-8"))["traceEvents"]
         shown = found.alone(launch) if len(found.floors) > 1 else found
-        return cls(shown, tuple(advise(shown)), tuple(events))
+        return cls(shown, tuple(advise(shown)), tuple(events), absent)
 
 
 def launches_of(found: Profiled, asked: Sequence[int]) -> list[Shown]:
@@ -150,6 +162,7 @@ def _part(one: Shown, timeline: Json, letter: str) -> Json:
         "instructions": _instruction_rows(found),
         "cores": Markup(profile_plot.core_bars(found)),
         "timeline": timeline,
+        "absent": one.absent,
     }
 
 

@@ -57,12 +57,15 @@ def profile_program(
     words: Sequence[str],
     *,
     soc: str,
-    cores: Sequence[int] = (),
+    cores: Sequence[int] | None = (),
     vector_cores: int | None = None,
     quiet: bool = False,
     seconds: int = 900,
 ) -> Profiled:
-    """Build a program, run it with its own words, and estimate all of its launches."""
+    """Build a program, run it with its own words, and estimate all of its launches. ``cores`` are
+    those of traces and of lines by core; those that tell most when there are none, nothing when
+    it is None.
+    """
     if not source.is_file():
         raise ProfileError(f"{source}: no such file. Next: give the path of an .asc file")
     program = peer_file.build_program(source, family_of(soc))
@@ -72,7 +75,7 @@ def profile_program(
         "ACLGRAD_SIM_MODE": "fast",
         "ACLGRAD_SIM_PROFILE": "on",
         "ACLGRAD_SIM_PROFILE_REPORT": str(files.folder),
-        "ACLGRAD_SIM_PROFILE_CORES": ",".join(map(str, cores)),
+        "ACLGRAD_SIM_PROFILE_CORES": "none" if cores is None else ",".join(map(str, cores)),
     }
     if vector_cores is not None:
         environment["ACLGRAD_SIM_CORES"] = str(vector_cores)

@@ -191,7 +191,9 @@ def test_advice(rule: str, changes: dict[str, Any], where: str) -> None:
     """Each fault leads to its own advice first, and names the line."""
     lines = copy.deepcopy(LINES)
     lines[0]["unaligned"] = 400 if "core_unalignedBlocks" in changes else 0
-    first = advise(profiled(kernel(**changes), lines=lines))[0]
+    given = advise(profiled(kernel(**changes), lines=lines))
+    assert given == sorted(given, key=lambda item: -item.gain)
+    first = given[0]
     assert first.rule == rule
     assert first.where.startswith(where)
     assert 0 < first.gain <= 1

@@ -270,6 +270,19 @@ def test_long_timelines_are_merged(
     assert busy[1] == pytest.approx(busy[0], rel=0.01)
 
 
+def test_too_much_for_a_timeline(
+    profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aclgrad import profile_page
+
+    monkeypatch.setattr(profile_page, "_MOST_STEPS", 10)
+    path = tmp_path / "page.html"
+    profile("softmax_grad", "480x1024", "--html", path)
+    (timeline,) = embedded(path.read_text("utf-8"))
+    assert timeline["lanes"] == []
+    assert "are too many for a timeline here" in path.read_text("utf-8")
+
+
 def test_compare(profile: Profile, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     words = ("softmax_grad", "480x1024")

@@ -337,16 +337,6 @@ class TraceWriter {
     std::fprintf(file_, "%s\n%s", first_ ? "" : ",", text.c_str());
     first_ = false;
   }
-  // Viewers take events in the order of their times, and those of one time in the order of the file.
-  void EventAt(int64_t tick, std::string text) { events_.emplace_back(tick, std::move(text)); }
-  void WriteEvents() {
-    std::stable_sort(events_.begin(), events_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& event : events_) {
-      Event(event.second);
-    }
-    events_.clear();
-  }
   // Ticks of 0.1 ns. Viewers round to whole ns, starts and lengths apart; what would overlap its neighbour then, or begin and
   // end at one time, is drawn elsewhere or dropped. So everything nests in whole ns.
   int64_t Tick(double cycles) const {
@@ -379,11 +369,20 @@ class TraceWriter {
     return args + "}";
   }
 
+  // An event without its text: a step that loops over single values has millions. Viewers take events in the order of their
+  // times, and those of one time in the order of the file.
+  struct Mark {
+    int64_t tick;
+    int64_t end;  // of slices
+    char phase;   // as in the file; 0: an arrow that nobody waits for
+    uint32_t step;
+    uint32_t other = 0;  // the step at the other end of an arrow
+    uint32_t flag = 0;
+  };
+
   void WriteCore(uint32_t core) {
     const Tape& tape = profile_.tapes[core];
-    const CoreTimes& times = profile_.times.cores[core];
-    const std::string name = Format("core%u.veccore%u", core / 2, core % 2);
-    const std::string pid = "\"" + name + "\"";
+    const std::string pid = Format("\"core%u.veccore%u\"", core / 2, core % 2);
     Event(Format(
         "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"sort_index\":%u}}",
         pid.c_str(), core / 2 * 3 + 2 + core % 2));
@@ -394,79 +393,85 @@ class TraceWriter {
                  "\"args\":{\"sort_index\":%d}}",
                  pid.c_str(), lane.name, lane.sort));
     }
-    std::map<uint32_t, std::deque<std::pair<size_t, std::string>>> sets;  // no wait has taken yet
+    std::vector<Mark> marks = MarksOf(tape, profile_.times.cores[core]);
+    std::stable_sort(marks.begin(), marks.end(),
+                     [](const Mark& a, const Mark& b) { return a.tick < b.tick; });
+    for (const Mark& mark : marks) {
+      if (mark.phase != 0) {
+        Event(TextOf(mark, tape, pid));
+      }
+    }
+  }
+
+  std::vector<Mark> MarksOf(const Tape& tape, const CoreTimes& times) {
+    std::vector<Mark> marks;
+    marks.reserve(tape.steps.size());
+    std::map<uint32_t, std::deque<size_t>>
+        arrows;  // by flag: marks of sets that no wait has taken yet
     InTurn lanes;
-    for (size_t i = 0; i < tape.steps.size(); ++i) {
+    for (uint32_t i = 0; i < tape.steps.size(); ++i) {
       const Step& step = tape.steps[i];
-      const Lane& lane = LaneOf(step.pipe);
-      const std::string& function = tape.names[step.name];
-      const std::string detail =
-          step.automatic ? function + ", inserted by the compiler" : function;
       if (step.kind == StepKind::kSet) {
-        const std::string id = NextFlag();
         const int64_t end = std::max(kTicksPerNs, Tick(times.spans[i].end));
         const int64_t begin = BeginOf(end, end);
-        Flag("SET_FLAG", "black", begin, "B", pid, lane, id, Args(tape, step, detail));
-        sets[step.flag].push_back({i, id});
-        arrows_[id] = events_.size();  // from inside of the slice
-        EventAt(begin, "");
-        Flag("SET_FLAG", "black", end, "E", pid, lane, id, "{}");
+        const uint32_t flag = ++flags_;
+        marks.push_back({begin, 0, 'B', i, 0, flag});
+        arrows[step.flag].push_back(marks.size());
+        marks.push_back({begin, 0, 0, i, 0, flag});  // from inside of the slice
+        marks.push_back({end, 0, 'E', i, 0, flag});
         continue;
       }
       const Span span = lanes.Next(step.pipe, times.spans[i]);
       const int64_t end = Tick(span.end);
       if (step.kind == StepKind::kWait) {
-        std::deque<std::pair<size_t, std::string>>& waiting = sets[step.flag];
-        const std::string id = waiting.empty() ? NextFlag() : waiting.front().second;
+        std::deque<size_t>& waiting = arrows[step.flag];
+        const uint32_t flag = waiting.empty() ? ++flags_ : marks[waiting.front()].flag;
         const int64_t last = std::max(kTicksPerNs, end);
         const int64_t begin = BeginOf(Tick(span.start), last);
-        Flag("WAIT_FLAG", "yellow", begin, "B", pid, lane, id, Args(tape, step, detail));
+        marks.push_back({begin, 0, 'B', i, 0, flag});
         if (!waiting.empty()) {
-          const Lane& from = LaneOf(tape.steps[waiting.front().first].pipe);
+          Mark& set = marks[waiting.front()];
           waiting.pop_front();
-          auto& set = events_[arrows_.at(id)];
-          set.second = ArrowEnd("s", set.first, from, from, lane, pid, id);
-          const int64_t at = std::max({begin, last - kTicksPerNs, set.first});
-          EventAt(at, ArrowEnd("t", at, lane, from, lane, pid, id));
+          set.phase = 's';
+          set.other = i;
+          marks.push_back(
+              {std::max({begin, last - kTicksPerNs, set.tick}), 0, 't', i, set.step, flag});
         }
-        Flag("WAIT_FLAG", "yellow", last, "E", pid, lane, id, "{}");
+        marks.push_back({last, 0, 'E', i, 0, flag});
         continue;
       }
-      const bool drain = IsDrain(step.kind);
-      const int64_t start = Tick(drain ? std::max(0.0, span.end - 1) : span.start);
-      EventAt(start,
-              Format("{\"name\":%s,\"cname\":\"%s\",\"ph\":\"X\",\"ts\":%s,\"dur\":%s,"
-                     "\"pid\":%s,\"tid\":\"%s\",\"args\":%s}",
-                     drain ? "\"BAR\"" : JsonQuoted(function).c_str(), lane.colour,
-                     Time(start).c_str(), Micros(LengthOf(start, end)).c_str(), pid.c_str(),
-                     lane.name, Args(tape, step, drain || step.automatic ? detail : "").c_str()));
+      const int64_t start = Tick(IsDrain(step.kind) ? std::max(0.0, span.end - 1) : span.start);
+      marks.push_back({start, end, 'X', i});
     }
-    // Sets that nobody waits for have no arrow.
-    events_.erase(std::remove_if(events_.begin(), events_.end(),
-                                 [](const auto& event) { return event.second.empty(); }),
-                  events_.end());
-    arrows_.clear();
-    WriteEvents();
+    return marks;
   }
 
-  // Digits alone: there are viewers that read them as a number.
-  std::string NextFlag() { return Format("%llu", static_cast<unsigned long long>(++flags_)); }
-
-  void Flag(const char* name, const char* colour, int64_t at, const char* phase,
-            const std::string& pid, const Lane& lane, const std::string& id,
-            const std::string& args) {
-    EventAt(at, Format("{\"name\":\"%s\",\"cname\":\"%s\",\"ph\":\"%s\",\"ts\":%s,\"pid\":%s,"
-                       "\"tid\":\"%s\",\"id\":\"%s\",\"args\":%s}",
-                       name, colour, phase, Time(at).c_str(), pid.c_str(), lane.name, id.c_str(),
-                       args.c_str()));
-  }
-
-  static std::string ArrowEnd(const char* phase, int64_t at, const Lane& lane, const Lane& from,
-                              const Lane& to, const std::string& pid, const std::string& id) {
-    return Format(
-        "{\"name\":\"flow\",\"cat\":\"%sTo%s\",\"ph\":\"%s\",\"id\":\"%s\",\"ts\":%s,"
-        "\"pid\":%s,\"tid\":\"%s\"}",
-        from.name, to.name, phase, id.c_str(), Time(at).c_str(), pid.c_str(), lane.name);
+  std::string TextOf(const Mark& mark, const Tape& tape, const std::string& pid) {
+    const Step& step = tape.steps[mark.step];
+    const Lane& lane = LaneOf(step.pipe);
+    const std::string& function = tape.names[step.name];
+    const std::string detail = step.automatic ? function + ", inserted by the compiler" : function;
+    const std::string where = Format("\"ph\":\"%c\",\"ts\":%s,\"pid\":%s,\"tid\":\"%s\"",
+                                     mark.phase, Time(mark.tick).c_str(), pid.c_str(), lane.name);
+    if (mark.phase == 'X') {
+      const bool drain = IsDrain(step.kind);
+      return Format("{\"name\":%s,\"cname\":\"%s\",%s,\"dur\":%s,\"args\":%s}",
+                    drain ? "\"BAR\"" : JsonQuoted(function).c_str(), lane.colour, where.c_str(),
+                    Micros(LengthOf(mark.tick, mark.end)).c_str(),
+                    Args(tape, step, drain || step.automatic ? detail : "").c_str());
+    }
+    // Ids of digits alone: there are viewers that read them as a number.
+    if (mark.phase == 'B' || mark.phase == 'E') {
+      const bool set = step.kind == StepKind::kSet;
+      return Format("{\"name\":\"%s\",\"cname\":\"%s\",%s,\"id\":\"%u\",\"args\":%s}",
+                    set ? "SET_FLAG" : "WAIT_FLAG", set ? "black" : "yellow", where.c_str(),
+                    mark.flag, mark.phase == 'B' ? Args(tape, step, detail).c_str() : "{}");
+    }
+    const Lane& other = LaneOf(tape.steps[mark.other].pipe);
+    const bool from = mark.phase == 's';
+    return Format("{\"name\":\"flow\",\"cat\":\"%sTo%s\",%s,\"id\":\"%u\"}",
+                  from ? lane.name : other.name, from ? other.name : lane.name, where.c_str(),
+                  mark.flag);
   }
 
   static constexpr int64_t kTicksPerMicrosecond = 10000, kTicksPerNs = 10;
@@ -474,9 +479,7 @@ class TraceWriter {
   const Profile& profile_;
   std::FILE* const file_;
   bool first_ = true;
-  uint64_t flags_ = 0;
-  std::vector<std::pair<int64_t, std::string>> events_;  // of a core, by tick
-  std::map<std::string, size_t> arrows_;  // by flag: where its arrow's start will stand
+  uint32_t flags_ = 0;
   Lines lines_;
 };
 
@@ -612,10 +615,13 @@ bool WriteText(const std::string& path, const char* how, const std::string& text
   return !(std::ferror(file) | std::fclose(file));
 }
 
-// The cores of ACLGRAD_SIM_PROFILE_CORES that the launch has, else those that tell most.
+// The cores of ACLGRAD_SIM_PROFILE_CORES that the launch has, else those that tell most; none of them when it says so.
 std::vector<uint32_t> ReportedCores(const Profile& profile) {
   std::vector<uint32_t> cores;
   const char* text = std::getenv("ACLGRAD_SIM_PROFILE_CORES");
+  if (text != nullptr && std::strcmp(text, "none") == 0) {
+    return cores;
+  }
   for (char* end = nullptr; text != nullptr && *text != '\0'; text = *end == ',' ? end + 1 : end) {
     const unsigned long core = std::strtoul(text, &end, 10);
     if (end == text) {
@@ -642,7 +648,8 @@ void Report(const std::string& folder, size_t number, const Profile& profile, bo
     }
     written = WriteText(stem + ".lines.json", "w", lines + "}\n");
     std::string why;
-    written = WriteTraceOf(profile, cores, stem + ".trace.json", &why) && written;
+    written =
+        (cores.empty() || WriteTraceOf(profile, cores, stem + ".trace.json", &why)) && written;
   }
   written = WriteText(folder + "/launches", "a",
                       Format("{\"whole\":%s,\"readOnce\":%llu,\"writtenOnce\":%llu,\"profile\":",
