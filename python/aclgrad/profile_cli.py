@@ -95,6 +95,23 @@ def run(
     sweep: str | None = None,
 ) -> None:
     """Profile what is asked for and show it."""
+    try:
+        _run(request, output, console, open_device, compare, sweep)
+    except ValueError as error:
+        # Of words that other commands take as well.
+        if "Next: " in str(error):
+            raise
+        raise ValueError(f"{error}. Next: aclgrad profile --help") from None
+
+
+def _run(
+    request: Request,
+    output: Output,
+    console: Console,
+    open_device: Callable[[], Device],
+    compare: str | None,
+    sweep: str | None,
+) -> None:
     if compare is not None and sweep is not None:
         raise ValueError("--compare and --sweep: both say what to profile besides; keep one")
     files = (("--trace", output.trace), ("--html", output.html), ("--plot", output.plot))
