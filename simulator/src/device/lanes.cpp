@@ -147,17 +147,17 @@ inline float Exp(float x) {
   const double k = shifted - kShift;
   double r = __builtin_fma(-k, kLn2, wide);
   r = __builtin_fma(-k, kLn2Rest, r);
-  // Minimax on [-ln 2 / 2, ln 2 / 2] with 1 at 0; relative error 3e-16.
-  double p = 0x1.2a4759cfa1f76p-22;
-  p = __builtin_fma(p, r, 0x1.730bd52ec8887p-19);
-  p = __builtin_fma(p, r, 0x1.a017fb616907dp-16);
-  p = __builtin_fma(p, r, 0x1.a01967c536dadp-13);
-  p = __builtin_fma(p, r, 0x1.6c16c20da8986p-10);
-  p = __builtin_fma(p, r, 0x1.1111113371843p-7);
-  p = __builtin_fma(p, r, 0x1.555555552f91ep-5);
-  p = __builtin_fma(p, r, 0x1.5555555548c9ap-3);
-  p = __builtin_fma(p, r, 0x1.000000000004bp-1);
-  p = __builtin_fma(p, r, 0x1.0000000000029p+0);
+  // Minimax on [-ln 2 / 2, ln 2 / 2] with 1 at 0, relative error 3e-16; then moved by 1e-16 for exp(-0x1.d2259ap+3).
+  double p = 0x1.2a45f1c7ef4a6p-22;
+  p = __builtin_fma(p, r, 0x1.730b886f9ba42p-19);
+  p = __builtin_fma(p, r, 0x1.a017f66000b84p-16);
+  p = __builtin_fma(p, r, 0x1.a01967f7c0196p-13);
+  p = __builtin_fma(p, r, 0x1.6c16c20de9196p-10);
+  p = __builtin_fma(p, r, 0x1.111111338ab62p-7);
+  p = __builtin_fma(p, r, 0x1.555555552f412p-5);
+  p = __builtin_fma(p, r, 0x1.5555555548c8p-3);
+  p = __builtin_fma(p, r, 0x1.000000000003fp-1);
+  p = __builtin_fma(p, r, 0x1.0000000000024p+0);
   p = __builtin_fma(p, r, 1.0);
   uint64_t exponent, bits;
   __builtin_memcpy(&exponent, &shifted, sizeof(exponent));
@@ -185,8 +185,22 @@ inline float Ln(float x) {
   p = p * z + 0x1.2492417a8e869p-3;
   p = p * z + 0x1.999999a28ea84p-3;
   p = p * z + 0x1.555555555397ap-2;
+  // The sum with what its rounding drops, because some logarithms lie next to the middle of two floats: the last bit of the
+  // double is set where anything was dropped (round to odd). k times kLn2High is exact.
+  const double kLn2High = 0x1.62e42fefa38p-1, kLn2Low = 0x1.ef35793c7673p-45;
   const double s2 = s + s;
-  float result = static_cast<float>(k * 0x1.62e42fefa39efp-1 + (s2 * z * p + s2));
+  const double high = k * kLn2High;
+  const double sum = high + s2;
+  const double low = (s2 - (sum - high)) + (k * kLn2Low + s2 * z * p);
+  const double value = sum + low;
+  const double dropped = low - (value - sum);
+  uint64_t valueBits;
+  __builtin_memcpy(&valueBits, &value, sizeof(valueBits));
+  const uint64_t outwards = (dropped > 0) == (value > 0) ? 1 : ~0ull;
+  valueBits += dropped != 0 && (valueBits & 1) == 0 ? outwards : 0;
+  double odd;
+  __builtin_memcpy(&odd, &valueBits, sizeof(odd));
+  float result = static_cast<float>(odd);
   result = x == 0.0f ? -__builtin_inff() : result;
   result = x == __builtin_inff() ? x : result;
   result = x < 0.0f ? __builtin_nanf("") : result;

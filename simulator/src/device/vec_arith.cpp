@@ -110,6 +110,21 @@ Ub As16Bit(const Ub& operand, const VecCtl& ctl) {
   return {operand.addr, operand.buf, DType::kUint16, operand.generation};
 }
 
+// `a` and `b` into `d`; b may be null.
+void IssueLanes(Core& core, const LaneSet& lanes, const OperandWalk& d, const OperandWalk& a,
+                const OperandWalk* b, bool readsDst, const LaneCall& call) {
+  if (lanes.contiguous && d.width == a.width && core.MayJoinStrips()) {
+    core.strips.Add(call, d.ub.addr, a.ub.addr, b != nullptr ? b->ub.addr : nullptr,
+                    static_cast<size_t>(d.width), static_cast<size_t>(lanes.total * d.width));
+    return;
+  }
+  const OperandWalk old = Read(d);
+  IssueVector(core, lanes, {&d, &a, b, readsDst ? &old : nullptr},
+              [=, second = b != nullptr ? *b : OperandWalk{}, two = b != nullptr] {
+                RunLanes(lanes, d, &a, two ? &second : nullptr, readsDst, call);
+              });
+}
+
 }  // namespace
 
 void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, const VecCtl& ctl) {
@@ -131,9 +146,7 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl, mixed);
   const bool readsDst = op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
-  const OperandWalk old = Read(d);
-  IssueVector(core, lanes, {&d, &a, &b, readsDst ? &old : nullptr},
-              [=] { RunLanes(lanes, d, &a, &b, readsDst, body); });
+  IssueLanes(core, lanes, d, a, &b, readsDst, {.binary = body});
 }
 
 void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
@@ -150,10 +163,7 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
     return;
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
-  IssueVector(core, lanes, {&d, &a}, [=] {
-    RunLanes(lanes, d, &a, nullptr, false,
-             [body](void* to, const void* from, const void*, size_t n) { body(to, from, n); });
-  });
+  IssueLanes(core, lanes, d, a, nullptr, false, {.unary = body});
 }
 
 void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl) {
@@ -178,14 +188,8 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
     return;
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl, mixed);
-  const bool readsDst = op == OpScalar::kAxpy;
-  const OperandWalk old = Read(d);
-  IssueVector(core, lanes, {&d, &a, readsDst ? &old : nullptr}, [=] {
-    RunLanes(lanes, d, &a, nullptr, readsDst,
-             [body, scalar](void* to, const void* from, const void*, size_t n) {
-               body(to, from, scalar, n);
-             });
-  });
+  IssueLanes(core, lanes, d, a, nullptr, op == OpScalar::kAxpy,
+             {.withScalar = body, .scalar = scalar});
 }
 
 void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {

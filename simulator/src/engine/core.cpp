@@ -303,6 +303,7 @@ void Core::ScalarWaits(Pipe pipe) {
 }
 
 void Core::RunDeferred(Record& record, const std::function<void()>& body) {
+  strips.Run();
   RunAs(record.name, record.site, [&] {
     if (record.narrow) {
       record.narrow(record);

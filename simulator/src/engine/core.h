@@ -14,6 +14,7 @@
 #include "engine/record.h"
 #include "engine/scheduler.h"
 #include "engine/site.h"
+#include "engine/strips.h"
 
 namespace aclsim {
 
@@ -138,6 +139,7 @@ class Core {
   // when somebody wants it. body must own what it needs.
   template <typename Fill, typename Body>
   void Issue(Pipe pipe, Fill&& fill, Body&& body) {
+    strips.Run();
     const bool defer = scheduler.Defers(pipe);
     if (!Observed() && !defer) {
       body();
@@ -157,6 +159,10 @@ class Core {
       return;
     }
     scheduler.Push(std::move(record), std::forward<Body>(body));
+  }
+  // Whether a vector instruction without a record may join `strips`.
+  bool MayJoinStrips() const {
+    return !Observed() && !scheduler.Defers(Pipe::kVector) && !referenced;
   }
   // The same for bytes that move unchanged: move(ub) does it on any image of UB.
   template <typename Fill, typename Move>
@@ -220,6 +226,9 @@ class Core {
 
   Meeting* const meeting;  // with the other cores of the launch
   Scheduler scheduler;
+  Strips strips;
+  bool referenced =
+      false;  // the kernel holds a reference into UB, and sees what instructions write
   Sites sites;
   const bool autoSync;  // the compiler's, see docs/simulator.md
   std::vector<Finding> findings;

@@ -266,6 +266,7 @@ Pipe Scheduler::PickPipe() {
 }
 
 void Scheduler::Drain() {
+  core_.strips.Run();
   for (Pipe pipe = PickPipe(); pipe != Pipe::kScalar; pipe = PickPipe()) {
     Step(pipe);
   }
@@ -277,6 +278,7 @@ void Scheduler::Drain() {
 }
 
 void Scheduler::Drain(Pipe pipe) {
+  core_.strips.Run();
   while (!queues_[Index(pipe)].empty()) {
     RunHead(pipe, 0);
   }

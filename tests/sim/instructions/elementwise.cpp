@@ -276,3 +276,60 @@ CALL_KERNEL(select_bits) {
     });
   });
 }
+
+namespace {
+
+// One of many instructions in a row, on any part of the three areas: places in floats from the first area's start.
+struct ChainStep {
+  int32_t op, to, from, other, count;
+};
+
+}  // namespace
+
+// A program of steps: first how many there are. What a reference into UB has seen goes to the end of dst's area.
+extern "C" __global__ __aicore__ void chain(GM_ADDR dst, GM_ADDR a, GM_ADDR b, GM_ADDR program) {
+  constexpr int32_t kFloats = kAreaBytes / sizeof(float);
+  Areas areas(dst, a, b);
+  const auto at = [&](int32_t place) {
+    return areas.Area<float>(place / kFloats)[static_cast<uint32_t>(place % kFloats)];
+  };
+  int32_t steps;
+  __builtin_memcpy(&steps, program, sizeof(steps));
+  const float* held = nullptr;
+  float seen = 0;
+  for (int32_t i = 0; i < steps; ++i) {
+    ChainStep step;
+    __builtin_memcpy(&step, program + sizeof(steps) + i * sizeof(step), sizeof(step));
+    const LocalTensor<float> to = at(step.to), from = at(step.from), other = at(step.other);
+    switch (step.op) {
+      case 0:
+        Adds(to, from, 1.0F, step.count);
+        break;
+      case 1:
+        Add(to, from, other, step.count);
+        break;
+      case 2:
+        MulAddDst(to, from, other, step.count);
+        break;
+      case 3:
+        Abs(to, from, step.count);
+        break;
+      case 4:
+        Axpy(to, from, 0.5F, step.count);
+        break;
+      case 5:
+        to.SetValue(0, from.GetValue(0) + 1.0F);
+        break;
+      case 6:
+        DataCopy(to, from, static_cast<uint32_t>(step.count));
+        break;
+      default:
+        held = &to(0);
+    }
+    if (held != nullptr) {
+      seen += *held;
+    }
+  }
+  at(kFloats - 1).SetValue(0, seen);
+  areas.Finish();
+}

@@ -425,3 +425,45 @@ def test_select(bench: Bench, mode: int) -> None:
                 want[to] = np.where(chosen, a[i], kind.type(-2) if mode == 1 else b[j])
             got = bench.run("elementwise:select_bits", call, area(dst), area(a), second)
             same_bits(got, want.view(np.uint8), dtype)
+
+
+FLOATS = AREA // 4
+CHAIN_OPS = 8  # of the kernel's steps; the last takes a reference
+CHAIN_COUNTS = (64, 2048, 4096, 5000, 5000, 6400)
+
+
+def chain_of(rng: np.random.Generator) -> Array:
+    """Instructions one after another whose operands meet at the same bytes or at shifted ones."""
+    steps = []
+    count = int(rng.choice(CHAIN_COUNTS))
+    places = [area * FLOATS + shift for area in range(3) for shift in (0, 0, 64, 1024)]
+    for _ in range(int(rng.integers(3, 40))):
+        op = int(rng.choice(CHAIN_OPS, p=[0.2, 0.2, 0.2, 0.15, 0.15, 0.05, 0.04, 0.01]))
+        count = int(rng.choice(CHAIN_COUNTS)) if rng.random() < 0.1 else count
+        to, source, other = (int(place) for place in rng.choice(places, 3))
+        # In one instruction operands coincide or lie apart.
+        source, other = (
+            to if place // FLOATS == to // FLOATS else place for place in (source, other)
+        )
+        if op == 6 and source == to:
+            continue
+        steps.append((op, to, source, other, count // 8 * 8 if op == 6 else count))
+    return np.array([len(steps), *np.ravel(steps)], np.int32)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_many_in_a_row(bench: Bench, seed: int) -> None:
+    """Fast mode runs them strip by strip; no lane may see another order than the program's."""
+    rng = np.random.default_rng(seed)
+    areas = [rng.uniform(-1, 1, FLOATS).astype(np.float32) for _ in range(3)]
+    program = chain_of(rng)
+    kernel = bench.libraries["elementwise"].chain
+    mode = bench.runtime.option("mode")
+    results = []
+    for each in ("checked", "fast"):
+        bench.runtime.set_option("mode", each)
+        try:
+            results.append(bench.runtime.launch(kernel, [*areas, program])[0])
+        finally:
+            bench.runtime.set_option("mode", mode)
+    assert results[0].tobytes() == results[1].tobytes(), program[1:].reshape(-1, 5)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise instructions on long contiguous operands, one after another: run together, a strip at a time that the host's
+// first cache holds, instead of each over the whole of UB. Results are those of the program's order.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "device/lanes.h"
+
+namespace aclsim {
+
+// The lanes of an element-wise instruction; one of the three is set.
+struct LaneCall {
+  LaneTable::Binary binary = nullptr;
+  LaneTable::Unary unary = nullptr;
+  LaneTable::Scalar withScalar = nullptr;
+  ScalarValue scalar{};
+
+  void operator()(void* dst, const void* a, const void* b, size_t n) const {
+    if (binary != nullptr) {
+      binary(dst, a, b, n);
+    } else if (unary != nullptr) {
+      unary(dst, a, n);
+    } else {
+      withScalar(dst, a, scalar, n);
+    }
+  }
+};
+
+class Strips {
+ public:
+  static constexpr size_t kStripBytes = 8192;
+
+  // Adds the instruction on `bytes` of each operand, elements of `width`; b may be null. What cannot run beside it runs before.
+  void Add(const LaneCall& call, uint8_t* dst, uint8_t* a, uint8_t* b, size_t width, size_t bytes);
+  // Everything that waits.
+  void Run() {
+    if (!waiting_.empty()) {
+      RunAll();
+    }
+  }
+
+ private:
+  struct Instruction {
+    LaneCall call;
+    std::array<uint8_t*, 3> operands;  // the first is written
+  };
+  bool Apart(const Instruction& later) const;
+  void RunAll();
+
+  std::vector<Instruction> waiting_;
+  size_t width_ = 0;
+  size_t bytes_ = 0;
+};
+
+}  // namespace aclsim
