@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -171,7 +172,7 @@ def test_what_boards_do_not_tell_is_assumed(shift: int, runner: Runner) -> None:
 
 
 @pytest.mark.parametrize("cores", [1, 8])
-def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner) -> None:
+def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner, tmp_path: Path) -> None:
     after, between, never = (
         runner.profile(case("rounds", A2, cores, tile=32768, times=4, shift=shift))
         for shift in range(3)
@@ -183,6 +184,10 @@ def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner) -> N
     assert between["evidence"] == "assumed"
     for found in (after, between, never):
         assert all(core["scalarWait"] >= 4 * 1000 for core in found["cores"])
+    runner.device.write_trace(0, [0], tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    flags = [(event["name"], event["tid"]) for event in events if event.get("ph") == "B"]
+    assert sorted(flags) == [("SET_FLAG", "MTE3")] * 4 + [("WAIT_FLAG", "SCALAR")] * 4
 
 
 def test_drift_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
