@@ -154,12 +154,14 @@ std::vector<Track> TracksOf(std::vector<const GmAccess*>* all) {
     return std::tie(a->begin, a->core, a->end, a->place, a->pipe, a->write, a->atomic);
   };
   std::sort(all->begin(), all->end(), [&](const GmAccess* a, const GmAccess* b) {
-    return std::tuple_cat(track(a), std::tie(a->count)) <
-           std::tuple_cat(track(b), std::tie(b->count));
+    return a->begin != b->begin ? a->begin < b->begin
+                                : std::tuple_cat(track(a), std::tie(a->count)) <
+                                      std::tuple_cat(track(b), std::tie(b->count));
   });
   std::vector<Track> tracks;
   for (auto at = all->cbegin(); at != all->cend(); ++at) {
-    if (tracks.empty() || track(*tracks.back().first) != track(*at)) {
+    if (tracks.empty() || (*tracks.back().first)->begin != (*at)->begin ||
+        track(*tracks.back().first) != track(*at)) {
       tracks.push_back({at, at, (*at)->pipe != Pipe::kScalar});
     } else {
       tracks.back().inOrder &= (*std::prev(at))->waits <= (*at)->waits;
@@ -244,25 +246,29 @@ bool GmAccess::Append(const GmAccess& next) {
       write != next.write || atomic != next.atomic || cleaned != next.cleaned) {
     return false;
   }
-  const bool one = step == 0;  // instruction so far
-  if (one && count == next.count) {
-    piece += next.piece;
-  } else {
-    if (one) {
-      step = next.count - count;
-    }
-    if (next.piece > piece || (end - begin) % piece != 0 || next.count != CountAt(end)) {
-      step = one ? 0 : step;
+  if (lastCount == next.count) {
+    if (count != next.count) {
       return false;
     }
+    piece += next.piece;
+  } else {
+    const bool one = count == lastCount;  // instruction so far
+    const uint64_t pieceOfLast = one ? piece : lastPiece;
+    const uint32_t more = next.count - lastCount;
+    if (next.piece > piece || pieceOfLast != piece || (!one && more != step)) {
+      return false;
+    }
+    step = more;
+    lastCount = next.count;
   }
+  lastPiece = next.piece;
   end = next.end;
   return true;
 }
 
 void GmUse::Add(const Core& core, const Record& record, const Access& access) {
   GmAccess use;
-  use.count = races_.Count(record.pipe);
+  use.count = use.lastCount = races_.Count(record.pipe);
   use.waits = record.coreWaits;
   use.core = core.index;
   use.place = PlaceOf(core, record);

@@ -22,10 +22,11 @@ using Progress = std::array<uint32_t, kPipes + 1>;
 // Neighbouring accesses of one place are one: pieces of `piece` bytes, `step` instructions of the pipe apart.
 struct GmAccess {
   uint64_t begin = 0, end = 0;
-  uint64_t piece = 0;
+  uint64_t piece = 0, lastPiece = 0;
   uint32_t count = 0;  // instructions of the pipe up to the first piece's
   uint32_t step = 0;
-  uint32_t waits = 0;  // for the other cores, before it was issued
+  uint32_t lastCount = 0;  // up to the last piece's, which may be shorter: lastPiece
+  uint32_t waits = 0;      // for the other cores, before it was issued
   uint32_t core = 0;
   uint32_t place = 0;    // in GmUse::places
   uint32_t cleaned = 0;  // a scalar write: the cleaning that brought it to GM; kNever: none
