@@ -40,12 +40,8 @@ def test_print_and_dump(
 ) -> None:
     """One piece of text per call, whole lines even with many cores."""
     library = ctypes.CDLL(str(compile_kernel(toolkit, tmp_path, "debug_aids", "-g", level)))
-    before = runtime.option("mode")
-    runtime.set_option("mode", mode)
-    try:
+    with runtime.options(mode=mode):
         runtime.launch(library["debug_kernel"], [values(1.5)], block_dim=4)
-    finally:
-        runtime.set_option("mode", before)
     text = capfd.readouterr().out
     for core in range(4):
         assert f"core {core} of 4: first 1.500000\n" in text

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
+
 HERE = Path(__file__).parent
 SOURCES = ("queues", "flags", "rows", "cores")
 SEEDS = range(1, 13)
@@ -110,32 +112,8 @@ def build(toolkit: Path, folder: Path, level: str) -> dict[str, ctypes.CDLL]:
     return {name: ctypes.CDLL(str(path)) for name, path in zip(SOURCES, targets, strict=True)}
 
 
-class Simulator:
-    """The simulator by ctypes: every launch has fresh device memory."""
-
-    def __init__(self, toolkit: Path) -> None:
-        """Initialises the runtime; another user in this process may have done so before."""
-        self.lib = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"), mode=ctypes.RTLD_GLOBAL)
-        for name in ("aclGetRecentErrMsg", "aclsimGetOption", "aclsimFindings"):
-            getattr(self.lib, name).restype = ctypes.c_char_p
-        self.lib.aclInit(None)
-        assert self.lib.aclrtSetDevice(0) == 0, self.message()
-
-    def message(self) -> str:
-        """What aclGetRecentErrMsg has to say."""
-        return (self.lib.aclGetRecentErrMsg() or b"").decode()
-
-    def option(self, name: str) -> str:
-        """An option in force."""
-        return str(self.lib.aclsimGetOption(name.encode()).decode())
-
-    def set_options(self, **options: str) -> dict[str, str]:
-        """Sets options, returns those in force before."""
-        before = {name: self.option(name) for name in options}
-        for name, value in options.items():
-            code = self.lib.aclsimSetOption(name.encode(), value.encode())
-            assert code == 0, self.message()
-        return before
+class Simulator(RawSimulator):
+    """Runs kernels of the corpus: every launch has fresh device memory."""
 
     def findings(self, severity: str = "error") -> list[Finding]:
         """What has been found since the last launch began."""
@@ -149,47 +127,20 @@ class Simulator:
         tiling = launch.tiling.pack()[: tiling_bytes or None]
         sizes = [launch.x.nbytes, launch.y.nbytes, launch.want.nbytes]
         sizes += [max(launch.workspace, 32), tiling.nbytes]
-        blocks = [self._malloc(size) for size in sizes]
+        blocks = [self.malloc(size) for size in sizes]
         for block, array in ((0, launch.x), (1, launch.y), (4, tiling)):
-            self._copy(blocks[block], array.ctypes.data, array.nbytes, 1)
-        stream = ctypes.c_void_p()
-        assert self.lib.aclrtCreateStream(ctypes.byref(stream)) == 0, self.message()
+            self.copy(blocks[block], array.ctypes.data, array.nbytes, TO_DEVICE)
+        stream = self.new_stream()
         self.lib.aclsimClearFindings()
-        code = self.lib.aclsimLaunchKernel(
-            b"corpus",
-            ctypes.cast(entry, ctypes.c_void_p),
-            ctypes.c_uint32(launch.cores),
-            ctypes.c_uint64(0),
-            (ctypes.c_void_p * 5)(*blocks),
-            (ctypes.c_uint64 * 5)(*sizes),
-            ctypes.c_size_t(5),
-            stream,
-        )
-        assert code == 0, self.message()
+        self.enqueue("corpus", entry, stream, list(zip(blocks, sizes, strict=True)), launch.cores)
         code = self.lib.aclrtSynchronizeStream(stream)
         found = self.findings()
         out = np.empty_like(launch.want)
-        self._copy(out.ctypes.data, blocks[2], out.nbytes, 2)
+        self.copy(out.ctypes.data, blocks[2], out.nbytes, TO_HOST)
         self.lib.aclrtDestroyStream(stream)
         for block in blocks:
-            assert self.lib.aclrtFree(ctypes.c_void_p(block)) == 0, self.message()
+            self.free(block)
         return code, out, found
-
-    def _malloc(self, size: int) -> int:
-        out = ctypes.c_void_p()
-        code = self.lib.aclrtMalloc(ctypes.byref(out), ctypes.c_size_t(size), 0)
-        assert code == 0 and out.value, self.message()
-        return out.value
-
-    def _copy(self, to: int, source: int, size: int, kind: int) -> None:
-        code = self.lib.aclrtMemcpy(
-            ctypes.c_void_p(to),
-            ctypes.c_size_t(size),
-            ctypes.c_void_p(source),
-            ctypes.c_size_t(size),
-            kind,
-        )
-        assert code == 0, self.message()
 
 
 def lines_of(finding: Finding) -> list[int]:

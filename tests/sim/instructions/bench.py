@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 import subprocess
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aclgrad.soc import family
+from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 
 HERE = Path(__file__).parent
 AREA = 32768
@@ -72,48 +72,22 @@ def compile_kernel(
     return target
 
 
-class Runtime:
-    """The simulator's runtime by ctypes, with a few device blocks that live as long as it."""
+class Runtime(RawSimulator):
+    """Runs kernels on a few device blocks that live as long as it."""
 
     def __init__(self, toolkit: Path) -> None:
-        """Initialises the runtime; another user in this process may have done so before."""
-        self.lib = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"), mode=os.RTLD_GLOBAL)
-        self.lib.aclGetRecentErrMsg.restype = ctypes.c_char_p
-        self.lib.aclsimGetOption.restype = ctypes.c_char_p
-        self.lib.aclInit(None)
-        assert self.lib.aclrtSetDevice(0) == 0, self.message()
+        """Initialises the runtime."""
+        super().__init__(toolkit)
         self.blocks: dict[int, tuple[int, int]] = {}
-        self.stream = self._new_stream()
-
-    def _new_stream(self) -> ctypes.c_void_p:
-        stream = ctypes.c_void_p()
-        assert self.lib.aclrtCreateStream(ctypes.byref(stream)) == 0, self.message()
-        return stream
-
-    def message(self) -> str:
-        """What aclGetRecentErrMsg has to say."""
-        text = self.lib.aclGetRecentErrMsg()
-        return text.decode() if text is not None else ""
-
-    def option(self, name: str) -> str:
-        """An option in force."""
-        return str(self.lib.aclsimGetOption(name.encode()).decode())
-
-    def set_option(self, name: str, value: str) -> None:
-        """Sets an option of the simulator."""
-        code = self.lib.aclsimSetOption(name.encode(), value.encode())
-        assert code == 0, self.message()
+        self.stream = self.new_stream()
 
     def _block(self, slot: int, size: int) -> int:
         """A device block of at least this size."""
         address, have = self.blocks.get(slot, (0, 0))
         if have < size:
             if address:
-                assert self.lib.aclrtFree(ctypes.c_void_p(address)) == 0, self.message()
-            out = ctypes.c_void_p()
-            code = self.lib.aclrtMalloc(ctypes.byref(out), ctypes.c_size_t(size), 0)
-            assert code == 0, self.message()
-            address = out.value or 0
+                self.free(address)
+            address = self.malloc(size)
             self.blocks[slot] = (address, size)
         return address
 
@@ -126,47 +100,25 @@ class Runtime:
         key: int = 0,
     ) -> list[Array]:
         """Copies the arrays to the device, runs the kernel, returns those listed in outputs."""
-        addresses = []
+        blocks = []
         for slot, array in enumerate(arrays):
             address = self._block(slot, max(array.nbytes, 1))
-            self._copy(address, array.ctypes.data, array.nbytes, 1)
-            addresses.append(address)
-        count = len(arrays)
-        code = self.lib.aclsimLaunchKernel(
-            b"kernel",
-            ctypes.cast(entry, ctypes.c_void_p),
-            ctypes.c_uint32(block_dim),
-            ctypes.c_uint64(key),
-            (ctypes.c_void_p * count)(*addresses),
-            (ctypes.c_uint64 * count)(*(array.nbytes for array in arrays)),
-            ctypes.c_size_t(count),
-            self.stream,
-        )
-        assert code == 0, self.message()
+            self.copy(address, array.ctypes.data, array.nbytes, TO_DEVICE)
+            blocks.append((address, array.nbytes))
+        self.enqueue("kernel", entry, self.stream, blocks, block_dim, key)
         code = self.lib.aclrtSynchronizeStream(self.stream)
         if code != 0:
             text = self.message()
             # A stream that a fault has stopped takes no more work; other users keep theirs.
             self.lib.aclrtDestroyStream(self.stream)
-            self.stream = self._new_stream()
+            self.stream = self.new_stream()
             raise KernelError(code, text)
         results = []
         for index in outputs:
             out = np.empty_like(arrays[index])
-            self._copy(out.ctypes.data, addresses[index], out.nbytes, 2)
+            self.copy(out.ctypes.data, blocks[index][0], out.nbytes, TO_HOST)
             results.append(out)
         return results
-
-    def _copy(self, to: int, source: int, size: int, kind: int) -> None:
-        """A blocking copy."""
-        code = self.lib.aclrtMemcpy(
-            ctypes.c_void_p(to),
-            ctypes.c_size_t(size),
-            ctypes.c_void_p(source),
-            ctypes.c_size_t(size),
-            kind,
-        )
-        assert code == 0, self.message()
 
 
 @dataclass(frozen=True)

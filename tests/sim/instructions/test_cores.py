@@ -26,9 +26,8 @@ def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.C
 @pytest.fixture(params=["1", "2", "7"])
 def threads(runtime: Runtime, request: pytest.FixtureRequest) -> Iterator[None]:
     """Fewer host threads than cores: a core that waits must not keep the others from running."""
-    runtime.set_option("threads", request.param)
-    yield
-    runtime.set_option("threads", "0")
+    with runtime.options(threads=request.param):
+        yield
 
 
 @pytest.mark.usefixtures("threads")

@@ -59,22 +59,16 @@ def library(
 @pytest.mark.parametrize("planted", _PLANTED, ids=lambda p: p.name)
 def test_fault(runtime: Runtime, library: ctypes.CDLL, planted: Planted) -> None:
     """The report names the kind, the line, the SoC and what hardware would do."""
-    soc = runtime.option("soc")
-    if planted.soc:
-        runtime.set_option("soc", planted.soc)
-    try:
-        with pytest.raises(KernelError) as caught:
-            runtime.launch(library[planted.name], [np.zeros(4096, np.uint8)], key=7)
-    finally:
-        if planted.soc:
-            runtime.set_option("soc", soc)
+    soc = planted.soc or runtime.option("soc")
+    with runtime.options(soc=soc), pytest.raises(KernelError) as caught:
+        runtime.launch(library[planted.name], [np.zeros(4096, np.uint8)], key=7)
     text = str(caught.value)
     assert f"[{planted.kind}]" in text
     assert caught.value.code == 507035
     if planted.kind not in _AT_THE_END:
         assert f"faults.cpp:{planted.line}\n" in text
         assert _SOURCE[planted.line - 1].strip() in text
-    assert f"soc {planted.soc or soc}" in text
+    assert f"soc {soc}" in text
     assert "core 0 of 1" in text
 
 

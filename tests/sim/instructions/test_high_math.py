@@ -338,9 +338,7 @@ def test_definedness(high: Bench, runtime: Runtime) -> None:
     """An element is as defined as its source; the scratch is undefined afterwards."""
     a = values_of(FLOAT, -9.0, 9.0, 1)[:256]
     entry = high.libraries["high_math"]["high_flow"]
-    before = runtime.option("mode")
-    runtime.set_option("mode", "checked")
-    try:
+    with runtime.options(mode="checked"):
         for extra, faulty in (((1024, 0), False), ((1056, 0), True), ((1024, 32), True)):
             arrays = [np.zeros(512, np.float32), a, Call(extra=extra).pack()]
             if not faulty:
@@ -349,5 +347,3 @@ def test_definedness(high: Bench, runtime: Runtime) -> None:
                 continue
             with pytest.raises(KernelError, match="undefined"):
                 runtime.launch(entry, arrays)
-    finally:
-        runtime.set_option("mode", before)

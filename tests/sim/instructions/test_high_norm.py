@@ -263,9 +263,7 @@ def test_checks_see_the_operands(norms: Bench, op: int) -> None:
     """Padding is not asked; what takes part has to be there, and to be waited for."""
     runtime = norms.runtime
     entry = norms.libraries["high_norm"]["norm_flow"]
-    before = runtime.option("mode")
-    runtime.set_option("mode", "checked")
-    try:
+    with runtime.options(mode="checked"):
         for mode, counted, kind in ((0, 32, None), (0, 64, "undefined"), (1, 32, "race")):
             call = Call(op=op, mode=mode, extra=(0, 0, 0, 32, counted))
             arrays = [np.zeros(128, np.uint8), normal(1, FLOAT, 64), call.pack()]
@@ -274,5 +272,3 @@ def test_checks_see_the_operands(norms: Bench, op: int) -> None:
                 continue
             with pytest.raises(KernelError, match=kind):
                 runtime.launch(entry, arrays)
-    finally:
-        runtime.set_option("mode", before)

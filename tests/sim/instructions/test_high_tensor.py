@@ -303,15 +303,13 @@ def test_definedness(high: Bench, runtime: Runtime) -> None:
     """A result is as defined as the elements that it is made of: padding is not asked."""
     a = matrix(FLOAT, 1, 64, 1)
     entry = high.libraries["high_tensor"]["reduce_flow"]
-    before = runtime.option("mode")
-    runtime.set_option("mode", "checked")
     cases = [
         (Call(mode=0, extra=(1, 0, 8, 32, 32)), True),
         (Call(mode=0, extra=(1, 0, 8, 32, 33)), False),
         (Call(mode=1, count=32, extra=(1, 0, 8, 32, 64)), True),
         (Call(mode=1, count=40, extra=(1, 0, 8, 32, 64)), False),
     ]
-    try:
+    with runtime.options(mode="checked"):
         for call, defined in cases:
             arrays = [np.zeros(64, np.float32), a, call.pack()]
             if not defined:
@@ -323,5 +321,3 @@ def test_definedness(high: Bench, runtime: Runtime) -> None:
                 same(got[:8], np.full(8, tree(a[0, :32], 64, np.float32)))
             else:
                 same(got[:32], a[0, :32])
-    finally:
-        runtime.set_option("mode", before)

@@ -60,15 +60,11 @@ def test_a_queue_with_two_ways(intrinsics: Bench) -> None:
     runtime = intrinsics.runtime
     entry = intrinsics.libraries["intrinsics"]["two_ways"]
     a = np.arange(256, dtype=np.float32)
-    before = runtime.option("mode")
-    runtime.set_option("mode", "checked")
-    try:
+    with runtime.options(mode="checked"):
         got = runtime.launch(entry, [np.zeros_like(a), a, Call().pack()])[0]
         np.testing.assert_array_equal(got, a + 1)
         with pytest.raises(KernelError, match="race"):
             runtime.launch(entry, [np.zeros_like(a), a, Call(mode=1).pack()])
-    finally:
-        runtime.set_option("mode", before)
 
 
 @pytest.mark.plants_faults

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -34,17 +33,6 @@ pytestmark = pytest.mark.sim_only
 SCORE = 4
 
 
-@contextmanager
-def on(runtime: Runtime, soc: str) -> Iterator[None]:
-    """Another SoC for a while."""
-    before = runtime.option("soc")
-    runtime.set_option("soc", soc)
-    try:
-        yield
-    finally:
-        runtime.set_option("soc", before)
-
-
 @pytest.fixture(scope="module")
 def kernels(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """The kernels of proposals.cpp, compiled for 2002."""
@@ -56,7 +44,7 @@ def kernels(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture
 def bench(kernels: Bench) -> Iterator[Bench]:
     """The same on their SoC."""
-    with on(kernels.runtime, "Ascend310P3"):
+    with kernels.runtime.options(soc="Ascend310P3"):
         yield kernels
 
 
@@ -192,7 +180,7 @@ def test_misuse(bench: Bench, kernel: str) -> None:
 def test_other_cores(kernels: Bench) -> None:
     """910 has half only and no count of a suspended merge; a 910B has none of it."""
     zeros = np.zeros(AREA, np.uint8)
-    with on(kernels.runtime, "Ascend910A"):
+    with kernels.runtime.options(soc="Ascend910A"):
         made = proposals_of(HALF, 1, scores_of(HALF, 1, 16))
         got = kernels.run("proposals:proposals", Call(op=2, dtype=HALF), zeros, area(made))
         assert (got == after(zeros, 0, made[order_of(made[:, SCORE])].reshape(-1))).all()
@@ -202,7 +190,7 @@ def test_other_cores(kernels: Bench) -> None:
             call = Call(op=1, dtype=HALF, mode=3, extra=(8, 8))
             kernels.run("proposals:merge", call, zeros, zeros)
     with (
-        on(kernels.runtime, "Ascend910B2"),
+        kernels.runtime.options(soc="Ascend910B2"),
         pytest.raises(KernelError, match="RpSort16 does not exist on Ascend910B2"),
     ):
         kernels.run("proposals:proposals", Call(op=2, dtype=HALF), zeros, zeros)
