@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from soc import soc_table
+
 from timing import cost_table
 
 TABLES = {"soc.json": soc_table.table, "costs.json": cost_table.table}
