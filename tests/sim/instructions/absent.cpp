@@ -16,5 +16,9 @@ extern "C" __global__ void absent(GM_ADDR gm) {
   SyncAll<false>();
 #elif CASE == 3
   PipeBarrier<PIPE_S>();
+#elif CASE == 4
+  CrossCoreSetFlag<0, PIPE_S>(0);
+#elif CASE == 5
+  CrossCoreSetFlag<0, PIPE_ALL>(0);
 #endif
 }
