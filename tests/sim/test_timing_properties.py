@@ -12,7 +12,8 @@ import pytest
 
 from aclgrad.runtime import open_device
 from board import APART, PING_PONG, Case, Parameters
-from validate import RECORDED, Row, Runner, drifted
+from chrome_trace import problems
+from validate import RECORDED, Row, Runner, beyond, drifted
 
 pytestmark = pytest.mark.sim_only
 A2, A5 = "Ascend910B1", "Ascend950PR_9589"
@@ -186,6 +187,7 @@ def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner, tmp_
         assert all(core["scalarWait"] >= 4 * 1000 for core in found["cores"])
     runner.device.write_trace(0, [0], tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert problems(events) == []
     flags = [(event["name"], event["tid"]) for event in events if event.get("ph") == "B"]
     assert sorted(flags) == [("SET_FLAG", "MTE3")] * 4 + [("WAIT_FLAG", "SCALAR")] * 4
 
@@ -200,3 +202,16 @@ def test_drift_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert len(lines) == 2
     assert rows[1].key in lines[0]
     assert lines[1].startswith("gone")
+
+
+def test_errors_beyond_their_band_are_noticed() -> None:
+    """Of whole launches: what a pipe does while it waits is no time that an estimate states."""
+    bank, copy = case("bank"), replace(case("read_tiles"), group="copy fp16")
+    rows = [
+        Row(bank, "aiv", 100.0, 117.0, "vector", 20.0),
+        Row(bank, "task", 100.0, 79.0, "vector", 20.0),
+        Row(bank, "mte3", 100.0, 30.0, "vector", 20.0),
+        Row(copy, "mte2", 100.0, 60.0, "l2", 35.0),
+    ]
+    lines = beyond(rows)
+    assert [line.partition(":")[0] for line in lines] == [rows[1].key, rows[3].key]
