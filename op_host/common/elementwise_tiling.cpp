@@ -78,7 +78,8 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
   const int64_t tiles =
       std::max({CeilDiv(perCore, most), std::min(kPipelineTiles, byCopies), int64_t{1}});
   made.tileLanes = CeilDiv(perCore, tiles) * made.lineLanes;
-  made.pastL2 = PastL2(total, (inputs + 1) * bytes, soc);
+  made.pastL2 = PastL2(total, (inputs + 1) * bytes, bytes,
+                       CeilDiv(perCore * made.lineLanes, made.tileLanes), soc);
   made.ubBytes = Budget(made.tileLanes, bytes, inputs).Total();
   *plan = made;
   return {};

@@ -17,7 +17,7 @@ struct ElementwisePlan {
   int64_t lines = 0;
   int64_t cores = 0;
   int64_t tileLanes = 0;
-  bool pastL2 = false;
+  int32_t pastL2 = 0;
   uint64_t ubBytes = 0;
 };
 
@@ -34,7 +34,7 @@ void FillTiling(const ElementwisePlan& plan, TilingData* data) {
   data->extraCores = static_cast<int32_t>(plan.lines % plan.cores);
   data->lineLanes = static_cast<int32_t>(plan.lineLanes);
   data->tileLanes = static_cast<int32_t>(plan.tileLanes);
-  data->pastL2 = plan.pastL2 ? 1 : 0;
+  data->pastL2 = plan.pastL2;
 }
 
 }  // namespace optiling

@@ -22,7 +22,7 @@ struct RowReduceTilingData {
   int32_t chunk;      // part of R per chunk, 0 when R fits
   int32_t ring;       // chunk buffers, 0 when R fits
   int32_t resident;   // chunks that stay in UB between the passes
-  int32_t pastL2;     // 1: the inputs leave nothing in L2
+  int32_t pastL2;     // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
 };
 
 static_assert(sizeof(RowReduceTilingData) == 72, "layout is shared with the device");

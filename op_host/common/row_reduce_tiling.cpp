@@ -214,9 +214,14 @@ class Planner {
       most = AlignDown(most, kBlocksPerRepeat);
     }
     Split(view_.outer);
-    plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_ + (masked_ ? 1 : 0), soc_);
     plan_.tileUnits = OnLines(UnitsPerTile(most, row * bytes_), most);
     plan_.tileLanes = ApartUp(plan_.tileUnits * row);
+    plan_.pastL2 = RowsPastL2();
+  }
+
+  int32_t RowsPastL2() const {
+    return PastL2(view_.outer * view_.reduce, 3 * bytes_ + (masked_ ? 1 : 0), bytes_,
+                  CeilDiv(CeilDiv(plan_.units, plan_.cores), plan_.tileUnits), soc_);
   }
 
   // About `units` rows that take whole GM lines, if at most `most` can: tiles start on lines then.
@@ -262,10 +267,10 @@ class Planner {
   void ShortRows() {
     const int64_t rows = ShortTileRows();
     Split(view_.outer);
-    plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_, soc_);
     const int64_t units = UnitsPerTile(MostShortTiles() * rows, view_.reduce * bytes_);
     plan_.tileUnits = std::min(MostShortTiles() * rows, AlignUp(units, rows));
     plan_.tileLanes = ApartUp(plan_.tileUnits * view_.reduce);
+    plan_.pastL2 = RowsPastL2();
   }
 
   void LongRows() {

@@ -12,7 +12,13 @@
 
 namespace optiling {
 
-enum class RowReducePath : uint64_t { kRows = 1, kLongRows = 2, kSlabs = 3, kLongSlabs = 4, kShortRows = 5 };
+enum class RowReducePath : uint64_t {
+  kRows = 1,
+  kLongRows = 2,
+  kSlabs = 3,
+  kLongSlabs = 4,
+  kShortRows = 5
+};
 
 struct SocFacts {
   std::string name;
@@ -45,7 +51,7 @@ struct RowReducePlan {
   int64_t chunk = 0;
   int64_t ring = 0;
   int64_t resident = 0;
-  bool pastL2 = false;
+  int32_t pastL2 = 0;
   uint64_t ubBytes = 0;
 };
 
@@ -53,10 +59,17 @@ struct RowReducePlan {
 // only (RowReducePath::kRows).
 enum class RowStreams { kPair, kPairAndMask };
 
-// Whether tensors that are read once and written once do not fit in L2 together: then the inputs
-// leave their place there to the output.
-inline bool PastL2(int64_t elements, int64_t bytesPerElement, const SocFacts& soc) {
-  return soc.l2Bytes > 0 && elements > static_cast<int64_t>(soc.l2Bytes) / bytesPerElement;
+// RowReduceTilingData::pastL2. Where tensors that are read once and written once do not fit in L2
+// together, the inputs leave their place there to the output; what of that does not fit either would
+// only be evicted by the rest.
+inline int32_t PastL2(int64_t elements, int64_t bytesPerElement, int64_t resultBytes,
+                      int64_t tilesPerCore, const SocFacts& soc) {
+  const int64_t l2 = static_cast<int64_t>(soc.l2Bytes);
+  if (l2 == 0 || elements <= l2 / bytesPerElement) {
+    return 0;
+  }
+  const double held = static_cast<double>(l2) / resultBytes / static_cast<double>(elements);
+  return 1 + static_cast<int32_t>(held < 1 ? (1 - held) * static_cast<double>(tilesPerCore) : 0);
 }
 
 // Both return an empty string, or what is wrong and what would be right.
@@ -79,7 +92,7 @@ inline void FillTiling(const RowReducePlan& plan, RowReduceTilingData* data) {
   data->chunk = static_cast<int32_t>(plan.chunk);
   data->ring = static_cast<int32_t>(plan.ring);
   data->resident = static_cast<int32_t>(plan.resident);
-  data->pastL2 = plan.pastL2 ? 1 : 0;
+  data->pastL2 = plan.pastL2;
 }
 
 }  // namespace optiling

@@ -16,7 +16,7 @@ struct KlDivLossGradTilingData {
   int32_t tileLanes;  // elements that a buffer holds of one operand
   float scale;        // -c
   int32_t logTarget;  // 0 or 1
-  int32_t pastL2;     // 1: the inputs leave nothing in L2
+  int32_t pastL2;     // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
 };
 
 static_assert(sizeof(KlDivLossGradTilingData) == 40, "layout is shared with the device");

@@ -14,7 +14,7 @@ struct LogSigmoidGradTilingData {
   int32_t extraCores;
   int32_t lineLanes;  // elements of a GM line
   int32_t tileLanes;  // elements that a buffer holds of one operand
-  int32_t pastL2;     // 1: the inputs leave nothing in L2
+  int32_t pastL2;     // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
 };
 
 static_assert(sizeof(LogSigmoidGradTilingData) == 32, "layout is shared with the device");

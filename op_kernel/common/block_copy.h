@@ -150,6 +150,28 @@ __aicore__ inline void ZeroPads(const AscendC::LocalTensor<float>&, uint32_t, ui
 
 namespace rowreduce {
 
+// Keeps the results of the first tiles of a core out of L2, see RowReduceTilingData::pastL2.
+template <typename T>
+class ResultsPastL2 {
+ public:
+  __aicore__ inline ResultsPastL2(AscendC::GlobalTensor<T>& out, int32_t pastL2)
+      : out_(out), tiles_(pastL2 - 1) {
+    if (tiles_ > 0) {
+      out_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
+    }
+  }
+
+  __aicore__ inline void TileStored() {
+    if (--tiles_ == 0) {
+      out_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_NORMAL);
+    }
+  }
+
+ private:
+  AscendC::GlobalTensor<T>& out_;
+  int32_t tiles_;  // that are still to come
+};
+
 template <typename T>
 __aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,
                                   const AscendC::GlobalTensor<T>& src, uint64_t offset,

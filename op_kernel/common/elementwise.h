@@ -99,6 +99,7 @@ class Elementwise {
   // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
   // would not reach them while the queue of the vector pipe is full.
   __aicore__ inline void Process() {
+    rowreduce::ResultsPastL2<T> results(outGm_, t_.pastL2);
     Load(first_);
     for (int64_t at = first_; at < last_; at += tile_) {
       LocalTensor<T> in = inQueue_.template DeQue<T>();
@@ -110,6 +111,7 @@ class Elementwise {
       LocalTensor<T> out = outQueue_.template DeQue<T>();
       CopyOut(outGm_, at, out, count);
       outQueue_.FreeTensor(out);
+      results.TileStored();
     }
   }
 

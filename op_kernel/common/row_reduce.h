@@ -192,6 +192,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
   // would not reach them while the queue of the vector pipe is full.
   __aicore__ inline void Process() {
+    ResultsPastL2<T> results(this->outGm_, this->t_.pastL2);
     Tile tile = Load(this->first_);
     for (;;) {
       LocalTensor<T> in = inQueue_.template DeQue<T>();
@@ -204,6 +205,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       LocalTensor<T> out = this->outQueue_.template DeQue<T>();
       StoreBlocks(this->outGm_, now.offset, out, now.shape, now.pitch);
       this->outQueue_.FreeTensor(out);
+      results.TileStored();
       if (next >= this->last_) {
         return;
       }

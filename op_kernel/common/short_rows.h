@@ -80,6 +80,7 @@ class ReduceShort {
       : step_(step),
         reduce_(static_cast<uint32_t>(t.reduce)),
         most_(t.tileUnits),
+        pastL2_(t.pastL2),
         apart_(static_cast<uint32_t>(t.tileLanes)) {
     const uint64_t size = static_cast<uint64_t>(t.outer) * t.reduce;
     yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), size);
@@ -103,6 +104,7 @@ class ReduceShort {
 
   // As in ReduceWhole, the next tile is loaded before a tile is computed.
   __aicore__ inline void Process() {
+    ResultsPastL2<T> results(outGm_, pastL2_);
     int64_t row = first_;
     int64_t end = Load(row);
     while (row < last_) {
@@ -116,6 +118,7 @@ class ReduceShort {
       LocalTensor<T> out = outQueue_.template DeQue<T>();
       StoreBlocks(outGm_, row * reduce_, out, Piece(rows));
       outQueue_.FreeTensor(out);
+      results.TileStored();
       row = next;
     }
   }
@@ -191,7 +194,8 @@ class ReduceShort {
 
   const Step& step_;
   const uint32_t reduce_;
-  const int64_t most_;    // rows of a tile
+  const int64_t most_;  // rows of a tile
+  const int32_t pastL2_;
   const uint32_t apart_;  // elements from y to g
   GlobalTensor<T> yGm_;
   GlobalTensor<T> gGm_;
