@@ -161,6 +161,13 @@ def test_tiling_is_even_and_fits(spec: OpSpec, dtype: DType, device: Device) -> 
             assert data["tileLanes"] * size >= 16384 and cores == 48
         if total * size <= 4096:
             assert cores == 1
+        # What L2 holds of inputs and output, and what is left of the output alone.
+        past, l2 = data["pastL2"], 192 << 20
+        assert (past == 0) == (3 * total * size <= l2)
+        beyond = max(0, total * size - l2)
+        assert abs(max(0, past - 1) * data["tileLanes"] * cores * size - beyond) <= (
+            data["tileLanes"] * cores * size
+        )
 
 
 def _random_desc(rng: random.Random, shape: tuple[int, ...], dtype: DType) -> TensorDesc:
@@ -226,3 +233,17 @@ def test_random_calls_end_as_the_spec_predicts(spec: OpSpec, device: Device) -> 
         for tensor in tensors.values():
             if tensor is not None:
                 tensor.destroy()
+
+
+@pytest.mark.sim_only
+def test_results_past_l2_are_the_same(device: Device) -> None:
+    shape = (5_000_001,)
+    g, x = np.random.default_rng(1).uniform(-2, 2, size=(2, *shape)).astype(np.float32)
+    device.set_option("mode", "fast")
+    arrays = {"gradOutput": g, "self": x, "buffer": np.empty(0, np.float32)}
+    out = TensorDesc(shape, FLOAT)
+    want = device.run(SIGMOID, arrays, SIGMOID.defaults(), out).tobytes()
+    device.set_option("soc", "Ascend950PR_950z")  # 16 MiB of L2
+    shapes = {arg.name: shape for arg in SIGMOID.tensors}
+    assert device.tiling(SIGMOID, shapes, FLOAT, SIGMOID.defaults())["tiling"]["pastL2"] > 1
+    assert device.run(SIGMOID, arrays, SIGMOID.defaults(), out).tobytes() == want
