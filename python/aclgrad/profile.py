@@ -440,7 +440,8 @@ def profile_peer(
     shapes = " ".join("x".join(map(str, array.shape)) or "scalar" for array in given)
     if len({array.shape for array in given}) == 1:
         shapes = shapes.split()[0]
-    kinds = ",".join(dict.fromkeys(dtypes.parse(array.dtype.name).alias for array in given))
+    named = [dtypes.parse(array.dtype.name) for array in given]
+    kinds = ",".join(dict.fromkeys(kind.alias or kind.name for kind in named))
     found = _collect(opened, result.op, shapes, kinds, floor)
     found.note = " ".join([*attrs, *(f"{key}={value}" for key, value in launch.items())])
     return found

@@ -340,6 +340,8 @@ def test_kernel_file(profile: Profile, tmp_path: Path, monkeypatch: pytest.Monke
     assert (len(alone["launches"][0]["cores"]), len(spread["launches"][0]["cores"])) == (1, 8)
     assert spread["microseconds"] < alone["microseconds"]
     assert spread["note"] == "blocks=8 tiling=u32:16384"
+    words[1] = "64x256:int16"  # a dtype without a short name
+    assert json.loads(profile(*words, "--json"))["dtype"] == "int16"
     assert "comes with op_host" in profile(PEER, "48x256", "--blocks", "2", status=1)
     assert "is for operators that come as sources" in profile(
         "softmax_grad", "4x4", "--blocks", "2", status=1
