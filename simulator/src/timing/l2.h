@@ -14,8 +14,13 @@ inline constexpr uint64_t kL2Sector = 128;
 
 class L2Cache {
  public:
-  explicit L2Cache(uint64_t bytes)
-      : most_(std::max<uint64_t>(bytes / kL2Line, 1)), table_(kLeastSlots, kNone) {}
+  // expected: bytes that will be touched at most, so that nothing has to move when they are.
+  explicit L2Cache(uint64_t bytes, uint64_t expected = 0)
+      : most_(std::max<uint64_t>(bytes / kL2Line, 1)) {
+    const size_t lines = std::min(most_, expected / kL2Line);
+    entries_.reserve(lines);
+    table_.assign(std::max(kLeastSlots, std::bit_ceil(2 * lines)), Slot{});
+  }
 
   struct Traffic {
     uint64_t missed = 0;   // bytes that were not there
@@ -26,14 +31,15 @@ class L2Cache {
     const auto wanted = static_cast<uint8_t>((1u << ((end + kL2Sector - 1) / kL2Sector)) -
                                              (1u << (begin / kL2Sector)));
     Traffic traffic;
-    uint32_t at = table_[SlotOf(line)];
+    const size_t slot = SlotOf(line);
+    uint32_t at = table_[slot].at;
     if (at != kNone) {
       Unlink(at);
     } else if (!keep) {
       traffic.missed = Bytes(wanted);
       return traffic;
     } else {
-      at = NewEntry(line, &traffic);
+      at = NewEntry(line, slot, &traffic);
     }
     Entry& entry = entries_[at];
     traffic.missed = Bytes(static_cast<uint8_t>(wanted & ~entry.present));
@@ -53,13 +59,15 @@ class L2Cache {
   static uint64_t Bytes(uint8_t sectors) {
     return static_cast<uint64_t>(std::popcount(sectors)) * kL2Sector;
   }
-  uint32_t NewEntry(uint64_t line, Traffic* traffic) {
+  // slot: of the line, as long as no other one moves.
+  uint32_t NewEntry(uint64_t line, size_t slot, Traffic* traffic) {
     uint32_t at = 0;
     if (entries_.size() < most_) {
       at = static_cast<uint32_t>(entries_.size());
       entries_.emplace_back();
       if (2 * entries_.size() > table_.size()) {
         Grow();
+        slot = SlotOf(line);
       }
     } else {
       at = last_;
@@ -67,9 +75,10 @@ class L2Cache {
       Forget(entries_[at].line);
       Unlink(at);
       entries_[at] = {};
+      slot = SlotOf(line);
     }
     entries_[at].line = line;
-    table_[SlotOf(line)] = at;
+    table_[slot] = {at, TagOf(line)};
     return at;
   }
 
@@ -80,10 +89,17 @@ class L2Cache {
     const uint64_t mixed = line / kRun * 0x9E3779B97F4A7C15ull;
     return ((mixed >> 32) * kRun + line % kRun) & (table_.size() - 1);
   }
+  // Tells most lines apart without a look at their entries, which lie anywhere in memory.
+  struct Slot {
+    uint32_t at = kNone;
+    uint32_t tag = 0;
+  };
+  static uint32_t TagOf(uint64_t line) { return static_cast<uint32_t>(line); }
   // Where the line is, or would go.
   size_t SlotOf(uint64_t line) const {
     size_t slot = HomeOf(line);
-    while (table_[slot] != kNone && entries_[table_[slot]].line != line) {
+    while (table_[slot].at != kNone &&
+           (table_[slot].tag != TagOf(line) || entries_[table_[slot].at].line != line)) {
       slot = (slot + 1) & (table_.size() - 1);
     }
     return slot;
@@ -92,20 +108,20 @@ class L2Cache {
   void Forget(uint64_t line) {
     const size_t mask = table_.size() - 1;
     size_t hole = SlotOf(line);
-    for (size_t slot = (hole + 1) & mask; table_[slot] != kNone; slot = (slot + 1) & mask) {
-      const size_t home = HomeOf(entries_[table_[slot]].line);
+    for (size_t slot = (hole + 1) & mask; table_[slot].at != kNone; slot = (slot + 1) & mask) {
+      const size_t home = HomeOf(entries_[table_[slot].at].line);
       if (((slot - home) & mask) >= ((slot - hole) & mask)) {
         table_[hole] = table_[slot];
         hole = slot;
       }
     }
-    table_[hole] = kNone;
+    table_[hole] = {};
   }
   // The newest entry is not in the table yet.
   void Grow() {
-    table_.assign(2 * table_.size(), kNone);
+    table_.assign(2 * table_.size(), {});
     for (uint32_t at = 0; at + 1 < entries_.size(); ++at) {
-      table_[SlotOf(entries_[at].line)] = at;
+      table_[SlotOf(entries_[at].line)] = {at, TagOf(entries_[at].line)};
     }
   }
   void Unlink(uint32_t at) {
@@ -123,7 +139,7 @@ class L2Cache {
 
   const uint64_t most_;
   std::vector<Entry> entries_;
-  std::vector<uint32_t> table_;  // of entries
+  std::vector<Slot> table_;
   uint32_t first_ = kNone, last_ = kNone;
 };
 

@@ -70,10 +70,21 @@ struct Transfer {
   bool read = false;
 };
 
+// All that the copies move.
+uint64_t BytesOf(const std::vector<Tape>& tapes) {
+  uint64_t bytes = 0;
+  for (const Tape& tape : tapes) {
+    for (const GmCopy& copy : tape.copies) {
+      bytes += copy.bytes * copy.blocks;
+    }
+  }
+  return bytes;
+}
+
 class Simulation {
  public:
   Simulation(const Soc& soc, const std::vector<Tape>& tapes)
-      : law_(CopyLawOf(soc)), chip_(ChipCostsOf(soc)), cache_(soc.l2Bytes) {
+      : law_(CopyLawOf(soc)), chip_(ChipCostsOf(soc)), cache_(soc.l2Bytes, BytesOf(tapes)) {
     result_.cores.resize(tapes.size());
     cores_.resize(tapes.size());
     for (size_t i = 0; i < tapes.size(); ++i) {
