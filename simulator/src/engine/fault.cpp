@@ -4,11 +4,14 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <tuple>
 
 namespace aclsim {
 
@@ -81,6 +84,28 @@ std::string ReadLine(const std::string& file, int number) {
   return in && first != std::string::npos ? line.substr(first) : "";
 }
 
+// The kernel's line of one address of a module, or none. Each launch of a kernel has the same hints, and to find a line takes a
+// process: lines are kept for as long as the module's file is the same.
+SourceLine LineAt(const std::string& module, uintptr_t offset) {
+  using Key = std::tuple<std::string, ino_t, time_t, long, uintptr_t>;
+  thread_local std::map<Key, SourceLine> lines;  // no lock that a fork could leave taken
+  struct stat file{};
+  stat(module.c_str(), &file);
+  const auto [known, isNew] = lines.try_emplace(
+      Key(module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset));
+  if (isNew) {
+    for (SourceLine& line : Symbolise(module, offset)) {
+      if (!IsSimulatorFile(line.file)) {
+        line.file = FindSource(line.file, module);
+        line.text = ReadLine(line.file, line.line);
+        known->second = line;
+        break;
+      }
+    }
+  }
+  return known->second;
+}
+
 }  // namespace
 
 std::vector<void*> CaptureStack() {
@@ -107,12 +132,8 @@ SourceLine FindKernelLine(const std::vector<void*>& stack) {
     // A return address is one past the call.
     const uintptr_t offset =
         reinterpret_cast<uintptr_t>(frame) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1;
-    for (SourceLine& line : Symbolise(info.dli_fname, offset)) {
-      if (!IsSimulatorFile(line.file)) {
-        line.file = FindSource(line.file, info.dli_fname);
-        line.text = ReadLine(line.file, line.line);
-        return line;
-      }
+    if (SourceLine line = LineAt(info.dli_fname, offset); !line.file.empty()) {
+      return line;
     }
     if (fallback.file.empty()) {
       fallback.file =
