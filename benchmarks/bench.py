@@ -10,12 +10,14 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import track
 
+from aclgrad.errors import AclgradError
 from driver import baseline, builds, cases, host, modelled, peers, tables
 from driver.calls import WrongNumbersError
 
@@ -146,6 +148,8 @@ def parse() -> argparse.Namespace:
     options = parser.parse_args()
     if options.record and options.only:
         parser.error("--record: all cases or none. Next: leave --only out")
+    if options.rounds < 1 or options.jobs < 1:
+        parser.error("--rounds, --jobs: want at least 1")
     if not any((options.modelled, options.host, options.scaling, options.builds, options.against)):
         options.modelled = options.host = True
     return options
@@ -169,8 +173,14 @@ def main() -> int:
             run.builds()
         if options.against:
             run.against(options.against)
-    except (ValueError, WrongNumbersError) as error:
+    except (ValueError, AclgradError, WrongNumbersError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenProcessPool:
+        print(
+            "error: a measuring process was killed, as one out of memory is. Next: --jobs 1",
+            file=sys.stderr,
+        )
         return 1
     for line in run.failures:
         print(line, file=sys.stderr)
