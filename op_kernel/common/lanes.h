@@ -113,23 +113,28 @@ struct Folded {
 };
 
 // Adds the right half of each row to its left half, in units of `unit` lanes, until a row is at
-// most `stop` lanes wide: a tree whose shape depends on `width` alone. scratch takes rows * width /
-// 2 lanes; it may be src when rows == 1.
+// most `stop` lanes wide: a tree whose shape depends on `width` alone. An odd unit of many joins the
+// first one; of few it stays in the middle for the next round, which is one instruction less. scratch
+// takes rows * width / 2 lanes; it may be src when rows == 1.
 __aicore__ inline Folded FoldRows(const LocalTensor<float>& src, uint32_t pitch, uint32_t width,
                                   uint32_t unit, uint32_t stop, uint32_t rows,
                                   const LocalTensor<float>& scratch) {
+  constexpr uint32_t kFewUnits = 32;
   Folded f{src, pitch, width};
   const uint32_t scratchPitch = width / unit / 2 * unit;
-  while (f.width > stop) {
+  for (bool first = true; f.width > stop; first = false) {
     const uint32_t half = f.width / unit / 2 * unit;
-    ForRows<Op::kAdd>(scratch, scratchPitch, f.lanes, f.pitch, f.lanes[half], f.pitch, rows, half);
+    const bool odd = f.width > 2 * half;
+    const bool stays = odd && !first && f.width <= kFewUnits * unit;
+    const uint32_t kept = stays ? half + unit : half;
+    ForRows<Op::kAdd>(scratch, scratchPitch, f.lanes, f.pitch, f.lanes[kept], f.pitch, rows, half);
     PipeBarrier<PIPE_V>();
-    if (f.width > 2 * half) {
+    if (odd && !stays) {
       ForRows<Op::kAdd>(scratch, scratchPitch, scratch, scratchPitch, f.lanes[2 * half], f.pitch,
                         rows, unit);
       PipeBarrier<PIPE_V>();
     }
-    f = Folded{scratch, scratchPitch, half};
+    f = Folded{scratch, scratchPitch, kept};
   }
   return f;
 }
