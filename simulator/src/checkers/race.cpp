@@ -423,7 +423,7 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {
-      CheckUb(core, record, access);
+      CheckUb(core, record, Distinct(access));
     } else if (Tracked(core, access, Writes(access))) {
       CheckGm(core, record, access);
     }
@@ -433,7 +433,7 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {
-      UpdateUb(access, pipe, now);
+      UpdateUb(Distinct(access), pipe, now);
     } else if (Tracked(core, access, Writes(access))) {
       UpdateGm(access, pipe, now);
     }

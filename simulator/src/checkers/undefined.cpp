@@ -53,7 +53,7 @@ void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
 
 bool UndefinedObserver::Defined(const Access& access) const {
   bool defined = true;
-  ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+  ForEachSpan(Distinct(access), [&](uint64_t begin, uint64_t end, uint32_t) {
     defined = defined && image_.Max(begin, end) == kDefined;
   });
   return defined;

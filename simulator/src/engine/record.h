@@ -54,6 +54,20 @@ Access DenseAccess(Use use, uint64_t ubOffset, uint64_t bytes, uint32_t buffer);
 Access BlockAccess(bool gm, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
                    uint32_t buffer);
 
+// The same bytes with less repetition, for those who do not ask which lane they belong to: strides of 0 name bytes anew.
+inline Access Distinct(const Access& access) {
+  Access bytes = access;
+  if (!access.masked && access.chunkStride == 0) {
+    bytes.bytes = std::min(access.bytes, access.chunk);
+    bytes.lastBytes = std::min(access.lastBytes, access.chunk);
+  }
+  if (!access.masked && access.repeat > 1 && access.repStride == 0) {
+    bytes.repeat = 1;
+    bytes.bytes = bytes.lastBytes = std::max(bytes.bytes, bytes.lastBytes);
+  }
+  return bytes;
+}
+
 // Calls span(begin, end, repeat) for every contiguous piece, in address order of each repeat.
 template <typename F>
 void ForEachSpan(const Access& access, F&& span) {
