@@ -53,6 +53,7 @@ inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc)
   soc->eventIds = version == platform_ascendc::SocVersion::ASCEND910 ? 4 : 8;
   platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc->ubBytes);
   platform.GetCoreMemSize(platform_ascendc::CoreMemType::L2, soc->l2Bytes);
+  soc->systemWorkspace = platform.GetLibApiWorkSpaceSize();
   return ge::GRAPH_SUCCESS;
 }
 

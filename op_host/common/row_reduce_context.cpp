@@ -12,6 +12,7 @@ namespace optiling {
 namespace {
 
 constexpr size_t kAxes = 0;
+constexpr uint32_t kBatchMode = 1;  // all cores start together: they wait for each other
 
 ge::graphStatus ReadAxis(gert::TilingContext* context, int64_t* axis) {
   *axis = -1;
@@ -72,7 +73,10 @@ ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, cons
   }
   size_t* workspace = context->GetWorkspaceSizes(1);
   OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
-  workspace[0] = 0;
+  workspace[0] = plan->workspaceBytes == 0 ? 0 : soc.systemWorkspace + plan->workspaceBytes;
+  if (plan->share > 1) {
+    context->SetScheduleMode(kBatchMode);
+  }
   context->SetBlockDim(static_cast<uint32_t>(plan->cores));
   context->SetTilingKey(static_cast<uint64_t>(plan->path));
   return ge::GRAPH_SUCCESS;
@@ -109,11 +113,12 @@ std::string JsonFields(const RowReduceTilingData& data) {
       text, sizeof(text),
       "\"outer\":%lld,\"reduce\":%lld,\"inner\":%lld,\"colTiles\":%lld,\"unitsPerCore\":%lld,"
       "\"extraCores\":%d,\"colTile\":%d,\"tileUnits\":%d,\"tileLanes\":%d,\"chunk\":%d,"
-      "\"ring\":%d,\"resident\":%d,\"pastL2\":%d",
+      "\"ring\":%d,\"resident\":%d,\"partChunks\":%d,\"share\":%d,\"pastL2\":%d",
       static_cast<long long>(data.outer), static_cast<long long>(data.reduce),
       static_cast<long long>(data.inner), static_cast<long long>(data.colTiles),
       static_cast<long long>(data.unitsPerCore), data.extraCores, data.colTile, data.tileUnits,
-      data.tileLanes, data.chunk, data.ring, data.resident, data.pastL2);
+      data.tileLanes, data.chunk, data.ring, data.resident, data.partChunks, data.share,
+      data.pastL2);
   return text;
 }
 

@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// A unit is what a core takes: a row, a slab [R, B], or colTile columns of a slab. Core c has
-// unitsPerCore of them, one more if c < extraCores.
+// A unit is a row, a slab [R, B], or colTile columns of a slab. Where R fits, core c has unitsPerCore
+// of them, one more if c < extraCores. Where it does not, a group of `share` cores takes every
+// (cores / share)-th unit, and each core of the group as many parts of it as the others.
 struct RowReduceTilingData {
   int64_t outer;     // A
   int64_t reduce;    // R
@@ -16,17 +17,19 @@ struct RowReduceTilingData {
   int64_t colTiles;  // column tiles of a slab
   int64_t unitsPerCore;
   int32_t extraCores;
-  int32_t colTile;    // columns of a unit, 0 when B == 1
-  int32_t tileUnits;  // units of a tile
-  int32_t tileLanes;  // elements that a buffer holds of one operand
-  int32_t chunk;      // part of R per chunk, 0 when R fits
-  int32_t ring;       // chunk buffers, 0 when R fits
-  int32_t resident;   // chunks that stay in UB between the passes
-  int32_t pastL2;     // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
+  int32_t colTile;     // columns of a unit, 0 when B == 1
+  int32_t tileUnits;   // units of a tile
+  int32_t tileLanes;   // elements that a buffer holds of one operand
+  int32_t chunk;       // part of R per chunk, 0 when R fits
+  int32_t ring;        // chunk buffers, 0 when R fits
+  int32_t resident;    // chunks that stay in UB between the passes
+  int32_t partChunks;  // chunks that are added up together, 0 when R fits
+  int32_t share;       // cores that share a unit
+  int32_t pastL2;      // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
 };
 
-static_assert(sizeof(RowReduceTilingData) == 72, "layout is shared with the device");
+static_assert(sizeof(RowReduceTilingData) == 80, "layout is shared with the device");
 static_assert(offsetof(RowReduceTilingData, extraCores) == 40, "layout is shared with the device");
-static_assert(offsetof(RowReduceTilingData, resident) == 64, "layout is shared with the device");
+static_assert(offsetof(RowReduceTilingData, pastL2) == 76, "layout is shared with the device");
 
 #endif  // OP_HOST_COMMON_ROW_REDUCE_DATA_H_

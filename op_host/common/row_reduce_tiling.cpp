@@ -23,17 +23,29 @@ constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 row
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kFrameworkEvents = 2;
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
-constexpr int64_t kMinColumnBytes = 256;  // narrower strided reads waste most of each GM request
+constexpr int64_t kSumLanes = 1024;  // in which the kernel adds up a part
+constexpr int64_t kRing = 5;         // chunk buffers where cores share
+constexpr int64_t kNarrowColumnRing =
+    4;                        // of 16-bit columns, which want many cores more than many buffers
+constexpr int64_t kKeep = 3;  // of these for the chunks of a part of a long row
+constexpr int64_t kKeepOfTwo = 2;        // for those of a part of each of two units
+constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
 constexpr int64_t kSplitColumnBytes = 128;
-// Where most chunks are read twice: columns of a tile, and chunk buffers, as few as double buffering
-// needs, for copies as large as they get.
-constexpr int64_t kStreamColumns = 128;
-constexpr int64_t kStreamRing = 2;
+constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
+// Columns that cores share, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other
+// half for the cores next to them.
+constexpr int64_t kSharedColumnBytes[] = {256, 128};
+// Parts of a reduction. Not the number of cores of this SoC, on which no result may depend, but of
+// the largest of its architecture: they share a reduction as evenly as these can.
+constexpr int64_t kMostParts = 48;
+constexpr int64_t kBusyParts = 40;   // fewer of kMostParts cores at work are too few
 constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
 constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
 constexpr int64_t kLineColumnBytes = 8192;
 constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
 constexpr int64_t kGoodCopyBytes = 16384;
+constexpr int64_t kChunkBytes = 256;   // copies that start elsewhere are slower
+constexpr int64_t kRounds = 4;         // whose partial sums the workspace holds at a time
 constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -58,6 +70,7 @@ class Planner {
         bytes_(elementBytes),
         soc_(soc),
         masked_(streams == RowStreams::kPairAndMask),
+        shareable_(!soc.wholeBlocksOnly),
         ring_(soc.eventIds - kFrameworkEvents),
         usable_(static_cast<int64_t>(UsableUb(soc.ubBytes))),
         blockLanes_(kBlockBytes / elementBytes) {}
@@ -81,6 +94,9 @@ class Planner {
     plan_.outer = view_.outer;
     plan_.reduce = view_.reduce;
     plan_.inner = view_.inner;
+    if (shareable_) {
+      ring_ = bytes_ < kFloatBytes && !AlongLanes() ? kNarrowColumnRing : kRing;
+    }
     switch (plan_.path) {
       case RowReducePath::kRows:
         Rows();
@@ -135,14 +151,19 @@ class Planner {
     return budget;
   }
 
-  // Mirrors the InitBuffer calls of ReduceChunked.
+  // Mirrors the InitBuffer calls of ReduceChunked and PartialSums.
   UbBudget ChunkedBudget(int64_t lanes) const {
     UbBudget budget;
-    budget.Add("in (y, g)", static_cast<uint64_t>(plan_.ring > 0 ? plan_.ring : ring_),
+    budget.Add("in (y, g)", static_cast<uint64_t>(ring_),
                static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
     AddWork(lanes, 1, &budget);
-    budget.Add("running sum", 1, static_cast<uint64_t>(lanes * kFloatBytes));
+    if (bytes_ == kFloatBytes) {
+      budget.Add("half a chunk", 1, static_cast<uint64_t>(lanes / 2 * kFloatBytes));
+    }
+    budget.Add("sum of a part", 1,
+               static_cast<uint64_t>(std::max(kSumLanes, SumLanes()) * kFloatBytes));
+    budget.Add("partial sums", 1, static_cast<uint64_t>(SumBytes(Parts())));
     return budget;
   }
 
@@ -172,11 +193,27 @@ class Planner {
 
   int64_t LaneBytes() const { return 6 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
 
-  int64_t MaxChunkLanes(int64_t ring) const {
+  int64_t MaxChunkLanes(int64_t parts) const {
     const int64_t perLane =
-        (2 * ring + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0) + kFloatBytes;
-    const int64_t sums = AlongLanes() ? kBlocksPerRepeat * (kFloatBytes + kBlockBytes) : 0;
-    return std::max<int64_t>(0, ApartDown((usable_ - sums) / perLane));
+        (2 * ring_ + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : kFloatBytes / 2);
+    const int64_t spread = AlongLanes() ? kBlocksPerRepeat * (kFloatBytes + kBlockBytes) : 0;
+    const int64_t sums = SumBytes(parts) + std::max(kSumLanes, SumLanes()) * kFloatBytes;
+    return std::max<int64_t>(0, ApartDown((usable_ - spread - sums) / perLane));
+  }
+
+  // Lanes of one of the sums that the parts of a reduction leave.
+  int64_t SumLanes() const {
+    return AlongLanes() ? kBlockBytes / kFloatBytes : AlignUp(plan_.colTile, blockLanes_);
+  }
+
+  // Those of all parts, and of two on their way to the workspace.
+  int64_t SumBytes(int64_t parts) const {
+    return (parts + (shareable_ ? 2 : 0)) * SumLanes() * kFloatBytes;
+  }
+
+  int64_t Chunks() const { return plan_.chunk == 0 ? 1 : CeilDiv(view_.reduce, plan_.chunk); }
+  int64_t Parts() const {
+    return plan_.chunk == 0 ? wantedParts_ : CeilDiv(Chunks(), plan_.partChunks);
   }
 
   int64_t MinColumns() const {
@@ -273,23 +310,77 @@ class Planner {
     plan_.pastL2 = RowsPastL2();
   }
 
-  void LongRows() {
-    const int64_t most = MaxChunkLanes(ring_);
+  // A chunk is elements of a row here, rows of a column tile in slabs: `pitch` lanes each.
+  int64_t Pitch() const { return AlongLanes() ? 1 : AlignUp(plan_.colTile, blockLanes_); }
+
+  int64_t ChunkStep() const { return AlongLanes() ? kChunkBytes / bytes_ : 1; }
+
+  int64_t MostPerChunk(int64_t parts) const {
+    return AlignDown(MaxChunkLanes(parts) / Pitch(), ChunkStep());
+  }
+
+  // The fewest parts of which `keep` chunks hold one; 0 if there is no such number.
+  int64_t FewestParts(int64_t keep) const {
+    for (int64_t parts = 1; parts <= (shareable_ ? kMostParts : 1); ++parts) {
+      if (MostPerChunk(parts) * keep * parts >= view_.reduce) {
+        return parts;
+      }
+    }
+    return 0;
+  }
+
+  // Rows of 16-bit types and columns wait for the vector pipe or for sums: two units at a time.
+  int64_t KeepOfPart() const {
+    return !shareable_ ? ring_ : bytes_ == kFloatBytes && AlongLanes() ? kKeep : kKeepOfTwo;
+  }
+
+  // Parts that stay in UB between the passes, if possible while another buffer loads ahead; 0 if
+  // there are none.
+  int64_t ResidentParts() const {
+    const int64_t parts = FewestParts(KeepOfPart());
+    return parts > 0 ? parts : FewestParts(ring_);
+  }
+
+  void Cut(int64_t parts) {
+    wantedParts_ = parts;
+    const int64_t most = MostPerChunk(parts);
     if (most == 0) {
       return;
     }
-    const int64_t chunks = CeilDiv(view_.reduce, most);
-    plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(view_.reduce, chunks), kRepeatLanes),
-                               kRepeatLanes, blockLanes_);
-    plan_.tileLanes = ApartUp(plan_.chunk);
-    Ring(ring_);
-    Split(view_.outer);
+    const int64_t least = AlongLanes() ? blockLanes_ : CeilDiv(blockLanes_, plan_.colTile);
+    const int64_t part = CeilDiv(view_.reduce, parts);
+    plan_.partChunks = CeilDiv(part, most);
+    plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(part, plan_.partChunks), ChunkStep()),
+                               AlongLanes() ? ChunkStep() : least, least);
+    plan_.tileLanes = ApartUp(plan_.chunk * Pitch());
   }
 
-  void Ring(int64_t ring) {
-    const int64_t chunks = CeilDiv(view_.reduce, plan_.chunk);
-    plan_.ring = ring;
-    plan_.resident = chunks <= ring ? chunks : std::max<int64_t>(0, ring - kStreaming);
+  // Groups of cores that share units.
+  void Share() {
+    if (plan_.chunk == 0) {
+      return;
+    }
+    const int64_t parts = Parts();
+    plan_.units = view_.outer * plan_.colTiles;
+    plan_.share = shareable_ ? CeilDiv(parts, CeilDiv(parts, std::min(parts, soc_.cores))) : 1;
+    const int64_t groups = std::min(plan_.units, CoresFor(plan_.units * plan_.share) / plan_.share);
+    plan_.cores = std::max<int64_t>(1, groups) * plan_.share;
+    const int64_t mine = std::min(Chunks(), CeilDiv(parts, plan_.share) * plan_.partChunks);
+    plan_.ring = ring_;
+    plan_.resident = mine <= ring_ ? mine : std::max<int64_t>(0, ring_ - kStreaming);
+    if (AlongLanes() && mine == plan_.resident) {
+      plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_, bytes_, 0, soc_);
+    }
+    if (plan_.share > 1) {
+      plan_.workspaceBytes = static_cast<uint64_t>(kRounds * plan_.cores / plan_.share * parts *
+                                                   SumLanes() * kFloatBytes);
+    }
+  }
+
+  void LongRows() {
+    const int64_t parts = ResidentParts();
+    Cut(parts > 0 ? parts : shareable_ ? kMostParts : 1);
+    Share();
   }
 
   // Where copies move whole blocks only, nothing shorter than one can be stored. The longest part, at
@@ -348,32 +439,50 @@ class Planner {
   }
 
   void LongSlabs() {
-    int64_t ring = ring_;
-    int64_t lanes = MaxChunkLanes(ring);
+    if (shareable_) {
+      SharedSlabs();
+    } else {
+      OwnSlabs();
+    }
+    Share();
+  }
+
+  void SharedSlabs() {
+    int64_t parts = 0;
+    for (const int64_t bytes : kSharedColumnBytes) {
+      plan_.colTile = std::min(view_.inner, bytes / bytes_);
+      parts = ResidentParts();
+      if (parts > 0) {
+        break;
+      }
+    }
+    if (parts == 0) {
+      plan_.colTile = std::min(view_.inner, kSharedColumnBytes[0] / bytes_);
+      parts = kMostParts;
+    }
+    plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
+    Cut(parts);
+  }
+
+  // The widest columns whose chunks all stay in UB; where even narrow ones do not, whole repeats.
+  void OwnSlabs() {
     const int64_t whole = AlignUp(view_.inner, blockLanes_);
-    if (lanes < blockLanes_) {
-      return;
+    plan_.colTile = MinColumns();
+    const int64_t most = AlignDown(ring_ * MaxChunkLanes(1) / view_.reduce, blockLanes_);
+    for (plan_.colTile = std::min(whole, most); plan_.colTile >= MinColumns();
+         plan_.colTile -= blockLanes_) {
+      if (FewestParts(ring_) > 0) {
+        break;
+      }
     }
-    // The widest columns whose chunks all stay in UB; where even narrow ones do not, wide ones that
-    // are read twice.
-    int64_t columns = std::min(whole, AlignDown(ring_ * lanes / view_.reduce, blockLanes_));
-    while (columns >= MinColumns() && lanes / columns * ring_ < view_.reduce) {
-      columns -= blockLanes_;
+    if (plan_.colTile < MinColumns()) {
+      plan_.colTile = std::min(whole, kStreamColumns);
     }
-    if (columns < MinColumns()) {
-      columns = std::min(whole, kStreamColumns);
-      ring = std::min(ring_, kStreamRing);
-      lanes = MaxChunkLanes(ring);
-    }
-    const int64_t most = lanes / columns;
-    const int64_t rows = CeilDiv(blockLanes_, std::min(columns, view_.inner));
-    plan_.chunk =
-        LongLastPart(view_.reduce, CeilDiv(view_.reduce, CeilDiv(view_.reduce, most)), rows, rows);
-    Ring(ring);
-    // Narrower copies cost more than a third of the cores would bring.
-    const bool wide = 3 * view_.outer * CeilDiv(view_.inner, columns) >= 2 * soc_.cores;
-    SplitColumns(columns, wide ? columns : kSplitColumnBytes / bytes_);
-    plan_.tileLanes = ApartUp(plan_.chunk * AlignUp(plan_.colTile, blockLanes_));
+    const int64_t columns = plan_.colTile;
+    plan_.colTile = std::min(columns, view_.inner);
+    Cut(1);
+    SplitColumns(columns, kSplitColumnBytes / bytes_);
+    plan_.tileLanes = ApartUp(plan_.chunk * Pitch());
   }
 
   std::string OverBudget() const {
@@ -399,7 +508,9 @@ class Planner {
   int64_t bytes_;
   const SocFacts& soc_;
   bool masked_;
-  int64_t ring_;  // chunk buffers
+  bool shareable_;  // cores can wait for each other
+  int64_t ring_;    // chunk buffers
+  int64_t wantedParts_ = 1;
   int64_t usable_;
   int64_t blockLanes_;
   RowReducePlan plan_;

@@ -27,7 +27,8 @@ struct SocFacts {
   int64_t eventIds = 8;  // of a pair of pipes; each buffer of a queue takes one
   // Copies between GM and UB move whole blocks of 32 bytes only (op_kernel/common/aligned_copy.h).
   bool wholeBlocksOnly = false;
-  uint64_t l2Bytes = 0;  // as PlatformAscendC reports it
+  uint64_t l2Bytes = 0;          // as PlatformAscendC reports it
+  uint64_t systemWorkspace = 0;  // of the workspace, in front of what a kernel asks for
 };
 
 // A contiguous tensor seen from its reduction axis.
@@ -51,6 +52,9 @@ struct RowReducePlan {
   int64_t chunk = 0;
   int64_t ring = 0;
   int64_t resident = 0;
+  int64_t partChunks = 0;
+  int64_t share = 1;
+  uint64_t workspaceBytes = 0;
   int32_t pastL2 = 0;
   uint64_t ubBytes = 0;
 };
@@ -92,6 +96,8 @@ inline void FillTiling(const RowReducePlan& plan, RowReduceTilingData* data) {
   data->chunk = static_cast<int32_t>(plan.chunk);
   data->ring = static_cast<int32_t>(plan.ring);
   data->resident = static_cast<int32_t>(plan.resident);
+  data->partChunks = static_cast<int32_t>(plan.partChunks);
+  data->share = static_cast<int32_t>(plan.share);
   data->pastL2 = plan.pastL2;
 }
 

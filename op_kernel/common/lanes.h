@@ -37,6 +37,7 @@ constexpr uint32_t kShortRowLanes = 56;
 enum class Op { kAdd, kMul };
 
 __aicore__ inline uint32_t Min(uint32_t a, uint32_t b) { return a < b ? a : b; }
+__aicore__ inline uint32_t Max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 __aicore__ inline uint32_t CeilDiv(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 __aicore__ inline uint32_t AlignUp(uint32_t a, uint32_t b) { return CeilDiv(a, b) * b; }
 
@@ -178,6 +179,18 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
                         pitch);
     }
   }
+}
+
+// As FoldRows for one row, on its own lanes: where units are odd in number, the middle one stays.
+__aicore__ inline uint32_t FoldInPlace(const LocalTensor<float>& lanes, uint32_t width,
+                                       uint32_t unit, uint32_t stop) {
+  while (width > stop) {
+    const uint32_t half = width / unit / 2 * unit;
+    AscendC::Add(lanes, lanes, lanes[width - half], static_cast<int32_t>(half));
+    PipeBarrier<PIPE_V>();
+    width -= half;
+  }
+  return width;
 }
 
 // sums[r] = sum of the 8 lanes at src[8 apart r], neighbours first.

@@ -22,6 +22,7 @@
 
 #include "common/block_copy.h"
 #include "common/lanes.h"
+#include "common/partial_sums.h"
 #include "common/row_reduce_data.h"
 #include "kernel_operator.h"
 
@@ -38,6 +39,7 @@ constexpr int32_t kQueueDepth = 1;
 constexpr uint8_t kBuffers = 2;  // double buffering
 // A core has 8 event ids per pair of pipes, and a queue buffer takes one.
 constexpr uint32_t kMaxRing = 8;
+constexpr uint32_t kSumLanes = 1024;
 constexpr int64_t kLineBytes = 512;  // GM moves in lines
 // SoCs before 2201 know this mode of float to half by another name only.
 constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
@@ -320,26 +322,55 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
 };
 
-// The reduction axis is longer than a tile: a first pass over chunks adds them up lane by lane, a
-// second one writes. Chunks of the first pass stay in the queue's buffers as far as these reach, so
-// only the rest is read twice.
+// The reduction axis is longer than a tile: it is cut into chunks, and these into parts, which one or
+// several cores take. A first pass adds up each part, the sums of all parts make that of the unit, a
+// second pass writes. Chunks of the first pass stay in the queue's buffers as far as these reach, so
+// only the rest is read twice; the other buffers load what comes next, also of the next unit.
 template <typename T, typename Step, bool kAlongLanes>
 class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   using Base = RowReduceBase<T, Step, kAlongLanes>;
   using typename Base::Pair;
 
  public:
-  __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
+  __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                                   const RowReduceTilingData& t, const Step& step)
-      : Base(pipe, y, g, out, t, step) {
+      : Base(pipe, y, g, out, t, step),
+        groups_(AscendC::GetBlockNum() / t.share),
+        group_(AscendC::GetBlockIdx() / t.share),
+        units_(t.outer * t.colTiles),
+        chunks_((t.reduce + t.chunk - 1) / t.chunk) {
+    const int64_t parts = (chunks_ + t.partChunks - 1) / t.partChunks;
+    const int64_t mine = (parts + t.share - 1) / t.share;
+    firstPart_ = AscendC::GetBlockIdx() % t.share * mine;
+    lastPart_ = firstPart_ + mine < parts ? firstPart_ + mine : parts;
+    first_ = firstPart_ * t.partChunks;
+    const int64_t end = lastPart_ * t.partChunks;
+    last_ = end < chunks_ ? end : chunks_;
+    resident_ = last_ - first_ < t.resident ? last_ - first_ : t.resident;
+    free_ = t.ring;
+    nextUnit_ = group_;
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
                      static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
-    pipe->InitBuffer(total_, static_cast<uint32_t>(t.tileLanes * sizeof(float)));
+    if constexpr (Base::kFp32) {
+      pipe->InitBuffer(fold_, static_cast<uint32_t>(t.tileLanes / 2 * sizeof(float)));
+    }
+    const uint32_t width = kAlongLanes ? kBlockLanes : UbPitch<T>(static_cast<uint32_t>(t.colTile));
+    pipe->InitBuffer(lanes_, Max(kSumLanes, width) * static_cast<uint32_t>(sizeof(float)));
+    partials_.Init(pipe, workspace, static_cast<uint32_t>(parts), width, t.share > 1);
   }
 
+  // All cores make all rounds, since they wait for each other in each. Where UB holds two units, a
+  // round is written after the sums of the next: then none stands still while sums are on their way.
   __aicore__ inline void Process() {
-    for (int64_t unit = this->first_; unit < this->last_; ++unit) {
-      Reduce(unit);
+    const int64_t late = Late() ? 1 : 0;
+    const int64_t rounds = (units_ + groups_ - 1) / groups_;
+    for (int64_t round = 0; round < rounds + late; ++round) {
+      if (round < rounds) {
+        Sum(round);
+      }
+      if (round >= late) {
+        Write(round - late);
+      }
     }
   }
 
@@ -374,15 +405,103 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     return chunk;
   }
 
-  __aicore__ inline LocalTensor<T> Load(const Chunk& chunk, bool gOnly) {
-    LocalTensor<T> in = ring_.template AllocTensor<T>();
-    if (gOnly) {
-      this->LoadG(in, chunk.offset, chunk.shape, chunk.pitch);
-    } else {
-      this->LoadPair(in, chunk.offset, chunk.shape, chunk.pitch);
+  // Starts the loads that come next as far as there are buffers.
+  __aicore__ inline void LoadAhead() {
+    const int64_t mine = last_ - first_;
+    while (free_ > 0 && nextUnit_ < units_) {
+      const bool again = nextLoad_ >= mine;
+      const int64_t index = again ? nextLoad_ - mine + resident_ : nextLoad_;
+      const Chunk chunk = At(nextUnit_, first_ + index);
+      LocalTensor<T> in = ring_.template AllocTensor<T>();
+      if (Step::kSumOfG && !again && index >= resident_) {
+        this->LoadG(in, chunk.offset, chunk.shape, chunk.pitch);
+      } else {
+        this->LoadPair(in, chunk.offset, chunk.shape, chunk.pitch);
+      }
+      ring_.EnQue(in);
+      --free_;
+      if (++nextLoad_ == 2 * mine - resident_) {
+        nextLoad_ = 0;
+        nextUnit_ += groups_;
+      }
     }
-    ring_.EnQue(in);
-    return ring_.template DeQue<T>();
+  }
+
+  __aicore__ inline void Free(LocalTensor<T>& in) {
+    ring_.FreeTensor(in);
+    ++free_;
+    LoadAhead();
+  }
+
+  __aicore__ inline int64_t UnitOf(int64_t round) const { return round * groups_ + group_; }
+
+  __aicore__ inline bool Late() const {
+    return this->t_.share > 1 && 2 * this->t_.resident <= this->t_.ring;
+  }
+
+  // The place of the first resident chunk of a round.
+  __aicore__ inline int64_t HeldFrom(int64_t round) const {
+    return Late() ? round % 2 * this->t_.resident : 0;
+  }
+
+  __aicore__ inline void Sum(int64_t round) {
+    const int64_t unit = UnitOf(round);
+    LoadAhead();
+    for (int64_t part = firstPart_; unit < units_ && part < lastPart_; ++part) {
+      const Chunk first = At(unit, part * this->t_.partChunks);
+      const uint32_t fold = kAlongLanes ? kBlockLanes : first.pitch;
+      const LocalTensor<float> sum = lanes_.template Get<float>();
+      AscendC::Duplicate(sum, 0.0F, static_cast<int32_t>(SumLanes(fold)));
+      PipeBarrier<PIPE_V>();
+      const int64_t end = (part + 1) * this->t_.partChunks;
+      for (int64_t i = part * this->t_.partChunks; i < end && i < chunks_; ++i) {
+        AddChunk(sum, At(unit, i), i - first_, HeldFrom(round));
+      }
+      LocalTensor<float> partial = partials_.Open(part);
+      const uint32_t lanes = SumLanes(fold);
+      if constexpr (kAlongLanes) {
+        SumRows(partial, sum, lanes, lanes, 1, sum);
+      } else {
+        FoldInPlace(sum, lanes, fold, fold);
+        AscendC::Add(partial, partial, sum, static_cast<int32_t>(fold));
+      }
+      PipeBarrier<PIPE_V>();
+      partials_.Close(partials_.Slot(round, groups_, group_), part, partial);
+    }
+    partials_.Publish(round);
+  }
+
+  // Lanes in which a part is added up: few enough to be cheap in the end, many enough that a chunk
+  // folds to them in few steps. Whole rows of columns.
+  __aicore__ inline static uint32_t SumLanes(uint32_t pitch) {
+    return pitch < kSumLanes ? kSumLanes / pitch * pitch : pitch;
+  }
+
+  __aicore__ inline void AddChunk(const LocalTensor<float>& sum, const Chunk& chunk, int64_t index,
+                                  int64_t held) {
+    LocalTensor<T> in = ring_.template DeQue<T>();
+    const LocalTensor<float> f = Summand(in, chunk.count);
+    if constexpr (kAlongLanes) {
+      this->ClearPads(f, chunk.pitch, chunk.shape.length, 1);
+    }
+    const uint32_t fold = kAlongLanes ? kBlockLanes : chunk.pitch;
+    const uint32_t stop = SumLanes(fold);
+    LocalTensor<float> lanes = f;
+    uint32_t width = chunk.count;
+    if constexpr (Base::kFp32) {
+      if (width > stop) {  // f may stay
+        lanes = fold_.template Get<float>();
+        width = FoldRows(f, width, width, fold, (width + 1) / 2, 1, lanes).width;
+      }
+    }
+    width = FoldInPlace(lanes, width, fold, stop);
+    AscendC::Add(sum, sum, lanes, static_cast<int32_t>(width));
+    PipeBarrier<PIPE_V>();
+    if (index < resident_) {
+      held_[held + index] = in;
+    } else {
+      Free(in);
+    }
   }
 
   // f(g, y) of a chunk.
@@ -397,78 +516,73 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     }
   }
 
-  __aicore__ inline void Reduce(int64_t unit) {
-    const int64_t chunks = (this->t_.reduce + this->t_.chunk - 1) / this->t_.chunk;
-    const LocalTensor<float> total = total_.template Get<float>();
-    const Chunk whole = At(unit, 0);
-    AscendC::Duplicate(total, 0.0F, static_cast<int32_t>(whole.count));
-    PipeBarrier<PIPE_V>();
-    LocalTensor<T> held[kMaxRing];
-    for (int64_t i = 0; i < chunks; ++i) {
-      const Chunk chunk = At(unit, i);
-      const bool resident = i < this->t_.resident;
-      LocalTensor<T> in = Load(chunk, Step::kSumOfG && !resident);
-      const LocalTensor<float> f = Summand(in, chunk.count);
-      if constexpr (kAlongLanes) {
-        this->ClearPads(f, chunk.pitch, chunk.shape.length, 1);
-      }
-      AscendC::Add(total, total, f, static_cast<int32_t>(chunk.count));
-      PipeBarrier<PIPE_V>();
-      if (resident) {
-        held[i] = in;
-      } else {
-        ring_.FreeTensor(in);
-      }
+  __aicore__ inline void Write(int64_t round) {
+    partials_.Await(round);
+    const int64_t unit = UnitOf(round);
+    if (unit >= units_) {
+      return;
     }
-    SumTotal(total, whole);
-    for (int64_t i = 0; i < chunks; ++i) {
-      const Chunk chunk = At(unit, i);
-      const bool resident = i < this->t_.resident;
-      LocalTensor<T> in = resident ? held[i] : Load(chunk, false);
-      Write(chunk, in, resident);
-    }
-  }
-
-  // total becomes the sums: of one row in spread_, or of each column in the first pitch lanes of
-  // total itself.
-  __aicore__ inline void SumTotal(const LocalTensor<float>& total, const Chunk& whole) {
+    LocalTensor<float> sums = partials_.Collect(partials_.Slot(round, groups_, group_));
+    partials_.Fold(sums);
     if constexpr (kAlongLanes) {
-      const LocalTensor<float> sums = this->sums_.template Get<float>();
-      SumRows(sums, total, whole.count, whole.count, 1, total);
-      PipeBarrier<PIPE_V>();
       SpreadSums(this->spread_.template Get<float>(), sums, 1);
       PipeBarrier<PIPE_V>();
-    } else {
-      FoldRows(total, whole.count, whole.count, whole.pitch, whole.pitch, 1, total);
     }
+    for (int64_t i = first_; i < last_; ++i) {
+      WriteChunk(At(unit, i), i - first_, HeldFrom(round), sums);
+    }
+    partials_.Release(sums);
   }
 
-  __aicore__ inline void Write(const Chunk& chunk, LocalTensor<T>& in, bool resident) {
+  __aicore__ inline void WriteChunk(const Chunk& chunk, int64_t index, int64_t held,
+                                    const LocalTensor<float>& sums) {
+    const bool resident = index < resident_;
+    LocalTensor<T> in = resident ? held_[held + index] : ring_.template DeQue<T>();
     const Pair pair = this->Lanes(in, chunk.count);
     // The first pass prepared a resident fp32 chunk in place, unless it had no need to.
     if (Step::kSumOfG || !Base::kFp32 || !resident) {
       this->step_.Prepare(pair.f, pair.y, chunk.count);
       PipeBarrier<PIPE_V>();
     }
+    if constexpr (!Base::kFp32) {
+      Free(in);
+    }
     if constexpr (kAlongLanes) {
       ScaleRows(pair.y, chunk.count, chunk.count, this->spread_.template Get<float>(), 1);
     } else {
-      ForRows<Op::kMul>(pair.y, chunk.pitch, pair.y, chunk.pitch, total_.template Get<float>(), 0,
-                        chunk.shape.blocks, chunk.pitch);
+      ForRows<Op::kMul>(pair.y, chunk.pitch, pair.y, chunk.pitch, sums, 0, chunk.shape.blocks,
+                        chunk.pitch);
     }
     PipeBarrier<PIPE_V>();
     LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
     this->Finish(out, pair, chunk.count);
     PipeBarrier<PIPE_V>();
-    ring_.FreeTensor(in);
+    if constexpr (Base::kFp32) {
+      Free(in);
+    }
     this->outQueue_.EnQue(out);
     out = this->outQueue_.template DeQue<T>();
     StoreBlocks(this->outGm_, chunk.offset, out, chunk.shape, chunk.pitch);
     this->outQueue_.FreeTensor(out);
   }
 
-  TQue<TPosition::VECIN, kQueueDepth> ring_;
-  TBuf<TPosition::VECCALC> total_;  // lane-wise sum of the chunks so far
+  int64_t groups_;  // of cores that share a unit
+  int64_t group_;
+  int64_t units_;
+  int64_t chunks_;  // of a unit
+  int64_t firstPart_;
+  int64_t lastPart_;
+  int64_t first_;  // chunks of this core in each unit
+  int64_t last_;
+  int64_t resident_;
+  int64_t free_;      // buffers of the ring
+  int64_t nextUnit_;  // of the next load, and which of the unit's loads
+  int64_t nextLoad_ = 0;
+  LocalTensor<T> held_[kMaxRing];  // resident chunks
+  TQue<TPosition::VECIN, kMaxRing> ring_;
+  TBuf<TPosition::VECCALC> fold_;   // half a chunk
+  TBuf<TPosition::VECCALC> lanes_;  // sum of a part, before it is folded
+  PartialSums partials_;
 };
 
 template <typename T, typename Step, bool kAlongLanes>
@@ -481,10 +595,11 @@ __aicore__ inline void RunWhole(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowRedu
 }
 
 template <typename T, typename Step, bool kAlongLanes>
-__aicore__ inline void RunChunked(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
+__aicore__ inline void RunChunked(GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
+                                  const RowReduceTilingData& t) {
   TPipe pipe;
   const Step step;
-  ReduceChunked<T, Step, kAlongLanes> path(&pipe, y, g, out, t, step);
+  ReduceChunked<T, Step, kAlongLanes> path(&pipe, y, g, out, workspace, t, step);
   path.Process();
 }
 
