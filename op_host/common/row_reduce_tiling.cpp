@@ -24,11 +24,12 @@ constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to ha
 constexpr int64_t kFrameworkEvents = 2;
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
 constexpr int64_t kSumLanes = 1024;  // in which the kernel adds up a part
-constexpr int64_t kRing = 5;         // chunk buffers where cores share
-constexpr int64_t kNarrowColumnRing =
-    4;                        // of 16-bit columns, which want many cores more than many buffers
-constexpr int64_t kKeep = 3;  // of these for the chunks of a part of a long row
-constexpr int64_t kKeepOfTwo = 2;        // for those of a part of each of two units
+// Chunk buffers where cores share. 16-bit columns want long chunks more than many buffers.
+constexpr int64_t kRing = 5;
+constexpr int64_t kNarrowColumnRing = 4;
+// Of these, those for a part; with two, the parts of two units find room.
+constexpr int64_t kKeep = 3;
+constexpr int64_t kKeepOfTwo = 2;
 constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
 constexpr int64_t kSplitColumnBytes = 128;
 constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
@@ -38,7 +39,6 @@ constexpr int64_t kSharedColumnBytes[] = {256, 128};
 // Parts of a reduction. Not the number of cores of this SoC, on which no result may depend, but of
 // the largest of its architecture: they share a reduction as evenly as these can.
 constexpr int64_t kMostParts = 48;
-constexpr int64_t kBusyParts = 40;   // fewer of kMostParts cores at work are too few
 constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
 constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
 constexpr int64_t kLineColumnBytes = 8192;
@@ -329,7 +329,8 @@ class Planner {
     return 0;
   }
 
-  // Rows of 16-bit types and columns wait for the vector pipe or for sums: two units at a time.
+  // By the timing model two units at a time are worth shorter parts, except for fp32 rows, whose
+  // vector pipe has time to wait for sums.
   int64_t KeepOfPart() const {
     return !shareable_ ? ring_ : bytes_ == kFloatBytes && AlongLanes() ? kKeep : kKeepOfTwo;
   }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // grad_x[a, r, b] = g * y - y * sum_r(g * y)     on a view [A, R, B]; y = softmax, g = grad_softmax
 //
-// Every (a, b) is reduced by one core, in an order that depends on R, B and the dtype only: results
-// do not depend on the number of cores or of rows in a tile. fp16 and bf16 are widened to fp32 on
+// Every (a, b) is reduced in an order that depends on R, B and the dtype only: results do not depend
+// on the number of cores or of rows in a tile. fp16 and bf16 are widened to fp32 on
 // entry and rounded once (to nearest even) on exit. NaN and Inf follow IEEE through the formula as
 // written. Error against float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g * y| and
 // |y| * sum |g * y| of its row.
 //
 // Tiling keys, the paths of common/row_reduce.h:                       GM traffic / floor
 //   1  B == 1, a row fits: as many rows as UB holds per tile           1.00
-//   2  B == 1, it does not: chunks, read twice where not resident      1.00 ... 1.67
+//   2  B == 1, it does not: chunks in the UB of several cores          1.00 ... 1.67
 //   3  B  > 1, [R, b] fits: slabs, or tiles of b columns of a slab     1.00
-//   4  B  > 1, it does not even at 64 B of columns: chunks of rows     1.00 ... 1.67
+//   4  B  > 1, it does not even at 64 B of columns: as 2               1.01 ... 1.67
 //   5  B == 1, R up to 64 and no multiple of 8: as 1, transposed       1.00
 //
 // UB, L = tileLanes (op_host/common/row_reduce_tiling.cpp keeps the budget):
 //   1, 3   in 2 x 2L * sizeof(T), out 2 x L * sizeof(T), 8L of work if T is a 16-bit type,
 //          key 1 also 36 B per row of the tile
 //   5      as 1, 3, with 8L of work for all types
-//   2, 4   in ring x 2L * sizeof(T), out and work as above, 4L of running sum
+//   2, 4   in ring x 2L * sizeof(T), out and work as above, 2L of halves for fp32, 4 KB for the sum
+//          of a part, the sums of all parts. Workspace: four rounds of the sums of all parts
 #ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 
