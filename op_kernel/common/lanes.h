@@ -181,18 +181,6 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
   }
 }
 
-// As FoldRows for one row, on its own lanes: where units are odd in number, the middle one stays.
-__aicore__ inline uint32_t FoldInPlace(const LocalTensor<float>& lanes, uint32_t width,
-                                       uint32_t unit, uint32_t stop) {
-  while (width > stop) {
-    const uint32_t half = width / unit / 2 * unit;
-    AscendC::Add(lanes, lanes, lanes[width - half], static_cast<int32_t>(half));
-    PipeBarrier<PIPE_V>();
-    width -= half;
-  }
-  return width;
-}
-
 // sums[r] = sum of the 8 lanes at src[8 apart r], neighbours first.
 __aicore__ inline void SumBlocks(const LocalTensor<float>& sums, const LocalTensor<float>& src,
                                  uint32_t apart, uint32_t rows) {

@@ -91,7 +91,7 @@ class PartialSums {
 
   // The first sum becomes that of all.
   __aicore__ inline void Fold(const AscendC::LocalTensor<float>& all) {
-    FoldInPlace(all, parts_ * width_, width_, width_);
+    FoldRows(all, parts_ * width_, parts_ * width_, width_, width_, 1, all);
   }
 
   __aicore__ inline void Release(AscendC::LocalTensor<float>& all) {

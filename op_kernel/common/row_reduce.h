@@ -462,7 +462,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       if constexpr (kAlongLanes) {
         SumRows(partial, sum, lanes, lanes, 1, sum);
       } else {
-        FoldInPlace(sum, lanes, fold, fold);
+        FoldRows(sum, lanes, lanes, fold, fold, 1, sum);
         AscendC::Add(partial, partial, sum, static_cast<int32_t>(fold));
       }
       PipeBarrier<PIPE_V>();
@@ -484,18 +484,13 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     if constexpr (kAlongLanes) {
       this->ClearPads(f, chunk.pitch, chunk.shape.length, 1);
     }
-    const uint32_t fold = kAlongLanes ? kBlockLanes : chunk.pitch;
-    const uint32_t stop = SumLanes(fold);
-    LocalTensor<float> lanes = f;
-    uint32_t width = chunk.count;
+    LocalTensor<float> scratch = f;
     if constexpr (Base::kFp32) {
-      if (width > stop) {  // f may stay
-        lanes = fold_.template Get<float>();
-        width = FoldRows(f, width, width, fold, (width + 1) / 2, 1, lanes).width;
-      }
+      scratch = fold_.template Get<float>();  // f may stay
     }
-    width = FoldInPlace(lanes, width, fold, stop);
-    AscendC::Add(sum, sum, lanes, static_cast<int32_t>(width));
+    const uint32_t fold = kAlongLanes ? kBlockLanes : chunk.pitch;
+    const Folded folded = FoldRows(f, chunk.count, chunk.count, fold, SumLanes(fold), 1, scratch);
+    AscendC::Add(sum, sum, folded.lanes, static_cast<int32_t>(folded.width));
     PipeBarrier<PIPE_V>();
     if (index < resident_) {
       held_[held + index] = in;
