@@ -9,6 +9,7 @@
 #ifndef OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 #define OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 
+#include "common/long_axes.h"
 #include "common/row_reduce.h"
 #include "common/short_rows.h"
 
