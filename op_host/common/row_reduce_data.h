@@ -7,6 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 
+// fp32 lanes that add up a part, more where a row of columns has more.
+constexpr int32_t kRowReduceSumLanes = 1024;
+// Rounds whose sums of parts the workspace holds at a time.
+constexpr int32_t kRowReduceRounds = 4;
+
 // A unit is a row, a slab [R, B], or colTile columns of a slab. Where R fits, core c has unitsPerCore
 // of them, one more if c < extraCores. Where it does not, a group of `share` cores takes every
 // (cores / share)-th unit, and each core of the group as many parts of it as the others.

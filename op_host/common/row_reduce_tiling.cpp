@@ -23,7 +23,7 @@ constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 row
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kFrameworkEvents = 2;
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
-constexpr int64_t kSumLanes = 1024;  // in which the kernel adds up a part
+constexpr int64_t kSumLanes = kRowReduceSumLanes;
 // Chunk buffers where cores share. 16-bit columns want long chunks more than many buffers.
 constexpr int64_t kRing = 5;
 constexpr int64_t kNarrowColumnRing = 4;
@@ -45,7 +45,6 @@ constexpr int64_t kLineColumnBytes = 8192;
 constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
 constexpr int64_t kGoodCopyBytes = 16384;
 constexpr int64_t kChunkBytes = 256;   // copies that start elsewhere are slower
-constexpr int64_t kRounds = 4;         // whose partial sums the workspace holds at a time
 constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -373,8 +372,8 @@ class Planner {
       plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_, bytes_, 0, soc_);
     }
     if (plan_.share > 1) {
-      plan_.workspaceBytes = static_cast<uint64_t>(kRounds * plan_.cores / plan_.share * parts *
-                                                   SumLanes() * kFloatBytes);
+      plan_.workspaceBytes = static_cast<uint64_t>(kRowReduceRounds * plan_.cores / plan_.share *
+                                                   parts * SumLanes() * kFloatBytes);
     }
   }
 

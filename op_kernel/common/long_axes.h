@@ -11,7 +11,7 @@ namespace rowreduce {
 
 // A core has 8 event ids per pair of pipes, and a queue buffer takes one.
 constexpr uint32_t kMaxRing = 8;
-constexpr uint32_t kSumLanes = 1024;
+constexpr uint32_t kSumLanes = kRowReduceSumLanes;
 
 // The axis is cut into chunks, and these into parts, which one or several cores take. A first pass
 // adds up each part, the sums of all parts make that of the unit, a second pass writes. Chunks of the
@@ -33,11 +33,11 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     const int64_t parts = (chunks_ + t.partChunks - 1) / t.partChunks;
     const int64_t mine = (parts + t.share - 1) / t.share;
     firstPart_ = AscendC::GetBlockIdx() % t.share * mine;
-    lastPart_ = firstPart_ + mine < parts ? firstPart_ + mine : parts;
-    first_ = firstPart_ * t.partChunks;
-    const int64_t end = lastPart_ * t.partChunks;
-    last_ = end < chunks_ ? end : chunks_;
-    resident_ = last_ - first_ < t.resident ? last_ - first_ : t.resident;
+    endPart_ = firstPart_ + mine < parts ? firstPart_ + mine : parts;
+    firstChunk_ = firstPart_ * t.partChunks;
+    const int64_t end = endPart_ * t.partChunks;
+    endChunk_ = end < chunks_ ? end : chunks_;
+    resident_ = endChunk_ - firstChunk_ < t.resident ? endChunk_ - firstChunk_ : t.resident;
     free_ = t.ring;
     nextUnit_ = group_;
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
@@ -98,11 +98,11 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
 
   // Starts the loads that come next as far as there are buffers.
   __aicore__ inline void LoadAhead() {
-    const int64_t mine = last_ - first_;
+    const int64_t mine = endChunk_ - firstChunk_;
     while (free_ > 0 && nextUnit_ < units_) {
       const bool again = nextLoad_ >= mine;
       const int64_t index = again ? nextLoad_ - mine + resident_ : nextLoad_;
-      const Chunk chunk = At(nextUnit_, first_ + index);
+      const Chunk chunk = At(nextUnit_, firstChunk_ + index);
       LocalTensor<T> in = ring_.template AllocTensor<T>();
       if (Step::kSumOfG && !again && index >= resident_) {
         this->LoadG(in, chunk.offset, chunk.shape, chunk.pitch);
@@ -138,7 +138,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   __aicore__ inline void Sum(int64_t round) {
     const int64_t unit = UnitOf(round);
     LoadAhead();
-    for (int64_t part = firstPart_; unit < units_ && part < lastPart_; ++part) {
+    for (int64_t part = firstPart_; unit < units_ && part < endPart_; ++part) {
       const Chunk first = At(unit, part * this->t_.partChunks);
       const uint32_t fold = kAlongLanes ? kBlockLanes : first.pitch;
       const LocalTensor<float> sum = lanes_.template Get<float>();
@@ -146,7 +146,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       PipeBarrier<PIPE_V>();
       const int64_t end = (part + 1) * this->t_.partChunks;
       for (int64_t i = part * this->t_.partChunks; i < end && i < chunks_; ++i) {
-        AddChunk(sum, At(unit, i), i - first_, HeldFrom(round));
+        AddChunk(sum, At(unit, i), i - firstChunk_, HeldFrom(round));
       }
       LocalTensor<float> partial = partials_.Open(part);
       const uint32_t lanes = SumLanes(fold);
@@ -214,8 +214,8 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       SpreadSums(this->spread_.template Get<float>(), sums, 1);
       PipeBarrier<PIPE_V>();
     }
-    for (int64_t i = first_; i < last_; ++i) {
-      WriteChunk(At(unit, i), i - first_, HeldFrom(round), sums);
+    for (int64_t i = firstChunk_; i < endChunk_; ++i) {
+      WriteChunk(At(unit, i), i - firstChunk_, HeldFrom(round), sums);
     }
     partials_.Release(sums);
   }
@@ -257,9 +257,9 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   int64_t units_;
   int64_t chunks_;  // of a unit
   int64_t firstPart_;
-  int64_t lastPart_;
-  int64_t first_;  // chunks of this core in each unit
-  int64_t last_;
+  int64_t endPart_;
+  int64_t firstChunk_;  // of this core in each unit
+  int64_t endChunk_;
   int64_t resident_;
   int64_t free_;      // buffers of the ring
   int64_t nextUnit_;  // of the next load, and which of the unit's loads

@@ -11,6 +11,7 @@
 
 #include "common/block_copy.h"
 #include "common/lanes.h"
+#include "common/row_reduce_data.h"
 #include "kernel_operator.h"
 
 namespace rowreduce {
@@ -35,7 +36,7 @@ class PartialSums {
 
   // Where the workspace has the sums of one group of cores.
   __aicore__ inline uint64_t Slot(int64_t round, int64_t groups, int64_t group) const {
-    return static_cast<uint64_t>(round % kRounds * groups + group) * parts_ * width_;
+    return static_cast<uint64_t>(round % kRowReduceRounds * groups + group) * parts_ * width_;
   }
 
   // Zeros, to which a part is added.
@@ -101,8 +102,6 @@ class PartialSums {
   }
 
  private:
-  static constexpr int64_t kRounds = 4;
-
   // A flag is not set again before all cores have waited for it.
   __aicore__ inline static uint16_t FlagOf(int64_t round) {
     return static_cast<uint16_t>(round % 2);
