@@ -43,6 +43,7 @@ def steps(body: str) -> list[tuple[str, str]]:
 
 STARTED_WITH = dict(os.environ)  # operators that tests build add themselves to the environment
 
+
 def environment() -> dict[str, str]:
     env = dict(STARTED_WITH, COLUMNS="120", NO_COLOR="1", TERM="dumb")
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
