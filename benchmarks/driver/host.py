@@ -111,7 +111,7 @@ _NUMPY: dict[str, Callable[[Inputs, Mapping[str, Any]], Callable[[], Array]]] = 
 def torch_evaluation(case: Case, inputs: Inputs) -> Callable[[], Any] | None:
     """Evaluation by the CPU form of torch's own backward functions; None where torch is absent."""
     try:
-        import torch
+        import torch  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return None
     torch.set_num_threads(os.cpu_count() or 1)
