@@ -50,16 +50,11 @@ struct NoMask {
                                const LocalTensor<float>&, const LocalTensor<float>&) {}
 };
 
-// What both classes share: the operands in GM, the part of this core, the fp32 work area and the
-// way in and out of it.
-template <typename T, typename Step, bool kAlongLanes>
-class RowReduceBase {
+// The operands in GM, and the units of this core where R fits.
+template <typename T>
+class RowOperands {
  protected:
-  static constexpr bool kFp32 = std::is_same_v<T, float>;
-
-  __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                                  const RowReduceTilingData& t, const Step& step)
-      : t_(t), step_(step) {
+  __aicore__ inline RowOperands(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
     const uint64_t size = static_cast<uint64_t>(t.outer) * t.reduce * t.inner;
     yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), size);
     gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), size);
@@ -72,7 +67,25 @@ class RowReduceBase {
     const int64_t extra = core < t.extraCores ? core : t.extraCores;
     first_ = core * t.unitsPerCore + extra;
     last_ = first_ + t.unitsPerCore + (core < t.extraCores ? 1 : 0);
+  }
 
+  GlobalTensor<T> yGm_;
+  GlobalTensor<T> gGm_;
+  GlobalTensor<T> outGm_;
+  int64_t first_;
+  int64_t last_;
+};
+
+// What ReduceWhole and ReduceChunked (long_axes.h) share: the fp32 work area and the way in and out
+// of it.
+template <typename T, typename Step, bool kAlongLanes>
+class RowReduceBase : protected RowOperands<T> {
+ protected:
+  static constexpr bool kFp32 = std::is_same_v<T, float>;
+
+  __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
+                                  const RowReduceTilingData& t, const Step& step)
+      : RowOperands<T>(y, g, out, t), t_(t), step_(step) {
     const uint32_t lanes = static_cast<uint32_t>(t.tileLanes);
     pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(lanes * sizeof(T)));
     if constexpr (!kFp32) {
@@ -91,13 +104,13 @@ class RowReduceBase {
   // The pair (y, g) of one tile shares a queue buffer: y first, g behind it.
   __aicore__ inline void LoadPair(const LocalTensor<T>& in, uint64_t offset,
                                   const BlockShape& shape, uint32_t pitch) {
-    LoadBlocks(in, yGm_, offset, shape, pitch);
-    LoadBlocks(in[t_.tileLanes], gGm_, offset, shape, pitch);
+    LoadBlocks(in, this->yGm_, offset, shape, pitch);
+    LoadBlocks(in[t_.tileLanes], this->gGm_, offset, shape, pitch);
   }
 
   __aicore__ inline void LoadG(const LocalTensor<T>& in, uint64_t offset, const BlockShape& shape,
                                uint32_t pitch) {
-    LoadBlocks(in[t_.tileLanes], gGm_, offset, shape, pitch);
+    LoadBlocks(in[t_.tileLanes], this->gGm_, offset, shape, pitch);
   }
 
   struct Pair {
@@ -152,11 +165,6 @@ class RowReduceBase {
 
   const RowReduceTilingData& t_;
   const Step& step_;
-  GlobalTensor<T> yGm_;
-  GlobalTensor<T> gGm_;
-  GlobalTensor<T> outGm_;
-  int64_t first_;  // units of this core
-  int64_t last_;
   TQue<TPosition::VECOUT, kQueueDepth> outQueue_;
   TBuf<TPosition::VECCALC> work_;    // y and f in fp32
   TBuf<TPosition::VECCALC> sums_;    // one sum per row

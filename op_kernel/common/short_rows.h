@@ -73,27 +73,16 @@ __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
 }
 
 template <typename T, typename Step>
-class ReduceShort {
+class ReduceShort : private RowOperands<T> {
  public:
   __aicore__ inline ReduceShort(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
                                 const RowReduceTilingData& t, const Step& step)
-      : step_(step),
+      : RowOperands<T>(y, g, out, t),
+        step_(step),
         reduce_(static_cast<uint32_t>(t.reduce)),
         most_(t.tileUnits),
         pastL2_(t.pastL2),
         apart_(static_cast<uint32_t>(t.tileLanes)) {
-    const uint64_t size = static_cast<uint64_t>(t.outer) * t.reduce;
-    yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), size);
-    gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), size);
-    outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
-    if (t.pastL2 != 0) {
-      yGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
-      gGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
-    }
-    const int64_t core = AscendC::GetBlockIdx();
-    const int64_t extra = core < t.extraCores ? core : t.extraCores;
-    first_ = core * t.unitsPerCore + extra;
-    last_ = first_ + t.unitsPerCore + (core < t.extraCores ? 1 : 0);
     while (t.unitsPerCore > most_ && reduce_ * sizeof(T) * grid_ % kLineBytes != 0) {
       grid_ *= 2;
     }
@@ -104,19 +93,19 @@ class ReduceShort {
 
   // As in ReduceWhole, the next tile is loaded before a tile is computed.
   __aicore__ inline void Process() {
-    ResultsPastL2<T> results(outGm_, pastL2_);
-    int64_t row = first_;
+    ResultsPastL2<T> results(this->outGm_, pastL2_);
+    int64_t row = this->first_;
     int64_t end = Load(row);
-    while (row < last_) {
+    while (row < this->last_) {
       LocalTensor<T> in = inQueue_.template DeQue<T>();
       const int64_t next = end;
-      if (next < last_) {
+      if (next < this->last_) {
         end = Load(next);
       }
       const uint32_t rows = static_cast<uint32_t>(next - row);
       Compute(rows, in);
       LocalTensor<T> out = outQueue_.template DeQue<T>();
-      StoreBlocks(outGm_, row * reduce_, out, Piece(rows));
+      StoreBlocks(this->outGm_, row * reduce_, out, Piece(rows));
       outQueue_.FreeTensor(out);
       results.TileStored();
       row = next;
@@ -134,11 +123,11 @@ class ReduceShort {
   // core start on GM lines.
   __aicore__ inline int64_t Load(int64_t row) {
     const int64_t most = most_ - row % grid_;
-    const int64_t rows = last_ - row < most ? last_ - row : most;
+    const int64_t rows = this->last_ - row < most ? this->last_ - row : most;
     LocalTensor<T> in = inQueue_.template AllocTensor<T>();
     const BlockShape piece = Piece(static_cast<uint32_t>(rows));
-    LoadBlocks(in, yGm_, row * reduce_, piece);
-    LoadBlocks(in[apart_], gGm_, row * reduce_, piece);
+    LoadBlocks(in, this->yGm_, row * reduce_, piece);
+    LoadBlocks(in[apart_], this->gGm_, row * reduce_, piece);
     inQueue_.EnQue(in);
     return row + rows;
   }
@@ -197,12 +186,7 @@ class ReduceShort {
   const int64_t most_;  // rows of a tile
   const int32_t pastL2_;
   const uint32_t apart_;  // elements from y to g
-  GlobalTensor<T> yGm_;
-  GlobalTensor<T> gGm_;
-  GlobalTensor<T> outGm_;
-  int64_t first_;  // rows of this core
-  int64_t last_;
-  int64_t grid_ = 1;  // tiles but the first start on a multiple of so many rows
+  int64_t grid_ = 1;      // tiles but the first start on a multiple of so many rows
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   TQue<TPosition::VECOUT, kQueueDepth> outQueue_;
   TBuf<TPosition::VECCALC> work_;  // y and f in fp32
