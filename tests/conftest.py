@@ -7,6 +7,7 @@ null: needs no toolkit. sim: runs on the simulator. npu: the sim tests again, wi
 from __future__ import annotations
 
 import faulthandler
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Describe the marks."""
     config.addinivalue_line("markers", "sim_only: looks at the simulator itself")
     config.addinivalue_line("markers", "timeout_s(seconds): time limit of one test")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_packages() -> Iterator[None]:
+    """The packages of operators that a module builds and runs in this process are not those of the
+    next module.
+    """
+    name = "ASCEND_CUSTOM_OPP_PATH"
+    before = os.environ.get(name)
+    yield
+    os.environ.pop(name, None)
+    if before is not None:
+        os.environ[name] = before
 
 
 @pytest.fixture(autouse=True)

@@ -41,11 +41,8 @@ def steps(body: str) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in split]
 
 
-STARTED_WITH = dict(os.environ)  # operators that tests build add themselves to the environment
-
-
 def environment() -> dict[str, str]:
-    env = dict(STARTED_WITH, COLUMNS="120", NO_COLOR="1", TERM="dumb")
+    env = dict(os.environ, COLUMNS="120", NO_COLOR="1", TERM="dumb")
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     return env
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -153,8 +154,9 @@ def write_if_different(path: Path, text: str) -> bool:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    # A rename is atomic: an interrupted build never leaves half a file.
-    part = path.with_name(path.name + ".part")
+    # A rename is atomic: an interrupted build never leaves half a file. Several processes may write
+    # the same one.
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
     return True

@@ -458,12 +458,8 @@ def test_many_in_a_row(bench: Bench, seed: int) -> None:
     areas = [rng.uniform(-1, 1, FLOATS).astype(np.float32) for _ in range(3)]
     program = chain_of(rng)
     kernel = bench.libraries["elementwise"].chain
-    mode = bench.runtime.option("mode")
     results = []
-    for each in ("checked", "fast"):
-        bench.runtime.set_option("mode", each)
-        try:
+    for mode in ("checked", "fast"):
+        with bench.runtime.options(mode=mode):
             results.append(bench.runtime.launch(kernel, [*areas, program])[0])
-        finally:
-            bench.runtime.set_option("mode", mode)
     assert results[0].tobytes() == results[1].tobytes(), program[1:].reshape(-1, 5)
