@@ -49,13 +49,25 @@ uint64_t Span(uint64_t count, uint64_t len, uint64_t gap) {
 
 void PlainCopy(uint8_t* dst, const uint8_t* src, size_t n) { std::memcpy(dst, src, n); }
 
-// How to copy to or from a GM tensor: one that the host's caches do not hold is read ahead of the copy and written past them.
-LaneTable::Copy CopyOf(const GmRegion& region, bool write) {
+// Whether the host's caches do not hold the tensor.
+bool IsLarge(const GmRegion& region) {
   constexpr uint64_t kBeyondCaches = 32 << 20;
-  if (region.bytes < kBeyondCaches) {
+  return region.bytes >= kBeyondCaches;
+}
+
+// How to copy to or from a GM tensor: a large one is read ahead of the copy and written past the caches.
+LaneTable::Copy CopyOf(const GmRegion& region, bool write) {
+  if (!IsLarge(region)) {
     return PlainCopy;
   }
   return write ? Lanes().stream : Lanes().load;
+}
+
+// Before a copy from GM to UB.
+void Foresee(Core& core, const GmRegion& region, const uint8_t* from, const CopyCtl& ctl) {
+  if (IsLarge(region) && (ctl.blockCount == 1 || ctl.srcGap == 0)) {
+    core.readAhead.Copied(from, ctl.blockCount * ctl.blockLen, region.addr + region.bytes);
+  }
 }
 
 void Move(LaneTable::Copy copy, uint8_t* dst, uint64_t dstStep, const uint8_t* src,
@@ -128,7 +140,8 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) {
         FillCopy(&record, core, true, dst, {ctl.blockLen, ctl.blockLen + ctl.dstGap}, src,
                  {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
       },
-      [&core, ctl, from, to = dst.addr, copy = CopyOf(region, false)] {
+      [&core, &region, ctl, from, to = dst.addr, copy = CopyOf(region, false)] {
+        Foresee(core, region, from, ctl);
         core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
         Move(copy, to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
              ctl.blockCount);
@@ -235,8 +248,9 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
         FillCopy(&record, core, true, dst, {row, row + ctl.dstGap}, src,
                  {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
       },
-      [&core, ctl, known, padding, from, to = dst.addr, left, row, width, bare,
+      [&core, &region, ctl, known, padding, from, to = dst.addr, left, row, width, bare,
        copy = CopyOf(region, false)] {
+        Foresee(core, region, from, ctl);
         core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
         if (row == ctl.blockLen) {
           Move(copy, to, row + ctl.dstGap, from, row + ctl.srcGap, row, ctl.blockCount);

@@ -136,13 +136,11 @@ inline float Exp(float x) {
   const double kLog2e = 0x1.71547652b82fep+0;
   const double kLn2 = 0x1.62e42fefa39efp-1, kLn2Rest = 0x1.abc9e3b39803fp-56;
   const double kShift = 0x1.8p+52;  // its sums have the nearest integer in their low bits
-  // At -104 and 89 the result is zero and infinity. Bits of negative floats grow with the magnitude and are the largest
-  // unsigned numbers.
-  const uint32_t kLowest = 0xc2d00000;
-  const int32_t kHighest = 0x42b20000;
-  const uint32_t above = BitsOf(x) < kLowest ? BitsOf(x) : kLowest;
-  const auto between = static_cast<int32_t>(above);
-  const double wide = FloatOf(static_cast<uint32_t>(between < kHighest ? between : kHighest));
+  // At -104 and 104 the result is zero and infinity as a float, and neither as a double.
+  const int32_t kMost = 0x42d00000;
+  const uint32_t sign = BitsOf(x) & 0x80000000;
+  const auto magnitude = static_cast<int32_t>(BitsOf(x) & 0x7fffffff);
+  const double wide = FloatOf(static_cast<uint32_t>(magnitude < kMost ? magnitude : kMost) | sign);
   const double shifted = __builtin_fma(wide, kLog2e, kShift);
   const double k = shifted - kShift;
   double r = __builtin_fma(-k, kLn2, wide);
@@ -626,12 +624,12 @@ void SelectByBits(void* dst, const uint8_t* bits, const void* a, const void* b, 
 
 constexpr size_t kLine = 64;  // of the host's caches
 constexpr size_t kReadAhead =
-    2048;  // bytes; hosts' own prefetchers stop at pages and start anew with every tile
+    8192;  // bytes; hosts' own prefetchers stop at pages and start anew with every tile
 
 void Load(uint8_t* dst, const uint8_t* src, size_t n) {
   size_t i = 0;
   for (; i + kLine <= n; i += kLine) {
-    __builtin_prefetch(src + i + kReadAhead);
+    __builtin_prefetch(src + i + kReadAhead, 0, 2);  // past the first cache, which has little room
     __builtin_memcpy(dst + i, src + i, kLine);
   }
   __builtin_memcpy(dst + i, src + i, n - i);

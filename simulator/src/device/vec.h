@@ -160,6 +160,13 @@ inline void RequireFloat(Core& core, DType dtype) {
 Access RepeatedBlocks(const Core& core, const Ub& dst, int32_t repeat, int32_t dstBlk,
                       int32_t dstRep);
 
+// Whether every repeat reads the same lanes of src, which dst leaves alone.
+inline bool SameInAll(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src) {
+  return src != nullptr && src->repStride == 0 && lanes.repeat > 1 &&
+         (src->ub.addr + src->Extent(lanes) <= dst.ub.addr ||
+          dst.ub.addr + dst.Extent(lanes) <= src->ub.addr);
+}
+
 // Runs body(dst, sources, n) over contiguous lanes, for one to two sources.
 template <typename Body>
 void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* src0,
@@ -182,6 +189,23 @@ void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* s
   alignas(64) uint8_t temp0[kMaxLanes * 8];
   alignas(64) uint8_t temp1[kMaxLanes * 8];
   alignas(64) uint8_t tempDst[kMaxLanes * 8];
+  if (lanes.prefix && lanes.active == lanes.lanes && full(&dst) && full(src0) &&
+      SameInAll(lanes, dst, src1)) {
+    // Gathered once for as many repeats as fit.
+    const int64_t bytes = lanes.lanes * src1->width;
+    const int64_t most = std::min<int64_t>(sizeof(temp1) / bytes, lanes.repeat);
+    const uint8_t* once = GatherRepeat(*src1, 0, lanes.active, temp1);
+    for (int64_t r = once == temp1 ? 1 : 0; r < most; ++r) {
+      std::memcpy(temp1 + r * bytes, once, static_cast<size_t>(bytes));
+    }
+    for (int64_t r = 0; r < lanes.repeat; r += most) {
+      const int64_t end = std::min(r + most, lanes.repeat);
+      const int64_t n = (end - r - 1) * lanes.lanes + lanes.ActiveIn(end - 1);
+      body(dst.RepeatBase(r), src0 != nullptr ? src0->RepeatBase(r) : nullptr, temp1,
+           static_cast<size_t>(n));
+    }
+    return;
+  }
   const bool direct = dst.Dense() && lanes.prefix;
   for (int64_t r = 0; r < lanes.repeat; ++r) {
     const int64_t active = lanes.ActiveIn(r);

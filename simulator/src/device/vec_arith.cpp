@@ -96,6 +96,10 @@ void Dequantise(void* dst, const void* src, float scale, size_t n) {
   }
 }
 
+// Lines that a host's memory delivers while it computes one of floats.
+constexpr size_t kBesideSeries = 2;
+constexpr size_t kBesideDivision = 1;
+
 bool IsMixed(const Ub& dst, const Ub& src) {
   return dst.dtype == DType::kFloat && src.dtype == DType::kHalf;
 }
@@ -120,8 +124,11 @@ void IssueLanes(Core& core, const LaneSet& lanes, const OperandWalk& d, const Op
   }
   const OperandWalk old = Read(d);
   IssueVector(core, lanes, {&d, &a, b, readsDst ? &old : nullptr},
-              [=, second = b != nullptr ? *b : OperandWalk{}, two = b != nullptr] {
-                RunLanes(lanes, d, &a, two ? &second : nullptr, readsDst, call);
+              [=, &core, second = b != nullptr ? *b : OperandWalk{}, two = b != nullptr] {
+                RunLanes(lanes, d, &a, two ? &second : nullptr, readsDst,
+                         [&](uint8_t* to, const uint8_t* x, const uint8_t* y, size_t n) {
+                           call.Run(core.readAhead, to, x, y, static_cast<size_t>(d.width), n);
+                         });
               });
 }
 
@@ -146,7 +153,8 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl, mixed);
   const bool readsDst = op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
-  IssueLanes(core, lanes, d, a, &b, readsDst, {.binary = body});
+  IssueLanes(core, lanes, d, a, &b, readsDst,
+             {.binary = body, .readAhead = op == Op2::kDiv ? kBesideDivision : 0});
 }
 
 void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
@@ -163,7 +171,9 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
     return;
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
-  IssueLanes(core, lanes, d, a, nullptr, false, {.unary = body});
+  const bool series = op == Op1::kExp || op == Op1::kLn;
+  IssueLanes(core, lanes, d, a, nullptr, false,
+             {.unary = body, .readAhead = series ? kBesideSeries : 0});
 }
 
 void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl) {

@@ -226,7 +226,8 @@ class Core {
 
   Meeting* const meeting;  // with the other cores of the launch
   Scheduler scheduler;
-  Strips strips;
+  ReadAhead readAhead;
+  Strips strips{readAhead};
   bool referenced =
       false;  // the kernel holds a reference into UB, and sees what instructions write
   Sites sites;

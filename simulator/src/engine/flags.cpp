@@ -195,7 +195,8 @@ void Barrier(int32_t pipe) {
       core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
       return;
     default:
-      if (const std::optional<Pipe> own = OwnPipe(pipe)) {
+      if (const std::optional<Pipe> own = OwnPipe(pipe);
+          own && (core.Observed() || core.scheduler.Defers(*own))) {
         core.scheduler.Barrier(core.MakeSync(SyncEvent::Kind::kBarrier, *own, *own, 0));
       }
       return;

@@ -23,9 +23,14 @@ bool IsApiFrame(void* address) {
     void* address = nullptr;
     bool api = false;
   };
-  // Not in place: a library that is loaded at run time has little thread-local storage.
-  thread_local const auto recent = std::make_unique<std::array<Recent, 256>>();
-  Recent& known = (*recent)[(reinterpret_cast<uintptr_t>(address) * kMix) >> 56];
+  // Two of each hash: two call sites of one loop that take turns in one place would be looked up again and again. Not in
+  // place: a library that is loaded at run time has little thread-local storage.
+  thread_local const auto recent = std::make_unique<std::array<std::array<Recent, 2>, 1024>>();
+  auto& [known, before] = (*recent)[(reinterpret_cast<uintptr_t>(address) * kMix) >> 54];
+  if (known.address == address) {
+    return known.api;
+  }
+  std::swap(known, before);
   if (known.address == address) {
     return known.api;
   }

@@ -42,7 +42,7 @@ void Strips::RunAll() {
     const size_t n = std::min(kStripBytes, bytes_ - at) / width_;
     for (const Instruction& one : waiting_) {
       const auto& [dst, a, b] = one.operands;
-      one.call(dst + at, a + at, b != nullptr ? b + at : nullptr, n);
+      one.call.Run(ahead_, dst + at, a + at, b != nullptr ? b + at : nullptr, width_, n);
     }
   }
   waiting_.clear();

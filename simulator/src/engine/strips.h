@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/lanes.h"
+#include "engine/read_ahead.h"
 
 namespace aclsim {
 
@@ -16,21 +17,29 @@ struct LaneCall {
   LaneTable::Unary unary = nullptr;
   LaneTable::Scalar withScalar = nullptr;
   ScalarValue scalar{};
+  size_t readAhead =
+      0;  // lines of GM that may be asked for while a line is computed: what hides behind the arithmetic
 
-  void operator()(void* dst, const void* a, const void* b, size_t n) const {
-    if (binary != nullptr) {
-      binary(dst, a, b, n);
-    } else if (unary != nullptr) {
-      unary(dst, a, n);
-    } else {
-      withScalar(dst, a, scalar, n);
-    }
+  // On n elements of `width` bytes; b may be null.
+  void Run(ReadAhead& ahead, uint8_t* dst, const uint8_t* a, const uint8_t* b, size_t width,
+           size_t n) const {
+    ahead.During(n * width, readAhead, [&](size_t at, size_t bytes) {
+      if (binary != nullptr) {
+        binary(dst + at, a + at, b + at, bytes / width);
+      } else if (unary != nullptr) {
+        unary(dst + at, a + at, bytes / width);
+      } else {
+        withScalar(dst + at, a + at, scalar, bytes / width);
+      }
+    });
   }
 };
 
 class Strips {
  public:
   static constexpr size_t kStripBytes = 8192;
+
+  explicit Strips(ReadAhead& ahead) : ahead_(ahead) {}
 
   // Adds the instruction on `bytes` of each operand, elements of `width`; b may be null. What cannot run beside it runs before.
   void Add(const LaneCall& call, uint8_t* dst, uint8_t* a, uint8_t* b, size_t width, size_t bytes);
@@ -49,6 +58,7 @@ class Strips {
   bool Apart(const Instruction& later) const;
   void RunAll();
 
+  ReadAhead& ahead_;
   std::vector<Instruction> waiting_;
   size_t width_ = 0;
   size_t bytes_ = 0;

@@ -73,6 +73,13 @@ CALL_KERNEL(binary) {
   });
 }
 
+// dst is the second source too.
+CALL_KERNEL(add_to_second) {
+  const LocalTensor<float> dst = areas.Area<float>(0);
+  const LocalTensor<float> a = areas.Area<float>(1);
+  WithMask<float>(c, [&] { FORMS(Add, float, BinaryParams, dst, a, dst); });
+}
+
 // dst float, sources half: MulAddDst (0) and Axpy (1).
 CALL_KERNEL(accumulate_half) {
   const LocalTensor<float> dst = areas.Area<float>(0);

@@ -142,6 +142,34 @@ def test_binary(bench: Bench, name: str) -> None:
     check_forms(bench, "elementwise:binary", *BINARY[name])
 
 
+@pytest.mark.parametrize("name", ["Mul", "MulAddDst"])
+def test_one_repeat_of_a_source_for_all(bench: Bench, name: str) -> None:
+    """The second source stands still: its blocks, or one of them, serve every repeat."""
+    op, function, _ = BINARY[name]
+    for dtype in (FLOAT, HALF):
+        values = operands(dtype, op)
+        lanes = 256 // width_of(dtype)
+        for step in (0, 1, 2):
+            call = Call(op=op, dtype=dtype, repeat=19, blk=(1, 1, step), rep=(8, 8, 0))
+            whole = replace(call, form=MASK, mask=(lanes, 0))
+            check(bench, "elementwise:binary", whole, values, function)
+            tail = replace(call, form=COUNTER_MASK, mask=(19 * lanes - 5, 0))
+            check(bench, "elementwise:binary", tail, values, function)
+
+
+def test_source_that_a_repeat_overwrites(bench: Bench) -> None:
+    """Its blocks are read again in every repeat: what the first one wrote counts in the others."""
+    dst, a, _ = operands(FLOAT, 2)
+    a[:64], dst[:64] = np.arange(64), 1
+    call = Call(form=MASK, mask=(64, 0), repeat=5, rep=(8, 8, 0))
+    got = bench.run("elementwise:add_to_second", call, area(dst), area(a))
+    want = dst.copy()
+    with np.errstate(all="ignore"):
+        want[:64] += a[:64]
+        want[64:320] = a[64:320] + np.tile(want[:64], 4)
+    same_bits(got, want.view(np.uint8), FLOAT)
+
+
 def test_counts_and_masks(bench: Bench) -> None:
     """Tails of the count form, empty and over-full masks, no repeat at all."""
     values = operands(FLOAT, 5)
