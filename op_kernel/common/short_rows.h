@@ -3,9 +3,9 @@
 // row, each would move a whole GM line for a few bytes.
 //
 // A tile is one piece of GM, and 16 streams of as many whole rows each. TransDataTo5HD turns them into
-// 16 lanes of a block: element p of stream i becomes lane i of position p, and a row a slab [R, 16],
-// which is added up and scaled as slabs are. The way back turns the result into rows again. A stream
-// is whole blocks of 32 bytes long, and at least 16 elements.
+// 16 lanes of a block: element p of stream i becomes lane i of position p, and a row a slab [R, 16].
+// Slabs are added up in the order of rows (SumRows) and scaled as slabs are. The way back turns the
+// result into rows again. A stream is whole blocks of 32 bytes long, and at least 16 elements.
 #ifndef OP_KERNEL_COMMON_SHORT_ROWS_H_
 #define OP_KERNEL_COMMON_SHORT_ROWS_H_
 
@@ -70,6 +70,113 @@ __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
     PipeBarrier<PIPE_V>();
     LanesToStreams(streams[last], positions[last * kStreams], length, 1);
   }
+}
+
+// Vectors of 16 lanes, one per slab and term: `slab` blocks from one slab to the next, `term` from one
+// term to the next.
+struct Terms {
+  LocalTensor<float> first;
+  uint32_t slab;
+  uint32_t term;
+};
+
+// dst[t, u] = a[t, u] + b[t, u] for `terms` terms of `slabs` slabs. A repeat takes a block of each of
+// eight slabs or of eight terms, whichever is less work. The left blocks come before the right ones:
+// the device compiler takes instructions whose results interleave for dependent.
+__aicore__ inline void AddTerms(const Terms& dst, const Terms& a, const Terms& b, uint32_t terms,
+                                uint32_t slabs) {
+  const bool fewTerms = terms * CeilDiv(slabs, kRepeatBlocks) < slabs;
+  const bool sameBanks = b.slab % kRepeatBlocks == 0;
+  if (fewTerms && !sameBanks && b.slab * kRepeatBlocks <= kMaxRepeatStride) {
+    for (uint32_t c = 0; c < kStreams; c += kBlockLanes) {
+      for (uint32_t t = 0; t < terms; ++t) {
+        ForBlocks<Op::kAdd>(dst.first[t * dst.term * kBlockLanes + c], dst.slab,
+                            a.first[t * a.term * kBlockLanes + c], a.slab,
+                            b.first[t * b.term * kBlockLanes + c], b.slab, slabs);
+      }
+    }
+    return;
+  }
+  const BinaryRepeatParams p(static_cast<uint8_t>(dst.term), static_cast<uint8_t>(a.term),
+                             static_cast<uint8_t>(b.term), static_cast<uint8_t>(dst.slab),
+                             static_cast<uint8_t>(a.slab), static_cast<uint8_t>(b.slab));
+  for (uint32_t c = 0; c < kStreams; c += kBlockLanes) {
+    for (uint32_t t = 0; t < terms; t += kRepeatBlocks) {
+      Repeat<Op::kAdd>(dst.first[t * dst.term * kBlockLanes + c],
+                       a.first[t * a.term * kBlockLanes + c], b.first[t * b.term * kBlockLanes + c],
+                       Min(kRepeatBlocks, terms - t) * kBlockLanes, slabs, p);
+    }
+  }
+}
+
+// The sums of `count` slabs [rows, 16] that follow each other, bit by bit those that SumRows makes of
+// rows of T: its lanes are rows of a slab here. Of the zeros that pad a row there, one is added here,
+// wherever it costs least: a sum that has one is never -0, and nothing else tells where it was added.
+//
+// A sum is a tree over terms: sums of two neighbours, or of every eighth row. The first term of all
+// slabs comes first in scratch, so that the tree takes whole vectors. Terms are an odd number of
+// blocks from the slabs, and an odd number of slabs from each other: one instruction finds its blocks
+// in different UB bank groups. Of nine rows and more, UB has room for less than 100 slabs.
+//
+// rows * count elements of T are whole blocks. scratch: 16 lanes for each, 32 if T is fp32, of which
+// there may be an odd number of slabs.
+template <typename T>
+__aicore__ inline Folded SumSlabs(LocalTensor<float> slabs, uint32_t rows, uint32_t count,
+                                  LocalTensor<float> scratch) {
+  constexpr uint32_t kVectorBlocks = kStreams / kBlockLanes;
+  const uint32_t lanes = AlignUp(count * kStreams, kRepeatLanes);
+  const bool pairs = rows < kBlockLanes || UbPitch<T>(rows) > kShortRowLanes;
+  scratch = scratch[kBlockLanes];
+  for (; rows == 2 || rows == 4; rows /= 2) {  // neighbours of all slabs are evenly apart
+    const uint32_t halves = count * rows / 2;
+    AddTerms({scratch, kVectorBlocks, 0}, {slabs, 2 * kVectorBlocks, 0},
+             {slabs[kStreams], 2 * kVectorBlocks, 0}, 1, halves);
+    PipeBarrier<PIPE_V>();
+    slabs = scratch;
+    scratch = scratch[halves * kStreams + kBlockLanes];
+  }
+  const uint32_t slab = rows * kVectorBlocks;
+  const uint32_t pitch = lanes + kStreams;
+  const uint32_t term = pitch / kBlockLanes;
+  const bool odd = pairs && rows % 2 == 1;
+  uint32_t terms = kBlockLanes;
+  if (pairs) {
+    terms = CeilDiv(rows, 2);
+    AddTerms({scratch, kVectorBlocks, term}, {slabs, slab, 2 * kVectorBlocks},
+             {slabs[kStreams], slab, 2 * kVectorBlocks}, rows / 2, count);
+  } else {
+    for (uint32_t c = 0; c < kStreams; c += kBlockLanes) {
+      AscendC::Adds(scratch[c], slabs[c], 0.0F, static_cast<uint64_t>(kRepeatLanes),
+                    static_cast<uint8_t>(count),
+                    AscendC::UnaryRepeatParams(static_cast<uint8_t>(term), kVectorBlocks,
+                                               kVectorBlocks, static_cast<uint8_t>(slab)));
+    }
+    for (uint32_t r = kBlockLanes; r < rows; r += kBlockLanes) {
+      PipeBarrier<PIPE_V>();
+      const Terms sums{scratch, kVectorBlocks, term};
+      AddTerms(sums, sums, {slabs[r * kStreams], slab, kVectorBlocks}, Min(kBlockLanes, rows - r),
+               count);
+    }
+  }
+  PipeBarrier<PIPE_V>();
+  for (uint32_t d = 1; d < terms; d *= 2) {
+    for (uint32_t t = 0; t + d < terms; t += 2 * d) {
+      const LocalTensor<float> sum = scratch[t * pitch];
+      if (odd && t + d == terms - 1) {
+        const Terms sums{sum, kVectorBlocks, 0};
+        AddTerms(sums, sums, {slabs[(rows - 1) * kStreams], slab, 0}, 1, count);
+      } else {
+        AscendC::Add(sum, sum, scratch[(t + d) * pitch], static_cast<int32_t>(lanes));
+      }
+    }
+    PipeBarrier<PIPE_V>();
+  }
+  const LocalTensor<float> sums = rows == 1 ? slabs : scratch;
+  if (pairs) {
+    AscendC::Adds(sums, sums, 0.0F, static_cast<int32_t>(lanes));
+    PipeBarrier<PIPE_V>();
+  }
+  return Folded{sums, kStreams, kStreams};
 }
 
 template <typename T, typename Step>
@@ -159,13 +266,11 @@ class ReduceShort : private RowOperands<T> {
       AscendC::Cast(f, out, RoundMode::CAST_NONE, count);
       PipeBarrier<PIPE_V>();
     }
-    inQueue_.FreeTensor(in);
     step_.Prepare(f, y, count);
     PipeBarrier<PIPE_V>();
-    const uint32_t slab = reduce_ * kStreams;
-    const Folded sums =
-        FoldRows(f, slab, slab, kStreams, kStreams, slabs, out.template ReinterpretCast<float>());
+    const Folded sums = SumSlabs<T>(f, reduce_, slabs, in.template ReinterpretCast<float>());
     ScaleSlabs(y, reduce_, kStreams, sums, slabs);
+    inQueue_.FreeTensor(in);
     PipeBarrier<PIPE_V>();
     step_.Combine(y, f, y, count);
     PipeBarrier<PIPE_V>();

@@ -13,6 +13,7 @@
 //   3  B  > 1, [R, b] fits: slabs, or tiles of b columns of a slab     1.00
 //   4  B  > 1, it does not even at 64 B of columns: as 2               1.01 ... 1.67
 //   5  B == 1, R up to 64 and no multiple of 8: as 1, transposed       1.00
+//      (the same sums, bit by bit)
 //
 // UB, L = tileLanes (op_host/common/row_reduce_tiling.cpp keeps the budget):
 //   1, 3   in 2 x 2L * sizeof(T), out 2 x L * sizeof(T), 8L of work if T is a 16-bit type,

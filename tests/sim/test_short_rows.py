@@ -9,7 +9,7 @@ import pytest
 from aclgrad.dtypes import DType
 from aclgrad.precision import compare
 from aclgrad.runtime import Device
-from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
+from samples import BY_API, DTYPES, LOG_SOFTMAX, MASKED, SOFTMAX, assert_same_values, run
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
@@ -64,3 +64,27 @@ def test_a_row_is_alone(api: str, dtype: DType, device: Device) -> None:
     clean = got[2::3]
     assert np.isfinite(clean.astype(np.float32)).all()
     assert (clean.view(np.uint8) == clean[0].view(np.uint8)).all()
+
+
+@pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
+@each_dtype
+def test_adds_up_as_rows_are_added_up(dtype: DType, device: Device) -> None:
+    """The masked softmax has one path for all rows."""
+    rng = np.random.default_rng(1)
+    if device.kind == "sim":
+        device.set_option("cores", "2")  # several tiles
+    for length in range(2, 64):
+        shape = (30_000 // length, 1, 1, length)
+        y, g = rng.normal(size=(2, *shape))
+        kind = rng.integers(0, 6, size=shape[0])
+        y[kind == 0] = np.abs(y[kind == 0])  # sums of nothing but -0
+        g[kind == 0] = -0.0
+        g[(kind == 1)[:, None, None, None] & (rng.random(shape) < 0.1)] = -0.0
+        g[(kind == 2)[:, None, None, None] & (rng.random(shape) < 0.1)] = np.inf
+        y[(kind == 3)[:, None, None, None] & (rng.random(shape) < 0.1)] = np.nan
+        arrays = {"gradOutput": g.astype(dtype.numpy), "output": y.astype(dtype.numpy)}
+        got = run(device, SOFTMAX, arrays, {})
+        arrays["y"] = arrays.pop("output")
+        arrays["mask"] = np.zeros((1, 1, 1, length), bool)
+        want = run(device, MASKED, arrays, {"scale": 1.0})
+        assert_same_values(got, want, f"rows of {length}")
