@@ -136,6 +136,16 @@ def test_a_function_without_a_cost_is_known_as_such(parts: Path) -> None:
     ]
 
 
+def test_bandwidth_is_shared_to_the_last_bit(toolkit: Path, tmp_path: Path) -> None:
+    """On every instruction set of this host: a result must not depend on where it was made."""
+    command = ["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{SIMULATOR}"]
+    command += [str(Path(__file__).with_name("timing_shares.cpp")), "-o", str(tmp_path / "shares")]
+    command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+    subprocess.run(command, check=True)
+    run = subprocess.run([str(tmp_path / "shares")], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+
+
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [

@@ -1,44 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the lane table that this host can run.
+// Picks the tables of loops that this host can run.
 #include "device/lanes.h"
+#include "timing/shares.h"
 
 namespace aclsim {
 
-namespace baseline {
-const LaneTable& Table();
-}
+#define ACLSIM_LEVEL_TABLES(level)    \
+  namespace level {                   \
+  const LaneTable& Table();           \
+  const SharesTable& TableOfShares(); \
+  }
+ACLSIM_LEVEL_TABLES(baseline)
 #ifdef ACLSIM_X86_LEVELS
-namespace v3 {
-const LaneTable& Table();
-}
-namespace v4 {
-const LaneTable& Table();
-}
+ACLSIM_LEVEL_TABLES(v3)
+ACLSIM_LEVEL_TABLES(v4)
 #endif
 
 namespace {
 
-const LaneTable& Choose() {
+struct Tables {
+  const LaneTable& lanes;
+  const SharesTable& shares;
+};
+
+Tables Choose() {
 #ifdef ACLSIM_X86_LEVELS
   __builtin_cpu_init();
   const bool level3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                       __builtin_cpu_supports("bmi2");
   if (level3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return v4::Table();
+    return {v4::Table(), v4::TableOfShares()};
   }
   if (level3) {
-    return v3::Table();
+    return {v3::Table(), v3::TableOfShares()};
   }
 #endif
-  return baseline::Table();
+  return {baseline::Table(), baseline::TableOfShares()};
+}
+
+const Tables& Chosen() {
+  static const Tables tables = Choose();
+  return tables;
 }
 
 }  // namespace
 
-const LaneTable& Lanes() {
-  static const LaneTable& table = Choose();
-  return table;
-}
+const LaneTable& Lanes() { return Chosen().lanes; }
+
+const SharesTable& SharesLoops() { return Chosen().shares; }
 
 }  // namespace aclsim

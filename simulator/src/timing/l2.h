@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace aclsim {
@@ -14,133 +17,144 @@ inline constexpr uint64_t kL2Sector = 128;
 
 class L2Cache {
  public:
-  // expected: bytes that will be touched at most, so that nothing has to move when they are.
-  explicit L2Cache(uint64_t bytes, uint64_t expected = 0)
-      : most_(std::max<uint64_t>(bytes / kL2Line, 1)) {
-    const size_t lines = std::min(most_, expected / kL2Line);
-    entries_.reserve(lines);
-    table_.assign(std::max(kLeastSlots, std::bit_ceil(2 * lines)), Slot{});
-  }
+  explicit L2Cache(uint64_t bytes) : most_(std::max<uint64_t>(bytes / kL2Line, 1)) {}
 
   struct Traffic {
     uint64_t missed = 0;   // bytes that were not there
     uint64_t evicted = 0;  // written bytes that had to leave
   };
-  // The part of `line` in [begin, end), in bytes of the line. keep: it stays in the cache.
-  Traffic Touch(uint64_t line, uint64_t begin, uint64_t end, bool write, bool keep) {
-    const auto wanted = static_cast<uint8_t>((1u << ((end + kL2Sector - 1) / kL2Sector)) -
-                                             (1u << (begin / kL2Sector)));
+  // [begin, end) of GM, line by line. keep: it stays in the cache.
+  Traffic Touch(uint64_t begin, uint64_t end, bool write, bool keep) {
     Traffic traffic;
-    const size_t slot = SlotOf(line);
-    uint32_t at = table_[slot].at;
-    if (at != kNone) {
-      Unlink(at);
-    } else if (!keep) {
-      traffic.missed = Bytes(wanted);
-      return traffic;
-    } else {
-      at = NewEntry(line, slot, &traffic);
+    for (uint64_t line = begin / kL2Line; line * kL2Line < end;) {
+      Page& page = PageOf(line / kPage);
+      const uint64_t stop = std::min((line / kPage + 1) * kPage, (end + kL2Line - 1) / kL2Line);
+      for (; line < stop; ++line) {
+        const uint64_t start = line * kL2Line;
+        const uint64_t from = std::max(begin, start) - start;
+        const uint64_t to = std::min(end, start + kL2Line) - start;
+        const uint64_t wanted =
+            (1u << ((to + kL2Sector - 1) / kL2Sector)) - (1u << (from / kL2Sector));
+        uint64_t& state = page[line % kPage];
+        const uint64_t present = state & kSectors;
+        traffic.missed += Bytes(wanted & ~present);
+        if (present == 0) {
+          if (!keep) {
+            continue;
+          }
+          if (lines_ == most_) {
+            traffic.evicted += EvictOldest();
+          }
+          ++lines_;
+        }
+        const uint64_t written = (state & kWritten) | (write ? wanted << kSectorBits : 0);
+        state = Stamp(line) << kStampShift | written | present | wanted;
+      }
     }
-    Entry& entry = entries_[at];
-    traffic.missed = Bytes(static_cast<uint8_t>(wanted & ~entry.present));
-    entry.present |= wanted;
-    entry.written |= write ? wanted : 0;
-    LinkFirst(at);
     return traffic;
   }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-  struct Entry {
-    uint64_t line = 0;
-    uint32_t before = kNone, after = kNone;
-    uint8_t present = 0, written = 0;  // bit per sector
-  };
-  static uint64_t Bytes(uint8_t sectors) {
-    return static_cast<uint64_t>(std::popcount(sectors)) * kL2Sector;
-  }
-  // slot: of the line, as long as no other one moves.
-  uint32_t NewEntry(uint64_t line, size_t slot, Traffic* traffic) {
-    uint32_t at = 0;
-    if (entries_.size() < most_) {
-      at = static_cast<uint32_t>(entries_.size());
-      entries_.emplace_back();
-      if (2 * entries_.size() > table_.size()) {
-        Grow();
-        slot = SlotOf(line);
-      }
-    } else {
-      at = last_;
-      traffic->evicted = Bytes(entries_[at].written);
-      Forget(entries_[at].line);
-      Unlink(at);
-      entries_[at] = {};
-      slot = SlotOf(line);
-    }
-    entries_[at].line = line;
-    table_[slot] = {at, TagOf(line)};
-    return at;
+  // The state of a line: when it was touched last, and a bit per sector that was written or is there. 0 is an absent line.
+  static constexpr int kSectorBits = 4, kStampShift = 2 * kSectorBits;
+  static constexpr uint64_t kSectors = (1u << kSectorBits) - 1, kWritten = kSectors << kSectorBits;
+  static_assert(kL2Line / kL2Sector == kSectorBits);
+  static uint64_t Bytes(uint64_t sectors) {
+    // A table, because hosts of the first x86-64 have no instruction for it.
+    constexpr uint8_t kCount[] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+    return kCount[sectors] * kL2Sector;
   }
 
-  // A hash table with open addressing: runs of lines lie side by side, as they are asked for.
-  static constexpr uint64_t kRun = 16;
-  static constexpr size_t kLeastSlots = 1024;
-  size_t HomeOf(uint64_t line) const {
-    const uint64_t mixed = line / kRun * 0x9E3779B97F4A7C15ull;
-    return ((mixed >> 32) * kRun + line % kRun) & (table_.size() - 1);
-  }
-  // Tells most lines apart without a look at their entries, which lie anywhere in memory.
-  struct Slot {
-    uint32_t at = kNone;
-    uint32_t tag = 0;
-  };
-  static uint32_t TagOf(uint64_t line) { return static_cast<uint32_t>(line); }
-  // Where the line is, or would go.
-  size_t SlotOf(uint64_t line) const {
-    size_t slot = HomeOf(line);
-    while (table_[slot].at != kNone &&
-           (table_[slot].tag != TagOf(line) || entries_[table_[slot].at].line != line)) {
-      slot = (slot + 1) & (table_.size() - 1);
+  // States of lines that lie together: copies touch them in turn.
+  static constexpr uint64_t kPage = 4096;
+  using Page = std::array<uint64_t, kPage>;
+  Page& PageOf(uint64_t number) {
+    if (number != latest_ || page_ == nullptr) {
+      std::unique_ptr<Page>& page = pages_[number];
+      if (page == nullptr) {
+        page = std::make_unique<Page>();
+      }
+      latest_ = number;
+      page_ = page.get();
     }
-    return slot;
+    return *page_;
   }
-  // Moves up what had to go past the line's place.
-  void Forget(uint64_t line) {
-    const size_t mask = table_.size() - 1;
-    size_t hole = SlotOf(line);
-    for (size_t slot = (hole + 1) & mask; table_[slot].at != kNone; slot = (slot + 1) & mask) {
-      const size_t home = HomeOf(entries_[table_[slot].at].line);
-      if (((slot - home) & mask) >= ((slot - hole) & mask)) {
-        table_[hole] = table_[slot];
-        hole = slot;
+  uint64_t& StateOf(uint64_t line) { return PageOf(line / kPage)[line % kPage]; }
+
+  // Lines that were touched one after the other: `first + i` at time `stamp + i`. A line that was touched again since has
+  // another stamp, and what this says of it is of no account.
+  struct Run {
+    uint64_t first = 0;
+    uint64_t stamp = 0;
+    uint64_t lines = 0;
+  };
+  uint64_t Stamp(uint64_t line) {
+    if (line == next_) {
+      ++runs_.back().lines;
+      ++next_;
+      return clock_++;
+    }
+    if (line + 1 == next_) {
+      return clock_ - 1;  // it is the latest already
+    }
+    if (runs_.size() - oldest_ > 2 * lines_ + kLeastRuns) {
+      Forget();
+    }
+    runs_.push_back({line, clock_, 1});
+    next_ = line + 1;
+    return clock_++;
+  }
+  bool Holds(uint64_t line, uint64_t stamp) {
+    const uint64_t state = StateOf(line);
+    return (state & kSectors) != 0 && state >> kStampShift == stamp;
+  }
+  uint64_t EvictOldest() {
+    for (;; ++oldest_) {
+      for (Run& run = runs_[oldest_]; run.lines > 0;) {
+        const Run whole = run;
+        run = {whole.first + 1, whole.stamp + 1, whole.lines - 1};
+        if (Holds(whole.first, whole.stamp)) {
+          uint64_t& state = StateOf(whole.first);
+          const uint64_t written = (state & kWritten) >> kSectorBits;
+          state = 0;
+          --lines_;
+          return Bytes(written);
+        }
       }
     }
-    table_[hole] = {};
   }
-  // The newest entry is not in the table yet.
-  void Grow() {
-    table_.assign(2 * table_.size(), {});
-    for (uint32_t at = 0; at + 1 < entries_.size(); ++at) {
-      table_[SlotOf(entries_[at].line)] = {at, TagOf(entries_[at].line)};
+  // Drops what is of no account, so that memory does not grow with the number of accesses.
+  void Forget() {
+    std::vector<Run> kept;
+    for (; oldest_ < runs_.size(); ++oldest_) {
+      const Run& run = runs_[oldest_];
+      for (uint64_t i = 0; i < run.lines; ++i) {
+        if (!Holds(run.first + i, run.stamp + i)) {
+          continue;
+        }
+        if (!kept.empty() && kept.back().first + kept.back().lines == run.first + i &&
+            kept.back().stamp + kept.back().lines == run.stamp + i) {
+          ++kept.back().lines;
+        } else {
+          kept.push_back({run.first + i, run.stamp + i, 1});
+        }
+      }
     }
+    runs_ = std::move(kept);
+    oldest_ = 0;
   }
-  void Unlink(uint32_t at) {
-    const Entry& entry = entries_[at];
-    (entry.before != kNone ? entries_[entry.before].after : first_) = entry.after;
-    (entry.after != kNone ? entries_[entry.after].before : last_) = entry.before;
-  }
-  void LinkFirst(uint32_t at) {
-    Entry& entry = entries_[at];
-    entry.before = kNone;
-    entry.after = first_;
-    (first_ != kNone ? entries_[first_].before : last_) = at;
-    first_ = at;
-  }
+
+  static constexpr size_t kLeastRuns = 4096;
 
   const uint64_t most_;
-  std::vector<Entry> entries_;
-  std::vector<Slot> table_;
-  uint32_t first_ = kNone, last_ = kNone;
+  uint64_t lines_ = 0;  // in the cache
+  uint64_t clock_ = 0;
+  std::vector<Run> runs_;
+  uint64_t next_ = 0;  // behind the latest line; 0: there is none
+  size_t oldest_ = 0;  // runs before are of no account
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  uint64_t latest_ = 0;
+  Page* page_ = nullptr;  // number latest_
 };
 
 }  // namespace aclsim

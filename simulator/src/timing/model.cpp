@@ -2,7 +2,6 @@
 #include "timing/model.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <queue>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "timing/l2.h"
+#include "timing/shares.h"
 
 namespace aclsim {
 
@@ -18,22 +18,65 @@ namespace {
 constexpr size_t kQueueDepth = 32;   // of a pipe; undocumented for these pipes, MTE1's is 32
 constexpr double kSmallCopy = 8192;  // bytes up to which a copy pays all of CopyLaw::smallCopy
 constexpr double kEpsilon = 1e-6;
+constexpr double kNever = 1e300;
 
 struct InFlight {
   double bytes;
   double complete;
 };
 
+// The latest of a pipe, at most N.
+template <typename T, size_t N>
+class Ring {
+ public:
+  static_assert((N & (N - 1)) == 0);
+  size_t size() const { return end_ - begin_; }
+  bool empty() const { return begin_ == end_; }
+  T& operator[](size_t i) { return items_[(begin_ + i) % N]; }
+  T& front() { return items_[begin_ % N]; }
+  T& back() { return items_[(end_ - 1) % N]; }
+  void push_back(const T& item) { items_[end_++ % N] = item; }
+  void pop_front() { ++begin_; }
+
+ private:
+  std::array<T, N> items_;
+  uint32_t begin_ = 0, end_ = 0;
+};
+
+// The times of SetFlags that no WaitFlag has taken.
+class FlagTimes {
+ public:
+  bool empty() const { return next_ == times_.size(); }
+  double front() const { return times_[next_]; }
+  void push_back(double time) { times_.push_back(time); }
+  void pop_front() {
+    constexpr size_t kMostTaken = 64;
+    if (++next_ == times_.size() || next_ == kMostTaken) {
+      times_.erase(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(next_));
+      next_ = 0;
+    }
+  }
+
+ private:
+  std::vector<double> times_;
+  size_t next_ = 0;
+};
+
+struct Task {
+  uint32_t step;
+  double issued;
+};
+
 struct PipeState {
-  std::deque<uint32_t> tasks;  // issued, not started
-  double free = 0;             // when the next instruction may start behind the last
-  double complete = 0;         // when all before are complete
-  double gate = 0;             // when the last WaitFlag or barrier lets go
-  std::deque<double> starts;   // of the last kQueueDepth tasks
+  Ring<Task, kQueueDepth> tasks;     // issued, not started
+  double free = 0;                   // when the next instruction may start behind the last
+  double complete = 0;               // when all before are complete
+  double gate = 0;                   // when the last WaitFlag or barrier lets go
+  Ring<double, kQueueDepth> starts;  // of the last tasks
   // Copies only.
-  bool serving = false;           // a copy has been scheduled and still moves bytes
-  std::deque<InFlight> inFlight;  // moved, on their way
-  std::vector<uint32_t> afterIt;  // SetFlags that wait for the copy under way
+  bool serving = false;                      // a copy has been scheduled and still moves bytes
+  Ring<InFlight, 8 * kQueueDepth> inFlight;  // moved, on their way
+  std::vector<uint32_t> afterIt;             // SetFlags that wait for the copy under way
 };
 
 struct CoreState {
@@ -43,9 +86,10 @@ struct CoreState {
   double scalar = 0;
   double met = 0;
   bool meeting = false;
-  std::vector<double> issued;
   std::array<PipeState, kPipes> pipes;
-  std::unordered_map<uint32_t, std::deque<double>> flags;
+  std::unordered_map<uint32_t, FlagTimes> flags;
+  // The latest of them, by the last bits of their numbers.
+  std::array<std::pair<uint32_t, FlagTimes*>, 64> latest{};
   std::unordered_map<uint32_t, uint32_t> arrivals, waits;  // of flags between cores
 };
 
@@ -57,34 +101,86 @@ struct Round {
 
 // A copy that moves bytes.
 struct Transfer {
-  uint32_t core;
-  Pipe pipe;
-  uint32_t step;
-  double left = 1;     // share of it that is to be moved
-  double alone = 1;    // cycles when nobody else moves
-  double memory = 0;   // bytes
-  double latency = 0;  // until they are there
-  double l2 = 0;
-  double rate = 0;  // share per cycle
-  uint64_t firstLine = 0;
+  uint32_t core = 0;
+  Pipe pipe = Pipe::kScalar;
+  uint32_t step = 0;
   bool read = false;
+  uint64_t firstLine = 0;
+  double latency = 0;  // until they are there
 };
 
-// All that the copies move.
-uint64_t BytesOf(const std::vector<Tape>& tapes) {
-  uint64_t bytes = 0;
-  for (const Tape& tape : tapes) {
-    for (const GmCopy& copy : tape.copies) {
-      bytes += copy.bytes * copy.blocks;
+// All copies that move, in the order in which they started.
+class Moving {
+ public:
+  // most: at one time.
+  explicit Moving(size_t most) {
+    const size_t stride = (most / kSharesWidth + 1) * kSharesWidth;
+    values_.resize(stride * Rows().size());
+    double* at = values_.data();
+    for (double** row : Rows()) {
+      *row = std::exchange(at, at + stride);
     }
+    for (size_t i = 0; i < stride; ++i) {
+      SetNothing(i);
+    }
+    transfers_.reserve(most);
   }
-  return bytes;
-}
+
+  const std::vector<Transfer>& Transfers() const { return transfers_; }
+
+  void Add(const Transfer& transfer, double alone, double l2, double memory) {
+    const size_t at = shares_.count++;
+    transfers_.push_back(transfer);
+    shares_.left[at] = 1;
+    shares_.fullRate[at] = 1 / alone;
+    shares_.fullCycles[at] = alone;
+    shares_.l2[at] = l2;
+    shares_.memory[at] = memory;
+  }
+  Transfer Take(size_t at) {
+    const Transfer taken = transfers_[at];
+    transfers_.erase(transfers_.begin() + static_cast<std::ptrdiff_t>(at));
+    for (double* row :
+         {shares_.left, shares_.fullRate, shares_.fullCycles, shares_.l2, shares_.memory}) {
+      std::copy(row + at + 1, row + shares_.count, row + at);
+    }
+    SetNothing(--shares_.count);
+    return taken;
+  }
+
+  // When the first ends, and which it is; kNever when nothing moves.
+  double FirstEnd(double now, size_t* first) const { return loops_.firstEnd(shares_, now, first); }
+  void Pass(double cycles) { loops_.pass(shares_, cycles); }
+  void Share(const ChipCosts& chip) {
+    loops_.share(shares_, chip.l2BytesPerCycle, chip.bytesPerCycle);
+  }
+
+ private:
+  std::array<double**, 9> Rows() {
+    return {&shares_.left, &shares_.rate,   &shares_.cycles, &shares_.fullRate, &shares_.fullCycles,
+            &shares_.l2,   &shares_.memory, &shares_.demand, &shares_.ordered};
+  }
+  void SetNothing(size_t at) {
+    for (double** row : Rows()) {
+      (*row)[at] = 0;
+    }
+    shares_.left[at] = 1;
+    shares_.fullCycles[at] = shares_.cycles[at] = kNever;
+  }
+
+  const SharesTable& loops_ = SharesLoops();
+  std::vector<double> values_;
+  Shares shares_;
+  std::vector<Transfer> transfers_;
+};
 
 class Simulation {
  public:
   Simulation(const Soc& soc, const std::vector<Tape>& tapes)
-      : law_(CopyLawOf(soc)), chip_(ChipCostsOf(soc)), cache_(soc.l2Bytes, BytesOf(tapes)) {
+      : law_(CopyLawOf(soc)),
+        chip_(ChipCostsOf(soc)),
+        cache_(soc.l2Bytes),
+        moving_(tapes.size() * kPipes) {
     result_.cores.resize(tapes.size());
     cores_.resize(tapes.size());
     for (size_t i = 0; i < tapes.size(); ++i) {
@@ -94,7 +190,6 @@ class Simulation {
       cores_[i].scalar = static_cast<double>(i) * chip_.startCycles;
       cores_[i].times->start = cores_[i].scalar;
       cores_[i].times->spans.resize(tapes[i].steps.size());
-      cores_[i].issued.resize(tapes[i].steps.size());
     }
   }
 
@@ -103,14 +198,11 @@ class Simulation {
     Release();
     for (;;) {
       const double starts = starting_.empty() ? kNever : starting_.top().time;
-      double ends = kNever;
       size_t first = 0;
-      for (size_t i = 0; i < moving_.size(); ++i) {
-        const double end = now_ + moving_[i].left / moving_[i].rate;
-        if (end < ends) {
-          ends = end;
-          first = i;
-        }
+      double ends = kNever;
+      if (starts > now_) {  // otherwise no time passes, and nothing ends
+        moving_.Share(chip_);
+        ends = moving_.FirstEnd(now_, &first);
       }
       if (starts == kNever && ends == kNever) {
         break;
@@ -128,11 +220,8 @@ class Simulation {
         }
       } else {
         PassTime(ends);
-        const Transfer done = moving_[first];
-        moving_.erase(moving_.begin() + static_cast<std::ptrdiff_t>(first));
-        Moved(done);
+        Moved(moving_.Take(first));
       }
-      Share();
       Release();
     }
     for (CoreState& core : cores_) {
@@ -147,7 +236,6 @@ class Simulation {
   }
 
  private:
-  static constexpr double kNever = 1e300;
   struct Starting {
     double time;
     uint32_t core;
@@ -160,49 +248,8 @@ class Simulation {
   };
 
   void PassTime(double to) {
-    for (Transfer& transfer : moving_) {
-      transfer.left = std::max(0.0, transfer.left - (to - now_) * transfer.rate);
-    }
+    moving_.Pass(to - now_);
     now_ = to;
-  }
-
-  // Equal shares of memory and L2; what a core cannot use goes to the others.
-  void Share() {
-    for (Transfer& transfer : moving_) {
-      transfer.rate = 1 / transfer.alone;
-    }
-    Limit(&Transfer::l2, chip_.l2BytesPerCycle);
-    Limit(&Transfer::memory, chip_.bytesPerCycle);
-  }
-  void Limit(double Transfer::* bytes, double capacity) {
-    std::vector<Transfer*>& wanting = wanting_;
-    wanting.clear();
-    double wanted = 0;
-    for (Transfer& transfer : moving_) {
-      if (transfer.*bytes > 0) {
-        wanting.push_back(&transfer);
-        wanted += transfer.*bytes * transfer.rate;
-      }
-    }
-    if (wanted <= capacity) {
-      return;
-    }
-    while (!wanting.empty()) {
-      const double share = capacity / static_cast<double>(wanting.size());
-      const auto content = std::partition(wanting.begin(), wanting.end(), [&](Transfer* transfer) {
-        return transfer->*bytes * transfer->rate > share;
-      });
-      if (content == wanting.end()) {
-        for (Transfer* transfer : wanting) {
-          transfer->rate = share / (transfer->*bytes);
-        }
-        return;
-      }
-      for (auto it = content; it != wanting.end(); ++it) {
-        capacity -= (*it)->*bytes * (*it)->rate;
-      }
-      wanting.erase(content, wanting.end());
-    }
   }
 
   // The bytes of a copy become traffic of L2 and memory.
@@ -216,21 +263,13 @@ class Simulation {
     transfer.step = event.step;
     transfer.read = !copy.write;
     transfer.firstLine = copy.addr / kL2Line;
-    double bytes = 0, sectors = 0, l2 = 0, missed = 0, evicted = 0, early = 0;
+    double bytes = 0, sectors = 0, l2 = 0, missed = 0, evicted = 0, early = 0, alone = 0;
     for (uint32_t block = 0; block < copy.blocks; ++block) {
       const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
       const uint64_t end = begin + copy.bytes;
       const double lines = static_cast<double>((end + kL2Line - 1) / kL2Line - begin / kL2Line);
       const double factor = begin % law_.alignment != 0 && lines > 1 ? law_.unaligned : 1;
-      L2Cache::Traffic sum;
-      for (uint64_t line = begin / kL2Line; line * kL2Line < end; ++line) {
-        const uint64_t start = line * kL2Line;
-        const L2Cache::Traffic traffic =
-            cache_.Touch(line, std::max(begin, start) - start,
-                         std::min(end, start + kL2Line) - start, copy.write, !copy.bypass);
-        sum.missed += traffic.missed;
-        sum.evicted += traffic.evicted;
-      }
+      const L2Cache::Traffic sum = cache_.Touch(begin, end, copy.write, !copy.bypass);
       bytes += static_cast<double>(copy.bytes) * factor;
       const double touched =
           static_cast<double>(SectorEnd(end) - begin / kL2Sector * kL2Sector) * factor;
@@ -242,31 +281,31 @@ class Simulation {
     const double share = sectors > 0 ? missed / sectors : 0;
     if (copy.write) {
       missed = copy.bypass ? missed : 0;
-      transfer.alone = OnCurve(law_.write, bytes);
+      alone = OnCurve(law_.write, bytes);
       transfer.latency = law_.writeLatency;
       early = copy.bypass ? 0 : law_.earlyWriteBack * sectors;
     } else {
       transfer.latency = law_.readLatency + share * law_.missLatency;
-      transfer.alone =
-          share * OnCurve(law_.readMiss, bytes) + (1 - share) * OnCurve(law_.readHit, bytes);
+      alone = share * OnCurve(law_.readMiss, bytes) + (1 - share) * OnCurve(law_.readHit, bytes);
       result_.readBytes += sectors;
       result_.hitBytes += sectors - missed;
-      const bool shared = std::any_of(moving_.begin(), moving_.end(), [&](const Transfer& other) {
-        return other.read && other.core != transfer.core && other.firstLine == transfer.firstLine;
-      });
+      const bool shared = std::any_of(moving_.Transfers().begin(), moving_.Transfers().end(),
+                                      [&](const Transfer& other) {
+                                        return other.read && other.core != transfer.core &&
+                                               other.firstLine == transfer.firstLine;
+                                      });
       if (shared) {
-        transfer.alone /= law_.sameLine;
+        alone /= law_.sameLine;
         l2 /= law_.sameLine;
       }
     }
-    transfer.alone = std::max(transfer.alone, law_.leastCycles);
-    transfer.l2 = l2;
+    alone = std::max(alone, law_.leastCycles);
     const double small = 1 + law_.smallCopy * std::min(1.0, kSmallCopy / std::max(bytes, 1.0));
-    transfer.memory = missed * small + evicted * law_.writeBack + early;
+    const double memory = missed * small + evicted * law_.writeBack + early;
     result_.memoryBytes += missed + evicted;
     result_.memoryCycles += (missed + evicted * law_.writeBack + early) / chip_.bytesPerCycle;
     result_.l2Bytes += l2;
-    moving_.push_back(transfer);
+    moving_.Add(transfer, alone, l2, memory);
   }
 
   static uint64_t SectorEnd(uint64_t addr) {
@@ -295,11 +334,20 @@ class Simulation {
     Advance(transfer.core);
   }
 
+  static FlagTimes& FlagOf(CoreState& core, uint32_t flag) {
+    auto& [known, times] = core.latest[flag % core.latest.size()];
+    if (times == nullptr || known != flag) {
+      known = flag;
+      times = &core.flags[flag];
+    }
+    return *times;
+  }
+
   void SetAt(CoreState& core, uint32_t step, double time) {
     const uint32_t flag = core.tape->steps[step].flag;
     core.times->spans[step] = {time, time};
     if (!IsCoreFlag(flag)) {
-      core.flags[flag].push_back(time);
+      FlagOf(core, flag).push_back(time);
       return;
     }
     Round& round = rounds_[{flag, core.arrivals[flag]++}];
@@ -381,7 +429,7 @@ class Simulation {
           break;
         }
         if (step.pipe == Pipe::kScalar) {
-          std::deque<double>& flag = core.flags[step.flag];
+          FlagTimes& flag = FlagOf(core, step.flag);
           if (flag.empty()) {
             return false;
           }
@@ -415,13 +463,22 @@ class Simulation {
         }
         core.scalar += step.issue;
         busy += step.issue;
-        core.issued[at] = core.scalar;
-        pipe.tasks.push_back(at);
+        pipe.tasks.push_back({at, core.scalar});
         break;
       }
     }
     ++core.next;
     return true;
+  }
+
+  // Bytes on their way at a time.
+  static double Flying(PipeState& pipe, double time) {
+    double bytes = 0;
+    for (size_t i = 0; i < pipe.inFlight.size(); ++i) {
+      const InFlight& one = pipe.inFlight[i];
+      bytes += one.complete > time ? one.bytes : 0;
+    }
+    return bytes;
   }
 
   // The next task of a pipe; false when it has none, or waits for something that is not known yet.
@@ -430,17 +487,17 @@ class Simulation {
     if (pipe.tasks.empty()) {
       return false;
     }
-    const uint32_t at = pipe.tasks.front();
+    const auto [at, issued] = pipe.tasks.front();
     const Step& step = core.tape->steps[at];
     Span& span = core.times->spans[at];
     double& waited = core.times->waited[static_cast<size_t>(which)];
-    const double ready = std::max(core.issued[at], pipe.gate);
+    const double ready = std::max(issued, pipe.gate);
     const auto leave = [&](double start) {
       pipe.tasks.pop_front();
-      pipe.starts.push_back(start);
-      if (pipe.starts.size() > kQueueDepth) {
+      if (pipe.starts.size() == kQueueDepth) {
         pipe.starts.pop_front();
       }
+      pipe.starts.push_back(start);
     };
     switch (step.kind) {
       case StepKind::kVector: {
@@ -463,17 +520,11 @@ class Simulation {
         double start = std::max({ready, pipe.free, now_});
         const GmCopy& copy = core.tape->copies[step.copy];
         const double bytes = static_cast<double>(copy.bytes) * copy.blocks;
-        double flying = 0;
-        for (const InFlight& one : pipe.inFlight) {
-          flying += one.complete > start ? one.bytes : 0;
-        }
+        double flying = Flying(pipe, start);
         while (!pipe.inFlight.empty() && flying + bytes > law_.window) {
           if (pipe.inFlight.front().complete > start) {
             start = pipe.inFlight.front().complete;
-            flying = 0;
-            for (const InFlight& one : pipe.inFlight) {
-              flying += one.complete > start ? one.bytes : 0;
-            }
+            flying = Flying(pipe, start);
           }
           pipe.inFlight.pop_front();
         }
@@ -495,7 +546,7 @@ class Simulation {
         leave(ready);
         return true;
       case StepKind::kWait: {
-        std::deque<double>& flag = core.flags[step.flag];
+        FlagTimes& flag = FlagOf(core, step.flag);
         if (flag.empty()) {
           return false;
         }
@@ -570,8 +621,7 @@ class Simulation {
   L2Cache cache_;
   ChipTimes result_;
   std::vector<CoreState> cores_;
-  std::vector<Transfer> moving_;
-  std::vector<Transfer*> wanting_;
+  Moving moving_;
   std::map<std::pair<uint32_t, uint32_t>, Round> rounds_;  // by flag and number
   bool released_ = false;  // cores may be waiting for a round that is complete
   std::priority_queue<Starting> starting_;

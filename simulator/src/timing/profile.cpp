@@ -70,11 +70,15 @@ std::map<std::string, Instruction> InstructionsOf(const Profile& profile) {
   std::map<std::string, Instruction> found;
   for (size_t core = 0; core < profile.tapes.size(); ++core) {
     const Tape& tape = profile.tapes[core];
+    std::vector<Instruction*> rows(tape.names.size());
     for (size_t i = 0; i < tape.steps.size(); ++i) {
       const Step& step = tape.steps[i];
       if (step.kind == StepKind::kVector || step.kind == StepKind::kCopy ||
           step.kind == StepKind::kScalar) {
-        Instruction& row = found[tape.names[step.name]];
+        if (rows[step.name] == nullptr) {
+          rows[step.name] = &found[tape.names[step.name]];
+        }
+        Instruction& row = *rows[step.name];
         const Span& span = profile.times.cores[core].spans[i];
         row.count += 1;
         row.cycles += span.end - span.start;
