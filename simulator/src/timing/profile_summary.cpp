@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch in figures: bounds, pipes, copies, instructions, and what the estimate rests on.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/finding.h"
+#include "timing/l2.h"
+#include "timing/profile_parts.h"
+
+namespace aclsim {
+
+namespace {
+
+struct Instruction {
+  uint64_t count = 0;
+  double cycles = 0;
+  Pipe pipe = Pipe::kScalar;
+};
+
+// By name: how often, and how long the pipes worked on it.
+std::map<std::string, Instruction> InstructionsOf(const Profile& profile) {
+  std::map<std::string, Instruction> found;
+  for (size_t core = 0; core < profile.tapes.size(); ++core) {
+    const Tape& tape = profile.tapes[core];
+    std::vector<Instruction*> rows(tape.names.size());
+    for (size_t i = 0; i < tape.steps.size(); ++i) {
+      const Step& step = tape.steps[i];
+      if (step.kind == StepKind::kVector || step.kind == StepKind::kCopy ||
+          step.kind == StepKind::kScalar) {
+        if (rows[step.name] == nullptr) {
+          rows[step.name] = &found[tape.names[step.name]];
+        }
+        Instruction& row = *rows[step.name];
+        const Span& span = profile.times.cores[core].spans[i];
+        row.count += 1;
+        row.cycles += span.end - span.start;
+        row.pipe = step.pipe;
+      }
+    }
+  }
+  return found;
+}
+
+// What a core's copies move, and how long its vector pipe drains at barriers.
+struct CoreSums {
+  double readBytes = 0, writeBytes = 0, vectorDrain = 0;
+  uint64_t reads = 0, writes = 0, unaligned = 0, blocks = 0;
+};
+
+CoreSums SumsOf(const Tape& tape, const CoreTimes& times, uint64_t alignment) {
+  CoreSums sums;
+  for (const GmCopy& copy : tape.copies) {
+    const double bytes = static_cast<double>(copy.bytes) * copy.blocks;
+    (copy.write ? sums.writeBytes : sums.readBytes) += bytes;
+    ++(copy.write ? sums.writes : sums.reads);
+    sums.blocks += copy.blocks;
+    sums.unaligned += UnalignedBlocks(copy, alignment);
+  }
+  for (size_t i = 0; i < tape.steps.size(); ++i) {
+    if (tape.steps[i].kind == StepKind::kBarrier && tape.steps[i].pipe == Pipe::kVector) {
+      sums.vectorDrain += times.spans[i].end - times.spans[i].start;
+    }
+  }
+  return sums;
+}
+
+// JSON: a list of names.
+std::string NamesJson(const std::set<std::string>& names) {
+  std::string json;
+  for (const std::string& name : names) {
+    json += json.empty() ? "" : ",";
+    json += JsonQuoted(name);
+  }
+  return "[" + json + "]";
+}
+
+// JSON: what an estimate rests on, by the class of its evidence.
+std::string GroundsOf(const std::vector<Tape>& tapes) {
+  std::string json;
+  for (size_t evidence = 0; evidence < kEvidences; ++evidence) {
+    std::set<std::string> names;
+    for (const Tape& tape : tapes) {
+      names.insert(tape.grounds[evidence].begin(), tape.grounds[evidence].end());
+    }
+    if (!names.empty()) {
+      json += json.empty() ? "" : ",";
+      json += Format("\"%s\":", EvidenceName(static_cast<Evidence>(evidence))) + NamesJson(names);
+    }
+  }
+  return "{" + json + "}";
+}
+
+std::string Joined(const std::vector<uint32_t>& numbers) {
+  std::string text;
+  for (const uint32_t number : numbers) {
+    text += Format(text.empty() ? "%u" : ",%u", number);
+  }
+  return text;
+}
+
+}  // namespace
+
+uint64_t UnalignedBlocks(const GmCopy& copy, uint64_t alignment) {
+  uint64_t found = 0;
+  for (uint32_t block = 0; block < copy.blocks; ++block) {
+    const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
+    found += begin % alignment != 0 && begin / kL2Line != (begin + copy.bytes - 1) / kL2Line;
+  }
+  return found;
+}
+
+std::vector<uint32_t> ShownCores(const ChipTimes& times) {
+  const auto shorter = [](const CoreTimes& a, const CoreTimes& b) {
+    return a.end - a.start < b.end - b.start;
+  };
+  const auto first = times.cores.begin();
+  std::vector<uint32_t> shown;
+  for (const auto core : {std::max_element(first, times.cores.end(), shorter),
+                          std::min_element(first, times.cores.end(), shorter), first}) {
+    const auto index = static_cast<uint32_t>(core - first);
+    if (std::find(shown.begin(), shown.end(), index) == shown.end()) {
+      shown.push_back(index);
+    }
+  }
+  return shown;
+}
+
+std::string SummaryJson(const Profile& profile) {
+  const ChipCosts chip = ChipCostsOf(*profile.soc);
+  const double cycles = chip.cyclesPerMicrosecond;
+  Evidence evidence = chip.evidence;
+  std::set<std::string> unknown;
+  double conflicts = 0, vectorBytes = 0;
+  std::string cores;
+  const uint64_t alignment = CopyLawOf(*profile.soc).alignment;
+  for (size_t i = 0; i < profile.tapes.size(); ++i) {
+    const Tape& tape = profile.tapes[i];
+    const CoreTimes& times = profile.times.cores[i];
+    evidence = std::max(evidence, tape.evidence);
+    const double conflict = tape.conflicts.groups + tape.conflicts.banks;
+    conflicts += conflict;
+    vectorBytes += static_cast<double>(tape.vectorBytes);
+    const CoreSums sums = SumsOf(tape, times, alignment);
+    unknown.insert(tape.unknown.begin(), tape.unknown.end());
+    const auto of = [](const std::array<double, kPipes>& row, Pipe pipe) {
+      return row[static_cast<size_t>(pipe)];
+    };
+    cores += Format(
+        "%s{\"block_id\":%zu,\"start\":%.1f,\"cycles\":%.1f,\"scalar\":%.1f,\"vec\":%.1f,\"mte2\":%"
+        ".1f,"
+        "\"mte3\":%.1f,\"scalarWait\":%.1f,\"vecWait\":%.1f,\"mte2Wait\":%.1f,\"mte3Wait\":%.1f,"
+        "\"vecDrain\":%.1f,\"conflict\":%.1f,\"bankGroupConflict\":%.1f,\"bankConflict\":%.1f,"
+        "\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
+        "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu}",
+        i == 0 ? "" : ",", i, times.start, times.end, of(times.busy, Pipe::kScalar),
+        of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
+        of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
+        of(times.waited, Pipe::kMte2), of(times.waited, Pipe::kMte3), sums.vectorDrain, conflict,
+        tape.conflicts.groups, tape.conflicts.banks, sums.readBytes, sums.writeBytes,
+        static_cast<unsigned long long>(sums.reads), static_cast<unsigned long long>(sums.writes),
+        static_cast<unsigned long long>(sums.blocks),
+        static_cast<unsigned long long>(sums.unaligned), tape.steps.size());
+  }
+  std::string instructions;
+  for (const auto& [name, row] : InstructionsOf(profile)) {
+    instructions +=
+        Format("%s{\"name\":%s,\"pipe\":\"%s\",\"count\":%llu,\"cycles\":%.1f}",
+               instructions.empty() ? "" : ",", JsonQuoted(name).c_str(), PipeName(row.pipe),
+               static_cast<unsigned long long>(row.count), row.cycles);
+  }
+  return Format(
+      "{\"op\":%s,\"soc\":\"%s\",\"npuArch\":%u,\"blockDim\":%u,\"tilingKey\":%llu,\"tiling\":%s,"
+      "\"cycles\":%.1f,\"microseconds\":%.3f,\"boundMicroseconds\":%.3f,\"launchMicroseconds\":%."
+      "2f,\"mhz\":%.0f,"
+      "\"memoryBytesPerCycle\":%.3f,\"l2BytesPerCycle\":%.3f,\"l2Capacity\":%llu,\"writeBack\":%g,"
+      "\"earlyWriteBack\":%g,"
+      "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
+      "\"gmReadBytes\":%llu,\"gmWriteBytes\":%llu,\"conflictCycles\":%.1f,\"vectorBytes\":%.0f,"
+      "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
+      "\"ubBytes\":%llu,\"vecCores\":%u,\"evidence\":\"%s\",\"socEvidence\":\"%s\",\"band\":[%g,%g,"
+      "%g],"
+      "\"assumed\":%s,\"grounds\":%s,\"shown\":[%s],\"cores\":[%s],\"instructions\":[%s]}",
+      JsonQuoted(profile.op).c_str(), profile.soc->name.c_str(), profile.soc->npuArch,
+      profile.blockDim, static_cast<unsigned long long>(profile.tilingKey),
+      JsonQuoted(profile.tiling).c_str(), profile.times.end,
+      profile.times.end / cycles + chip.launchMicroseconds,
+      std::max(profile.times.memoryCycles, profile.times.l2Bytes / chip.l2BytesPerCycle) / cycles +
+          chip.launchMicroseconds,
+      chip.launchMicroseconds, cycles, chip.bytesPerCycle, chip.l2BytesPerCycle,
+      static_cast<unsigned long long>(profile.soc->l2Bytes), CopyLawOf(*profile.soc).writeBack,
+      CopyLawOf(*profile.soc).earlyWriteBack, profile.times.memoryBytes, profile.times.l2Bytes,
+      profile.times.readBytes, profile.times.hitBytes,
+      static_cast<unsigned long long>(profile.stats.gmReadBytes),
+      static_cast<unsigned long long>(profile.stats.gmWriteBytes), conflicts, vectorBytes,
+      static_cast<unsigned long long>(alignment),
+      static_cast<unsigned long long>(profile.stats.ubPeakBytes),
+      static_cast<unsigned long long>(profile.soc->ubBytes), profile.soc->aivCores,
+      EvidenceName(evidence), EvidenceName(chip.evidence), chip.band[0], chip.band[1], chip.band[2],
+      NamesJson(unknown).c_str(), GroundsOf(profile.tapes).c_str(),
+      Joined(ShownCores(profile.times)).c_str(), cores.c_str(), instructions.c_str());
+}
+
+}  // namespace aclsim

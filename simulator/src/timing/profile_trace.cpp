@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace in msopprof's conventions: timelines of cores for Chrome's viewer and Perfetto.
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/finding.h"
+#include "timing/profile_parts.h"
+
+namespace aclsim {
+
+namespace {
+
+// The lanes of msopprof's simulator traces: order and colour.
+struct Lane {
+  const char* name;
+  int sort;
+  const char* colour;
+};
+const Lane& LaneOf(Pipe pipe) {
+  static const Lane kLanes[] = {{"SCALAR", 1, "startup"},
+                                {"VECTOR", 7, "cq_build_failed"},
+                                {"MTE2", 6, "thread_state_iowait"},
+                                {"MTE3", 8, "rail_response"}};
+  return kLanes[static_cast<size_t>(pipe)];
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(const Profile& profile, std::FILE* file) : profile_(profile), file_(file) {}
+
+  void Write(const std::vector<uint32_t>& cores) {
+    std::fputs(
+        "{\"schemaVersion\":2,\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"traceEvents\":"
+        "[",
+        file_);
+    for (const uint32_t core : cores) {
+      WriteCore(core);
+    }
+    std::fputs("\n]}\n", file_);
+  }
+
+ private:
+  void Event(const std::string& text) {
+    std::fprintf(file_, "%s\n%s", first_ ? "" : ",", text.c_str());
+    first_ = false;
+  }
+  // Ticks of 0.1 ns. Viewers round to whole ns, starts and lengths apart; what would overlap its neighbour then, or begin and
+  // end at one time, is drawn elsewhere or dropped. So everything nests in whole ns.
+  int64_t Tick(double cycles) const {
+    return std::llround(cycles / profile_.soc->vecFreqMhz * kTicksPerMicrosecond);
+  }
+  static int64_t Rounded(int64_t ticks) { return (ticks + kTicksPerNs / 2) / kTicksPerNs; }
+  static int64_t LengthOf(int64_t start, int64_t end) {
+    const int64_t most = Rounded(end) - Rounded(start);
+    return Rounded(end - start) > most ? most * kTicksPerNs : end - start;
+  }
+  // Where a pair of B and E starts that is to end at a time: at least 1 ns before.
+  static int64_t BeginOf(int64_t start, int64_t end) {
+    return Rounded(start) < Rounded(end) ? start : std::max<int64_t>(0, end - kTicksPerNs);
+  }
+  static std::string Micros(int64_t ticks) {
+    return Format("%lld.%04lld", static_cast<long long>(ticks / kTicksPerMicrosecond),
+                  static_cast<long long>(ticks % kTicksPerMicrosecond));
+  }
+  // A fifth digit keeps clear of halves, which would be rounded by chance.
+  static std::string Time(int64_t ticks) { return Micros(ticks) + "2"; }
+
+  std::string Args(const Tape& tape, const Step& step, const std::string& detail) {
+    const KernelLines::Place& place = lines_.Of(tape.stacks.at(step.site));
+    std::string args =
+        Format("{\"pc_addr\":\"%s\",\"code\":%s,\"detail\":%s", place.address.c_str(),
+               JsonQuoted(place.code).c_str(), JsonQuoted(detail).c_str());
+    if (const double bytes = BytesOf(tape, step); bytes > 0) {
+      args += Format(",\"process_bytes\":\"%.0f\"", bytes);
+    }
+    return args + "}";
+  }
+
+  // An event without its text: a step that loops over single values has millions. Viewers take events in the order of their
+  // times, and those of one time in the order of the file.
+  struct Mark {
+    int64_t tick;
+    int64_t end;  // of slices
+    char phase;   // as in the file; 0: an arrow that nobody waits for
+    uint32_t step;
+    uint32_t other = 0;  // the step at the other end of an arrow
+    uint32_t flag = 0;
+  };
+
+  void WriteCore(uint32_t core) {
+    const Tape& tape = profile_.tapes[core];
+    const std::string pid = Format("\"core%u.veccore%u\"", core / 2, core % 2);
+    Event(Format(
+        "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"sort_index\":%u}}",
+        pid.c_str(), core / 2 * 3 + 2 + core % 2));
+    for (size_t pipe = 0; pipe < kPipes; ++pipe) {
+      const Lane& lane = LaneOf(static_cast<Pipe>(pipe));
+      Event(
+          Format("{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":%s,\"tid\":\"%s\","
+                 "\"args\":{\"sort_index\":%d}}",
+                 pid.c_str(), lane.name, lane.sort));
+    }
+    std::vector<Mark> marks = MarksOf(tape, profile_.times.cores[core]);
+    std::stable_sort(marks.begin(), marks.end(),
+                     [](const Mark& a, const Mark& b) { return a.tick < b.tick; });
+    for (const Mark& mark : marks) {
+      if (mark.phase != 0) {
+        Event(TextOf(mark, tape, pid));
+      }
+    }
+  }
+
+  std::vector<Mark> MarksOf(const Tape& tape, const CoreTimes& times) {
+    std::vector<Mark> marks;
+    marks.reserve(tape.steps.size());
+    std::map<uint32_t, std::deque<size_t>>
+        arrows;  // by flag: marks of sets that no wait has taken yet
+    InTurn lanes;
+    for (uint32_t i = 0; i < tape.steps.size(); ++i) {
+      const Step& step = tape.steps[i];
+      if (step.kind == StepKind::kSet) {
+        const int64_t end = std::max(kTicksPerNs, Tick(times.spans[i].end));
+        const int64_t begin = BeginOf(end, end);
+        const uint32_t flag = ++flags_;
+        marks.push_back({begin, 0, 'B', i, 0, flag});
+        arrows[step.flag].push_back(marks.size());
+        marks.push_back({begin, 0, 0, i, 0, flag});  // from inside of the slice
+        marks.push_back({end, 0, 'E', i, 0, flag});
+        continue;
+      }
+      const Span span = lanes.Next(step.pipe, times.spans[i]);
+      const int64_t end = Tick(span.end);
+      if (step.kind == StepKind::kWait) {
+        std::deque<size_t>& waiting = arrows[step.flag];
+        const uint32_t flag = waiting.empty() ? ++flags_ : marks[waiting.front()].flag;
+        const int64_t last = std::max(kTicksPerNs, end);
+        const int64_t begin = BeginOf(Tick(span.start), last);
+        marks.push_back({begin, 0, 'B', i, 0, flag});
+        if (!waiting.empty()) {
+          Mark& set = marks[waiting.front()];
+          waiting.pop_front();
+          set.phase = 's';
+          set.other = i;
+          marks.push_back(
+              {std::max({begin, last - kTicksPerNs, set.tick}), 0, 't', i, set.step, flag});
+        }
+        marks.push_back({last, 0, 'E', i, 0, flag});
+        continue;
+      }
+      const int64_t start = Tick(IsDrain(step.kind) ? std::max(0.0, span.end - 1) : span.start);
+      marks.push_back({start, end, 'X', i});
+    }
+    return marks;
+  }
+
+  std::string TextOf(const Mark& mark, const Tape& tape, const std::string& pid) {
+    const Step& step = tape.steps[mark.step];
+    const Lane& lane = LaneOf(step.pipe);
+    const std::string& function = tape.names[step.name];
+    const std::string detail = step.automatic ? function + ", inserted by the compiler" : function;
+    const std::string where = Format("\"ph\":\"%c\",\"ts\":%s,\"pid\":%s,\"tid\":\"%s\"",
+                                     mark.phase, Time(mark.tick).c_str(), pid.c_str(), lane.name);
+    if (mark.phase == 'X') {
+      const bool drain = IsDrain(step.kind);
+      return Format("{\"name\":%s,\"cname\":\"%s\",%s,\"dur\":%s,\"args\":%s}",
+                    drain ? "\"BAR\"" : JsonQuoted(function).c_str(), lane.colour, where.c_str(),
+                    Micros(LengthOf(mark.tick, mark.end)).c_str(),
+                    Args(tape, step, drain || step.automatic ? detail : "").c_str());
+    }
+    // Ids of digits alone: there are viewers that read them as a number.
+    if (mark.phase == 'B' || mark.phase == 'E') {
+      const bool set = step.kind == StepKind::kSet;
+      return Format("{\"name\":\"%s\",\"cname\":\"%s\",%s,\"id\":\"%u\",\"args\":%s}",
+                    set ? "SET_FLAG" : "WAIT_FLAG", set ? "black" : "yellow", where.c_str(),
+                    mark.flag, mark.phase == 'B' ? Args(tape, step, detail).c_str() : "{}");
+    }
+    const Lane& other = LaneOf(tape.steps[mark.other].pipe);
+    const bool from = mark.phase == 's';
+    return Format("{\"name\":\"flow\",\"cat\":\"%sTo%s\",%s,\"id\":\"%u\"}",
+                  from ? lane.name : other.name, from ? other.name : lane.name, where.c_str(),
+                  mark.flag);
+  }
+
+  static constexpr int64_t kTicksPerMicrosecond = 10000, kTicksPerNs = 10;
+
+  const Profile& profile_;
+  std::FILE* const file_;
+  bool first_ = true;
+  uint32_t flags_ = 0;
+  KernelLines lines_;
+};
+
+}  // namespace
+
+bool WriteTraceOf(const Profile& profile, const std::vector<uint32_t>& cores,
+                  const std::string& path, std::string* why) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) {
+    *why = Format("%s: %s", path.c_str(), std::strerror(errno));
+    return false;
+  }
+  TraceWriter(profile, file).Write(cores);
+  if (std::ferror(file) | std::fclose(file)) {
+    *why = Format("%s: not written: %s", path.c_str(), std::strerror(errno));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace aclsim
