@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per host instruction set (ACLSIM_LEVEL names the namespace). Plain loops only, as in device/lanes.cpp. Every
-// level has the same results to the last bit: orders of additions and the rounding of quotients are part of them.
+// As device/host_level.h says. Every level has the same results to the last bit: orders of additions and the rounding of
+// quotients are part of them.
 #include "timing/shares.h"
 
-#ifndef ACLSIM_LEVEL
-#define ACLSIM_LEVEL baseline
-#endif
+#include "device/host_level.h"
 
 namespace aclsim::ACLSIM_LEVEL {
 
