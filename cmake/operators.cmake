@@ -40,8 +40,9 @@ function(aclgrad_operator op)
     target_link_libraries(${kernel} PRIVATE aclgrad_options ascendcl)
     # Lines for the reports, which walk frame pointers to the call of an instruction; addr2line takes wrong files from DWARF 5
     # for clones of functions. The instruction bodies live in libascendcl.so, so -O1 costs no speed.
+    # -Wextra stands in front of its exceptions, because clang goes by the order.
     target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls
-                           -Wno-unused-parameter -Wno-unknown-pragmas)
+                           -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas)
     set_target_properties(${kernel} PROPERTIES CXX_STANDARD 17 PREFIX "" OUTPUT_NAME ${ARG_OP_TYPE}_${dtypes}
       LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_impl/ai_core/tbe/kernel/${soc}/${op}
       BUILD_RPATH "" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "")

@@ -11,8 +11,9 @@ namespace {
 
 constexpr double kNever = 1e300;
 
-// Operators on it work value by value.
-using Wide = double __attribute__((vector_size(kSharesWidth * sizeof(double)), aligned(8)));
+// Operators on it work value by value. Anywhere in an array of double.
+typedef double Wide
+    __attribute__((vector_size(kSharesWidth * sizeof(double)), aligned(8), may_alias));
 
 Wide& At(double* values, size_t i) { return *reinterpret_cast<Wide*>(values + i); }
 const Wide& At(const double* values, size_t i) {
