@@ -230,6 +230,40 @@ extern "C" __global__ __aicore__ void rounds(GM_ADDR x, GM_ADDR y, GM_ADDR, GM_A
   }
 }
 
+// A block and then `tile` bytes are loaded; the scalar pipe reads the block, having waited for it alone (shift) or left that to
+// the compiler, before it has other bytes filled `times`.
+extern "C" __global__ __aicore__ void read_early(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kBlock = 32, kCount = 4096;
+  const LocalTensor<uint8_t> block = Local<uint8_t>(0, kBlock);
+  DataCopy(block, Global<uint8_t>(x, 0, kBlock), kBlock);
+  if (p.shift != 0) {
+    SetFlag<Event::MTE2_S>(0);
+  }
+  DataCopy(Local<uint8_t>(kBlock, p.tile), Global<uint8_t>(x, kBlock, p.tile), p.tile);
+  if (p.shift != 0) {
+    WaitFlag<Event::MTE2_S>(0);
+  }
+  block.GetValue(0);
+  const LocalTensor<float> other = Local<float>(kBlock + p.tile, kCount);
+  for (uint32_t time = 0; time < p.times; ++time) {
+    Duplicate(other, 1.0f, kCount);
+  }
+  PipeBarrier<PIPE_ALL>();
+}
+
+// The scalar pipe reads one value of GM `times`, of a line that it cleans each time (shift) or not.
+extern "C" __global__ __aicore__ void read_line(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const GlobalTensor<float> from = Global<float>(x, 0, 16);
+  for (uint32_t time = 0; time < p.times; ++time) {
+    if (p.shift != 0) {
+      DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(from);
+    }
+    from.GetValue(0);
+  }
+}
+
 // `times` additions of 64 repeats of float at given addresses of UB.
 extern "C" __global__ __aicore__ void bank(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);

@@ -192,6 +192,26 @@ def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner, tmp_
     assert sorted(flags) == [("SET_FLAG", "MTE3")] * 4 + [("WAIT_FLAG", "SCALAR")] * 4
 
 
+def test_the_scalar_pipe_waits_for_no_more_than_the_kernel_says(runner: Runner) -> None:
+    """The compiler's own wait is for all copies before it, if the kernel has none."""
+    waits, compiler, alone = (
+        cycles(runner, case("read_early", tile=131072, shift=shift, times=times))
+        for shift, times in ((1, 40), (0, 40), (1, 0))
+    )
+    work = 40 * 4096 / 64
+    assert compiler > alone + 0.9 * work
+    assert waits < alone + 0.1 * work
+
+
+def test_a_cleaned_line_is_read_again(runner: Runner) -> None:
+    kept, cleaned = (
+        runner.profile(case("read_line", tile=0, shift=shift, times=20)) for shift in range(2)
+    )
+    assert cleaned["cycles"] > kept["cycles"] + 19 * 200
+    assert (kept["evidence"], cleaned["evidence"]) != ("assumed", "board")
+    assert cleaned["evidence"] == "assumed"
+
+
 def test_drift_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = case("bank")
     rows = [Row(one, "aiv", 100.0, 103.0), Row(one, "vec", 10.0, 10.0)]

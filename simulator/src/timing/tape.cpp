@@ -214,7 +214,8 @@ void TapeObserver::Remember(Pipe pipe, const Record& record) {
     if (access.gm) {
       continue;
     }
-    const Range range{access.addr, access.addr + access.Extent(), access.use != Use::kRead};
+    const Range range{access.addr, access.addr + access.Extent(), access.use != Use::kRead,
+                      tape_->steps.size()};
     if (recent.size() < 3 * kRecent) {
       recent.push_back(range);
     } else {
@@ -222,6 +223,16 @@ void TapeObserver::Remember(Pipe pipe, const Record& record) {
       oldest = (oldest + 1) % recent.size();
     }
   }
+}
+
+// Instructions that the tape has before a step are done.
+void TapeObserver::Forget(Pipe pipe, size_t before) {
+  std::vector<Range>& recent = recent_[static_cast<size_t>(pipe)];
+  size_t& oldest = oldest_[static_cast<size_t>(pipe)];
+  std::erase_if(recent, [before](const Range& range) { return range.step <= before; });
+  std::sort(recent.begin(), recent.end(),
+            [](const Range& a, const Range& b) { return a.step < b.step; });
+  oldest = 0;
 }
 
 void TapeObserver::AddVector(Record& record) {
@@ -358,6 +369,12 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
         }
         return;
       }
+      // The compiler has nothing to add to an order that the kernel made.
+      if (event.to == Pipe::kScalar && set) {
+        setAt_[event.flag] = tape_->steps.size();
+      } else if (event.to == Pipe::kScalar) {
+        Forget(event.from, setAt_[event.flag]);
+      }
       const double issue = event.flag >= kEventFlags ? scalar_.queue : scalar_.sync;
       Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : event.to, event.name,
            event.site, issue)
@@ -381,6 +398,17 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
       }
       return;
   }
+}
+
+void TapeObserver::OnCacheClean(Core& core, uint64_t begin, uint64_t end) {
+  constexpr const char* kName = "DataCacheCleanAndInvalid";
+  std::erase_if(lines_, [begin, end](uint64_t line) {
+    return line >= begin / kScalarLine && line <= (end - 1) / kScalarLine;
+  });
+  // No cost of it is published: as much as a line that is not there.
+  Push(StepKind::kScalar, Pipe::kScalar, kName, core.sites.Capture(), 0).cycles =
+      static_cast<float>(scalar_.gmMiss);
+  Rest(Evidence::kAssumed, kName);
 }
 
 void TapeObserver::OnEnd(Core& core) {

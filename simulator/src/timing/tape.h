@@ -72,12 +72,14 @@ class TapeObserver : public Observer {
   TapeObserver(const Soc& soc, Tape* tape);
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
+  void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;
 
  private:
   struct Range {
     uint64_t begin = 0, end = 0;
     bool write = false;
+    size_t step = 0;  // of the tape
   };
   struct Known {
     uint16_t name;
@@ -91,6 +93,7 @@ class TapeObserver : public Observer {
   void PushAutomatic(StepKind kind, Pipe pipe, uint32_t flag, uint32_t site);
   bool Touches(Pipe pipe, const Record& record) const;
   void Remember(Pipe pipe, const Record& record);
+  void Forget(Pipe pipe, size_t before);
   void AddVector(Record& record);
   void AddCopy(const Core& core, const Record& record);
   void AddScalar(const Record& record);
@@ -101,6 +104,8 @@ class TapeObserver : public Observer {
   std::unordered_map<const char*, Known> known_;
   std::array<std::vector<Range>, kPipes> recent_;  // UB of instructions that may still be under way
   std::array<size_t, kPipes> oldest_{};
+  std::unordered_map<uint32_t, size_t>
+      setAt_;                           // step of the last SetFlag for the scalar pipe, by flag
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
 };
 
