@@ -8,9 +8,15 @@
 #include <cstdint>
 
 // fp32 lanes that add up a part, more where a row of columns has more.
-constexpr int32_t kRowReduceSumLanes = 1024;
+constexpr int32_t kRowReduceSumLanes = 512;
+// Parts of a reduction. Not the number of cores of this SoC, on which no result may depend, but of
+// the largest of its architecture: they share a reduction as evenly as these can.
+constexpr int32_t kRowReduceMostParts = 48;
+// fp32 lanes of a line of the scalar unit's data cache: the workspace starts the sums of each group of
+// cores on one.
+constexpr int32_t kRowReduceSlotLanes = 16;
 // Rounds whose sums of parts the workspace holds at a time.
-constexpr int32_t kRowReduceRounds = 4;
+constexpr int32_t kRowReduceRounds = 6;
 
 // A unit is a row, a slab [R, B], or colTile columns of a slab. Where R fits, core c has unitsPerCore
 // of them, one more if c < extraCores. Where it does not, a group of `share` cores takes every

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "common/ub_budget.h"
 
@@ -24,21 +25,24 @@ constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to ha
 constexpr int64_t kFrameworkEvents = 2;
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
 constexpr int64_t kSumLanes = kRowReduceSumLanes;
-// Chunk buffers where cores share. 16-bit columns want long chunks more than many buffers.
-constexpr int64_t kRing = 5;
-constexpr int64_t kNarrowColumnRing = 4;
-// Of these, those for a part; with two, the parts of two units find room.
-constexpr int64_t kKeep = 3;
-constexpr int64_t kKeepOfTwo = 2;
+constexpr int64_t kBankGroupLanes = 2 * kRepeatLanes;  // over all 16 bank groups of UB
+constexpr int64_t kWorkApart =
+    kBankGroupLanes;  // lanes that the fp32 work of a 16-bit tile leaves free
+// How cores share: chunk buffers, how many of them take a part, and up to how many parts that is worth
+// it. Where the parts of two or three units find room, the results of one are written after the sums of
+// the next.
+struct Sharing {
+  int64_t ring;
+  int64_t keep;
+  int64_t mostParts;
+};
 constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
 constexpr int64_t kSplitColumnBytes = 128;
 constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
 // Columns that cores share, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other
 // half for the cores next to them.
 constexpr int64_t kSharedColumnBytes[] = {256, 128};
-// Parts of a reduction. Not the number of cores of this SoC, on which no result may depend, but of
-// the largest of its architecture: they share a reduction as evenly as these can.
-constexpr int64_t kMostParts = 48;
+constexpr int64_t kSumsOut = 2;
 constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
 constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
 constexpr int64_t kLineColumnBytes = 8192;
@@ -55,9 +59,6 @@ int64_t AlignDown(int64_t a, int64_t b) { return a / b * b; }
 // reads together into different UB bank groups (16 groups of 32 B), which halves its time.
 int64_t ApartUp(int64_t lanes) {
   return AlignUp(lanes + kRepeatLanes, 2 * kRepeatLanes) - kRepeatLanes;
-}
-int64_t ApartDown(int64_t lanes) {
-  return AlignDown(lanes + kRepeatLanes, 2 * kRepeatLanes) - kRepeatLanes;
 }
 
 class Planner {
@@ -82,10 +83,11 @@ class Planner {
     if (masked_) {
       plan_.path = RowReducePath::kRows;
     } else if (view_.inner == 1 && view_.reduce > 1) {
-      plan_.path = MostShortTiles() > 0 ? RowReducePath::kShortRows
-                   : WholeBudget(ApartUp(RowLanes()), 1).Total() <= static_cast<uint64_t>(usable_)
-                       ? RowReducePath::kRows
-                       : RowReducePath::kLongRows;
+      plan_.path =
+          MostShortTiles() > 0 ? RowReducePath::kShortRows
+          : WholeBudget(TileLanesUp(RowLanes()), 1).Total() <= static_cast<uint64_t>(usable_)
+              ? RowReducePath::kRows
+              : RowReducePath::kLongRows;
     } else {
       plan_.path = view_.reduce <= MaxTileLanes() / MinColumns() ? RowReducePath::kSlabs
                                                                  : RowReducePath::kLongSlabs;
@@ -93,9 +95,6 @@ class Planner {
     plan_.outer = view_.outer;
     plan_.reduce = view_.reduce;
     plan_.inner = view_.inner;
-    if (shareable_) {
-      ring_ = bytes_ < kFloatBytes && !AlongLanes() ? kNarrowColumnRing : kRing;
-    }
     switch (plan_.path) {
       case RowReducePath::kRows:
         Rows();
@@ -134,7 +133,12 @@ class Planner {
     UbBudget budget;
     budget.Add("in (y, g)", 2, static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
-    AddWork(lanes, units, &budget);
+    AddWork(lanes, &budget);
+    if (AlongLanes()) {
+      const int64_t rows = AlignUp(units, kBlocksPerRepeat);
+      budget.Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
+      budget.Add("spread sums", 1, static_cast<uint64_t>(rows * kBlockBytes));
+    }
     if (masked_) {
       budget.Add("mask", 2, static_cast<uint64_t>(units * MaskRowBytes()));
     }
@@ -156,9 +160,9 @@ class Planner {
     budget.Add("in (y, g)", static_cast<uint64_t>(ring_),
                static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
-    AddWork(lanes, 1, &budget);
+    AddWork(lanes, &budget);
     if (bytes_ == kFloatBytes) {
-      budget.Add("half a chunk", 1, static_cast<uint64_t>(lanes / 2 * kFloatBytes));
+      budget.Add("half a chunk", 1, static_cast<uint64_t>((lanes / 2 + FoldApart()) * kFloatBytes));
     }
     budget.Add("sum of a part", 1,
                static_cast<uint64_t>(std::max(kSumLanes, SumLanes()) * kFloatBytes));
@@ -166,14 +170,9 @@ class Planner {
     return budget;
   }
 
-  void AddWork(int64_t lanes, int64_t units, UbBudget* budget) const {
+  void AddWork(int64_t lanes, UbBudget* budget) const {
     if (bytes_ < kFloatBytes) {
-      budget->Add("f32 work", 1, static_cast<uint64_t>(2 * lanes * kFloatBytes));
-    }
-    if (AlongLanes()) {
-      const int64_t rows = AlignUp(units, kBlocksPerRepeat);
-      budget->Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
-      budget->Add("spread sums", 1, static_cast<uint64_t>(rows * kBlockBytes));
+      budget->Add("f32 work", 1, static_cast<uint64_t>((2 * lanes + kWorkApart) * kFloatBytes));
     }
   }
 
@@ -188,16 +187,28 @@ class Planner {
   int64_t MaskRowBytes() const { return masked_ ? AlignUp(view_.reduce, kBlockBytes) : 0; }
 
   // Lanes of a tile without row sums.
-  int64_t MaxTileLanes() const { return ApartDown(usable_ / LaneBytes()); }
+  int64_t MaxTileLanes() const {
+    return TileLanesDown((usable_ - kWorkApart * kFloatBytes) / LaneBytes());
+  }
+
+  // Lanes of a tile, see ApartUp. 16-bit tiles lie whole repeats apart in their buffers, clear of the
+  // banks that Cast writes, and their fp32 lanes kWorkApart / 2 further apart.
+  int64_t TileLanesUp(int64_t lanes) const {
+    return bytes_ < kFloatBytes ? AlignUp(lanes, 2 * kRepeatLanes) : ApartUp(lanes);
+  }
+  int64_t TileLanesDown(int64_t lanes) const {
+    const int64_t up = TileLanesUp(lanes);
+    return up > lanes ? up - 2 * kRepeatLanes : up;
+  }
 
   int64_t LaneBytes() const { return 6 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
 
   int64_t MaxChunkLanes(int64_t parts) const {
     const int64_t perLane =
         (2 * ring_ + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : kFloatBytes / 2);
-    const int64_t spread = AlongLanes() ? kBlocksPerRepeat * (kFloatBytes + kBlockBytes) : 0;
+    const int64_t apart = (bytes_ < kFloatBytes ? kWorkApart : FoldApart()) * kFloatBytes;
     const int64_t sums = SumBytes(parts) + std::max(kSumLanes, SumLanes()) * kFloatBytes;
-    return std::max<int64_t>(0, ApartDown((usable_ - spread - sums) / perLane));
+    return std::max<int64_t>(0, TileLanesDown((usable_ - apart - sums) / perLane));
   }
 
   // Lanes of one of the sums that the parts of a reduction leave.
@@ -205,10 +216,19 @@ class Planner {
     return AlongLanes() ? kBlockBytes / kFloatBytes : AlignUp(plan_.colTile, blockLanes_);
   }
 
-  // Those of all parts, and of two on their way to the workspace.
+  // Lanes that half a chunk may have more than half of a chunk's.
+  int64_t FoldApart() const { return std::max(kBankGroupLanes, SumLanes()); }
+
+  // What PartialSums holds, shared or not: the sums of all parts, two on their way to the workspace, and
+  // of columns the sum of all.
   int64_t SumBytes(int64_t parts) const {
-    return (parts + (shareable_ ? 2 : 0)) * SumLanes() * kFloatBytes;
+    const int64_t sums = !shareable_    ? parts
+                         : AlongLanes() ? std::max(parts, kSumsOut)
+                                        : parts + 1 + kSumsOut;
+    return sums * SumLanes() * kFloatBytes;
   }
+
+  int64_t MostParts() const { return shareable_ ? kRowReduceMostParts : 1; }
 
   int64_t Chunks() const { return plan_.chunk == 0 ? 1 : CeilDiv(view_.reduce, plan_.chunk); }
   int64_t Parts() const {
@@ -243,7 +263,7 @@ class Planner {
     const int64_t rowBytes = row * LaneBytes() + kFloatBytes + kBlockBytes + 2 * MaskRowBytes();
     int64_t most = std::clamp<int64_t>(usable_ / rowBytes, 1, kMaxRowsPerTile);
     while (most > 1 &&
-           WholeBudget(ApartUp(most * row), most).Total() > static_cast<uint64_t>(usable_)) {
+           WholeBudget(TileLanesUp(most * row), most).Total() > static_cast<uint64_t>(usable_)) {
       --most;
     }
     if (most > kBlocksPerRepeat) {
@@ -251,7 +271,7 @@ class Planner {
     }
     Split(view_.outer);
     plan_.tileUnits = OnLines(UnitsPerTile(most, row * bytes_), most);
-    plan_.tileLanes = ApartUp(plan_.tileUnits * row);
+    plan_.tileLanes = TileLanesUp(plan_.tileUnits * row);
     plan_.pastL2 = RowsPastL2();
   }
 
@@ -318,9 +338,9 @@ class Planner {
     return AlignDown(MaxChunkLanes(parts) / Pitch(), ChunkStep());
   }
 
-  // The fewest parts of which `keep` chunks hold one; 0 if there is no such number.
-  int64_t FewestParts(int64_t keep) const {
-    for (int64_t parts = 1; parts <= (shareable_ ? kMostParts : 1); ++parts) {
+  // The fewest parts of which `keep` chunks hold one; 0 if it takes more than `most`.
+  int64_t FewestParts(int64_t keep, int64_t most) const {
+    for (int64_t parts = 1; parts <= most; ++parts) {
       if (MostPerChunk(parts) * keep * parts >= view_.reduce) {
         return parts;
       }
@@ -328,17 +348,33 @@ class Planner {
     return 0;
   }
 
-  // By the timing model two units at a time are worth shorter parts, except for fp32 rows, whose
-  // vector pipe has time to wait for sums.
-  int64_t KeepOfPart() const {
-    return !shareable_ ? ring_ : bytes_ == kFloatBytes && AlongLanes() ? kKeep : kKeepOfTwo;
+  // Best first, by the timing model.
+  std::vector<Sharing> Sharings() const {
+    constexpr int64_t kMost = kRowReduceMostParts;
+    if (!shareable_) {
+      return {};
+    }
+    if (bytes_ == kFloatBytes) {
+      return {{5, AlongLanes() ? 3 : 2, kMost}};
+    }
+    if (AlongLanes()) {
+      // The scalar unit has little time to read sums of short parts: those of one cache line.
+      return {{4, 1, kRowReduceSlotLanes}, {5, 2, kMost}};
+    }
+    return {{4, 2, kMost}};  // long chunks rather than many buffers
   }
 
   // Parts that stay in UB between the passes, if possible while another buffer loads ahead; 0 if
-  // there are none.
-  int64_t ResidentParts() const {
-    const int64_t parts = FewestParts(KeepOfPart());
-    return parts > 0 ? parts : FewestParts(ring_);
+  // there are none. Chooses the number of chunk buffers.
+  int64_t ResidentParts() {
+    for (const Sharing& sharing : Sharings()) {
+      ring_ = sharing.ring;
+      const int64_t parts = FewestParts(sharing.keep, sharing.mostParts);
+      if (parts > 0) {
+        return parts;
+      }
+    }
+    return FewestParts(ring_, MostParts());
   }
 
   void Cut(int64_t parts) {
@@ -352,7 +388,7 @@ class Planner {
     plan_.partChunks = CeilDiv(part, most);
     plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(part, plan_.partChunks), ChunkStep()),
                                AlongLanes() ? ChunkStep() : least, least);
-    plan_.tileLanes = ApartUp(plan_.chunk * Pitch());
+    plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch());
   }
 
   // Groups of cores that share units.
@@ -372,14 +408,17 @@ class Planner {
       plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_, bytes_, 0, soc_);
     }
     if (plan_.share > 1) {
-      plan_.workspaceBytes = static_cast<uint64_t>(kRowReduceRounds * plan_.cores / plan_.share *
-                                                   parts * SumLanes() * kFloatBytes);
+      const int64_t slot = AlignUp(parts * (AlongLanes() ? 1 : SumLanes()), kRowReduceSlotLanes);
+      const int64_t slots = kRowReduceRounds * plan_.cores / plan_.share;
+      // One line more: the workspace may start within one.
+      plan_.workspaceBytes =
+          static_cast<uint64_t>((slots * slot + kRowReduceSlotLanes) * kFloatBytes);
     }
   }
 
   void LongRows() {
     const int64_t parts = ResidentParts();
-    Cut(parts > 0 ? parts : shareable_ ? kMostParts : 1);
+    Cut(parts > 0 ? parts : MostParts());
     Share();
   }
 
@@ -435,7 +474,7 @@ class Planner {
     if (plan_.colTiles == 1) {
       plan_.tileUnits = UnitsPerTile(lanes / unit, unit * bytes_);
     }
-    plan_.tileLanes = ApartUp(plan_.tileUnits * unit);
+    plan_.tileLanes = TileLanesUp(plan_.tileUnits * unit);
   }
 
   void LongSlabs() {
@@ -458,7 +497,7 @@ class Planner {
     }
     if (parts == 0) {
       plan_.colTile = std::min(view_.inner, kSharedColumnBytes[0] / bytes_);
-      parts = kMostParts;
+      parts = MostParts();
     }
     plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
     Cut(parts);
@@ -471,7 +510,7 @@ class Planner {
     const int64_t most = AlignDown(ring_ * MaxChunkLanes(1) / view_.reduce, blockLanes_);
     for (plan_.colTile = std::min(whole, most); plan_.colTile >= MinColumns();
          plan_.colTile -= blockLanes_) {
-      if (FewestParts(ring_) > 0) {
+      if (FewestParts(ring_, 1) > 0) {
         break;
       }
     }
@@ -482,7 +521,7 @@ class Planner {
     plan_.colTile = std::min(columns, view_.inner);
     Cut(1);
     SplitColumns(columns, kSplitColumnBytes / bytes_);
-    plan_.tileLanes = ApartUp(plan_.chunk * Pitch());
+    plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch());
   }
 
   std::string OverBudget() const {

@@ -34,6 +34,8 @@ constexpr uint32_t kMaxRepeatStride = 255;  // blocks
 // one row per repeat.
 constexpr uint32_t kShortRowLanes = 56;
 
+constexpr uint32_t kBankGroupLanes = 2 * kRepeatLanes;  // over all 16 bank groups of UB
+
 enum class Op { kAdd, kMul };
 
 __aicore__ inline uint32_t Min(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -136,6 +138,29 @@ __aicore__ inline Folded FoldRows(const LocalTensor<float>& src, uint32_t pitch,
       PipeBarrier<PIPE_V>();
     }
     f = Folded{scratch, scratchPitch, kept};
+  }
+  return f;
+}
+
+// As FoldRows for one long row, whose halves start in different bank groups of UB where `unit` allows:
+// what lies between them waits for the next round. The last unit may be shorter. scratch takes half of
+// the row in whole units and 128 lanes more; it may be src.
+__aicore__ inline Folded FoldRow(const LocalTensor<float>& src, uint32_t width, uint32_t unit,
+                                 uint32_t stop, const LocalTensor<float>& scratch) {
+  constexpr uint32_t kLongLanes = 512;  // shorter ones want few rounds more
+  Folded f{src, width, width};
+  while (f.width > stop) {
+    uint32_t kept = CeilDiv(f.width, 2 * unit) * unit;
+    if (f.width > kLongLanes && kRepeatLanes % unit == 0) {
+      kept = AlignUp(kept + kRepeatLanes, 2 * kRepeatLanes) - kRepeatLanes;
+    }
+    const uint32_t added = f.width - kept;
+    AscendC::Add(scratch, f.lanes, f.lanes[kept], static_cast<int32_t>(added));
+    if (kept > added && scratch.GetPhyAddr() != f.lanes.GetPhyAddr()) {
+      AscendC::DataCopy(scratch[added], f.lanes[added], kept - added);
+    }
+    PipeBarrier<PIPE_V>();
+    f = Folded{scratch, kept, kept};
   }
   return f;
 }

@@ -12,6 +12,7 @@ namespace rowreduce {
 // A core has 8 event ids per pair of pipes, and a queue buffer takes one.
 constexpr uint32_t kMaxRing = 8;
 constexpr uint32_t kSumLanes = kRowReduceSumLanes;
+constexpr int64_t kMostLate = 2;
 
 // The axis is cut into chunks, and these into parts, which one or several cores take. A first pass
 // adds up each part, the sums of all parts make that of the unit, a second pass writes. Chunks of the
@@ -21,6 +22,9 @@ template <typename T, typename Step, bool kAlongLanes>
 class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   using Base = RowReduceBase<T, Step, kAlongLanes>;
   using typename Base::Pair;
+  using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
+  // 16-bit columns have no buffer but those of their chunks: a load waits for each.
+  static constexpr bool kFreesEarly = !Base::kFp32 && !kAlongLanes;
 
  public:
   __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
@@ -29,38 +33,39 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
         groups_(AscendC::GetBlockNum() / t.share),
         group_(AscendC::GetBlockIdx() / t.share),
         units_(t.outer * t.colTiles),
+        rounds_((units_ + groups_ - 1) / groups_),
         chunks_((t.reduce + t.chunk - 1) / t.chunk) {
-    const int64_t parts = (chunks_ + t.partChunks - 1) / t.partChunks;
-    const int64_t mine = (parts + t.share - 1) / t.share;
-    firstPart_ = AscendC::GetBlockIdx() % t.share * mine;
-    endPart_ = firstPart_ + mine < parts ? firstPart_ + mine : parts;
-    firstChunk_ = firstPart_ * t.partChunks;
-    const int64_t end = endPart_ * t.partChunks;
-    endChunk_ = end < chunks_ ? end : chunks_;
-    resident_ = endChunk_ - firstChunk_ < t.resident ? endChunk_ - firstChunk_ : t.resident;
+    parts_ = (chunks_ + t.partChunks - 1) / t.partChunks;
+    partsOfCore_ = (parts_ + t.share - 1) / t.share;
+    const int64_t most =
+        partsOfCore_ * t.partChunks < chunks_ ? partsOfCore_ * t.partChunks : chunks_;
+    if (t.share > 1 && most <= t.resident) {
+      const int64_t more = t.ring / most - 1;
+      late_ = more < kMostLate ? more : kMostLate;
+    }
     free_ = t.ring;
-    nextUnit_ = group_;
+    next_ = WorkOf(0);
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
                      static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
-    if constexpr (Base::kFp32) {
-      pipe->InitBuffer(fold_, static_cast<uint32_t>(t.tileLanes / 2 * sizeof(float)));
-    }
     const uint32_t width = kAlongLanes ? kBlockLanes : UbPitch<T>(static_cast<uint32_t>(t.colTile));
     pipe->InitBuffer(lanes_, Max(kSumLanes, width) * static_cast<uint32_t>(sizeof(float)));
-    partials_.Init(pipe, workspace, static_cast<uint32_t>(parts), width, t.share > 1);
+    if constexpr (Base::kFp32) {
+      pipe->InitBuffer(fold_, static_cast<uint32_t>(
+                                  (t.tileLanes / 2 + Max(kBankGroupLanes, width)) * sizeof(float)));
+    }
+    partials_.Init(pipe, workspace, static_cast<uint32_t>(parts_), width, t.share > 1);
   }
 
-  // All cores make all rounds, since they wait for each other in each. Where UB holds two units, a
-  // round is written after the sums of the next: then none stands still while sums are on their way.
+  // All cores make all rounds, since they wait for each other in each. Where UB holds two units or
+  // three, a round is written after the sums of the next: then none stands still while sums are on
+  // their way.
   __aicore__ inline void Process() {
-    const int64_t late = Late() ? 1 : 0;
-    const int64_t rounds = (units_ + groups_ - 1) / groups_;
-    for (int64_t round = 0; round < rounds + late; ++round) {
-      if (round < rounds) {
+    for (int64_t round = 0; round < rounds_ + late_; ++round) {
+      if (round < rounds_) {
         Sum(round);
       }
-      if (round >= late) {
-        Write(round - late);
+      if (round >= late_) {
+        Write(round - late_);
       }
     }
   }
@@ -96,24 +101,49 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     return chunk;
   }
 
+  // What a core does in a round.
+  struct Work {
+    int64_t round;
+    int64_t unit;  // from units_ on there is nothing left
+    int64_t part;  // the first
+    int64_t endPart;
+    int64_t chunk;  // the first
+    int64_t chunks;
+    int64_t resident;
+  };
+
+  // The cores of a group take turns: the last part is shorter than the others.
+  __aicore__ inline Work WorkOf(int64_t round) const {
+    const int64_t share = this->t_.share;
+    Work work;
+    work.round = round;
+    work.unit = round * groups_ + group_;
+    work.part = (AscendC::GetBlockIdx() + round) % share * partsOfCore_;
+    work.endPart = work.part + partsOfCore_ < parts_ ? work.part + partsOfCore_ : parts_;
+    work.chunk = work.part * this->t_.partChunks;
+    const int64_t end = work.endPart * this->t_.partChunks;
+    work.chunks = (end < chunks_ ? end : chunks_) - work.chunk;
+    work.resident = work.chunks < this->t_.resident ? work.chunks : this->t_.resident;
+    return work;
+  }
+
   // Starts the loads that come next as far as there are buffers.
   __aicore__ inline void LoadAhead() {
-    const int64_t mine = endChunk_ - firstChunk_;
-    while (free_ > 0 && nextUnit_ < units_) {
-      const bool again = nextLoad_ >= mine;
-      const int64_t index = again ? nextLoad_ - mine + resident_ : nextLoad_;
-      const Chunk chunk = At(nextUnit_, firstChunk_ + index);
+    while (free_ > 0 && next_.unit < units_) {
+      const bool again = nextLoad_ >= next_.chunks;
+      const int64_t index = again ? nextLoad_ - next_.chunks + next_.resident : nextLoad_;
+      const Chunk chunk = At(next_.unit, next_.chunk + index);
       LocalTensor<T> in = ring_.template AllocTensor<T>();
-      if (Step::kSumOfG && !again && index >= resident_) {
+      if (Step::kSumOfG && !again && index >= next_.resident) {
         this->LoadG(in, chunk.offset, chunk.shape, chunk.pitch);
       } else {
         this->LoadPair(in, chunk.offset, chunk.shape, chunk.pitch);
       }
       ring_.EnQue(in);
       --free_;
-      if (++nextLoad_ == 2 * mine - resident_) {
+      if (++nextLoad_ == 2 * next_.chunks - next_.resident) {
         nextLoad_ = 0;
-        nextUnit_ += groups_;
+        next_ = WorkOf(next_.round + 1);
       }
     }
   }
@@ -124,53 +154,73 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     LoadAhead();
   }
 
-  __aicore__ inline int64_t UnitOf(int64_t round) const { return round * groups_ + group_; }
-
-  __aicore__ inline bool Late() const {
-    return this->t_.share > 1 && 2 * this->t_.resident <= this->t_.ring;
+  // Where the workspace has the sums of this core's group.
+  __aicore__ inline uint64_t SlotOf(int64_t round) const {
+    return static_cast<uint64_t>(round % kRowReduceRounds * groups_ + group_);
   }
 
   // The place of the first resident chunk of a round.
   __aicore__ inline int64_t HeldFrom(int64_t round) const {
-    return Late() ? round % 2 * this->t_.resident : 0;
+    return round % (late_ + 1) * this->t_.resident;
   }
 
   __aicore__ inline void Sum(int64_t round) {
-    const int64_t unit = UnitOf(round);
+    const Work work = WorkOf(round);
     LoadAhead();
-    for (int64_t part = firstPart_; unit < units_ && part < endPart_; ++part) {
-      const Chunk first = At(unit, part * this->t_.partChunks);
-      const uint32_t fold = kAlongLanes ? kBlockLanes : first.pitch;
-      const LocalTensor<float> sum = lanes_.template Get<float>();
-      AscendC::Duplicate(sum, 0.0F, static_cast<int32_t>(SumLanes(fold)));
-      PipeBarrier<PIPE_V>();
-      const int64_t end = (part + 1) * this->t_.partChunks;
-      for (int64_t i = part * this->t_.partChunks; i < end && i < chunks_; ++i) {
-        AddChunk(sum, At(unit, i), i - firstChunk_, HeldFrom(round));
-      }
+    for (int64_t part = work.part; work.unit < units_ && part < work.endPart; ++part) {
       LocalTensor<float> partial = partials_.Open(part);
-      const uint32_t lanes = SumLanes(fold);
+      const Folded sum = SumPart(work, part);
       if constexpr (kAlongLanes) {
-        SumRows(partial, sum, lanes, lanes, 1, sum);
+        SumRows(partial, sum.lanes, sum.pitch, sum.width, 1, sum.lanes);
       } else {
-        FoldRows(sum, lanes, lanes, fold, fold, 1, sum);
-        AscendC::Add(partial, partial, sum, static_cast<int32_t>(fold));
+        AscendC::DataCopy(partial, sum.lanes, sum.width);
       }
-      PipeBarrier<PIPE_V>();
-      partials_.Close(partials_.Slot(round, groups_, group_), part, partial);
+      partials_.Close(SlotOf(round), part, partial);
     }
     partials_.Publish(round);
   }
 
-  // Lanes in which a part is added up: few enough to be cheap in the end, many enough that a chunk
-  // folds to them in few steps. Whole rows of columns.
-  __aicore__ inline static uint32_t SumLanes(uint32_t pitch) {
-    return pitch < kSumLanes ? kSumLanes / pitch * pitch : pitch;
+  // A vector whose sum is that of a part: few lanes where they are added up, one row of columns.
+  __aicore__ inline Folded SumPart(const Work& work, int64_t part) {
+    const int64_t first = part * this->t_.partChunks;
+    const int64_t end = first + this->t_.partChunks;
+    const uint32_t fold = kAlongLanes ? kRepeatLanes : At(work.unit, first).pitch;
+    const LocalTensor<float> sum = lanes_.template Get<float>();
+    // The sum leaves the work area at once, which the next chunk overwrites. Operands of fp32 have none.
+    const bool alone = !Base::kFp32 && this->t_.partChunks == 1;
+    uint32_t width = alone ? 2 * fold : Max(kSumLanes, fold);
+    for (int64_t i = first; i < end && i < chunks_; ++i) {
+      LocalTensor<T> in = ring_.template DeQue<T>();
+      const Folded folded = FoldChunk(in, At(work.unit, i), fold, width);
+      if (alone && folded.width > fold) {
+        Keep(work, i, in);
+        return FoldRow(folded.lanes, folded.width, fold, fold, sum);
+      }
+      if (i == first) {
+        width = folded.width;
+        AscendC::DataCopy(sum, folded.lanes, width);
+      } else {
+        AscendC::Add(sum, sum, folded.lanes, static_cast<int32_t>(folded.width));
+      }
+      PipeBarrier<PIPE_V>();
+      Keep(work, i, in);
+    }
+    return FoldRow(sum, width, fold, fold, sum);
   }
 
-  __aicore__ inline void AddChunk(const LocalTensor<float>& sum, const Chunk& chunk, int64_t index,
-                                  int64_t held) {
-    LocalTensor<T> in = ring_.template DeQue<T>();
+  // A chunk that has been added up stays, or makes room.
+  __aicore__ inline void Keep(const Work& work, int64_t chunk, LocalTensor<T>& in) {
+    const int64_t index = chunk - work.chunk;
+    if (index < work.resident) {
+      held_[HeldFrom(work.round) + index] = in;
+    } else {
+      Free(in);
+    }
+  }
+
+  // The summands of a chunk, folded to at most `most` lanes.
+  __aicore__ inline Folded FoldChunk(const LocalTensor<T>& in, const Chunk& chunk, uint32_t fold,
+                                     uint32_t most) {
     const LocalTensor<float> f = Summand(in, chunk.count);
     if constexpr (kAlongLanes) {
       this->ClearPads(f, chunk.pitch, chunk.shape.length, 1);
@@ -179,15 +229,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     if constexpr (Base::kFp32) {
       scratch = fold_.template Get<float>();  // f may stay
     }
-    const uint32_t fold = kAlongLanes ? kBlockLanes : chunk.pitch;
-    const Folded folded = FoldRows(f, chunk.count, chunk.count, fold, SumLanes(fold), 1, scratch);
-    AscendC::Add(sum, sum, folded.lanes, static_cast<int32_t>(folded.width));
-    PipeBarrier<PIPE_V>();
-    if (index < resident_) {
-      held_[held + index] = in;
-    } else {
-      Free(in);
-    }
+    return FoldRow(f, chunk.count, fold, most, scratch);
   }
 
   // f(g, y) of a chunk.
@@ -203,47 +245,49 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   }
 
   __aicore__ inline void Write(int64_t round) {
-    partials_.Await(round);
-    const int64_t unit = UnitOf(round);
-    if (unit >= units_) {
+    const Work work = WorkOf(round);
+    if (work.unit >= units_) {
+      partials_.Await(round);
       return;
     }
-    LocalTensor<float> sums = partials_.Collect(partials_.Slot(round, groups_, group_));
-    partials_.Fold(sums);
-    if constexpr (kAlongLanes) {
-      SpreadSums(this->spread_.template Get<float>(), sums, 1);
-      PipeBarrier<PIPE_V>();
+    for (int64_t i = 0; i < work.chunks; ++i) {
+      WriteChunk(work, i);
     }
-    for (int64_t i = firstChunk_; i < endChunk_; ++i) {
-      WriteChunk(At(unit, i), i - firstChunk_, HeldFrom(round), sums);
-    }
-    partials_.Release(sums);
   }
 
-  __aicore__ inline void WriteChunk(const Chunk& chunk, int64_t index, int64_t held,
-                                    const LocalTensor<float>& sums) {
-    const bool resident = index < resident_;
-    LocalTensor<T> in = resident ? held_[held + index] : ring_.template DeQue<T>();
+  __aicore__ inline void WriteChunk(const Work& work, int64_t index) {
+    const Chunk chunk = At(work.unit, work.chunk + index);
+    const bool resident = index < work.resident;
+    LocalTensor<T> in = resident ? held_[HeldFrom(work.round) + index] : ring_.template DeQue<T>();
     const Pair pair = this->Lanes(in, chunk.count);
     // The first pass prepared a resident fp32 chunk in place, unless it had no need to.
     if (Step::kSumOfG || !Base::kFp32 || !resident) {
       this->step_.Prepare(pair.f, pair.y, chunk.count);
       PipeBarrier<PIPE_V>();
     }
-    if constexpr (!Base::kFp32) {
+    if (index == 0) {  // in front of the load that takes this chunk's place
+      partials_.Fetch(work.round, SlotOf(work.round));
+    }
+    if constexpr (kFreesEarly) {
       Free(in);
     }
+    if (index == 0) {
+      sum_ = partials_.Take();
+    }
     if constexpr (kAlongLanes) {
-      ScaleRows(pair.y, chunk.count, chunk.count, this->spread_.template Get<float>(), 1);
+      AscendC::Muls(pair.y, pair.y, sum_, static_cast<int32_t>(chunk.count));
     } else {
-      ForRows<Op::kMul>(pair.y, chunk.pitch, pair.y, chunk.pitch, sums, 0, chunk.shape.blocks,
+      ForRows<Op::kMul>(pair.y, chunk.pitch, pair.y, chunk.pitch, sum_, 0, chunk.shape.blocks,
                         chunk.pitch);
     }
     PipeBarrier<PIPE_V>();
     LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
-    this->Finish(out, pair, chunk.count);
-    PipeBarrier<PIPE_V>();
-    if constexpr (Base::kFp32) {
+    if constexpr (kFreesEarly) {
+      this->Finish(out, pair.y, pair, chunk.count);
+      PipeBarrier<PIPE_V>();
+    } else {
+      // Clear of y and f, which the next chunk may overwrite at once.
+      this->Finish(out, in.template ReinterpretCast<float>(), pair, chunk.count);
       Free(in);
     }
     this->outQueue_.EnQue(out);
@@ -255,20 +299,20 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   int64_t groups_;  // of cores that share a unit
   int64_t group_;
   int64_t units_;
+  int64_t rounds_;
   int64_t chunks_;  // of a unit
-  int64_t firstPart_;
-  int64_t endPart_;
-  int64_t firstChunk_;  // of this core in each unit
-  int64_t endChunk_;
-  int64_t resident_;
+  int64_t parts_;
+  int64_t partsOfCore_;
+  int64_t late_ = 0;  // rounds from the sums of a unit to its results
   int64_t free_;      // buffers of the ring
-  int64_t nextUnit_;  // of the next load, and which of the unit's loads
+  Work next_;         // of the next load, and which of its loads
   int64_t nextLoad_ = 0;
   LocalTensor<T> held_[kMaxRing];  // resident chunks
   TQue<TPosition::VECIN, kMaxRing> ring_;
+  TBuf<TPosition::VECCALC> lanes_;  // the sum of a part, before it is folded
   TBuf<TPosition::VECCALC> fold_;   // half a chunk
-  TBuf<TPosition::VECCALC> lanes_;  // sum of a part, before it is folded
-  PartialSums partials_;
+  Sums partials_;
+  typename Sums::Sum sum_{};  // of the unit that is written
 };
 
 template <typename T, typename Step, bool kAlongLanes>

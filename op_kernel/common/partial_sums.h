@@ -3,9 +3,10 @@
 // where cores share them. They are added in an order that depends on their number alone.
 //
 // Sharing takes the hard synchronisation of all cores: KERNEL_TYPE_MIX_AIV_1_0 on the device, batch
-// scheduling from the host. Cores publish the sums of round r and await those of r or of r - 1 then.
-// The workspace holds four rounds: a core that publishes r + 1 has awaited r - 1, so the others have
-// published r - 1 and read r - 3, and may still read r - 2.
+// scheduling from the host. Cores publish the sums of round r and then await those of a round up to
+// two before it. The workspace holds six rounds, each with a flag of its own: a core that publishes
+// r + 2 has awaited r - 1, so the others have published r - 1 and awaited r - 4, and may still read
+// r - 3.
 #ifndef OP_KERNEL_COMMON_PARTIAL_SUMS_H_
 #define OP_KERNEL_COMMON_PARTIAL_SUMS_H_
 
@@ -16,51 +17,9 @@
 
 namespace rowreduce {
 
+// What the sums of rows and of columns share.
 class PartialSums {
  public:
-  // width: lanes of a sum, a multiple of 8.
-  __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts,
-                              uint32_t width, bool shared) {
-    parts_ = parts;
-    width_ = width;
-    shared_ = shared;
-    const uint32_t bytes = width * static_cast<uint32_t>(sizeof(float));
-    if (shared) {
-      gm_.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(AscendC::GetUserWorkspace(workspace)));
-      pipe->InitBuffer(mine_, 2, bytes);
-      pipe->InitBuffer(all_, 1, parts * bytes);
-    } else {
-      pipe->InitBuffer(here_, parts * bytes);
-    }
-  }
-
-  // Where the workspace has the sums of one group of cores.
-  __aicore__ inline uint64_t Slot(int64_t round, int64_t groups, int64_t group) const {
-    return static_cast<uint64_t>(round % kRowReduceRounds * groups + group) * parts_ * width_;
-  }
-
-  // Zeros, to which a part is added.
-  __aicore__ inline AscendC::LocalTensor<float> Open(int64_t part) {
-    AscendC::LocalTensor<float> sum;
-    if (shared_) {
-      sum = mine_.AllocTensor<float>();
-    } else {
-      sum = here_.Get<float>()[static_cast<uint32_t>(part) * width_];
-    }
-    AscendC::Duplicate(sum, 0.0F, static_cast<int32_t>(width_));
-    PipeBarrier<PIPE_V>();
-    return sum;
-  }
-
-  __aicore__ inline void Close(uint64_t slot, int64_t part, AscendC::LocalTensor<float>& sum) {
-    if (shared_) {
-      mine_.EnQue(sum);
-      sum = mine_.DeQue<float>();
-      AscendC::DataCopy(gm_[slot + static_cast<uint64_t>(part) * width_], sum, width_);
-      mine_.FreeTensor(sum);
-    }
-  }
-
   // This core has closed all its parts of a round.
   __aicore__ inline void Publish(int64_t round) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
@@ -79,41 +38,185 @@ class PartialSums {
 #endif
   }
 
-  // The sums of all parts, one behind the other.
-  __aicore__ inline AscendC::LocalTensor<float> Collect(uint64_t slot) {
-    if (!shared_) {
-      return here_.Get<float>();
-    }
-    AscendC::LocalTensor<float> all = all_.AllocTensor<float>();
-    AscendC::DataCopy(all, gm_[slot], parts_ * width_);
-    all_.EnQue(all);
-    return all_.DeQue<float>();
-  }
+ protected:
+  static constexpr uint32_t kOnTheirWay = 2;
 
-  // The first sum becomes that of all.
-  __aicore__ inline void Fold(const AscendC::LocalTensor<float>& all) {
-    FoldRows(all, parts_ * width_, parts_ * width_, width_, width_, 1, all);
-  }
-
-  __aicore__ inline void Release(AscendC::LocalTensor<float>& all) {
-    if (shared_) {
-      all_.FreeTensor(all);
+  __aicore__ inline void Init(GM_ADDR workspace, uint32_t parts, bool shared) {
+    parts_ = parts;
+    shared_ = shared;
+    if (shared) {
+      const uint64_t start = reinterpret_cast<uint64_t>(AscendC::GetUserWorkspace(workspace));
+      constexpr uint64_t kLine = kRowReduceSlotLanes * sizeof(float);
+      gm_.SetGlobalBuffer(reinterpret_cast<__gm__ float*>((start + kLine - 1) / kLine * kLine));
     }
   }
 
- private:
-  // A flag is not set again before all cores have waited for it.
-  __aicore__ inline static uint16_t FlagOf(int64_t round) {
-    return static_cast<uint16_t>(round % 2);
+  // Where the workspace has the sums of one group of cores: on lines of their data caches.
+  __aicore__ inline uint64_t SlotOf(uint64_t index, uint32_t lanes) const {
+    return index * AlignUp(lanes, kRowReduceSlotLanes);
   }
 
   uint32_t parts_;
-  uint32_t width_;
   bool shared_;
   AscendC::GlobalTensor<float> gm_;
-  AscendC::TQue<AscendC::TPosition::VECOUT, 1> mine_;
-  AscendC::TQue<AscendC::TPosition::VECIN, 1> all_;
+  AscendC::TQue<AscendC::TPosition::VECOUT, 1> mine_;  // on their way to the workspace
   AscendC::TBuf<AscendC::TPosition::VECCALC> here_;
+
+ private:
+  __aicore__ inline static uint16_t FlagOf(int64_t round) {
+    return static_cast<uint16_t>(round % kRowReduceRounds);
+  }
+};
+
+// Of rows: one value per part. The scalar unit adds them up while the vector pipe works. It reads the
+// workspace itself, since a copy would hold up those of chunks for its latency.
+class RowSums : public PartialSums {
+ public:
+  using Sum = float;
+
+  __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts, uint32_t,
+                              bool shared) {
+    PartialSums::Init(workspace, parts, shared);
+    if (shared) {
+      pipe->InitBuffer(mine_, kOnTheirWay, kBlockBytes);
+    } else {
+      pipe->InitBuffer(here_, parts * kBlockBytes);
+    }
+  }
+
+  // The first lane takes the sum of a part.
+  __aicore__ inline LocalTensor<float> Open(int64_t part) {
+    return shared_ ? mine_.AllocTensor<float>()
+                   : here_.Get<float>()[static_cast<uint32_t>(part) * kBlockLanes];
+  }
+
+  __aicore__ inline void Close(uint64_t slot, int64_t part, LocalTensor<float>& sum) {
+    if (shared_) {
+      mine_.EnQue(sum);
+      sum = mine_.DeQue<float>();
+      StoreBlocks(gm_, SlotOf(slot, parts_) + static_cast<uint64_t>(part), sum,
+                  BlockShape{1, 1, 1});
+      mine_.FreeTensor(sum);
+    }
+  }
+
+  // Lines of the data cache may be older than the sums; nothing reads them before all cores have come.
+  __aicore__ inline void Fetch(int64_t round, uint64_t slot) {
+#if !OP_KERNEL_WHOLE_BLOCKS_ONLY
+    if (shared_) {
+      fetched_ = SlotOf(slot, parts_);
+      for (uint32_t i = 0; i < parts_; i += kRowReduceSlotLanes) {
+        AscendC::DataCacheCleanAndInvalid<float, AscendC::CacheLine::SINGLE_CACHE_LINE,
+                                          AscendC::DcciDst::CACHELINE_OUT>(gm_[fetched_ + i]);
+      }
+      Await(round);
+    }
+#endif
+  }
+
+  __aicore__ inline float Take() {
+    float sums[kRowReduceMostParts];
+    if (shared_) {
+      for (uint32_t i = 0; i < parts_; ++i) {
+        sums[i] = gm_.GetValue(fetched_ + i);
+      }
+    } else {
+      const auto ready = static_cast<event_t>(GetTPipePtr()->FetchEventID(AscendC::HardEvent::V_S));
+      AscendC::SetFlag<AscendC::HardEvent::V_S>(ready);
+      AscendC::WaitFlag<AscendC::HardEvent::V_S>(ready);
+      const LocalTensor<float> here = here_.Get<float>();
+      for (uint32_t i = 0; i < parts_; ++i) {
+        sums[i] = here.GetValue(i * kBlockLanes);
+      }
+    }
+    for (uint32_t left = parts_; left > 1; left = CeilDiv(left, 2)) {
+      for (uint32_t i = 0; i < left / 2; ++i) {
+        sums[i] += sums[left - 1 - i];
+      }
+    }
+    return sums[0];
+  }
+
+ private:
+  uint64_t fetched_ = 0;
+};
+
+// Of columns: a vector per part.
+class ColumnSums : public PartialSums {
+ public:
+  using Sum = LocalTensor<float>;
+
+  // width: lanes of a sum, a multiple of 8.
+  // The last columns of a slab may be fewer than a sum has lanes: the others are never stored, but read.
+  __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts,
+                              uint32_t width, bool shared) {
+    PartialSums::Init(workspace, parts, shared);
+    width_ = width;
+    const uint32_t bytes = width * static_cast<uint32_t>(sizeof(float));
+    if (shared) {
+      pipe->InitBuffer(here_, bytes);
+      pipe->InitBuffer(all_, 1, parts * bytes);
+      pipe->InitBuffer(mine_, kOnTheirWay, bytes);
+      for (uint32_t i = 0; i < kOnTheirWay; ++i) {
+        LocalTensor<float> sum = mine_.AllocTensor<float>();
+        AscendC::Duplicate(sum, 0.0F, static_cast<int32_t>(width));
+        mine_.FreeTensor(sum);
+      }
+    } else {
+      pipe->InitBuffer(here_, parts * bytes);
+      AscendC::Duplicate(here_.Get<float>(), 0.0F, static_cast<int32_t>(parts * width));
+    }
+    PipeBarrier<PIPE_V>();
+  }
+
+  __aicore__ inline LocalTensor<float> Open(int64_t part) {
+    return shared_ ? mine_.AllocTensor<float>()
+                   : here_.Get<float>()[static_cast<uint32_t>(part) * width_];
+  }
+
+  __aicore__ inline void Close(uint64_t slot, int64_t part, LocalTensor<float>& sum) {
+    if (shared_) {
+      mine_.EnQue(sum);
+      sum = mine_.DeQue<float>();
+      AscendC::DataCopy(gm_[SlotOf(slot, parts_ * width_) + static_cast<uint64_t>(part) * width_],
+                        sum, width_);
+      mine_.FreeTensor(sum);
+    }
+  }
+
+  // Starts to read the sums of all parts.
+  __aicore__ inline void Fetch(int64_t round, uint64_t slot) {
+    if (shared_) {
+      Await(round);
+      LocalTensor<float> all = all_.AllocTensor<float>();
+      AscendC::DataCopy(all, gm_[SlotOf(slot, parts_ * width_)], parts_ * width_);
+      all_.EnQue(all);
+    }
+  }
+
+  // It stays until the next one is taken.
+  __aicore__ inline LocalTensor<float> Take() {
+    const LocalTensor<float> sum = here_.Get<float>();
+    if (!shared_) {
+      PipeBarrier<PIPE_V>();
+      FoldRow(sum, parts_ * width_, width_, width_, sum);
+      return sum;
+    }
+    LocalTensor<float> all = all_.DeQue<float>();
+    const Folded folded = FoldRow(all, parts_ * width_, width_, 2 * width_, all);
+    if (folded.width > width_) {
+      AscendC::Add(sum, folded.lanes, folded.lanes[width_], static_cast<int32_t>(width_));
+    } else {
+      AscendC::DataCopy(sum, folded.lanes, width_);
+    }
+    PipeBarrier<PIPE_V>();
+    all_.FreeTensor(all);
+    return sum;
+  }
+
+ private:
+  uint32_t width_;
+  AscendC::TQue<AscendC::TPosition::VECIN, 1> all_;
 };
 
 }  // namespace rowreduce

@@ -89,15 +89,7 @@ class RowReduceBase : protected RowOperands<T> {
     const uint32_t lanes = static_cast<uint32_t>(t.tileLanes);
     pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(lanes * sizeof(T)));
     if constexpr (!kFp32) {
-      pipe->InitBuffer(work_, static_cast<uint32_t>(2 * lanes * sizeof(float)));
-    }
-    if constexpr (kAlongLanes) {
-      const uint32_t rows = AlignUp(static_cast<uint32_t>(t.tileUnits), kRepeatBlocks);
-      pipe->InitBuffer(sums_, static_cast<uint32_t>(rows * sizeof(float)));
-      pipe->InitBuffer(spread_, rows * kBlockBytes);
-      // SpreadSums reads whole groups of eight sums, of which the last may be partly unused.
-      AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
-      PipeBarrier<PIPE_V>();
+      pipe->InitBuffer(work_, static_cast<uint32_t>((2 * lanes + kWorkApart) * sizeof(float)));
     }
   }
 
@@ -118,13 +110,16 @@ class RowReduceBase : protected RowOperands<T> {
     LocalTensor<float> f;
   };
 
+  // Blocks of y and f that one instruction reads together are in different bank groups of UB.
+  static constexpr uint32_t kWorkApart = kBankGroupLanes;
+
   // fp32 lanes of the pair: in place for fp32, otherwise converted into the work area.
   __aicore__ inline Pair Lanes(const LocalTensor<T>& in, uint32_t count) {
     if constexpr (kFp32) {
       return Pair{in, in[t_.tileLanes]};
     } else {
       const LocalTensor<float> y = work_.template Get<float>();
-      const LocalTensor<float> f = y[t_.tileLanes];
+      const LocalTensor<float> f = y[t_.tileLanes + kWorkApart / 2];
       AscendC::Cast(y, in, RoundMode::CAST_NONE, count);
       AscendC::Cast(f, in[t_.tileLanes], RoundMode::CAST_NONE, count);
       PipeBarrier<PIPE_V>();
@@ -134,9 +129,10 @@ class RowReduceBase : protected RowOperands<T> {
 
   __aicore__ inline LocalTensor<float> LanesOfG(const LocalTensor<T>& in, uint32_t count) {
     if constexpr (kFp32) {
+      PipeBarrier<PIPE_V>();
       return in[t_.tileLanes];
     } else {
-      const LocalTensor<float> f = work_.template Get<float>()[t_.tileLanes];
+      const LocalTensor<float> f = work_.template Get<float>()[t_.tileLanes + kWorkApart / 2];
       AscendC::Cast(f, in[t_.tileLanes], RoundMode::CAST_NONE, count);
       PipeBarrier<PIPE_V>();
       return f;
@@ -152,23 +148,23 @@ class RowReduceBase : protected RowOperands<T> {
     }
   }
 
-  // out = h(f, s * y'), where pair.y already holds s * y'.
-  __aicore__ inline void Finish(const LocalTensor<T>& out, const Pair& pair, uint32_t count) {
+  // out = h(f, s * y'), where pair.y already holds s * y'. A 16-bit result is made in `lanes`, which
+  // may be pair.y.
+  __aicore__ inline void Finish(const LocalTensor<T>& out, const LocalTensor<float>& lanes,
+                                const Pair& pair, uint32_t count) {
     if constexpr (kFp32) {
       step_.Combine(out, pair.f, pair.y, count);
     } else {
-      step_.Combine(pair.y, pair.f, pair.y, count);
+      step_.Combine(lanes, pair.f, pair.y, count);
       PipeBarrier<PIPE_V>();
-      AscendC::Cast(out, pair.y, kToNearestEven, count);
+      AscendC::Cast(out, lanes, kToNearestEven, count);
     }
   }
 
   const RowReduceTilingData& t_;
   const Step& step_;
   TQue<TPosition::VECOUT, kQueueDepth> outQueue_;
-  TBuf<TPosition::VECCALC> work_;    // y and f in fp32
-  TBuf<TPosition::VECCALC> sums_;    // one sum per row
-  TBuf<TPosition::VECCALC> spread_;  // each sum in a block of its own
+  TBuf<TPosition::VECCALC> work_;  // y and f in fp32
 };
 
 // A tile holds the whole reduction axis, of several rows (or slabs [R, B]) where they are short:
@@ -183,6 +179,14 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
                                 const RowReduceTilingData& t, const Step& step, Mask& mask)
       : Base(pipe, y, g, out, t, step), mask_(mask) {
     pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
+    if constexpr (kAlongLanes) {
+      const uint32_t rows = AlignUp(static_cast<uint32_t>(t.tileUnits), kRepeatBlocks);
+      pipe->InitBuffer(sums_, static_cast<uint32_t>(rows * sizeof(float)));
+      pipe->InitBuffer(spread_, rows * kBlockBytes);
+      // SpreadSums reads whole groups of eight sums, of which the last may be partly unused.
+      AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
+      PipeBarrier<PIPE_V>();
+    }
     if constexpr (kAlongLanes && !kWholeBlocksOnly) {
       // The first tile of a core is so much shorter that the others start on GM lines, or as near to
       // that as the height of a tile allows.
@@ -298,8 +302,8 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
     const LocalTensor<float> scratch = out.template ReinterpretCast<float>();
     if constexpr (kAlongLanes) {
-      const LocalTensor<float> sums = this->sums_.template Get<float>();
-      const LocalTensor<float> spread = this->spread_.template Get<float>();
+      const LocalTensor<float> sums = sums_.template Get<float>();
+      const LocalTensor<float> spread = spread_.template Get<float>();
       SumRows(sums, pair.f, tile.pitch, tile.width, tile.units, scratch);
       PipeBarrier<PIPE_V>();
       SpreadSums(spread, sums, tile.units);
@@ -312,7 +316,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       ScaleSlabs(pair.y, rows, tile.pitch, sums, tile.units);
     }
     PipeBarrier<PIPE_V>();
-    this->Finish(out, pair, count);
+    this->Finish(out, pair.y, pair, count);
     PipeBarrier<PIPE_V>();  // the mask or the next tile overwrites the work area and the sums
     mask_.Clear(out, tile.pitch, tile.unit, tile.units, pair.f, pair.y);
     this->outQueue_.EnQue(out);
@@ -322,6 +326,8 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   }
 
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
+  TBuf<TPosition::VECCALC> sums_;    // one sum per row
+  TBuf<TPosition::VECCALC> spread_;  // each sum in a block of its own
   Mask& mask_;
   int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
 };

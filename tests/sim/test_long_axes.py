@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Axes longer than a tile: chunks in the UB of several cores, and sums that these exchange."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aclgrad.dtypes import DType
+from aclgrad.precision import compare
+from aclgrad.runtime import Device
+from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
+
+each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
+each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
+# Several rounds of all groups of cores, with and without a rest, also of single cores; parts of one
+# chunk, of several, of more than stay in UB; columns of several tiles, the last of them narrow.
+SHAPES = [
+    ((20, 30_001), -1),
+    ((50, 12_000), -1),
+    ((9, 65_536), -1),
+    ((5, 70_403), -1),
+    ((2, 300_000), -1),
+    ((2, 1_400_000), -1),
+    ((3, 1_300, 300), 1),
+    ((1, 4_001, 77), 1),
+    ((20_000, 130), 0),
+]
+
+
+@each_dtype
+@each_api
+@pytest.mark.parametrize(("shape", "dim"), SHAPES, ids=str)
+def test_matches_the_formula_on_any_number_of_cores(
+    api: str, shape: tuple[int, ...], dim: int, dtype: DType, device: Device
+) -> None:
+    rng = np.random.default_rng(shape[0])
+    values = rng.uniform(-1, 1, size=(2, *shape))
+    if api == LOG_SOFTMAX:
+        values[1] -= 4  # exp of it times a long sum stays in range
+    arrays = dict(zip(("gradOutput", "output"), values.astype(dtype.numpy), strict=True))
+    got = run(device, api, arrays, {"dim": dim})
+    report = compare(got, BY_API[api].evaluate(arrays, {"dim": dim}))
+    assert report.passed, str(report)
+    if device.kind == "sim":
+        device.set_option("cores", "7")
+        device.set_option("chaos", "2")
+        assert run(device, api, arrays, {"dim": dim}).tobytes() == got.tobytes()
