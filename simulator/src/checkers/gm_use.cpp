@@ -14,6 +14,11 @@ namespace {
 constexpr uint64_t kLineBytes = 64;  // of the data cache
 constexpr size_t kMostConflicts = 64;
 constexpr uint32_t kSyncAll = UINT32_MAX;  // as CoreSync::flag
+constexpr const char* kLoaded = "had brought the line into the cache";
+constexpr const char* kStaleAdvice =
+    "Hardware reads the old value: neither copies nor other cores change what is in the cache. "
+    "Call "
+    "DataCacheCleanAndInvalid on the 64-byte line between its earlier use and this read.";
 
 const GmRegion* RegionOf(const KernelLaunch& launch, uint64_t addr) {
   for (const GmRegion& region : launch.regions) {
@@ -54,11 +59,15 @@ class CoreOrder {
 
   // Whether byte `at` is done with a when b is issued; clean: and a's value is in GM.
   bool Before(const GmAccess& a, const GmAccess& b, uint64_t at, bool clean = false) const {
-    const std::vector<Known>& known = known_[b.core];
-    if (b.waits == 0 || known.empty()) {
+    return Before(a, b.core, b.waits, at, clean);
+  }
+  // When `core` issues what comes after its first `waits` waits.
+  bool Before(const GmAccess& a, uint32_t core, uint32_t waits, uint64_t at, bool clean) const {
+    const std::vector<Known>& known = known_[core];
+    if (waits == 0 || known.empty()) {
       return false;
     }
-    const Progress& done = (*known[std::min<size_t>(b.waits, known.size()) - 1])[a.core];
+    const Progress& done = (*known[std::min<size_t>(waits, known.size()) - 1])[a.core];
     return done[static_cast<size_t>(a.pipe)] >= a.CountAt(at) &&
            (!clean || a.cleaned <= done[kCleans]);
   }
@@ -171,6 +180,12 @@ std::vector<Track> TracksOf(std::vector<const GmAccess*>* all) {
   return tracks;
 }
 
+// Whether the later access reads a line of its core's cache that may be older than what the earlier one wrote, up to byte `at`.
+bool Stale(const CoreOrder& order, const GmAccess& earlier, const GmAccess& later, uint64_t at) {
+  return earlier.write && later.filled != GmAccess::kNever &&
+         !order.Before(earlier, later.core, later.filled, at, true);
+}
+
 struct Conflict {
   const GmAccess* first;
   const GmAccess* second;
@@ -181,8 +196,7 @@ struct Conflict {
 Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
                  const Conflict& conflict) {
   const auto place = [&](const GmAccess& access, const char* note) {
-    const GmUse::PlaceInfo& info = cores[access.core]->places[access.place];
-    return Place{PipeName(info.pipe), info.name, note, FindKernelLine(info.stack)};
+    return cores[access.core]->Resolve(access.place, note);
   };
   const GmAccess& a = *conflict.first;
   const GmAccess& b = *conflict.second;
@@ -241,9 +255,19 @@ uint32_t GmUse::PlaceOf(const Core& core, const Record& record) {
   return place->second;
 }
 
+Place GmUse::Resolve(uint32_t place, const char* note) const {
+  const PlaceInfo& info = places[place];
+  return {PipeName(info.pipe), info.name, note, FindKernelLine(info.stack)};
+}
+
 bool GmAccess::Append(const GmAccess& next) {
   if (end != next.begin || waits != next.waits || place != next.place || pipe != next.pipe ||
-      write != next.write || atomic != next.atomic || cleaned != next.cleaned) {
+      write != next.write || atomic != next.atomic || cleaned != next.cleaned ||
+      filled != next.filled || fillPlace != next.fillPlace) {
+    return false;
+  }
+  // Lines are cleaned one by one.
+  if (cleaned == kNever && write && begin / kLineBytes != (next.end - 1) / kLineBytes) {
     return false;
   }
   if (lastCount == next.count) {
@@ -266,7 +290,8 @@ bool GmAccess::Append(const GmAccess& next) {
   return true;
 }
 
-void GmUse::Add(const Core& core, const Record& record, const Access& access) {
+void GmUse::Add(const Core& core, const Record& record, const Access& access,
+                const CacheFill& fill) {
   GmAccess use;
   use.count = use.lastCount = races_.Count(record.pipe);
   use.waits = record.coreWaits;
@@ -276,14 +301,77 @@ void GmUse::Add(const Core& core, const Record& record, const Access& access) {
   use.write = access.use != Use::kRead;
   use.atomic = record.atomic;
   use.cleaned = record.pipe == Pipe::kScalar ? GmAccess::kNever : 0;
+  if (record.pipe == Pipe::kScalar && !use.write && fill.waits < use.waits) {
+    use.filled = fill.waits;
+    use.fillPlace = fill.place;
+  }
   ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
     use.begin = begin;
     use.end = end;
     use.piece = end - begin;
     if (accesses.empty() || !accesses.back().Append(use)) {
+      if (record.pipe == Pipe::kScalar && use.write) {
+        uncleaned_.push_back(accesses.size());
+      }
       accesses.push_back(use);
     }
   });
+}
+
+// A scalar access: since when the cache has what it reads.
+CacheFill GmUse::Fill(const Access& access, const CacheFill& now) {
+  const uint64_t end = access.addr + access.TotalBytes();
+  CacheFill oldest = now;
+  for (uint64_t number = access.addr / kLineBytes; number * kLineBytes < end; ++number) {
+    CacheLine& line = cached_.try_emplace(number, CacheLine{now, 0, now}).first->second;
+    const uint64_t start = number * kLineBytes;
+    const uint64_t from = std::max(access.addr, start) - start;
+    const uint64_t bytes = std::min(end - start, kLineBytes) - from;
+    const uint64_t mask = ~0ull >> (kLineBytes - bytes) << from;
+    if (access.use != Use::kRead) {
+      line.own |= mask;
+      line.written = now;
+      continue;
+    }
+    const CacheFill& fill = (line.own & mask) != 0 ? line.written : line.loaded;
+    if (fill.waits < oldest.waits || fill.copies < oldest.copies) {
+      oldest = fill;
+    }
+  }
+  return oldest;
+}
+
+// A scalar read, against what the core itself copied to GM behind its cache.
+void GmUse::CheckCopies(Core& core, const Record& record, const Access& access,
+                        const GmRegion& region, const CacheFill& fill, const CacheFill& now) {
+  const uint64_t end = access.addr + access.TotalBytes();
+  const uint32_t copy = races_.LastGmWrite(Pipe::kMte3, access.addr, end);
+  // What the read does not wait for either is a race.
+  if (copy <= fill.copies || copy > now.copies) {
+    return;
+  }
+  const uint32_t site = races_.SiteOf(Pipe::kMte3, copy);
+  if (!reportedStale_.emplace(record.site, site).second) {
+    return;
+  }
+  Finding finding;
+  finding.kind = "gm-cache";
+  finding.space = "GM";
+  finding.buffer = region.name;
+  finding.begin = access.addr - reinterpret_cast<uint64_t>(region.addr);
+  finding.end = end - reinterpret_cast<uint64_t>(region.addr);
+  finding.at = core.PlaceOf(record.name, record.pipe, record.site, "reads");
+  finding.related.push_back(
+      core.PlaceOf(races_.NameOf(Pipe::kMte3, copy), Pipe::kMte3, site, "wrote"));
+  finding.related.push_back(Resolve(fill.place, kLoaded));
+  finding.detail = Format(
+      "the core's data cache may hold the line of bytes [%llu, %llu) of %s as it was before the "
+      "core "
+      "copied to them",
+      static_cast<unsigned long long>(finding.begin), static_cast<unsigned long long>(finding.end),
+      region.name.c_str());
+  finding.advice = kStaleAdvice;
+  core.Find(std::move(finding));
 }
 
 void GmUse::OnIssue(const Core&, Record& record) { record.coreWaits = waits_; }
@@ -305,13 +393,21 @@ void GmUse::OnRecord(Core& core, const Record& record) {
     if (record.reference) {
       judged.use = Use::kRead;
     }
-    Add(core, record, judged);
     if (record.pipe == Pipe::kScalar) {
+      const auto copies = static_cast<size_t>(Pipe::kMte3);
+      const CacheFill now{record.coreWaits, races_.CompleteAfter(Pipe::kScalar)[copies],
+                          PlaceOf(core, record)};
+      const CacheFill fill = Fill(access, now);
+      Add(core, record, judged, fill);
+      if (fill.copies < now.copies) {
+        CheckCopies(core, record, access, *region, fill, now);
+      }
       if (writes && !record.reference) {
-        dirty_[access.addr / kLineBytes] = PlaceOf(core, record);
+        dirty_[access.addr / kLineBytes] = now.place;
       }
       continue;
     }
+    Add(core, record, judged, {});
     // The copy pipes do not see what is still in the cache.
     if (dirty_.empty() || writes) {
       continue;
@@ -331,9 +427,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
       finding.begin = begin - reinterpret_cast<uint64_t>(region->addr);
       finding.end = end - reinterpret_cast<uint64_t>(region->addr);
       finding.at = core.PlaceOf(record.name, record.pipe, record.site, "reads");
-      const PlaceInfo& writer = places[line->second];
-      finding.related.push_back({PipeName(writer.pipe), writer.name, "wrote through the cache",
-                                 FindKernelLine(writer.stack)});
+      finding.related.push_back(Resolve(line->second, "wrote through the cache"));
       finding.detail = Format(
           "bytes [%llu, %llu) of %s hold a scalar write that is still in the core's "
           "data cache",
@@ -385,17 +479,23 @@ void GmUse::OnSync(Core&, const SyncEvent& event) {
 }
 
 void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
-  dirty_.erase(dirty_.lower_bound(begin / kLineBytes),
-               dirty_.lower_bound((end + kLineBytes - 1) / kLineBytes));
+  const auto forget = [&](auto* lines) {
+    lines->erase(lines->lower_bound(begin / kLineBytes),
+                 lines->lower_bound((end + kLineBytes - 1) / kLineBytes));
+  };
+  forget(&dirty_);
+  forget(&cached_);
   // Cleaned lines are in GM: whoever comes after it sees what was written there.
   ++cleans_;
-  for (GmAccess& access : accesses) {
-    if (access.cleaned == GmAccess::kNever && access.write &&
-        access.begin >= begin / kLineBytes * kLineBytes &&
-        access.end <= (end + kLineBytes - 1) / kLineBytes * kLineBytes) {
+  std::erase_if(uncleaned_, [&](size_t index) {
+    GmAccess& access = accesses[index];
+    const bool clean = access.begin >= begin / kLineBytes * kLineBytes &&
+                       access.end <= (end + kLineBytes - 1) / kLineBytes * kLineBytes;
+    if (clean) {
       access.cleaned = cleans_;
     }
-  }
+    return clean;
+  });
 }
 
 std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vector<GmUse*>& cores) {
@@ -414,13 +514,14 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
   const std::vector<Track> tracks = TracksOf(&all);
   const CoreOrder order(cores);
   std::vector<Finding> findings;
-  std::set<std::array<uint64_t, 4>> reported;
+  std::set<std::array<uint64_t, 3>> reported;
   std::vector<const Track*> active;
   const auto judge = [&](const GmAccess* a, const GmAccess* b) {
     const bool overlap = b->begin < a->end;
     const bool scalars = a->pipe == Pipe::kScalar && b->pipe == Pipe::kScalar;
     bool stale = false, line = false;
     bool aFirst = false;
+    const GmAccess* reader = nullptr;  // of a stale line
     if (overlap) {
       const uint64_t last = std::min(a->end, b->end) - 1;
       aFirst = order.Before(*a, *b, last);
@@ -428,7 +529,12 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
       // A dirty line that another core uses later was not cleaned in time.
       stale = (aFirst && a->write && !order.Before(*a, *b, last, true)) ||
               (bFirst && b->write && !order.Before(*b, *a, last, true));
-      if (!stale && (aFirst || bFirst || (a->atomic && b->atomic))) {
+      if (!stale) {
+        reader = aFirst && Stale(order, *a, *b, last)   ? b
+                 : bFirst && Stale(order, *b, *a, last) ? a
+                                                        : nullptr;
+      }
+      if (!stale && reader == nullptr && (aFirst || bFirst || (a->atomic && b->atomic))) {
         return;
       }
     } else {
@@ -440,10 +546,11 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
         return;
       }
     }
-    const GmAccess* first = a->core < b->core ? a : b;
+    const GmAccess* first = reader != nullptr ? reader : a->core < b->core ? a : b;
     const GmAccess* second = first == a ? b : a;
+    const uint64_t kind = reader != nullptr ? 3 : stale ? 2 : line ? 1 : 0;
     if (findings.size() >= kMostConflicts ||
-        !reported.insert({first->place, second->place, stale, line}).second) {
+        !reported.insert({first->place, second->place, kind}).second) {
       return;
     }
     Finding finding = Describe(launch, cores, {first, second, line, order.Flags()});
@@ -460,6 +567,17 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
           "Hardware reads the old value: the line is still in the cache. Call "
           "DataCacheCleanAndInvalid before %s.",
           meeting);
+    }
+    if (reader != nullptr) {
+      finding.kind = "gm-cache";
+      finding.related.push_back(cores[reader->core]->Resolve(reader->fillPlace, kLoaded));
+      finding.detail = Format(
+          "core %u's data cache may hold the line of bytes [%llu, %llu) of %s as it was before "
+          "core "
+          "%u wrote them",
+          reader->core, static_cast<unsigned long long>(finding.begin),
+          static_cast<unsigned long long>(finding.end), finding.buffer.c_str(), second->core);
+      finding.advice = kStaleAdvice;
     }
     findings.push_back(std::move(finding));
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GM that cores share: conflicting accesses of different cores that no SyncAll or cross-core flag orders, and scalar writes that
-// stay in a core's data cache.
+// GM that cores share: conflicting accesses of different cores that no SyncAll or cross-core flag orders, scalar writes that stay
+// in a core's data cache, and scalar reads of lines that are older there than GM.
 #pragma once
 
 #include <array>
@@ -21,6 +21,7 @@ using Progress = std::array<uint32_t, kPipes + 1>;
 
 // Neighbouring accesses of one place are one: pieces of `piece` bytes, `step` instructions of the pipe apart.
 struct GmAccess {
+  static constexpr uint32_t kNever = UINT32_MAX;
   uint64_t begin = 0, end = 0;
   uint64_t piece = 0, lastPiece = 0;
   uint32_t count = 0;  // instructions of the pipe up to the first piece's
@@ -30,11 +31,14 @@ struct GmAccess {
   uint32_t core = 0;
   uint32_t place = 0;    // in GmUse::places
   uint32_t cleaned = 0;  // a scalar write: the cleaning that brought it to GM; kNever: none
+  // A scalar read of a line that the core had in its cache already: CacheFill::waits and place; kNever: it was not, or since as
+  // many waits.
+  uint32_t filled = kNever;
+  uint32_t fillPlace = kNever;
   Pipe pipe = Pipe::kScalar;
   bool write = false;
   bool atomic = false;
 
-  static constexpr uint32_t kNever = UINT32_MAX;
   // Up to the instruction that touches byte `at`.
   uint32_t CountAt(uint64_t at) const {
     return count + step * static_cast<uint32_t>((at - begin) / piece);
@@ -47,6 +51,13 @@ struct CoreSync {
   uint32_t flag = 0;
   bool wait = false;
   Progress done{};  // what is complete when the set takes effect
+};
+
+// Since when the data cache has what it has: what the core knew then of the others and of its own copies.
+struct CacheFill {
+  uint32_t waits = 0;   // as GmAccess::waits
+  uint32_t copies = 0;  // of MTE3 that were complete
+  uint32_t place = 0;
 };
 
 // What one core did to GM that somebody writes.
@@ -65,13 +76,24 @@ class GmUse : public Observer {
     Pipe pipe;
     std::vector<void*> stack;
   };
+  Place Resolve(uint32_t place, const char* note) const;
+
   std::vector<GmAccess> accesses;
   std::vector<PlaceInfo> places;
   std::vector<CoreSync> syncs;
   bool flagged = false;  // cores are ordered by more than that: conflicts are not judged
 
  private:
-  void Add(const Core& core, const Record& record, const Access& access);
+  struct CacheLine {
+    CacheFill loaded;   // by the first access since the last cleaning
+    uint64_t own = 0;   // bytes that the core itself has written since, a bit each
+    CacheFill written;  // the last of these
+  };
+
+  void Add(const Core& core, const Record& record, const Access& access, const CacheFill& fill);
+  CacheFill Fill(const Access& access, const CacheFill& now);
+  void CheckCopies(Core& core, const Record& record, const Access& access, const GmRegion& region,
+                   const CacheFill& fill, const CacheFill& now);
   uint32_t PlaceOf(const Core& core, const Record& record);
 
   const RaceObserver& races_;
@@ -79,8 +101,10 @@ class GmUse : public Observer {
   uint32_t cleans_ = 0;
   std::array<std::deque<size_t>, kPipes> pending_;  // sets that were issued, in syncs
   std::map<uint32_t, uint32_t> placeOf_;            // site -> place
-  std::map<uint64_t, uint32_t> dirty_;  // written bytes not yet cleaned: begin of a line -> place
-  std::set<std::pair<uint32_t, uint32_t>> reported_;
+  std::map<uint64_t, uint32_t> dirty_;    // written bytes not yet cleaned: begin of a line -> place
+  std::map<uint64_t, CacheLine> cached_;  // by number of the line
+  std::vector<size_t> uncleaned_;         // scalar writes, in accesses
+  std::set<std::pair<uint32_t, uint32_t>> reported_, reportedStale_;
 };
 
 // Conflicts between the cores of one launch.

@@ -93,6 +93,18 @@ Clock RaceObserver::CompleteAfter(Pipe pipe) const {
   return clock;
 }
 
+uint32_t RaceObserver::LastGmWrite(Pipe pipe, uint64_t begin, uint64_t end) const {
+  auto piece = gm_.upper_bound(begin);
+  if (piece != gm_.begin() && std::prev(piece)->second.first > begin) {
+    --piece;
+  }
+  uint32_t last = 0;
+  for (; piece != gm_.end() && piece->first < end; ++piece) {
+    last = std::max(last, piece->second.second.wrote[Index(pipe)]);
+  }
+  return last;
+}
+
 void RaceObserver::Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent) {
   Knowledge& known = known_[pipe];
   if (clock <= known.clock[other]) {

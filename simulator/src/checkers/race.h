@@ -44,6 +44,11 @@ class RaceObserver : public Observer {
   uint32_t Count(Pipe pipe) const { return count_[Index(pipe)]; }
   // What is complete when `pipe` has done its instructions so far.
   Clock CompleteAfter(Pipe pipe) const;
+  // The last instruction of `pipe` that wrote to [begin, end) of GM, as Count after it; 0: none.
+  uint32_t LastGmWrite(Pipe pipe, uint64_t begin, uint64_t end) const;
+  // Call site of the instruction up to which Count is `count`.
+  uint32_t SiteOf(Pipe pipe, uint32_t count) const { return executed_[Index(pipe)][count].site; }
+  const char* NameOf(Pipe pipe, uint32_t count) const { return executed_[Index(pipe)][count].name; }
 
  private:
   // The last accesses of each pipe, as its instruction count; 0 is never.

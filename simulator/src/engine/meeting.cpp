@@ -223,6 +223,8 @@ void Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) 
 }
 
 bool Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
+  // The read was past the data cache, which keeps nothing of it.
+  core.CacheClean(reinterpret_cast<uint64_t>(from), reinterpret_cast<uint64_t>(from) + bytes);
   std::unique_lock<std::mutex> lock(mutex_);
   Poll& poll = polls_[core.index];
   const auto same = [&] {

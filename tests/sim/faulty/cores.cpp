@@ -312,3 +312,168 @@ class Relay {
 KERNEL(Relay, none)
 KERNEL(Relay, cleaned_after_set)
 KERNEL(Relay, copy_not_awaited)
+
+// Round by round, the sum over all cores of a number of theirs, by scalars. Lines of the data cache that the round before last has
+// left are dropped before the core waits for the others; nothing uses them until then.
+template <uint64_t kFault>
+class Tally {
+ public:
+  __aicore__ inline void Run(GM_ADDR, GM_ADDR, GM_ADDR z, GM_ADDR workspace, const Tiling& t) {
+    const uint32_t core = static_cast<uint32_t>(GetBlockIdx());
+    const uint32_t cores = static_cast<uint32_t>(GetBlockNum());
+    constexpr uint32_t kLane = kLineBytes / sizeof(float);
+    pipe_.InitBuffer(buffer_, 64);
+    const LocalTensor<float> mine = buffer_.template Get<float>();
+    const LocalTensor<float> out = mine[kFloatsPerBlock];
+    for (uint32_t r = 0; r < t.rows; ++r) {
+      const GlobalTensor<float> slots = Global<float>(workspace)[r % 2 * cores * kLane];
+      const float number = static_cast<float>(10 * core + r);
+      Duplicate(mine, number, kFloatsPerBlock);
+      Order<HardEvent::V_MTE3>();
+      Order<HardEvent::S_MTE3>();
+      DataCopy(slots[core * kLane], mine, kFloatsPerBlock);  // @publish_number
+      CrossCoreSetFlag<0, PIPE_MTE3>(5);
+      const uint32_t cleaned = PICK(never_cleaned, PICK(first_line_cleaned, cores, 1u), 0u);
+      for (uint32_t i = 0; i < cleaned; ++i) {
+        DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(slots[PICK(own_line_cleaned, i, core) * kLane]);
+      }
+      CrossCoreWaitFlag(5);
+      float sum = number;
+      for (uint32_t i = 0; i < cores; ++i) {
+        if (i != core) { sum += slots.GetValue(i * kLane); }  // @read_number
+      }
+      Duplicate(out, sum, kFloatsPerBlock);
+      Order<HardEvent::V_MTE3>();
+      DataCopy(Global<float>(z)[(r * cores + core) * kFloatsPerBlock], out, kFloatsPerBlock);
+      Order<HardEvent::MTE3_V>();
+    }
+  }
+
+ private:
+  template <HardEvent kEvent>
+  __aicore__ inline void Order() {
+    SetFlag<kEvent>(EVENT_ID0);
+    WaitFlag<kEvent>(EVENT_ID0);
+  }
+
+  TPipe pipe_;
+  TBuf<TPosition::VECCALC> buffer_;
+};
+
+KERNEL(Tally, none)
+KERNEL(Tally, never_cleaned)
+KERNEL(Tally, first_line_cleaned)
+KERNEL(Tally, own_line_cleaned)
+
+// Every core has two lines of numbers in the workspace that it writes by scalars, and reads those of the next core. A line that
+// others write again is dropped as soon as it was read; the first line's numbers are only read when they are final. The token behind
+// is written by the cores in turns, into lines of older content; each reads back what it has written itself.
+template <uint64_t kFault>
+class Board {
+ public:
+  __aicore__ inline void Run(GM_ADDR, GM_ADDR, GM_ADDR z, GM_ADDR workspace, const Tiling& t) {
+    const uint32_t core = static_cast<uint32_t>(GetBlockIdx());
+    const uint32_t cores = static_cast<uint32_t>(GetBlockNum());
+    constexpr uint32_t kLane = kLineBytes / sizeof(float);
+    GlobalTensor<float> mine = Global<float>(workspace)[2 * core * kLane];
+    const GlobalTensor<float> next = Global<float>(workspace)[2 * ((core + 1) % cores) * kLane];
+    GlobalTensor<float> token = Global<float>(workspace)[2 * cores * kLane];
+    float sum = 0;
+    for (uint32_t r = 0; r < t.rows; ++r) {
+      for (uint32_t i = 0; i < 2 * kLane; ++i) {
+        mine.SetValue(i, static_cast<float>(core + r));  // @post
+      }
+      Clean(mine);
+      Clean(mine[kLane]);
+      if (core == r % cores) {
+        token.SetValue(0, static_cast<float>(r));  // @pass_token
+        sum += token.GetValue(0);
+        Clean(token);
+      }
+      SyncAll();
+      sum += next.GetValue(kLane);  // @look
+      EDIT(not_dropped, Clean(next[kLane]), );
+      if (PICK(token_kept, r, 0u) == 0) {
+        sum += token.GetValue(0);  // @look_at_token
+      }
+      SyncAll();
+    }
+    sum += next.GetValue(0);
+    SyncAll();
+    sum += next.GetValue(1);
+    pipe_.InitBuffer(buffer_, 32);
+    const LocalTensor<float> out = buffer_.template Get<float>();
+    Duplicate(out, sum, kFloatsPerBlock);
+    SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
+    WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);
+    DataCopy(Global<float>(z)[core * kFloatsPerBlock], out, kFloatsPerBlock);
+  }
+
+ private:
+  __aicore__ inline void Clean(const GlobalTensor<float>& line) {
+    DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(line);
+  }
+
+  TPipe pipe_;
+  TBuf<TPosition::VECCALC> buffer_;
+};
+
+KERNEL(Board, none)
+KERNEL(Board, not_dropped)
+KERNEL(Board, token_kept)
+
+// Passes a number of the core through the workspace by copies, again and again, and adds a constant that stays behind it on the same
+// line of the data cache. A line that was loaded after the copy serves until the next one.
+template <uint64_t kFault>
+class Carry {
+ public:
+  __aicore__ inline void Run(GM_ADDR, GM_ADDR, GM_ADDR z, GM_ADDR workspace, const Tiling& t) {
+    const uint32_t core = static_cast<uint32_t>(GetBlockIdx());
+    constexpr uint32_t kLane = kLineBytes / sizeof(float);
+    const GlobalTensor<float> line = Global<float>(workspace)[core * kLane];
+    pipe_.InitBuffer(buffer_, kLineBytes);
+    const LocalTensor<float> numbers = buffer_.template Get<float>();
+    Duplicate(numbers, static_cast<float>(core + 1), kLane);
+    Order<HardEvent::V_MTE3>();
+    DataCopy(line, numbers, kLane);
+    Order<HardEvent::MTE3_S>();
+    float constant = 0.0F;
+    EDIT(not_past_the_cache, constant = ReadGmByPassDCache(line.GetPhyAddr(kFloatsPerBlock)), constant = line.GetValue(kFloatsPerBlock));  // @read_constant
+    float number = constant;
+    for (uint32_t r = 0; r < t.rows; ++r) {
+      Order<HardEvent::MTE3_V>();
+      Order<HardEvent::S_V>();
+      Duplicate(numbers, 2.0F * number, kFloatsPerBlock);
+      Order<HardEvent::V_MTE3>();
+      Order<HardEvent::S_MTE3>();
+      DataCopy(line, numbers, kFloatsPerBlock);  // @keep_number
+      EDIT(loaded_meanwhile, , constant = line.GetValue(kFloatsPerBlock));  // @load_meanwhile
+      Order<HardEvent::MTE3_S>();
+      number = line.GetValue(0) + constant;  // @read_back
+      DataCopy(Global<float>(z)[core * kFloatsPerBlock], numbers, kFloatsPerBlock);
+      Order<HardEvent::MTE3_S>();
+      number += line.GetValue(1);
+      EDIT(not_dropped, (DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE>(line)), );
+    }
+    Order<HardEvent::MTE3_V>();
+    Order<HardEvent::S_V>();
+    Duplicate(numbers, number, kFloatsPerBlock);
+    Order<HardEvent::V_MTE3>();
+    DataCopy(Global<float>(z)[core * kFloatsPerBlock], numbers, kFloatsPerBlock);
+  }
+
+ private:
+  template <HardEvent kEvent>
+  __aicore__ inline void Order() {
+    SetFlag<kEvent>(EVENT_ID0);
+    WaitFlag<kEvent>(EVENT_ID0);
+  }
+
+  TPipe pipe_;
+  TBuf<TPosition::VECCALC> buffer_;
+};
+
+KERNEL(Carry, none)
+KERNEL(Carry, not_dropped)
+KERNEL(Carry, not_past_the_cache)
+KERNEL(Carry, loaded_meanwhile)

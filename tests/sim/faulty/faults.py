@@ -84,6 +84,32 @@ def _relay() -> Launch:
     return Launch(want, want, want, Tiling(), cores, workspace=cores * (64 + 32))
 
 
+def _tally() -> Launch:
+    cores, rounds = 4, 5
+    want = np.empty((rounds, cores, 8), np.float32)
+    want[:] = (60 + cores * np.arange(rounds))[:, None, None]
+    return Launch(want, want, want, Tiling(rows=rounds), cores, workspace=2 * cores * 64)
+
+
+def _board() -> Launch:
+    cores, rounds = 4, 5
+    want = np.empty((cores, 8), np.float32)
+    for core in range(cores):
+        posted = sum((core + 1) % cores + r for r in (*range(rounds), rounds - 1, rounds - 1))
+        want[core] = posted + sum(r for r in range(rounds) if r % cores == core)
+    return Launch(want, want, want, Tiling(rows=rounds), cores, workspace=(2 * cores + 1) * 64)
+
+
+def _carry() -> Launch:
+    cores, rounds = 4, 5
+    start = np.arange(1, cores + 1, dtype=np.float32)
+    number = start
+    for _ in range(rounds):
+        number = 4 * number + start
+    want = np.repeat(number, 8).reshape(cores, 8)
+    return Launch(want, want, want, Tiling(rows=rounds), cores, workspace=cores * 64)
+
+
 LAUNCHES = {
     **{name: _elements(name) for name in ("Queues", "PingPong", "TwoPasses", "Gate")},
     "Patches": _patches(),
@@ -94,12 +120,15 @@ LAUNCHES = {
     "AtomicSum": _atomic_sum(),
     "Rounds": _rounds(),
     "Relay": _relay(),
+    "Tally": _tally(),
+    "Board": _board(),
+    "Carry": _carry(),
 }
 SHAPES = {
     "queues": ("Queues",),
     "flags": ("PingPong", "TwoPasses", "Patches", "Scalars"),
     "rows": ("RowStats", "Gate"),
-    "cores": ("GrandSum", "Counts", "AtomicSum", "Rounds", "Relay"),
+    "cores": ("GrandSum", "Counts", "AtomicSum", "Rounds", "Relay", "Tally", "Board", "Carry"),
 }
 SOURCE_OF = {shape: source for source, shapes in SHAPES.items() for shape in shapes}
 
@@ -239,6 +268,27 @@ CORES = (
     Fault("Rounds_slots_not_alternating", "gm-conflict", "copy_all", ("tell",), race=True),
     Fault("Relay_cleaned_after_set", "gm-cache", "take", ("mark",)),
     Fault("Relay_copy_not_awaited", "gm-conflict", "pass_on", ("take_copy",), race=True),
+    *(
+        Fault(f"Tally_{name}", "gm-cache", "read_number", ("publish_number", "read_number"))
+        for name in ("never_cleaned", "first_line_cleaned", "own_line_cleaned")
+    ),
+    Fault("Board_not_dropped", "gm-cache", "look", ("post", "look")),
+    Fault("Board_token_kept", "gm-cache", "look_at_token", ("pass_token", "look_at_token")),
+    *(
+        Fault(
+            f"Carry_{name}",
+            "gm-cache",
+            "read_back",
+            ("keep_number", loaded),
+            auto_sync=auto,
+        )
+        for name, loaded, auto in (
+            ("not_dropped", "read_back", True),
+            ("not_past_the_cache", "read_constant", True),
+            # The compiler would have the read wait for the copy.
+            ("loaded_meanwhile", "load_meanwhile", False),
+        )
+    ),
 )
 API_RULES = (
     Fault("Queues_blocklen_in_elements", "copy-block-length", "load_short"),
