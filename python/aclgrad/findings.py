@@ -64,7 +64,7 @@ _TITLES = {
         "race-write-after-write": "pipes not ordered: either write may be last",
         "gm-conflict": "cores not ordered: same bytes of GM, one of them writes",
         "gm-line-shared": "cores write one cache line through their caches",
-        "gm-cache": "scalar write to GM still in the data cache when it is read",
+        "gm-cache": "data cache not cleaned: scalar write stays in it, or old value is read",
     },
     "rules of instructions": {
         "instruction-absent": "instruction that the SoC does not have",
