@@ -290,13 +290,13 @@ bool GmAccess::Append(const GmAccess& next) {
   return true;
 }
 
-void GmUse::Add(const Core& core, const Record& record, const Access& access,
+void GmUse::Add(const Core& core, const Record& record, const Access& access, uint32_t place,
                 const CacheFill& fill) {
   GmAccess use;
   use.count = use.lastCount = races_.Count(record.pipe);
   use.waits = record.coreWaits;
   use.core = core.index;
-  use.place = PlaceOf(core, record);
+  use.place = place;
   use.pipe = record.pipe;
   use.write = access.use != Use::kRead;
   use.atomic = record.atomic;
@@ -323,7 +323,10 @@ CacheFill GmUse::Fill(const Access& access, const CacheFill& now) {
   const uint64_t end = access.addr + access.TotalBytes();
   CacheFill oldest = now;
   for (uint64_t number = access.addr / kLineBytes; number * kLineBytes < end; ++number) {
-    CacheLine& line = cached_.try_emplace(number, CacheLine{now, 0, now}).first->second;
+    if (recent_ == cached_.end() || recent_->first != number) {
+      recent_ = cached_.try_emplace(number, CacheLine{now, 0, now}).first;
+    }
+    CacheLine& line = recent_->second;
     const uint64_t start = number * kLineBytes;
     const uint64_t from = std::max(access.addr, start) - start;
     const uint64_t bytes = std::min(end - start, kLineBytes) - from;
@@ -398,7 +401,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
       const CacheFill now{record.coreWaits, races_.CompleteAfter(Pipe::kScalar)[copies],
                           PlaceOf(core, record)};
       const CacheFill fill = Fill(access, now);
-      Add(core, record, judged, fill);
+      Add(core, record, judged, now.place, fill);
       if (fill.copies < now.copies) {
         CheckCopies(core, record, access, *region, fill, now);
       }
@@ -407,7 +410,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
       }
       continue;
     }
-    Add(core, record, judged, {});
+    Add(core, record, judged, PlaceOf(core, record), {});
     // The copy pipes do not see what is still in the cache.
     if (dirty_.empty() || writes) {
       continue;
@@ -485,6 +488,7 @@ void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
   };
   forget(&dirty_);
   forget(&cached_);
+  recent_ = cached_.end();
   // Cleaned lines are in GM: whoever comes after it sees what was written there.
   ++cleans_;
   std::erase_if(uncleaned_, [&](size_t index) {

@@ -90,7 +90,8 @@ class GmUse : public Observer {
     CacheFill written;  // the last of these
   };
 
-  void Add(const Core& core, const Record& record, const Access& access, const CacheFill& fill);
+  void Add(const Core& core, const Record& record, const Access& access, uint32_t place,
+           const CacheFill& fill);
   CacheFill Fill(const Access& access, const CacheFill& now);
   void CheckCopies(Core& core, const Record& record, const Access& access, const GmRegion& region,
                    const CacheFill& fill, const CacheFill& now);
@@ -103,7 +104,8 @@ class GmUse : public Observer {
   std::map<uint32_t, uint32_t> placeOf_;            // site -> place
   std::map<uint64_t, uint32_t> dirty_;    // written bytes not yet cleaned: begin of a line -> place
   std::map<uint64_t, CacheLine> cached_;  // by number of the line
-  std::vector<size_t> uncleaned_;         // scalar writes, in accesses
+  std::map<uint64_t, CacheLine>::iterator recent_ = cached_.end();  // mostly the next one
+  std::vector<size_t> uncleaned_;                                   // scalar writes, in accesses
   std::set<std::pair<uint32_t, uint32_t>> reported_, reportedStale_;
 };
 

@@ -406,7 +406,6 @@ void RaceObserver::UpdateGm(const Access& access, size_t pipe, uint32_t now) {
   ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
     auto piece = SplitGm(from);
     SplitGm(to);
-    piece = gm_.lower_bound(from);
     uint64_t at = from;
     while (at < to) {
       if (piece == gm_.end() || piece->first >= to || piece->first > at) {
