@@ -26,8 +26,23 @@ constexpr int64_t kFrameworkEvents = 2;
 constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
 constexpr int64_t kSumLanes = kRowReduceSumLanes;
 constexpr int64_t kBankGroupLanes = 2 * kRepeatLanes;  // over all 16 bank groups of UB
-constexpr int64_t kWorkApart =
-    kBankGroupLanes;  // lanes that the fp32 work of a 16-bit tile leaves free
+// Lanes that the fp32 work of a 16-bit tile leaves free.
+constexpr int64_t kWorkApart = kBankGroupLanes;
+constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
+constexpr int64_t kSplitColumnBytes = 128;
+constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
+// Columns that cores share, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other
+// half for the cores next to them.
+constexpr int64_t kSharedColumnBytes[] = {256, 128};
+constexpr int64_t kSumsOut = 2;  // of parts, on their way to the workspace
+constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
+constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
+constexpr int64_t kLineColumnBytes = 8192;
+constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
+constexpr int64_t kGoodCopyBytes = 16384;
+constexpr int64_t kChunkBytes = 256;   // copies that start elsewhere are slower
+constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
+
 // How cores share: chunk buffers, how many of them take a part, and up to how many parts that is worth
 // it. Where the parts of two or three units find room, the results of one are written after the sums of
 // the next.
@@ -36,20 +51,6 @@ struct Sharing {
   int64_t keep;
   int64_t mostParts;
 };
-constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
-constexpr int64_t kSplitColumnBytes = 128;
-constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
-// Columns that cores share, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other
-// half for the cores next to them.
-constexpr int64_t kSharedColumnBytes[] = {256, 128};
-constexpr int64_t kSumsOut = 2;
-constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
-constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
-constexpr int64_t kLineColumnBytes = 8192;
-constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
-constexpr int64_t kGoodCopyBytes = 16384;
-constexpr int64_t kChunkBytes = 256;   // copies that start elsewhere are slower
-constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t AlignUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
@@ -188,7 +189,8 @@ class Planner {
 
   // Lanes of a tile without row sums.
   int64_t MaxTileLanes() const {
-    return TileLanesDown((usable_ - kWorkApart * kFloatBytes) / LaneBytes());
+    const int64_t apart = bytes_ < kFloatBytes ? kWorkApart * kFloatBytes : 0;
+    return TileLanesDown((usable_ - apart) / LaneBytes());
   }
 
   // Lanes of a tile, see ApartUp. 16-bit tiles lie whole repeats apart in their buffers, clear of the
