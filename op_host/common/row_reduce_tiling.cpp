@@ -34,7 +34,7 @@ constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read t
 // Columns that cores share, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other
 // half for the cores next to them.
 constexpr int64_t kSharedColumnBytes[] = {256, 128};
-constexpr int64_t kSumsOut = 2;  // of parts, on their way to the workspace
+constexpr int64_t kSumsOut = 2;      // of parts, on their way to the workspace
 constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
 constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
 constexpr int64_t kLineColumnBytes = 8192;
