@@ -198,9 +198,8 @@ int64_t LeastScratch(High op, const HighElements& call, size_t width) {
   return int64_t{width == sizeof(float) ? single : scratch.half} * kScratchRepeat;
 }
 
-// A scalar source as one element of the type.
-std::array<uint8_t, 8> ElementOf(DType dtype, ScalarValue value) {
-  std::array<uint8_t, 8> element{};
+Element ElementOf(DType dtype, ScalarValue value) {
+  Element element{};
   switch (dtype) {
     case DType::kHalf:
       Lane<half>::Store(element.data(), 0, value.f);
@@ -261,7 +260,7 @@ void HighElement(High op, const HighElements& call) {
       core, Flow::kLanes, call.dst.dtype,
       {WorkAccess(core, call.work), UbAccess(core, Use::kWrite, call.dst, bytes), read(0), read(1)},
       [=, second = row.sources == 2] {
-        const std::array<uint8_t, 8> element = ElementOf(call.dst.dtype, call.value);
+        const Element element = ElementOf(call.dst.dtype, call.value);
         const auto operand = [&](size_t i) -> const uint8_t* {
           return call.scalar[i] ? element.data() : call.src[i].addr;
         };

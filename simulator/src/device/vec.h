@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "device/lanes.h"
@@ -14,6 +15,9 @@ constexpr int64_t kBlock = 32;
 constexpr int64_t kBlocksPerRepeat = 8;
 constexpr int64_t kRepeatBytes = 256;
 constexpr int64_t kMaxLanes = 256;
+
+// A scalar operand as one element of any type.
+struct alignas(8) Element : std::array<uint8_t, 8> {};
 
 // The lanes of one instruction after mask mode, placeholders and limits are resolved.
 struct LaneSet {

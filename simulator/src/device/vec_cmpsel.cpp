@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare and Select: lanes against lanes or a scalar, one mask bit per element.
-#include <array>
-
 #include "device/vec.h"
 
 namespace aclsim {
@@ -59,7 +57,7 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   const int64_t extent = lanes.repeat * perRepeat / 8;
   CheckOperand(core, dst, extent, "dst");
   const auto compare = Lanes().compare[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
-  std::array<uint8_t, 8> constant{};
+  Element constant{};
   StoreScalar(dtype, scalar, constant.data());
   const bool scalarForm = src1 == nullptr;
   const size_t step = scalarForm ? 0 : 1;
@@ -128,7 +126,7 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
   const int64_t usedBits = sameBits ? std::min(lanes.lanes, lanes.repeat > 1 ? lanes.lanes : last)
                                     : (lanes.repeat - 1) * lanes.lanes + last;
   CheckOperand(core, bits, (usedBits + 7) / 8, "selMask");
-  std::array<uint8_t, 8> constant{};
+  Element constant{};
   StoreScalar(dst.dtype, scalar, constant.data());
   const auto select = width == 2 ? Lanes().select2 : Lanes().select4;
   const bool scalarForm = src1 == nullptr;
@@ -155,7 +153,7 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
         const OperandWalk to = on(d);
         const OperandWalk x0 = on(a);
         const OperandWalk y0 = on(b);
-        const std::array<uint8_t, 8> none{};
+        const Element none{};
         const uint8_t* value = ub == base ? constant.data() : none.data();
         // In an image of what is undefined, a lane is so too when its selector is.
         const uint8_t* selector = ub == base ? nullptr : ub + (bits.addr - base);
