@@ -8,6 +8,16 @@ using namespace corpus;
 
 constexpr uint32_t kLineBytes = 64;
 
+template <HardEvent kEvent>
+__aicore__ inline void Order() {
+  SetFlag<kEvent>(EVENT_ID0);
+  WaitFlag<kEvent>(EVENT_ID0);
+}
+
+__aicore__ inline void Clean(const GlobalTensor<float>& line) {
+  DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(line);
+}
+
 // Every core sums its part of x into the workspace; after SyncAll every core writes its part of z = y + the sum of all.
 template <uint64_t kFault>
 class GrandSum {
@@ -296,15 +306,6 @@ class Relay {
   }
 
  private:
-  template <HardEvent kEvent>
-  __aicore__ inline void Order() {
-    SetFlag<kEvent>(EVENT_ID0);
-    WaitFlag<kEvent>(EVENT_ID0);
-  }
-  __aicore__ inline void Clean(const GlobalTensor<float>& line) {
-    DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(line);
-  }
-
   TPipe pipe_;
   TBuf<TPosition::VECCALC> buffer_;
 };
@@ -350,12 +351,6 @@ class Tally {
   }
 
  private:
-  template <HardEvent kEvent>
-  __aicore__ inline void Order() {
-    SetFlag<kEvent>(EVENT_ID0);
-    WaitFlag<kEvent>(EVENT_ID0);
-  }
-
   TPipe pipe_;
   TBuf<TPosition::VECCALC> buffer_;
 };
@@ -410,10 +405,6 @@ class Board {
   }
 
  private:
-  __aicore__ inline void Clean(const GlobalTensor<float>& line) {
-    DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(line);
-  }
-
   TPipe pipe_;
   TBuf<TPosition::VECCALC> buffer_;
 };
@@ -463,12 +454,6 @@ class Carry {
   }
 
  private:
-  template <HardEvent kEvent>
-  __aicore__ inline void Order() {
-    SetFlag<kEvent>(EVENT_ID0);
-    WaitFlag<kEvent>(EVENT_ID0);
-  }
-
   TPipe pipe_;
   TBuf<TPosition::VECCALC> buffer_;
 };
