@@ -20,6 +20,12 @@ namespace rowreduce {
 // What the sums of rows and of columns share.
 class PartialSums {
  public:
+  // Takes the sum of a part, that of a row in its first lane.
+  __aicore__ inline LocalTensor<float> Open(int64_t part) {
+    return shared_ ? mine_.AllocTensor<float>()
+                   : here_.Get<float>()[static_cast<uint32_t>(part) * width_];
+  }
+
   // This core has closed all its parts of a round.
   __aicore__ inline void Publish(int64_t round) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
@@ -41,8 +47,9 @@ class PartialSums {
  protected:
   static constexpr uint32_t kOnTheirWay = 2;
 
-  __aicore__ inline void Init(GM_ADDR workspace, uint32_t parts, bool shared) {
+  __aicore__ inline void Init(GM_ADDR workspace, uint32_t parts, uint32_t width, bool shared) {
     parts_ = parts;
+    width_ = width;
     shared_ = shared;
     if (shared) {
       const uint64_t start = reinterpret_cast<uint64_t>(AscendC::GetUserWorkspace(workspace));
@@ -57,6 +64,7 @@ class PartialSums {
   }
 
   uint32_t parts_;
+  uint32_t width_;  // lanes of a sum in UB
   bool shared_;
   AscendC::GlobalTensor<float> gm_;
   AscendC::TQue<AscendC::TPosition::VECOUT, 1> mine_;  // on their way to the workspace
@@ -74,20 +82,14 @@ class RowSums : public PartialSums {
  public:
   using Sum = float;
 
-  __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts, uint32_t,
-                              bool shared) {
-    PartialSums::Init(workspace, parts, shared);
+  __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts,
+                              uint32_t width, bool shared) {
+    PartialSums::Init(workspace, parts, width, shared);
     if (shared) {
       pipe->InitBuffer(mine_, kOnTheirWay, kBlockBytes);
     } else {
-      pipe->InitBuffer(here_, parts * kBlockBytes);
+      pipe->InitBuffer(here_, parts * width * static_cast<uint32_t>(sizeof(float)));
     }
-  }
-
-  // The first lane takes the sum of a part.
-  __aicore__ inline LocalTensor<float> Open(int64_t part) {
-    return shared_ ? mine_.AllocTensor<float>()
-                   : here_.Get<float>()[static_cast<uint32_t>(part) * kBlockLanes];
   }
 
   __aicore__ inline void Close(uint64_t slot, int64_t part, LocalTensor<float>& sum) {
@@ -126,7 +128,7 @@ class RowSums : public PartialSums {
       AscendC::WaitFlag<AscendC::HardEvent::V_S>(ready);
       const LocalTensor<float> here = here_.Get<float>();
       for (uint32_t i = 0; i < parts_; ++i) {
-        sums[i] = here.GetValue(i * kBlockLanes);
+        sums[i] = here.GetValue(i * width_);
       }
     }
     for (uint32_t left = parts_; left > 1; left = CeilDiv(left, 2)) {
@@ -150,8 +152,7 @@ class ColumnSums : public PartialSums {
   // The last columns of a slab may be fewer than a sum has lanes: the others are never stored, but read.
   __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts,
                               uint32_t width, bool shared) {
-    PartialSums::Init(workspace, parts, shared);
-    width_ = width;
+    PartialSums::Init(workspace, parts, width, shared);
     const uint32_t bytes = width * static_cast<uint32_t>(sizeof(float));
     if (shared) {
       pipe->InitBuffer(here_, bytes);
@@ -167,11 +168,6 @@ class ColumnSums : public PartialSums {
       AscendC::Duplicate(here_.Get<float>(), 0.0F, static_cast<int32_t>(parts * width));
     }
     PipeBarrier<PIPE_V>();
-  }
-
-  __aicore__ inline LocalTensor<float> Open(int64_t part) {
-    return shared_ ? mine_.AllocTensor<float>()
-                   : here_.Get<float>()[static_cast<uint32_t>(part) * width_];
   }
 
   __aicore__ inline void Close(uint64_t slot, int64_t part, LocalTensor<float>& sum) {
@@ -215,7 +211,6 @@ class ColumnSums : public PartialSums {
   }
 
  private:
-  uint32_t width_;
   AscendC::TQue<AscendC::TPosition::VECIN, 1> all_;
 };
 

@@ -336,7 +336,7 @@ class Tally {
       CrossCoreSetFlag<0, PIPE_MTE3>(5);
       const uint32_t cleaned = PICK(never_cleaned, PICK(first_line_cleaned, cores, 1u), 0u);
       for (uint32_t i = 0; i < cleaned; ++i) {
-        DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(slots[PICK(own_line_cleaned, i, core) * kLane]);
+        Clean(slots[PICK(own_line_cleaned, i, core) * kLane]);
       }
       CrossCoreWaitFlag(5);
       float sum = number;
