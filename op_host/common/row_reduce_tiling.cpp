@@ -43,14 +43,20 @@ constexpr int64_t kGoodCopyBytes = 16384;
 constexpr int64_t kChunkBytes = 256;   // copies that start elsewhere are slower
 constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
 
-// How cores share: chunk buffers, how many of them take a part, and up to how many parts that is worth
-// it. Where the parts of two or three units find room, the results of one are written after the sums of
-// the next.
+// How cores share: chunk buffers, how many of them take a part, and the share of the bandwidth bound that
+// the timing model gives it with all cores at work. Where the parts of two or three units find room, the
+// results of one are written after the sums of the next.
 struct Sharing {
   int64_t ring;
   int64_t keep;
-  int64_t mostParts;
+  int64_t percent;
+  int64_t mostParts = kRowReduceMostParts;
 };
+
+// Cores that sharings are chosen for, whatever the SoC has: chunks must not depend on them. With fp32,
+// fewer saturate GM.
+constexpr int64_t kModelCores = 48;
+constexpr int64_t kSaturatingCores = 38;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t AlignUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
@@ -350,33 +356,45 @@ class Planner {
     return 0;
   }
 
-  // Best first, by the timing model.
+  // The last one's buffers are also for axes that no UB holds.
   std::vector<Sharing> Sharings() const {
-    constexpr int64_t kMost = kRowReduceMostParts;
-    if (!shareable_) {
-      return {};
-    }
-    if (bytes_ == kFloatBytes) {
-      return {{5, AlongLanes() ? 3 : 2, kMost}};
+    if (AlongLanes() && bytes_ == kFloatBytes) {
+      return {{5, 3, 95, 1}, {6, 4, 95, 1}, {5, 2, 94}, {6, 3, 90}, {6, 4, 82}, {5, 3, 86}};
     }
     if (AlongLanes()) {
       // The scalar unit has little time to read sums of short parts: those of one cache line.
-      return {{4, 1, kRowReduceSlotLanes}, {5, 2, kMost}};
+      return {{4, 1, 92, kRowReduceSlotLanes}, {6, 4, 68}, {5, 3, 72}, {5, 2, 84}};
     }
-    return {{4, 2, kMost}};  // long chunks rather than many buffers
+    if (bytes_ == kFloatBytes) {
+      return {{5, 2, 93}, {6, 3, 92}, {6, 4, 88}, {7, 5, 85}, {7, 6, 70}, {5, 5, 63}};
+    }
+    return {{5, 2, 88}, {4, 2, 86}, {6, 3, 84}, {6, 4, 72}, {7, 5, 65}, {5, 5, 62}, {4, 4, 63}};
   }
 
-  // Parts that stay in UB between the passes, if possible while another buffer loads ahead; 0 if
-  // there are none. Chooses the number of chunk buffers.
+  // Parts that stay in UB between the passes, if possible while other buffers load ahead; 0 if there
+  // are none. Chooses the number of chunk buffers.
   int64_t ResidentParts() {
+    if (!shareable_) {
+      return FewestParts(ring_, 1);
+    }
+    const int64_t enough = bytes_ < kFloatBytes ? kModelCores : kSaturatingCores;
+    int64_t most = 0;
+    Sharing best{};
     for (const Sharing& sharing : Sharings()) {
       ring_ = sharing.ring;
       const int64_t parts = FewestParts(sharing.keep, sharing.mostParts);
-      if (parts > 0) {
-        return parts;
+      const int64_t cores = parts == 0 ? 0 : kModelCores / parts * parts;
+      const int64_t reached = sharing.percent * std::min(cores, enough);
+      if (reached > most) {
+        most = reached;
+        best = sharing;
       }
     }
-    return FewestParts(ring_, MostParts());
+    if (most == 0) {
+      return 0;
+    }
+    ring_ = best.ring;
+    return FewestParts(best.keep, best.mostParts);
   }
 
   void Cut(int64_t parts) {
@@ -489,19 +507,23 @@ class Planner {
   }
 
   void SharedSlabs() {
+    const auto cut = [this](int64_t bytes) {
+      const int64_t tiles = CeilDiv(view_.inner, bytes / bytes_);
+      plan_.colTile = std::min(view_.inner, AlignUp(CeilDiv(view_.inner, tiles), blockLanes_));
+      plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
+      return ResidentParts();
+    };
     int64_t parts = 0;
     for (const int64_t bytes : kSharedColumnBytes) {
-      plan_.colTile = std::min(view_.inner, bytes / bytes_);
-      parts = ResidentParts();
+      parts = cut(bytes);
       if (parts > 0) {
         break;
       }
     }
     if (parts == 0) {
-      plan_.colTile = std::min(view_.inner, kSharedColumnBytes[0] / bytes_);
+      cut(kSharedColumnBytes[0]);
       parts = MostParts();
     }
-    plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
     Cut(parts);
   }
 

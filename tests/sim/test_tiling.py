@@ -272,7 +272,7 @@ def check_limits(
         if whole_blocks:
             assert p.parts() == p.share == 1
         else:
-            assert p.ring in (4, 5)  # and one event id for the sums
+            assert 4 <= p.ring <= 7  # and one event id for the sums
             # No core comes without a part, and no fewer cores would do.
             assert p.reduced_by(p.cores - 1)
             assert -(-p.parts() // p.share) == -(-p.parts() // min(p.parts(), cores))
