@@ -371,15 +371,23 @@ class Planner {
       return {{4, 1, 92, kRowReduceSlotLanes}, {6, 4, 62}, {5, 3, 66}, {5, 2, 84}};
     }
     if (bytes_ == kFloatBytes) {
-      return {{5, 2, 93}, {6, 3, 92}, {6, 4, 88}, {7, 5, 85}, {7, 6, 66}, {5, 5, 63}};
+      return {{5, 3, 92, 8}, {5, 2, 93}, {6, 3, 92}, {6, 4, 88},
+              {7, 5, 85},    {7, 6, 66}, {5, 5, 63}};
     }
     return {{5, 2, 88}, {4, 2, 86}, {6, 3, 84}, {6, 4, 72}, {7, 5, 65}, {5, 5, 62}, {4, 4, 63}};
   }
 
-  // In percent of the bandwidth bound, times cores. With fp32, four fifths of the cores saturate GM.
-  int64_t Reached(const Sharing& sharing, int64_t parts, int64_t cores) const {
+  // In percent of the bandwidth bound, times cores. With fp32, GM is the limit: four fifths of the cores
+  // saturate it, and the sums of columns take their share.
+  double Reached(const Sharing& sharing, int64_t parts, int64_t cores) const {
     const int64_t busy = cores / parts * parts;
-    return sharing.percent * (bytes_ < kFloatBytes ? busy : std::min(busy, cores * 4 / 5));
+    if (bytes_ < kFloatBytes) {
+      return static_cast<double>(sharing.percent * busy);
+    }
+    const int64_t sums = AlongLanes() ? 0 : parts * (parts + 1);
+    const double floor = static_cast<double>(3 * view_.reduce);
+    return static_cast<double>(sharing.percent * std::min(busy, cores * 4 / 5)) * floor /
+           (floor + static_cast<double>(sums));
   }
 
   // Parts that stay in UB between the passes, if possible while other buffers load ahead; 0 if there
@@ -391,25 +399,27 @@ class Planner {
     struct Choice {
       int64_t ring;
       int64_t parts;
-      int64_t reached;
-      int64_t onBoth;
+      double reached;
+      double onBoth;
     };
     const ModelCores cores = soc_.ubBytes <= kSmallUbBytes ? kModelCores : kModelCoresOfLargeUb;
     std::vector<Choice> choices;
-    int64_t most = 0;
+    double most = 0;
     for (const Sharing& sharing : Sharings()) {
       ring_ = sharing.ring;
       const int64_t parts = FewestParts(sharing.keep, sharing.mostParts);
       if (parts > 0) {
-        const int64_t reached = Reached(sharing, parts, cores.first);
-        const int64_t other = Reached(sharing, parts, cores.second);
-        choices.push_back({ring_, parts, reached, reached * cores.second + other * cores.first});
+        const double reached = Reached(sharing, parts, cores.first);
+        const double other = Reached(sharing, parts, cores.second);
+        choices.push_back({ring_, parts, reached,
+                           reached / static_cast<double>(cores.first) +
+                               other / static_cast<double>(cores.second)});
         most = std::max(most, reached);
       }
     }
     Choice best{ring_, 0, 0, 0};
     for (const Choice& choice : choices) {
-      if (choice.reached * 20 >= most * 19 && choice.onBoth > best.onBoth) {
+      if (choice.reached >= 0.95 * most && choice.onBoth > best.onBoth) {
         best = choice;
       }
     }

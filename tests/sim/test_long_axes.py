@@ -14,8 +14,8 @@ from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # Several rounds of all groups of cores, with and without a rest, also of single cores; parts of one
-# chunk, of several, of more than stay in UB; columns of several tiles, the last of them narrow. Most
-# ways of sharing that the tiling has.
+# chunk, of several, of more than stay in UB; columns of several tiles, of which the last is narrow;
+# most ways of sharing that the tiling has.
 SHAPES = [
     ((20, 30_001), -1),
     ((50, 12_000), -1),
@@ -26,6 +26,7 @@ SHAPES = [
     ((2, 1_400_000), -1),
     ((3, 1_300, 300), 1),
     ((1, 4_001, 77), 1),
+    ((5, 2_048, 64), 1),
     ((2, 3_000, 150), 1),
     ((2, 7_000, 136), 1),
     ((9_000, 128), 0),
