@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "common/row_reduce_sharing.h"
 #include "common/ub_budget.h"
 
 namespace optiling {
@@ -42,26 +43,6 @@ constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to star
 constexpr int64_t kGoodCopyBytes = 16384;
 constexpr int64_t kChunkBytes = 256;   // copies that start elsewhere are slower
 constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
-
-// How cores share: chunk buffers, how many of them take a part, and the share of the bandwidth bound that
-// the timing model gives it with all cores at work. Where the parts of two or three units find room, the
-// results of one are written after the sums of the next.
-struct Sharing {
-  int64_t ring;
-  int64_t keep;
-  int64_t percent;
-  int64_t mostParts = kRowReduceMostParts;
-};
-
-// Cores of the SoCs that sharings are chosen for, by their UB and not by what the SoC has: chunks must not
-// depend on cores. The second decides between those that come within a twentieth of the best on the first.
-struct ModelCores {
-  int64_t first;
-  int64_t second;
-};
-constexpr ModelCores kModelCores{48, 40};
-constexpr ModelCores kModelCoresOfLargeUb{72, 56};
-constexpr uint64_t kSmallUbBytes = 192 * 1024;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t AlignUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
@@ -361,70 +342,18 @@ class Planner {
     return 0;
   }
 
-  // The last one's buffers are also for axes that no UB holds.
-  std::vector<Sharing> Sharings() const {
-    if (AlongLanes() && bytes_ == kFloatBytes) {
-      return {{5, 3, 95, 1}, {6, 4, 95, 1}, {5, 2, 94}, {6, 3, 84}, {6, 4, 65}, {5, 3, 77}};
-    }
-    if (AlongLanes()) {
-      // The scalar unit has little time to read sums of short parts: those of one cache line.
-      return {{4, 1, 92, kRowReduceSlotLanes}, {6, 4, 62}, {5, 3, 66}, {5, 2, 84}};
-    }
-    if (bytes_ == kFloatBytes) {
-      return {{5, 3, 92, 8}, {5, 2, 93}, {6, 3, 92}, {6, 4, 88},
-              {7, 5, 85},    {7, 6, 66}, {5, 5, 63}};
-    }
-    return {{5, 2, 88}, {4, 2, 86}, {6, 3, 84}, {6, 4, 72}, {7, 5, 65}, {5, 5, 62}, {4, 4, 63}};
-  }
-
-  // In percent of the bandwidth bound, times cores. With fp32, GM is the limit: four fifths of the cores
-  // saturate it, and the sums of columns take their share.
-  double Reached(const Sharing& sharing, int64_t parts, int64_t cores) const {
-    const int64_t busy = cores / parts * parts;
-    if (bytes_ < kFloatBytes) {
-      return static_cast<double>(sharing.percent * busy);
-    }
-    const int64_t sums = AlongLanes() ? 0 : parts * (parts + 1);
-    const double floor = static_cast<double>(3 * view_.reduce);
-    return static_cast<double>(sharing.percent * std::min(busy, cores * 4 / 5)) * floor /
-           (floor + static_cast<double>(sums));
-  }
-
-  // Parts that stay in UB between the passes, if possible while other buffers load ahead; 0 if there
-  // are none. Chooses the number of chunk buffers.
+  // Parts that stay in UB between the passes; 0 if there are none. Chooses the number of chunk buffers.
   int64_t ResidentParts() {
     if (!shareable_) {
       return FewestParts(ring_, 1);
     }
-    struct Choice {
-      int64_t ring;
-      int64_t parts;
-      double reached;
-      double onBoth;
-    };
-    const ModelCores cores = soc_.ubBytes <= kSmallUbBytes ? kModelCores : kModelCoresOfLargeUb;
-    std::vector<Choice> choices;
-    double most = 0;
-    for (const Sharing& sharing : Sharings()) {
+    const SharedAxis axis{view_.reduce, AlongLanes(), bytes_, soc_.ubBytes};
+    const SharingChoice choice = ChooseSharing(axis, [this](const Sharing& sharing) {
       ring_ = sharing.ring;
-      const int64_t parts = FewestParts(sharing.keep, sharing.mostParts);
-      if (parts > 0) {
-        const double reached = Reached(sharing, parts, cores.first);
-        const double other = Reached(sharing, parts, cores.second);
-        choices.push_back({ring_, parts, reached,
-                           reached / static_cast<double>(cores.first) +
-                               other / static_cast<double>(cores.second)});
-        most = std::max(most, reached);
-      }
-    }
-    Choice best{ring_, 0, 0, 0};
-    for (const Choice& choice : choices) {
-      if (choice.reached >= 0.95 * most && choice.onBoth > best.onBoth) {
-        best = choice;
-      }
-    }
-    ring_ = best.ring;
-    return best.parts;
+      return FewestParts(sharing.keep, sharing.mostParts);
+    });
+    ring_ = choice.ring;
+    return choice.parts;
   }
 
   void Cut(int64_t parts) {

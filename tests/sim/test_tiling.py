@@ -149,6 +149,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     host = ROOT / "op_host"
     sources = [
         str(source),
+        str(host / "common" / "row_reduce_sharing.cpp"),
         str(host / "common" / "row_reduce_tiling.cpp"),
         str(host / "scaled_masked_softmax_grad_v2" / "row_mask_tiling.cpp"),
     ]
