@@ -488,6 +488,15 @@ def test_few_bytes_use_few_cores_and_many_use_all(plan: PlanFunction) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 4])
+def test_columns_of_any_height_keep_most_cores_at_work(plan: PlanFunction, size: int) -> None:
+    """One way to share would give some heights groups of just over half of the cores."""
+    for reduce in range(600, 9000, 97):
+        p = plan((4, reduce, 1024), 1, size)
+        assert p.path == LONG_SLABS
+        assert p.cores >= 34, (reduce, p)
+
+
+@pytest.mark.parametrize("size", [2, 4])
 def test_rows_that_one_core_cannot_hold_are_read_once(plan: PlanFunction, size: int) -> None:
     """Up to what the UB of all cores together holds."""
     for dims, axis in (
