@@ -178,10 +178,13 @@ void Core::CheckUbAlign(const Ub& operand, uint32_t align, const char* role) {
              "the alignment.");
 }
 
-bool Core::IsWritable(const uint8_t* begin, uint64_t bytes) const {
+bool Core::IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const {
+  const auto isOutput = [](const GmRegion& region) { return region.kind == RegionKind::kOutput; };
+  if (kind == RegionKind::kInput && std::ranges::none_of(launch.regions, isOutput)) {
+    return true;  // an operator whose definition names no output works in place
+  }
   for (const GmRegion& region : launch.regions) {
-    const bool writable =
-        region.kind == RegionKind::kOutput || region.kind == RegionKind::kWorkspace;
+    const bool writable = isOutput(region) || region.kind == RegionKind::kWorkspace;
     if (writable && begin >= region.addr && begin + bytes <= region.addr + region.bytes) {
       return true;
     }
@@ -215,7 +218,7 @@ const GmRegion& Core::CheckGm(const void* addr, uint64_t bytes, bool write, cons
                   "exact byte length for the tail.");
     }
     if (write && (region.kind == RegionKind::kInput || region.kind == RegionKind::kTiling)) {
-      if (IsWritable(begin, bytes)) {
+      if (IsWritable(begin, bytes, region.kind)) {
         return region;  // the caller passed one buffer as input and output
       }
       ThrowFault(

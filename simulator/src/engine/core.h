@@ -221,8 +221,10 @@ class Core {
   // SetL2CacheHint of the tensor that holds GM byte `addr`.
   void HintL2(uint64_t addr, bool read, bool write, bool bypass);
   bool BypassesL2(uint64_t addr, bool write) const;
-  // The caller passed the same memory as an output or the workspace too.
-  bool Aliased(const GmRegion& region) const { return IsWritable(region.addr, region.bytes); }
+  // The caller passed the same memory as an output or the workspace too, or the operator has no output.
+  bool Aliased(const GmRegion& region) const {
+    return IsWritable(region.addr, region.bytes, region.kind);
+  }
 
   Meeting* const meeting;  // with the other cores of the launch
   Scheduler scheduler;
@@ -236,7 +238,7 @@ class Core {
   uint32_t runningSite = 0;  // of the deferred instruction that runs; 0: the kernel itself is at it
 
  private:
-  bool IsWritable(const uint8_t* begin, uint64_t bytes) const;
+  bool IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const;
   std::string QueName(const BufferInfo& info) const;
   void Stamp(Record& record);
   void Emit(const Record& record);

@@ -150,8 +150,8 @@ int32_t FetchEvent(uint8_t event) {
   Core& core = Core::Current();
   CheckEvent(core, event, 0, "FetchEventID");
   for (int32_t id = 0; id < EventIds(core); ++id) {
-    const auto i = static_cast<size_t>(id);
-    if (!core.allocated[event][i] && core.flags[event][i] == 0) {
+    // Whether its flag is set plays no part: two fetched ids are one as long as none is allocated.
+    if (!core.allocated[event][static_cast<size_t>(id)]) {
       return id;
     }
   }

@@ -220,6 +220,12 @@ extern "C" __global__ void set_twice(GM_ADDR) {
   SetFlag<HardEvent::V_MTE3>(EVENT_ID3);  // FAULT: flag-set-twice
 }
 
+extern "C" __global__ void set_fetched_twice(GM_ADDR) {
+  TPipe pipe;
+  SetFlag<HardEvent::V_MTE3>(pipe.FetchEventID(HardEvent::V_MTE3));
+  SetFlag<HardEvent::V_MTE3>(pipe.FetchEventID(HardEvent::V_MTE3));  // FAULT: flag-set-twice
+}
+
 extern "C" __global__ void event_id_eight(GM_ADDR) {
   TPipe pipe;
   SetFlag<HardEvent::V_MTE3>(8);  // FAULT: event-id-range

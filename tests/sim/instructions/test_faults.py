@@ -133,19 +133,33 @@ def test_absent_api_is_a_compile_error(toolkit: Path, case: int, text: str) -> N
     assert text in done.stderr
 
 
-def test_write_to_input(toolkit: Path, runtime: Runtime, tmp_path: Path) -> None:
-    """Only an operator's launch knows its inputs, so this one goes through the engine itself."""
+@pytest.fixture
+def writers(toolkit: Path, tmp_path: Path) -> ctypes.CDLL:
+    """Only an operator's launch knows its inputs, so these go through the engine itself."""
     sources = HERE.parents[2] / "simulator" / "src"
     target = tmp_path / "write_to_input.so"
     command = ["g++", "-std=c++20", "-g", "-O1", "-fPIC", "-shared", f"-I{toolkit}/include"]
     command += [f"-I{sources}", str(HERE / "write_to_input.cpp"), "-o", str(target)]
     command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
     subprocess.run(command, check=True)
+    return ctypes.CDLL(str(target))
+
+
+def test_write_to_input(writers: ctypes.CDLL, runtime: Runtime) -> None:
     report = ctypes.create_string_buffer(4096)
-    ctypes.CDLL(str(target)).run_write_to_input(report, ctypes.c_size_t(4096))
+    writers.run_write_to_input(report, ctypes.c_size_t(4096))
     text = report.value.decode()
     lines = (HERE / "write_to_input.cpp").read_text().splitlines()
     line = next(i for i, row in enumerate(lines, 1) if row.endswith("// FAULT"))
     assert "[gm-write-to-input]" in text
     assert "dst writes into x, which is an input" in text
     assert f"write_to_input.cpp:{line}" in text
+
+
+def test_an_operator_without_output_works_in_place(writers: ctypes.CDLL, runtime: Runtime) -> None:
+    """As foreach operators do whose definition names inputs alone."""
+    report = ctypes.create_string_buffer(4096)
+    values = np.arange(8, dtype=np.float32)
+    writers.run_in_place(values.ctypes.data_as(ctypes.c_void_p), report, ctypes.c_size_t(4096))
+    assert report.value == b""
+    assert (values == 2 * np.arange(8)).all()
