@@ -128,10 +128,11 @@ def fingerprint(kernel: Kernel) -> str:
 
 
 def toolkit_fingerprint() -> str:
-    """Changes with every header of the simulator and with the code that builds."""
+    """Changes with the simulator's headers and libraries, and with the code that builds."""
     digest = hashlib.sha256()
     own = sorted(Path(peer.__file__).parent.glob("peer*.py"))
-    for path in [*sorted((sim_root() / "include").rglob("*.h")), *own]:
+    made = [*(sim_root() / "include").rglob("*.h"), *(sim_root() / "lib64").glob("*.so")]
+    for path in [*sorted(made), *own]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
