@@ -38,15 +38,15 @@ std::vector<Sharing> SharingsOf(const SharedAxis& axis) {
   return {{5, 2, 88}, {4, 2, 86}, {6, 3, 84}, {6, 4, 72}, {7, 5, 65}, {5, 5, 62}, {4, 4, 63}};
 }
 
-// In percent of the bandwidth bound. With fp32, GM is the limit: four fifths of the cores saturate it, and
-// the sums of columns take their share of it.
+// The weight by the cores that have work. With fp32, GM is the limit: four fifths of the cores saturate
+// it, and the sums of columns take their share.
 double Reached(const SharedAxis& axis, const Sharing& sharing, int64_t parts, int64_t cores) {
   const bool fp32 = axis.elementBytes == kFloatBytes;
   const int64_t busy = cores / parts * parts;
   const int64_t working = fp32 ? std::min(busy, cores * 4 / 5) : busy;
   const int64_t sums = fp32 && !axis.alongLanes ? parts * (parts + 1) : 0;
   const double floor = static_cast<double>(3 * axis.reduce);
-  return static_cast<double>(sharing.percent * working) / static_cast<double>(cores) * floor /
+  return static_cast<double>(sharing.weight * working) / static_cast<double>(cores) * floor /
          (floor + static_cast<double>(sums));
 }
 

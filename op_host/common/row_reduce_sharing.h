@@ -10,12 +10,13 @@
 
 namespace optiling {
 
-// Chunk buffers, how many of them keep a part between the passes, and the share of the bandwidth bound
-// that the timing model gives it with all cores at work.
+// Chunk buffers, and how many of them keep a part between the passes. The weight is about the percent of
+// the bandwidth bound that the timing model gives with all cores at work, less where that varies with the
+// length of the axis.
 struct Sharing {
   int64_t ring;
   int64_t keep;
-  int64_t percent;
+  int64_t weight;
   int64_t mostParts = kRowReduceMostParts;
 };
 
