@@ -20,13 +20,22 @@ constexpr ModelCores kModelCoresOfLargeUb{72, 56};
 constexpr uint64_t kSmallUbBytes = 192 * 1024;
 constexpr double kNear = 0.95;
 
+// Of one core, which waits for no other then.
+std::vector<Sharing> HoldingsOf(const SharedAxis& axis) {
+  if (!axis.alongLanes) {
+    return {{4, 4}, {7, 7}};
+  }
+  return axis.elementBytes == kFloatBytes ? std::vector<Sharing>{{5, 3}, {6, 4}}
+                                          : std::vector<Sharing>{};
+}
+
 // Where two or three parts find room (ring >= 2 keep), results of one are written after the sums of the
 // next: then no core stands still while sums are on their way. The last one's buffers are also for axes
 // that no UB holds.
 std::vector<Sharing> SharingsOf(const SharedAxis& axis) {
   const bool fp32 = axis.elementBytes == kFloatBytes;
   if (axis.alongLanes && fp32) {
-    return {{5, 3, 95, 1}, {6, 4, 95, 1}, {5, 2, 94}, {6, 3, 84}, {6, 4, 65}, {5, 3, 77}};
+    return {{5, 2, 94}, {6, 3, 84}, {6, 4, 65}, {5, 3, 77}};
   }
   if (axis.alongLanes) {
     // The scalar unit has little time to read sums of short parts: those of one cache line.
@@ -59,6 +68,11 @@ SharingChoice ChooseSharing(const SharedAxis& axis,
     double onFirst;
     double onBoth;
   };
+  for (const Sharing& holding : HoldingsOf(axis)) {
+    if (fewestParts(holding) == 1) {
+      return {holding.ring, 1};
+    }
+  }
   const ModelCores cores = axis.ubBytes <= kSmallUbBytes ? kModelCores : kModelCoresOfLargeUb;
   std::vector<Candidate> candidates;
   double most = 0;

@@ -16,7 +16,7 @@ namespace optiling {
 struct Sharing {
   int64_t ring;
   int64_t keep;
-  int64_t weight;
+  int64_t weight = 0;
   int64_t mostParts = kRowReduceMostParts;
 };
 

@@ -32,17 +32,17 @@ constexpr int64_t kWorkApart = kBankGroupLanes;
 constexpr int64_t kMinColumnBytes = 64;  // narrower strided reads waste most of each GM request
 constexpr int64_t kSplitColumnBytes = 128;
 constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
-// Columns that cores share, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other
-// half for the cores next to them.
-constexpr int64_t kSharedColumnBytes[] = {256, 128};
+// Columns in chunks, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other half for
+// the cores next to them.
+constexpr int64_t kChunkedColumnBytes[] = {256, 128};
 constexpr int64_t kSumsOut = 2;      // of parts, on their way to the workspace
 constexpr int64_t kEvenUnits = 8;    // up to so many units per core, an uneven split would show
 constexpr int64_t kLineBytes = 512;  // GM moves in lines; wide column tiles start on one
 constexpr int64_t kLineColumnBytes = 8192;
 constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
 constexpr int64_t kGoodCopyBytes = 16384;
-constexpr int64_t kChunkBytes = 256;   // copies that start elsewhere are slower
-constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
+constexpr int64_t kHalfLineBytes = 256;  // copies that start elsewhere are slower
+constexpr int64_t kPipelineTiles = 4;    // tiles per core that let copies and arithmetic overlap
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t AlignUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
@@ -82,8 +82,8 @@ class Planner {
               ? RowReducePath::kRows
               : RowReducePath::kLongRows;
     } else {
-      plan_.path = view_.reduce <= MaxTileLanes() / MinColumns() ? RowReducePath::kSlabs
-                                                                 : RowReducePath::kLongSlabs;
+      plan_.path = view_.reduce <= MaxTileLanes() / WholeColumns() ? RowReducePath::kSlabs
+                                                                   : RowReducePath::kLongSlabs;
     }
     plan_.outer = view_.outer;
     plan_.reduce = view_.reduce;
@@ -233,6 +233,12 @@ class Planner {
     return std::min(AlignUp(view_.inner, blockLanes_), kMinColumnBytes / bytes_);
   }
 
+  // Where R rows of so many columns do not fit in a tile, the axis is cut into chunks.
+  int64_t WholeColumns() const {
+    return shareable_ ? std::min(AlignUp(view_.inner, blockLanes_), kChunkedColumnBytes[0] / bytes_)
+                      : MinColumns();
+  }
+
   int64_t CoresFor(int64_t units) const {
     const int64_t total = view_.outer * view_.reduce * view_.inner * bytes_;
     return std::min({soc_.cores, units, CeilDiv(total, kMinCoreBytes)});
@@ -266,12 +272,22 @@ class Planner {
     Split(view_.outer);
     plan_.tileUnits = OnLines(UnitsPerTile(most, row * bytes_), most);
     plan_.tileLanes = TileLanesUp(plan_.tileUnits * row);
-    plan_.pastL2 = RowsPastL2();
+    plan_.pastL2 = TilesPastL2();
   }
 
-  int32_t RowsPastL2() const {
-    return PastL2(view_.outer * view_.reduce, 3 * bytes_ + (masked_ ? 1 : 0), bytes_,
-                  CeilDiv(CeilDiv(plan_.units, plan_.cores), plan_.tileUnits), soc_);
+  // Narrower columns leave a part of each GM request to other cores, for which L2 has to keep it.
+  bool SharesRequests() const {
+    return plan_.colTiles > 1 && plan_.colTile * bytes_ % kHalfLineBytes != 0;
+  }
+
+  int32_t OwnPastL2(int64_t tilesPerCore) const {
+    return SharesRequests() ? 0
+                            : PastL2(view_.outer * view_.reduce * view_.inner,
+                                     3 * bytes_ + (masked_ ? 1 : 0), bytes_, tilesPerCore, soc_);
+  }
+
+  int32_t TilesPastL2() const {
+    return OwnPastL2(CeilDiv(CeilDiv(plan_.units, plan_.cores), plan_.tileUnits));
   }
 
   // About `units` rows that take whole GM lines, if at most `most` can: tiles start on lines then.
@@ -320,13 +336,13 @@ class Planner {
     const int64_t units = UnitsPerTile(MostShortTiles() * rows, view_.reduce * bytes_);
     plan_.tileUnits = std::min(MostShortTiles() * rows, AlignUp(units, rows));
     plan_.tileLanes = ApartUp(plan_.tileUnits * view_.reduce);
-    plan_.pastL2 = RowsPastL2();
+    plan_.pastL2 = TilesPastL2();
   }
 
   // A chunk is elements of a row here, rows of a column tile in slabs: `pitch` lanes each.
   int64_t Pitch() const { return AlongLanes() ? 1 : AlignUp(plan_.colTile, blockLanes_); }
 
-  int64_t ChunkStep() const { return AlongLanes() ? kChunkBytes / bytes_ : 1; }
+  int64_t ChunkStep() const { return AlongLanes() ? kHalfLineBytes / bytes_ : 1; }
 
   int64_t MostPerChunk(int64_t parts) const {
     return AlignDown(MaxChunkLanes(parts) / Pitch(), ChunkStep());
@@ -383,8 +399,8 @@ class Planner {
     const int64_t mine = std::min(Chunks(), CeilDiv(parts, plan_.share) * plan_.partChunks);
     plan_.ring = ring_;
     plan_.resident = mine <= ring_ ? mine : std::max<int64_t>(0, ring_ - kStreaming);
-    if (AlongLanes() && mine == plan_.resident) {
-      plan_.pastL2 = PastL2(view_.outer * view_.reduce, 3 * bytes_, bytes_, 0, soc_);
+    if (mine == plan_.resident) {
+      plan_.pastL2 = OwnPastL2(0);
     }
     if (plan_.share > 1) {
       const int64_t slot = AlignUp(parts * (AlongLanes() ? 1 : SumLanes()), kRowReduceSlotLanes);
@@ -438,9 +454,14 @@ class Planner {
         tiles = std::max(tiles, std::min(even, view_.inner / std::max<int64_t>(1, floor)));
       }
       const int64_t columns = CeilDiv(view_.inner, tiles);
-      const int64_t line = columns * bytes_ < kLineColumnBytes ? blockLanes_ : kLineBytes / bytes_;
-      plan_.colTile = LongLastPart(view_.inner, std::min(width, AlignUp(columns, line)),
-                                   blockLanes_, blockLanes_);
+      const int64_t bytes = columns * bytes_;
+      const int64_t step = (bytes >= kLineColumnBytes ? kLineBytes
+                            : bytes >= kHalfLineBytes ? kHalfLineBytes
+                                                      : kBlockBytes) /
+                           bytes_;
+      plan_.colTile =
+          LongLastPart(view_.inner, std::min(AlignDown(width, step), AlignUp(columns, step)),
+                       blockLanes_, blockLanes_);
       plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
     }
     Split(view_.outer * plan_.colTiles);
@@ -454,6 +475,7 @@ class Planner {
       plan_.tileUnits = UnitsPerTile(lanes / unit, unit * bytes_);
     }
     plan_.tileLanes = TileLanesUp(plan_.tileUnits * unit);
+    plan_.pastL2 = TilesPastL2();
   }
 
   void LongSlabs() {
@@ -473,14 +495,14 @@ class Planner {
       return ResidentParts();
     };
     int64_t parts = 0;
-    for (const int64_t bytes : kSharedColumnBytes) {
+    for (const int64_t bytes : kChunkedColumnBytes) {
       parts = cut(bytes);
       if (parts > 0) {
         break;
       }
     }
     if (parts == 0) {
-      cut(kSharedColumnBytes[0]);
+      cut(kChunkedColumnBytes[0]);
       parts = MostParts();
     }
     Cut(parts);

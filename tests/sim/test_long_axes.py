@@ -14,8 +14,8 @@ from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # Several rounds of all groups of cores, with and without a rest, also of single cores; parts of one
-# chunk, of several, of more than stay in UB; columns of several tiles, of which the last is narrow;
-# most ways of sharing that the tiling has.
+# chunk, of several, of more than stay in UB; columns of several tiles, of which the last is narrow, and
+# columns that one core holds; most ways of sharing that the tiling has.
 SHAPES = [
     ((20, 30_001), -1),
     ((50, 12_000), -1),
@@ -24,6 +24,8 @@ SHAPES = [
     ((2, 300_000), -1),
     ((3, 400_000), -1),
     ((2, 1_400_000), -1),
+    ((40, 200, 300), 1),
+    ((60, 290, 200), 1),
     ((3, 1_300, 300), 1),
     ((1, 4_001, 77), 1),
     ((5, 2_048, 64), 1),

@@ -497,6 +497,17 @@ def test_columns_of_any_height_keep_most_cores_at_work(plan: PlanFunction, size:
 
 
 @pytest.mark.parametrize("size", [2, 4])
+def test_columns_that_one_core_can_hold_are_not_shared(plan: PlanFunction, size: int) -> None:
+    """In pieces of half a GM line: narrower ones take L2's bandwidth for nothing."""
+    for reduce in range(2, 302 if size == 4 else 246):
+        p = plan((64, reduce, 1024), 1, size)
+        assert p.colTile * size % 256 == 0, p
+        if p.path == LONG_SLABS:
+            assert p.share == 1, p
+            assert p.resident == p.chunks(), p
+
+
+@pytest.mark.parametrize("size", [2, 4])
 def test_rows_that_one_core_cannot_hold_are_read_once(plan: PlanFunction, size: int) -> None:
     """Up to what the UB of all cores together holds."""
     for dims, axis in (
@@ -538,7 +549,9 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
         ((100, 7040), -1, ROWS),
         ((100, 8192), -1, LONG_ROWS),
         ((100, 10**6), -1, LONG_ROWS),
-        ((8, 300, 64), 1, SLABS),
+        ((8, 120, 64), 1, SLABS),
+        ((8, 300, 64), 1, LONG_SLABS),
+        ((8, 300, 16), 1, SLABS),
         ((8, 30000, 64), 1, LONG_SLABS),
         ((8, 30000, 1), 1, LONG_ROWS),
     ],
