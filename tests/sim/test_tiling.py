@@ -147,10 +147,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     source.write_text(SHIM)
     library = folder / "shim.so"
     host = ROOT / "op_host"
+    parts = ("chunks", "planner", "sharing", "tiling", "whole")
     sources = [
         str(source),
-        str(host / "common" / "row_reduce_sharing.cpp"),
-        str(host / "common" / "row_reduce_tiling.cpp"),
+        *(str(host / "common" / f"row_reduce_{part}.cpp") for part in parts),
         str(host / "scaled_masked_softmax_grad_v2" / "row_mask_tiling.cpp"),
     ]
     flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of axes that are longer than a tile: chunks, and the cores that share them (ReduceChunked).
+#include "common/row_reduce_planner.h"
+#include "common/row_reduce_sharing.h"
+
+namespace optiling {
+namespace {
+
+constexpr int64_t kFrameworkEvents = 2;
+constexpr int64_t kStreaming = 2;  // ring buffers that keep moving when not all chunks are resident
+constexpr int64_t kSumLanes = kRowReduceSumLanes;
+constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read twice: whole repeats
+// Columns in chunks, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other half for
+// the cores next to them.
+constexpr int64_t kChunkedColumnBytes[] = {256, 128};
+constexpr int64_t kSumsOut = 2;  // of parts, on their way to the workspace
+
+class ChunkPlanner : private RowReducePlanner {
+ public:
+  explicit ChunkPlanner(const RowReduceCase& wanted)
+      : RowReducePlanner(wanted), ring_(wanted.soc.eventIds - kFrameworkEvents) {
+    plan_.path = view_.inner == 1 ? RowReducePath::kLongRows : RowReducePath::kLongSlabs;
+  }
+
+  std::string Make(RowReducePlan* plan) {
+    if (AlongLanes()) {
+      const int64_t parts = ResidentParts();
+      Cut(parts > 0 ? parts : MostParts());
+    } else if (shareable_) {
+      SharedSlabs();
+    } else {
+      OwnSlabs();
+    }
+    Share();
+    const UbBudget least = Budget(kRepeatLanes);
+    return Finish(Budget(plan_.tileLanes), least,
+                  "The smallest tile that works is " + std::to_string(kRepeatLanes) + " lanes (" +
+                      WithCommas(least.Total()) +
+                      " B): check the UB size that the platform reports (" +
+                      WithCommas(soc_.ubBytes) + " B)",
+                  plan);
+  }
+
+ private:
+  bool AlongLanes() const { return plan_.path == RowReducePath::kLongRows; }
+
+  // Mirrors the InitBuffer calls of ReduceChunked and PartialSums.
+  UbBudget Budget(int64_t lanes) const {
+    UbBudget budget;
+    budget.Add("in (y, g)", static_cast<uint64_t>(ring_),
+               static_cast<uint64_t>(2 * lanes * bytes_));
+    budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
+    AddWork(lanes, &budget);
+    if (bytes_ == kFloatBytes) {
+      budget.Add("half a chunk", 1, static_cast<uint64_t>((lanes / 2 + FoldApart()) * kFloatBytes));
+    }
+    budget.Add("sum of a part", 1,
+               static_cast<uint64_t>(std::max(kSumLanes, SumLanes()) * kFloatBytes));
+    budget.Add("partial sums", 1, static_cast<uint64_t>(SumBytes(Parts())));
+    return budget;
+  }
+
+  int64_t MaxChunkLanes(int64_t parts) const {
+    const int64_t perLane =
+        (2 * ring_ + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : kFloatBytes / 2);
+    const int64_t apart = (bytes_ < kFloatBytes ? kWorkApart : FoldApart()) * kFloatBytes;
+    const int64_t sums = SumBytes(parts) + std::max(kSumLanes, SumLanes()) * kFloatBytes;
+    return std::max<int64_t>(0, TileLanesDown((usable_ - apart - sums) / perLane));
+  }
+
+  // Lanes of one of the sums that the parts of a reduction leave.
+  int64_t SumLanes() const {
+    return AlongLanes() ? kBlockBytes / kFloatBytes : AlignUp(plan_.colTile, blockLanes_);
+  }
+
+  // Lanes that half a chunk may have more than half of a chunk's.
+  int64_t FoldApart() const { return std::max(kBankGroupLanes, SumLanes()); }
+
+  // What PartialSums holds, shared or not: the sums of all parts, two on their way to the workspace, and
+  // of columns the sum of all.
+  int64_t SumBytes(int64_t parts) const {
+    const int64_t sums = !shareable_    ? parts
+                         : AlongLanes() ? std::max(parts, kSumsOut)
+                                        : parts + 1 + kSumsOut;
+    return sums * SumLanes() * kFloatBytes;
+  }
+
+  int64_t MostParts() const { return shareable_ ? kRowReduceMostParts : 1; }
+
+  int64_t Chunks() const { return plan_.chunk == 0 ? 1 : CeilDiv(view_.reduce, plan_.chunk); }
+  int64_t Parts() const {
+    return plan_.chunk == 0 ? wantedParts_ : CeilDiv(Chunks(), plan_.partChunks);
+  }
+
+  // A chunk is elements of a row here, rows of a column tile in slabs: `pitch` lanes each.
+  int64_t Pitch() const { return AlongLanes() ? 1 : AlignUp(plan_.colTile, blockLanes_); }
+
+  int64_t ChunkStep() const { return AlongLanes() ? kHalfLineBytes / bytes_ : 1; }
+
+  int64_t MostPerChunk(int64_t parts) const {
+    return AlignDown(MaxChunkLanes(parts) / Pitch(), ChunkStep());
+  }
+
+  // The fewest parts of which `keep` chunks hold one; 0 if it takes more than `most`.
+  int64_t FewestParts(int64_t keep, int64_t most) const {
+    for (int64_t parts = 1; parts <= most; ++parts) {
+      if (MostPerChunk(parts) * keep * parts >= view_.reduce) {
+        return parts;
+      }
+    }
+    return 0;
+  }
+
+  // Parts that stay in UB between the passes; 0 if there are none. Chooses the number of chunk buffers.
+  int64_t ResidentParts() {
+    if (!shareable_) {
+      return FewestParts(ring_, 1);
+    }
+    const SharedAxis axis{view_.reduce, AlongLanes(), bytes_, soc_.ubBytes};
+    const SharingChoice choice = ChooseSharing(axis, [this](const Sharing& sharing) {
+      ring_ = sharing.ring;
+      return FewestParts(sharing.keep, sharing.mostParts);
+    });
+    ring_ = choice.ring;
+    return choice.parts;
+  }
+
+  void Cut(int64_t parts) {
+    wantedParts_ = parts;
+    const int64_t most = MostPerChunk(parts);
+    if (most == 0) {
+      return;
+    }
+    const int64_t least = AlongLanes() ? blockLanes_ : CeilDiv(blockLanes_, plan_.colTile);
+    const int64_t part = CeilDiv(view_.reduce, parts);
+    plan_.partChunks = CeilDiv(part, most);
+    plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(part, plan_.partChunks), ChunkStep()),
+                               AlongLanes() ? ChunkStep() : least, least);
+    plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch());
+  }
+
+  // Groups of cores that share units.
+  void Share() {
+    if (plan_.chunk == 0) {
+      return;
+    }
+    const int64_t parts = Parts();
+    plan_.units = view_.outer * plan_.colTiles;
+    plan_.share = shareable_ ? CeilDiv(parts, CeilDiv(parts, std::min(parts, soc_.cores))) : 1;
+    const int64_t groups = std::min(plan_.units, CoresFor(plan_.units * plan_.share) / plan_.share);
+    plan_.cores = std::max<int64_t>(1, groups) * plan_.share;
+    const int64_t mine = std::min(Chunks(), CeilDiv(parts, plan_.share) * plan_.partChunks);
+    plan_.ring = ring_;
+    plan_.resident = mine <= ring_ ? mine : std::max<int64_t>(0, ring_ - kStreaming);
+    if (mine == plan_.resident) {
+      plan_.pastL2 = PastL2Of(0);
+    }
+    if (plan_.share > 1) {
+      const int64_t slot = AlignUp(parts * (AlongLanes() ? 1 : SumLanes()), kRowReduceSlotLanes);
+      const int64_t slots = kRowReduceRounds * plan_.cores / plan_.share;
+      // One line more: the workspace may start within one.
+      plan_.workspaceBytes =
+          static_cast<uint64_t>((slots * slot + kRowReduceSlotLanes) * kFloatBytes);
+    }
+  }
+
+  void SharedSlabs() {
+    const auto cut = [this](int64_t bytes) {
+      const int64_t tiles = CeilDiv(view_.inner, bytes / bytes_);
+      plan_.colTile = std::min(view_.inner, AlignUp(CeilDiv(view_.inner, tiles), blockLanes_));
+      plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
+      return ResidentParts();
+    };
+    int64_t parts = 0;
+    for (const int64_t bytes : kChunkedColumnBytes) {
+      parts = cut(bytes);
+      if (parts > 0) {
+        break;
+      }
+    }
+    if (parts == 0) {
+      cut(kChunkedColumnBytes[0]);
+      parts = MostParts();
+    }
+    Cut(parts);
+  }
+
+  // The widest columns whose chunks all stay in UB; where even narrow ones do not, whole repeats.
+  void OwnSlabs() {
+    const int64_t whole = AlignUp(view_.inner, blockLanes_);
+    const int64_t least = std::min(whole, kMinColumnBytes / bytes_);
+    plan_.colTile = least;
+    const int64_t most = AlignDown(ring_ * MaxChunkLanes(1) / view_.reduce, blockLanes_);
+    for (plan_.colTile = std::min(whole, most); plan_.colTile >= least;
+         plan_.colTile -= blockLanes_) {
+      if (FewestParts(ring_, 1) > 0) {
+        break;
+      }
+    }
+    if (plan_.colTile < least) {
+      plan_.colTile = std::min(whole, kStreamColumns);
+    }
+    const int64_t columns = plan_.colTile;
+    plan_.colTile = std::min(columns, view_.inner);
+    Cut(1);
+    SplitColumns(columns);
+    plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch());
+  }
+
+  int64_t ring_;  // chunk buffers
+  int64_t wantedParts_ = 1;
+};
+
+}  // namespace
+
+std::string PlanChunks(const RowReduceCase& wanted, RowReducePlan* plan) {
+  return ChunkPlanner(wanted).Make(plan);
+}
+
+}  // namespace optiling
