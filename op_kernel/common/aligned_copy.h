@@ -10,7 +10,7 @@
 // A block of at least 32 bytes is stored as its whole part, and then once more as the 32 bytes that
 // end where it ends; both say the same of the bytes that they share. Shorter blocks, which lie next
 // to each other, are first moved together in UB. The tiling sees to it that what is moved together
-// is at least 32 bytes (op_host/common/row_reduce_tiling.cpp); only a tensor that is shorter as a
+// is at least 32 bytes (op_host/common/row_reduce_planner.h); only a tensor that is shorter as a
 // whole is written element by element.
 #ifndef OP_KERNEL_COMMON_ALIGNED_COPY_H_
 #define OP_KERNEL_COMMON_ALIGNED_COPY_H_

@@ -3,9 +3,9 @@
 //
 // Order of additions, rounding and paths are those of softmax_grad (softmax_grad.h). A sum needs g
 // alone, so keys 2 and 4 read only g twice where UB does not hold a row: GM traffic / floor is at most
-// 1.33 then. NaN and Inf
-// follow IEEE through the formula as written: exp(x) = Inf times a sum of 0 is NaN. Error against
-// float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g| and exp(x) * sum |g| of its row.
+// 1.33 then. NaN and Inf follow IEEE through the formula as written: exp(x) = Inf times a sum of 0 is
+// NaN. Error against float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g| and
+// exp(x) * sum |g| of its row.
 #ifndef OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 #define OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 

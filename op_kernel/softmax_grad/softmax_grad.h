@@ -11,11 +11,11 @@
 //   1  B == 1, a row fits: as many rows as UB holds per tile           1.00
 //   2  B == 1, it does not: chunks in the UB of several cores          1.00 ... 1.67
 //   3  B  > 1, [R, b] fits: slabs, or tiles of b columns of a slab     1.00
-//   4  B  > 1, it does not even at 64 B of columns: as 2               1.01 ... 1.67
+//   4  B  > 1, 256 B of columns do not: as 2, one core if it can       1.00 ... 1.67
 //   5  B == 1, R up to 64 and no multiple of 8: as 1, transposed       1.00
 //      (the same sums, bit by bit)
 //
-// UB, L = tileLanes (op_host/common/row_reduce_tiling.cpp keeps the budget):
+// UB, L = tileLanes (op_host/common/row_reduce_whole.cpp and _chunks.cpp keep the budgets):
 //   1, 3   in 2 x 2L * sizeof(T), out 2 x L * sizeof(T), 8L of work if T is a 16-bit type,
 //          key 1 also 36 B per row of the tile
 //   5      as 1, 3, with 8L of work for all types

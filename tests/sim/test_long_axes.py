@@ -14,7 +14,7 @@ from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # Several rounds of all groups of cores, with and without a rest, also of single cores; parts of one
-# chunk, of several, of more than stay in UB; columns of several tiles, of which the last is narrow, and
+# chunk, of several, of more than stay in UB; columns of several tiles, of which the last is narrow;
 # columns that one core holds; most ways of sharing that the tiling has.
 SHAPES = [
     ((20, 30_001), -1),
