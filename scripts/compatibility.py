@@ -236,7 +236,8 @@ def run(
         return
     result["ran"], result["case"], result["match"] = best.status, best.label, best.verdict
     if best.status != peer_check.CLEAN:
-        result["why"] = peer_check.first_reason(best.message)
+        why = peer_check.first_reason(best.message)
+        result["why"] = why.replace(f"{kernel.folder}{os.sep}", "")
     for found in best.errors[:1]:
         place = Path(found.at.file).name if found.at.file else "?"
         result["finding"] = f"{found.kind} {place}:{found.at.line}"

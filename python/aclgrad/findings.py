@@ -86,6 +86,7 @@ _TITLES = {
         "shape": "shape that the call does not allow",
     },
     "kernel": {
+        "crash": "signal raised in the kernel, e.g. SIGSEGV",
         "no-core": "kernel code outside of a launch",
         "tiling-key-unknown": "tiling key that no branch of the kernel has",
         "assert": "ASSERT failed",

@@ -8,9 +8,9 @@ the other until one is taken, and whatever ends the child ends that case only.
 from __future__ import annotations
 
 import dataclasses
-import faulthandler
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -31,6 +31,9 @@ Judge = Callable[[Mapping[str, Any], Case, "peer_run.Result"], str]
 """Compares a result: "matched", "mismatched: why", or "" when it does not know."""
 
 REFUSED, CLEAN, FAULTY, CRASHED, SLOW = "refused", "clean", "finding", "crashed", "timed out"
+
+_HOST_CRASH = re.compile(r"^\w+: (.* crashed: SIG.*)$", re.MULTILINE)
+"""What the simulator says of op_host code that raises a signal."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +116,18 @@ def _work(
         device.clear_findings()
         try:
             result = peer_run.call(device, builder, op, row, case.inputs, case.attrs, case.outputs)
-            refused = False
+            status = CLEAN
         except (AclnnError, PeerError, ValueError, KeyError, TypeError) as error:
-            refused = True
             answer["message"] = str(error)
+            status = REFUSED
+            if crash := _HOST_CRASH.search(answer["message"]):
+                answer["message"] = crash.group(1)
+                status = CRASHED
         found = device.findings()
         errors = [item for item in found if item.severity == findings.ERROR]
-        answer["status"] = FAULTY if errors else REFUSED if refused else CLEAN
+        answer["status"] = FAULTY if errors else status
         answer["found"] = [dataclasses.asdict(item) for item in found]
-        if judge and not refused:
+        if judge and status == CLEAN:
             answer["verdict"] = judge(op, case, result)
         answer["seconds"] = round(time.monotonic() - started, 2)
         yield answer
@@ -179,10 +185,8 @@ def _lines(
 def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:
     """Never returns: the parent's exit handlers are not the child's."""
     status = 0
-    faulthandler.disable()  # a crash here is a result, told by the parent
     try:
         os.close(read)
-        faulthandler.disable()  # a crash is an answer; test runners keep a copy of stderr for it
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 1)  # operators print
         os.dup2(quiet, 2)

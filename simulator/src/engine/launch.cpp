@@ -10,6 +10,7 @@
 
 #include "checkers/checks.h"
 #include "engine/core.h"
+#include "engine/crash.h"
 #include "engine/host_threads.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
@@ -163,7 +164,16 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       Core::SetCurrent(&core);
       bool failed = true;
       try {
-        CallKernel(launch);
+        if (const std::optional<Crash> crash = RunForeign([&] { CallKernel(launch); })) {
+          core.instruction = "";
+          throw KernelFault{
+              "crash",
+              CrashText(*crash),
+              "Hardware raises an exception, or goes on with whatever it finds there.",
+              crash->stack,
+              {},
+              "SCALAR"};
+        }
         CheckKernelEnd(core);
         core.End();
         failed = false;

@@ -402,6 +402,27 @@ extern "C" __global__ void trapped(GM_ADDR) {
   Trap();  // FAULT: trap
 }
 
+extern "C" __global__ void wild_pointer(GM_ADDR) {
+  TPipe pipe;
+  volatile uintptr_t address = 0x10;
+  auto* nowhere = reinterpret_cast<volatile float*>(address);
+  *nowhere = 1.0f;  // FAULT: crash
+}
+
+extern "C" __global__ void divides_by_zero(GM_ADDR) {
+  TPipe pipe;
+  volatile int32_t rows = 0;
+  volatile int32_t each = 64 / rows;  // FAULT: crash
+  static_cast<void>(each);
+}
+
+static int32_t Deeper(int32_t by) { volatile int32_t here[1024]; here[by % 8] = by; return here[by % 8] < 0 ? 0 : Deeper(by + 1) + here[by % 8]; }  // FAULT: crash in full_stack
+extern "C" __global__ void full_stack(GM_ADDR) {
+  TPipe pipe;
+  volatile int32_t depth = Deeper(0);
+  static_cast<void>(depth);
+}
+
 // A member function as kernels have them: the last call is the wrong one, where an optimising compiler would jump.
 struct Tail {
   __attribute__((noinline)) void Wait() { WaitFlag<HardEvent::MTE3_V>(EVENT_ID2); }  // FAULT: deadlock in last_call_of_a_function

@@ -72,11 +72,20 @@ def test_fault(runtime: Runtime, library: ctypes.CDLL, planted: Planted) -> None
     assert "core 0 of 1" in text
 
 
-def test_runtime_goes_on_after_a_fault(runtime: Runtime, library: ctypes.CDLL) -> None:
+_STOPS = {
+    "trapped": "trap",
+    "wild_pointer": "SIGSEGV at address 0x10\n",
+    "divides_by_zero": "SIGFPE, a division by zero",
+    "full_stack": "SIGSEGV, a stack that is full",
+}
+
+
+@pytest.mark.parametrize("name", _STOPS)
+def test_runtime_goes_on_after_a_fault(runtime: Runtime, library: ctypes.CDLL, name: str) -> None:
     """A fault ends its launch, not the process."""
-    for _ in range(2):
-        with pytest.raises(KernelError, match="trap"):
-            runtime.launch(library["trapped"], [np.zeros(64, np.uint8)])
+    for _ in range(3):
+        with pytest.raises(KernelError, match=_STOPS[name]):
+            runtime.launch(library[name], [np.zeros(64, np.uint8)], block_dim=4)
 
 
 def test_overflow_lists_the_buffers(runtime: Runtime, library: ctypes.CDLL) -> None:

@@ -9,6 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "engine/crash.h"
+#include "engine/fault.h"
 #include "exe_graph/runtime/infer_datatype_context.h"
 #include "exe_graph/runtime/infer_shape_context.h"
 #include "exe_graph/runtime/tiling_context.h"
@@ -217,11 +219,17 @@ bool FillState(const gert::OpImplEntry& op, const OpCall& call, gert::OpCallStat
   return FillAttrs(op, call, &state->node.attrs);
 }
 
-// Calls code of an operator library, which may throw. Anything but 0 becomes code.
+// Calls code of an operator library, which may throw or crash. Anything but 0 becomes code.
 int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
                      const std::function<uint32_t()>& function) {
   try {
-    const uint32_t status = function();
+    uint32_t status = ge::GRAPH_SUCCESS;
+    if (const auto crash = aclsim::RunForeign([&] { status = function(); })) {
+      const aclsim::SourceLine at = aclsim::FindKernelLine(crash->stack);
+      ReportError("%s: %s crashed: %s, at %s:%d", type.c_str(), what,
+                  aclsim::CrashText(*crash).c_str(), at.file.c_str(), at.line);
+      return code;
+    }
     if (status == ge::GRAPH_SUCCESS) return kSuccess;
     ReportError("%s: %s failed with status 0x%x", type.c_str(), what, status);
   } catch (const std::exception& error) {

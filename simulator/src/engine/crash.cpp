@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/crash.h"
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <iterator>
+#include <memory>
+#include <mutex>
+
+#include "engine/format.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kMaxFrames = 48;
+constexpr size_t kHandlerStackBytes = 64 << 10;
+constexpr uintptr_t kLargestFrame = 64 << 20;
+
+struct Frame {
+  sigjmp_buf back;
+  int signal;
+  int code;
+  uintptr_t address;
+  void* stack[kMaxFrames];
+  int depth;
+};
+
+struct sigaction previous[std::size(kSignals)];
+std::atomic<ExplainSignal> explainSignal{nullptr};
+// Where a signal in code of others continues; null outside of that. initial-exec: a first access from the
+// handler must not allocate.
+thread_local Frame* volatile current __attribute__((tls_model("initial-exec"))) = nullptr;
+
+void* ProgramCounter(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<void*>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<void*>(machine.pc);
+#else
+  static_cast<void>(machine);
+  return nullptr;
+#endif
+}
+
+void OnSignal(int number, siginfo_t* info, void* context) {
+  if (Frame* frame = current; frame != nullptr && info->si_code > 0) {
+    frame->signal = number;
+    frame->code = info->si_code;
+    frame->address = reinterpret_cast<uintptr_t>(info->si_addr);
+    frame->depth = backtrace(frame->stack, kMaxFrames);
+    // The other frames are return addresses, one past a call.
+    void** const end = frame->stack + frame->depth;
+    if (void** at = std::find(frame->stack, end, ProgramCounter(context)); at != end) {
+      *at = static_cast<char*>(*at) + 1;
+    }
+    siglongjmp(frame->back, 1);
+  }
+  const auto index = std::find(std::begin(kSignals), std::end(kSignals), number) - kSignals;
+  const struct sigaction& before = previous[index];
+  const int savedErrno = errno;
+  const ExplainSignal explain = explainSignal;
+  if (info->si_code > 0 && explain != nullptr && explain(info)) {
+    // The instruction runs again under the previous disposition: a core dump or a debugger sees the real place.
+    sigaction(number, &before, nullptr);
+  } else if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(number, info, context);
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(number);
+  } else {
+    signal(number, SIG_DFL);
+    raise(number);  // delivered on return; also right for a signal that somebody sent
+  }
+  errno = savedErrno;
+}
+
+void Install() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    void* frame = nullptr;
+    backtrace(&frame, 1);  // the first call loads a library, which a handler must not
+    struct sigaction action = {};
+    action.sa_sigaction = OnSignal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < std::size(kSignals); ++i) {
+      sigaction(kSignals[i], &action, &previous[i]);
+    }
+  });
+}
+
+// A thread whose stack is full has no room for a handler.
+class HandlerStack {
+ public:
+  HandlerStack() {
+    stack_t now{};
+    if (sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) {
+      memory_ = std::make_unique<char[]>(kHandlerStackBytes);
+      const stack_t own{memory_.get(), 0, kHandlerStackBytes};
+      sigaltstack(&own, nullptr);
+    }
+  }
+  ~HandlerStack() {
+    stack_t now{};
+    if (memory_ != nullptr && sigaltstack(nullptr, &now) == 0 && now.ss_sp == memory_.get()) {
+      const stack_t none{nullptr, SS_DISABLE, 0};
+      sigaltstack(&none, nullptr);
+    }
+  }
+
+ private:
+  std::unique_ptr<char[]> memory_;
+};
+
+bool IsBelowStack(uintptr_t address) {
+  pthread_attr_t attributes;
+  void* low = nullptr;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+    return false;
+  }
+  pthread_attr_getstack(&attributes, &low, &bytes);
+  pthread_attr_destroy(&attributes);
+  const auto lowest = reinterpret_cast<uintptr_t>(low);
+  return address < lowest + 4096 && address + kLargestFrame > lowest;
+}
+
+// noinline keeps the work out of the frame that sigsetjmp may return to twice.
+__attribute__((noinline)) void Enter(Frame* frame, const std::function<void()>& code) {
+  Frame* const outer = current;
+  current = frame;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  try {
+    code();
+  } catch (...) {
+    current = outer;
+    throw;
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  current = outer;
+}
+
+}  // namespace
+
+std::string CrashText(const Crash& crash) {
+  switch (crash.signal) {
+    case SIGFPE:
+      return crash.code == FPE_INTDIV ? "SIGFPE, a division by zero" : "SIGFPE";
+    case SIGILL:
+      return "SIGILL, an illegal instruction";
+    default:
+      break;
+  }
+  const char* name = crash.signal == SIGBUS ? "SIGBUS" : "SIGSEGV";
+  return IsBelowStack(crash.address)
+             ? Format("%s, a stack that is full", name)
+             : Format("%s at address 0x%zx", name, static_cast<size_t>(crash.address));
+}
+
+std::optional<Crash> RunForeign(const std::function<void()>& code) {
+  Install();
+  thread_local HandlerStack handlerStack;
+  Frame frame;
+  Frame* const outer = current;
+  if (sigsetjmp(frame.back, 1) != 0) {
+    current = outer;
+    return Crash{frame.signal, frame.code, frame.address,
+                 std::vector<void*>(frame.stack, frame.stack + frame.depth)};
+  }
+  Enter(&frame, code);
+  return std::nullopt;
+}
+
+void InstallCrashHandler(ExplainSignal explain) {
+  explainSignal = explain;
+  Install();
+}
+
+}  // namespace aclsim

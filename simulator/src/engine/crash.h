@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that code of kernels and of operator libraries raises.
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace aclsim {
+
+// What ended code that is not the simulator's.
+struct Crash {
+  int signal = 0;
+  int code = 0;  // siginfo_t::si_code
+  uintptr_t address = 0;
+  std::vector<void*> stack;  // as CaptureStack
+};
+
+// "SIGSEGV at address 0x10"
+std::string CrashText(const Crash& crash);
+
+// Runs code. A SIGSEGV, SIGBUS, SIGFPE or SIGILL in it ends it, without destroying its locals;
+// exceptions pass.
+std::optional<Crash> RunForeign(const std::function<void()>& code);
+
+// Asked, in the handler, of a signal outside of RunForeign. True: it has said what there is to say, and
+// the signal comes again for whoever handled it before.
+using ExplainSignal = bool (*)(const siginfo_t* info);
+
+// Installs the handler once per process.
+void InstallCrashHandler(ExplainSignal explain);
+
+}  // namespace aclsim
