@@ -27,7 +27,7 @@ class ChunkPlanner : private RowReducePlanner {
       const int64_t parts = ResidentParts();
       Cut(parts > 0 ? parts : MostParts());
     } else if (shareable_) {
-      SharedSlabs();
+      ShareableSlabs();
     } else {
       OwnSlabs();
     }
@@ -164,7 +164,8 @@ class ChunkPlanner : private RowReducePlanner {
     }
   }
 
-  void SharedSlabs() {
+  // Columns of half a GM line, unless the UB of all cores together holds narrower ones only.
+  void ShareableSlabs() {
     const auto cut = [this](int64_t bytes) {
       const int64_t tiles = CeilDiv(view_.inner, bytes / bytes_);
       plan_.colTile = std::min(view_.inner, AlignUp(CeilDiv(view_.inner, tiles), blockLanes_));
@@ -185,7 +186,8 @@ class ChunkPlanner : private RowReducePlanner {
     Cut(parts);
   }
 
-  // The widest columns whose chunks all stay in UB; where even narrow ones do not, whole repeats.
+  // Where cores cannot wait for each other: the widest columns whose chunks all stay in UB; where even
+  // narrow ones do not, whole repeats.
   void OwnSlabs() {
     const int64_t whole = AlignUp(view_.inner, blockLanes_);
     const int64_t least = std::min(whole, kMinColumnBytes / bytes_);

@@ -94,16 +94,16 @@ int32_t RowReducePlanner::PastL2Of(int64_t tilesPerCore) const {
                 tilesPerCore, soc_);
 }
 
-std::string RowReducePlanner::Finish(const UbBudget& budget, const UbBudget& refused,
+std::string RowReducePlanner::Finish(const UbBudget& budget, const UbBudget& shown,
                                      const std::string& hint, RowReducePlan* plan) {
   plan_.ubBytes = budget.Total();
   if (plan_.tileLanes > 0 && plan_.ubBytes <= static_cast<uint64_t>(usable_)) {
     *plan = plan_;
     return {};
   }
-  return std::string(op_) + ": UB needs " + WithCommas(refused.Total()) + " B of " +
+  return std::string(op_) + ": UB needs " + WithCommas(shown.Total()) + " B of " +
          WithCommas(static_cast<uint64_t>(std::max<int64_t>(0, usable_))) + " B usable on " +
-         soc_.name + " (" + refused.Table() + ") at [A, R, B] = [" + std::to_string(view_.outer) +
+         soc_.name + " (" + shown.Table() + ") at [A, R, B] = [" + std::to_string(view_.outer) +
          ", " + std::to_string(view_.reduce) + ", " + std::to_string(view_.inner) + "], " +
          std::to_string(bytes_) + " B per element. " + hint;
 }

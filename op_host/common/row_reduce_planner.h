@@ -20,7 +20,7 @@ struct RowReduceCase {
   bool masked;
 };
 
-// Whether a tile holds the axis.
+// Whether a tile holds the axis, of columns that are worth a copy.
 bool FitsWhole(const RowReduceCase& wanted);
 
 // Both return an empty string, or what is wrong and what would be right.
@@ -85,8 +85,8 @@ class RowReducePlanner {
   // RowReduceTilingData::pastL2, where every byte moves once.
   int32_t PastL2Of(int64_t tilesPerCore) const;
 
-  // Hands the plan out, or says what `budget` lacks.
-  std::string Finish(const UbBudget& budget, const UbBudget& refused, const std::string& hint,
+  // Hands the plan out where UB holds `budget`. Otherwise an error with the table of `shown`.
+  std::string Finish(const UbBudget& budget, const UbBudget& shown, const std::string& hint,
                      RowReducePlan* plan);
 
   const char* op_;

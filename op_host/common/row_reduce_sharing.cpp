@@ -20,7 +20,7 @@ constexpr ModelCores kModelCoresOfLargeUb{72, 56};
 constexpr uint64_t kSmallUbBytes = 192 * 1024;
 constexpr double kNear = 0.95;
 
-// Of one core, which waits for no other then.
+// Ways in which one core may hold the axis, the best first: it waits for no other then.
 std::vector<Sharing> HoldingsOf(const SharedAxis& axis) {
   if (!axis.alongLanes) {
     return {{4, 4}, {7, 7}};

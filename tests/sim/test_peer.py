@@ -365,6 +365,10 @@ def test_check_of_a_path(tmp_path: Path, cache):
     where = r"crashed: SIGSEGV at address 0x0, at \S+/square_tiling.cpp:\d+, inputs x"
     with pytest.raises(PeerError, match=where):
         peer_check.check(crashing, soc=SOC)
+    wild_free = "  volatile uintptr_t wild = 4096; free((void*)wild); context->SetBlockDim"
+    crashing = edited(tmp_path, tiling, "  context->SetBlockDim", wild_free)
+    with pytest.raises(PeerError, match="SIGSEGV in op_host or in the kernel, inputs x"):
+        peer_check.check(crashing, soc=SOC)
     with pytest.raises(PeerError, match="no kernel whose first input is float16"):
         peer_check.check(refusing, soc=SOC, dtype="float16")
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/crash.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,10 +20,14 @@ namespace aclsim {
 
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int kMaxFrames = 48;
 constexpr size_t kHandlerStackBytes = 64 << 10;
 constexpr uintptr_t kLargestFrame = 64 << 20;
+// Of the allocator's code in front of malloc and from there on, in every glibc that we know. The functions
+// next to it end threads and raise signals: they are in any stack.
+constexpr uintptr_t kBeforeMalloc = 32 << 10;
+constexpr uintptr_t kFromMalloc = 8 << 10;
 
 struct Frame {
   sigjmp_buf back;
@@ -34,6 +39,7 @@ struct Frame {
 };
 
 struct sigaction previous[std::size(kSignals)];
+uintptr_t allocator = 0;
 std::atomic<ExplainSignal> explainSignal{nullptr};
 // Where a signal in code of others continues; null outside of that. initial-exec: a first access from the
 // handler must not allocate.
@@ -51,24 +57,40 @@ void* ProgramCounter(const void* context) {
 #endif
 }
 
+// Raised by what the thread does, not sent by somebody.
+bool IsOwn(const siginfo_t* info) {
+  return info->si_code > 0 || (info->si_signo == SIGABRT && info->si_code == SI_TKILL);
+}
+
+bool IsInAllocator(const void* at) {
+  const auto address = reinterpret_cast<uintptr_t>(at);
+  return address + kBeforeMalloc > allocator && address < allocator + kFromMalloc;
+}
+
+// Keeps what Crash tells. False: the heap is damaged, and its lock may be taken; nothing that allocates
+// could go on.
+bool Keep(Frame* frame, const siginfo_t* info, const void* context) {
+  frame->signal = info->si_signo;
+  frame->code = info->si_code;
+  frame->address = reinterpret_cast<uintptr_t>(info->si_addr);
+  frame->depth = backtrace(frame->stack, kMaxFrames);
+  void** const end = frame->stack + frame->depth;
+  // The other frames are return addresses, one past a call.
+  if (void** at = std::find(frame->stack, end, ProgramCounter(context)); at != end) {
+    *at = static_cast<char*>(*at) + 1;
+  }
+  return std::none_of(frame->stack, end, IsInAllocator);
+}
+
 void OnSignal(int number, siginfo_t* info, void* context) {
-  if (Frame* frame = current; frame != nullptr && info->si_code > 0) {
-    frame->signal = number;
-    frame->code = info->si_code;
-    frame->address = reinterpret_cast<uintptr_t>(info->si_addr);
-    frame->depth = backtrace(frame->stack, kMaxFrames);
-    // The other frames are return addresses, one past a call.
-    void** const end = frame->stack + frame->depth;
-    if (void** at = std::find(frame->stack, end, ProgramCounter(context)); at != end) {
-      *at = static_cast<char*>(*at) + 1;
-    }
+  if (Frame* frame = current; frame != nullptr && IsOwn(info) && Keep(frame, info, context)) {
     siglongjmp(frame->back, 1);
   }
   const auto index = std::find(std::begin(kSignals), std::end(kSignals), number) - kSignals;
   const struct sigaction& before = previous[index];
   const int savedErrno = errno;
   const ExplainSignal explain = explainSignal;
-  if (info->si_code > 0 && explain != nullptr && explain(info)) {
+  if (IsOwn(info) && explain != nullptr && explain(info)) {
     // The instruction runs again under the previous disposition: a core dump or a debugger sees the real place.
     sigaction(number, &before, nullptr);
   } else if ((before.sa_flags & SA_SIGINFO) != 0) {
@@ -87,6 +109,7 @@ void Install() {
   std::call_once(once, [] {
     void* frame = nullptr;
     backtrace(&frame, 1);  // the first call loads a library, which a handler must not
+    allocator = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "malloc"));
     struct sigaction action = {};
     action.sa_sigaction = OnSignal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -156,6 +179,8 @@ std::string CrashText(const Crash& crash) {
       return crash.code == FPE_INTDIV ? "SIGFPE, a division by zero" : "SIGFPE";
     case SIGILL:
       return "SIGILL, an illegal instruction";
+    case SIGABRT:
+      return "SIGABRT, of abort or assert";
     default:
       break;
   }

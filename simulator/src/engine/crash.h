@@ -23,8 +23,8 @@ struct Crash {
 // "SIGSEGV at address 0x10"
 std::string CrashText(const Crash& crash);
 
-// Runs code. A SIGSEGV, SIGBUS, SIGFPE or SIGILL in it ends it, without destroying its locals;
-// exceptions pass.
+// Runs code. A SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT in it ends it, without destroying its locals,
+// unless it comes from malloc or free: a damaged heap ends the process. Exceptions pass.
 std::optional<Crash> RunForeign(const std::function<void()>& code);
 
 // Asked, in the handler, of a signal outside of RunForeign. True: it has said what there is to say, and

@@ -123,10 +123,12 @@ SourceLine FindKernelLine(const std::vector<void*>& stack) {
       fallback;  // module and offset of the first frame, for kernels without debug information
   Dl_info self{};
   dladdr(reinterpret_cast<const void*>(&FindKernelLine), &self);
+  Dl_info libc{};  // may have debug information of its own
+  dladdr(dlsym(RTLD_DEFAULT, "abort"), &libc);
   for (void* frame : stack) {
     Dl_info info{};
     if (dladdr(frame, &info) == 0 || info.dli_fname == nullptr ||
-        info.dli_fbase == self.dli_fbase) {
+        info.dli_fbase == self.dli_fbase || info.dli_fbase == libc.dli_fbase) {
       continue;
     }
     // A return address is one past the call.

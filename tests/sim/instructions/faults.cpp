@@ -409,6 +409,11 @@ extern "C" __global__ void wild_pointer(GM_ADDR) {
   *nowhere = 1.0f;  // FAULT: crash
 }
 
+extern "C" __global__ void aborted(GM_ADDR) {
+  TPipe pipe;
+  std::abort();  // FAULT: crash
+}
+
 extern "C" __global__ void divides_by_zero(GM_ADDR) {
   TPipe pipe;
   volatile int32_t rows = 0;

@@ -75,6 +75,7 @@ def test_fault(runtime: Runtime, library: ctypes.CDLL, planted: Planted) -> None
 _STOPS = {
     "trapped": "trap",
     "wild_pointer": "SIGSEGV at address 0x10\n",
+    "aborted": "SIGABRT, of abort or assert",
     "divides_by_zero": "SIGFPE, a division by zero",
     "full_stack": "SIGSEGV, a stack that is full",
 }
