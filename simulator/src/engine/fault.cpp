@@ -114,8 +114,10 @@ std::vector<void*> CaptureStack() {
   return stack;
 }
 
-void ThrowFault(std::string kind, std::string detail, std::string advice) {
-  throw KernelFault{std::move(kind), std::move(detail), std::move(advice), CaptureStack(), {}, ""};
+void ThrowFault(std::string kind, std::string detail, std::string advice,
+                std::vector<void*> stack) {
+  throw KernelFault{
+      std::move(kind), std::move(detail), std::move(advice), std::move(stack), {}, ""};
 }
 
 SourceLine FindKernelLine(const std::vector<void*>& stack) {

@@ -18,11 +18,11 @@ struct KernelFault {
   const char* pipe = "";                    // where it is known
 };
 
-// Captures the stack and throws.
-[[noreturn]] void ThrowFault(std::string kind, std::string detail, std::string advice);
-
 // The current return addresses, innermost first.
 std::vector<void*> CaptureStack();
+
+[[noreturn]] void ThrowFault(std::string kind, std::string detail, std::string advice,
+                             std::vector<void*> stack = CaptureStack());
 
 struct SourceLine {
   std::string file;

@@ -166,13 +166,9 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       try {
         if (const std::optional<Crash> crash = RunForeign([&] { CallKernel(launch); })) {
           core.instruction = "";
-          throw KernelFault{
-              "crash",
-              CrashText(*crash),
-              "Hardware raises an exception, or goes on with whatever it finds there.",
-              crash->stack,
-              {},
-              "SCALAR"};
+          ThrowFault("crash", CrashText(*crash),
+                     "Hardware raises an exception, or goes on with whatever it finds there.",
+                     crash->stack);
         }
         CheckKernelEnd(core);
         core.End();
