@@ -24,8 +24,8 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int kMaxFrames = 48;
 constexpr size_t kHandlerStackBytes = 64 << 10;
 constexpr uintptr_t kLargestFrame = 64 << 20;
-// Of the allocator's code in front of malloc and from there on, in every glibc that we know. The functions
-// next to it end threads and raise signals: they are in any stack.
+// The allocator's code in glibc, in front of malloc and from there on. What lies in front of that starts
+// threads and raises signals, and is in any stack.
 constexpr uintptr_t kBeforeMalloc = 32 << 10;
 constexpr uintptr_t kFromMalloc = 8 << 10;
 
