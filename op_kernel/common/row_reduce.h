@@ -55,18 +55,22 @@ template <typename T>
 class RowOperands {
  protected:
   __aicore__ inline RowOperands(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
+    const int64_t core = AscendC::GetBlockIdx();
+    const int64_t extra = core < t.extraCores ? core : t.extraCores;
+    first_ = core * t.unitsPerCore + extra;
+    last_ = first_ + t.unitsPerCore + (core < t.extraCores ? 1 : 0);
     const uint64_t size = static_cast<uint64_t>(t.outer) * t.reduce * t.inner;
-    yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), size);
-    gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), size);
+    // Copies that read whole blocks stop where the units of the next core begin: it may already write
+    // its results there, when they take the place of an operand.
+    const bool own = kWholeBlocksOnly && t.ring == 0 && t.colTiles == 1;
+    const uint64_t end = own ? static_cast<uint64_t>(last_) * t.reduce * t.inner : size;
+    yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), end);
+    gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), end);
     outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
     if (t.pastL2 != 0) {
       yGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
       gGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
     }
-    const int64_t core = AscendC::GetBlockIdx();
-    const int64_t extra = core < t.extraCores ? core : t.extraCores;
-    first_ = core * t.unitsPerCore + extra;
-    last_ = first_ + t.unitsPerCore + (core < t.extraCores ? 1 : 0);
   }
 
   GlobalTensor<T> yGm_;
