@@ -56,11 +56,16 @@ class WholePlanner : private RowReducePlanner {
     return budget.Total() <= static_cast<uint64_t>(usable_);
   }
 
-  // Mirrors the InitBuffer calls of ReduceWhole.
-  UbBudget TileBudget(int64_t lanes) const {
+  UbBudget StreamsBudget(int64_t lanes) const {
     UbBudget budget;
     budget.Add("in (y, g)", 2, static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
+    return budget;
+  }
+
+  // Mirrors the InitBuffer calls of ReduceWhole.
+  UbBudget TileBudget(int64_t lanes) const {
+    UbBudget budget = StreamsBudget(lanes);
     AddWork(lanes, &budget);
     return budget;
   }
@@ -78,9 +83,7 @@ class WholePlanner : private RowReducePlanner {
 
   // Mirrors the InitBuffer calls of ReduceShort.
   UbBudget ShortBudget(int64_t lanes) const {
-    UbBudget budget;
-    budget.Add("in (y, g)", 2, static_cast<uint64_t>(2 * lanes * bytes_));
-    budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
+    UbBudget budget = StreamsBudget(lanes);
     budget.Add("f32 work", 1, static_cast<uint64_t>(2 * lanes * kFloatBytes));
     return budget;
   }

@@ -157,12 +157,12 @@ bool IsBelowStack(uintptr_t address) {
 }
 
 // noinline keeps the work out of the frame that sigsetjmp may return to twice.
-__attribute__((noinline)) void Enter(Frame* frame, const std::function<void()>& code) {
+__attribute__((noinline)) void Enter(Frame* frame, void (*call)(const void*), const void* code) {
   Frame* const outer = current;
   current = frame;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   try {
-    code();
+    call(code);
   } catch (...) {
     current = outer;
     throw;
@@ -190,7 +190,7 @@ std::string CrashText(const Crash& crash) {
              : Format("%s at address 0x%zx", name, static_cast<size_t>(crash.address));
 }
 
-std::optional<Crash> RunForeign(const std::function<void()>& code) {
+std::optional<Crash> RunForeign(void (*call)(const void*), const void* code) {
   Install();
   thread_local HandlerStack handlerStack;
   Frame frame;
@@ -200,7 +200,7 @@ std::optional<Crash> RunForeign(const std::function<void()>& code) {
     return Crash{frame.signal, frame.code, frame.address,
                  std::vector<void*>(frame.stack, frame.stack + frame.depth)};
   }
-  Enter(&frame, code);
+  Enter(&frame, call, code);
   return std::nullopt;
 }
 

@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +22,14 @@ struct Crash {
 // "SIGSEGV at address 0x10"
 std::string CrashText(const Crash& crash);
 
+std::optional<Crash> RunForeign(void (*call)(const void* code), const void* code);
+
 // Runs code. A SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT in it ends it, without destroying its locals,
 // unless it comes from malloc or free: a damaged heap ends the process. Exceptions pass.
-std::optional<Crash> RunForeign(const std::function<void()>& code);
+template <typename Code>
+std::optional<Crash> RunForeign(const Code& code) {
+  return RunForeign([](const void* self) { (*static_cast<const Code*>(self))(); }, &code);
+}
 
 // Asked, in the handler, of a signal outside of RunForeign. True: it has said what there is to say, and
 // the signal comes again for whoever handled it before.

@@ -165,7 +165,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       bool failed = true;
       try {
         if (const std::optional<Crash> crash = RunForeign([&] { CallKernel(launch); })) {
-          core.instruction = "";
+          core.instruction = "";  // the last call of the API, which may have ended long ago
           ThrowFault("crash", CrashText(*crash),
                      "Hardware raises an exception, or goes on with whatever it finds there.",
                      crash->stack);
