@@ -87,6 +87,7 @@ _TITLES = {
     },
     "kernel": {
         "crash": "signal raised in the kernel, e.g. SIGSEGV",
+        "hang": "loop that goes on forever",
         "no-core": "kernel code outside of a launch",
         "tiling-key-unknown": "tiling key that no branch of the kernel has",
         "assert": "ASSERT failed",

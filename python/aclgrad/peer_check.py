@@ -32,8 +32,13 @@ Judge = Callable[[Mapping[str, Any], Case, "peer_run.Result"], str]
 
 REFUSED, CLEAN, FAULTY, CRASHED, SLOW = "refused", "clean", "finding", "crashed", "timed out"
 
-_HOST_CRASH = re.compile(r"^\w+: (.* crashed: SIG.*)$", re.MULTILINE)
-"""What the simulator says of op_host code that raises a signal."""
+_HOST_CRASH = re.compile(r"^\w+: (.* (?:crashed: SIG|hangs: an endless loop).*)$", re.MULTILINE)
+"""What the simulator says of op_host code that raises a signal or does not end."""
+
+_HANGS_PER_LIMIT = 12
+"""A hang that a case shows must be found within the time limit of all cases, also one whose loop
+issues instructions, which takes ten times as long.
+"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,9 @@ def run_cases(
     deadline = time.monotonic() + seconds
     while len(outcomes) < len(queue) and time.monotonic() < deadline:
         rest = queue[len(outcomes) :]
-        work = lambda rest=rest: _work(builder, op, row, rest, soc, judge, until_clean)  # noqa: E731
+        work = lambda rest=rest: _work(  # noqa: E731
+            builder, op, row, rest, soc, judge, until_clean, seconds
+        )
         for line, ended in _lines(work, deadline):
             if line is not None:
                 outcomes.append(_from_json(line))
@@ -105,11 +112,14 @@ def _work(
     soc: str,
     judge: Judge | None,
     until_clean: bool,
+    seconds: float,
 ) -> Iterator[dict[str, Any]]:
     """In the child: an outcome per case."""
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = open_device()
     device.set_option("soc", soc)
+    if limit := float(device.option("hang_limit") or 0):
+        device.set_option("hang_limit", f"{min(limit, seconds / _HANGS_PER_LIMIT):g}")
     for case in rest:
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}

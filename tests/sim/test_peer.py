@@ -373,6 +373,30 @@ def test_check_of_a_path(tmp_path: Path, cache):
         peer_check.check(refusing, soc=SOC, dtype="float16")
 
 
+@pytest.mark.parametrize(
+    ("path", "old", "says"),
+    [
+        ("op_kernel/square.cpp", "DataCopy(target, value", "[hang]"),
+        ("op_host/square_tiling.cpp", "context->SetTilingKey(0)", "hangs: an endless loop"),
+    ],
+)
+def test_run_ends_a_hang(tmp_path: Path, cache, path: str, old: str, says: str):
+    """`aclgrad run PATH` fails with the line of a loop that never ends."""
+    folder = edited(tmp_path, path, old, f"for (volatile int i = 1; i != 0;) {{}} {old}")
+    line = 1 + (Path(folder) / path).read_text().split(old)[0].count("\n")
+    np.save(tmp_path / "x.npy", random(4))
+    done = subprocess.run(
+        [sys.executable, "-m", "aclgrad", "run", folder, "--inputs", str(tmp_path / "x.npy")],
+        env={**os.environ, "ACLGRAD_SIM_HANG_LIMIT": "0.3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert says in done.stdout + done.stderr
+    assert f"{Path(path).name}:{line}" in done.stdout + done.stderr
+
+
 def test_names():
     """File stems are CANN's, not the simulator's."""
     assert snake_case("ScaledMaskedSoftmaxGradV2") == "scaled_masked_softmax_grad_v2"

@@ -24,7 +24,7 @@ from aclgrad.runtime.toolkit import find_toolkit
 from aclgrad.spec import OpSpec
 
 # Of the simulator. soc is first: it decides how many cores there are to choose from.
-OPTIONS = ("soc", "mode", "threads", "cores", "autosync", "chaos", "profile")
+OPTIONS = ("soc", "mode", "threads", "cores", "autosync", "chaos", "profile", "hang_limit")
 
 _C_TYPES = {"int64_t": c.c_int64, "double": c.c_double, "bool": c.c_bool}
 

@@ -118,6 +118,7 @@ Ub As16Bit(const Ub& operand, const VecCtl& ctl) {
 void IssueLanes(Core& core, const LaneSet& lanes, const OperandWalk& d, const OperandWalk& a,
                 const OperandWalk* b, bool readsDst, const LaneCall& call) {
   if (lanes.contiguous && d.width == a.width && core.MayJoinStrips()) {
+    core.CountInstruction();
     core.strips.Add(call, d.ub.addr, a.ub.addr, b != nullptr ? b->ub.addr : nullptr,
                     static_cast<size_t>(d.width), static_cast<size_t>(lanes.total * d.width));
     return;

@@ -2,6 +2,7 @@
 #include "engine/core.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/options.h"
 
@@ -9,7 +10,8 @@ namespace aclsim {
 
 namespace {
 
-thread_local Core* currentCore = nullptr;
+// Every call of the API asks for it: initial-exec is one load, not a call.
+thread_local Core* currentCore __attribute__((tls_model("initial-exec"))) = nullptr;
 
 const char* PositionName(uint8_t pos) {
   static const char* const kNames[] = {
@@ -67,6 +69,7 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
       buffers(1),
       ques(1),
       meeting(meetingIn),
+      progress(ThreadProgress::OfThread()),
       scheduler(*this, ChaosSeed()),
       autoSync(AutoSync()),
       observers_(observers) {}
@@ -192,7 +195,7 @@ bool Core::IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) con
   return false;
 }
 
-const GmRegion& Core::CheckGm(const void* addr, uint64_t bytes, bool write, const char* role) {
+const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const char* role) {
   const auto* begin = static_cast<const uint8_t*>(addr);
   const auto& regions = launch.regions;
   for (size_t i = 0; i < regions.size(); ++i) {
@@ -261,6 +264,7 @@ void Core::Sync(const SyncEvent& event) {
 }
 
 SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
+  progress.Issued();
   const SyncEvent event{kind, from, to, flag, instruction, sites.Capture()};
   for (Observer* observer : observers_) {
     observer->OnIssueSync(*this, event);
@@ -287,6 +291,7 @@ void Core::ScalarAccess(const Access& access, DType dtype, bool reference) {
   if (!Observed()) {
     return;
   }
+  progress.Recorded();
   Record record;
   record.name = instruction;
   record.dtype = dtype;
@@ -335,6 +340,24 @@ void Core::ThrowAt(const char* kind, uint32_t site, Pipe pipe, const char* name,
     fault.related.push_back(sites.Stack(other));
   }
   throw fault;
+}
+
+void Core::ThrowHang(Stuck how, double seconds, std::vector<void*> stack) {
+  const std::string last = std::exchange(instruction, "");  // it may have ended long ago
+  const char* const what =
+      how == Stuck::kIdle
+          ? "no core has issued an instruction, and this one has touched no memory but what it "
+            "touches again and again"
+          : "this core has issued instructions on the same memory again and again, and no other "
+            "one has got on";
+  ThrowFault(kHang,
+             Format("for %.1f s of processor time %s%s%s", seconds, what,
+                    last.empty() ? "" : "; its last call is ", last.c_str()),
+             "Hardware would go on until the task is killed: a hang. Look at the condition of the "
+             "loop, and at what should change it; a core waits for others by SyncAll, "
+             "CrossCoreWaitFlag, IBWait or ReadGmByPassDCache. Next: if the kernel needs that "
+             "long, set ACLGRAD_SIM_HANG_LIMIT to more seconds, or to 0 for no limit.",
+             std::move(stack));
 }
 
 void Core::Find(Finding finding) {

@@ -15,6 +15,7 @@
 #include "engine/scheduler.h"
 #include "engine/site.h"
 #include "engine/strips.h"
+#include "engine/watchdog.h"
 
 namespace aclsim {
 
@@ -81,6 +82,9 @@ struct AtomicWrite {
   std::vector<uint8_t> data;
 };
 
+// The kind of ThrowHang's fault.
+inline constexpr const char* kHang = "hang";
+
 class Meeting;
 
 class Core {
@@ -112,7 +116,10 @@ class Core {
   const BufferInfo& Info(uint32_t buf) const;
 
   // --- GM ---
-  const GmRegion& CheckGm(const void* addr, uint64_t bytes, bool write, const char* role);
+  const GmRegion& CheckGm(const void* addr, uint64_t bytes, bool write, const char* role) {
+    CountAccess(addr);
+    return FindGm(addr, bytes, write, role);
+  }
 
   // --- state that instructions read ---
   std::vector<BufferInfo> buffers;  // [0] is unused: handle 0 is "none"
@@ -139,6 +146,7 @@ class Core {
   // when somebody wants it. body must own what it needs.
   template <typename Fill, typename Body>
   void Issue(Pipe pipe, Fill&& fill, Body&& body) {
+    CountInstruction();
     strips.Run();
     const bool defer = scheduler.Defers(pipe);
     if (!Observed() && !defer) {
@@ -159,6 +167,18 @@ class Core {
       return;
     }
     scheduler.Push(std::move(record), std::forward<Body>(body));
+  }
+  // For the watchdog, which may have had enough of this core.
+  void CountInstruction() {
+    if (progress.Ends()) [[unlikely]] {
+      ThrowHang();
+    }
+    progress.Issued();
+  }
+  void CountAccess(const void* address) {
+    if (!progress.Touched(address) && progress.Ends()) [[unlikely]] {
+      ThrowHang();
+    }
   }
   // Whether a vector instruction without a record may join `strips`.
   bool MayJoinStrips() const {
@@ -212,6 +232,10 @@ class Core {
   [[noreturn]] void ThrowAt(const char* kind, uint32_t site, Pipe pipe, const char* instruction,
                             std::string detail, std::string advice,
                             const std::vector<uint32_t>& related);
+  [[noreturn]] __attribute__((cold)) void ThrowHang() {
+    ThrowHang(progress.How(), progress.Seconds(), CaptureStack());
+  }
+  [[noreturn]] void ThrowHang(Stuck how, double seconds, std::vector<void*> stack);
   // A finding of a check; the kernel goes on.
   void Find(Finding finding);
   Place PlaceOf(const char* instruction, Pipe pipe, uint32_t site, const char* note) const;
@@ -227,6 +251,7 @@ class Core {
   }
 
   Meeting* const meeting;  // with the other cores of the launch
+  ThreadProgress& progress;
   Scheduler scheduler;
   ReadAhead readAhead;
   Strips strips{readAhead};
@@ -238,6 +263,7 @@ class Core {
   uint32_t runningSite = 0;  // of the deferred instruction that runs; 0: the kernel itself is at it
 
  private:
+  const GmRegion& FindGm(const void* addr, uint64_t bytes, bool write, const char* role);
   bool IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const;
   std::string QueName(const BufferInfo& info) const;
   void Stamp(Record& record);

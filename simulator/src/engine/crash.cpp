@@ -36,9 +36,11 @@ struct Frame {
   uintptr_t address;
   void* stack[kMaxFrames];
   int depth;
+  ThreadProgress* progress;  // null: the watchdog leaves it alone
 };
 
 struct sigaction previous[std::size(kSignals)];
+struct sigaction previousStuck;
 uintptr_t allocator = 0;
 std::atomic<ExplainSignal> explainSignal{nullptr};
 // Where a signal in code of others continues; null outside of that. initial-exec: a first access from the
@@ -82,6 +84,18 @@ bool Keep(Frame* frame, const siginfo_t* info, const void* context) {
   return std::none_of(frame->stack, end, IsInAllocator);
 }
 
+// To whoever handled the signal before.
+void PassOn(const struct sigaction& before, int number, siginfo_t* info, void* context) {
+  if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(number, info, context);
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(number);
+  } else {
+    signal(number, SIG_DFL);
+    raise(number);  // delivered on return; also right for a signal that somebody sent
+  }
+}
+
 void OnSignal(int number, siginfo_t* info, void* context) {
   if (Frame* frame = current; frame != nullptr && IsOwn(info) && Keep(frame, info, context)) {
     siglongjmp(frame->back, 1);
@@ -93,13 +107,23 @@ void OnSignal(int number, siginfo_t* info, void* context) {
   if (IsOwn(info) && explain != nullptr && explain(info)) {
     // The instruction runs again under the previous disposition: a core dump or a debugger sees the real place.
     sigaction(number, &before, nullptr);
-  } else if ((before.sa_flags & SA_SIGINFO) != 0) {
-    before.sa_sigaction(number, info, context);
-  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-    before.sa_handler(number);
   } else {
-    signal(number, SIG_DFL);
-    raise(number);  // delivered on return; also right for a signal that somebody sent
+    PassOn(before, number, info, context);
+  }
+  errno = savedErrno;
+}
+
+void OnStuck(int number, siginfo_t* info, void* context) {
+  const int savedErrno = errno;
+  Frame* const frame = current;
+  // A process may have two copies of this library.
+  if (info->si_code != SI_QUEUE || info->si_value.sival_ptr != &stuckToken) {
+    if ((previousStuck.sa_flags & SA_SIGINFO) != 0 || previousStuck.sa_handler != SIG_IGN) {
+      PassOn(previousStuck, number, info, context);
+    }
+  } else if (frame != nullptr && frame->progress != nullptr &&
+             frame->progress->EndsAt(ProgramCounter(context)) && Keep(frame, info, context)) {
+    siglongjmp(frame->back, 1);
   }
   errno = savedErrno;
 }
@@ -117,13 +141,20 @@ void Install() {
     for (size_t i = 0; i < std::size(kSignals); ++i) {
       sigaction(kSignals[i], &action, &previous[i]);
     }
+    action.sa_sigaction = OnStuck;
+    action.sa_flags |= SA_RESTART;  // it may come while the simulator is at work
+    sigaction(kStuckSignal, &action, &previousStuck);
   });
 }
 
-// A thread whose stack is full has no room for a handler.
+// A thread whose stack is full has no room for a handler; threads of streams block signals.
 class HandlerStack {
  public:
   HandlerStack() {
+    sigset_t stuck;
+    sigemptyset(&stuck);
+    sigaddset(&stuck, kStuckSignal);
+    pthread_sigmask(SIG_UNBLOCK, &stuck, nullptr);
     stack_t now{};
     if (sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) {
       memory_ = std::make_unique<char[]>(kHandlerStackBytes);
@@ -156,6 +187,21 @@ bool IsBelowStack(uintptr_t address) {
   return address < lowest + 4096 && address + kLargestFrame > lowest;
 }
 
+class Watched {
+ public:
+  Watched(ThreadProgress* progress, const void* library)
+      : progress_(progress), outer_(progress != nullptr ? progress->Begin(library) : nullptr) {}
+  ~Watched() {
+    if (progress_ != nullptr) {
+      progress_->End(outer_);
+    }
+  }
+
+ private:
+  ThreadProgress* const progress_;
+  const void* const outer_;
+};
+
 // noinline keeps the work out of the frame that sigsetjmp may return to twice.
 __attribute__((noinline)) void Enter(Frame* frame, void (*call)(const void*), const void* code) {
   Frame* const outer = current;
@@ -181,6 +227,8 @@ std::string CrashText(const Crash& crash) {
       return "SIGILL, an illegal instruction";
     case SIGABRT:
       return "SIGABRT, of abort or assert";
+    case kStuckSignal:
+      return Format("an endless loop, ended after %.1f s of processor time", crash.seconds);
     default:
       break;
   }
@@ -190,15 +238,22 @@ std::string CrashText(const Crash& crash) {
              : Format("%s at address 0x%zx", name, static_cast<size_t>(crash.address));
 }
 
-std::optional<Crash> RunForeign(void (*call)(const void*), const void* code) {
+std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), const void* code) {
   Install();
   thread_local HandlerStack handlerStack;
   Frame frame;
+  frame.progress = library != nullptr ? &ThreadProgress::OfThread() : nullptr;
+  const Watched watched(frame.progress, library);
   Frame* const outer = current;
   if (sigsetjmp(frame.back, 1) != 0) {
     current = outer;
-    return Crash{frame.signal, frame.code, frame.address,
-                 std::vector<void*>(frame.stack, frame.stack + frame.depth)};
+    Crash crash{frame.signal, frame.code, frame.address,
+                std::vector<void*>(frame.stack, frame.stack + frame.depth)};
+    if (frame.signal == kStuckSignal) {
+      crash.stuck = frame.progress->How();
+      crash.seconds = frame.progress->Seconds();
+    }
+    return crash;
   }
   Enter(&frame, call, code);
   return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that code of kernels and of operator libraries raises.
+// Signals that code of kernels and of operator libraries raises, and code of theirs that does not end.
 #pragma once
 
 #include <signal.h>
@@ -9,26 +9,32 @@
 #include <string>
 #include <vector>
 
+#include "engine/watchdog.h"
+
 namespace aclsim {
 
 // What ended code that is not the simulator's.
 struct Crash {
-  int signal = 0;
-  int code = 0;  // siginfo_t::si_code
+  int signal = 0;  // kStuckSignal: the watchdog has ended it
+  int code = 0;    // siginfo_t::si_code
   uintptr_t address = 0;
   std::vector<void*> stack;  // as CaptureStack
+  Stuck stuck = Stuck::kNo;
+  double seconds = 0;  // ThreadProgress::Seconds
 };
 
 // "SIGSEGV at address 0x10"
 std::string CrashText(const Crash& crash);
 
-std::optional<Crash> RunForeign(void (*call)(const void* code), const void* code);
+std::optional<Crash> RunForeign(const void* library, void (*call)(const void* code),
+                                const void* code);
 
 // Runs code. A SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT in it ends it, without destroying its locals,
-// unless it comes from malloc or free: a damaged heap ends the process. Exceptions pass.
+// unless it comes from malloc or free: a damaged heap ends the process. Exceptions pass. library: any
+// address in the library of what it runs, which the watchdog may then end; null: it may not.
 template <typename Code>
-std::optional<Crash> RunForeign(const Code& code) {
-  return RunForeign([](const void* self) { (*static_cast<const Code*>(self))(); }, &code);
+std::optional<Crash> RunForeign(const void* library, const Code& code) {
+  return RunForeign(library, [](const void* self) { (*static_cast<const Code*>(self))(); }, &code);
 }
 
 // Asked, in the handler, of a signal outside of RunForeign. True: it has said what there is to say, and

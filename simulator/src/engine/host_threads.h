@@ -48,20 +48,20 @@ class HostThreads {
     work_ = nullptr;
   }
 
-  // The calling worker is about to wait for other cores of this launch: somebody else must run those that have not begun.
-  void Blocked() {
+  // A worker, or `blocked` of them, waits for other cores of this launch: somebody else must run those that have not begun.
+  void Blocked(uint32_t blocked = 1) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (next_ >= count_) {
-      return;
+    const uint32_t next = next_;
+    for (uint32_t left = next < count_ ? std::min(blocked, count_ - next) : 0; left > 0; --left) {
+      ++active_;
+      std::thread([this] {
+        Drain();
+        const std::lock_guard<std::mutex> ended(mutex_);
+        if (--active_ == 0) {
+          done_.notify_one();
+        }
+      }).detach();
     }
-    ++active_;
-    std::thread([this] {
-      Drain();
-      const std::lock_guard<std::mutex> ended(mutex_);
-      if (--active_ == 0) {
-        done_.notify_one();
-      }
-    }).detach();
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -148,7 +149,12 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     std::vector<Tape> tapes(profiled ? launch.blockDim : 0);
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
+    std::atomic<bool> hung{false};
     const auto runCore = [&](uint32_t index) {
+      if (hung) {  // cores that have yet to begin would take as long
+        meeting.Leave(true);
+        return;
+      }
       uint8_t* ub = ThreadUb(launch.soc->UbMemory() + kCmpMaskBytes);
       CoreChecks observers;
       if (checked) {
@@ -164,7 +170,10 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       Core::SetCurrent(&core);
       bool failed = true;
       try {
-        if (const std::optional<Crash> crash = RunForeign([&] { CallKernel(launch); })) {
+        if (const auto crash = RunForeign(launch.entry, [&] { CallKernel(launch); })) {
+          if (crash->stuck != Stuck::kNo) {
+            core.ThrowHang(crash->stuck, crash->seconds, crash->stack);
+          }
           core.instruction = "";  // the last call of the API, which may have ended long ago
           ThrowFault("crash", CrashText(*crash),
                      "Hardware raises an exception, or goes on with whatever it finds there.",
@@ -176,6 +185,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       } catch (const CoreAbandoned&) {
         // Another core's finding says why.
       } catch (const KernelFault& fault) {
+        hung = hung || fault.kind == kHang;
         core.findings.push_back(ToFinding(fault, core));
       } catch (const std::exception& error) {
         const std::lock_guard<std::mutex> lock(resultMutex);

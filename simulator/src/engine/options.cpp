@@ -18,6 +18,8 @@ std::atomic<uint32_t> hostThreads{0};
 std::atomic<int> checkedMode{-1};  // -1: not decided yet
 std::atomic<int64_t> chaosSeed{-1};
 std::atomic<int> autoSync{-1};
+std::atomic<double> hangLimit{-1};
+constexpr double kDefaultHangLimit = 20;
 
 uint32_t DefaultHostThreads() {
   if (const char* text = std::getenv("ACLGRAD_SIM_THREADS")) {
@@ -77,5 +79,21 @@ bool AutoSync() {
 }
 
 void SetAutoSync(bool on) { autoSync = on ? 1 : 0; }
+
+double HangLimit() {
+  double seconds = hangLimit;
+  if (seconds < 0) {
+    const char* text = std::getenv("ACLGRAD_SIM_HANG_LIMIT");
+    char* rest = nullptr;
+    seconds = text != nullptr ? std::strtod(text, &rest) : kDefaultHangLimit;
+    if (rest == text || !(seconds >= 0)) {
+      seconds = kDefaultHangLimit;
+    }
+    hangLimit = seconds;
+  }
+  return seconds;
+}
+
+void SetHangLimit(double seconds) { hangLimit = seconds; }
 
 }  // namespace aclsim

@@ -18,4 +18,8 @@ void SetChaosSeed(uint64_t seed);
 bool AutoSync();
 void SetAutoSync(bool on);
 
+// Seconds of processor time after which code that gets nothing done ends. 0: off. ACLGRAD_SIM_HANG_LIMIT.
+double HangLimit();
+void SetHangLimit(double seconds);
+
 }  // namespace aclsim

@@ -18,6 +18,7 @@ uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, Scalar
   core.instruction = use == ScalarUse::kWrite ? "LocalTensor::SetValue" : "LocalTensor::GetValue";
   const auto begin = static_cast<int64_t>(offsetBytes);
   core.CheckUb(tensor, begin, begin + bytes, "the element");
+  core.CountAccess(tensor.addr + offsetBytes);
   core.strips.Run();
   core.referenced |= use == ScalarUse::kReference;
   if (core.Observed() || core.scheduler.Defers(Pipe::kVector)) {

@@ -35,11 +35,11 @@ bool ReportDeviceAccess(const siginfo_t* info) {
 void InstallFaultHandler() { InstallCrashHandler(ReportDeviceAccess); }
 
 bool GuardedCopy(void* dst, const void* src, size_t bytes) {
-  return !RunForeign([=] { std::memmove(dst, src, bytes); });
+  return !RunForeign(nullptr, [=] { std::memmove(dst, src, bytes); });
 }
 
 bool GuardedFill(void* dst, int value, size_t bytes) {
-  return !RunForeign([=] { std::memset(dst, value, bytes); });
+  return !RunForeign(nullptr, [=] { std::memset(dst, value, bytes); });
 }
 
 }  // namespace aclsim

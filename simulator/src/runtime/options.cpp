@@ -26,8 +26,10 @@ namespace aclsim {
 namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
-constexpr const char* kOptionNames = "soc, mode, threads, cores, autosync, chaos or profile";
+constexpr const char* kOptionNames =
+    "soc, mode, threads, cores, autosync, chaos, profile or hang_limit";
 constexpr uint32_t kMaxThreads = 1024;
+constexpr double kMostHangLimit = 1e6;
 // Stands in where soc.json has no memBytes, so that a limit exists there too.
 constexpr uint64_t kUnstatedMemory = 32ULL << 30;
 
@@ -161,6 +163,18 @@ bool ApplyChaos(const char* text, const char* what, std::string* why) {
   return true;
 }
 
+bool ApplyHangLimit(const char* text, const char* what, std::string* why) {
+  const char* end = text + std::strlen(text);
+  double seconds = 0;
+  const auto [rest, error] = std::from_chars(text, end, seconds);
+  if (error != std::errc() || rest != end || !(seconds >= 0 && seconds <= kMostHangLimit)) {
+    *why = Format("%s is \"%.32s\", want 0 (off) or up to %g seconds", what, text, kMostHangLimit);
+    return false;
+  }
+  SetHangLimit(seconds);
+  return true;
+}
+
 constexpr Setting kSettings[] = {
     {"mode", "ACLGRAD_SIM_MODE", ApplyMode,
      [] { return std::string(CheckedMode() ? "checked" : "fast"); }},
@@ -169,6 +183,8 @@ constexpr Setting kSettings[] = {
     {"autosync", "ACLGRAD_SIM_AUTOSYNC", ApplySwitch<SetAutoSync>, SwitchText<AutoSync>},
     {"profile", "ACLGRAD_SIM_PROFILE", ApplySwitch<SetProfileMode>, SwitchText<ProfileMode>},
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},
+    {"hang_limit", "ACLGRAD_SIM_HANG_LIMIT", ApplyHangLimit,
+     [] { return Format("%g", HangLimit()); }},
 };
 // Of kSettings, those that aclsimSetOption has set: their variables no longer count.
 std::array<std::atomic<bool>, std::size(kSettings)> chosen{};

@@ -566,3 +566,31 @@ extern "C" __global__ void comparison_register_past_the_end(GM_ADDR) {
   GetCmpMask(a[1008]);
   GetCmpMask(a[1024]);  // FAULT: ub-out-of-bounds
 }
+
+extern "C" __global__ void endless_loop(GM_ADDR) {
+  volatile uint32_t left = 1;
+  while (left != 0) { left = left + 2; }  // FAULT: hang
+}
+
+extern "C" __global__ void endless_poll(GM_ADDR gm) {
+  GlobalTensor<float> flag = Global<float>(gm);
+  while (flag.GetValue(0) + flag.GetValue(512) == 0.0f) {}  // FAULT: hang
+}
+
+extern "C" __global__ void endless_poll_of_ub(GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Duplicate(a, 1.0f, 64);
+  while (a.GetValue(0) == 1.0f) { a.SetValue(0, a.GetValue(32)); }  // FAULT: hang
+}
+
+extern "C" __global__ void endless_count(GM_ADDR) {
+  volatile uint64_t bits = 5;
+  while (ScalarGetCountOfValue<1>(bits) == 2) {}  // FAULT: hang
+}
+
+extern "C" __global__ void endless_tiles(GM_ADDR gm) {
+  Scratch s;
+  volatile uint32_t step = 0;
+  for (uint32_t at = 0; at < 64; at += step) { DataCopy(s.buffer.Get<float>(), Global<float>(gm)[at], 64); }  // FAULT: hang
+}

@@ -60,7 +60,9 @@ def library(
 def test_fault(runtime: Runtime, library: ctypes.CDLL, planted: Planted) -> None:
     """The report names the kind, the line, the SoC and what hardware would do."""
     soc = planted.soc or runtime.option("soc")
-    with runtime.options(soc=soc), pytest.raises(KernelError) as caught:
+    limit = "0.1" if planted.kind == "hang" else runtime.option("hang_limit")
+    options = runtime.options(soc=soc, hang_limit=limit)
+    with options, pytest.raises(KernelError) as caught:
         runtime.launch(library[planted.name], [np.zeros(4096, np.uint8)], key=7)
     text = str(caught.value)
     assert f"[{planted.kind}]" in text

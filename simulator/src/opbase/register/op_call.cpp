@@ -219,14 +219,17 @@ bool FillState(const gert::OpImplEntry& op, const OpCall& call, gert::OpCallStat
   return FillAttrs(op, call, &state->node.attrs);
 }
 
-// Calls code of an operator library, which may throw or crash. Anything but 0 becomes code.
+// Calls code of an operator library, which may throw, crash or not end. Anything but 0 becomes code.
+template <typename Context>
 int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
-                     const std::function<uint32_t()>& function) {
+                     uint32_t (*function)(Context*), Context* context) {
   try {
     uint32_t status = ge::GRAPH_SUCCESS;
-    if (const auto crash = aclsim::RunForeign([&] { status = function(); })) {
+    if (const auto crash = aclsim::RunForeign(reinterpret_cast<const void*>(function),
+                                              [&] { status = function(context); })) {
       const aclsim::SourceLine at = aclsim::FindKernelLine(crash->stack);
-      ReportError("%s: %s crashed: %s, at %s:%d", type.c_str(), what,
+      ReportError("%s: %s %s: %s, at %s:%d", type.c_str(), what,
+                  crash->stuck == aclsim::Stuck::kNo ? "crashed" : "hangs",
                   aclsim::CrashText(*crash).c_str(), at.file.c_str(), at.line);
       return code;
     }
@@ -264,7 +267,7 @@ int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
     if (op.tilingParse != nullptr) {
       gert::TilingParseContext context(state, fresh.get());
       const int32_t status = CallUserCode("its tiling parse function", op.type, kTilingError,
-                                          [&] { return op.tilingParse(&context); });
+                                          op.tilingParse, &context);
       if (status != kSuccess) return status;
     }
     info = std::move(fresh);
@@ -314,8 +317,8 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
   if (parsed != kSuccess) return parsed;
 
   gert::TilingContext context(&state);
-  const int32_t status = CallUserCode("its tiling function", call.type, kTilingError,
-                                      [&] { return op.tiling(&context); });
+  const int32_t status =
+      CallUserCode("its tiling function", call.type, kTilingError, op.tiling, &context);
   if (status != kSuccess) return status;
   if (state.blockDim == 0) {
     ReportError("%s: its tiling function set a block dim of 0", call.type.c_str());
@@ -354,12 +357,12 @@ int32_t RunInferShape(gert::OpImplEntry& op, OpCall* call) {
   gert::OpCallState state;
   if (!FillState(op, *call, &state)) return kInferShapeError;
   gert::InferShapeContext shapes(&state);
-  int32_t status = CallUserCode("its shape inference", call->type, kInferShapeError,
-                                [&] { return op.inferShape(&shapes); });
+  int32_t status =
+      CallUserCode("its shape inference", call->type, kInferShapeError, op.inferShape, &shapes);
   if (status == kSuccess && op.inferDataType != nullptr) {
     gert::InferDataTypeContext types(&state);
-    status = CallUserCode("its dtype inference", call->type, kInferShapeError,
-                          [&] { return op.inferDataType(&types); });
+    status =
+        CallUserCode("its dtype inference", call->type, kInferShapeError, op.inferDataType, &types);
   }
   if (status != kSuccess) return status;
   if (op.inferDataType == nullptr && op.outputTypeIsFirstInputs && !state.inputs.empty()) {

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/watchdog.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "engine/host_threads.h"
+#include "engine/launch.h"
+#include "engine/options.h"
+#include "timing/profile.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr double kLongestTick = 0.25;  // seconds between two looks
+constexpr double kShortestTick = 0.002;
+constexpr double kTicksPerLimit = 64;
+// Of the limit: instructions on the same memory may be a computation in UB.
+constexpr double kRepeatingFactor = 10;
+// Of the limit: who waits for a core that has not begun, because host threads are fewer than cores, must get on.
+constexpr double kHandOnShare = 0.25;
+constexpr uint32_t kMostThreads = 64;  // at a time
+// Calls without a new place. Checks and profiles keep a record of each, gigabytes of them in the time of the limit.
+constexpr double kMostRecords = 16e6;
+
+double ProcessorSeconds(clockid_t clock) {
+  timespec now{};
+  return clock_gettime(clock, &now) == 0
+             ? static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec)
+             : 0;
+}
+
+// Where the library is mapped that holds the address.
+std::pair<uintptr_t, uintptr_t> RangeAround(const void* address) {
+  struct Search {
+    uintptr_t address;
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+  } search{reinterpret_cast<uintptr_t>(address)};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        auto& wanted = *static_cast<Search*>(out);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& header = info->dlpi_phdr[i];
+          const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+          if (header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0 && wanted.address >= begin &&
+              wanted.address < begin + header.p_memsz) {
+            wanted.begin = begin;
+            wanted.end = begin + header.p_memsz;
+            return 1;
+          }
+        }
+        return 0;
+      },
+      &search);
+  return {search.begin, search.end};
+}
+
+}  // namespace
+
+char stuckToken = 0;
+
+// Hidden: each copy of the library in a process has its own.
+class __attribute__((visibility("hidden"))) Watchdog {
+ public:
+  static Watchdog& Instance() {
+    // Leaked on purpose, and made anew in a forked child: as HostThreads.
+    static Watchdog* watchdog = [] {
+      pthread_atfork(nullptr, nullptr, [] { watchdog = new Watchdog; });
+      return new Watchdog;
+    }();
+    return *watchdog;
+  }
+
+  void Add(ThreadProgress* progress) {
+    progress->thread_ = pthread_self();
+    pthread_getcpuclockid(progress->thread_, &progress->clock_);
+    progress->watchdog_ = this;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    threads_.push_back(progress);
+  }
+
+  void Remove(ThreadProgress* progress) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::erase(threads_, progress);
+  }
+
+  // After run_ of some thread has been set.
+  void Wake() {
+    if (!asleep_) {
+      return;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!started_) {
+      Start();
+    }
+    asleep_ = false;
+    wake_.notify_one();
+  }
+
+ private:
+  // Signals of the program must not land on this thread; faults may, as it starts threads that run kernels.
+  void Start() {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+      sigdelset(&all, fault);
+    }
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { Loop(); }).detach();
+      started_ = true;
+    } catch (const std::system_error&) {
+      // The kernel can do without.
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  bool Anything() const {
+    return std::any_of(threads_.begin(), threads_.end(),
+                       [](const ThreadProgress* each) { return each->run_ != 0; });
+  }
+
+  void Loop() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      const double limit = HangLimit();
+      asleep_ = true;
+      if (limit > 0 && Anything()) {
+        asleep_ = false;
+      }
+      wake_.wait(lock, [this] { return !asleep_; });
+      const double tick = std::clamp(limit / kTicksPerLimit, kShortestTick, kLongestTick);
+      wake_.wait_for(lock, std::chrono::duration<double>(ending_ ? kShortestTick : tick));
+      Look(limit);
+    }
+  }
+
+  void Look(double limit) {
+    bool issued = false;
+    bool touched = false;
+    uint64_t calls = 0;
+    double used = 0;
+    uint32_t busy = 0;
+    for (ThreadProgress* each : threads_) {
+      const uint64_t run = each->run_;
+      const auto seen = each->seen_;
+      if (run == 0 && seen.run == 0) {
+        continue;
+      }
+      each->seen_ = {run, each->issued_, each->places_, each->recorded_,
+                     run != 0 ? ProcessorSeconds(each->clock_) : 0};
+      const bool ended = run != seen.run;
+      const bool newPlace = ended || each->seen_.places != seen.places;
+      const bool any = newPlace || each->seen_.issued != seen.issued;
+      const double since = ended ? 0 : each->seen_.processor - seen.processor;
+      each->idle_ = any ? 0 : each->idle_ + since;
+      each->repeating_ = newPlace ? 0 : each->repeating_ + since;
+      // What has just begun has not got anything done for the others yet.
+      touched |= newPlace && seen.run != 0;
+      issued |= any && seen.run != 0;
+      calls += each->seen_.issued - seen.issued + each->seen_.recorded - seen.recorded;
+      used += since;
+      busy += since > 0;
+    }
+    // Somebody may wait for what another one computes: nobody is stuck while any of them gets on.
+    const double perThread = busy > 0 ? used / std::min(busy, HostThreadCount()) : 0;
+    idle_ = issued ? 0 : idle_ + perThread;
+    repeating_ = touched ? 0 : repeating_ + perThread;
+    records_ = touched ? 0 : records_ + static_cast<double>(calls);
+    ending_ = false;
+    if (limit <= 0) {
+      return;
+    }
+    const bool records = CheckedMode() || ProfileMode();
+    const double part = std::max({idle_ / limit, repeating_ / limit / kRepeatingFactor,
+                                  records ? records_ / kMostRecords : 0});
+    if (part >= kHandOnShare) {
+      HostThreads::Instance().Blocked(kMostThreads);
+    }
+    if (part >= 1 && idle_ >= repeating_) {
+      End(Stuck::kIdle, &ThreadProgress::idle_, idle_);
+    } else if (part >= 1) {
+      End(Stuck::kRepeating, &ThreadProgress::repeating_, repeating_);
+    }
+  }
+
+  // Until they are gone: nothing happens to a thread that is not at an instruction of its own library.
+  void End(Stuck how, double ThreadProgress::* without, double seconds) {
+    for (ThreadProgress* each : threads_) {
+      if (each->seen_.run == 0 || each->*without <= 0) {
+        continue;
+      }
+      const auto [begin, end] = RangeAround(each->code_);
+      each->libraryBegin_ = begin;
+      each->libraryEnd_ = end;
+      each->issuedThen_ = each->seen_.issued;
+      each->placesThen_ = each->seen_.places;
+      each->how_ = how;
+      each->seconds_ = seconds;
+      each->condemned_ = each->seen_.run;
+      each->ends_ = true;
+      sigval value{};
+      value.sival_ptr = &stuckToken;
+      pthread_sigqueue(each->thread_, kStuckSignal, value);
+      ending_ = true;
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<bool> asleep_{true};
+  bool started_ = false;
+  bool ending_ = false;
+  std::vector<ThreadProgress*> threads_;
+  double idle_ = 0;       // processor time of a host thread since anything got on
+  double repeating_ = 0;  // and since anything touched new memory
+  double records_ = 0;    // calls since then
+};
+
+ThreadProgress::ThreadProgress() = default;
+
+ThreadProgress::~ThreadProgress() {
+  if (watchdog_ == &Watchdog::Instance()) {
+    Watchdog::Instance().Remove(this);
+  }
+}
+
+ThreadProgress& ThreadProgress::OfThread() {
+  // Not in place: a library that is loaded at run time has little thread-local storage.
+  thread_local const std::unique_ptr<ThreadProgress> progress(new ThreadProgress);
+  return *progress;
+}
+
+const void* ThreadProgress::Begin(const void* code) {
+  Watchdog& watchdog = Watchdog::Instance();
+  if (watchdog_ != &watchdog) {
+    watchdog.Add(this);
+  }
+  const void* const outer = code_.exchange(code);
+  run_ = ++runs_;
+  if (HangLimit() > 0) {
+    watchdog.Wake();
+  }
+  return outer;
+}
+
+void ThreadProgress::End(const void* outer) {
+  code_ = outer;
+  run_ = outer != nullptr ? ++runs_ : 0;
+}
+
+// It may have got on since.
+bool ThreadProgress::IsCondemned() const {
+  return run_ != 0 && condemned_ == run_ && places_ == placesThen_ &&
+         (how_ == Stuck::kRepeating || issued_ == issuedThen_);
+}
+
+bool ThreadProgress::EndsNow() {
+  ends_ = false;
+  return IsCondemned();
+}
+
+bool ThreadProgress::EndsAt(const void* instruction) const {
+  const auto at = reinterpret_cast<uintptr_t>(instruction);
+  return IsCondemned() && at >= libraryBegin_ && at < libraryEnd_;
+}
+
+}  // namespace aclsim
