@@ -350,7 +350,8 @@ void Core::ThrowHang(Stuck how, double seconds, std::vector<void*> stack) {
             "touches again and again"
           : "this core has issued instructions on the same memory again and again, and no other "
             "one has got on";
-  ThrowFault(kHang,
+  hung = true;
+  ThrowFault("hang",
              Format("for %.1f s of processor time %s%s%s", seconds, what,
                     last.empty() ? "" : "; its last call is ", last.c_str()),
              "Hardware would go on until the task is killed: a hang. Look at the condition of the "

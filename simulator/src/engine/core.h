@@ -82,9 +82,6 @@ struct AtomicWrite {
   std::vector<uint8_t> data;
 };
 
-// The kind of ThrowHang's fault.
-inline constexpr const char* kHang = "hang";
-
 class Meeting;
 
 class Core {
@@ -260,6 +257,7 @@ class Core {
   Sites sites;
   const bool autoSync;  // the compiler's, see docs/simulator.md
   std::vector<Finding> findings;
+  bool hung = false;         // ThrowHang has ended it
   uint32_t runningSite = 0;  // of the deferred instruction that runs; 0: the kernel itself is at it
 
  private:

@@ -185,7 +185,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       } catch (const CoreAbandoned&) {
         // Another core's finding says why.
       } catch (const KernelFault& fault) {
-        hung = hung || fault.kind == kHang;
+        hung = hung || core.hung;
         core.findings.push_back(ToFinding(fault, core));
       } catch (const std::exception& error) {
         const std::lock_guard<std::mutex> lock(resultMutex);
