@@ -264,6 +264,22 @@ extern "C" __global__ __aicore__ void read_line(GM_ADDR x, GM_ADDR, GM_ADDR, GM_
   }
 }
 
+// `times` repeats of float out of a table of 64 KiB, one by one.
+extern "C" __global__ __aicore__ void gather(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kRepeat = 64, kTable = 16384;
+  const LocalTensor<float> table = Local<float>(0, kTable);
+  const LocalTensor<uint32_t> offsets = Local<uint32_t>(kTable * sizeof(float), kRepeat);
+  const LocalTensor<float> to = Local<float>((kTable + kRepeat) * sizeof(float), p.times * kRepeat);
+  Duplicate(table, 1.0f, kTable);
+  Duplicate(offsets.ReinterpretCast<int32_t>(), 0, kRepeat);
+  PipeBarrier<PIPE_ALL>();
+  for (uint32_t time = 0; time < p.times; ++time) {
+    Gather(to[time * kRepeat], table, offsets, 0, kRepeat);
+  }
+  PipeBarrier<PIPE_ALL>();
+}
+
 // `times` additions of 64 repeats of float at given addresses of UB.
 extern "C" __global__ __aicore__ void bank(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);

@@ -203,6 +203,12 @@ def test_the_scalar_pipe_waits_for_no_more_than_the_kernel_says(runner: Runner) 
     assert waits < alone + 0.1 * work
 
 
+def test_a_gather_takes_as_long_as_its_results(runner: Runner) -> None:
+    """The table that it reads from may be much longer."""
+    few, many = (cycles(runner, case("gather", times=times)) for times in (1, 41))
+    assert 12 <= (many - few) / 40 <= 13
+
+
 def test_a_cleaned_line_is_read_again(runner: Runner) -> None:
     kept, cleaned = (
         runner.profile(case("read_line", tile=0, shift=shift, times=20)) for shift in range(2)

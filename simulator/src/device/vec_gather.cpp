@@ -72,7 +72,7 @@ void CheckOffset(Core& core, const Ub& src, int64_t at, int64_t bytes, int64_t a
                "size of an element.");
   }
   if (at < reach->low || at + bytes > reach->high) {
-    core.CheckUb(src, at, at + bytes, "the element that srcOffset names");
+    core.CheckUbRange(src, at, at + bytes, "the element that srcOffset names");
   }
   reach->low = std::min(reach->low, at);
   reach->high = std::max(reach->high, at + bytes);
@@ -97,7 +97,10 @@ bool AnyUndefined(const uint8_t* image, uint64_t bytes) {
 Access WholeRest(const Core& core, const Ub& src) {
   const BufferInfo& info = core.Info(src.buf);
   const int64_t end = static_cast<int64_t>(info.offset) + info.bytes;
-  return UbAccess(core, Use::kRead, src, end - static_cast<int64_t>(core.UbOffset(src.addr)));
+  Access access =
+      UbAccess(core, Use::kRead, src, end - static_cast<int64_t>(core.UbOffset(src.addr)));
+  access.table = true;
+  return access;
 }
 
 Access Reached(const Core& core, const Ub& src, const Reach& reach) {
@@ -288,7 +291,7 @@ uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern, const Ga
         kept += chosen(r, i) ? 1 : 0;
       }
     }
-    core.CheckUb(dst, 0, kept * width, "dst");
+    core.CheckUbRange(dst, 0, kept * width, "dst");
     if (dst.addr > src.addr && dst.addr < src.addr + srcBytes) {
       ThrowFault("overlap",
                  Format("dst at UB byte %llu lies in src0, which starts at UB byte %llu",

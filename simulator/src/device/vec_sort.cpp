@@ -279,7 +279,7 @@ void Merge(Core& core, const Ub& dst, const MergeCtl& ctl, const Merged& element
           record.narrow = [&core, dst, orderOf, element](Record& self) {
             Counts taken;
             const auto bytes = static_cast<int64_t>(orderOf(0, &taken).size()) * element.bytes;
-            core.CheckUb(dst, 0, bytes, "dst");
+            core.CheckUbRange(dst, 0, bytes, "dst");
             self.access[0] = UbAccess(core, Use::kWrite, dst, bytes);
           };
         }
@@ -303,7 +303,7 @@ void Merge(Core& core, const Ub& dst, const MergeCtl& ctl, const Merged& element
             continue;
           }
           if (ub == core.ub) {
-            core.CheckUb(dst, 0, r * total * element.bytes + bytes, "dst");
+            core.CheckUbRange(dst, 0, r * total * element.bytes + bytes, "dst");
             for (size_t q = 0; q < 4; ++q) {
               core.registers.merged[q] = static_cast<uint16_t>(taken[q]);
             }

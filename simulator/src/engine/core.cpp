@@ -150,6 +150,11 @@ void Core::CheckUb(const Ub& operand, int64_t begin, int64_t end, const char* ro
         "Hardware would read or overwrite what the queue has handed out since. Free a tensor "
         "after its last use.");
   }
+  CheckUbRange(operand, begin, end, role);
+}
+
+void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const char* role) {
+  const BufferInfo& info = Info(operand.buf);
   const int64_t base = static_cast<int64_t>(operand.addr - ub) - static_cast<int64_t>(info.offset);
   if (base + begin >= 0 && base + end <= static_cast<int64_t>(info.bytes)) [[likely]] {
     return;

@@ -107,6 +107,8 @@ class Core {
   }
   // [addr, addr + bytes) must lie inside the operand's buffer. role names the operand: "dst", "src0", ...
   void CheckUb(const Ub& operand, int64_t begin, int64_t end, const char* role);
+  // The same once the instruction runs: the kernel may have freed the tensor since.
+  void CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const char* role);
   void CheckUbAlign(const Ub& operand, uint32_t align, const char* role);
   std::string DescribeBuffer(uint32_t buf) const;
   std::string BufferTable() const;

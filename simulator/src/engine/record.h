@@ -34,6 +34,7 @@ struct Access {
   Use use = Use::kRead;
   uint8_t width = 1;    // bytes per lane
   bool masked = false;  // only lanes whose bit in `mask` is set
+  bool table = false;   // data decides which of these bytes
   uint32_t buffer = 0;  // UB: the engine's handle
   uint64_t addr = 0;    // UB offset, or GM address
   uint64_t chunk = 0;

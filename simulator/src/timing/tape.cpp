@@ -80,11 +80,14 @@ double ReadConflicts(const Access& a, const Access& b) {
   return (found == kPeriod ? kSharedGroups : kNowAndThen) * found / kPeriod;
 }
 
+// Of an operand that an instruction takes lane by lane.
+uint64_t BytesOf(const Access& access) { return access.table ? 0 : access.TotalBytes(); }
+
 uint64_t RepeatsOf(const Record& record) {
   uint64_t repeats = static_cast<uint64_t>(std::max(record.repeat, 1));
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    repeats = std::max(repeats, (access.TotalBytes() + kRepeat - 1) / kRepeat);
+    repeats = std::max(repeats, (BytesOf(access) + kRepeat - 1) / kRepeat);
   }
   return repeats;
 }
@@ -93,7 +96,9 @@ bool PartialOf(const Record& record) {
   uint64_t bytes = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    bytes = std::max(bytes, access.repeat == 1 ? access.lastBytes : access.bytes);
+    if (!access.table) {
+      bytes = std::max(bytes, access.repeat == 1 ? access.lastBytes : access.bytes);
+    }
   }
   return bytes % kRepeat != 0;
 }
@@ -110,7 +115,7 @@ BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
   int count = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm) {
+    if (access.gm || access.table) {
       continue;
     }
     int worst = 1;
@@ -275,7 +280,7 @@ void TapeObserver::AddVector(Record& record) {
   tape_->conflicts.groups += conflicts.groups * repeats;
   tape_->conflicts.banks += conflicts.banks * repeats;
   for (int i = 0; i < record.accessCount; ++i) {
-    tape_->vectorBytes += record.access[static_cast<size_t>(i)].TotalBytes();
+    tape_->vectorBytes += BytesOf(record.access[static_cast<size_t>(i)]);
   }
   Step& step = Push(StepKind::kVector, Pipe::kVector, record.name, record.site, scalar_.issue);
   step.head = static_cast<float>(cost.chain.front().head);

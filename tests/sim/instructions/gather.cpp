@@ -234,3 +234,35 @@ extern "C" __global__ __aicore__ void undefined_sources(GM_ADDR dstGm, GM_ADDR c
   GlobalTensor<float> out = Global<float>(dstGm);
   DataCopy(out, dst[static_cast<uint32_t>(c.extra[1])], static_cast<uint32_t>(c.count));
 }
+
+// src goes back to its queue while the vector pipe may not have come to the Gather. op 1: another one comes after that.
+extern "C" __global__ __aicore__ void freed_source(GM_ADDR dstGm, GM_ADDR callGm) {
+  constexpr uint32_t kCount = 64, kBytes = kCount * sizeof(float);
+  const Call c = ReadCall(callGm);
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> queue;
+  TBuf<> list, result;
+  pipe.InitBuffer(queue, 1, kBytes);
+  pipe.InitBuffer(list, kBytes);
+  pipe.InitBuffer(result, kBytes);
+  const GlobalTensor<float> gm = Global<float>(dstGm);
+  const LocalTensor<int32_t> offsets = list.Get<int32_t>();
+  CreateVecIndex(offsets, 0, kCount);
+  PipeBarrier<PIPE_V>();
+  Muls(offsets, offsets, static_cast<int32_t>(sizeof(float)), kCount);
+  PipeBarrier<PIPE_V>();
+  LocalTensor<float> src = queue.AllocTensor<float>();
+  DataCopy(src, gm, kCount);
+  queue.EnQue(src);
+  src = queue.DeQue<float>();
+  Gather(result.Get<float>(), src, offsets.ReinterpretCast<uint32_t>(), 0, kCount);
+  queue.FreeTensor(src);
+  if (c.op == 1) {
+    Gather(result.Get<float>(), src, offsets.ReinterpretCast<uint32_t>(), 0, kCount);
+  } else {
+    src = queue.AllocTensor<float>();
+    queue.FreeTensor(src);
+  }
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(gm[kCount], result.Get<float>(), kCount);
+}

@@ -283,3 +283,13 @@ def test_undefined_sources(
         return
     with pytest.raises(KernelError, match="undefined-read"):
         bench.runtime.launch(entry, [memory, call.pack()])
+
+
+@pytest.mark.plants_faults
+def test_a_source_may_be_freed_at_once(bench: Bench) -> None:
+    entry = bench.libraries["gather"]["freed_source"]
+    memory = np.arange(128, dtype=np.float32)
+    (got,) = bench.runtime.launch(entry, [memory, Call().pack()])
+    assert got[64:].tolist() == memory[:64].tolist()
+    with pytest.raises(KernelError, match="ub-use-after-free"):
+        bench.runtime.launch(entry, [memory, Call(op=1).pack()])
