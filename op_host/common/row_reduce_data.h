@@ -15,6 +15,8 @@ constexpr int32_t kRowReduceMostParts = 48;
 // fp32 lanes of a line of the scalar unit's data cache: the workspace starts the sums of each group of
 // cores on one.
 constexpr int32_t kRowReduceSlotLanes = 16;
+// Lanes of a packed row that one Gather aligns; of shorter rows it takes eight.
+constexpr int32_t kRowReduceGatherLanes = 256;
 // Rounds whose sums of parts the workspace holds at a time.
 constexpr int32_t kRowReduceRounds = 6;
 

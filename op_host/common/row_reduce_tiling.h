@@ -17,7 +17,8 @@ enum class RowReducePath : uint64_t {
   kLongRows = 2,
   kSlabs = 3,
   kLongSlabs = 4,
-  kShortRows = 5
+  kShortRows = 5,
+  kPackedRows = 6
 };
 
 struct SocFacts {

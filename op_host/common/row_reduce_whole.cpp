@@ -21,6 +21,7 @@ class WholePlanner : private RowReducePlanner {
   explicit WholePlanner(const RowReduceCase& wanted) : RowReducePlanner(wanted) {
     plan_.path = view_.inner > 1 || (view_.reduce == 1 && !masked_) ? RowReducePath::kSlabs
                  : MostShortTiles() > 0                             ? RowReducePath::kShortRows
+                 : MostPackedRows() > 0                             ? RowReducePath::kPackedRows
                                                                     : RowReducePath::kRows;
   }
 
@@ -43,6 +44,9 @@ class WholePlanner : private RowReducePlanner {
     } else if (plan_.path == RowReducePath::kRows) {
       Rows();
       budget = RowsBudget(plan_.tileLanes, plan_.tileUnits);
+    } else if (plan_.path == RowReducePath::kPackedRows) {
+      PackedRows();
+      budget = PackedBudget(plan_.tileUnits);
     } else {
       ShortRows();
       budget = ShortBudget(plan_.tileLanes);
@@ -78,6 +82,16 @@ class WholePlanner : private RowReducePlanner {
     if (masked_) {
       budget.Add("mask", 2, static_cast<uint64_t>(units * MaskRowBytes()));
     }
+    return budget;
+  }
+
+  // Mirrors those of ReduceWhole with packed rows.
+  UbBudget PackedBudget(int64_t rows) const {
+    UbBudget budget = RowsBudget(TileLanesUp(rows * RowLanes()), rows);
+    budget.Add("aligned rows", 1, static_cast<uint64_t>(rows * RowLanes() * kFloatBytes));
+    const int64_t gathered =
+        RowLanes() < kRowReduceGatherLanes ? kBlocksPerRepeat * RowLanes() : kRowReduceGatherLanes;
+    budget.Add("lane offsets", 1, static_cast<uint64_t>(gathered * kFloatBytes));
     return budget;
   }
 
@@ -153,7 +167,7 @@ class WholePlanner : private RowReducePlanner {
   // Rows of the smallest tile of ReduceShort: streams of whole rows, of whole blocks, and of at least
   // 16 elements.
   int64_t ShortTileRows() const {
-    int64_t rows = blockLanes_ / std::gcd(view_.reduce, blockLanes_);
+    int64_t rows = BlockRows();
     while (rows * view_.reduce < kStreams) {
       rows *= 2;
     }
@@ -173,6 +187,32 @@ class WholePlanner : private RowReducePlanner {
       --most;
     }
     return most;
+  }
+
+  // Rows that take whole blocks together.
+  int64_t BlockRows() const { return blockLanes_ / std::gcd(view_.reduce, blockLanes_); }
+
+  // The most rows that a tile of packed rows holds, such that tiles start on blocks; none where a row is
+  // whole blocks as it is. For 16-bit rows the vector pipe would take longer than GM does with padded
+  // ones.
+  int64_t MostPackedRows() const {
+    if (masked_ || soc_.wholeBlocksOnly || bytes_ < kFloatBytes || RowLanes() == view_.reduce) {
+      return 0;
+    }
+    const int64_t row = RowLanes() * (LaneBytes() + kFloatBytes) + kFloatBytes + kBlockBytes;
+    int64_t most = AlignDown(std::min(usable_ / row, kMaxRowsPerTile), BlockRows());
+    while (most > 0 && !Holds(PackedBudget(most))) {
+      most -= BlockRows();
+    }
+    return most;
+  }
+
+  void PackedRows() {
+    const int64_t most = MostPackedRows();
+    Split(view_.outer);
+    const int64_t units = UnitsPerTile(most, view_.reduce * bytes_);
+    plan_.tileUnits = std::min(most, AlignUp(units, BlockRows()));
+    plan_.tileLanes = TileLanesUp(plan_.tileUnits * RowLanes());
   }
 
   void ShortRows() {

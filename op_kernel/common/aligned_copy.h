@@ -154,25 +154,6 @@ __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t
   }
 }
 
-// rows[r, length:padded] = 0 for rows of fp32 lanes, `pitch` apart; padded - length < 16.
-__aicore__ inline void ZeroPads(const AscendC::LocalTensor<float>& rows, uint32_t pitch,
-                                uint32_t length, uint32_t padded, uint32_t count) {
-  constexpr uint32_t kLanes = 8;  // of a block of 32 bytes
-  if (length == padded) {
-    return;
-  }
-  const uint32_t first = length / kLanes * kLanes;
-  uint64_t mask[2] = {((1ull << (padded - first)) - 1) & ~((1ull << (length - first)) - 1), 0};
-  constexpr uint32_t kMost = 255;  // repeats of one instruction, and blocks between two repeats
-  const bool atOnce = pitch / kLanes <= kMost;
-  const uint32_t step = atOnce ? kMost : 1;
-  for (uint32_t r = 0; r < count; r += step) {
-    const uint32_t n = count - r < step ? count - r : step;
-    AscendC::Duplicate(rows[r * pitch + first], 0.0F, mask, static_cast<uint8_t>(n), 1,
-                       static_cast<uint8_t>(atOnce ? pitch / kLanes : 0));
-  }
-}
-
 }  // namespace rowreduce
 
 #endif  // OP_KERNEL_COMMON_ALIGNED_COPY_H_

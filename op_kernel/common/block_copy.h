@@ -140,10 +140,6 @@ __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t
   ForCopies<T, false>(Joined(shape, pitch), pitch, CopyOut<T>{dst, src, offset});
 }
 
-// DataCopyPad has filled them.
-__aicore__ inline void ZeroPads(const AscendC::LocalTensor<float>&, uint32_t, uint32_t, uint32_t,
-                                uint32_t) {}
-
 }  // namespace rowreduce
 
 #endif

@@ -43,10 +43,10 @@ __aicore__ inline uint32_t Max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 __aicore__ inline uint32_t CeilDiv(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 __aicore__ inline uint32_t AlignUp(uint32_t a, uint32_t b) { return CeilDiv(a, b) * b; }
 
-// One instruction per 255 repeats.
-template <Op op>
+// One instruction per 255 repeats. The mask counts lanes, or has a bit for each.
+template <Op op, typename Mask>
 __aicore__ inline void Repeat(const LocalTensor<float>& dst, const LocalTensor<float>& a,
-                              const LocalTensor<float>& b, uint64_t mask, uint32_t repeats,
+                              const LocalTensor<float>& b, Mask mask, uint32_t repeats,
                               const BinaryRepeatParams& p) {
   for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
     const uint8_t n = static_cast<uint8_t>(Min(kMaxRepeat, repeats - done));
@@ -317,6 +317,24 @@ __aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, ui
       const uint32_t tail = at + full * kRepeatLanes;
       Repeat<Op::kMul>(a[tail], a[tail], blocks[r * kBlockLanes], rest, 1, p);
     }
+  }
+}
+
+// rows[r, length:padded] = 0 for rows `pitch` lanes apart; padded - length < 16.
+__aicore__ inline void ZeroPads(const LocalTensor<float>& rows, uint32_t pitch, uint32_t length,
+                                uint32_t padded, uint32_t count) {
+  if (length == padded) {
+    return;
+  }
+  const uint32_t first = length / kBlockLanes * kBlockLanes;
+  uint64_t mask[2] = {((1ull << (padded - first)) - 1) & ~((1ull << (length - first)) - 1), 0};
+  const uint32_t blocks = pitch / kBlockLanes;
+  const bool atOnce = blocks <= kMaxRepeatStride;
+  const uint32_t step = atOnce ? kMaxRepeat : 1;
+  for (uint32_t r = 0; r < count; r += step) {
+    AscendC::Duplicate(rows[r * pitch + first], 0.0F, mask,
+                       static_cast<uint8_t>(Min(step, count - r)), 1,
+                       static_cast<uint8_t>(atOnce ? blocks : 0));
   }
 }
 

@@ -22,6 +22,7 @@
 
 #include "common/block_copy.h"
 #include "common/lanes.h"
+#include "common/packed_rows.h"
 #include "common/row_reduce_data.h"
 #include "kernel_operator.h"
 
@@ -172,8 +173,8 @@ class RowReduceBase : protected RowOperands<T> {
 };
 
 // A tile holds the whole reduction axis, of several rows (or slabs [R, B]) where they are short:
-// each byte moves once.
-template <typename T, typename Step, bool kAlongLanes, typename Mask = NoMask>
+// each byte moves once. kPacked: rows of fp32 that start on any lane, see packed_rows.h.
+template <typename T, typename Step, bool kAlongLanes, typename Mask = NoMask, bool kPacked = false>
 class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   using Base = RowReduceBase<T, Step, kAlongLanes>;
   using typename Base::Pair;
@@ -191,11 +192,14 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
       PipeBarrier<PIPE_V>();
     }
+    if constexpr (kPacked) {
+      packed_.Init(pipe, static_cast<uint32_t>(t.reduce), static_cast<uint32_t>(t.tileUnits));
+    }
     if constexpr (kAlongLanes && !kWholeBlocksOnly) {
       // The first tile of a core is so much shorter that the others start on GM lines, or as near to
       // that as the height of a tile allows.
       const int64_t row = t.reduce * static_cast<int64_t>(sizeof(T));
-      const bool packed = t.reduce % kBlockLanes == 0;
+      const bool packed = kPacked || t.reduce % kBlockLanes == 0;
       while (packed && t.unitsPerCore > t.tileUnits && t.tileUnits % (2 * grid_) == 0 &&
              row * grid_ % kLineBytes != 0) {
         grid_ *= 2;
@@ -284,9 +288,9 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     }
     // 16-bit rows that are whole blocks as fp32 stay packed: a tile is one piece of GM.
     const bool packed =
-        kAlongLanes && !kWholeBlocksOnly && !Base::kFp32 && reduce % kBlockLanes == 0;
+        kPacked || (kAlongLanes && !kWholeBlocksOnly && !Base::kFp32 && reduce % kBlockLanes == 0);
     tile.width = packed ? tile.shape.length : UbPitch<T>(tile.shape.length);
-    tile.pitch = AlignUp(tile.width, Mask::kRowLanes);
+    tile.pitch = kPacked ? tile.width : AlignUp(tile.width, Mask::kRowLanes);
     return tile;
   }
 
@@ -308,11 +312,19 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     if constexpr (kAlongLanes) {
       const LocalTensor<float> sums = sums_.template Get<float>();
       const LocalTensor<float> spread = spread_.template Get<float>();
-      SumRows(sums, pair.f, tile.pitch, tile.width, tile.units, scratch);
+      if constexpr (kPacked) {
+        packed_.Sum(sums, pair.f, tile.units, scratch);
+      } else {
+        SumRows(sums, pair.f, tile.pitch, tile.width, tile.units, scratch);
+      }
       PipeBarrier<PIPE_V>();
       SpreadSums(spread, sums, tile.units);
       PipeBarrier<PIPE_V>();
-      ScaleRows(pair.y, tile.pitch, tile.width, spread, tile.units);
+      if constexpr (kPacked) {
+        packed_.Scale(pair.y, spread, tile.units);
+      } else {
+        ScaleRows(pair.y, tile.pitch, tile.width, spread, tile.units);
+      }
     } else {
       const uint32_t rows = static_cast<uint32_t>(this->t_.reduce);
       const uint32_t slab = rows * tile.pitch;
@@ -332,17 +344,25 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   TBuf<TPosition::VECCALC> sums_;    // one sum per row
   TBuf<TPosition::VECCALC> spread_;  // each sum in a block of its own
+  PackedRows<float> packed_;
   Mask& mask_;
   int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
 };
 
-template <typename T, typename Step, bool kAlongLanes>
+template <typename T, typename Step, bool kAlongLanes, bool kPacked = false>
 __aicore__ inline void RunWhole(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
   TPipe pipe;
   const Step step;
   NoMask mask;
-  ReduceWhole<T, Step, kAlongLanes> path(&pipe, y, g, out, t, step, mask);
+  ReduceWhole<T, Step, kAlongLanes, NoMask, kPacked> path(&pipe, y, g, out, t, step, mask);
   path.Process();
+}
+
+template <typename T, typename Step>
+__aicore__ inline void RunPacked(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
+  if constexpr (std::is_same_v<T, float> && !kWholeBlocksOnly) {
+    RunWhole<T, Step, true, true>(y, g, out, t);
+  }
 }
 
 }  // namespace rowreduce

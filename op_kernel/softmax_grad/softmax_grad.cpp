@@ -26,5 +26,8 @@ extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad
   } else if (TILING_KEY_IS(5)) {
     rowreduce::RunShort<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
                                                           tilingData);
+  } else if (TILING_KEY_IS(6)) {
+    rowreduce::RunPacked<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
+                                                           tilingData);
   }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short rows that are no whole blocks of 32 bytes: the path through a transposition."""
+"""Rows that are no whole blocks of 32 bytes: short ones through a transposition, longer ones packed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from samples import BY_API, DTYPES, LOG_SOFTMAX, MASKED, SOFTMAX, assert_same_va
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
-# One row; a tile and a row more; several tiles of all cores; of streams of odd blocks.
+# One row; a tile and a row more; several tiles of all cores; of streams of odd blocks. Packed: rows that start on one lane of
+# eight, four or two; eight of them too far apart for one instruction; a tile of eight and of two.
 SHAPES = [
     (1, 3),
     (257, 5),
@@ -23,6 +24,15 @@ SHAPES = [
     (2_050, 33),
     (700, 50),
     (129, 12),
+    (1, 77),
+    (4_001, 49),
+    (2_003, 66),
+    (1_999, 197),
+    (601, 258),
+    (333, 577),
+    (131, 823),
+    (100, 1_500),
+    (29, 3_204),
 ]
 
 
@@ -51,9 +61,10 @@ def test_matches_the_formula_on_any_number_of_cores(
 
 @each_dtype
 @each_api
-def test_a_row_is_alone(api: str, dtype: DType, device: Device) -> None:
+@pytest.mark.parametrize("length", [7, 77, 291])
+def test_a_row_is_alone(api: str, length: int, dtype: DType, device: Device) -> None:
     """NaN and Inf stay in their row, and equal rows have equal results wherever they lie."""
-    arrays = operands((1000, 7), dtype)
+    arrays = operands((1000, length), dtype)
     for array in arrays.values():
         array[:] = array[0]
     arrays["gradOutput"][::3, 2] = np.nan
@@ -73,7 +84,7 @@ def test_adds_up_as_rows_are_added_up(dtype: DType, device: Device) -> None:
     rng = np.random.default_rng(1)
     if device.kind == "sim":
         device.set_option("cores", "2")  # several tiles
-    for length in range(2, 64):
+    for length in (*range(2, 72), 77, 100, 127, 193, 255, 257, 262, 514, 823, 1020, 3204):
         shape = (30_000 // length, 1, 1, length)
         y, g = rng.normal(size=(2, *shape))
         kind = rng.integers(0, 6, size=shape[0])

@@ -23,7 +23,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 UB_REPORTED = 196352  # PlatformAscendC on the 2201 architecture
 UB_USABLE = 184 * 1024
-ROWS, LONG_ROWS, SLABS, LONG_SLABS, SHORT_ROWS = 1, 2, 3, 4, 5
+ROWS, LONG_ROWS, SLABS, LONG_SLABS, SHORT_ROWS, PACKED_ROWS = 1, 2, 3, 4, 5, 6
 
 SHIM = """
 #include <cstdio>
@@ -228,10 +228,12 @@ def pad(length: int, size: int) -> int:
 def tiles_of(p: Plan, core: int, size: int) -> list[range]:
     """The units of each tile, as the kernel computes them."""
     grid = 1
-    if (p.path == SHORT_ROWS or p.path == ROWS and p.reduce % 8 == 0) and p.perCore > p.tileUnits:
+    pieces = p.path in (SHORT_ROWS, PACKED_ROWS) or p.path == ROWS and p.reduce % 8 == 0
+    if pieces and p.perCore > p.tileUnits:
         while p.tileUnits % (2 * grid) == 0 and p.reduce * size * grid % 512:
             grid *= 2
-        assert p.path == ROWS or p.reduce * size * grid % 512 == 0
+        assert p.path != SHORT_ROWS or p.reduce * size * grid % 512 == 0
+        assert p.path != PACKED_ROWS or p.reduce * size * grid % 32 == 0
     todo = p.units_of(core)
     tiles, start = [], todo.start
     while start < todo.stop:
@@ -255,7 +257,9 @@ def check_limits(
     assert p.tileLanes % 128 == (0 if narrow else 64)
     assert p.tileLanes * max(4, 2 * size) < 2**21  # a copy's block length
     work = 0 if size == 4 and p.path != SHORT_ROWS else 8 * p.tileLanes + 4 * 128 * narrow
-    sums = pad(p.tileUnits, 4) * (4 + 32) if p.path == ROWS else 0
+    sums = pad(p.tileUnits, 4) * (4 + 32) if p.path in (ROWS, PACKED_ROWS) else 0
+    if p.path == PACKED_ROWS:
+        sums += 4 * (row * p.tileUnits + (8 * row if row < 256 else 256))  # aligned; offsets
     if p.ring:
         lanes = p.path == LONG_ROWS
         sum_lanes = 8 if lanes else pad(p.colTile, size)
@@ -290,8 +294,10 @@ def check_limits(
         assert rest == 0 and slabs * p.reduce * size % 32 == 0 and slabs * p.reduce >= 16
         assert p.tileUnits * p.reduce <= p.tileLanes
         assert slabs * p.reduce // (32 // size) <= 255  # repeats of one TransDataTo5HD
-    elif p.path == ROWS:
+    elif p.path in (ROWS, PACKED_ROWS):
         assert p.inner == 1
+        assert p.path == ROWS or (size == 4 and not packed and not masked and not whole_blocks)
+        assert p.path == ROWS or p.tileUnits * p.reduce % 8 == 0
         assert p.tileUnits <= 255 * 8  # one Brcb
         assert p.tileUnits * row <= p.tileLanes
         assert not masked or p.tileUnits * pad(p.reduce, 1) * 2 < 2**21
@@ -544,8 +550,12 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
         ((10**6, 3), -1, SHORT_ROWS),
         ((10, 60), -1, SHORT_ROWS),
         ((10, 64), -1, ROWS),
-        ((10, 63), -1, ROWS),  # 128 of them do not fit
-        ((10, 100), -1, ROWS),
+        ((10, 63), -1, PACKED_ROWS),  # 128 of them do not fit
+        ((10, 100), -1, PACKED_ROWS),
+        ((10, 104), -1, ROWS),
+        ((10, 823), -1, PACKED_ROWS),
+        ((10, 831), -1, ROWS),  # eight of them do not fit, of which tiles start on blocks
+        ((10, 3204), -1, PACKED_ROWS),
         ((100, 7040), -1, ROWS),
         ((100, 8192), -1, LONG_ROWS),
         ((100, 10**6), -1, LONG_ROWS),

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and products of fp32 rows that follow each other in UB as they do in GM: `length` lanes each, no
+// multiple of 8. A tile of them is one piece of GM; copied row by row, each row would cost GM a good
+// start and whole lines for its ends.
+#ifndef OP_KERNEL_COMMON_PACKED_ROWS_H_
+#define OP_KERNEL_COMMON_PACKED_ROWS_H_
+
+#include "common/lanes.h"
+#include "common/row_reduce_data.h"
+#include "kernel_operator.h"
+
+namespace rowreduce {
+
+// Lane: float. A template, so that SoCs without Gather never meet it.
+template <typename Lane>
+class PackedRows {
+ public:
+  // rows: the most of a tile.
+  __aicore__ inline void Init(AscendC::TPipe* pipe, uint32_t length, uint32_t rows) {
+    length_ = length;
+    pitch_ = AlignUp(length, kBlockLanes);
+    const bool many = pitch_ < kGatherLanes;
+    rowsAtOnce_ = many ? kRepeatBlocks : 1;
+    lanesAtOnce_ = many ? kRepeatBlocks * pitch_ : kGatherLanes;
+    pipe->InitBuffer(aligned_, rows * pitch_ * static_cast<uint32_t>(sizeof(Lane)));
+    pipe->InitBuffer(offsets_, lanesAtOnce_ * static_cast<uint32_t>(sizeof(uint32_t)));
+    const LocalTensor<int32_t> offsets = offsets_.Get<int32_t>();
+    for (uint32_t r = 0; r < rowsAtOnce_; ++r) {
+      AscendC::CreateVecIndex(offsets[r * pitch_], static_cast<int32_t>(r * length),
+                              many ? pitch_ : kGatherLanes);
+    }
+    PipeBarrier<PIPE_V>();
+    AscendC::Muls(offsets, offsets, static_cast<int32_t>(sizeof(Lane)),
+                  static_cast<int32_t>(lanesAtOnce_));
+    PipeBarrier<PIPE_V>();
+  }
+
+  // sums[r] = sum of row r, bit by bit that of SumRows for rows padded with zeros. Reads up to 7 lanes
+  // behind the last row. scratch: as SumRows takes it.
+  __aicore__ inline void Sum(const LocalTensor<Lane>& sums, const LocalTensor<Lane>& src,
+                             uint32_t rows, const LocalTensor<Lane>& scratch) {
+    const LocalTensor<Lane> aligned = aligned_.Get<Lane>();
+    const LocalTensor<uint32_t> offsets = offsets_.Get<uint32_t>();
+    for (uint32_t r = 0; r < rows; r += rowsAtOnce_) {
+      const uint32_t lanes = Min(rowsAtOnce_, rows - r) * pitch_;
+      for (uint32_t c = 0; c < lanes; c += lanesAtOnce_) {
+        AscendC::Gather(aligned[r * pitch_ + c], src, offsets,
+                        (r * length_ + c) * static_cast<uint32_t>(sizeof(Lane)),
+                        Min(lanesAtOnce_, lanes - c));
+      }
+    }
+    PipeBarrier<PIPE_V>();
+    ZeroPads(aligned, pitch_, length_, pitch_, rows);
+    PipeBarrier<PIPE_V>();
+    SumRows(sums, aligned, pitch_, pitch_, rows, scratch);
+  }
+
+  // a[r, :] *= s[r], where blocks is s after SpreadSums: 64 lanes of all rows that start on the same
+  // lane of a block at once, or every other row by itself. Neighbours share a block.
+  __aicore__ inline void Scale(const LocalTensor<Lane>& a, const LocalTensor<Lane>& blocks,
+                               uint32_t rows) const {
+    uint32_t step = 1;  // from one row to the next that starts like it
+    while (step * length_ % kBlockLanes != 0) {
+      step *= 2;
+    }
+    if (step * length_ <= kMaxRepeatStride * kBlockLanes) {
+      for (uint32_t r = 0; r < Min(step, rows); ++r) {
+        ScaleAlike(a, blocks, r, step, CeilDiv(rows - r, step));
+      }
+      return;
+    }
+    for (uint32_t odd = 0; odd < 2; ++odd) {
+      for (uint32_t r = odd; r < rows; r += 2) {
+        ScaleRow(a, blocks, r);
+      }
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+ private:
+  // A Gather takes so many lanes of a longer row, and eight rows of shorter ones: whole repeats.
+  static constexpr uint32_t kGatherLanes = kRowReduceGatherLanes;
+
+  // Lanes [from, to) of a repeat.
+  __aicore__ inline static uint64_t MaskOf(uint32_t from, uint32_t to) {
+    return (to < kRepeatLanes ? (1ull << to) - 1 : ~0ull) & ~((1ull << from) - 1);
+  }
+
+  // Rows first, first + step and so on.
+  __aicore__ inline void ScaleAlike(const LocalTensor<Lane>& a, const LocalTensor<Lane>& blocks,
+                                    uint32_t first, uint32_t step, uint32_t count) const {
+    const uint8_t stride = static_cast<uint8_t>(step * length_ / kBlockLanes);
+    const BinaryRepeatParams p(1, 1, 0, stride, stride, static_cast<uint8_t>(step));
+    const uint32_t lead = first * length_ % kBlockLanes;
+    const uint32_t end = lead + length_;
+    for (uint32_t c = 0; c < end; c += kRepeatLanes) {
+      const LocalTensor<Lane> lanes = a[first * length_ - lead + c];
+      uint64_t mask[2] = {MaskOf(c == 0 ? lead : 0, end - c), 0};
+      Repeat<Op::kMul>(lanes, lanes, blocks[first * kBlockLanes], mask, count, p);
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  __aicore__ inline void ScaleRow(const LocalTensor<Lane>& a, const LocalTensor<Lane>& blocks,
+                                  uint32_t row) const {
+    const BinaryRepeatParams p(1, 1, 0, kRepeatBlocks, kRepeatBlocks, 0);
+    const LocalTensor<Lane> sum = blocks[row * kBlockLanes];
+    const uint32_t lead = row * length_ % kBlockLanes;
+    const LocalTensor<Lane> first = a[row * length_ - lead];
+    uint64_t mask[2] = {MaskOf(lead, kRepeatLanes), 0};
+    Repeat<Op::kMul>(first, first, sum, mask, 1, p);
+    const uint32_t left = lead + length_ - kRepeatLanes;
+    const LocalTensor<Lane> whole = first[kRepeatLanes];
+    Repeat<Op::kMul>(whole, whole, sum, static_cast<uint64_t>(kRepeatLanes), left / kRepeatLanes,
+                     p);
+    if (left % kRepeatLanes > 0) {
+      const LocalTensor<Lane> tail = whole[left / kRepeatLanes * kRepeatLanes];
+      Repeat<Op::kMul>(tail, tail, sum, static_cast<uint64_t>(left % kRepeatLanes), 1, p);
+    }
+  }
+
+  uint32_t length_;
+  uint32_t pitch_;                                      // whole blocks
+  uint32_t rowsAtOnce_;                                 // of one Gather
+  uint32_t lanesAtOnce_;                                // of one Gather
+  AscendC::TBuf<AscendC::TPosition::VECCALC> aligned_;  // rows, padded with zeros
+  AscendC::TBuf<AscendC::TPosition::VECCALC> offsets_;  // of the lanes of a Gather, in bytes
+};
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_PACKED_ROWS_H_
