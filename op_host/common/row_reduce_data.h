@@ -17,6 +17,8 @@ constexpr int32_t kRowReduceMostParts = 48;
 constexpr int32_t kRowReduceSlotLanes = 16;
 // Lanes of a packed row that one Gather aligns; of shorter rows it takes eight.
 constexpr int32_t kRowReduceGatherLanes = 256;
+// Mask rows that follow each other at least, but at the ends of a tile, where rows of a tile are packed.
+constexpr int32_t kRowReduceMaskRun = 16;
 // Rounds whose sums of parts the workspace holds at a time.
 constexpr int32_t kRowReduceRounds = 6;
 

@@ -18,6 +18,7 @@ struct RowReduceCase {
   int64_t elementBytes;
   const SocFacts& soc;
   bool masked;
+  bool packs;  // rows may be packed
 };
 
 // Whether a tile holds the axis, of columns that are worth a copy.
@@ -45,6 +46,7 @@ class RowReducePlanner {
         bytes_(wanted.elementBytes),
         soc_(wanted.soc),
         masked_(wanted.masked),
+        packs_(wanted.packs && !wanted.soc.wholeBlocksOnly),
         shareable_(!wanted.soc.wholeBlocksOnly),
         usable_(static_cast<int64_t>(UsableUb(wanted.soc.ubBytes))),
         blockLanes_(kBlockBytes / wanted.elementBytes) {
@@ -94,6 +96,7 @@ class RowReducePlanner {
   int64_t bytes_;
   const SocFacts& soc_;
   bool masked_;
+  bool packs_;
   bool shareable_;  // cores can wait for each other
   int64_t usable_;
   int64_t blockLanes_;

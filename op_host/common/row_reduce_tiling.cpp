@@ -50,13 +50,14 @@ std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t e
     return std::string(op) + ": the platform reports " + std::to_string(soc.cores) +
            " vector cores on " + soc.name + ", wanted at least 1";
   }
-  if (streams == RowStreams::kPairAndMask && view.inner != 1) {
+  const bool masked = streams != RowStreams::kPair;
+  if (masked && view.inner != 1) {
     return std::string(op) + ": a mask along the axis in the middle, [A, R, B] = [" +
            std::to_string(view.outer) + ", " + std::to_string(view.reduce) + ", " +
            std::to_string(view.inner) + "], wanted B == 1";
   }
-  RowReduceCase wanted{op, view, elementBytes, soc, streams == RowStreams::kPairAndMask};
-  if (view.reduce == 1 && !wanted.masked) {
+  RowReduceCase wanted{op, view, elementBytes, soc, masked, streams != RowStreams::kPairAndMask};
+  if (view.reduce == 1 && !masked) {
     // Nothing to add up: the whole tensor is one long line of independent columns.
     wanted.view = {1, 1, view.outer * view.inner};
   }

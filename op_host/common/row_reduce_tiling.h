@@ -60,9 +60,10 @@ struct RowReducePlan {
   uint64_t ubBytes = 0;
 };
 
-// What a tile streams in: y and g, or also a byte of mask per element. A mask stream has whole rows
-// only (RowReducePath::kRows).
-enum class RowStreams { kPair, kPairAndMask };
+// What a tile streams in: y and g, or also a byte of mask per element, of which kRowReduceMaskRun rows
+// or more follow each other (kPairAndMaskRuns) or fewer. A mask stream has whole rows only
+// (RowReducePath::kRows and kPackedRows).
+enum class RowStreams { kPair, kPairAndMask, kPairAndMaskRuns };
 
 // RowReduceTilingData::pastL2. Where tensors that are read once and written once do not fit in L2
 // together, the inputs leave their place there to the output; what of that does not fit either would

@@ -74,23 +74,29 @@ class WholePlanner : private RowReducePlanner {
     return budget;
   }
 
-  UbBudget RowsBudget(int64_t lanes, int64_t units) const {
+  UbBudget RowsBudget(int64_t lanes, int64_t units, int64_t maskBytes) const {
     UbBudget budget = TileBudget(lanes);
     const int64_t rows = AlignUp(units, kBlocksPerRepeat);
     budget.Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
     budget.Add("spread sums", 1, static_cast<uint64_t>(rows * kBlockBytes));
-    if (masked_) {
-      budget.Add("mask", 2, static_cast<uint64_t>(units * MaskRowBytes()));
-    }
+    budget.Add("mask", 2, static_cast<uint64_t>(maskBytes));
     return budget;
   }
 
-  // Mirrors those of ReduceWhole with packed rows.
+  UbBudget RowsBudget(int64_t lanes, int64_t units) const {
+    return RowsBudget(lanes, units, units * MaskRowBytes());
+  }
+
+  // Mirrors those of ReduceWhole and RowMask with packed rows.
   UbBudget PackedBudget(int64_t rows) const {
-    UbBudget budget = RowsBudget(TileLanesUp(rows * RowLanes()), rows);
-    budget.Add("aligned rows", 1, static_cast<uint64_t>(rows * RowLanes() * kFloatBytes));
-    const int64_t gathered =
-        RowLanes() < kRowReduceGatherLanes ? kBlocksPerRepeat * RowLanes() : kRowReduceGatherLanes;
+    const int64_t lanes = rows * PackedRowLanes();
+    const int64_t runs = rows / kRowReduceMaskRun + 2;
+    const int64_t mask = AlignUp(rows * view_.reduce, kBlockBytes) + runs * 2 * kBlockBytes;
+    UbBudget budget = RowsBudget(TileLanesUp(lanes), rows, masked_ ? mask : 0);
+    budget.Add("aligned rows", 1, static_cast<uint64_t>(lanes * kFloatBytes));
+    const int64_t gathered = PackedRowLanes() < kRowReduceGatherLanes
+                                 ? kBlocksPerRepeat * PackedRowLanes()
+                                 : kRowReduceGatherLanes;
     budget.Add("lane offsets", 1, static_cast<uint64_t>(gathered * kFloatBytes));
     return budget;
   }
@@ -109,6 +115,9 @@ class WholePlanner : private RowReducePlanner {
                                  : packed ? kBlockBytes / kFloatBytes
                                           : blockLanes_);
   }
+
+  // Of a row that is added up on whole blocks.
+  int64_t PackedRowLanes() const { return AlignUp(view_.reduce, blockLanes_); }
 
   int64_t MaskRowBytes() const { return masked_ ? AlignUp(view_.reduce, kBlockBytes) : 0; }
 
@@ -196,10 +205,10 @@ class WholePlanner : private RowReducePlanner {
   // whole blocks as it is. For 16-bit rows the vector pipe would take longer than GM does with padded
   // ones.
   int64_t MostPackedRows() const {
-    if (masked_ || soc_.wholeBlocksOnly || bytes_ < kFloatBytes || RowLanes() == view_.reduce) {
+    if (!packs_ || bytes_ < kFloatBytes || PackedRowLanes() == view_.reduce) {
       return 0;
     }
-    const int64_t row = RowLanes() * (LaneBytes() + kFloatBytes) + kFloatBytes + kBlockBytes;
+    const int64_t row = PackedRowLanes() * (LaneBytes() + kFloatBytes) + kFloatBytes + kBlockBytes;
     int64_t most = AlignDown(std::min(usable_ / row, kMaxRowsPerTile), BlockRows());
     while (most > 0 && !Holds(PackedBudget(most))) {
       most -= BlockRows();
@@ -212,7 +221,7 @@ class WholePlanner : private RowReducePlanner {
     Split(view_.outer);
     const int64_t units = UnitsPerTile(most, view_.reduce * bytes_);
     plan_.tileUnits = std::min(most, AlignUp(units, BlockRows()));
-    plan_.tileLanes = TileLanesUp(plan_.tileUnits * RowLanes());
+    plan_.tileLanes = TileLanesUp(plan_.tileUnits * PackedRowLanes());
   }
 
   void ShortRows() {

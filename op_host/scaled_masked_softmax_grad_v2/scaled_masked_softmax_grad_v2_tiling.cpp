@@ -55,9 +55,11 @@ ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
+  const RowStreams streams =
+      rowMask.run >= kRowReduceMaskRun ? RowStreams::kPairAndMaskRuns : RowStreams::kPairAndMask;
   RowReducePlan plan;
-  if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, pair.elementBytes,
-                    RowStreams::kPairAndMask, &plan) != ge::GRAPH_SUCCESS) {
+  if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, pair.elementBytes, streams,
+                    &plan) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
   auto* data = context->GetTilingData<ScaledMaskedSoftmaxGradV2TilingData>();

@@ -358,9 +358,13 @@ __aicore__ inline void RunWhole(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowRedu
   path.Process();
 }
 
+// Whether rows of T are ever packed.
+template <typename T>
+constexpr bool kPacks = std::is_same_v<T, float> && !kWholeBlocksOnly;
+
 template <typename T, typename Step>
 __aicore__ inline void RunPacked(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  if constexpr (std::is_same_v<T, float> && !kWholeBlocksOnly) {
+  if constexpr (kPacks<T>) {
     RunWhole<T, Step, true, true>(y, g, out, t);
   }
 }

@@ -6,7 +6,10 @@
 // Bytes become halves, halves become bits, bits select between the result and +0. The two steps in
 // between take the place of f and y of the tile, which are dead by then.
 //
-// UB: 2 x rows of a tile * bytes of a mask row, padded to 32.
+// Packed rows take mask bytes that lie as they do: each run of mask rows is one piece of GM, which starts
+// in UB on the byte of its block that the first of its elements has.
+//
+// UB: 2 x rows of a tile * bytes of a mask row, padded to 32; of packed rows not padded, but 64 per run.
 #ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
 #define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
 
@@ -71,6 +74,7 @@ class MaskRuns {
   uint32_t heldSlot_ = 0;
 };
 
+template <bool kPacked>
 class RowMask {
  public:
   // A row of halves starts on a block of 32 bytes.
@@ -86,15 +90,23 @@ class RowMask {
     if (t.rows.pastL2 != 0 && t.mask.rows == t.rows.outer) {  // no mask row is read twice
       gm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
     }
-    pipe->InitBuffer(queue_, kBuffers, static_cast<uint32_t>(t.rows.tileUnits) * pitch_);
+    const uint32_t rows = static_cast<uint32_t>(t.rows.tileUnits);
+    const uint32_t runs = rows / kRowReduceMaskRun + 2;
+    pipe->InitBuffer(
+        queue_, kBuffers,
+        kPacked ? rowreduce::UbPitch<uint8_t>(rows * length_) + runs * 2 * rowreduce::kBlockBytes
+                : rows * pitch_);
   }
 
   // Enqueues the mask of rows [row, row + rows).
   __aicore__ inline void Load(int64_t row, uint32_t rows) {
     LocalTensor<uint8_t> in = queue_.AllocTensor<uint8_t>();
     MaskRuns runs(t_, row, rows);
+    uint32_t at = 0;
     while (runs.Next()) {
-      if (runs.fresh) {
+      if constexpr (kPacked) {
+        LoadRun(in, &at, runs);
+      } else if (runs.fresh) {
         rowreduce::LoadBlocks(in[runs.slot * pitch_], gm_, runs.maskRow * length_,
                               rowreduce::BlockShape{runs.shared ? 1 : runs.rows, length_, length_});
       }
@@ -112,9 +124,14 @@ class RowMask {
     const LocalTensor<uint8_t> keep = bits.ReinterpretCast<uint8_t>();
     LocalTensor<uint8_t> in = queue_.DeQue<uint8_t>();
     MaskRuns runs(t_, row, rows);
+    uint32_t at = 0;
     while (runs.Next()) {
-      Widen(wide[runs.at * lanes], lanes, in[runs.slot * pitch_], runs.shared ? 0 : pitch_,
-            runs.rows);
+      if constexpr (kPacked) {
+        WidenRun(wide, in, &at, runs);
+      } else {
+        Widen(wide[runs.at * lanes], lanes, in[runs.slot * pitch_], runs.shared ? 0 : pitch_,
+              runs.rows);
+      }
     }
     PipeBarrier<PIPE_V>();
     queue_.FreeTensor(in);
@@ -136,6 +153,50 @@ class RowMask {
  private:
   static constexpr uint8_t kBuffers = 2;
   static constexpr uint32_t kHalvesPerRepeat = 128;
+
+  // The packed elements of a run start so many behind a block of mask bytes.
+  __aicore__ inline uint32_t LeadOf(const MaskRuns& run) const {
+    return run.at * length_ % rowreduce::kBlockBytes;
+  }
+
+  // From byte `*at` of UB on, which becomes that behind it.
+  __aicore__ inline void LoadRun(const LocalTensor<uint8_t>& in, uint32_t* at,
+                                 const MaskRuns& run) {
+    const uint32_t lead = LeadOf(run);
+    const uint32_t bytes = run.rows * length_;
+    const uint32_t padded = rowreduce::UbPitch<uint8_t>(lead + bytes);
+    const AscendC::DataCopyPadExtParams<uint8_t> pad(
+        true, static_cast<uint8_t>(lead), static_cast<uint8_t>(padded - lead - bytes), 0);
+    AscendC::DataCopyPad(in[*at], gm_[run.maskRow * length_],
+                         AscendC::DataCopyExtParams(1, bytes, 0, 0, 0), pad);
+    *at += padded;
+  }
+
+  // Bytes of a run become halves where its elements lie. Runs share a block.
+  __aicore__ inline void WidenRun(const LocalTensor<half>& halves, const LocalTensor<uint8_t>& in,
+                                  uint32_t* at, const MaskRuns& run) {
+    const uint32_t lead = LeadOf(run);
+    const uint32_t end = lead + run.rows * length_;
+    const LocalTensor<half> dst = halves[run.at * length_ - lead];
+    const LocalTensor<uint8_t> src = in[*at];
+    uint32_t done = 0;
+    if (lead > 0) {
+      constexpr uint32_t kHalf = kHalvesPerRepeat / 2;
+      const uint64_t low = end < kHalf ? (1ull << end) - 1 : ~0ull;
+      const uint64_t high = end < kHalf              ? 0
+                            : end < kHalvesPerRepeat ? (1ull << (end - kHalf)) - 1
+                                                     : ~0ull;
+      uint64_t mask[2] = {low >> lead << lead, high};
+      AscendC::Cast(dst, src, AscendC::RoundMode::CAST_NONE, mask, 1,
+                    AscendC::UnaryRepeatParams(1, 1, 8, 4));
+      done = kHalvesPerRepeat;
+    }
+    if (done < end) {
+      AscendC::Cast(dst[done], src[done], AscendC::RoundMode::CAST_NONE, end - done);
+    }
+    PipeBarrier<PIPE_V>();
+    *at += rowreduce::UbPitch<uint8_t>(end);
+  }
 
   // Rows of bytes, `from` apart, become rows of halves, `to` apart; from == 0 repeats one row.
   __aicore__ inline void Widen(const LocalTensor<half>& dst, uint32_t to,

@@ -6,8 +6,9 @@
 // bf16 are widened to fp32 on entry and rounded once on exit; order of additions as in
 // softmax_grad.h. A scale of 1 costs nothing.
 //
-// One path, key 1: as many rows per tile as UB holds, GM traffic / floor 1.00 for yGrad, y and
-// xGrad; of the mask at most one row per row, see row_mask.h.
+// Keys 1 and 6 of softmax_grad.h: as many rows per tile as UB holds, GM traffic / floor 1.00 for yGrad,
+// y and xGrad; of the mask at most one row per row, see row_mask.h. Key 6 wants mask rows that follow
+// each other.
 #ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 #define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 
@@ -35,15 +36,24 @@ struct Step {
   }
 };
 
-template <typename T>
+template <typename T, bool kPacked = false>
 __aicore__ inline void Run(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
                            const ScaledMaskedSoftmaxGradV2TilingData& t) {
+  using Mask = RowMask<kPacked>;
   AscendC::TPipe pipe;
   const Step step{t.scale};
-  RowMask rowMask(&pipe, mask, t);
-  rowreduce::ReduceWhole<T, Step, true, RowMask> path(&pipe, y, yGrad, xGrad, t.rows, step,
-                                                      rowMask);
+  Mask rowMask(&pipe, mask, t);
+  rowreduce::ReduceWhole<T, Step, true, Mask, kPacked> path(&pipe, y, yGrad, xGrad, t.rows, step,
+                                                            rowMask);
   path.Process();
+}
+
+template <typename T>
+__aicore__ inline void RunPacked(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
+                                 const ScaledMaskedSoftmaxGradV2TilingData& t) {
+  if constexpr (rowreduce::kPacks<T>) {
+    Run<T, true>(yGrad, y, mask, xGrad, t);
+  }
 }
 
 }  // namespace scaledmaskedsoftmaxgradv2

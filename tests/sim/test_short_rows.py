@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that are no whole blocks of 32 bytes: short ones through a transposition, longer ones packed."""
+"""Rows that are no whole blocks of 32 bytes: short ones are transposed, longer ones packed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from samples import BY_API, DTYPES, LOG_SOFTMAX, MASKED, SOFTMAX, assert_same_va
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
-# One row; a tile and a row more; several tiles of all cores; of streams of odd blocks. Packed: rows that start on one lane of
-# eight, four or two; eight of them too far apart for one instruction; a tile of eight and of two.
+# One row; a tile and a row more; several tiles of all cores; of streams of odd blocks. Packed: rows
+# that start on one lane of eight, four or two; eight of them too far apart for one instruction; a
+# tile of eight and of two.
 SHAPES = [
     (1, 3),
     (257, 5),
@@ -99,3 +100,40 @@ def test_adds_up_as_rows_are_added_up(dtype: DType, device: Device) -> None:
         arrays["mask"] = np.zeros((1, 1, 1, length), bool)
         want = run(device, MASKED, arrays, {"scale": 1.0})
         assert_same_values(got, want, f"rows of {length}")
+
+
+@pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
+@pytest.mark.parametrize("broadcast", [(3, 4), (1, 4), (3, 1), (1, 1)], ids=str)
+@pytest.mark.parametrize("rows", [15, 16, 49, 100])
+@pytest.mark.parametrize("length", [7, 49, 194, 300])
+def test_masked_rows(broadcast: tuple[int, int], rows: int, length: int, device: Device) -> None:
+    """Runs of mask rows that start on any byte, begin and end within tiles, and repeat."""
+    rng = np.random.default_rng(rows + length)
+    values = rng.uniform(-1, 1, size=(2, 3, 4, rows, length)).astype(np.float32)
+    values[0, :, :, ::5, 3] = np.nan
+    mask = rng.random((*broadcast, rows, length)) < 0.5
+    arrays = {"gradOutput": values[0], "y": values[1], "mask": mask}
+    attrs = {"scale": 0.5, "fixTriuMask": False}
+    got = run(device, MASKED, arrays, attrs)
+    with np.errstate(invalid="ignore"):
+        report = compare(got, BY_API[MASKED].evaluate(arrays, attrs))
+    assert report.passed, str(report)
+    assert not got[np.broadcast_to(mask, got.shape)].any()
+    if device.kind == "sim":
+        for cores, chaos in ((1, "0"), (5, "3")):
+            device.set_option("cores", str(cores))
+            device.set_option("chaos", chaos)
+            assert run(device, MASKED, arrays, attrs).tobytes() == got.tobytes()
+
+
+@pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
+@pytest.mark.parametrize("length", [3, 49, 77, 197, 514])
+def test_packed_rows_are_masked_as_padded_ones(length: int, device: Device) -> None:
+    """A mask row for each two rows keeps them padded."""
+    rng = np.random.default_rng(length)
+    g, y = rng.normal(size=(2, 401, 2, 1, length)).astype(np.float32)
+    mask = rng.random((401, 1, 1, length)) < 0.3
+    arrays = {"gradOutput": g, "y": y, "mask": mask}
+    want = run(device, MASKED, arrays, {"scale": 0.3})
+    arrays["mask"] = np.repeat(mask, 2, axis=1)
+    assert_same_values(run(device, MASKED, arrays, {"scale": 0.3}), want, f"rows of {length}")
