@@ -41,6 +41,18 @@ def test_short_rows_come_near_the_bandwidth_bound(
         assert found.traffic == 1
 
 
+@pytest.mark.parametrize("length", [49, 66, 197, 577])
+def test_packed_rows_come_near_the_bandwidth_bound(length: int, device: Device) -> None:
+    rows = (1 << 22) // length
+    for op in ("softmax_grad", "log_softmax_grad"):
+        found = profiled(device, op, (rows, length), "fp32")
+        assert found.of_bound >= 0.80
+        assert found.traffic == 1
+    found = profiled(device, "scaled_masked_softmax_grad_v2", (rows // 96, 2, 48, length), "fp32")
+    assert found.of_bound >= 0.76
+    assert found.traffic == 1
+
+
 @pytest.mark.parametrize("op", ["log_sigmoid_grad", "kl_div_loss_grad"])
 def test_the_vector_pipe_keeps_up_with_16_bit_copies(op: str, device: Device) -> None:
     found = profiled(device, op, (1 << 24,), "fp16")
