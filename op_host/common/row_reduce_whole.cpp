@@ -92,7 +92,7 @@ class WholePlanner : private RowReducePlanner {
     const int64_t lanes = rows * PackedRowLanes();
     const int64_t runs = rows / kRowReduceMaskRun + 2;
     const int64_t mask = AlignUp(rows * view_.reduce, kBlockBytes) + runs * 2 * kBlockBytes;
-    UbBudget budget = RowsBudget(TileLanesUp(lanes), rows, masked_ ? mask : 0);
+    UbBudget budget = RowsBudget(PackedLanes(rows), rows, masked_ ? mask : 0);
     budget.Add("aligned rows", 1, static_cast<uint64_t>(lanes * kFloatBytes));
     const int64_t gathered = PackedRowLanes() < kRowReduceGatherLanes
                                  ? kBlocksPerRepeat * PackedRowLanes()
@@ -201,27 +201,33 @@ class WholePlanner : private RowReducePlanner {
   // Rows that take whole blocks together.
   int64_t BlockRows() const { return blockLanes_ / std::gcd(view_.reduce, blockLanes_); }
 
-  // The most rows that a tile of packed rows holds, such that tiles start on blocks; none where a row is
-  // whole blocks as it is. For 16-bit rows the vector pipe would take longer than GM does with padded
-  // ones.
+  // Of a tile of packed rows, which may begin and end within a block, and keeps the first results once
+  // more behind them.
+  int64_t PackedLanes(int64_t rows) const {
+    return TileLanesUp(rows * PackedRowLanes() + 2 * blockLanes_);
+  }
+
+  // The most rows that a tile of packed rows holds, if possible such that tiles start on blocks, as those
+  // with a mask must; none where a row is whole blocks as it is. For 16-bit rows the vector pipe would
+  // take longer than GM does with padded ones.
   int64_t MostPackedRows() const {
     if (!packs_ || bytes_ < kFloatBytes || PackedRowLanes() == view_.reduce) {
       return 0;
     }
     const int64_t row = PackedRowLanes() * (LaneBytes() + kFloatBytes) + kFloatBytes + kBlockBytes;
-    int64_t most = AlignDown(std::min(usable_ / row, kMaxRowsPerTile), BlockRows());
+    int64_t most = std::min(usable_ / row, kMaxRowsPerTile);
     while (most > 0 && !Holds(PackedBudget(most))) {
-      most -= BlockRows();
+      --most;
     }
-    return most;
+    return most >= BlockRows() || masked_ ? AlignDown(most, BlockRows()) : most;
   }
 
   void PackedRows() {
     const int64_t most = MostPackedRows();
     Split(view_.outer);
     const int64_t units = UnitsPerTile(most, view_.reduce * bytes_);
-    plan_.tileUnits = std::min(most, AlignUp(units, BlockRows()));
-    plan_.tileLanes = TileLanesUp(plan_.tileUnits * PackedRowLanes());
+    plan_.tileUnits = most < BlockRows() ? units : std::min(most, AlignUp(units, BlockRows()));
+    plan_.tileLanes = PackedLanes(plan_.tileUnits);
   }
 
   void ShortRows() {

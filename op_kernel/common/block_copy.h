@@ -55,15 +55,15 @@ constexpr uint32_t kGoodStartBytes = 256;
 constexpr uint32_t kMinSplitBytes = 4096;  // of a copy that is worth one more in front of it
 
 // Elements of one long piece that are better copied by themselves, so that the rest has a good start;
-// 0 where the rest would not begin on a block in UB.
+// 0 where the rest would not begin on a block in UB, if the piece begins on element `lead` of one.
 template <typename T>
 __aicore__ inline uint32_t HeadOf(const AscendC::GlobalTensor<T>& gm, uint64_t offset,
-                                  const BlockShape& shape) {
+                                  const BlockShape& shape, uint32_t lead = 0) {
   const uint64_t address = reinterpret_cast<uint64_t>(gm.GetPhyAddr(offset));
   const uint32_t head =
       static_cast<uint32_t>((kGoodStartBytes - address % kGoodStartBytes) % kGoodStartBytes);
   const uint64_t bytes = static_cast<uint64_t>(shape.length) * sizeof(T);
-  return shape.blocks == 1 && head % 32 == 0 && bytes >= head + kMinSplitBytes
+  return shape.blocks == 1 && (lead * sizeof(T) + head) % 32 == 0 && bytes >= head + kMinSplitBytes
              ? head / static_cast<uint32_t>(sizeof(T))
              : 0;
 }
@@ -138,6 +138,27 @@ __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t
                                    const AscendC::LocalTensor<T>& src, const BlockShape& shape,
                                    uint32_t pitch) {
   ForCopies<T, false>(Joined(shape, pitch), pitch, CopyOut<T>{dst, src, offset});
+}
+
+// One piece, whose first element comes to lie on element `lead` of a block in UB. Zeros fill the block
+// in front of it and behind it.
+template <typename T>
+__aicore__ inline void LoadPiece(const AscendC::LocalTensor<T>& dst,
+                                 const AscendC::GlobalTensor<T>& src, uint64_t offset,
+                                 uint32_t length, uint32_t lead) {
+  const uint32_t head = HeadOf(src, offset, BlockShape{1, length, length}, lead);
+  const uint32_t at = head > 0 ? lead + head : 0;
+  if (head > 0) {
+    AscendC::DataCopyPad(
+        dst, src[offset], AscendC::DataCopyExtParams(1, head * sizeof(T), 0, 0, 0),
+        AscendC::DataCopyPadExtParams<T>(true, static_cast<uint8_t>(lead), 0, static_cast<T>(0)));
+    lead = 0;
+  }
+  const uint32_t rest = length - head;
+  const uint8_t fill = static_cast<uint8_t>(UbPitch<T>(lead + rest) - lead - rest);
+  AscendC::DataCopyPad(
+      dst[at], src[offset + head], AscendC::DataCopyExtParams(1, rest * sizeof(T), 0, 0, 0),
+      AscendC::DataCopyPadExtParams<T>(true, static_cast<uint8_t>(lead), fill, static_cast<T>(0)));
 }
 
 }  // namespace rowreduce

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products of fp32 rows that follow each other in UB as they do in GM: `length` lanes each, no
 // multiple of 8. A tile of them is one piece of GM; copied row by row, each row would cost GM a good
-// start and whole lines for its ends.
+// start and whole lines for its ends. The first row lies on lane `lead` of a block.
 #ifndef OP_KERNEL_COMMON_PACKED_ROWS_H_
 #define OP_KERNEL_COMMON_PACKED_ROWS_H_
 
@@ -38,14 +38,14 @@ class PackedRows {
   // sums[r] = sum of row r, bit by bit that of SumRows for rows padded with zeros. Reads up to 7 lanes
   // behind the last row. scratch: as SumRows takes it.
   __aicore__ inline void Sum(const LocalTensor<Lane>& sums, const LocalTensor<Lane>& src,
-                             uint32_t rows, const LocalTensor<Lane>& scratch) {
+                             uint32_t rows, uint32_t lead, const LocalTensor<Lane>& scratch) {
     const LocalTensor<Lane> aligned = aligned_.Get<Lane>();
     const LocalTensor<uint32_t> offsets = offsets_.Get<uint32_t>();
     for (uint32_t r = 0; r < rows; r += rowsAtOnce_) {
       const uint32_t lanes = Min(rowsAtOnce_, rows - r) * pitch_;
       for (uint32_t c = 0; c < lanes; c += lanesAtOnce_) {
         AscendC::Gather(aligned[r * pitch_ + c], src, offsets,
-                        (r * length_ + c) * static_cast<uint32_t>(sizeof(Lane)),
+                        (lead + r * length_ + c) * static_cast<uint32_t>(sizeof(Lane)),
                         Min(lanesAtOnce_, lanes - c));
       }
     }
@@ -58,23 +58,31 @@ class PackedRows {
   // a[r, :] *= s[r], where blocks is s after SpreadSums: 64 lanes of all rows that start on the same
   // lane of a block at once, or every other row by itself. Neighbours share a block.
   __aicore__ inline void Scale(const LocalTensor<Lane>& a, const LocalTensor<Lane>& blocks,
-                               uint32_t rows) const {
+                               uint32_t rows, uint32_t lead) const {
     uint32_t step = 1;  // from one row to the next that starts like it
     while (step * length_ % kBlockLanes != 0) {
       step *= 2;
     }
     if (step * length_ <= kMaxRepeatStride * kBlockLanes) {
       for (uint32_t r = 0; r < Min(step, rows); ++r) {
-        ScaleAlike(a, blocks, r, step, CeilDiv(rows - r, step));
+        ScaleAlike(a, lead + r * length_, blocks[r * kBlockLanes], step, CeilDiv(rows - r, step));
       }
       return;
     }
     for (uint32_t odd = 0; odd < 2; ++odd) {
       for (uint32_t r = odd; r < rows; r += 2) {
-        ScaleRow(a, blocks, r);
+        ScaleRow(a, lead + r * length_, blocks[r * kBlockLanes]);
       }
       PipeBarrier<PIPE_V>();
     }
+  }
+
+  // The lanes of the block in which the results begin, on a block of their own behind `count` lanes: a
+  // copy to GM starts on one.
+  __aicore__ inline void AlignFirst(const LocalTensor<Lane>& results, uint32_t count,
+                                    uint32_t lead) {
+    AscendC::Gather(results[AlignUp(count, kBlockLanes)], results, offsets_.Get<uint32_t>(),
+                    lead * static_cast<uint32_t>(sizeof(Lane)), kBlockLanes - lead);
   }
 
  private:
@@ -86,27 +94,27 @@ class PackedRows {
     return (to < kRepeatLanes ? (1ull << to) - 1 : ~0ull) & ~((1ull << from) - 1);
   }
 
-  // Rows first, first + step and so on.
-  __aicore__ inline void ScaleAlike(const LocalTensor<Lane>& a, const LocalTensor<Lane>& blocks,
-                                    uint32_t first, uint32_t step, uint32_t count) const {
+  // The row that starts on lane `start`, and those that are step, 2 * step and so on behind it.
+  __aicore__ inline void ScaleAlike(const LocalTensor<Lane>& a, uint32_t start,
+                                    const LocalTensor<Lane>& sums, uint32_t step,
+                                    uint32_t count) const {
     const uint8_t stride = static_cast<uint8_t>(step * length_ / kBlockLanes);
     const BinaryRepeatParams p(1, 1, 0, stride, stride, static_cast<uint8_t>(step));
-    const uint32_t lead = first * length_ % kBlockLanes;
+    const uint32_t lead = start % kBlockLanes;
     const uint32_t end = lead + length_;
     for (uint32_t c = 0; c < end; c += kRepeatLanes) {
-      const LocalTensor<Lane> lanes = a[first * length_ - lead + c];
+      const LocalTensor<Lane> lanes = a[start - lead + c];
       uint64_t mask[2] = {MaskOf(c == 0 ? lead : 0, end - c), 0};
-      Repeat<Op::kMul>(lanes, lanes, blocks[first * kBlockLanes], mask, count, p);
+      Repeat<Op::kMul>(lanes, lanes, sums, mask, count, p);
       PipeBarrier<PIPE_V>();
     }
   }
 
-  __aicore__ inline void ScaleRow(const LocalTensor<Lane>& a, const LocalTensor<Lane>& blocks,
-                                  uint32_t row) const {
+  __aicore__ inline void ScaleRow(const LocalTensor<Lane>& a, uint32_t start,
+                                  const LocalTensor<Lane>& sum) const {
     const BinaryRepeatParams p(1, 1, 0, kRepeatBlocks, kRepeatBlocks, 0);
-    const LocalTensor<Lane> sum = blocks[row * kBlockLanes];
-    const uint32_t lead = row * length_ % kBlockLanes;
-    const LocalTensor<Lane> first = a[row * length_ - lead];
+    const uint32_t lead = start % kBlockLanes;
+    const LocalTensor<Lane> first = a[start - lead];
     uint64_t mask[2] = {MaskOf(lead, kRepeatLanes), 0};
     Repeat<Op::kMul>(first, first, sum, mask, 1, p);
     const uint32_t left = lead + length_ - kRepeatLanes;

@@ -221,7 +221,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       }
       Compute(now, in);
       LocalTensor<T> out = this->outQueue_.template DeQue<T>();
-      StoreBlocks(this->outGm_, now.offset, out, now.shape, now.pitch);
+      StoreTile(out, now);
       this->outQueue_.FreeTensor(out);
       results.TileStored();
       if (next >= this->last_) {
@@ -238,6 +238,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     uint32_t units;  // rows, or slabs
     uint32_t width;  // lanes of one block: a row, or the columns of a slab
     uint32_t pitch;  // lanes from one block to the next
+    uint32_t lead;   // of a block of UB in front of a packed tile
   };
 
   // A last tile of less than 32 bytes could not be stored: it computes units of this core before it
@@ -259,7 +260,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     const int64_t most = this->t_.tileUnits - unit % grid_;
     const Tile tile = At(unit, static_cast<uint32_t>(left < most ? left : most));
     LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-    this->LoadPair(in, tile.offset, tile.shape, tile.pitch);
+    LoadTile(in, tile);
     inQueue_.EnQue(in);
     mask_.Load(unit, tile.units);
     return tile;
@@ -291,11 +292,42 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
         kPacked || (kAlongLanes && !kWholeBlocksOnly && !Base::kFp32 && reduce % kBlockLanes == 0);
     tile.width = packed ? tile.shape.length : UbPitch<T>(tile.shape.length);
     tile.pitch = kPacked ? tile.width : AlignUp(tile.width, Mask::kRowLanes);
+    // Where tiles are too few rows to start on blocks.
+    const bool leads = kPacked && this->t_.tileUnits * this->t_.reduce % kBlockLanes != 0;
+    tile.lead = leads ? static_cast<uint32_t>(tile.offset % kBlockLanes) : 0;
     return tile;
   }
 
+  // With a lead, GM and UB agree on where in a block an element lies: most of the tile has a good start.
+  __aicore__ inline void LoadTile(const LocalTensor<T>& in, const Tile& tile) {
+    if constexpr (kPacked) {
+      if (tile.lead > 0) {
+        const uint32_t count = tile.units * tile.width;
+        LoadPiece(in, this->yGm_, tile.offset, count, tile.lead);
+        LoadPiece(in[this->t_.tileLanes], this->gGm_, tile.offset, count, tile.lead);
+        return;
+      }
+    }
+    this->LoadPair(in, tile.offset, tile.shape, tile.pitch);
+  }
+
+  __aicore__ inline void StoreTile(const LocalTensor<T>& out, const Tile& tile) {
+    if constexpr (kPacked) {
+      if (tile.lead > 0) {
+        const uint32_t count = tile.units * tile.width;
+        const uint32_t first = kBlockLanes - tile.lead;
+        StoreBlocks(this->outGm_, tile.offset, out[AlignUp(tile.lead + count, kBlockLanes)],
+                    BlockShape{1, first, first});
+        StoreBlocks(this->outGm_, tile.offset + first, out[kBlockLanes],
+                    BlockShape{1, count - first, count - first});
+        return;
+      }
+    }
+    StoreBlocks(this->outGm_, tile.offset, out, tile.shape, tile.pitch);
+  }
+
   __aicore__ inline void Compute(const Tile& tile, LocalTensor<T>& in) {
-    const uint32_t count = tile.shape.blocks * tile.pitch;
+    const uint32_t count = tile.lead + tile.shape.blocks * tile.pitch;
     const Pair pair = this->Lanes(in, count);
     if constexpr (!Base::kFp32) {
       inQueue_.FreeTensor(in);
@@ -313,7 +345,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       const LocalTensor<float> sums = sums_.template Get<float>();
       const LocalTensor<float> spread = spread_.template Get<float>();
       if constexpr (kPacked) {
-        packed_.Sum(sums, pair.f, tile.units, scratch);
+        packed_.Sum(sums, pair.f, tile.units, tile.lead, scratch);
       } else {
         SumRows(sums, pair.f, tile.pitch, tile.width, tile.units, scratch);
       }
@@ -321,7 +353,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       SpreadSums(spread, sums, tile.units);
       PipeBarrier<PIPE_V>();
       if constexpr (kPacked) {
-        packed_.Scale(pair.y, spread, tile.units);
+        packed_.Scale(pair.y, spread, tile.units, tile.lead);
       } else {
         ScaleRows(pair.y, tile.pitch, tile.width, spread, tile.units);
       }
@@ -334,6 +366,11 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     PipeBarrier<PIPE_V>();
     this->Finish(out, pair.y, pair, count);
     PipeBarrier<PIPE_V>();  // the mask or the next tile overwrites the work area and the sums
+    if constexpr (kPacked) {
+      if (tile.lead > 0) {
+        packed_.AlignFirst(out, count, tile.lead);
+      }
+    }
     mask_.Clear(out, tile.pitch, tile.unit, tile.units, pair.f, pair.y);
     this->outQueue_.EnQue(out);
     if constexpr (Base::kFp32) {

@@ -15,7 +15,7 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.la
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # One row; a tile and a row more; several tiles of all cores; of streams of odd blocks. Packed: rows
 # that start on one lane of eight, four or two; eight of them too far apart for one instruction; a
-# tile of eight and of two.
+# tile of eight and of two; tiles that start on any lane.
 SHAPES = [
     (1, 3),
     (257, 5),
@@ -34,6 +34,10 @@ SHAPES = [
     (131, 823),
     (100, 1_500),
     (29, 3_204),
+    (1, 831),
+    (700, 1_001),
+    (211, 4_097),
+    (100, 6_569),
 ]
 
 
@@ -62,7 +66,7 @@ def test_matches_the_formula_on_any_number_of_cores(
 
 @each_dtype
 @each_api
-@pytest.mark.parametrize("length", [7, 77, 291])
+@pytest.mark.parametrize("length", [7, 77, 291, 1_001])
 def test_a_row_is_alone(api: str, length: int, dtype: DType, device: Device) -> None:
     """NaN and Inf stay in their row, and equal rows have equal results wherever they lie."""
     arrays = operands((1000, length), dtype)
@@ -85,7 +89,22 @@ def test_adds_up_as_rows_are_added_up(dtype: DType, device: Device) -> None:
     rng = np.random.default_rng(1)
     if device.kind == "sim":
         device.set_option("cores", "2")  # several tiles
-    for length in (*range(2, 72), 77, 100, 127, 193, 255, 257, 262, 514, 823, 1020, 3204):
+    for length in (
+        *range(2, 72),
+        77,
+        100,
+        127,
+        193,
+        255,
+        257,
+        262,
+        514,
+        823,
+        831,
+        1020,
+        3204,
+        4091,
+    ):
         shape = (30_000 // length, 1, 1, length)
         y, g = rng.normal(size=(2, *shape))
         kind = rng.integers(0, 6, size=shape[0])
