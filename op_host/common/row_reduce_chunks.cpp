@@ -44,6 +44,10 @@ class ChunkPlanner : private RowReducePlanner {
  private:
   bool AlongLanes() const { return plan_.path == RowReducePath::kLongRows; }
 
+  // Lanes of a chunk of packed rows that are not its own: it may begin and end within a block, and keeps
+  // the first results once more behind them.
+  int64_t Ends() const { return Packs() ? 2 * blockLanes_ : 0; }
+
   // Mirrors the InitBuffer calls of ReduceChunked and PartialSums.
   UbBudget Budget(int64_t lanes) const {
     UbBudget budget;
@@ -51,7 +55,10 @@ class ChunkPlanner : private RowReducePlanner {
                static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
     AddWork(lanes, &budget);
-    if (bytes_ == kFloatBytes) {
+    if (Packs()) {
+      budget.Add("aligned chunk", 1, static_cast<uint64_t>(lanes * kFloatBytes));
+      budget.Add("lane offsets", 1, static_cast<uint64_t>(kRowReduceGatherLanes * kFloatBytes));
+    } else if (bytes_ == kFloatBytes) {
       budget.Add("half a chunk", 1, static_cast<uint64_t>((lanes / 2 + FoldApart()) * kFloatBytes));
     }
     budget.Add("sum of a part", 1,
@@ -61,11 +68,16 @@ class ChunkPlanner : private RowReducePlanner {
   }
 
   int64_t MaxChunkLanes(int64_t parts) const {
-    const int64_t perLane =
-        (2 * ring_ + 2) * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : kFloatBytes / 2);
-    const int64_t apart = (bytes_ < kFloatBytes ? kWorkApart : FoldApart()) * kFloatBytes;
+    const int64_t work = bytes_ < kFloatBytes ? 2 * kFloatBytes
+                         : Packs()            ? kFloatBytes
+                                              : kFloatBytes / 2;
+    const int64_t apart = bytes_ < kFloatBytes ? kWorkApart
+                          : Packs()            ? kRowReduceGatherLanes
+                                               : FoldApart();
     const int64_t sums = SumBytes(parts) + std::max(kSumLanes, SumLanes()) * kFloatBytes;
-    return std::max<int64_t>(0, TileLanesDown((usable_ - apart - sums) / perLane));
+    const int64_t lanes =
+        (usable_ - apart * kFloatBytes - sums) / ((2 * ring_ + 2) * bytes_ + work);
+    return std::max<int64_t>(0, TileLanesDown(lanes) - Ends());
   }
 
   // Lanes of one of the sums that the parts of a reduction leave.
@@ -136,7 +148,7 @@ class ChunkPlanner : private RowReducePlanner {
     plan_.partChunks = CeilDiv(part, most);
     plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(part, plan_.partChunks), ChunkStep()),
                                AlongLanes() ? ChunkStep() : least, least);
-    plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch());
+    plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch() + Ends());
   }
 
   // Groups of cores that share units.

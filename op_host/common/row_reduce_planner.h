@@ -72,6 +72,12 @@ class RowReducePlanner {
 
   void AddWork(int64_t lanes, UbBudget* budget) const;
 
+  // Whether rows are better packed: those that are no whole blocks. For 16-bit rows the vector pipe would
+  // take longer than GM does with padded ones.
+  bool Packs() const {
+    return packs_ && bytes_ == kFloatBytes && view_.inner == 1 && view_.reduce % blockLanes_ != 0;
+  }
+
   int64_t CoresFor(int64_t units) const;
   void Split(int64_t units);
 

@@ -30,7 +30,7 @@ class WholePlanner : private RowReducePlanner {
       case RowReducePath::kSlabs:
         return view_.reduce <= MostSlabLanes() / LeastColumns();
       case RowReducePath::kRows:
-        return masked_ || Holds(RowsBudget(TileLanesUp(RowLanes()), 1));
+        return masked_ || (!Packs() && Holds(RowsBudget(TileLanesUp(RowLanes()), 1)));
       default:
         return true;
     }
@@ -94,9 +94,8 @@ class WholePlanner : private RowReducePlanner {
     const int64_t mask = AlignUp(rows * view_.reduce, kBlockBytes) + runs * 2 * kBlockBytes;
     UbBudget budget = RowsBudget(PackedLanes(rows), rows, masked_ ? mask : 0);
     budget.Add("aligned rows", 1, static_cast<uint64_t>(lanes * kFloatBytes));
-    const int64_t gathered = PackedRowLanes() < kRowReduceGatherLanes
-                                 ? kBlocksPerRepeat * PackedRowLanes()
-                                 : kRowReduceGatherLanes;
+    const bool many = rows >= kBlocksPerRepeat && PackedRowLanes() < kRowReduceGatherLanes;
+    const int64_t gathered = many ? kBlocksPerRepeat * PackedRowLanes() : kRowReduceGatherLanes;
     budget.Add("lane offsets", 1, static_cast<uint64_t>(gathered * kFloatBytes));
     return budget;
   }
@@ -208,10 +207,9 @@ class WholePlanner : private RowReducePlanner {
   }
 
   // The most rows that a tile of packed rows holds, if possible such that tiles start on blocks, as those
-  // with a mask must; none where a row is whole blocks as it is. For 16-bit rows the vector pipe would
-  // take longer than GM does with padded ones.
+  // with a mask must.
   int64_t MostPackedRows() const {
-    if (!packs_ || bytes_ < kFloatBytes || PackedRowLanes() == view_.reduce) {
+    if (!Packs()) {
       return 0;
     }
     const int64_t row = PackedRowLanes() * (LaneBytes() + kFloatBytes) + kFloatBytes + kBlockBytes;

@@ -202,6 +202,22 @@ __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t
   StoreBlocks(dst, offset, src, shape, UbPitch<T>(shape.length));
 }
 
+// The way back of LoadPiece. Copies start on a block in UB: what the first block has of the piece lies once
+// more on the one behind it.
+template <typename T>
+__aicore__ inline void StorePiece(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
+                                  const AscendC::LocalTensor<T>& src, uint32_t length,
+                                  uint32_t lead) {
+  constexpr uint32_t kElements = 32 / sizeof(T);
+  const uint32_t left = kElements - lead;
+  const uint32_t first = left < length ? left : length;
+  StoreBlocks(dst, offset, src[UbPitch<T>(lead + length)], BlockShape{1, first, first});
+  if (first < length) {
+    const uint32_t rest = length - first;
+    StoreBlocks(dst, offset + first, src[kElements], BlockShape{1, rest, rest});
+  }
+}
+
 }  // namespace rowreduce
 
 #endif  // OP_KERNEL_COMMON_BLOCK_COPY_H_

@@ -4,6 +4,7 @@
 #ifndef OP_KERNEL_COMMON_LONG_AXES_H_
 #define OP_KERNEL_COMMON_LONG_AXES_H_
 
+#include "common/packed_rows.h"
 #include "common/partial_sums.h"
 #include "common/row_reduce.h"
 
@@ -23,6 +24,8 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   using Base = RowReduceBase<T, Step, kAlongLanes>;
   using typename Base::Pair;
   using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
+  // Rows that are no whole blocks: chunks are packed rows (packed_rows.h).
+  static constexpr bool kPacks = Base::kFp32 && kAlongLanes && !kWholeBlocksOnly;
   // 16-bit columns have no buffer but those of their chunks: a load waits for each.
   static constexpr bool kFreesEarly = !Base::kFp32 && !kAlongLanes;
 
@@ -49,7 +52,12 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
                      static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
     const uint32_t width = kAlongLanes ? kBlockLanes : UbPitch<T>(static_cast<uint32_t>(t.colTile));
     pipe->InitBuffer(lanes_, Max(kSumLanes, width) * static_cast<uint32_t>(sizeof(float)));
-    if constexpr (Base::kFp32) {
+    if constexpr (kPacks) {
+      packed_ = t.reduce % kBlockLanes != 0;
+    }
+    if (packed_) {
+      rows_.Init(pipe, static_cast<uint32_t>(t.chunk), 1);
+    } else if constexpr (Base::kFp32) {
       pipe->InitBuffer(fold_, static_cast<uint32_t>(
                                   (t.tileLanes / 2 + Max(kBankGroupLanes, width)) * sizeof(float)));
     }
@@ -75,6 +83,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     uint64_t offset;
     BlockShape shape;
     uint32_t pitch;
+    uint32_t lead;   // lanes of a block of UB in front of it
     uint32_t count;  // lanes with padding
   };
 
@@ -97,7 +106,8 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       chunk.shape = BlockShape{length, static_cast<uint32_t>(right < width ? right : width), inner};
     }
     chunk.pitch = UbPitch<T>(chunk.shape.length);
-    chunk.count = chunk.shape.blocks * chunk.pitch;
+    chunk.lead = packed_ ? static_cast<uint32_t>(chunk.offset % kBlockLanes) : 0;
+    chunk.count = packed_ ? chunk.lead + chunk.shape.length : chunk.shape.blocks * chunk.pitch;
     return chunk;
   }
 
@@ -134,17 +144,30 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       const int64_t index = again ? nextLoad_ - next_.chunks + next_.resident : nextLoad_;
       const Chunk chunk = At(next_.unit, next_.chunk + index);
       LocalTensor<T> in = ring_.template AllocTensor<T>();
-      if (Step::kSumOfG && !again && index >= next_.resident) {
-        this->LoadG(in, chunk.offset, chunk.shape, chunk.pitch);
-      } else {
-        this->LoadPair(in, chunk.offset, chunk.shape, chunk.pitch);
-      }
+      Load(in, chunk, Step::kSumOfG && !again && index >= next_.resident);
       ring_.EnQue(in);
       --free_;
       if (++nextLoad_ == 2 * next_.chunks - next_.resident) {
         nextLoad_ = 0;
         next_ = WorkOf(next_.round + 1);
       }
+    }
+  }
+
+  __aicore__ inline void Load(const LocalTensor<T>& in, const Chunk& chunk, bool gAlone) {
+    if constexpr (kPacks) {
+      if (chunk.lead > 0) {
+        if (!gAlone) {
+          LoadPiece(in, this->yGm_, chunk.offset, chunk.shape.length, chunk.lead);
+        }
+        LoadPiece(in[this->t_.tileLanes], this->gGm_, chunk.offset, chunk.shape.length, chunk.lead);
+        return;
+      }
+    }
+    if (gAlone) {
+      this->LoadG(in, chunk.offset, chunk.shape, chunk.pitch);
+    } else {
+      this->LoadPair(in, chunk.offset, chunk.shape, chunk.pitch);
     }
   }
 
@@ -225,6 +248,12 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     if constexpr (kAlongLanes) {
       this->ClearPads(f, chunk.pitch, chunk.shape.length, 1);
     }
+    if constexpr (kPacks) {
+      if (packed_) {
+        const LocalTensor<float> row = rows_.AlignedRow(f, chunk.shape.length, chunk.lead);
+        return FoldRow(row, chunk.pitch, fold, most, row);
+      }
+    }
     LocalTensor<float> scratch = f;
     if constexpr (Base::kFp32) {
       scratch = fold_.template Get<float>();  // f may stay
@@ -290,10 +319,26 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       this->Finish(out, in.template ReinterpretCast<float>(), pair, chunk.count);
       Free(in);
     }
+    if constexpr (kPacks) {
+      if (chunk.lead > 0) {
+        PipeBarrier<PIPE_V>();
+        rows_.AlignFirst(out, chunk.count, chunk.lead);
+      }
+    }
     this->outQueue_.EnQue(out);
     out = this->outQueue_.template DeQue<T>();
-    StoreBlocks(this->outGm_, chunk.offset, out, chunk.shape, chunk.pitch);
+    Store(out, chunk);
     this->outQueue_.FreeTensor(out);
+  }
+
+  __aicore__ inline void Store(const LocalTensor<T>& out, const Chunk& chunk) {
+    if constexpr (kPacks) {
+      if (chunk.lead > 0) {
+        StorePiece(this->outGm_, chunk.offset, out, chunk.shape.length, chunk.lead);
+        return;
+      }
+    }
+    StoreBlocks(this->outGm_, chunk.offset, out, chunk.shape, chunk.pitch);
   }
 
   int64_t groups_;  // of cores that share a unit
@@ -311,6 +356,8 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   TQue<TPosition::VECIN, kMaxRing> ring_;
   TBuf<TPosition::VECCALC> lanes_;  // the sum of a part, before it is folded
   TBuf<TPosition::VECCALC> fold_;   // half a chunk
+  PackedRows<float> rows_;
+  bool packed_ = false;
   Sums partials_;
   typename Sums::Sum sum_{};  // of the unit that is written
 };

@@ -19,7 +19,7 @@ class PackedRows {
   __aicore__ inline void Init(AscendC::TPipe* pipe, uint32_t length, uint32_t rows) {
     length_ = length;
     pitch_ = AlignUp(length, kBlockLanes);
-    const bool many = pitch_ < kGatherLanes;
+    const bool many = rows >= kRepeatBlocks && pitch_ < kGatherLanes;
     rowsAtOnce_ = many ? kRepeatBlocks : 1;
     lanesAtOnce_ = many ? kRepeatBlocks * pitch_ : kGatherLanes;
     pipe->InitBuffer(aligned_, rows * pitch_ * static_cast<uint32_t>(sizeof(Lane)));
@@ -40,19 +40,25 @@ class PackedRows {
   __aicore__ inline void Sum(const LocalTensor<Lane>& sums, const LocalTensor<Lane>& src,
                              uint32_t rows, uint32_t lead, const LocalTensor<Lane>& scratch) {
     const LocalTensor<Lane> aligned = aligned_.Get<Lane>();
-    const LocalTensor<uint32_t> offsets = offsets_.Get<uint32_t>();
     for (uint32_t r = 0; r < rows; r += rowsAtOnce_) {
-      const uint32_t lanes = Min(rowsAtOnce_, rows - r) * pitch_;
-      for (uint32_t c = 0; c < lanes; c += lanesAtOnce_) {
-        AscendC::Gather(aligned[r * pitch_ + c], src, offsets,
-                        (lead + r * length_ + c) * static_cast<uint32_t>(sizeof(Lane)),
-                        Min(lanesAtOnce_, lanes - c));
-      }
+      Align(aligned[r * pitch_], src, lead + r * length_, Min(rowsAtOnce_, rows - r) * pitch_);
     }
     PipeBarrier<PIPE_V>();
     ZeroPads(aligned, pitch_, length_, pitch_, rows);
     PipeBarrier<PIPE_V>();
     SumRows(sums, aligned, pitch_, pitch_, rows, scratch);
+  }
+
+  // One row of `length` lanes, at most that of Init, on whole blocks with zeros behind it.
+  __aicore__ inline LocalTensor<Lane> AlignedRow(const LocalTensor<Lane>& src, uint32_t length,
+                                                 uint32_t lead) {
+    const LocalTensor<Lane> aligned = aligned_.Get<Lane>();
+    const uint32_t pitch = AlignUp(length, kBlockLanes);
+    Align(aligned, src, lead, pitch);
+    PipeBarrier<PIPE_V>();
+    ZeroPads(aligned, pitch, length, pitch, 1);
+    PipeBarrier<PIPE_V>();
+    return aligned;
   }
 
   // a[r, :] *= s[r], where blocks is s after SpreadSums: 64 lanes of all rows that start on the same
@@ -86,6 +92,16 @@ class PackedRows {
   }
 
  private:
+  // dst[i] = src[start + i], but for what pads the rows of one Gather.
+  __aicore__ inline void Align(const LocalTensor<Lane>& dst, const LocalTensor<Lane>& src,
+                               uint32_t start, uint32_t lanes) {
+    for (uint32_t c = 0; c < lanes; c += lanesAtOnce_) {
+      AscendC::Gather(dst[c], src, offsets_.Get<uint32_t>(),
+                      (start + c) * static_cast<uint32_t>(sizeof(Lane)),
+                      Min(lanesAtOnce_, lanes - c));
+    }
+  }
+
   // A Gather takes so many lanes of a longer row, and eight rows of shorter ones: whole repeats.
   static constexpr uint32_t kGatherLanes = kRowReduceGatherLanes;
 

@@ -314,12 +314,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   __aicore__ inline void StoreTile(const LocalTensor<T>& out, const Tile& tile) {
     if constexpr (kPacked) {
       if (tile.lead > 0) {
-        const uint32_t count = tile.units * tile.width;
-        const uint32_t first = kBlockLanes - tile.lead;
-        StoreBlocks(this->outGm_, tile.offset, out[AlignUp(tile.lead + count, kBlockLanes)],
-                    BlockShape{1, first, first});
-        StoreBlocks(this->outGm_, tile.offset + first, out[kBlockLanes],
-                    BlockShape{1, count - first, count - first});
+        StorePiece(this->outGm_, tile.offset, out, tile.units * tile.width, tile.lead);
         return;
       }
     }

@@ -21,9 +21,10 @@
 //   1, 3   in 2 x 2L * sizeof(T), out 2 x L * sizeof(T), 8L of work if T is a 16-bit type,
 //          key 1 also 36 B per row of the tile
 //   5      as 1, 3, with 8L of work for all types
-//   6      as 1, and 4L for rows on whole blocks, 32 B per element of a row, at most 8 KB
-//   2, 4   in ring x 2L * sizeof(T), out and work as above, 2L of halves for fp32, 2 KB for the sum
-//          of a part, the sums of all parts. Workspace: six rounds of the sums of all parts
+//   6      as 1, and 4L for rows on whole blocks, at most 8 KB of offsets
+//   2, 4   in ring x 2L * sizeof(T), out and work as above, 2L of halves for fp32 (packed rows: 4L and
+//          1 KB of offsets), 2 KB for the sum of a part, the sums of all parts. Workspace: six
+//          rounds of the sums of all parts
 #ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 

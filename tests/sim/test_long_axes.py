@@ -14,7 +14,8 @@ from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # Several rounds of all groups of cores, with and without a rest, also of single cores; parts of one
-# chunk, of several, of more than stay in UB; columns of several tiles, of which the last is narrow;
+# chunk, of several, of more than stay in UB; rows that
+# start on any lane; columns of several tiles, of which the last is narrow;
 # columns that one core holds; most ways of sharing that the tiling has.
 SHAPES = [
     ((20, 30_001), -1),
@@ -24,6 +25,8 @@ SHAPES = [
     ((2, 300_000), -1),
     ((3, 400_000), -1),
     ((2, 1_400_000), -1),
+    ((60, 7_003), -1),
+    ((9, 50_257), -1),
     ((40, 200, 300), 1),
     ((60, 290, 200), 1),
     ((3, 1_300, 300), 1),

@@ -66,10 +66,12 @@ def test_matches_the_formula_on_any_number_of_cores(
 
 @each_dtype
 @each_api
-@pytest.mark.parametrize("length", [7, 77, 291, 1_001])
-def test_a_row_is_alone(api: str, length: int, dtype: DType, device: Device) -> None:
+@pytest.mark.parametrize(
+    "shape", [(1000, 7), (1000, 77), (1000, 291), (200, 1001), (50, 9001)], ids=str
+)
+def test_a_row_is_alone(api: str, shape: tuple[int, int], dtype: DType, device: Device) -> None:
     """NaN and Inf stay in their row, and equal rows have equal results wherever they lie."""
-    arrays = operands((1000, length), dtype)
+    arrays = operands(shape, dtype)
     for array in arrays.values():
         array[:] = array[0]
     arrays["gradOutput"][::3, 2] = np.nan

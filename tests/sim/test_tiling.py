@@ -262,11 +262,15 @@ def check_limits(
     work = 0 if size == 4 and p.path != SHORT_ROWS else 8 * p.tileLanes + 4 * 128 * narrow
     sums = pad(p.tileUnits, 4) * (4 + 32) if p.path in (ROWS, PACKED_ROWS) else 0
     if p.path == PACKED_ROWS:
-        sums += 4 * (row * p.tileUnits + (8 * row if row < 256 else 256))  # aligned; offsets
+        offsets = 8 * row if row < 256 and p.tileUnits >= 8 else 256
+        sums += 4 * (row * p.tileUnits + offsets)
     if p.ring:
         lanes = p.path == LONG_ROWS
         sum_lanes = 8 if lanes else pad(p.colTile, size)
         halves = 2 * p.tileLanes + 4 * max(128, sum_lanes) if size == 4 else 0
+        if lanes and size == 4 and p.reduce % 8 and not whole_blocks:  # packed rows
+            halves = 4 * p.tileLanes + 4 * 256
+            assert p.chunk + 16 <= p.tileLanes
         held = p.parts() if whole_blocks else max(p.parts(), 2) if lanes else p.parts() + 3
         partial = held * sum_lanes + max(512, sum_lanes)
         assert p.ub == 2 * p.tileLanes * size * (p.ring + 1) + work + halves + 4 * partial
@@ -564,8 +568,9 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
         ((10, 104), -1, ROWS),
         ((10, 823), -1, PACKED_ROWS),
         ((10, 6600), -1, ROWS),
+        ((10, 7736), -1, ROWS),
         ((10, 6569), -1, PACKED_ROWS),
-        ((10, 6577), -1, ROWS),  # not with the copy of one that is aligned
+        ((10, 6577), -1, LONG_ROWS),  # not with the copy of one that is aligned
         ((100, 7040), -1, ROWS),
         ((100, 8192), -1, LONG_ROWS),
         ((100, 10**6), -1, LONG_ROWS),

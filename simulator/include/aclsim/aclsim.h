@@ -27,8 +27,8 @@ typedef struct aclsimLaunchStats {
 // Options: "soc" (Ascend910B2, ...), "mode" (checked | fast), "threads" (host threads, 0 = all), "cores" (vector cores, 0 =
 // all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
 // off, else a seed: every pipe runs as late as the synchronisation allows), "profile" (on | off: the timing model times every
-// launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off). Returns 0, or 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream
-// has work.
+// launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off). Returns 0, or 100000
+// (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
 ACLSIM_API const char* aclsimGetOption(const char* name);
