@@ -24,7 +24,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   using Base = RowReduceBase<T, Step, kAlongLanes>;
   using typename Base::Pair;
   using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
-  // Rows that are no whole blocks: chunks are packed rows (packed_rows.h).
+  // A chunk of rows that are no whole blocks is one packed row (packed_rows.h).
   static constexpr bool kPacks = Base::kFp32 && kAlongLanes && !kWholeBlocksOnly;
   // 16-bit columns have no buffer but those of their chunks: a load waits for each.
   static constexpr bool kFreesEarly = !Base::kFp32 && !kAlongLanes;
@@ -54,10 +54,11 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     pipe->InitBuffer(lanes_, Max(kSumLanes, width) * static_cast<uint32_t>(sizeof(float)));
     if constexpr (kPacks) {
       packed_ = t.reduce % kBlockLanes != 0;
+      if (packed_) {
+        rows_.Init(pipe, static_cast<uint32_t>(t.chunk), 1);
+      }
     }
-    if (packed_) {
-      rows_.Init(pipe, static_cast<uint32_t>(t.chunk), 1);
-    } else if constexpr (Base::kFp32) {
+    if (Base::kFp32 && !packed_) {
       pipe->InitBuffer(fold_, static_cast<uint32_t>(
                                   (t.tileLanes / 2 + Max(kBankGroupLanes, width)) * sizeof(float)));
     }
