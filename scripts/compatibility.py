@@ -364,9 +364,10 @@ class Figures:
 
 
 def escape(text: str) -> str:
-    """For a cell of a Markdown table."""
+    """For a cell of a Markdown table, without what differs from one machine or run to the next."""
     first = (text.splitlines() or [""])[0]
-    return re.sub(r"/\S*/(?=ops-)", "", first).replace("|", "\\|")
+    first = re.sub(r"0x[0-9a-f]{9,}", "0x...", re.sub(r"/\S*/(?=ops-)", "", first))
+    return first.replace("|", "\\|")
 
 
 def faults() -> dict[str, dict[str, str]]:

@@ -122,3 +122,8 @@ def test_what_a_unit_test_says(cases, verdict):
         for at, (status, kind) in enumerate(cases)
     ]
     assert compatibility.verdict_of(listed) == verdict
+
+
+def test_cells_are_the_same_on_every_machine() -> None:
+    text = "k.h:87: src starts at 0x7fdfb84520e0 | /home/me/ops-nn/k.h: 0xffffffff\nmore"
+    assert compatibility.escape(text) == "k.h:87: src starts at 0x... \\| ops-nn/k.h: 0xffffffff"
