@@ -21,7 +21,7 @@ class WholePlanner : private RowReducePlanner {
   explicit WholePlanner(const RowReduceCase& wanted) : RowReducePlanner(wanted) {
     plan_.path = view_.inner > 1 || (view_.reduce == 1 && !masked_) ? RowReducePath::kSlabs
                  : MostShortTiles() > 0                             ? RowReducePath::kShortRows
-                 : MostPackedRows() > 0                             ? RowReducePath::kPackedRows
+                 : PacksTiles()                                     ? RowReducePath::kPackedRows
                                                                     : RowReducePath::kRows;
   }
 
@@ -30,7 +30,8 @@ class WholePlanner : private RowReducePlanner {
       case RowReducePath::kSlabs:
         return view_.reduce <= MostSlabLanes() / LeastColumns();
       case RowReducePath::kRows:
-        return masked_ || (!Packs() && Holds(RowsBudget(TileLanesUp(RowLanes()), 1)));
+        return masked_ || MostPackedRows() > 0 ||
+               (!Packs() && Holds(RowsBudget(TileLanesUp(RowLanes()), 1)));
       default:
         return true;
     }
@@ -218,6 +219,15 @@ class WholePlanner : private RowReducePlanner {
       --most;
     }
     return most >= BlockRows() || masked_ ? AlignDown(most, BlockRows()) : most;
+  }
+
+  // Few tiles do not hide that packed ones take longer to compute. The sums are the same.
+  bool PacksTiles() {
+    if (MostPackedRows() == 0) {
+      return false;
+    }
+    PackedRows();
+    return CeilDiv(plan_.units, plan_.cores) >= kPipelineTiles * plan_.tileUnits;
   }
 
   void PackedRows() {
