@@ -264,4 +264,15 @@ void InstallCrashHandler(ExplainSignal explain) {
   Install();
 }
 
+BlockedSignals::BlockedSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+    sigdelset(&all, fault);
+  }
+  pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+
+BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 }  // namespace aclsim

@@ -41,6 +41,19 @@ std::optional<Crash> RunForeign(const void* library, const Code& code) {
 // the signal comes again for whoever handled it before.
 using ExplainSignal = bool (*)(const siginfo_t* info);
 
+// Threads that start while it lives get no signals but faults: others are the program's business, and must
+// not land on a thread that it does not know.
+class BlockedSignals {
+ public:
+  BlockedSignals();
+  ~BlockedSignals();
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // Installs the handler once per process.
 void InstallCrashHandler(ExplainSignal explain);
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/crash.h"
 #include "engine/host_threads.h"
 #include "engine/launch.h"
 #include "engine/options.h"
@@ -108,22 +109,14 @@ class __attribute__((visibility("hidden"))) Watchdog {
   }
 
  private:
-  // Signals of the program must not land on this thread; faults may, as it starts threads that run kernels.
   void Start() {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
-      sigdelset(&all, fault);
-    }
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const BlockedSignals blocked;  // this thread starts others that run kernels
     try {
       std::thread([this] { Loop(); }).detach();
       started_ = true;
     } catch (const std::system_error&) {
       // The kernel can do without.
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   bool Anything() const {

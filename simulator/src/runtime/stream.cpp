@@ -2,9 +2,9 @@
 #include "runtime/stream.h"
 
 #include <chrono>
-#include <csignal>
 #include <exception>
 
+#include "engine/crash.h"
 #include "runtime/errors.h"
 
 namespace aclsim {
@@ -18,14 +18,7 @@ constexpr size_t kStackBytes = 16ULL << 20;
 }  // namespace
 
 bool Stream::StartLocked() {
-  // Signals are the program's business: they must not land on a thread that it does not know.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
-    sigdelset(&all, fault);
-  }
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -37,7 +30,6 @@ bool Stream::StartLocked() {
       },
       this);
   pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   started_ = error == 0;
   return started_;
 }
