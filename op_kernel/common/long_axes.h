@@ -25,7 +25,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   using typename Base::Pair;
   using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
   // A chunk of rows that are no whole blocks is one packed row (packed_rows.h).
-  static constexpr bool kPacks = Base::kFp32 && kAlongLanes && !kWholeBlocksOnly;
+  static constexpr bool kPacks = rowreduce::kPacks<T> && kAlongLanes;
   // 16-bit columns have no buffer but those of their chunks: a load waits for each.
   static constexpr bool kFreesEarly = !Base::kFp32 && !kAlongLanes;
 
