@@ -202,13 +202,19 @@ struct Buffer {
   uint16_t generation = 0;
 };
 // Each returns or takes the engine's handle; 0 is "not initialised". pos and dst are the TPositions of a queue's two ends.
-ACLSIM_DEVICE_API void PipeInit();
-ACLSIM_DEVICE_API void PipeReset();
-ACLSIM_DEVICE_API void PipeDestroy();
+ACLSIM_DEVICE_API uint32_t PipeOpen(void* object);
+ACLSIM_DEVICE_API uint32_t PipeCopy(void* object, uint32_t from);
+ACLSIM_DEVICE_API void PipeAssign(uint32_t pipe, uint32_t from);
+ACLSIM_DEVICE_API void PipeInit(uint32_t pipe);
+ACLSIM_DEVICE_API void PipeReset(uint32_t pipe);
+ACLSIM_DEVICE_API void PipeDestroy(uint32_t pipe, bool barrier);
+ACLSIM_DEVICE_API void PipeClose(uint32_t pipe);
+// The object of the TPipe that was initialised last and still exists.
+ACLSIM_DEVICE_API void* PipeCurrent();
 // The registers that a kernel inherits from the one before it: mask and mask mode.
 ACLSIM_DEVICE_API void InitSoc();
 ACLSIM_DEVICE_API uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num,
-                                   uint32_t bytes, bool tbuf, uint32_t pool = 0);
+                                   uint32_t bytes, bool tbuf, uint32_t pipe, uint32_t pool);
 ACLSIM_DEVICE_API Buffer QueAlloc(uint32_t que);
 ACLSIM_DEVICE_API void QueEnQue(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API Buffer QueDeQue(uint32_t que);
@@ -218,9 +224,10 @@ ACLSIM_DEVICE_API Buffer QueDeQueOn(uint32_t que, uint8_t src, uint8_t dst);
 ACLSIM_DEVICE_API void QueFree(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API int32_t QueCount(uint32_t que);
 ACLSIM_DEVICE_API bool QueHasIdle(uint32_t que);
-// TBufPool: a range of UB with at most ids buffers of its own; parent 0 is the pipe. shared: another pool whose range this one has
-// as well, or 0.
-ACLSIM_DEVICE_API uint32_t PoolInit(uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared);
+// TBufPool: a range of UB with at most ids buffers of its own; parent 0 is the pipe, else that of the parent counts. shared: another
+// pool whose range this one has as well, or 0.
+ACLSIM_DEVICE_API uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids,
+                                    uint32_t shared);
 ACLSIM_DEVICE_API void PoolReset(uint32_t pool);
 ACLSIM_DEVICE_API uint32_t PoolBegin(uint32_t pool);
 // Pools that place buffers themselves: a queue of buffers that have no place yet, and the place of one.
@@ -250,9 +257,9 @@ ACLSIM_DEVICE_API uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint
 // --- synchronisation --------------------------------------------------------------------------------------------------
 ACLSIM_DEVICE_API void SetFlagEvent(uint8_t event, int32_t id);
 ACLSIM_DEVICE_API void WaitFlagEvent(uint8_t event, int32_t id);
-ACLSIM_DEVICE_API int32_t AllocEvent(uint8_t event);
-ACLSIM_DEVICE_API int32_t FetchEvent(uint8_t event);
-ACLSIM_DEVICE_API void ReleaseEvent(uint8_t event, int32_t id);
+ACLSIM_DEVICE_API int32_t AllocEvent(uint32_t pipe, uint8_t event);
+ACLSIM_DEVICE_API int32_t FetchEvent(uint32_t pipe, uint8_t event);
+ACLSIM_DEVICE_API void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id);
 ACLSIM_DEVICE_API void Barrier(int32_t pipe);
 // All cores of the launch, or the first `cores` of them; gm and ub are the soft form's scratch, null in the hard form.
 ACLSIM_DEVICE_API void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
+#include <cstdio>
 
 #include "ascendc/tensor.h"
 
@@ -95,8 +97,11 @@ template <typename T>
 constexpr T max(const T a, const T b) {
   return a < b ? b : a;
 }
+using std::false_type;
+using std::integral_constant;
 using std::is_same;
 using std::is_same_v;
+using std::true_type;
 template <bool condition, typename T = void>
 using enable_if = std::enable_if<condition, T>;
 template <bool condition, typename T, typename F>
@@ -123,14 +128,60 @@ using conditional = std::conditional<condition, T, F>;
       ASCENDC_ASSERT_FAIL_(cond, "");  \
     }                                  \
   } while (0)
+namespace AscendC::detail {
+
+template <typename... Args>
+[[noreturn]] void AssertFailed(const char* condition, const char* file, int line,
+                               const Args&... args) {
+  char text[512] = "";
+  if constexpr (sizeof...(Args) > 0) {
+    std::snprintf(text, sizeof(text), PrintArg(args)...);
+  }
+  aclsim::AssertFail(condition, file, line, text);
+}
+
+template <typename Holds>
+struct Assertion {
+  Holds holds;
+  const char* condition;
+  const char* file;
+  int line;
+};
+template <typename Holds>
+Assertion(Holds, const char*, const char*, int) -> Assertion<Holds>;
+template <typename Holds>
+constexpr void operator+(const Assertion<Holds>& assertion) {
+  if (!assertion.holds()) {
+    AssertFailed(assertion.condition, assertion.file, assertion.line);
+  }
+}
+// A device build leaves nothing of ASSERT, so that kernels in use have `a = b ASSERT(condition);` for want of a semicolon. Nothing
+// is checked there: the condition may be about what is being set.
+template <typename T, typename Holds>
+constexpr T&& operator+(T&& value, const Assertion<Holds>&) {
+  return static_cast<T&&>(value);
+}
+
+}  // namespace AscendC::detail
+
 #ifndef ASSERT
-#define ASSERT(cond, ...)             \
-  do {                                \
-    if (!(cond)) {                    \
-      ASCENDC_ASSERT_FAIL_(cond, ""); \
-    }                                 \
+#define ASSERT(cond, ...)                                                        \
+  +::AscendC::detail::Assertion {                                                \
+    [&]() -> bool { return static_cast<bool>(cond); }, #cond, __FILE__, __LINE__ \
+  }
+#endif
+#ifndef ASSERT_MSG
+#define ASSERT_MSG(cond, ...)                                                    \
+  do {                                                                           \
+    if (!(cond)) {                                                               \
+      ::AscendC::detail::AssertFailed(#cond, __FILE__, __LINE__, ##__VA_ARGS__); \
+    }                                                                            \
   } while (0)
 #endif
+// An expression, as in a device build with dumps.
 #ifndef ascendc_assert
-#define ascendc_assert(cond, ...) ASSERT(cond)
+#define ascendc_assert(cond, ...) \
+  (static_cast<bool>(cond)        \
+       ? void(0)                  \
+       : ::AscendC::detail::AssertFailed(#cond, __FILE__, __LINE__, ##__VA_ARGS__))
 #endif

@@ -14,10 +14,10 @@ namespace detail {
 struct QueAccess {
   template <typename Que>
   __attribute__((always_inline)) static void Init(Que& que, uint32_t num, uint32_t len,
-                                                  uint32_t pool) {
+                                                  uint32_t pipe, uint32_t pool) {
     que.que_ =
         aclsim::QueInit(static_cast<uint8_t>(Que::kPosition), static_cast<uint8_t>(Que::kTaken),
-                        Que::kDepth, num, len, Que::kTBuf, pool);
+                        Que::kDepth, num, len, Que::kTBuf, pipe, pool);
   }
   template <typename Que>
   __attribute__((always_inline)) static void Open(Que& que, uint32_t num) {
@@ -171,22 +171,22 @@ class TBufPool {
 
   template <typename Que>
   __attribute__((always_inline)) bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
-    detail::QueAccess::Init(que, num, len, Checked());
+    detail::QueAccess::Init(que, num, len, 0, Checked());
     return true;
   }
   template <TPosition bufPos>
   __attribute__((always_inline)) bool InitBuffer(TBuf<bufPos>& buf, uint32_t len) {
-    detail::QueAccess::Init(buf, 1, len, Checked());
+    detail::QueAccess::Init(buf, 1, len, 0, Checked());
     return true;
   }
   template <typename Pool>
   bool InitBufPool(Pool& bufPool, uint32_t len) {
-    bufPool.Attach(aclsim::PoolInit(Checked(), len, Pool::kBuffers, 0));
+    bufPool.Attach(aclsim::PoolInit(0, Checked(), len, Pool::kBuffers, 0));
     return true;
   }
   template <typename Pool, typename Shared>
   bool InitBufPool(Pool& bufPool, uint32_t len, Shared& shareBuf) {
-    bufPool.Attach(aclsim::PoolInit(Checked(), len, Pool::kBuffers, shareBuf.Handle()));
+    bufPool.Attach(aclsim::PoolInit(0, Checked(), len, Pool::kBuffers, shareBuf.Handle()));
     return true;
   }
   // Ends what its queues have under way; another pool may have the same bytes from here on.
@@ -236,71 +236,68 @@ class TBufPool {
 
 class TPipe {
  public:
-  TPipe() { Init(); }
+  TPipe() : pipe_(aclsim::PipeOpen(this)) {}
   // Throws what only the end shows: tensors left in a queue, pipes that wait for each other.
-  ~TPipe() noexcept(false) { Destroy(); }
-  TPipe(const TPipe&) = delete;
-  // A core has one pipe: what it knows lives in the engine, whichever object asks.
-  TPipe& operator=(const TPipe&) { return *this; }
+  ~TPipe() noexcept(false) {
+    Destroy();
+    aclsim::PipeClose(pipe_);
+  }
+  // A copy goes on from where the other one stands; what either hands out from then on, the other does not know of.
+  TPipe(const TPipe& other) : pipe_(aclsim::PipeCopy(this, other.pipe_)) {}
+  TPipe& operator=(const TPipe& other) {
+    aclsim::PipeAssign(pipe_, other.pipe_);
+    return *this;
+  }
 
-  void Init();
-  void Reset() { aclsim::PipeReset(); }
-  void Destroy();
+  void Init() { aclsim::PipeInit(pipe_); }
+  void Reset() { aclsim::PipeReset(pipe_); }
+  void Destroy() { aclsim::PipeDestroy(pipe_, true); }
+  // The caller sees to it that the pipes are empty where they have to be.
+  void DestroyWithoutPipeAll() { aclsim::PipeDestroy(pipe_, false); }
 
   template <typename Que>
   __attribute__((always_inline)) bool InitBuffer(Que& que, uint8_t num, uint32_t len) {
-    detail::QueAccess::Init(que, num, len, 0);
+    detail::QueAccess::Init(que, num, len, pipe_, 0);
     return true;
   }
   template <TPosition pos>
   __attribute__((always_inline)) bool InitBuffer(TBuf<pos>& buf, uint32_t len) {
-    detail::QueAccess::Init(buf, 1, len, 0);
+    detail::QueAccess::Init(buf, 1, len, pipe_, 0);
     return true;
   }
   template <typename Pool>
   bool InitBufPool(Pool& bufPool, uint32_t len) {
-    bufPool.Attach(aclsim::PoolInit(0, len, Pool::kBuffers, 0));
+    bufPool.Attach(aclsim::PoolInit(pipe_, 0, len, Pool::kBuffers, 0));
     return true;
   }
   template <typename Pool, typename Shared>
   bool InitBufPool(Pool& bufPool, uint32_t len, Shared& shareBuf) {
-    bufPool.Attach(aclsim::PoolInit(0, len, Pool::kBuffers, shareBuf.Handle()));
+    bufPool.Attach(aclsim::PoolInit(pipe_, 0, len, Pool::kBuffers, shareBuf.Handle()));
     return true;
   }
 
   template <HardEvent event>
   TEventID AllocEventID() {
-    return static_cast<TEventID>(aclsim::AllocEvent(static_cast<uint8_t>(event)));
+    return static_cast<TEventID>(aclsim::AllocEvent(pipe_, static_cast<uint8_t>(event)));
   }
   template <HardEvent event>
   void ReleaseEventID(TEventID id) {
-    aclsim::ReleaseEvent(static_cast<uint8_t>(event), id);
+    aclsim::ReleaseEvent(pipe_, static_cast<uint8_t>(event), id);
     ACLSIM_KEEP_FRAME();
   }
   template <HardEvent event>
   TEventID FetchEventID() {
-    return static_cast<TEventID>(aclsim::FetchEvent(static_cast<uint8_t>(event)));
+    return static_cast<TEventID>(aclsim::FetchEvent(pipe_, static_cast<uint8_t>(event)));
   }
   TEventID FetchEventID(HardEvent event) {
-    return static_cast<TEventID>(aclsim::FetchEvent(static_cast<uint8_t>(event)));
+    return static_cast<TEventID>(aclsim::FetchEvent(pipe_, static_cast<uint8_t>(event)));
   }
+
+ private:
+  uint32_t pipe_;
 };
 
-namespace detail {
-inline thread_local TPipe* currentPipe = nullptr;
-}
-
-inline void TPipe::Init() {
-  detail::currentPipe = this;
-  aclsim::PipeInit();
-}
-inline void TPipe::Destroy() {
-  if (detail::currentPipe == this) {
-    detail::currentPipe = nullptr;
-    aclsim::PipeDestroy();
-  }
-}
-inline TPipe* GetTPipePtr() { return detail::currentPipe; }
+inline TPipe* GetTPipePtr() { return static_cast<TPipe*>(aclsim::PipeCurrent()); }
 
 }  // namespace AscendC
 using AscendC::GetTPipePtr;

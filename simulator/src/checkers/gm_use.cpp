@@ -387,7 +387,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
     }
     const bool writes = access.use != Use::kRead;
     const GmRegion* region = core.RegionOf(access.addr);
-    if (region == nullptr || region->kind == RegionKind::kTiling ||
+    if (region == nullptr || IsReadOnly(region->kind) ||
         (region->kind == RegionKind::kInput && !core.Aliased(*region))) {
       continue;
     }

@@ -294,7 +294,8 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
   const bool writes = Writes(access);
   for (size_t q = 0; q < kPipes; ++q) {
     const auto& marks = writes ? touched_[q] : wrote_[q];
-    if (count_[q] == 0) {
+    // Who works in the reserved part orders its own instructions there.
+    if (count_[q] == 0 || (access.Reserved() && q == Index(record.pipe))) {
       continue;
     }
     uint32_t latest = 0;
@@ -347,7 +348,7 @@ bool RaceObserver::Tracked(const Core& core, const Access& access, bool write) {
     return true;
   }
   const GmRegion* region = core.RegionOf(access.addr);
-  return region != nullptr && region->kind != RegionKind::kTiling &&
+  return region != nullptr && !IsReadOnly(region->kind) &&
          (region->kind != RegionKind::kInput || core.Aliased(*region));
 }
 

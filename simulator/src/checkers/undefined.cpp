@@ -180,6 +180,22 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
   }
 }
 
+void UndefinedObserver::Spoil(const Record& record, const Access& access) {
+  if (!access.Reserved()) {
+    Mark(access, kUndefined, NewOrigin({record.site, Cause::kScratch, record.name, access.addr}));
+    return;
+  }
+  // Only what was there can be lost.
+  const uint8_t* const image = image_.Each();
+  for (uint64_t at = access.addr; at < access.addr + access.bytes; at += kBlockBytes) {
+    const uint64_t end = std::min(at + kBlockBytes, access.addr + access.bytes);
+    if (std::any_of(image + at, image + end, [](uint8_t byte) { return byte == kDefined; })) {
+      SetOrigin(at, end, NewOrigin({record.site, Cause::kReserved, record.name, at}));
+    }
+    image_.Set(at, end, kUndefined);
+  }
+}
+
 void UndefinedObserver::Copy(const Record& record) {
   const Access& ub = record.access[0];
   const Access& gm = record.access[1];
@@ -281,6 +297,20 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
       finding.detail = Format("the scratch of %s is read after it", origin.name);
       finding.advice = "Hardware leaves intermediate values there. Use another buffer.";
       break;
+    case Cause::kReserved:
+      finding.kind = "ub-scratch";
+      finding.space = "UB";
+      finding.buffer = core.BufferName(origin.offset, &start);
+      finding.begin = origin.offset - start;
+      finding.detail = Format(
+          "%s works in the toolchain's part of UB, from byte %llu on, and what %s has there at its "
+          "byte %llu is used afterwards",
+          origin.name, static_cast<unsigned long long>(origin.offset), finding.buffer.c_str(),
+          static_cast<unsigned long long>(finding.begin));
+      finding.advice =
+          "Hardware overwrites it. Leave the last 8 KB of UB unallocated, or without values that "
+          "live across this call.";
+      break;
   }
   finding.end = finding.begin;
   return finding;
@@ -350,7 +380,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (access.use == Use::kSpoil) {
-      Mark(access, kUndefined, NewOrigin({record.site, Cause::kScratch, record.name, access.addr}));
+      Spoil(record, access);
     }
   }
   for (int i = 0; i < record.accessCount; ++i) {

@@ -28,7 +28,7 @@ class UndefinedObserver : public Observer {
 
  private:
   // Where undefined bytes of a block of UB come from.
-  enum class Cause : uint8_t { kNeverWritten, kGm, kPadding, kScratch };
+  enum class Cause : uint8_t { kNeverWritten, kGm, kPadding, kScratch, kReserved };
   struct Origin {
     uint32_t site = 0;
     Cause cause = Cause::kNeverWritten;
@@ -40,6 +40,7 @@ class UndefinedObserver : public Observer {
   void Mark(const Access& access, uint8_t value, uint32_t origin);
   void Copy(const Record& record);
   void Lanes(const Record& record, const Access& dst, uint32_t origin);
+  void Spoil(const Record& record, const Access& access);
   void Repeats(const Record& record, const Access& dst, uint32_t origin);
   void Scalar(Core& core, const Record& record);
   // The origin that undefined sources hand on, made here if they never had one.

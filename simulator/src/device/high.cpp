@@ -41,7 +41,7 @@ void CheckHighWork(Core& core, const HighWork& work, int64_t least, int64_t fewe
     constexpr int64_t kUb2201 = 192 * 1024;
     const int64_t total =
         core.soc.npuArch == 2201 ? kUb2201 : static_cast<int64_t>(core.soc.ubBytes);
-    const int64_t left = total - static_cast<int64_t>(core.ubUsed);
+    const int64_t left = total - static_cast<int64_t>(core.UbUsed());
     if (left >= least) {
       return;
     }

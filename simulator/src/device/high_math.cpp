@@ -18,8 +18,7 @@ using HighLanes = void (*)(void* dst, const void* a, size_t aStep, const void* b
 struct HighRow {
   const char* name = nullptr;
   uint8_t sources = 1;
-  bool inPlace = false;   // dst may be a source
-  bool reserved = false;  // works in the compiler's 8 KB of UB
+  bool inPlace = false;  // dst may be a source
   std::array<HighLanes, kDTypes> lanes{};
   HighLanes mixed = nullptr;  // half into float
 };
@@ -50,10 +49,6 @@ constexpr HighRow Floats(const char* name, F function, uint8_t sources = 1) {
 }
 constexpr HighRow InPlace(HighRow row) {
   row.inPlace = true;
-  return row;
-}
-constexpr HighRow Reserved(HighRow row) {
-  row.reserved = true;
   return row;
 }
 
@@ -126,14 +121,14 @@ constexpr std::array<HighRow, static_cast<size_t>(High::kCount)> MakeTable() {
   at(High::kLog2) = Floats("Log2", ACLSIM_OF_A(std::log2(a)));
   at(High::kLog10) = Floats("Log10", ACLSIM_OF_A(std::log10(a)));
   at(High::kExp) = Floats("Exp", ACLSIM_OF_A(std::exp(a)));
-  at(High::kPower) = Reserved(Row<float, half, int32_t>("Power", PowerOf{}, 2));
+  at(High::kPower) = Row<float, half, int32_t>("Power", PowerOf{}, 2);
   at(High::kFloor) = Floats("Floor", ACLSIM_OF_A(std::floor(a)));
   at(High::kCeil) = Floats("Ceil", ACLSIM_OF_A(std::ceil(a)));
   at(High::kRound) = InPlace(Floats("Round", ACLSIM_OF_A(std::nearbyint(a))));
   at(High::kTrunc) = InPlace(Floats("Trunc", ACLSIM_OF_A(std::trunc(a))));
   at(High::kFrac) = Floats("Frac", ACLSIM_OF_A(a - std::trunc(a)));
   at(High::kFmod) = Floats("Fmod", ACLSIM_OF_AB(std::fmod(a, b)), 2);
-  at(High::kSign) = Reserved(Floats("Sign", ACLSIM_OF_A(a > 0 ? 1 : a < 0 ? -1 : 0)));
+  at(High::kSign) = Floats("Sign", ACLSIM_OF_A(a > 0 ? 1 : a < 0 ? -1 : 0));
   at(High::kSin) = Floats("Sin", ACLSIM_OF_A(std::sin(a)));
   at(High::kCos) = Floats("Cos", ACLSIM_OF_A(std::cos(a)));
   at(High::kTan) = Floats("Tan", ACLSIM_OF_A(std::tan(a)));
@@ -148,8 +143,8 @@ constexpr std::array<HighRow, static_cast<size_t>(High::kCount)> MakeTable() {
   at(High::kAtanh) = Floats("Atanh", ACLSIM_OF_A(std::atanh(a)));
   at(High::kErf) = Floats("Erf", ACLSIM_OF_A(std::erf(a)));
   at(High::kErfc) = Floats("Erfc", ACLSIM_OF_A(std::erfc(a)));
-  at(High::kLgamma) = Reserved(Floats("Lgamma", ACLSIM_OF_A(LogGamma(a))));
-  at(High::kDigamma) = Reserved(Floats("Digamma", ACLSIM_OF_A(Digamma(a))));
+  at(High::kLgamma) = Floats("Lgamma", ACLSIM_OF_A(LogGamma(a)));
+  at(High::kDigamma) = Floats("Digamma", ACLSIM_OF_A(Digamma(a)));
   at(High::kXor) =
       Row<int16_t, uint16_t>("Xor", [](int64_t a, int64_t b, int64_t) { return a ^ b; }, 2);
   at(High::kClampMax) = Floats("ClampMax", ACLSIM_OF_AS(a > s ? s : a));
@@ -225,9 +220,6 @@ void HighElement(High op, const HighElements& call) {
       mixed ? (from == DType::kHalf ? row.mixed : nullptr) : row.lanes[static_cast<size_t>(from)];
   if (lanes == nullptr) {
     UnsupportedDType(core, row.name, call.dst.dtype);
-  }
-  if (row.reserved) {
-    RequireScratch(core);
   }
   ResetMaskRegister(core);
   if (call.count == 0) {

@@ -121,9 +121,6 @@ void HighNormalize(HighNorm op, const HighNormCall& call) {
                "and gamma is not narrower than the source. The numbers are those of the tiling "
                "struct: fill it on the host with the function's Get...TilingInfo.");
   }
-  if (op == HighNorm::kLayerNorm || op == HighNorm::kLayerNormRows) {
-    RequireScratch(core);
-  }
   ResetMaskRegister(core);
   if (rows == 0) {
     return;

@@ -358,7 +358,8 @@ bool Holds(C a, C b) {
     case Compare::kGe:
       return a >= b;
     default:
-      return a < b || a > b;  // documented: a NaN is not unequal either
+      return !(a ==
+               b);  // for a NaN the documents say false, against IEEE and against kernels in use
   }
 }
 

@@ -20,7 +20,7 @@ Buffer UbRest() {
   constexpr uint64_t kReserved2201 = 184 * 1024;  // where the compiler's 8 KB begin
   const uint64_t end = core.soc.npuArch == 2201 ? kReserved2201 : core.soc.ubBytes;
   const auto block = static_cast<uint64_t>(kBlock);
-  const uint64_t begin = (core.ubUsed + block - 1) / block * block;
+  const uint64_t begin = (core.UbUsed() + block - 1) / block * block;
   return begin < end ? UbAt(begin, (end - begin) / block * block) : Buffer();
 }
 

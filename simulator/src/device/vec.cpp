@@ -248,18 +248,21 @@ void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, con
   }
 }
 
-void RequireScratch(Core& core) {
-  constexpr uint64_t kScratch = 8 * 1024;
+void SpoilReserved(Core& core, uint64_t bytes) {
+  constexpr uint64_t kKept = 8 * 1024;
   constexpr uint64_t kUb2201 = 192 * 1024;  // of which the last 256 bytes are not the user's either
-  const uint64_t total = core.soc.npuArch == 2201 ? kUb2201 : core.soc.ubBytes;
-  if (core.ubUsed + kScratch > total) {
-    ThrowFault(
-        "ub-scratch",
-        Format("%s needs the compiler's 8 KB of UB, and %llu of %llu B are taken\n  buffers:\n%s",
-               core.instruction, static_cast<unsigned long long>(core.ubUsed),
-               static_cast<unsigned long long>(total), core.BufferTable().c_str()),
-        "Hardware would overwrite the last buffer. Leave the last 8 KB of UB unallocated.");
+  const uint64_t begin = (core.soc.npuArch == 2201 ? kUb2201 : core.soc.ubBytes) - kKept;
+  if (core.ubPeak <= begin || bytes == 0) {
+    return;
   }
+  bytes = std::min(bytes, core.soc.UbMemory() - begin);
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = Flow::kNone;
+        record.Add(DenseAccess(Use::kSpoil, begin, bytes, 0));
+      },
+      [at = core.ub + begin, bytes] { std::memset(at, kPoisonByte, bytes); });
 }
 
 void UnsupportedDType(Core& core, const char* instruction, DType dtype) {

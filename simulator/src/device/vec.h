@@ -149,8 +149,9 @@ const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, 
 // Writes lanes back where they belong, leaving lanes that do not work alone.
 void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, const uint8_t* temp);
 
-// For instructions that the device compiler builds on its 8 KB of reserved UB: the kernel must have left that free.
-void RequireScratch(Core& core);
+// For instructions that are built on the 8 KB of UB that the toolchain keeps: what the kernel has in the first `bytes` of them is
+// lost.
+void SpoilReserved(Core& core, uint64_t bytes);
 
 [[noreturn]] void UnsupportedDType(Core& core, const char* instruction, DType dtype);
 inline bool IsFloat(DType dtype) { return dtype == DType::kFloat || dtype == DType::kHalf; }

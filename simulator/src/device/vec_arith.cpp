@@ -275,9 +275,6 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
   if (!Converts(op, from, to)) {
     UnsupportedDType(core, core.instruction, Converts(op, from, DType::kHalf) ? to : from);
   }
-  if (op == BinaryCast::kAddDeqRelu) {
-    RequireScratch(core);
-  }
   const auto step = Lanes().binary[static_cast<size_t>(kBinaryCastSteps[static_cast<size_t>(op)])]
                                   [static_cast<size_t>(from)];
   const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(from));
@@ -285,6 +282,11 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
     return;
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl);
+  if (op == BinaryCast::kAddDeqRelu) {
+    // The sums of as many lanes as fit, piece by piece.
+    const int64_t most = lanes.contiguous ? lanes.total : lanes.repeat * lanes.lanes;
+    SpoilReserved(core, std::min<uint64_t>(8192, static_cast<uint64_t>(most) * sizeof(int32_t)));
+  }
   const float scale = HalfToFloat(core.registers.deqScale);
   const auto width = static_cast<size_t>(a.width);
   IssueVector(core, lanes, {&d, &a, &b}, [=] {

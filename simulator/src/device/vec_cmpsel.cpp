@@ -102,9 +102,6 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
                Format("this Select mode does not exist on %s", core.soc.name.c_str()),
                "The device compiler refuses it. Use SELMODE::VSEL_CMPMASK_SPR.");
   }
-  if (!sameBits) {
-    RequireScratch(core);
-  }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const LaneSet lanes = ResolveLanes(core, ctl, static_cast<size_t>(width));
   if (lanes.Empty()) {
@@ -126,6 +123,10 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
   const int64_t usedBits = sameBits ? std::min(lanes.lanes, lanes.repeat > 1 ? lanes.lanes : last)
                                     : (lanes.repeat - 1) * lanes.lanes + last;
   CheckOperand(core, bits, (usedBits + 7) / 8, "selMask");
+  if (!sameBits) {
+    // 32 times the scalar, or 32 times the mask's address.
+    SpoilReserved(core, 32 * (src1 == nullptr ? static_cast<uint64_t>(width) : sizeof(uint32_t)));
+  }
   Element constant{};
   StoreScalar(dst.dtype, scalar, constant.data());
   const auto select = width == 2 ? Lanes().select2 : Lanes().select4;

@@ -38,7 +38,6 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
                "multiple of 16 and not the shorter one, and the axes multiply to the tensors' "
                "sizes (SetSize).");
   }
-  RequireScratch(core);
   if (rows == 0 || columns == 0) {
     return;
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/globals.h"
+#include "engine/gm_shadow.h"
 #include "engine/options.h"
 
 namespace aclsim {
@@ -18,6 +20,40 @@ const char* PositionName(uint8_t pos) {
       "GM",  "A1",    "A2",     "B1",      "B2",  "C1",   "C2",        "CO1",
       "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM", "C2PIPE2GM", "C2PIPE2LOCAL"};
   return pos < std::size(kNames) ? kNames[pos] : "?";
+}
+
+// What lies behind a tensor, where the simulator knows its allocation: aclrtMalloc rounds sizes up to 32 bytes and adds 32, on
+// 3510 it only rounds.
+std::string PastTheEnd(const Soc& soc, const GmRegion& region, uint64_t over, bool write) {
+  const char* const verb = write ? "overwrite" : "read";
+  const auto end = reinterpret_cast<uint64_t>(region.addr) + region.bytes;
+  const GmBlock block = region.bytes != 0 ? GmBlockOf(region.addr) : GmBlock{};
+  if (block.end < end || block.begin == block.end) {
+    return Format("Hardware would %s what lies behind it or raise an MTE exception (507015).",
+                  verb);
+  }
+  const uint64_t asked = block.end - block.begin;
+  const uint64_t has = (asked + 31) / 32 * 32 + (soc.npuArch == 3510 ? 0 : 32);
+  const uint64_t behind = block.end - end;
+  if (over > behind && end + over > block.begin + has) {
+    return Format(
+        "Hardware would %s other allocations or raise an MTE exception (507015): with its padding "
+        "the allocation of %llu B ends %llu B behind the tensor.",
+        verb, static_cast<unsigned long long>(asked),
+        static_cast<unsigned long long>(block.begin + has - end));
+  }
+  if (behind == 0) {
+    return Format(
+        "Hardware would %s padding: the tensor ends its allocation of %llu B, for which "
+        "aclrtMalloc "
+        "takes %llu. Nothing else lies there, but what does is undefined, and a caller whose "
+        "tensor "
+        "is part of a larger allocation has other data there.",
+        verb, static_cast<unsigned long long>(asked), static_cast<unsigned long long>(has));
+  }
+  return Format(
+      "Hardware would %s other data of the same allocation: it has %llu B behind the tensor.", verb,
+      static_cast<unsigned long long>(behind));
 }
 
 }  // namespace
@@ -68,6 +104,7 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
       ub(ubIn),
       buffers(1),
       ques(1),
+      pipes(1),
       meeting(meetingIn),
       progress(ThreadProgress::OfThread()),
       scheduler(*this, ChaosSeed()),
@@ -127,10 +164,13 @@ std::string Core::DescribeBuffer(uint32_t buf) const {
       info.bytes, info.offset);
 }
 
-std::string Core::BufferTable() const {
+std::string Core::BufferTable(uint32_t pipe) const {
   std::string table;
   for (size_t i = 1; i < ques.size(); ++i) {
     const QueInfo& que = ques[i];
+    if (que.pipe != pipe || que.gone) {
+      continue;
+    }
     const SourceLine line = FindKernelLine({que.initPc});
     table += Format("    %-7s %-4s %2zu x %7u B  %s:%d %s\n", PositionName(que.pos),
                     que.tbuf ? "TBuf" : "TQue", que.buffers.size(), que.bytes, line.file.c_str(),
@@ -200,41 +240,59 @@ bool Core::IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) con
   return false;
 }
 
+const GmRegion& Core::CheckRegion(const GmRegion& region, const uint8_t* begin, uint64_t bytes,
+                                  bool write, const char* role) {
+  const auto offset = static_cast<uint64_t>(begin - region.addr);
+  if (bytes > region.bytes - offset) {
+    ThrowFault("gm-out-of-bounds",
+               Format("%s covers bytes [%llu, %llu) of %s, which has %llu: past the end by %llu B",
+                      role, static_cast<unsigned long long>(offset),
+                      static_cast<unsigned long long>(offset + bytes), region.name.c_str(),
+                      static_cast<unsigned long long>(region.bytes),
+                      static_cast<unsigned long long>(offset + bytes - region.bytes)),
+               PastTheEnd(soc, region, offset + bytes - region.bytes, write) +
+                   " Use DataCopyPad with the exact byte length for the tail.");
+  }
+  if (write && region.kind == RegionKind::kConstant) {
+    ThrowFault(
+        "gm-write-to-constant",
+        Format("%s writes into %s, a constant of the kernel's source", role, region.name.c_str()),
+        "Hardware would change the table for every later launch, or raise an exception. "
+        "Write to an output or to the workspace.");
+  }
+  if (write && (region.kind == RegionKind::kInput || region.kind == RegionKind::kTiling) &&
+      !IsWritable(begin, bytes, region.kind)) {  // unless the caller passed it as an output too
+    ThrowFault("gm-write-to-input",
+               Format("%s writes into %s, which is an input", role, region.name.c_str()),
+               "Hardware would change the caller's tensor. Write to an output or to the "
+               "workspace.");
+  }
+  return region;
+}
+
+const GmRegion* Core::GlobalOf(const void* addr) {
+  const auto* at = static_cast<const uint8_t*>(addr);
+  for (const GmRegion& known : globals_) {
+    if (at >= known.addr && at < known.addr + known.bytes) {
+      return &known;
+    }
+  }
+  std::optional<GmRegion> found = FindGlobal(launch.entry, addr);
+  return found ? &globals_.emplace_back(std::move(*found)) : nullptr;
+}
+
 const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const char* role) {
   const auto* begin = static_cast<const uint8_t*>(addr);
   const auto& regions = launch.regions;
   for (size_t i = 0; i < regions.size(); ++i) {
     const GmRegion& region = regions[(lastRegion_ + i) % regions.size()];
-    if (begin < region.addr || begin >= region.addr + region.bytes) {
-      continue;
+    if (begin >= region.addr && begin < region.addr + region.bytes) {
+      lastRegion_ = (lastRegion_ + i) % regions.size();
+      return CheckRegion(region, begin, bytes, write, role);
     }
-    lastRegion_ = (lastRegion_ + i) % regions.size();
-    const uint64_t offset = static_cast<uint64_t>(begin - region.addr);
-    if (bytes > region.bytes - offset) {
-      ThrowFault(
-          "gm-out-of-bounds",
-          Format("%s covers bytes [%llu, %llu) of %s, which has %llu: past the end by %llu B", role,
-                 static_cast<unsigned long long>(offset),
-                 static_cast<unsigned long long>(offset + bytes), region.name.c_str(),
-                 static_cast<unsigned long long>(region.bytes),
-                 static_cast<unsigned long long>(offset + bytes - region.bytes)),
-          write ? "Hardware would overwrite other tensors or raise an MTE exception (507015). Use "
-                  "DataCopyPad with the "
-                  "exact byte length for the tail."
-                : "Hardware would read other tensors or raise an MTE exception (507015). Use "
-                  "DataCopyPad with the "
-                  "exact byte length for the tail.");
-    }
-    if (write && (region.kind == RegionKind::kInput || region.kind == RegionKind::kTiling)) {
-      if (IsWritable(begin, bytes, region.kind)) {
-        return region;  // the caller passed one buffer as input and output
-      }
-      ThrowFault(
-          "gm-write-to-input",
-          Format("%s writes into %s, which is an input", role, region.name.c_str()),
-          "Hardware would change the caller's tensor. Write to an output or to the workspace.");
-    }
-    return region;
+  }
+  if (const GmRegion* global = GlobalOf(addr)) {
+    return CheckRegion(*global, begin, bytes, write, role);
   }
   std::string known;
   for (const GmRegion& region : regions) {
@@ -379,7 +437,8 @@ void Core::Find(Finding finding) {
 std::string Core::BufferName(uint64_t offset, uint64_t* start) const {
   for (size_t i = 1; i < buffers.size(); ++i) {
     const BufferInfo& info = buffers[i];
-    if (offset >= info.offset && offset < uint64_t{info.offset} + info.bytes) {
+    if (!ques[info.que].gone && offset >= info.offset &&
+        offset < uint64_t{info.offset} + info.bytes) {
       *start = info.offset;
       return QueName(info);
     }
@@ -395,12 +454,18 @@ const GmRegion* Core::RegionOf(uint64_t addr) const {
       return &region;
     }
   }
+  for (const GmRegion& global : globals_) {
+    const auto begin = reinterpret_cast<uint64_t>(global.addr);
+    if (addr >= begin && addr < begin + global.bytes) {
+      return &global;
+    }
+  }
   return nullptr;
 }
 
 void Core::HintL2(uint64_t addr, bool read, bool write, bool bypass) {
   const GmRegion* region = RegionOf(addr);
-  if (region == nullptr) {
+  if (region == nullptr || IsGlobal(region->kind)) {
     return;
   }
   bypassL2_.resize(launch.regions.size());
@@ -411,7 +476,8 @@ void Core::HintL2(uint64_t addr, bool read, bool write, bool bypass) {
 
 bool Core::BypassesL2(uint64_t addr, bool write) const {
   const GmRegion* region = bypassL2_.empty() ? nullptr : RegionOf(addr);
-  return region != nullptr && bypassL2_[static_cast<size_t>(region - launch.regions.data())][write];
+  return region != nullptr && !IsGlobal(region->kind) &&
+         bypassL2_[static_cast<size_t>(region - launch.regions.data())][write];
 }
 
 }  // namespace aclsim

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,8 +35,10 @@ struct BufferInfo {
 };
 
 struct QueInfo {
-  uint8_t pos = 0;  // TPosition of AllocTensor's end
-  uint8_t dst = 0;  // and of DeQue's
+  uint32_t pipe = 0;  // the TPipe whose InitBuffer, or whose pool's, it comes from
+  bool gone = false;  // TPipe::Reset or Init has taken its buffers back
+  uint8_t pos = 0;    // TPosition of AllocTensor's end
+  uint8_t dst = 0;    // and of DeQue's
   int32_t depth = 0;
   bool tbuf = false;
   uint32_t bytes = 0;
@@ -45,8 +48,19 @@ struct QueInfo {
   void* initPc = nullptr;        // where InitBuffer was called
 };
 
+// A TPipe. Each hands UB and event ids out from the start, whatever the others have.
+struct PipeInfo {
+  void* object = nullptr;  // null once it is gone
+  bool copied = false;     // from another one: queues outlive it
+  bool destroyed = false;
+  uint64_t ubUsed = 0;
+  size_t buffers = 0;
+  std::array<std::array<bool, 8>, 40> allocated{};  // AllocEventID
+};
+
 // A range of UB that a TBufPool hands out.
 struct PoolInfo {
+  uint32_t pipe = 0;
   uint64_t begin = 0;
   uint64_t end = 0;
   uint64_t next = 0;     // first byte that no buffer and no pool within has
@@ -111,7 +125,8 @@ class Core {
   void CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const char* role);
   void CheckUbAlign(const Ub& operand, uint32_t align, const char* role);
   std::string DescribeBuffer(uint32_t buf) const;
-  std::string BufferTable() const;
+  std::string BufferTable() const { return BufferTable(currentPipe); }
+  std::string BufferTable(uint32_t pipe) const;
   const BufferInfo& Info(uint32_t buf) const;
 
   // --- GM ---
@@ -124,13 +139,14 @@ class Core {
   std::vector<BufferInfo> buffers;  // [0] is unused: handle 0 is "none"
   std::vector<QueInfo> ques;        // likewise
   std::vector<PoolInfo> pools;      // likewise
-  uint64_t ubUsed = 0;
+  std::vector<PipeInfo> pipes;      // [0] stands for none
+  uint32_t currentPipe = 0;         // what GetTPipePtr returns
+  uint64_t UbUsed() const { return pipes[currentPipe].ubUsed; }
   uint64_t ubPeak = 0;
   bool maskCounter = false;
   uint64_t maskBits[2] = {~0ull, ~0ull};
   std::array<std::array<int8_t, 8>, 40> flags{};       // SetFlag minus WaitFlag, in program order
   std::array<std::array<uint32_t, 8>, 40> flagSite{};  // of the last of either
-  std::array<std::array<bool, 8>, 40> allocated{};     // AllocEventID
   std::array<int32_t, 16> crossCore{};       // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
   std::array<uint32_t, 16> crossCoreSite{};  // of the last set
   AtomicState atomic;
@@ -264,6 +280,9 @@ class Core {
 
  private:
   const GmRegion& FindGm(const void* addr, uint64_t bytes, bool write, const char* role);
+  const GmRegion* GlobalOf(const void* addr);
+  const GmRegion& CheckRegion(const GmRegion& region, const uint8_t* begin, uint64_t bytes,
+                              bool write, const char* role);
   bool IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const;
   std::string QueName(const BufferInfo& info) const;
   void Stamp(Record& record);
@@ -274,6 +293,7 @@ class Core {
   // Regions of launch.regions whose reads, or writes, leave nothing in L2.
   std::vector<std::array<bool, 2>> bypassL2_;
   size_t lastRegion_ = 0;
+  std::deque<GmRegion> globals_;  // those of the kernel's source that it has used
 };
 
 // In the order of the list.

@@ -146,12 +146,12 @@ void WaitFlagEvent(uint8_t event, int32_t id) {
   OrderPipes(core, sync);
 }
 
-int32_t FetchEvent(uint8_t event) {
+int32_t FetchEvent(uint32_t pipe, uint8_t event) {
   Core& core = Core::Current();
   CheckEvent(core, event, 0, "FetchEventID");
   for (int32_t id = 0; id < EventIds(core); ++id) {
     // Whether its flag is set plays no part: two fetched ids are one as long as none is allocated.
-    if (!core.allocated[event][static_cast<size_t>(id)]) {
+    if (!core.pipes[pipe].allocated[event][static_cast<size_t>(id)]) {
       return id;
     }
   }
@@ -159,16 +159,16 @@ int32_t FetchEvent(uint8_t event) {
              "Hardware would reuse an id that is in flight. Release ids with ReleaseEventID.");
 }
 
-int32_t AllocEvent(uint8_t event) {
-  const int32_t id = FetchEvent(event);
-  Core::Current().allocated[event][static_cast<size_t>(id)] = true;
+int32_t AllocEvent(uint32_t pipe, uint8_t event) {
+  const int32_t id = FetchEvent(pipe, event);
+  Core::Current().pipes[pipe].allocated[event][static_cast<size_t>(id)] = true;
   return id;
 }
 
-void ReleaseEvent(uint8_t event, int32_t id) {
+void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id) {
   Core& core = Core::Current();
   CheckEvent(core, event, id, "ReleaseEventID");
-  core.allocated[event][static_cast<size_t>(id)] = false;
+  core.pipes[pipe].allocated[event][static_cast<size_t>(id)] = false;
 }
 
 namespace {

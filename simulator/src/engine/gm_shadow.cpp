@@ -15,6 +15,7 @@ struct Shadow {
   uint8_t* bits = nullptr;
 };
 Shadow shadow;
+std::atomic<GmBlock (*)(const void*)> blocks{nullptr};
 
 // The part of [address, address + bytes) that is device memory, as bit positions.
 bool Positions(const void* address, uint64_t bytes, uint64_t* begin, uint64_t* end) {
@@ -61,6 +62,13 @@ void SetGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits) {
   shadow.size = size;
   shadow.bits = bits;
   shadow.base = reinterpret_cast<uint64_t>(backing);
+}
+
+void SetGmBlocks(GmBlock (*find)(const void* backing)) { blocks = find; }
+
+GmBlock GmBlockOf(const void* backing) {
+  const auto find = blocks.load();
+  return find != nullptr ? find(backing) : GmBlock{};
 }
 
 void MarkGm(const void* backing, uint64_t bytes, bool defined) {

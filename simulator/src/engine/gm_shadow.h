@@ -10,6 +10,14 @@ namespace aclsim {
 // Declares [backing, backing + size) device memory; bits has size / 8 zero bytes. Once per process, by the runtime.
 void SetGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits);
 
+// The block of device memory that holds an address, as the program asked for it; empty when there is none.
+struct GmBlock {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+GmBlock GmBlockOf(const void* backing);
+void SetGmBlocks(GmBlock (*find)(const void* backing));
+
 // Addresses outside device memory count as defined and are left alone.
 void MarkGm(const void* backing, uint64_t bytes, bool defined);
 void CopyGmShadow(const void* to, const void* from, uint64_t bytes);

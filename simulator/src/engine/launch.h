@@ -11,7 +11,15 @@
 
 namespace aclsim {
 
-enum class RegionKind { kInput, kOutput, kWorkspace, kTiling };
+// kConstant and kGlobal are arrays of the kernel's own source.
+enum class RegionKind { kInput, kOutput, kWorkspace, kTiling, kConstant, kGlobal };
+constexpr bool IsGlobal(RegionKind kind) {
+  return kind == RegionKind::kConstant || kind == RegionKind::kGlobal;
+}
+// What nobody writes: it needs no order.
+constexpr bool IsReadOnly(RegionKind kind) {
+  return kind == RegionKind::kTiling || kind == RegionKind::kConstant;
+}
 
 // Bytes of GM that the kernel may touch, at their backing address. Anything outside every region is a fault.
 struct GmRegion {

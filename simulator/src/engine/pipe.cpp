@@ -34,7 +34,7 @@ void HintReservedUb(Core& core, uint64_t wanted) {
 }
 
 QueInfo& Que(Core& core, uint32_t que, const char* call) {
-  if (que == 0 || que >= core.ques.size()) {
+  if (que == 0 || que >= core.ques.size() || core.ques[que].gone) {
     ThrowFault("queue-not-initialised", Format("%s on a queue or TBuf without InitBuffer", call),
                "Hardware would use UB address 0. Call pipe.InitBuffer first.");
   }
@@ -73,21 +73,28 @@ QueuePipes PipesOf(uint8_t src, uint8_t dst) {
   return {src == kGm ? Pipe::kMte2 : Pipe::kVector, dst == kGm ? Pipe::kMte3 : Pipe::kVector};
 }
 
-size_t HeldAt(const Core& core, uint8_t pos) {
+size_t HeldAt(const Core& core, const QueInfo& like) {
   size_t held = 0;
   for (const BufferInfo& info : core.buffers) {
-    if (info.que != 0 && info.state != BufferState::kFree && !core.ques[info.que].tbuf &&
-        core.ques[info.que].pos == pos) {
+    const QueInfo& que = core.ques[info.que];
+    if (info.que != 0 && info.state != BufferState::kFree && !que.tbuf && que.pos == like.pos &&
+        que.pipe == like.pipe) {
       ++held;
     }
   }
   return held;
 }
 
+constexpr uint32_t kAnyPipe = UINT32_MAX;
+
+bool Lives(const QueInfo& que, uint32_t pipe) {
+  return !que.gone && (pipe == kAnyPipe || que.pipe == pipe);
+}
+
 // Queues that still hold tensors mean that a copy was forgotten.
-void CheckQueuesEmpty(Core& core) {
+void CheckQueuesEmpty(Core& core, uint32_t pipe) {
   for (const QueInfo& que : core.ques) {
-    if (!que.queued.empty()) {
+    if (Lives(que, pipe) && !que.queued.empty()) {
       const uint32_t buf = que.queued[0];
       core.ThrowAt(
           "queue-leak", core.buffers[buf].allocSite, Pipe::kScalar, core.instruction,
@@ -100,7 +107,8 @@ void CheckQueuesEmpty(Core& core) {
   }
   for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
     const BufferInfo& info = core.buffers[buf];
-    if (info.que != 0 && !core.ques[info.que].tbuf && info.state == BufferState::kAllocated) {
+    if (info.que != 0 && Lives(core.ques[info.que], pipe) && !core.ques[info.que].tbuf &&
+        info.state == BufferState::kAllocated) {
       core.ThrowAt(
           "queue-leak", info.allocSite, Pipe::kScalar, core.instruction,
           Format("a tensor of AllocTensor was not freed\n  queue: %s",
@@ -114,11 +122,44 @@ void CheckQueuesEmpty(Core& core) {
 
 void DrainPipes(Core& core) {
   core.scheduler.Drain();
+  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+}
+
+// What buffers, queues and pools there are, of all pipes.
+void ForgetBuffers(Core& core) {
   for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
     core.scheduler.Forget(EnQueFlag(buf));
     core.scheduler.Forget(FreeFlag(buf));
   }
-  core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
+  core.buffers.resize(1);
+  core.ques.resize(1);
+  core.pools.resize(1);
+}
+
+// The pipe hands out UB and event ids from the start again; its queues and their tensors are nobody's from here on.
+void StartAnew(Core& core, uint32_t pipe) {
+  PipeInfo& info = core.pipes[pipe];
+  info.ubUsed = 0;
+  info.buffers = 0;
+  info.allocated = {};
+  const auto ofAnother = [&](const QueInfo& que) { return que.pipe != pipe && !que.gone; };
+  if (std::none_of(core.ques.begin() + 1, core.ques.end(), ofAnother)) {
+    ForgetBuffers(core);
+    return;
+  }
+  for (QueInfo& que : core.ques) {
+    if (que.pipe != pipe) {
+      continue;
+    }
+    que.gone = true;
+    que.queued.clear();
+    for (const uint32_t buf : que.buffers) {
+      core.scheduler.Forget(EnQueFlag(buf));
+      core.scheduler.Forget(FreeFlag(buf));
+      ++core.buffers[buf].generation;
+      core.buffers[buf].state = BufferState::kFree;
+    }
+  }
 }
 
 PoolInfo& Pool(Core& core, uint32_t pool) {
@@ -132,6 +173,7 @@ PoolInfo& Pool(Core& core, uint32_t pool) {
 
 // A queue of a pool with num buffers that have no place yet.
 uint32_t AddQue(Core& core, PoolInfo& pool, QueInfo que, uint32_t num) {
+  que.pipe = pool.pipe;
   if (pool.buffers + num > pool.ids) {
     ThrowFault(
         "ub-overflow",
@@ -158,7 +200,7 @@ uint32_t InitInPool(Core& core, uint32_t handle, QueInfo que, uint32_t num) {
     ThrowFault("ub-overflow",
                Format("%llu B wanted, the pool of %llu B has %llu B left\n  buffers:\n%s",
                       Ull(bytes * num), Ull(pool.end - pool.begin), Ull(pool.end - pool.next),
-                      core.BufferTable().c_str()),
+                      core.BufferTable(pool.pipe).c_str()),
                "Hardware would let buffers overlap what lies behind the pool. Ask InitBufPool for "
                "more.");
   }
@@ -180,24 +222,56 @@ void CheckKernelEnd(Core& core) {
   core.instruction = "end of kernel";
   CheckTilingKey(core, last);
   core.scheduler.Drain();
-  CheckQueuesEmpty(core);
+  CheckQueuesEmpty(core, kAnyPipe);
   CheckFlagsDown(core);
 }
 
-void PipeInit() {
-  Core::Current().instruction = "TPipe::Init";
-  PipeReset();
+uint32_t PipeOpen(void* object) {
+  Core& core = Core::Current();
+  core.instruction = "TPipe";
+  core.scheduler.Drain();
+  const auto exists = [](const PipeInfo& pipe) { return pipe.object != nullptr; };
+  if (std::none_of(core.pipes.begin(), core.pipes.end(), exists)) {
+    DrainPipes(core);
+    ForgetBuffers(core);
+    core.pipes.resize(1);
+  }
+  core.pipes.emplace_back().object = object;
+  core.currentPipe = static_cast<uint32_t>(core.pipes.size() - 1);
+  InitSoc();
+  return core.currentPipe;
 }
 
-void PipeReset() {
+uint32_t PipeCopy(void* object, uint32_t from) {
   Core& core = Core::Current();
-  // Flags of the old buffers must not be taken for those of new ones.
+  core.pipes.push_back(core.pipes[from]);
+  core.pipes.back().object = object;
+  core.pipes.back().copied = true;
+  return static_cast<uint32_t>(core.pipes.size() - 1);
+}
+
+void PipeAssign(uint32_t pipe, uint32_t from) {
+  Core& core = Core::Current();
+  void* const object = core.pipes[pipe].object;
+  core.pipes[pipe] = core.pipes[from];
+  core.pipes[pipe].object = object;
+}
+
+void PipeInit(uint32_t pipe) {
+  Core& core = Core::Current();
+  core.instruction = "TPipe::Init";
   DrainPipes(core);
-  core.buffers.resize(1);
-  core.ques.resize(1);
-  core.pools.resize(1);
-  core.ubUsed = 0;
-  core.allocated = {};
+  StartAnew(core, pipe);
+  core.pipes[pipe].destroyed = false;
+  core.currentPipe = pipe;
+  InitSoc();
+}
+
+void PipeReset(uint32_t pipe) {
+  Core& core = Core::Current();
+  core.instruction = "TPipe::Reset";
+  DrainPipes(core);
+  StartAnew(core, pipe);
   InitSoc();
 }
 
@@ -208,22 +282,59 @@ void InitSoc() {
   core.atomic = {};
 }
 
-void PipeDestroy() {
-  if (std::uncaught_exceptions() > 0) {
+void PipeDestroy(uint32_t pipe, bool barrier) {
+  Core& core = Core::Current();
+  PipeInfo& info = core.pipes[pipe];
+  if (std::uncaught_exceptions() > 0 || info.destroyed) {
     return;  // a fault is on its way out of the kernel
   }
-  Core& core = Core::Current();
   core.instruction = "TPipe::Destroy";
-  CheckQueuesEmpty(core);
-  DrainPipes(core);
+  info.destroyed = true;
+  if (!info.copied) {
+    CheckQueuesEmpty(core, pipe);
+  }
+  if (barrier) {
+    core.scheduler.Drain();
+  }
+  for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
+    BufferInfo& buffer = core.buffers[buf];
+    const QueInfo& que = core.ques[buffer.que];
+    if (que.pipe != pipe || !buffer.freed) {
+      continue;
+    }
+    buffer.freed = false;
+    if (barrier) {
+      core.scheduler.Forget(FreeFlag(buf));
+    } else {
+      const QueuePipes pipes = PipesOf(que);
+      OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, FreeFlag(buf));
+    }
+  }
+  if (barrier) {
+    DrainPipes(core);
+  }
+}
+
+void PipeClose(uint32_t pipe) {
+  Core& core = Core::Current();
+  core.pipes[pipe].object = nullptr;
+  while (core.currentPipe > 0 && core.pipes[core.currentPipe].object == nullptr) {
+    --core.currentPipe;
+  }
+}
+
+void* PipeCurrent() {
+  const Core& core = Core::Current();
+  return core.pipes[core.currentPipe].object;
 }
 
 uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf,
-                 uint32_t pool) {
+                 uint32_t pipe, uint32_t pool) {
   Core& core = Core::Current();
   core.instruction = "InitBuffer";
   const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   QueInfo que;
+  que.pipe = pipe;
   que.pos = pos;
   que.dst = dst;
   que.depth = depth;
@@ -233,16 +344,17 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   if (pool != 0) {
     return InitInPool(core, pool, std::move(que), num);
   }
-  const uint64_t wanted = core.ubUsed + size * num;
-  if (wanted > core.soc.UbMemory() || core.buffers.size() - 1 + num > kMaxBuffers) {
+  PipeInfo& of = core.pipes[pipe];
+  const uint64_t wanted = of.ubUsed + size * num;
+  if (wanted > core.soc.UbMemory() || of.buffers + num > kMaxBuffers) {
     que.buffers.resize(num);
     core.ques.push_back(que);
     ThrowFault(
         "ub-overflow",
         Format("%llu B wanted in all, %s has %llu usable; %zu buffers, %zu allowed\n  buffers:\n%s",
                static_cast<unsigned long long>(wanted), core.soc.name.c_str(),
-               static_cast<unsigned long long>(core.soc.ubBytes), core.buffers.size() - 1 + num,
-               kMaxBuffers, core.BufferTable().c_str()),
+               static_cast<unsigned long long>(core.soc.ubBytes), of.buffers + num, kMaxBuffers,
+               core.BufferTable(pipe).c_str()),
         "Hardware would let buffers overlap or raise an exception (507015). Shrink the tile in the "
         "tiling function.");
   }
@@ -252,24 +364,26 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   const auto handle = static_cast<uint32_t>(core.ques.size());
   for (uint32_t i = 0; i < num; ++i) {
     BufferInfo info;
-    info.offset = static_cast<uint32_t>(core.ubUsed);
+    info.offset = static_cast<uint32_t>(of.ubUsed);
     info.bytes = que.bytes;
     info.que = handle;
     que.buffers.push_back(static_cast<uint32_t>(core.buffers.size()));
     core.buffers.push_back(info);
-    core.ubUsed += size;
+    of.ubUsed += size;
   }
-  core.FreshUb(core.ubUsed - size * num, core.ubUsed);
-  core.ubPeak = std::max(core.ubPeak, core.ubUsed);
+  of.buffers += num;
+  core.FreshUb(of.ubUsed - size * num, of.ubUsed);
+  core.ubPeak = std::max(core.ubPeak, of.ubUsed);
   core.ques.push_back(std::move(que));
   return handle;
 }
 
-uint32_t PoolInit(uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared) {
+uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared) {
   Core& core = Core::Current();
   core.instruction = "InitBufPool";
   const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   PoolInfo pool;
+  pool.pipe = parent != 0 ? Pool(core, parent).pipe : pipe;
   pool.ids = ids;
   if (shared != 0) {
     const PoolInfo& other = Pool(core, shared);
@@ -284,7 +398,7 @@ uint32_t PoolInit(uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared
     pool.end = other.begin + size;
   } else {
     PoolInfo* outer = parent != 0 ? &Pool(core, parent) : nullptr;
-    uint64_t& next = outer != nullptr ? outer->next : core.ubUsed;
+    uint64_t& next = outer != nullptr ? outer->next : core.pipes[pipe].ubUsed;
     const uint64_t end = outer != nullptr ? outer->end : core.soc.UbMemory();
     if (next + size > end || (outer != nullptr && outer->buffers + ids > outer->ids)) {
       ThrowFault(
@@ -293,7 +407,7 @@ uint32_t PoolInit(uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared
                  Ull(size), ids, Ull(end - next),
                  outer != nullptr ? Format(" and %u buffers", outer->ids - outer->buffers).c_str()
                                   : "",
-                 core.BufferTable().c_str()),
+                 core.BufferTable(pool.pipe).c_str()),
           "Hardware would let buffers overlap or raise an exception (507015). Shrink the "
           "pools, or let one share the range of another.");
     }
@@ -379,7 +493,7 @@ Buffer QueAlloc(uint32_t handle) {
     const uint32_t buf = que.buffers[(que.next + i) % que.buffers.size()];
     if (core.buffers[buf].state == BufferState::kFree) {
       que.next = static_cast<uint32_t>((que.next + i + 1) % que.buffers.size());
-      const size_t held = HeldAt(core, que.pos);
+      const size_t held = HeldAt(core, que);
       if (held >= static_cast<size_t>(EventIds(core))) {
         ThrowFault(
             "queue-tensor-limit",
@@ -566,7 +680,7 @@ Ub UbPointer(const void* address, DType dtype) {
   size_t best = 0;
   for (size_t i = 1; i < core.buffers.size(); ++i) {
     const BufferInfo& info = core.buffers[i];
-    if (offset >= info.offset && offset < reach(info) &&
+    if (!core.ques[info.que].gone && offset >= info.offset && offset < reach(info) &&
         (best == 0 || reach(info) > reach(core.buffers[best]))) {
       best = i;
     }

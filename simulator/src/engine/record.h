@@ -45,6 +45,8 @@ struct Access {
   uint32_t repeat = 1;
   uint64_t mask[2] = {~0ull, ~0ull};
 
+  // Scratch in the part of UB that the toolchain keeps, which is no buffer of the kernel's.
+  bool Reserved() const { return use == Use::kSpoil && buffer == 0; }
   // One past the last byte, relative to addr.
   uint64_t Extent() const;
   uint64_t TotalBytes() const { return (repeat - 1) * bytes + lastBytes; }

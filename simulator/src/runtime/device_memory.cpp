@@ -476,6 +476,12 @@ DeviceMemory::Block DeviceMemory::Find(const void* pointer) const {
   return block != nullptr ? *block : Block{};
 }
 
+DeviceMemory::Block DeviceMemory::FindBacking(const void* backing) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Block* block = FindLocked(reinterpret_cast<uintptr_t>(backing) - delta_);
+  return block != nullptr ? *block : Block{};
+}
+
 bool DeviceMemory::WasFreed(const void* pointer) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(pointer);

@@ -54,6 +54,7 @@ class DeviceMemory {
   uint8_t* Resolve(const void* pointer, uint64_t bytes, std::string* why) const;
   // The live block that holds pointer; bytes == 0 when there is none.
   Block Find(const void* pointer) const;
+  Block FindBacking(const void* backing) const;
   // Whether the address lies in a block that was freed, as far as that is remembered.
   bool WasFreed(const void* pointer) const;
   // True for every address of the reserved range, live or not. Needs no lock.

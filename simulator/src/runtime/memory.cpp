@@ -465,6 +465,17 @@ const char* MistakeOf(const void* devicePtr) {
   return device.WasFreed(devicePtr) ? "host-use-after-free" : "host-out-of-bounds";
 }
 
+namespace {
+
+GmBlock BlockAt(const void* backing) {
+  const DeviceMemory::Block block = Global().device.FindBacking(backing);
+  const auto begin = reinterpret_cast<uint64_t>(block.contents);
+  return {begin, begin + block.bytes};
+}
+const bool kBlocksKnown = (SetGmBlocks(&BlockAt), true);
+
+}  // namespace
+
 uint64_t DeviceBytesFrom(const void* devicePtr) {
   const DeviceMemory::Block block = Global().device.Find(devicePtr);
   return block.bytes == 0 ? 0

@@ -383,7 +383,7 @@ COMPARE: list[Callable[[Array, Array], Array]] = [
     lambda a, b: a == b,
     lambda a, b: a <= b,
     lambda a, b: a >= b,
-    lambda a, b: (a < b) | (a > b),  # NE: a NaN compares false here too
+    lambda a, b: a != b,
 ]
 
 

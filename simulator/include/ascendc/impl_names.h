@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of CANN's own implementation that kernels in use call by name.
+#pragma once
+
+#include "ascendc/intrinsics.h"
+#include "ascendc/vec_reduce.h"
+
+// Instructions are in memory already.
+#ifndef PRELOAD
+#define PRELOAD(len) static_cast<void>(len)
+#endif
+
+namespace AscendC {
+
+constexpr int8_t TWO_NUM = 2;
+constexpr uint16_t SYNC_AIV_ONLY_ALL = 14;
+
+template <typename T, bool isSetMask = true>
+void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t repeatTime,
+                     const int32_t mask, const int32_t, const int32_t srcBlkStride,
+                     const int32_t dstRepStride, const int32_t srcRepStride) {
+  WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride,
+                               srcRepStride);
+}
+
+// By the mask register.
+#define ACLSIM_BLOCK_REDUCE_IMPL(Name, op)                                                        \
+  template <typename T>                                                                           \
+  void Name(__ubuf__ T* dst, __ubuf__ T* src, const int32_t repeatTime,                           \
+            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) { \
+    aclsim::VecBlockReduce(op, detail::At(dst), detail::At(src),                                  \
+                           detail::Reduce(aclsim::MaskCtl(false, 0, repeatTime), dstRepStride,    \
+                                          srcBlkStride, srcRepStride));                           \
+  }
+ACLSIM_BLOCK_REDUCE_IMPL(BlockReduceSumIntrinsicsImpl, aclsim::ReduceOp::kSum)
+ACLSIM_BLOCK_REDUCE_IMPL(BlockReduceMaxIntrinsicsImpl, aclsim::ReduceOp::kMax)
+ACLSIM_BLOCK_REDUCE_IMPL(BlockReduceMinIntrinsicsImpl, aclsim::ReduceOp::kMin)
+#undef ACLSIM_BLOCK_REDUCE_IMPL
+
+template <typename T, typename U>
+void CastImpl(__ubuf__ T* dst, __ubuf__ U* src, const RoundMode& roundMode, const uint32_t count) {
+  aclsim::VecCast(detail::At(dst), detail::At(src), static_cast<aclsim::Round>(roundMode),
+                  aclsim::CountCtl(static_cast<int32_t>(count)));
+}
+
+template <typename T>
+void DuplicateImpl(__ubuf__ T* dst, const T& scalarValue, const int32_t& count) {
+  aclsim::VecDuplicate(detail::At(dst), detail::Scalar(scalarValue), aclsim::CountCtl(count));
+}
+template <typename T>
+void DuplicateImpl(__ubuf__ T* dst, const T& scalarValue, uint64_t mask, const uint8_t repeatTime,
+                   const uint16_t dstBlockStride, const uint8_t dstRepeatStride) {
+  aclsim::VecDuplicate(detail::At(dst), detail::Scalar(scalarValue),
+                       aclsim::Strided(aclsim::MaskCtl(true, mask, repeatTime), dstBlockStride, 1,
+                                       1, dstRepeatStride, 8, 8));
+}
+
+}  // namespace AscendC

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CANN's compiler and a device build of its headers accept: templates found by their arguments under C++17, ASSERT where
+// nothing is left of it, names of CANN's implementation.
+// clang-format off: a call stays on the line that is named.
+#include "bench.h"
+#include "kernel_utils.h"
+
+namespace {
+
+using AscendC::GlobalTensor;
+using AscendC::LocalTensor;
+
+// Nobody says `using namespace AscendC` here.
+template <typename T>
+void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work) {
+  ReduceSum<T>(dst, src, work, 64);
+}
+
+struct Sizes {
+  uint32_t tileNum = 0;
+  bool checked = false;
+  void Set(uint32_t wanted) {
+    this->tileNum = wanted ASSERT(wanted != 0 && "no tile");
+    uint32_t ALIGN_NUM = wanted
+    ASSERT(ALIGN_NUM != 0 && "ALIGN_NUM is 0");
+    if (ALIGN_NUM == 1)
+      ASSERT(wanted == 1);
+    else
+      checked = true;
+    const int sum = 1 + 2 * 3 ASSERT(sum == 7);
+    tileNum = tileNum + static_cast<uint32_t>(sum) - 7;
+    ASSERT(tileNum == wanted);
+  }
+};
+
+}  // namespace
+
+extern "C" __global__ __aicore__ void by_arguments(GM_ADDR gm) {
+  AscendC::TPipe pipe;
+  AscendC::TBuf<> buffer;
+  pipe.InitBuffer(buffer, 4096);
+  const LocalTensor<float> x = buffer.GetWithOffset<float>(64, 0);
+  const LocalTensor<float> y = buffer.GetWithOffset<float>(64, 1024);
+  const LocalTensor<half> h = buffer.GetWithOffset<half>(64, 2048);
+  const LocalTensor<float> work = buffer.GetWithOffset<float>(64, 3072);
+  const GlobalTensor<float> source = Global<float>(gm);
+  DataCopy<float>(x, source, 64);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  Adds<float>(x, x, 1.0f, 64);
+  Cast<half, float>(h, x, AscendC::RoundMode::CAST_NONE, 64);
+  Cast<float, half>(x, h, AscendC::RoundMode::CAST_NONE, 64);
+  Duplicate<float>(y, 0.0f, 64);
+  Sum<float>(y, x, work);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  DataCopy<float>(source, y, 8);
+}
+
+extern "C" __global__ __aicore__ void assertions(GM_ADDR gm) {
+  Sizes sizes;
+  sizes.Set(4);
+  ASSERT(sizes.checked);
+  ASSERT_MSG(sizes.tileNum == 4, "%u tiles\n", sizes.tileNum);
+  sizes.checked ? ascendc_assert(sizes.tileNum == 4, "%d", 4) : void(0);
+  ascendc_assert(sizes.tileNum == 4);
+  Global<uint32_t>(gm).SetValue(0, sizes.tileNum);
+  AscendC::DataCacheCleanAndInvalid<uint32_t, AscendC::CacheLine::ENTIRE_DATA_CACHE>(Global<uint32_t>(gm));
+}
+
+extern "C" __global__ __aicore__ void fails_in_a_function(GM_ADDR) {
+  Sizes sizes;
+  const uint32_t none = 0;
+  ASSERT(sizes.tileNum > none);  // fails_in_a_function
+}
+
+extern "C" __global__ __aicore__ void fails_with_a_text(GM_ADDR) {
+  const half limit = 1.5f;
+  ASSERT_MSG(limit > half(2.0f), "the limit is %.1f", limit);  // fails_with_a_text
+}
+
+extern "C" __global__ __aicore__ void fails_as_an_expression(GM_ADDR gm) {
+  gm != nullptr ? ascendc_assert(gm == nullptr, "%s is %d", "it", 7) : void(0);  // fails_as_an_expression
+}
+
+extern "C" __global__ __aicore__ void of_the_implementation(GM_ADDR gm) {
+  using namespace AscendC;
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 4096);
+  const LocalTensor<float> x = buffer.GetWithOffset<float>(64, 0);
+  const LocalTensor<float> y = buffer.GetWithOffset<float>(64, 1024);
+  const LocalTensor<half> h = buffer.GetWithOffset<half>(64, 2048);
+  DataCopy(x, Global<float>(gm), 64);
+  PipeBarrier<PIPE_ALL>();
+  auto* const from = reinterpret_cast<__ubuf__ float*>(x.GetPhyAddr());
+  auto* const to = reinterpret_cast<__ubuf__ float*>(y.GetPhyAddr());
+  DuplicateImpl<float>(to, 0.0f, 64);
+  SetVectorMask<float>(64);
+  BlockReduceSumIntrinsicsImpl(to, from, 1, 1, 1, 8);
+  BlockReduceMaxIntrinsicsImpl(to + 8, from, 1, 1, 1, 8);
+  RepeatReduceSum<float, true>(y[16], x, 1, 64, 0, 1, 1, 8);
+  CastImpl(reinterpret_cast<__ubuf__ half*>(h.GetPhyAddr()), from, RoundMode::CAST_NONE, 64);
+  CastImpl(to + 24, reinterpret_cast<__ubuf__ half*>(h.GetPhyAddr()), RoundMode::CAST_NONE, 8);
+  PRELOAD(4);
+  PipeBarrier<PIPE_ALL>();
+  static_assert(F32_NEG_INF == 0xff800000 && TOTAL_UB_SIZE > TMP_UB_OFFSET);
+  DataCopy(Global<float>(gm), y, 32);
+}
