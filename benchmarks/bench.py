@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
+from aclgrad import files
 from aclgrad.errors import AclgradError
 from driver import baseline, builds, cases, host, modelled, peers, tables
 from driver.calls import WrongNumbersError
@@ -110,19 +111,18 @@ class Run:
     def write(self) -> None:
         """JSON and markdown into the folder, and the record."""
         folder = self.options.out
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "bench.json").write_text(
-            json.dumps({"host machine": host.machine(), **self.results}, indent=1) + "\n"
-        )
+        files.make_folder(folder, "--out")
+        results = {"host machine": host.machine(), **self.results}
+        files.write(folder / "bench.json", json.dumps(results, indent=1) + "\n", "--out")
         text = [f"## {table.title}\n\n{table.markdown()}\n" for table in self.tables.values()]
-        (folder / "bench.md").write_text("\n".join(text))
+        files.write(folder / "bench.md", "\n".join(text), "--out")
         self.console.print(f"written: {folder / 'bench.json'}, {folder / 'bench.md'}", markup=False)
         if not self.options.record:
             return
         if "modelled" in self.results:
             baseline.write(self.results["modelled"])
         for section, table in self.tables.items():
-            tables.DOCUMENT.write_text(tables.in_document(section, table))
+            files.write(tables.DOCUMENT, tables.in_document(section, table), "--record")
         self.console.print(f"recorded: {', '.join(self.tables)}")
 
 

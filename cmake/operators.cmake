@@ -3,13 +3,14 @@
 # One kernel library per (operator, architecture, dtype combination), so that an edit rebuilds that operator only.
 
 set(ACLGRAD_GEN ${CMAKE_BINARY_DIR}/gen)
+# A path and not -m, which would look for modules in the current folder first.
 # Writes gen/operators.cmake (calls of aclgrad_operator, below), gen/op_api/*.{h,cpp}; files are touched only when they change.
 execute_process(
-  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_SOURCE_DIR}/python ${Python3_EXECUTABLE} -m aclgrad.codegen --out
-          ${ACLGRAD_GEN} --include-dir ${ACLGRAD_OPP}/op_api/include/aclnnop
+  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_SOURCE_DIR}/python ${Python3_EXECUTABLE}
+          ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/__main__.py --out ${ACLGRAD_GEN} --include-dir ${ACLGRAD_OPP}/op_api/include/aclnnop
   RESULT_VARIABLE codegen_status)
 if(codegen_status)
-  message(FATAL_ERROR "codegen failed; run: PYTHONPATH=python ${Python3_EXECUTABLE} -m aclgrad.codegen --out /tmp/gen")
+  message(FATAL_ERROR "codegen failed; run: PYTHONPATH=python ${Python3_EXECUTABLE} -m aclgrad.codegen --out build/gen")
 endif()
 file(GLOB_RECURSE codegen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/aclgrad/ops/*.py
      ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/*.py ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/templates/*.j2)

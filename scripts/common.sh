@@ -25,7 +25,7 @@ find_python() {
   local name
   for name in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
     if command -v "$name" >/dev/null &&
-      "$name" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      "$name" -I -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
       command -v "$name"
       return
     fi
@@ -38,7 +38,7 @@ make_venv() {
   python=$(find_python) || exit 1
   echo "creating $venv with $("$python" --version)"
   rm -rf "$venv"
-  if ! quietly "$python" -m venv "$venv"; then
+  if ! quietly "$python" -I -m venv "$venv"; then
     rm -rf "$venv"
     fail "cannot make a virtual environment. Next: apt-get install python3-venv (or virtualenv), then run this again"
   fi
@@ -49,17 +49,17 @@ make_venv() {
 set_up() {
   local extras=$1 stamp want
   [[ -w $root ]] || fail "cannot write $root. Next: chmod u+w $root, or work in a copy"
-  "$venv/bin/python" -c '' 2>/dev/null || make_venv
+  "$venv/bin/python" -I -c '' 2>/dev/null || make_venv
   stamp=$venv/.aclgrad-stamp-$extras
-  want=$("$venv/bin/python" -c 'import hashlib, sys
+  want=$("$venv/bin/python" -I -c 'import hashlib, sys
 print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest(), sys.argv[1])' "$root/pyproject.toml")
   if [[ ! -f $stamp || $(<"$stamp") != "$want" ]]; then
     echo "installing the package and its tools into $venv"
     # Distributions ship a pip that does not know per-package build settings.
-    quietly "$venv/bin/python" -m pip install --disable-pip-version-check "pip>=23.1" "scikit-build-core>=0.10" "jinja2>=3.1" \
+    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check "pip>=23.1" "scikit-build-core>=0.10" "jinja2>=3.1" \
       "numpy>=1.24" "ml_dtypes>=0.4" cmake ninja ||
       fail "pip could not install the build tools. Next: check the network or the package index (pip config list)"
-    quietly "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation -C wheel.cmake=false \
+    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-build-isolation -C wheel.cmake=false \
       -e "$root[$extras]" ||
       fail "pip could not install the package. Next: read the message above"
     echo "$want" >"$stamp"

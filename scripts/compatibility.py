@@ -34,8 +34,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import compatibility_golden
 
-from aclgrad import peer, peer_cases, peer_check
-from aclgrad.peer_sources import PeerError, cache_root, diagnose, locate, numpy_name
+from aclgrad import files, peer, peer_cases, peer_check
+from aclgrad.cache import root as cache_root
+from aclgrad.peer_sources import PeerError, diagnose, locate, numpy_name
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.soc import family
 
@@ -253,7 +254,7 @@ def unit_tests_of(kernel: Kernel) -> list[Path]:
 def run_unit_tests(kernel: Kernel, result: dict[str, Any]) -> None:
     """Compare by the operator's own unit test, where it has one."""
     for test in unit_tests_of(kernel):
-        command = [sys.executable, "-m", "aclgrad", "ut", str(test), "--json", "--jobs", "1"]
+        command = [sys.executable, "-I", "-m", "aclgrad", "ut", str(test), "--json", "--jobs", "1"]
         # Its compilers are in a group of their own, so that a time limit ends them too.
         with subprocess.Popen(
             command,
@@ -521,8 +522,7 @@ def main() -> int:
     parser.add_argument(
         "--cache",
         type=Path,
-        default=cache_root().parent / "compatibility",
-        help="where builds are kept",
+        help="where builds are kept [default: the package's cache]",
     )
     parser.add_argument("--jobs", "-j", type=int, default=2, help="operators at a time")
     parser.add_argument(
@@ -548,7 +548,7 @@ def main() -> int:
         "--every", type=int, default=1, help="only every nth kernel, for a quick look"
     )
     options = parser.parse_args()
-    cache = options.cache.resolve()
+    cache = (options.cache or cache_root() / "compatibility").resolve()
     cache.mkdir(parents=True, exist_ok=True)
     book = cache / "results.json"
     known: dict[str, dict[str, Any]] = json.loads(book.read_text()) if book.is_file() else {}
@@ -599,7 +599,7 @@ def main() -> int:
                 "toolkit": toolkit,
             }
             if done % 20 == 0 or done == len(open_):
-                book.write_text(json.dumps(known))
+                files.write(book, json.dumps(known), "--cache")
                 print(f"{done}/{len(open_)} after {time.monotonic() - started:.0f} s", flush=True)
     results = {kernel.name: known[kernel.name] for kernel in kernels if kernel.name in known}
     print(f"{len(results)} kernels")
@@ -610,7 +610,8 @@ def main() -> int:
         for name, count, first, only in ranking(results, stage)[:40]:
             print(f"{count:5} {first:5} {only:5}  {name}")
     if options.doc:
-        options.doc.write_text(
+        files.write(
+            options.doc,
             document(
                 results,
                 len({kernel.name for kernel in kernels}),
@@ -619,7 +620,8 @@ def main() -> int:
                     **{path.resolve().name: commit_of(path) for path in options.checkouts},
                     **dict(item.split("=", 1) for item in options.revision),
                 },
-            )
+            ),
+            "--doc",
         )
         print(f"\nwrote {options.doc}")
     return 0

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from aclgrad import files
 from aclgrad.peer_examples import Outcome, read_example, run_example
 
 BASE = "examples/01_simd_cpp_api"
@@ -184,7 +185,7 @@ def main() -> int:
     if words.output is None:
         print(page)
     else:
-        words.output.write_text(page)
+        files.write(words.output, page)
     return 0
 
 

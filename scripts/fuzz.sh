@@ -44,6 +44,7 @@ sanitize=${SANITIZE:-address,undefined}
 need_compiler
 set_up test
 folder=$root/build/fuzz
+cd "$root"
 if ((build)); then
   echo "building with -fsanitize=$sanitize into $folder"
   PATH=$venv/bin:$PATH quietly cmake -S "$root" -B "$folder" -G Ninja -DACLGRAD_SANITIZE="$sanitize" \
@@ -63,7 +64,6 @@ for name in asan ubsan; do
   preload+=("$library")
 done
 
-cd "$root"
 export ACLGRAD_TOOLKIT=$folder/toolkit PYTHONPATH=$root/python:$root/tests
 # The interpreter never frees everything; the fuzzer looks for leaks by itself.
 export ASAN_OPTIONS=halt_on_error=1:detect_leaks=0:${ASAN_OPTIONS:-}

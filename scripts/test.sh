@@ -21,9 +21,9 @@ fi
 need_compiler
 set_up test
 # A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
-if ((want_torch)) && ! "$venv/bin/python" -c 'import torch' 2>/dev/null; then
+if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
   echo "installing torch, the second oracle of the tests"
-  quietly "$venv/bin/python" -m pip install --disable-pip-version-check --only-binary :all: torch==2.13.0 2>/dev/null ||
+  quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --only-binary :all: torch==2.13.0 2>/dev/null ||
     echo "torch is not available here: the tests that compare with it will be skipped"
 fi
 "$venv/bin/aclgrad" build

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aclgrad import files
 from driver.cases import Case
 
 Row = dict[str, Any]
@@ -30,7 +31,7 @@ def write(rows: Sequence[Row], path: Path = RECORDED) -> None:
         f"{json.dumps(row['case'])}: {json.dumps({name: row[name] for name in FIGURES})}"
         for row in rows
     ]
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    files.write(path, "{\n" + ",\n".join(lines) + "\n}\n", "record")
 
 
 def _meets(limit: str, value: float, bound: float) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from aclgrad import files
 from aclgrad.profile import bound_by, error_band
 from aclgrad.runtime import Device, open_device
 from aclgrad.runtime.memory import Buffer
@@ -231,11 +232,11 @@ def drifted(rows: list[Row]) -> list[str]:
 def record(rows: list[Row]) -> None:
     """Writes recorded.json and the table of the document."""
     errors = {row.key: round(row.error, 2) for row in rows}
-    RECORDED.write_text(json.dumps(errors, indent=1) + "\n", encoding="utf-8")
+    files.write(RECORDED, json.dumps(errors, indent=1) + "\n", "--record")
     text = DOCUMENT.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n\n{markdown(rows)}\n\n{END}{after}", encoding="utf-8")
+    files.write(DOCUMENT, f"{before}{BEGIN}\n\n{markdown(rows)}\n\n{END}{after}", "--record")
 
 
 def main() -> int:

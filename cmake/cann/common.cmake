@@ -9,12 +9,13 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 set(ACLGRAD_GEN ${CMAKE_BINARY_DIR}/gen)
+# A path and not -m, which would look for modules in the current folder first.
 execute_process(
-  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${ACLGRAD_ROOT}/python ${ACLGRAD_PYTHON} -m aclgrad.codegen --out ${ACLGRAD_GEN}
-          --include-dir ${ACLGRAD_GEN}/include/aclnnop
+  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${ACLGRAD_ROOT}/python ${ACLGRAD_PYTHON}
+          ${ACLGRAD_ROOT}/python/aclgrad/codegen/__main__.py --out ${ACLGRAD_GEN} --include-dir ${ACLGRAD_GEN}/include/aclnnop
   RESULT_VARIABLE codegen_status)
 if(codegen_status)
-  message(FATAL_ERROR "codegen failed. Next: PYTHONPATH=python ${ACLGRAD_PYTHON} -m aclgrad.codegen --out /tmp/gen")
+  message(FATAL_ERROR "codegen failed. Next: PYTHONPATH=python ${ACLGRAD_PYTHON} -m aclgrad.codegen --out build/gen")
 endif()
 
 # A family without kernels of its own takes those of the same instruction set.

@@ -77,7 +77,8 @@ def _configure(source: Path, folder: Path, debug: bool) -> None:
             return  # Ninja runs CMake again by itself when a CMake file changes
     command = [cmake, "-S", str(source), "-B", str(folder), "-G", "Ninja"]
     command += [f"-D{key}={value}" for key, value in wanted.items()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # CMake asks Python where it is, and Python looks for modules in the current folder first.
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         text = (done.stderr or done.stdout).strip()
         raise ToolkitError(
@@ -137,6 +138,7 @@ def build(
         text=True,
         errors="replace",
         env=environment,
+        cwd=folder,
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -201,7 +201,10 @@ def _run(command: list[str], folder: Path, step: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"{step}.log"
     with log.open("w") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False)
+        # Here and not in the current folder, where Python would look for modules first.
+        done = subprocess.run(
+            command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, check=False
+        )
     if done.returncode:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
         raise ToolkitError(

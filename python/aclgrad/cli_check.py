@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from aclgrad import dtypes, peer_cli, selection, user_data
+from aclgrad import dtypes, files, peer_cli, selection, user_data
 from aclgrad.cli_common import (
     ERR,
     OUT,
@@ -245,7 +245,7 @@ def check_command(
     if as_json or jobs:
         raise ValueError("--json and --jobs: go with --headers. Next: --format json for findings")
     if output is not None:
-        user_data.check_output(output)
+        files.check_output(output)
     if report is not None:
         if ops or shape or case or chaos:
             raise ValueError(
@@ -284,7 +284,7 @@ def check_command(
         errors = [item for item in result.found if item.finding.severity == findings.ERROR]
         result = dataclasses.replace(result, found=tuple(errors))
     if output is not None:
-        output.write_text(findings.render(result, form.value), "utf-8")
+        files.write(output, findings.render(result, form.value))
         OUT.print(f"{output}: {result.verdict}", markup=False)
     elif form is FindingsFormat.text:
         findings.print_text(result, OUT)

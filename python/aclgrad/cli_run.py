@@ -33,6 +33,7 @@ from aclgrad.cli_common import (
     Workspace,
     open_device,
 )
+from aclgrad.files import check_output
 from aclgrad.ops import find
 from aclgrad.precision import Report, compare
 from aclgrad.spec import OpSpec
@@ -121,7 +122,7 @@ def run_command(
     from aclgrad.functions import result_desc
 
     out = result_desc(spec, inputs, dtypes.parse(out_dtype).numpy if out_dtype else None)
-    user_data.check_output(output)
+    check_output(output)
     opened = open_device(device, soc, check, autosync, chaos)
     result = opened.run(spec, inputs, attrs, out)
     user_data.save(output, result)

@@ -121,7 +121,7 @@ def libraries(device: str) -> Iterator[Finding]:
     for path in toolkit.libraries:
         yield Finding(path.name, str(path))
     load = subprocess.run(
-        [sys.executable, "-c", _LOAD, *map(str, toolkit.libraries)],
+        [sys.executable, "-I", "-c", _LOAD, *map(str, toolkit.libraries)],
         capture_output=True,
         text=True,
         check=False,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from aclgrad import __version__
+from aclgrad.files import reading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -256,11 +257,14 @@ def parse(text: str) -> tuple[Finding, ...]:
 def read_report(path: Path) -> list[Finding]:
     """Read a file that ACLGRAD_SIM_REPORT named."""
     found = []
-    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+    advice = f"run the program with ACLGRAD_SIM_REPORT={path}"
+    with reading(path, str(path), advice) as file:
+        text = file.read().decode("utf-8", "replace")
+    for number, line in enumerate(text.splitlines(), 1):
         try:
             if line.strip():
                 found.append(from_json(json.loads(line)))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise ValueError(
                 f"{path}:{number}: got {line[:60]!r}, want a finding as a line of JSON. Next:"
                 f" remove the file and run the program with ACLGRAD_SIM_REPORT={path}"

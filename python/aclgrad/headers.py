@@ -16,13 +16,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aclgrad import header_standins, header_trees
+from aclgrad import cache, header_standins, header_trees
 from aclgrad.build import find_compiler
 from aclgrad.codegen.render import Variant, generate, kernel_variants, write_if_different
 from aclgrad.errors import ToolkitError
 from aclgrad.header_standins import CPU, DEVICE, StandIns
 from aclgrad.header_trees import HeaderSet
-from aclgrad.peer_sources import cache_root
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.soc import Family
 from aclgrad.spec import OpSpec
@@ -278,7 +277,7 @@ class _Plan:
         for module in (header_standins, header_trees):
             parts.append(Path(str(module.__file__)).read_text(encoding="utf-8"))
         key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-        return cache_root().parent / "headers" / key
+        return cache.root() / "headers" / key
 
     def stand_ins(self, family: Family, branch: str) -> StandIns:
         compiler = self.compiler if branch == CPU else self.clang

@@ -15,6 +15,7 @@ import os
 import platform
 import re
 import shlex
+import struct
 import subprocess
 import tarfile
 import tempfile
@@ -23,7 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from aclgrad import __version__
+from aclgrad import __version__, elf
 from aclgrad.build import find_compiler
 from aclgrad.call import AttrValue
 from aclgrad.codegen.examples import CPP_TYPES, braces, example, literal
@@ -209,10 +210,21 @@ def _built_files(folder: Path, socs: Sequence[str], arch: str) -> dict[str, byte
             continue
         if name.partition("/")[0] in ("bin", "scripts") or name in _RECORDS:
             continue  # of an installation; the package brings its own
-        files[name] = path.read_bytes()
+        files[name] = _library(path, name)
     if not any(name.endswith(".h") for name in files):
         raise ToolkitError(f"package: {folder / 'op_api/include'} is empty. Next: aclgrad build")
     return files
+
+
+def _library(path: Path, name: str) -> bytes:
+    """A file of the package; a library looks for others in the package only."""
+    data = path.read_bytes()
+    try:
+        return elf.inside(data, name)
+    except (ValueError, IndexError, StopIteration, struct.error):
+        raise ToolkitError(
+            f"package: {path} is a damaged library. Next: build it again, or leave it out"
+        ) from None
 
 
 def _links(files: Mapping[str, bytes], arch: str) -> dict[str, str]:
@@ -416,7 +428,7 @@ def _compiled(name: str, source: str, include: Sequence[Path]) -> bytes:
                 f"package: {name} does not compile:\n{first}\n"
                 "Next: aclgrad doctor, and aclgrad build"
             )
-        return (Path(folder) / "program").read_bytes()
+        return elf.inside((Path(folder) / "program").read_bytes(), f"bin/{Path(name).stem}")
 
 
 def _render(template: str, **context: object) -> str:
@@ -425,11 +437,15 @@ def _render(template: str, **context: object) -> str:
 
 # --- The file ---
 
+# All of the script is one command, which bash runs once it has read its end: what is cut is wrong
+# syntax. The line before fails in bash, and so does a file that ends there.
 _HEAD = """\
 #!/usr/bin/env bash
+[ -z "${BASH_VERSION:-}" ] && exec bash "$0" "$@"
+{
 # SPDX-License-Identifier: Apache-2.0
-[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 """
+_TAIL = "}\n"
 _NO_SHA256 = "0" * 64
 
 
@@ -447,7 +463,7 @@ def _script(content: Content, installed: bool, **more: str | int) -> str:
         **more,
     }
     data = "".join(f"{key}={shlex.quote(str(value))}\n" for key, value in values.items())
-    return _HEAD + data + (_TEMPLATES / "installer.sh").read_text()
+    return _HEAD + data + (_TEMPLATES / "installer.sh").read_text() + _TAIL
 
 
 def uninstaller(content: Content) -> bytes:

@@ -133,6 +133,7 @@ class Builder(Compiler):
         done = subprocess.run(
             [
                 sys.executable,
+                "-I",
                 "-c",
                 _DESCRIBE,
                 str(self.toolkit / "lib64" / "libregister.so"),

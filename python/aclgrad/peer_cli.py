@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aclgrad.files import check_output
 from aclgrad.peer_sources import PeerError
 
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ def run(
     """Run an operator that comes as sources on files; returns whether the checks found an error."""
     from aclgrad import dtypes, peer_file, peer_run
 
+    if save is not None:
+        check_output(save, "--save")
     kind = dtypes.parse(dtype) if dtype else None
     inputs = [peer_run.load(name, kind) for name in files]
     wanted = re.sub(r",\s+", ",", outputs).split() if outputs else []

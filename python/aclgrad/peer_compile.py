@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from aclgrad import cache
 from aclgrad.build import find_compiler
 from aclgrad.codegen.render import write_if_different
-from aclgrad.peer_sources import PeerError, Sources, Step, cache_root, diagnose
+from aclgrad.peer_sources import PeerError, Sources, Step, diagnose
 from aclgrad.runtime.toolkit import OPAPI, sim_root
 from aclgrad.soc import Family
 
@@ -39,7 +40,7 @@ class Compiler:
     optimise: str = "-O2"
     debug: str = "-g"  # how much: -g1 is enough for the lines of findings
     jobs: int = 0
-    cache: Path = field(default_factory=cache_root)
+    cache: Path = field(default_factory=cache.root)
     toolkit: Path = field(default_factory=sim_root)
 
     def __post_init__(self) -> None:
@@ -57,7 +58,9 @@ class Compiler:
     def folder(self) -> Path:
         """The operator's place in the cache: same sources, same place."""
         key = hashlib.sha256(str(self.sources.root).encode()).hexdigest()[:10]
-        return self.cache / f"{self.sources.name}-{key}"
+        # The name goes into lists of paths and commands to copy.
+        name = re.sub(r"[^\w.+-]", "_", self.sources.name, flags=re.ASCII)[:80]
+        return self.cache / f"{name}-{key}"
 
     @property
     def package(self) -> Path:

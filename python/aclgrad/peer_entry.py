@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aclgrad.dtypes import CASTABLE, UNCASTABLE
+from aclgrad.expressions import integer
 from aclgrad.peer_sources import DEVICE_TYPES, Kernel, PeerError
 
 _DTYPES = (*CASTABLE, *UNCASTABLE)
+_MOST_VALUES = 4096  # of one template parameter
+_MOST_INSTANCES = 16384
 
 
 @dataclass(frozen=True)
@@ -85,13 +89,13 @@ _LINK = re.compile(r"ASCENDC_TPL_(\w+?)_(?:DECL|SEL)\s*\((.*)\)\s*$", re.DOTALL)
 
 
 def _number(text: str) -> int:
-    digits = re.sub(r"(?<=\d)[uUlL]+", "", text).replace("static_cast<uint64_t>", "")
-    if not re.fullmatch(r"[\d\s()+*xXa-fA-F<|-]+", digits):
+    value = integer(text)
+    if value is None:
         raise PeerError(
-            f"ASCENDC_TPL_UI_RANGE: bounds must be numbers, got {text}. Next: write them as"
-            " literals or macros"
+            f"ASCENDC_TPL: bounds must be numbers below 2^64, got {text[:60]!r}. Next: write them"
+            " as literals or macros"
         )
-    return int(eval(digits, {"__builtins__": {}}))
+    return value
 
 
 def _uints(words: Sequence[str]) -> list[str]:
@@ -99,10 +103,20 @@ def _uints(words: Sequence[str]) -> list[str]:
     form, rest = words[0], list(words[1:])
     if form.endswith("UI_LIST") or not form.startswith("ASCENDC_TPL_UI"):
         return rest if form.startswith("ASCENDC_TPL_UI") else list(words)
-    count = _number(rest[0])
-    values = []
+    count = _number(rest[0]) if rest else 0
+    if not 0 < count <= len(rest[1:]) // 2:
+        raise PeerError(
+            f"{form}: wants a number of ranges and two bounds for each, got"
+            f" ({', '.join(rest)[:60]}). Next: e.g. {form}, 1, 0, 7"
+        )
+    values: list[str] = []
     for index in range(count):
         low, high = (_number(word) for word in rest[1 + 2 * index : 3 + 2 * index])
+        if high - low >= _MOST_VALUES - len(values):
+            raise PeerError(
+                f"{form}: more than {_MOST_VALUES} values, from {low} to {high}. Next: list those"
+                " that tiling uses with ASCENDC_TPL_UI_LIST"
+            )
         values += [str(value) for value in range(low, high + 1)]
     return values + (rest[1 + 2 * count :] if form.endswith("UI_MIX") else [])
 
@@ -147,6 +161,12 @@ def instances_of(
                 continue
             words = _split(match[2])
             chosen[words[0]] = _uints(words[1:]) if match[1] == "UINT" else words[1:]
+        combinations = math.prod(len(chosen[param["name"]]) for param in params)
+        if combinations > _MOST_INSTANCES:
+            raise PeerError(
+                f"{entry.name}: its template parameters have {combinations} combinations, want at"
+                f" most {_MOST_INSTANCES}. Next: select those that tiling uses in ASCENDC_TPL_SEL"
+            )
         for row in itertools.product(*(chosen[param["name"]] for param in params)):
             if row not in seen:
                 seen.add(row)

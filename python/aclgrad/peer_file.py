@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aclgrad import dtypes, peer
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.files import reading
 from aclgrad.peer_entry import Entry, entries
 from aclgrad.peer_run import Param, Result, parse_outputs
 from aclgrad.peer_sources import PeerError, Step, locate
@@ -138,13 +139,9 @@ _TILING_TYPES = {
 def parse_tiling(word: str) -> NDArray[np.uint8]:
     """Tiling data: a file, or ``u32:2048,4 f32:0.5``, each value aligned as in a C struct."""
     if not re.match(r"[a-z]\d+:", word):
-        path = Path(word)
-        if not path.is_file():
-            raise PeerError(
-                f"--tiling {word}: no such file. Next: a file, or values such as 'u32:2048,4"
-                " f32:0.5'"
-            )
-        return np.frombuffer(path.read_bytes(), np.uint8)
+        advice = "a file, or values such as 'u32:2048,4 f32:0.5'"
+        with reading(Path(word), f"--tiling {word}", advice) as file:
+            return np.frombuffer(file.read(), np.uint8)
     data = bytearray()
     for group in word.split():
         name, _, values = group.partition(":")

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad import dtypes, peer
+from aclgrad import dtypes, npy, peer
 from aclgrad.call import TensorDesc, row_major
 from aclgrad.errors import AclnnError
+from aclgrad.files import writing
 from aclgrad.findings import ERROR, Finding
 from aclgrad.peer_api import ATTR_TYPES, api_context
 from aclgrad.peer_sources import PeerError, locate, numpy_name, snake_case
@@ -60,23 +61,7 @@ def load(word: str, dtype: dtypes.DType | None) -> Param:
     """Read the tensors of one parameter: a file, a list of files joined by commas, or ``-``."""
     if word == ABSENT:
         return []
-    arrays = []
-    for name in word.split(","):
-        path = Path(name)
-        if not path.is_file():
-            raise PeerError(
-                f"{path}: no such file. Next: save a tensor with numpy.save({name!r}, array)"
-            )
-        array = np.load(path, allow_pickle=False)
-        if array.dtype.kind == "V":
-            if dtype is None or dtype.numpy.itemsize != array.dtype.itemsize:
-                raise PeerError(
-                    f"{path}: dtype {array.dtype.str} says nothing of its numbers; for bfloat16"
-                    " add --dtype bf16"
-                )
-            array = array.view(dtype.numpy)
-        arrays.append(array)
-    return arrays
+    return [npy.load(Path(name), dtype) for name in word.split(",")]
 
 
 def parse_attrs(op: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
@@ -525,13 +510,13 @@ def _two_stages(device: Device, builder: peer.Builder, api: str, arguments: list
 
 def save(path: Path, result: Result) -> None:
     """Write one output as .npy, or all as .npz."""
-    if path.suffix == ".npz":
-        np.savez(path, allow_pickle=False, **result.outputs)
-    elif len(result.outputs) == 1:
-        with path.open("wb") as file:
-            np.save(file, next(iter(result.outputs.values())))
-    else:
+    if path.suffix != ".npz" and len(result.outputs) != 1:
         raise PeerError(
             f"--save {path}: {result.op} has {len(result.outputs)} outputs. Next: --save"
             f" {path.with_suffix('.npz')}"
         )
+    with writing(path, "--save") as file:
+        if path.suffix == ".npz":
+            np.savez(file, allow_pickle=False, **result.outputs)
+        else:
+            np.save(file, next(iter(result.outputs.values())))

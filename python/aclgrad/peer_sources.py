@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.errors import ToolkitError
-from aclgrad.runtime.toolkit import checkout
 
 DEVICE_TYPES = {
     "DT_FLOAT": "float",
@@ -173,6 +172,7 @@ def locate(word: str | Path) -> Sources:
         file
         for file in sorted((path / "op_kernel").glob("*.cpp"))
         if not OTHER_ARCHITECTURE.search(file.name)
+        and file.is_file()
         and "__global__" in file.read_text(errors="replace")
     )
     if not kernels:
@@ -181,7 +181,7 @@ def locate(word: str | Path) -> Sources:
             " Next: give the folder that holds op_kernel and op_host, or a kernel file"
         )
     host = path / "op_host"
-    files = {file for pattern in _HOST_FILES for file in host.glob(pattern)}
+    files = {file for pattern in _HOST_FILES for file in host.glob(pattern) if file.is_file()}
     files |= _shared_files(path, files)
     other = {file for file in files if OTHER_ARCHITECTURE.search(file.name)}
     return Sources(
@@ -209,7 +209,7 @@ def _shared_files(path: Path, files: set[Path]) -> set[Path]:
         pattern = re.compile(rf"\b(?:{macro}|IMPL_OP)\(\s*(?:{'|'.join(sorted(wanted))})\s*\)")
         for file in sorted(path.parent.glob("*/op_host/**/*.cpp")):
             elsewhere = path not in file.parents and "op_api" not in file.parts
-            if elsewhere and pattern.search(file.read_text(errors="replace")):
+            if elsewhere and file.is_file() and pattern.search(file.read_text(errors="replace")):
                 shared.add(file)
     return shared
 
@@ -220,18 +220,6 @@ def _repository(path: Path) -> Path:
         if (folder / "common" / "inc").is_dir() or (folder / ".git").exists():
             return folder
     return path.parent
-
-
-def cache_root() -> Path:
-    """Where builds of other people's operators are kept: $ACLGRAD_CACHE, the checkout's build
-    folder, or ~/.cache/aclgrad.
-    """
-    if chosen := os.environ.get("ACLGRAD_CACHE"):
-        return Path(chosen).expanduser().resolve()
-    source = checkout()
-    if source is not None:
-        return source / "build" / "peer"
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "aclgrad"
 
 
 @dataclass(frozen=True)

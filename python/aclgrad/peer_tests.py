@@ -416,7 +416,8 @@ def _status(code: int, output: str, name: str) -> str:
 
 def _has_module(python: str, name: str) -> bool:
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
-    return subprocess.run([python, "-c", code], check=False).returncode == 0
+    # Not in the current folder, which -c would search first.
+    return subprocess.run([python, "-c", code], cwd="/", check=False).returncode == 0
 
 
 @dataclass(frozen=True)

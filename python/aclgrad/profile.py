@@ -18,6 +18,7 @@ import numpy as np
 from aclgrad.call import AttrValue
 from aclgrad.dtypes import DType
 from aclgrad.errors import AclgradError
+from aclgrad.files import reading
 from aclgrad.runtime.device import Device
 from aclgrad.spec import OpSpec
 
@@ -510,7 +511,9 @@ def as_json(found: Profiled, advice: Sequence[Mapping[str, Any]]) -> Json:
 def from_json(path: Path) -> Profiled:
     """Read what ``aclgrad profile --json`` wrote."""
     try:
-        document = json.loads(path.read_text("utf-8"))
+        advice = f"aclgrad profile OP SHAPE --json > {path}"
+        with reading(path, str(path), advice) as file:
+            document = json.load(file)
         return Profiled(
             document["name"],
             document["shape"],
@@ -523,11 +526,7 @@ def from_json(path: Path) -> Profiled:
             document["note"],
             [(read, written) for read, written in document["floors"]],
         )
-    except OSError as error:
-        raise ProfileError(
-            f"{path}: {error.strerror}. Next: aclgrad profile OP SHAPE --json > {path}"
-        ) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ProfileError(
             f"{path}: not a profile ({error}). Next: aclgrad profile OP SHAPE --json > {path}"
         ) from None

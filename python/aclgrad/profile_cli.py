@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aclgrad import dtypes, peer_cli, profile_text, user_data
+from aclgrad import dtypes, files, peer_cli, profile_text, user_data
 from aclgrad.errors import AclnnError
 from aclgrad.ops import find
 from aclgrad.profile import (
@@ -114,10 +114,10 @@ def _run(
 ) -> None:
     if compare is not None and sweep is not None:
         raise ValueError("--compare and --sweep: both say what to profile besides; keep one")
-    files = (("--trace", output.trace), ("--html", output.html), ("--plot", output.plot))
-    for option, path in files:
+    single = (("--trace", output.trace), ("--html", output.html), ("--plot", output.plot))
+    for option, path in single:
         if path is not None:
-            _check_file(option, path)
+            files.check_output(path, option)
     if output.plot is not None and output.plot.suffix != ".svg":
         raise ValueError(f"--plot {output.plot}: want a picture as .svg. Next: --plot profile.svg")
     if output.csv is not None and output.csv.exists() and not output.csv.is_dir():
@@ -128,23 +128,6 @@ def _run(
         _compare(request, output, console, open_device(), compare)
     else:
         _one(request, output, console, open_device())
-
-
-def _check_file(option: str, path: Path) -> None:
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-        raise ValueError(f"{option} {path}: {what}. Next: name a file in a folder that exists")
-
-
-@contextmanager
-def _writing(option: str, path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, AclnnError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it cannot be written"
-        raise ProfileError(
-            f"{option} {path}: {why}. Next: a place that can be written, e.g. /tmp/{path.name}"
-        ) from None
 
 
 def _check_soc(device: Device, soc: str) -> None:
@@ -327,18 +310,15 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
     advice = advise(found)
     made = []
     if output.csv is not None:
-        with _writing("--csv", output.csv):
-            made += profile_text.write_csv(output.csv, found, output.cores)
+        made += profile_text.write_csv(output.csv, found, output.cores)
     if output.trace is not None:
-        with _writing("--trace", output.trace):
-            made += _write_traces(output.trace, found, output.cores)
+        made += _write_traces(output.trace, found, output.cores)
     if output.html is not None:
         from aclgrad import profile_page
 
-        with _writing("--html", output.html):
-            program = found if len(found.floors) > 1 else None
-            parts = profile_page.launches_of(found, output.cores)
-            profile_page.write(output.html, parts, program=program)
+        program = found if len(found.floors) > 1 else None
+        parts = profile_page.launches_of(found, output.cores)
+        profile_page.write(output.html, parts, program=program)
         made.append(output.html)
     made += _plot(output.plot, [found])
     if output.as_json:
@@ -356,7 +336,13 @@ def _write_traces(path: Path, found: Profiled, asked: Sequence[int]) -> list[Pat
         target = path
         if launch != found.main:
             target = path.with_name(f"{path.stem}.launch{launch + 1}{path.suffix}")
-        found.by.write_trace(launch, found.cores(launch, asked), target)
+        with files.placing(target, "--trace") as (_, part):
+            try:
+                found.by.write_trace(launch, found.cores(launch, asked), part)
+            except AclnnError:
+                raise ProfileError(
+                    f"--trace {target}: it cannot be written. Next: df -h {target.parent}"
+                ) from None
         made.append(target)
     return made
 
@@ -372,8 +358,7 @@ def _plot(path: Path | None, items: Sequence[Profiled], *, over_shapes: bool = F
     else:
         letters = ["A: ", "B: "] if len(items) > 1 else [""]
         titles = [f"{letter}{item.title}" for letter, item in zip(letters, items, strict=True)]
-    with _writing("--plot", path):
-        path.write_text(profile_plot.picture(titles, plots), "utf-8")
+    files.write(path, profile_plot.picture(titles, plots), "--plot")
     return [path]
 
 
@@ -441,8 +426,7 @@ def _compare(request: Request, output: Output, console: Console, device: Device,
             # Before the next one runs: the device forgets this one's instructions then.
             shown.append(profile_page.Shown.of(found, found.main, output.cores))
     if output.html is not None:
-        with _writing("--html", output.html):
-            profile_page.write(output.html, shown, pair=pair)
+        profile_page.write(output.html, shown, pair=pair)
     made = [*([output.html] if output.html else []), *_plot(output.plot, pair)]
     if output.as_json:
         documents = [as_json(item, [a.as_dict() for a in advise(item)]) for item in pair]
@@ -497,8 +481,7 @@ def _sweep(request: Request, output: Output, console: Console, device: Device, t
     if output.html is not None:
         from aclgrad import profile_page
 
-        with _writing("--html", output.html):
-            profile_page.write_sweep(output.html, items)
+        profile_page.write_sweep(output.html, items)
     made = [*([output.html] if output.html else [])]
     made += _plot(output.plot, items, over_shapes=True)
     if output.as_json:

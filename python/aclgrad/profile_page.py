@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from aclgrad import profile_plot
+from aclgrad import files, profile_plot
 from aclgrad.profile import PIPES, Json, Profiled, short_path
 from aclgrad.profile_advice import Advice, advise
 from aclgrad.profile_text import LAUNCH_HEADINGS, compare_rows, facts, launch_rows, warnings
@@ -96,7 +96,8 @@ def write(
             timeline["end"] = end
     letters = ["A", "B"] if pair else [""] * len(items)
     named = [program] if program is not None else pair or items
-    path.write_text(
+    files.write(
+        path,
         _template().render(
             title=" and ".join(item.title for item in named),
             parts=[
@@ -111,7 +112,7 @@ def write(
             data=_embedded(timelines),
         )
         + "\n",
-        "utf-8",
+        "--html",
     )
 
 
@@ -126,7 +127,8 @@ def _program(program: Profiled) -> Json:
 
 def write_sweep(path: Path, items: Sequence[Profiled]) -> None:
     """Write the page of a row of shapes."""
-    path.write_text(
+    files.write(
+        path,
         _template().render(
             title=items[0].family,
             parts=[],
@@ -138,7 +140,7 @@ def write_sweep(path: Path, items: Sequence[Profiled]) -> None:
             data=_embedded([]),
         )
         + "\n",
-        "utf-8",
+        "--html",
     )
 
 

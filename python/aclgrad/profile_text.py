@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from aclgrad import files
 from aclgrad.profile import (
     PIPES,
     Profiled,
@@ -80,7 +82,7 @@ def write_csv(folder: Path, found: Profiled, asked: Sequence[int] = ()) -> list[
 
 def _write_launch(folder: Path, found: Profiled, launch: int, shown: Sequence[int]) -> list[Path]:
     """Two files with a row per core, and two per core that is shown in its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    files.make_folder(folder, "--csv")
     kernel = found.launches[launch]
     cores = range(len(kernel["cores"]))
     made = [folder / "PipeUtilization.csv", folder / "ResourceConflictRatio.csv"]
@@ -91,7 +93,7 @@ def _write_launch(folder: Path, found: Profiled, launch: int, shown: Sequence[in
     for core in shown:
         name = f"core{core // 2}.veccore{core % 2}"
         place_ = folder / name
-        place_.mkdir(exist_ok=True)
+        files.make_folder(place_, "--csv")
         lines = lines_of(found.by, launch, [core])
         paths = [place_ / f"{name}_code_exe.csv", place_ / f"{name}_instr_exe.csv"]
         _write(paths[0], _code_rows(lines, kernel["mhz"]))
@@ -133,10 +135,11 @@ def _instruction_rows(lines: Sequence[Mapping[str, Any]], mhz: float) -> list[di
 
 def _write(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
     listed = list(rows)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(listed[0]) if listed else [])
-        writer.writeheader()
-        writer.writerows(listed)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(listed[0]) if listed else [])
+    writer.writeheader()
+    writer.writerows(listed)
+    files.write(path, text.getvalue(), "--csv")
 
 
 # --- terminal ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from aclgrad.codegen.render import write_if_different
+from aclgrad import files
 from aclgrad.reporting import html, junit
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.table import Row, as_json, rows
@@ -51,7 +51,8 @@ def write_formats(
 
 
 def _put(path: Path, text: str) -> Path:
-    write_if_different(path, text)
+    files.make_folder(path.parent, "report")
+    files.write(path, text, "report")
     return path
 
 

@@ -5,7 +5,6 @@ is wanted.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad import npy
 from aclgrad.call import AttrValue
 from aclgrad.dtypes import DType
+from aclgrad.files import writing
 from aclgrad.functions import PLACEHOLDER, attr_value
 from aclgrad.spec import OpSpec
 
@@ -36,52 +37,16 @@ def load_inputs(
 
 
 def _load(path: Path, dtype: DType | None) -> NDArray[Any]:
-    if not path.is_file():
-        raise ValueError(
-            f"{path}: no such file; save a tensor with numpy.save({str(path)!r}, array)"
-        )
-    try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(
-            f"{path}: not a NumPy .npy file ({error}); save it with numpy.save"
-        ) from None
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{path}: got an .npz archive, want one array per .npy file")
-    if array.dtype.kind == "V":
-        # NumPy stores ml_dtypes.bfloat16 as two opaque bytes.
-        if dtype is None or array.dtype.itemsize != dtype.numpy.itemsize:
-            raise ValueError(
-                f"{path}: dtype {array.dtype.str} says nothing of its numbers; for bfloat16 add"
-                " --dtype bf16"
-            )
-        return array.view(dtype.numpy)
+    array = npy.load(path, dtype)
     if dtype is not None and array.dtype != dtype.numpy:
         raise ValueError(f"{path}: got dtype {array.dtype.name}, want {dtype.name} as --dtype says")
     return array
 
 
-def check_output(path: Path) -> None:
-    """Refuse a place that cannot be written before anything is computed."""
-    folder = path.parent
-    if path.is_dir():
-        raise ValueError(
-            f"--output {path}: is a folder, want a file name such as {path / 'out.npy'}"
-        )
-    if not folder.is_dir():
-        raise ValueError(
-            f"--output {path}: there is no folder {folder}; make it with mkdir -p {folder}"
-        )
-    if not os.access(folder, os.W_OK):
-        raise ValueError(f"--output {path}: folder {folder} cannot be written; choose another one")
-
-
 def save(path: Path, array: NDArray[Any]) -> None:
     """Write a .npy file in one step: an interrupted run leaves no half file."""
-    part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
+    with writing(path) as file:
         np.save(file, array)
-    part.replace(path)
 
 
 def parse_shape(text: str) -> tuple[int, ...]:

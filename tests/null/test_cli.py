@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from aclgrad.cli import app
+from aclgrad.files import FileError
 
 COMMANDS = sorted(str(command.name) for command in app.registered_commands)
 
@@ -166,7 +167,7 @@ def test_unwritable_report_folder_is_one_message(tmp_path: Path) -> None:
     file.touch()
     from aclgrad import report
 
-    with pytest.raises(OSError):
+    with pytest.raises(FileError, match="report .*Next: "):
         report.write(file / "sub", {})
 
 

@@ -407,8 +407,10 @@ def test_installed_copy_checks_and_removes_itself(one: Path, target: Path) -> No
     refused(script, "--install", match="without the operators")
     (target / "vendors/tiny" / TILING).write_text("rot")
     refused(script, "--check", match=TILING)
-    good(script)
-    assert not target.exists()
+    done = run(script)
+    assert done.returncode == 0 and TILING in done.stderr
+    assert [path.name for path in target.iterdir()] == ["tiny.saved"]
+    assert (target / "tiny.saved" / TILING).read_text() == "rot"
 
 
 def test_upgrade_replaces_everything_and_goes_forward_only(

@@ -199,6 +199,58 @@ def test_self_test_finds_the_toolkit_or_says_why_not(
     good(script, "--uninstall", ASCEND_OPP_PATH=str(bare_toolkit / "opp"))
 
 
+def test_libraries_beside_the_prefix_are_not_loaded(
+    made: Package, bare_toolkit: Path, tmp_path: Path
+) -> None:
+    """Neither by the self-test, nor by what it loads, nor from the current folder."""
+    source = tmp_path / "planted.cpp"
+    trace = tmp_path / "trace"
+    source.write_text(
+        "#include <fstream>\n__attribute__((constructor)) static void Run() {\n"
+        f'  std::ofstream("{trace}") << "planted code ran";\n}}\n'
+    )
+    planted = tmp_path / "lib64"
+    planted.mkdir()
+    library = planted / "libascendcl.so"
+    subprocess.run(["g++", "-shared", "-fPIC", source, "-o", library], check=True)
+    for name in ("libnnopbase.so", "libregister.so", "libcust_opapi.so"):
+        shutil.copy(library, planted / name)
+        shutil.copy(library, tmp_path / name)
+    shutil.copy(library, tmp_path / library.name)
+    for number, environment in enumerate(
+        (
+            {},
+            {"ASCEND_HOME_PATH": str(bare_toolkit)},
+            {"LD_LIBRARY_PATH": f":{bare_toolkit}/lib64"},
+            {"LD_LIBRARY_PATH": f"lib64:.:{bare_toolkit}/lib64:"},
+            {"ASCEND_HOME_PATH": "."},
+        )
+    ):
+        done = subprocess.run(
+            ["bash", made.path, f"--install-path={tmp_path}/opp{number}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            env=clean_environment(**environment),
+        )
+        assert done.returncode == 0, done.stderr
+        assert ("self-test skipped" in done.stdout) == (str(bare_toolkit) not in str(environment))
+        assert not trace.exists()
+
+
+def test_no_library_of_the_package_has_a_run_path(made: Package, tmp_path: Path) -> None:
+    listed = 0
+    for name, data in files_of(made.path, "aclgrad").items():
+        if data[:4] == b"\x7fELF":
+            path = tmp_path / "library"
+            path.write_bytes(data)
+            text = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True).stdout
+            assert "NEEDED" in text and "RUNPATH" not in text and "RPATH" not in text, name
+            listed += 1
+    assert listed > 40
+
+
 def test_a_library_that_does_not_load_is_not_installed(
     narrow: Package, bare_toolkit: Path, tmp_path: Path
 ) -> None:

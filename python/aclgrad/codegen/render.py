@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import jinja2
 
-from aclgrad import naming
+from aclgrad import files, naming
 from aclgrad.dtypes import DType
 from aclgrad.ops import all_specs
 from aclgrad.soc import FAMILIES, Family, family
@@ -151,12 +150,8 @@ def generate(out: Path, include_dir: Path, specs: Iterable[OpSpec] | None = None
 
 def write_if_different(path: Path, text: str) -> bool:
     """Keep the time stamp of a file whose text is already right, so that nothing is rebuilt."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
+    if path.is_file() and path.read_bytes() == text.encode():
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # A rename is atomic: an interrupted build never leaves half a file. Several processes may write
-    # the same one.
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    files.make_folder(path.parent, "folder")
+    files.write(path, text, "file")
     return True

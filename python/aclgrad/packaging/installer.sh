@@ -7,10 +7,11 @@ unset CDPATH TAR_OPTIONS GZIP POSIXLY_CORRECT
 export LC_ALL=C
 shopt -s nullglob dotglob
 
+# No here-documents but for the help: bash writes them to temporary files, for which a full disk has no room.
 readonly marker="custom operator package transaction"
 : "${unpacked_kb:=0}"
-action= quiet=0 install_path= target= vendors= vendor_dir= transaction= lock_fd= state= problem= check_folder= interrupted=0
-open_transaction=0 undone=1 made=() custom_folders=()
+action= quiet=0 install_path= toolkit= target= vendors= vendor_dir= transaction= lock_fd= state= problem= check_folder= interrupted=0
+open_transaction=0 undone=1 staged=1 made=() custom_folders=()
 
 say() { ((quiet)) || printf '%s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
@@ -18,6 +19,9 @@ fail() {
   printf 'error: %s\n' "$*" >&2
   exit 1
 }
+
+# A path as it can be copied into a command, whatever is in it.
+q() { printf %q "$1"; }
 
 usage() {
   if ((installed)); then
@@ -46,6 +50,7 @@ DIR/vendors/config.ini.
   --check              compare every file of the package with its sha256; installs nothing
   --list               list the files of the package, and the packages that are installed in DIR
   --install-path=DIR   absolute path; default: \$ASCEND_CUSTOM_OPP_PATH, else \$ASCEND_OPP_PATH
+  --toolkit=DIR        toolkit that the self-test runs with; default: \$ASCEND_HOME_PATH, else \$LD_LIBRARY_PATH
   --quiet              print errors and warnings only
   --help               this text
 TEXT
@@ -80,6 +85,11 @@ parse_options() {
         [[ -n $install_path ]] || usage_error "--install-path: a folder is missing."
         ((!installed)) || usage_error "--install-path: the installed copy knows its folder."
         ;;
+      --toolkit=*)
+        toolkit=${1#*=}
+        ((!installed)) || usage_error "--toolkit: the installed copy runs no self-test."
+        [[ $toolkit == /* ]] || usage_error "--toolkit: want an absolute path."
+        ;;
       --quiet) quiet=1 ;;
       # What CANN's installers know and what is always so here.
       --install-for-all) ;;
@@ -106,7 +116,7 @@ paths=()
 declare -A sums known_folders link_targets=()
 while read -r path link; do
   [[ -z $path ]] || link_targets[$path]=$link
-done <<<"$links"
+done < <(printf '%s\n' "$links")
 
 load_manifest() { # TEXT
   local line sum path folder
@@ -131,7 +141,7 @@ load_manifest() { # TEXT
       folder=${folder%/*}
       known_folders[/$folder]=1
     done
-  done <<<"$1"
+  done < <(printf '%s\n' "$1")
   for path in "${paths[@]}"; do
     if [[ -n ${known_folders[/$path]:-} ]]; then
       problem="manifest: $path is a file and a folder"
@@ -182,7 +192,7 @@ differences() { # FOLDER
 # The first lines of a long report.
 brief() {
   local lines
-  mapfile -t lines <<<"$1"
+  mapfile -t lines < <(printf '%s\n' "$1")
   printf '  %s\n' "${lines[@]:0:8}"
   ((${#lines[@]} <= 8)) || printf '  and %d more\n' "$((${#lines[@]} - 8))"
 }
@@ -206,18 +216,23 @@ foreign() { # FOLDER [PREFIX]
 
 # --- The package file ---
 
-check_header() {
-  local text size zeros
+check_length() {
+  local size
+  self=$(realpath -- "$0") || fail "cannot find $0. Next: bash FILE.run"
   [[ -f $self ]] || fail "$self is not the package file. Next: bash FILE.run"
   header_size=$((header_size))
+  size=$(stat -Lc %s "$self")
+  ((size == header_size + payload_size)) ||
+    fail "$self is $size bytes, want $((header_size + payload_size)). Next: get the file again"
+}
+
+check_header() {
+  local text zeros
   printf -v zeros '%064d' 0
   text=$(head -c "$header_size" "$self" | tr -d '\0' && printf x)
   text=${text%x}
   [[ $(printf '%s' "${text/"$header_sha256"/$zeros}" | sha256sum) == "$header_sha256  -" ]] ||
     fail "$self: the script at its start is damaged. Next: get the file again"
-  size=$(stat -Lc %s "$self")
-  ((size == header_size + payload_size)) ||
-    fail "$self is $size bytes, want $((header_size + payload_size)). Next: get the file again"
   load_manifest "$manifest" || fail "$self: $problem. Next: get the file again"
 }
 
@@ -237,12 +252,13 @@ unpack() { # FOLDER
     fi
     ((++at))
   done < <(payload | tar -tzf - --quoting-style=escape 2>/dev/null)
-  if ! errors=$(set -o pipefail && { payload | tar -xzmf - -C "$1" --strip-components=2 --no-same-owner \
+  # Not by -C, which takes backslashes apart.
+  cd -- "$1" || return 1
+  if ! errors=$(set -o pipefail && { payload | tar -xzmf - --strip-components=2 --no-same-owner \
     --no-same-permissions; } 2>&1); then
     printf '%s\n' "${errors:-tar was stopped}"
     return 2
   fi
-  cd -- "$1" || return 1
   while IFS= read -r line; do
     if [[ $line == "regular"*" 1 "* ]]; then continue; fi
     printf '%s: not a file of its own (%s)\n' "${line##* }" "${line% *}"
@@ -309,7 +325,7 @@ find_target() {
   if [[ -n $install_path ]]; then
     how=--install-path
     target=$install_path
-    [[ $target == /* ]] || fail "--install-path: got $target, want an absolute path. Next: --install-path=\"\$PWD/$target\""
+    [[ $target == /* ]] || fail "--install-path: got $target, want an absolute path. Next: --install-path=$(q "$PWD/$target")"
   elif [[ -n $custom ]]; then
     how=ASCEND_CUSTOM_OPP_PATH
     [[ $custom != *:* ]] || fail "ASCEND_CUSTOM_OPP_PATH names several folders: $custom. Next: say which with --install-path=DIR"
@@ -325,12 +341,12 @@ find_target() {
   fi
   [[ $target == /* ]] || fail "$how: got $target, want an absolute path. Next: --install-path=DIR"
   while [[ $target == */ && $target != / ]]; do target=${target%/}; done
-  [[ /$target/ != */../* && /$target/ != */./* && ! $target =~ [[:cntrl:]:] ]] ||
-    fail "$how: $target has a part .., a colon or a control character. Next: --install-path=DIR with a plain path"
+  [[ /$target/ != */../* && /$target/ != */./* && ! $target =~ [[:cntrl:]:\;] ]] ||
+    fail "$how: $target has a part .., a colon, a semicolon or a control character. Next: --install-path=DIR with a plain path"
   if [[ -L $target ]]; then
     # Toolkits link the folder of the current version; a path that was typed names the real one.
     [[ $how == ASCEND_OPP_PATH ]] ||
-      fail "$how: $target is a symbolic link. Next: --install-path=\"$(realpath -m -- "$target")\", if that is what you mean"
+      fail "$how: $target is a symbolic link. Next: --install-path=$(q "$(realpath -m -- "$target")"), if that is what you mean"
     target=$(realpath -- "$target") || fail "ASCEND_OPP_PATH: $opp is a broken link. Next: --install-path=DIR"
   fi
   [[ ! -e $target || -d $target ]] || fail "$how: $target is not a folder. Next: --install-path=DIR with another path"
@@ -345,8 +361,8 @@ set_places() {
 
 check_places() {
   local place
-  for place in "$vendors" "$vendor_dir" "$vendors/config.ini" "$transaction"; do
-    [[ ! -L $place ]] || fail "$place is a symbolic link: it would lead writes to another place. Next: ls -l \"$place\", then remove the link or choose another --install-path"
+  for place in "$vendors" "$vendor_dir" "$vendors/config.ini" "$transaction" "$vendors/.$vendor.removed"; do
+    [[ ! -L $place ]] || fail "$place is a symbolic link: it would lead writes to another place. Next: ls -l $(q "$place"), then remove the link or choose another --install-path"
   done
   for place in "$vendors" "$vendor_dir"; do
     [[ ! -e $place || -d $place ]] || fail "$place is not a folder. Next: move it away, or choose another --install-path"
@@ -365,6 +381,22 @@ check_kind() {
   fi
 }
 
+# Programs run what lies in the package: whoever may write a folder on the way to it can exchange that.
+warn_of_others() {
+  local folder=$vendors mode owner
+  while :; do
+    read -r mode owner < <(stat -c '%a %u' -- "$folder") || return 0
+    # The sticky bit keeps others from exchanging what is there, not from adding to it.
+    if ((8#$mode & 2)) && { ! ((8#$mode & 8#1000)) || [[ $folder == "$vendors" || $folder == "$target" ]]; }; then
+      warn "all users may write $folder: what they put there may run in place of $vendor. Next: chmod o-w $(q "$folder"), or --install-path=DIR elsewhere"
+    elif ((owner != 0 && owner != EUID)); then
+      warn "$folder belongs to user $owner, who can exchange what is installed below it. Next: chown it, or --install-path=DIR elsewhere"
+    fi
+    [[ $folder != / ]] || return 0
+    folder=$(dirname -- "$folder")
+  done
+}
+
 existing_parent() {
   local folder=$1
   while [[ ! -e $folder ]]; do folder=$(dirname -- "$folder"); done
@@ -376,7 +408,7 @@ check_writable() {
   place=$(existing_parent "$vendors")
   [[ -d $place ]] || fail "$place is not a folder. Next: --install-path=DIR with another path"
   [[ -w $place && -x $place ]] ||
-    fail "cannot write $place ($(stat -c 'owner %U, mode %a' -- "$place"), or a read-only file system). Next: run this as its owner, or --install-path=\"\$HOME/opp\""
+    fail "cannot write $place ($(stat -c 'owner %U, mode %a' -- "$place"), or a read-only file system). Next: run this as its owner, or --install-path=\$HOME/opp"
   if (($1)); then
     free=$(df -Pk --output=avail -- "$place" 2>/dev/null | tail -n 1)
     ((${free:-$1} >= $1)) ||
@@ -390,7 +422,7 @@ write_failed() { # WHAT MESSAGE
     *"No space left"* | *"quota"*) fail "$1: the disk of $vendors is full; nothing was changed. Next: free $((unpacked_kb / 1024 + 1)) MB there, or --install-path=DIR on another disk" ;;
     *"Read-only file system"*) fail "$1: $vendors is read-only; nothing was changed. Next: mount it writable, or --install-path=DIR" ;;
     *"Permission denied"*) fail "$1: no permission in $vendors; nothing was changed. Next: run this as its owner, or --install-path=DIR" ;;
-    *) fail "$1: ${2:-write error}; nothing was changed. Next: df -h \"$vendors\"; ulimit -a" ;;
+    *) fail "$1: ${2:-write error}; nothing was changed. Next: df -h $(q "$vendors"); ulimit -a" ;;
   esac
 }
 
@@ -465,12 +497,66 @@ journal() {
     write_failed "cannot write in $transaction" "$message"
 }
 
+# Removes a package from a folder where nobody looks for it any more. Files that were changed since the installation are their
+# owner's work: they go to a folder of their own. All of it without room on the disk.
+remove_package() { # FOLDER NAME
+  local path line at=0 number=1 saved=$target/$2.saved
+  local -a there=() unchanged=() kept=()
+  if [[ ! -f $1/manifest.sha256 || -L $1/manifest.sha256 ]] || ! load_manifest "$(<"$1/manifest.sha256")"; then
+    # It never was a whole package.
+    rm -rf -- "$1"
+    return
+  fi
+  for path in "${paths[@]}"; do
+    if [[ -L $1/$path && (! -e $1/$path || $(readlink -- "$1/$path") == "${link_targets[$path]:-}") ]]; then
+      unchanged+=("$path")
+    elif [[ -e $1/$path ]]; then
+      there+=("$path")
+    fi
+  done
+  if ((${#there[@]})); then
+    while IFS= read -r line; do
+      # What cannot be read has no line.
+      while [[ ${there[at]} != "${line#*  }" ]]; do ((++at)); done
+      path=${there[at++]}
+      [[ ${line%%  *} != "${sums[/$path]}" ]] || unchanged+=("$path")
+    done < <(cd "$1" && sha256sum -- "${there[@]}" 2>/dev/null)
+  fi
+  ((!${#unchanged[@]})) || rm -f -- "${unchanged[@]/#/"$1/"}" || return 1
+  remove_empty "$1"
+  mapfile -t kept < <(sums=() && foreign "$1")
+  if ((${#kept[@]})); then
+    while [[ -e $saved || -L $saved ]]; do saved=$target/$2.saved.$((++number)); done
+    mv -T -- "$1" "$saved" || return 1
+    warn "kept in $saved what was changed since the installation: ${kept[*]}"
+    set -- "$saved"
+  fi
+  rm -f -- "$1/manifest.sha256" "$1/install.info" || return 1
+  ((${#kept[@]})) || rmdir -- "$1"
+}
+
+# Removes the folders of the loaded manifest that are empty, the deeper ones first.
+remove_empty() { # FOLDER
+  local -a folders
+  mapfile -t folders < <(printf '%s\n' "${!known_folders[@]}" | sort -r)
+  [[ -z ${folders[*]} ]] || rmdir -- "${folders[@]/#/"$1"}" 2>/dev/null
+  return 0
+}
+
 # The marker goes last: a folder without it that is not empty is not ours.
 drop_transaction() {
-  local entry
+  local entry name=${transaction##*/.}
   for entry in "$transaction"/*; do
     case ${entry##*/} in
       journal | transaction) ;;
+      old | aside | new)
+        # What was staged has no owner yet.
+        if [[ -d $entry && ! -L $entry && ($staged == 0 || $entry != */new) ]]; then
+          remove_package "$entry" "${name%.install}"
+        else
+          rm -rf -- "$entry"
+        fi
+        ;;
       *) rm -rf -- "$entry" ;;
     esac
   done
@@ -515,6 +601,15 @@ apply() {
   done
 }
 
+# Takes a name out of config.ini.
+remove_name() { # NAME
+  begin_transaction
+  plan_priority remove "$1"
+  journal uninstall
+  ((!${#plan[@]})) || apply "" "${plan[@]}" || write_failed "cannot write $vendors/config.ini" ""
+  drop_transaction
+}
+
 installed_id() { [[ -f $1/manifest.sha256 && ! -L $1/manifest.sha256 ]] && sha256sum <"$1/manifest.sha256"; }
 
 is_transaction() { # FOLDER
@@ -535,20 +630,21 @@ recover() {
     [[ $name =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] || continue
     transaction=$folder
     if ! is_transaction "$folder"; then
-      [[ $name != "$vendor" ]] || fail "$folder is in the way and not of this installer. Next: ls -la \"$folder\", then move it away"
+      [[ $name != "$vendor" ]] || fail "$folder is in the way and not of this installer. Next: ls -la $(q "$folder"), then move it away"
       continue
     fi
-    state=
+    state= staged=1
     [[ ! -f $folder/journal ]] || state=$(<"$folder/journal")
     say "cleaning up after an interrupted run for $name"
     case $state in
       "install "*)
         if [[ $(installed_id "$vendors/$name") == "${state#install }" ]]; then
+          staged=0
           plan_priority add "$name"
         elif [[ -d $vendors/$name ]]; then
           plan=()
         elif [[ -d $folder/aside ]]; then
-          mv -T -- "$folder/aside" "$vendors/$name" || fail "cannot restore $vendors/$name. Next: mv \"$folder/aside\" \"$vendors/$name\""
+          mv -T -- "$folder/aside" "$vendors/$name" || fail "cannot restore $vendors/$name. Next: mv $(q "$folder/aside") $(q "$vendors/$name")"
           plan=()
         else
           plan_priority remove "$name"
@@ -560,9 +656,19 @@ recover() {
         ;;
       *) plan=() ;;
     esac
-    ((!${#plan[@]})) || apply "" "${plan[@]}" || fail "cannot finish the interrupted run in $vendors. Next: df -h \"$vendors\"; ls -la \"$vendors\""
+    ((!${#plan[@]})) || apply "" "${plan[@]}" || fail "cannot finish the interrupted run in $vendors. Next: df -h $(q "$vendors"); ls -la $(q "$vendors")"
     drop_transaction
   done
+  for folder in "$vendors"/.*.removed; do
+    name=${folder##*/.}
+    name=${name%.removed}
+    [[ $name =~ ^[A-Za-z][A-Za-z0-9_-]*$ && -f $folder/manifest.sha256 && ! -L $folder ]] || continue
+    say "cleaning up after an interrupted run for $name"
+    remove_package "$folder" "$name"
+    transaction=$vendors/.$name.install
+    [[ -e $transaction || -d $vendors/$name ]] || remove_name "$name"
+  done
+  staged=1
   set_places
 }
 
@@ -573,7 +679,7 @@ priority() { # prints the vendors of load_priority, one per line
   [[ -f $vendors/config.ini ]] || return 0
   while IFS= read -r line || [[ -n $line ]]; do
     [[ $line =~ ^[[:space:]]*load_priority[[:space:]]*=(.*)$ ]] || continue
-    IFS=$', \t\r' read -ra items <<<"${BASH_REMATCH[1]}"
+    IFS=$', \t\r' read -ra items < <(printf '%s\n' "${BASH_REMATCH[1]}")
     ((!${#items[@]})) || printf '%s\n' "${items[@]}"
   done <"$vendors/config.ini"
 }
@@ -694,14 +800,24 @@ report_conflicts() {
   done
 }
 
+# The entries of LD_LIBRARY_PATH that name the same folder from everywhere; an empty one is the current folder.
+absolute_libraries() {
+  local entry
+  while IFS= read -r -d : entry; do
+    [[ $entry != /* ]] || printf ':%s' "$entry"
+  done < <(printf '%s:' "${LD_LIBRARY_PATH:-}")
+}
+
 self_test() {
-  local output status
+  local output status home=${toolkit:-${ASCEND_HOME_PATH:-}}
+  # Where nothing else names the toolkit, the folder of its operators does.
+  [[ -n $home || -n $install_path || -n ${ASCEND_CUSTOM_OPP_PATH:-} || -z ${ASCEND_OPP_PATH:-} ]] || home=$(dirname -- "$target")
   [[ -x $vendor_dir/bin/self_test ]] || {
     say "self-test skipped: $vendor_dir lies on a file system without execute permission"
     return 0
   }
   output=$(ASCEND_CUSTOM_OPP_PATH=$vendor_dir${ASCEND_CUSTOM_OPP_PATH:+:$ASCEND_CUSTOM_OPP_PATH} \
-    LD_LIBRARY_PATH=$vendor_dir/op_api/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    LD_LIBRARY_PATH=$vendor_dir/op_api/lib$(absolute_libraries) ASCEND_HOME_PATH=$home \
     timeout --foreground -k 5 300 "$vendor_dir/bin/self_test" 2>&1 </dev/null)
   status=$?
   case $status in
@@ -712,7 +828,7 @@ self_test() {
   esac
 }
 
-say_how_to_use() { say "use it: source $(printf %q "$vendor_dir/bin/set_env.bash")"; }
+say_how_to_use() { say "use it: source $(q "$vendor_dir/bin/set_env.bash")"; }
 
 install_package() {
   local had id report plan=() whole=() undo=() before
@@ -721,6 +837,7 @@ install_package() {
   check_kind
   check_writable "$((unpacked_kb + 1024))"
   lock_vendors 1
+  warn_of_others
   recover
   look_at_installed
   if [[ $state == installed ]]; then
@@ -759,10 +876,11 @@ install_package() {
   trap '' INT TERM HUP
   apply "$transaction/new/bin/switch" "${whole[@]}" "${plan[@]}" ||
     write_failed "cannot rename $transaction/new to $vendor_dir" ""
-  interrupted=0
+  interrupted=0 staged=0
   trap 'interrupted=1' INT TERM HUP
   if ! self_test || ((interrupted)); then
     trap '' INT TERM HUP
+    staged=1
     apply "$vendor_dir/bin/switch" "${undo[@]}" || { undone=0 && fail "the self-test failed, and the state before could not be restored. Next: $0 --uninstall"; }
     ((!interrupted)) || fail "interrupted; the state before this run is restored"
     fail "$vendor $version does not work here; the state before this run is restored. Next: read the lines above"
@@ -779,11 +897,21 @@ install_package() {
 
 # --- Uninstall, check, list ---
 
+# Whether the disk takes what an orderly run writes: its records and the next config.ini.
+has_room() {
+  local message size=4096
+  [[ ! -f $vendors/config.ini ]] || size=$((size + $(stat -c %s -- "$vendors/config.ini")))
+  message=$({ mkdir -- "$transaction" && printf '%s\n' "$marker" >"$transaction/transaction" &&
+    printf '%*s' "$size" "" >"$transaction/room"; } 2>&1)
+  rm -rf -- "$transaction"
+  [[ $message != *"No space left"* && $message != *"quota"* ]]
+}
+
 uninstall_package() {
   local plan=() created=0 line folder message
   ((installed)) || find_target
   check_places
-  [[ -d $vendor_dir || -d $transaction ]] || fail "$vendor is not installed in $vendors. Next: $0 --list"
+  [[ -d $vendor_dir || -d $transaction || -d $vendors/.$vendor.removed ]] || fail "$vendor is not installed in $vendors. Next: $0 --list"
   check_writable 0
   lock_vendors 0 || fail "$vendor is not installed in $vendors. Next: $0 --list"
   recover
@@ -795,14 +923,21 @@ uninstall_package() {
   while IFS= read -r line; do
     [[ ! $line =~ ^created=([0-9]+)$ ]] || created=${BASH_REMATCH[1]}
   done 2>/dev/null <"$vendor_dir/install.info"
-  begin_transaction
-  plan_priority remove "$vendor"
-  journal uninstall
   trap '' INT TERM HUP
-  if ! apply "$vendor_dir/bin/switch" "${plan[@]}" move "$vendor_dir" "$transaction/old"; then
-    write_failed "cannot rename $vendor_dir" ""
+  if has_room; then
+    begin_transaction
+    plan_priority remove "$vendor"
+    journal uninstall
+    if ! apply "$vendor_dir/bin/switch" "${plan[@]}" move "$vendor_dir" "$transaction/old"; then
+      write_failed "cannot rename $vendor_dir" ""
+    fi
+    drop_transaction
+  else
+    # A name moves without room, and what is deleted then makes some.
+    move "$vendor_dir" "$vendors/.$vendor.removed" || write_failed "cannot rename $vendor_dir" ""
+    remove_package "$vendors/.$vendor.removed" "$vendor"
+    remove_name "$vendor"
   fi
-  drop_transaction
   folder=$vendors
   rmdir -- "$folder" 2>/dev/null
   for ((; created > 1; created--)); do
@@ -839,12 +974,13 @@ list_package() {
 
 main() {
   parse_options "$@"
+  ((installed)) || check_length
   if [[ $action == help ]]; then
     usage
     return
   fi
   need_tools
-  IFS=: read -ra custom_folders <<<"${ASCEND_CUSTOM_OPP_PATH:-}"
+  IFS=: read -ra custom_folders < <(printf '%s\n' "${ASCEND_CUSTOM_OPP_PATH:-}")
   if ((installed)); then
     vendor_dir=$(cd -P -- "$(dirname -- "$0")/.." && pwd -P) || fail "cannot find the folder of $0"
     target=$(dirname -- "$(dirname -- "$vendor_dir")")
@@ -852,7 +988,6 @@ main() {
     set_places
     load_manifest "$(<"$vendor_dir/manifest.sha256")" || fail "$vendor_dir/manifest.sha256: $problem"
   else
-    self=$(realpath -- "$0") || fail "cannot find $0. Next: bash FILE.run"
     check_header
   fi
   case $action in

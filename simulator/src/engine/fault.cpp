@@ -76,6 +76,10 @@ std::string FindSource(const std::string& name, const std::string& module) {
 }
 
 std::string ReadLine(const std::string& file, int number) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    return "";
+  }
   std::ifstream in(file);
   std::string line;
   for (int i = 0; i < number && std::getline(in, line); ++i) {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "engine/report_file.h"
+
 namespace aclsim {
 
 namespace {
@@ -156,9 +158,15 @@ void ReportFinding(Finding finding) {
     std::fprintf(stderr, "aclgrad: %s\n", FindingText(Findings().back()).c_str());
   }
   if (const char* path = std::getenv("ACLGRAD_SIM_REPORT"); path != nullptr && *path != '\0') {
-    if (FILE* file = std::fopen(path, "a")) {
-      std::fprintf(file, "%s\n", FindingJson(Findings().back()).c_str());
-      std::fclose(file);
+    ReportFile file(path, ReportFile::Mode::kAppend);
+    if (file.get() != nullptr) {
+      std::fprintf(file.get(), "%s\n", FindingJson(Findings().back()).c_str());
+    }
+    static bool said = false;
+    if (!file.Close() && !said) {
+      said = true;
+      std::fprintf(stderr, "aclgrad: ACLGRAD_SIM_REPORT %s: %s. Next: name a regular file\n", path,
+                   file.why().c_str());
     }
   }
 }

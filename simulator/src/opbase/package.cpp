@@ -67,7 +67,11 @@ fs::path LibraryFolder() {
 // of its name.
 std::vector<fs::path> Vendors(const fs::path& vendors, std::vector<std::string>* tried) {
   std::vector<fs::path> roots;
-  std::ifstream config(vendors / "config.ini");
+  std::error_code unreadable;
+  std::ifstream config;
+  if (fs::is_regular_file(vendors / "config.ini", unreadable)) {
+    config.open(vendors / "config.ini");
+  }
   std::string line;
   bool configured = false;
   while (std::getline(config, line)) {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -81,8 +82,13 @@ int32_t CheckConfig(const Api& api, const char* path) {
   if (path == nullptr || *path == '\0') {
     return 0;
   }
-  std::ifstream file(path);
-  if (!file) {
+  // Opening a pipe would wait for its writer.
+  std::error_code error;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, error)) {
+    file.open(path);
+  }
+  if (!file.is_open()) {
     return api.Fail(ACL_ERROR_INVALID_FILE,
                     "cannot read the configuration file %s; pass null to do without", path);
   }

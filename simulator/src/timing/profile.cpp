@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "engine/finding.h"
+#include "engine/report_file.h"
 #include "timing/profile_parts.h"
 
 namespace aclsim {
@@ -81,13 +81,17 @@ uint64_t BytesOnce(const Profile& profile, bool write) {
   return BytesCovered(ranges) + (moved > copied ? moved - copied : 0);
 }
 
-bool WriteText(const std::string& path, const char* how, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), how);
-  if (file == nullptr) {
+bool WriteText(const std::string& path, ReportFile::Mode mode, const std::string& text,
+               std::string* why) {
+  ReportFile file(path, mode);
+  if (file.get() != nullptr) {
+    std::fputs(text.c_str(), file.get());
+  }
+  if (!file.Close()) {
+    *why = path + ": " + file.why();
     return false;
   }
-  std::fputs(text.c_str(), file);
-  return !(std::ferror(file) | std::fclose(file));
+  return true;
 }
 
 // The cores of ACLGRAD_SIM_PROFILE_CORES that the launch has, else those that tell most; none of them when it says so.
@@ -113,6 +117,7 @@ std::vector<uint32_t> ReportedCores(const Profile& profile) {
 void Report(const std::string& folder, size_t number, const Profile& profile, bool whole) {
   const std::string stem = Format("%s/%zu", folder.c_str(), number);
   bool written = true;
+  std::string why;
   if (whole) {
     std::vector<uint32_t> all(profile.tapes.size());
     std::iota(all.begin(), all.end(), 0u);
@@ -121,21 +126,20 @@ void Report(const std::string& folder, size_t number, const Profile& profile, bo
     for (const uint32_t core : cores) {
       lines += Format(",\"%u\":", core) + LinesJson(profile, {core});
     }
-    written = WriteText(stem + ".lines.json", "w", lines + "}\n");
-    std::string why;
+    written = WriteText(stem + ".lines.json", ReportFile::Mode::kReplace, lines + "}\n", &why);
     written =
         (cores.empty() || WriteTraceOf(profile, cores, stem + ".trace.json", &why)) && written;
   }
-  written = WriteText(folder + "/launches", "a",
+  written = WriteText(folder + "/launches", ReportFile::Mode::kAppend,
                       Format("{\"whole\":%s,\"readOnce\":%llu,\"writtenOnce\":%llu,\"profile\":",
                              whole ? "true" : "false",
                              static_cast<unsigned long long>(BytesOnce(profile, false)),
                              static_cast<unsigned long long>(BytesOnce(profile, true))) +
-                          profile.json + "}\n") &&
+                          profile.json + "}\n",
+                      &why) &&
             written;
   if (!written) {
-    std::fprintf(stderr, "aclgrad: ACLGRAD_SIM_PROFILE_REPORT %s: not written: %s\n",
-                 folder.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "aclgrad: ACLGRAD_SIM_PROFILE_REPORT: %s\n", why.c_str());
   }
 }
 

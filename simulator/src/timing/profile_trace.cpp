@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace in msopprof's conventions: timelines of cores for Chrome's viewer and Perfetto.
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "engine/finding.h"
+#include "engine/report_file.h"
 #include "timing/profile_parts.h"
 
 namespace aclsim {
@@ -200,14 +199,12 @@ class TraceWriter {
 
 bool WriteTraceOf(const Profile& profile, const std::vector<uint32_t>& cores,
                   const std::string& path, std::string* why) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) {
-    *why = Format("%s: %s", path.c_str(), std::strerror(errno));
-    return false;
+  ReportFile file(path, ReportFile::Mode::kReplace);
+  if (file.get() != nullptr) {
+    TraceWriter(profile, file.get()).Write(cores);
   }
-  TraceWriter(profile, file).Write(cores);
-  if (std::ferror(file) | std::fclose(file)) {
-    *why = Format("%s: not written: %s", path.c_str(), std::strerror(errno));
+  if (!file.Close()) {
+    *why = Format("%s: %s", path.c_str(), file.why().c_str());
     return false;
   }
   return true;

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where builds of other people's operators are kept: code that is loaded again, so nobody else may
+write there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from aclgrad.errors import ToolkitError
+
+_OTHER = "export ACLGRAD_CACHE=DIR with a folder of your own"
+
+
+def root() -> Path:
+    """``$ACLGRAD_CACHE``, else ``aclgrad`` in the user's cache folder; made on demand. Never a
+    folder of this package or of the project that it works on.
+    """
+    path = _place()
+    if ":" in str(path):
+        raise ToolkitError(f"cache: {path} has a colon, which ends a path in lists. Next: {_OTHER}")
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = path.stat()
+    except OSError as error:
+        why = "is no folder" if isinstance(error, FileExistsError) else str(error.strerror)
+        raise ToolkitError(f"cache: cannot make {path}: {why}. Next: {_OTHER}") from None
+    if found.st_uid != os.geteuid():
+        raise ToolkitError(
+            f"cache: {path} belongs to user {found.st_uid}, and what is built there is run. Next:"
+            f" {_OTHER}"
+        )
+    others = stat.S_IWOTH if found.st_gid == os.getegid() else stat.S_IWOTH | stat.S_IWGRP
+    if found.st_mode & others:
+        raise ToolkitError(
+            f"cache: other users may write {path}, and what is built there is run. Next: look what"
+            f" they put there, then chmod go-w {path}, or {_OTHER}"
+        )
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ToolkitError(f"cache: cannot write {path}. Next: {_OTHER}")
+    return path
+
+
+def _place() -> Path:
+    try:
+        if chosen := os.environ.get("ACLGRAD_CACHE"):
+            return Path(chosen).expanduser().resolve()
+        shared = os.environ.get("XDG_CACHE_HOME", "")
+        # A relative one is to be ignored, says its specification: it would lie in any project.
+        folder = Path(shared) if os.path.isabs(shared) else Path.home() / ".cache"
+        return folder.resolve() / "aclgrad"
+    except (RuntimeError, OSError) as error:
+        raise ToolkitError(f"cache: {error}. Next: {_OTHER}") from None

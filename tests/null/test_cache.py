@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where builds of others' operators are kept, and where never."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from aclgrad import cache, headers, peer_compile
+from aclgrad.errors import ToolkitError
+from aclgrad.peer_sources import Sources
+from aclgrad.runtime.toolkit import checkout
+from aclgrad.soc import FAMILIES
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("ACLGRAD_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+def refused(match: str) -> None:
+    with pytest.raises(ToolkitError, match=match) as caught:
+        cache.root()
+    assert "Next: " in str(caught.value) and "ACLGRAD_CACHE" in str(caught.value)
+
+
+def test_places_in_their_order(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cache.root() == own_home / ".cache/aclgrad"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache.root() == tmp_path / "xdg/aclgrad"
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "mine"))
+    assert cache.root() == tmp_path / "mine"
+    monkeypatch.setenv("ACLGRAD_CACHE", "~/mine")
+    assert cache.root() == own_home / "mine"
+
+
+def test_others_cannot_look_in(own_home: Path) -> None:
+    before = os.umask(0)
+    try:
+        assert stat.S_IMODE(cache.root().stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
+
+
+def test_never_in_a_project(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in the checkout that this runs from nor in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.root() == own_home / ".cache/aclgrad"
+    assert not (tmp_path / "relative").exists()
+    source = checkout()
+    assert source is not None and source not in cache.root().parents
+    monkeypatch.setattr(peer_compile.Compiler, "__post_init__", lambda self: None)
+    sources = Sources(tmp_path / "op", "op", (), (), tmp_path)
+    compiler = peer_compile.Compiler(sources, FAMILIES[0])
+    assert compiler.folder.parent == own_home / ".cache/aclgrad"
+    assert "cache.root()" in Path(str(headers.__file__)).read_text()
+
+
+def test_folders_of_others_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    monkeypatch.setenv("ACLGRAD_CACHE", str(shared))
+    for mode in (0o777, 0o1777, 0o702):
+        shared.chmod(mode)
+        refused("other users may write")
+    shared.chmod(0o755)
+    assert cache.root() == shared
+    if os.geteuid() == 0:
+        os.chown(shared, 0, 12345)
+        shared.chmod(0o775)
+        refused("other users may write")
+        os.chown(shared, 12345, 0)
+        refused("belongs to user 12345")
+
+
+def test_places_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    for name in ("file", "file/below"):
+        monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / name))
+        refused("cannot make .*file")
+    monkeypatch.setenv("ACLGRAD_CACHE", "/proc/none/cache")
+    refused("cannot make /proc/none")
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "a:b"))
+    refused("colon")
+    monkeypatch.setenv("ACLGRAD_CACHE", "~nobody-has-this-name/x")
+    refused("home")
+    monkeypatch.delenv("ACLGRAD_CACHE")
+    monkeypatch.setenv("HOME", "/dev/null")
+    refused("cannot make /dev/null")
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "$(touch x)", "a\nb", "-rf", "ü", "..", "x" * 200])
+def test_odd_names_of_operators(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder's name goes into lists of paths and into commands to copy."""
+    monkeypatch.setattr(peer_compile.Compiler, "__post_init__", lambda self: None)
+    sources = Sources(tmp_path / name, name, (), (), tmp_path)
+    found = peer_compile.Compiler(sources, FAMILIES[0]).folder
+    assert re.fullmatch(r"[A-Za-z0-9_.+-]{1,100}", found.name) and found.name not in (".", "..")
+    assert found.parent == cache.root()

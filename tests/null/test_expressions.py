@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers in sources of others: taken apart, never run, and bounded."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from aclgrad import peer_entry
+from aclgrad.expressions import integer
+from aclgrad.peer_sources import Kernel, PeerError
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7), ("0", 0), (" ( 3 ) ", 3), ("0x1F", 31), ("0xFFu", 255), ("10UL", 10),
+        ("1ull << 40", 1 << 40), ("(1 << 4) | 3", 19), ("2 * 3 + 4", 10), ("-7 / 2", -3),
+        ("7 / -2", -3), ("-7 % 3", -1), ("255 & 15", 15), ("256 >> 4", 16), ("+5", 5),
+        ("static_cast<uint64_t>(5)", 5), ("static_cast< int >( 5 ) * 2", 10),
+        (f"{2**64 - 1}", 2**64 - 1), ("(1\n+ 2)", 3),
+    ],
+)  # fmt: skip
+def test_values(text: str, value: int) -> None:
+    assert integer(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "x", "f(1)", "9**9**9**9", "1 << 64", "1 << (1 << 40)", "1 << -1", f"{2**64}",
+        "10**10", "1 / 0", "1 % 0", "010", "1.5", "1e9", "0x", "()", "1,", "(1", "1 1", "1 < 2",
+        "~1", "a", "abc", "1 if 1 else 2", "[1]", "'1'", "1" * 5000, "(" * 150 + "1" + ")" * 150,
+        "-" * 199 + "1", "__import__('os')", "1 ** 2", "1 // 2", "18446744073709551615 * 2",
+    ],
+)  # fmt: skip
+def test_all_else_is_none(text: str) -> None:
+    value = integer(text)
+    assert value is None or (text.startswith("-") and abs(value) == 1)
+
+
+def test_noise() -> None:
+    rng = random.Random(0)
+    for _ in range(3000):
+        text = "".join(rng.choice("0123456789()+-*/%<>|& xXaAfFuUlL") for _ in range(30))
+        value = integer(text)
+        assert value is None or abs(value) < 2**64
+
+
+TEMPLATE = """
+ASCENDC_TPL_ARGS_DECL(Op, ASCENDC_TPL_UINT_DECL(mode, 8, {values}))
+ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_UINT_SEL(mode, ASCENDC_TPL_UI_LIST, 1)))
+"""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "ASCENDC_TPL_UI_RANGE, 1, 0, 9**9**9**9",
+        "ASCENDC_TPL_UI_RANGE, 1, 0, 1 << 60",
+        "ASCENDC_TPL_UI_RANGE, 1 << 60, 0, 1",
+        "ASCENDC_TPL_UI_RANGE, -1",
+        "ASCENDC_TPL_UI_RANGE",
+        "ASCENDC_TPL_UI_RANGE, 2, 0, 1",
+        "ASCENDC_TPL_UI_MIX, 1, 0, print(1), 5",
+    ],
+)
+def test_sources_cannot_ask_for_more(values: str) -> None:
+    entry = peer_entry.Entry("op", ("uint32_t",), 3, False)
+    kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
+    with pytest.raises(PeerError, match="Next: "):
+        peer_entry.instances_of(TEMPLATE.format(values=values), entry, kernel)
+
+
+def test_combinations_are_bounded() -> None:
+    names = "abcdefgh"
+    values = "ASCENDC_TPL_UI_RANGE, 1, 0, 63"
+    declared = ", ".join(f"ASCENDC_TPL_UINT_DECL({name}, 8, {values})" for name in names)
+    text = f"ASCENDC_TPL_ARGS_DECL(Op, {declared})\nASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL())"
+    entry = peer_entry.Entry("op", ("uint32_t",) * len(names), 3, False)
+    kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
+    with pytest.raises(PeerError, match=f"{64 ** len(names)} combinations"):
+        peer_entry.instances_of(text, entry, kernel)
