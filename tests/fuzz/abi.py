@@ -66,6 +66,13 @@ class Abi:
         self.libraries.call("aclrtDestroyStream", stream)
         return stream.value or 0
 
+    def restart(self) -> None:
+        """Finalise and begin anew: nothing stays that the libraries keep of dead memory and handles
+        to name a use of it.
+        """
+        self.device.close()
+        self.device._open()
+
     def set_option(self, name: str, value: str) -> None:
         """Simulate another SoC, or the same one in another way."""
         if self._options.get(name) != value:

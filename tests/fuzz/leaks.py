@@ -13,10 +13,15 @@ from fuzz.draw import Drawn
 from fuzz.execute import Runner
 
 _ROUNDS = 6
-_BLOCKS = 66_000
-_WARM_UP = 40
-"""Freed blocks, and rounds, until what the library keeps back of dead memory and handles is the
-same every time.
+_BATCHES = 2
+"""Of so many rounds, each of which must grow before it counts as a leak."""
+
+_WARM_UP = 16
+"""Rounds until tables and caches have the size that they keep."""
+
+EXACT = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+"""The environment of a process that is measured: what a thread has freed and keeps for itself would
+count as in use, another amount each time.
 """
 
 
@@ -47,25 +52,29 @@ _LEAST = 64
 
 def check(abi: Abi, runner: Runner, cases: Sequence[Drawn]) -> str:
     """Run the cases again and again; returns what grows, or nothing."""
-    for _ in range(_BLOCKS):
-        abi.device.buffer(1).free()
-    for _ in range(_WARM_UP):
-        for case in cases:
-            runner.run(case)
     measure = allocated_bytes()
-    heap: list[int] = []
-    device: list[int] = []
-    threads: list[int] = []
-    for _ in range(_ROUNDS):
+
+    def run() -> tuple[int, int, int]:
         for case in cases:
             runner.run(case)
+        abi.restart()
         gc.collect()
-        heap.append(measure())
-        device.append(abi.free_bytes())
-        threads.append(len(os.listdir("/proc/self/task")))
+        return measure(), abi.free_bytes(), len(os.listdir("/proc/self/task"))
+
+    for _ in range(_WARM_UP):
+        run()
+    grown = ""
+    for _ in range(_BATCHES):
+        grown = _growth(*zip(*(run() for _ in range(_ROUNDS)), strict=True), len(cases))
+        if not grown:
+            break
+    return grown
+
+
+def _growth(heap: Sequence[int], device: Sequence[int], threads: Sequence[int], cases: int) -> str:
     growing = all(later > earlier for earlier, later in zip(heap, heap[1:], strict=False))
     if growing and heap[-1] - heap[0] >= _LEAST * (len(heap) - 1):
-        return f"the C heap grows with every repetition of {len(cases)} cases: {heap} bytes"
+        return f"the C heap grows with every repetition of {cases} cases: {heap} bytes"
     if device[-1] < device[0]:
         return f"device memory shrinks with every repetition: {device} bytes free"
     if threads[-1] > threads[0]:

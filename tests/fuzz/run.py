@@ -25,6 +25,7 @@ from typing import Any
 
 from aclgrad.ops import all_specs, find
 from aclgrad.spec import OpSpec
+from fuzz import leaks
 from fuzz.draw import Drawn, draw
 from fuzz.ledger import Finding, excuse, stale
 
@@ -79,7 +80,6 @@ def work(args: argparse.Namespace) -> int:
     """Run every ``step``-th seed and report as lines of JSON."""
     # Only a worker loads the libraries.
     from aclgrad.runtime import open_device
-    from fuzz import leaks
     from fuzz.abi import Abi
     from fuzz.execute import Runner
 
@@ -164,7 +164,13 @@ class Worker(threading.Thread):
         self.log.unlink(missing_ok=True)
         ended = False
         with self.errors.open("wb") as errors:
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+            child = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env={**os.environ, **leaks.EXACT},
+            )
             assert child.stdout is not None
             for line in child.stdout:
                 if not line.startswith("{"):

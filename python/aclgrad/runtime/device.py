@@ -6,7 +6,9 @@ from __future__ import annotations
 import atexit
 import ctypes as c
 import json
+import os
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,9 @@ OPTIONS = ("soc", "mode", "threads", "cores", "autosync", "chaos", "profile", "h
 _C_TYPES = {"int64_t": c.c_int64, "double": c.c_double, "bool": c.c_bool}
 
 
+_devices: weakref.WeakSet[Device] = weakref.WeakSet()
+
+
 @dataclass(frozen=True)
 class Planned:
     """What the first stage handed out."""
@@ -38,17 +43,33 @@ class Planned:
 
 
 class Device:
-    """One open device with one stream. Calls from several threads are serialised."""
+    """One open device with one stream. Calls from several threads are serialised.
+
+    A forked child has nothing of its parent's device but the object, which is opened anew with the
+    child's first call. Buffers and tensors stay with the parent.
+    """
 
     def __init__(self, kind: str = "sim") -> None:
         self.kind = kind
         self.libraries = Libraries(find_toolkit(kind))
         self._lock = threading.RLock()
+        self.stream: int | None = None
+        self._open()
+        _devices.add(self)
+
+    def _open(self) -> None:
         code = self.libraries.acl.aclInit(None)
         if code != ALREADY_INITIALISED:
             self.libraries.check(code, "aclInit")
         self.libraries.call("aclrtSetDevice", 0)
-        self.stream: int | None = self._new_stream()
+        self._forked = False
+        self.stream = self._new_stream()
+
+    def _after_fork(self) -> None:
+        # Another thread of the parent may hold the lock for ever.
+        self._lock = threading.RLock()
+        self._forked = self.stream is not None
+        self.stream = None
 
     def _new_stream(self) -> int | None:
         stream = c.c_void_p()
@@ -173,6 +194,8 @@ class Device:
                     buffer.free()
 
     def _use(self) -> None:
+        if self._forked:
+            self._open()
         # ACL keeps the current device per thread.
         self.libraries.call("aclrtSetDevice", 0)
 
@@ -348,13 +371,27 @@ def open_device(kind: str = "sim") -> Device:
                 )
             _open[kind] = Device(kind)
             atexit.register(_close_all)
-        return _open[kind]
+        device = _open[kind]
+    with device._lock:
+        if device._forked:
+            device._open()
+    return device
 
 
 def _close_all() -> None:
     for device in _open.values():
         device.close()
     _open.clear()
+
+
+def _after_fork_in_child() -> None:
+    global _open_lock
+    _open_lock = threading.Lock()
+    for device in _devices:
+        device._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def contiguous(shape: Sequence[int], dtype: DType) -> TensorDesc:

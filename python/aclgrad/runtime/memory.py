@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import os
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +30,7 @@ class Buffer:
         if nbytes:
             libraries.call("aclrtMalloc", c.byref(pointer), nbytes, _NORMAL_ONLY)
         self.address = pointer.value
-        self._finalizer = weakref.finalize(self, _free, libraries, self.address)
+        self._finalizer = weakref.finalize(self, _free, libraries, self.address, os.getpid())
 
     @classmethod
     def of(cls, libraries: Libraries, array: NDArray[Any]) -> Buffer:
@@ -69,9 +70,14 @@ class Buffer:
         self._finalizer()
 
 
-def _free(libraries: Libraries, address: int | None) -> None:
-    if address:
+def _free(libraries: Libraries, address: int | None, owner: int) -> None:
+    if address and os.getpid() == owner:  # a forked child has the object and not the memory
         libraries.acl.aclrtFree(address)
+
+
+def _destroy(libraries: Libraries, handle: int, owner: int) -> None:
+    if os.getpid() == owner:
+        libraries.nnopbase.aclDestroyTensor(handle)
 
 
 def _int64s(values: Sequence[int]) -> Any:
@@ -98,7 +104,7 @@ class Tensor:
         if not handle:
             raise AclnnError(161001, "aclCreateTensor", libraries.recent_message())
         self.handle: int = handle
-        self._finalizer = weakref.finalize(self, libraries.nnopbase.aclDestroyTensor, handle)
+        self._finalizer = weakref.finalize(self, _destroy, libraries, handle, os.getpid())
 
     def destroy(self) -> None:
         """Destroy now instead of with the object."""

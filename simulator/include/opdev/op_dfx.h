@@ -4,6 +4,8 @@
 #ifndef OPDEV_OP_DFX_H_
 #define OPDEV_OP_DFX_H_
 
+#include <atomic>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -83,11 +85,17 @@ void Unused(const Ts&...) {}
 }  // namespace internal
 }  // namespace op
 
-#define OP_TYPE_REGISTER(kernelName)                         \
-  [[maybe_unused]] inline uint32_t kernelName##OpTypeId() {  \
-    static const uint32_t id = op::GenOpTypeId(#kernelName); \
-    return id;                                               \
-  }                                                          \
+// A constant that any thread may find and none makes: what is being made during a fork never is in the child.
+#define OP_TYPE_REGISTER(kernelName)                        \
+  [[maybe_unused]] inline uint32_t kernelName##OpTypeId() { \
+    static std::atomic<uint32_t> known{UINT32_MAX};         \
+    uint32_t id = known.load(std::memory_order_relaxed);    \
+    if (id == UINT32_MAX) {                                 \
+      id = op::GenOpTypeId(#kernelName);                    \
+      known.store(id, std::memory_order_relaxed);           \
+    }                                                       \
+    return id;                                              \
+  }                                                         \
   static_assert(true, "")
 
 #define DFX_IN(...) std::make_tuple(__VA_ARGS__)

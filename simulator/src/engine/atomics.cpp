@@ -8,13 +8,14 @@
 
 #include "device/lanes.h"
 #include "engine/core.h"
+#include "engine/fork.h"
 #include "engine/meeting.h"
 
 namespace aclsim {
 
 namespace {
 
-std::mutex settleMutex;
+PerProcess<std::mutex> settleMutex;
 
 template <typename T>
 T Combine(Atomic op, T a, T b) {
@@ -80,7 +81,7 @@ void Apply(const AtomicWrite& write) {
 }  // namespace
 
 void ApplyAtomics(const std::vector<AtomicWrite>& writes) {
-  const std::lock_guard<std::mutex> lock(settleMutex);
+  const std::lock_guard<std::mutex> lock(*settleMutex);
   for (const AtomicWrite& write : writes) {
     Apply(write);
   }
@@ -91,7 +92,7 @@ void Core::StoreGm(uint8_t* dst, const uint8_t* src, uint64_t bytes, AtomicState
 }
 
 void SettleAtomics(std::vector<AtomicWrite>* writes, const uint8_t* begin, uint64_t bytes) {
-  const std::lock_guard<std::mutex> lock(settleMutex);
+  const std::lock_guard<std::mutex> lock(*settleMutex);
   for (AtomicWrite& write : *writes) {
     if (write.dst < begin + bytes && begin < write.dst + write.data.size()) {
       Apply(write);

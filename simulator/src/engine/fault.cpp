@@ -4,13 +4,20 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <tuple>
 
 namespace aclsim {
@@ -27,27 +34,44 @@ bool IsSimulatorFile(const std::string& file) {
          file.find("/simulator/src/") != std::string::npos;
 }
 
-std::string ShellQuoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+// What a command prints; nothing when it cannot run. Not by popen, whose lock a forked child may find taken.
+std::string OutputOf(std::vector<std::string> words) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return "";
   }
-  return quoted + "'";
+  std::vector<char*> argv;
+  for (std::string& word : words) {
+    argv.push_back(word.data());
+  }
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const bool runs = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got = 0;
+       (got = read(ends[0], buffer, sizeof(buffer))) > 0 || (got < 0 && errno == EINTR);) {
+    text.append(buffer, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  }
+  close(ends[0]);
+  while (runs && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return text;
 }
 
 // "file:line" pairs of one address, inlined callers included, innermost first.
 std::vector<SourceLine> Symbolise(const std::string& module, uintptr_t offset) {
-  const std::string command = Format("addr2line -ie %s 0x%zx 2>/dev/null",
-                                     ShellQuoted(module).c_str(), static_cast<size_t>(offset));
-  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::istringstream output(
+      OutputOf({"addr2line", "-ie", module, Format("0x%zx", static_cast<size_t>(offset))}));
   std::vector<SourceLine> lines;
-  if (!pipe) {
-    return lines;
-  }
-  char buffer[4096];
-  while (fgets(buffer, sizeof(buffer), pipe.get()) != nullptr) {
-    std::string text = buffer;
-    text = text.substr(0, text.find_first_of("\n ("));
+  for (std::string text; std::getline(output, text);) {
+    text = text.substr(0, text.find_first_of(" ("));
     const size_t colon = text.rfind(':');
     if (colon == std::string::npos || text[0] == '?') {
       continue;

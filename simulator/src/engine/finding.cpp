@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/finding.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
+#include "engine/fork.h"
 #include "engine/report_file.h"
 
 namespace aclsim {
@@ -13,12 +15,12 @@ namespace {
 
 constexpr size_t kMostFindings = 10000;  // further ones are counted into the last
 
-std::mutex findingsMutex;
-bool printing = false;
-std::vector<Finding>& Findings() {
-  static auto* findings = new std::vector<Finding>;  // leaked: reports arrive until the very end
-  return *findings;
-}
+struct Found {
+  std::mutex mutex;
+  std::vector<Finding> findings;
+};
+PerProcess<Found> found;
+std::atomic<bool> printing{false};
 
 bool SameLine(const SourceLine& a, const SourceLine& b) {
   return a.line == b.line && a.file == b.file;
@@ -148,19 +150,20 @@ void MergeFinding(std::vector<Finding>* findings, Finding finding) {
 }
 
 void ReportFinding(Finding finding) {
-  const std::lock_guard<std::mutex> lock(findingsMutex);
-  const size_t known = Findings().size();
-  MergeFinding(&Findings(), std::move(finding));
-  if (Findings().size() == known) {
+  auto& [mutex, findings] = *found;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const size_t known = findings.size();
+  MergeFinding(&findings, std::move(finding));
+  if (findings.size() == known) {
     return;
   }
-  if (printing && Findings().back().severity == Severity::kError) {
-    std::fprintf(stderr, "aclgrad: %s\n", FindingText(Findings().back()).c_str());
+  if (printing && findings.back().severity == Severity::kError) {
+    std::fprintf(stderr, "aclgrad: %s\n", FindingText(findings.back()).c_str());
   }
   if (const char* path = std::getenv("ACLGRAD_SIM_REPORT"); path != nullptr && *path != '\0') {
     ReportFile file(path, ReportFile::Mode::kAppend);
     if (file.get() != nullptr) {
-      std::fprintf(file.get(), "%s\n", FindingJson(Findings().back()).c_str());
+      std::fprintf(file.get(), "%s\n", FindingJson(findings.back()).c_str());
     }
     static bool said = false;
     if (!file.Close() && !said) {
@@ -171,15 +174,13 @@ void ReportFinding(Finding finding) {
   }
 }
 
-void PrintFindings() {
-  const std::lock_guard<std::mutex> lock(findingsMutex);
-  printing = true;
-}
+void PrintFindings() { printing = true; }
 
 std::string FindingsJson() {
-  const std::lock_guard<std::mutex> lock(findingsMutex);
+  auto& [mutex, findings] = *found;
+  const std::lock_guard<std::mutex> lock(mutex);
   std::string json = "[";
-  for (const Finding& finding : Findings()) {
+  for (const Finding& finding : findings) {
     json += json.size() > 1 ? ",\n" : "";
     json += FindingJson(finding);
   }
@@ -187,8 +188,9 @@ std::string FindingsJson() {
 }
 
 void ClearFindings() {
-  const std::lock_guard<std::mutex> lock(findingsMutex);
-  Findings().clear();
+  auto& [mutex, findings] = *found;
+  const std::lock_guard<std::mutex> lock(mutex);
+  findings.clear();
 }
 
 }  // namespace aclsim

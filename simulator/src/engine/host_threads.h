@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -11,20 +9,14 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/fork.h"
+
 namespace aclsim {
 
 // Host threads that live as long as the process; one launch at a time uses them.
 class HostThreads {
  public:
-  static HostThreads& Instance() {
-    // Leaked on purpose: worker threads may outlive static destruction at exit.
-    static HostThreads* threads = [] {
-      // A forked child has none of the threads, and locks in whatever state the fork found them.
-      pthread_atfork(nullptr, nullptr, [] { threads = new HostThreads; });
-      return new HostThreads;
-    }();
-    return *threads;
-  }
+  static HostThreads& Instance();
 
   // Runs work(0) .. work(count - 1), the caller being one of the workers.
   void Run(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& work) {
@@ -42,7 +34,9 @@ class HostThreads {
     ++generation_;
     lock.unlock();
     wake_.notify_all();
-    Drain();
+    if (Drain()) {
+      return;  // a kernel forked: the other workers are not there
+    }
     lock.lock();
     done_.wait(lock, [this] { return active_ == 0; });
     work_ = nullptr;
@@ -55,7 +49,9 @@ class HostThreads {
     for (uint32_t left = next < count_ ? std::min(blocked, count_ - next) : 0; left > 0; --left) {
       ++active_;
       std::thread([this] {
-        Drain();
+        if (Drain()) {
+          return;
+        }
         const std::lock_guard<std::mutex> ended(mutex_);
         if (--active_ == 0) {
           done_.notify_one();
@@ -75,7 +71,9 @@ class HostThreads {
         continue;
       }
       lock.unlock();
-      Drain();
+      if (Drain()) {
+        return;
+      }
       lock.lock();
       if (--active_ == 0) {
         done_.notify_one();
@@ -83,10 +81,16 @@ class HostThreads {
     }
   }
 
-  void Drain() {
+  // Whether this is a forked child by now.
+  bool Drain() {
+    const uint64_t forks = ForkCount();
     for (uint32_t i = next_++; i < count_; i = next_++) {
       (*work_)(i);
+      if (ForkCount() != forks) {
+        return true;
+      }
     }
+    return false;
   }
 
   std::mutex launchMutex_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/crash.h"
+#include "engine/fork.h"
 #include "engine/host_threads.h"
 #include "engine/launch.h"
 #include "engine/options.h"
@@ -47,6 +48,7 @@ std::pair<uintptr_t, uintptr_t> RangeAround(const void* address) {
     uintptr_t begin = 0;
     uintptr_t end = 0;
   } search{reinterpret_cast<uintptr_t>(address)};
+  const HoldFork hold;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* out) {
         auto& wanted = *static_cast<Search*>(out);
@@ -73,14 +75,7 @@ char stuckToken = 0;
 // Hidden: each copy of the library in a process has its own.
 class __attribute__((visibility("hidden"))) Watchdog {
  public:
-  static Watchdog& Instance() {
-    // Leaked on purpose, and made anew in a forked child: as HostThreads.
-    static Watchdog* watchdog = [] {
-      pthread_atfork(nullptr, nullptr, [] { watchdog = new Watchdog; });
-      return new Watchdog;
-    }();
-    return *watchdog;
-  }
+  static Watchdog& Instance();
 
   void Add(ThreadProgress* progress) {
     progress->thread_ = pthread_self();
@@ -220,6 +215,14 @@ class __attribute__((visibility("hidden"))) Watchdog {
   double repeating_ = 0;  // and since anything touched new memory
   double records_ = 0;    // calls since then
 };
+
+namespace {
+PerProcess<HostThreads> hostThreads;
+PerProcess<Watchdog> theWatchdog;
+}  // namespace
+
+HostThreads& HostThreads::Instance() { return *hostThreads; }
+Watchdog& Watchdog::Instance() { return *theWatchdog; }
 
 ThreadProgress::ThreadProgress() = default;
 

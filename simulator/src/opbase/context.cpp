@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "engine/fork.h"
 #include "engine/format.h"
 #include "log/dlog.h"
 #include "opbase/op_types.h"
@@ -20,6 +21,7 @@
 namespace op {
 namespace {
 
+// Libraries keep the numbers that they were given, so a forked child keeps the table.
 struct OpTypeTable {
   std::mutex mutex;
   std::vector<std::string> names;
@@ -90,6 +92,7 @@ bool CheckArgs(const char* text, const std::vector<internal::HandleArg>& args) {
 }  // namespace
 
 uint32_t GenOpTypeId(const char* opName) {
+  const aclsim::HoldFork hold;
   OpTypeTable& table = OpTypes();
   const std::lock_guard<std::mutex> lock(table.mutex);
   const auto [found, added] =
@@ -101,6 +104,7 @@ uint32_t GenOpTypeId(const char* opName) {
 namespace internal {
 
 std::string OpTypeName(uint32_t id) {
+  const aclsim::HoldFork hold;
   OpTypeTable& table = OpTypes();
   const std::lock_guard<std::mutex> lock(table.mutex);
   return id < table.names.size() ? table.names[id] : std::string();

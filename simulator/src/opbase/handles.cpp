@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/fork.h"
 #include "opbase/executor.h"
 #include "opbase/storage.h"
 #include "opdev/op_executor.h"
@@ -107,7 +108,18 @@ class HandleTable {
       return {text + "it is an " + NameOf(live->second.kind, live->second.executor),
               "host-wrong-handle"};
     }
-    return {text + "no create function returned it", "host-wrong-handle"};
+    return {text + (aclsim::ForkCount() == 0
+                        ? "no create function returned it"
+                        : "no create function of this process returned it, and a forked child has "
+                          "none of its parent's handles"),
+            "host-wrong-handle"};
+  }
+
+  void ForgetDead() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (void* handle : quarantine_) ::operator delete(handle);
+    quarantine_.clear();
+    dead_.clear();
   }
 
   std::vector<aclsim::LiveObjects> List() {
@@ -146,22 +158,17 @@ class HandleTable {
   uint64_t count_ = 0;
 };
 
-std::vector<aclsim::LiveObjects> ListHandles();
+// Handles may be destroyed by static destructors of the caller.
+aclsim::PerProcess<HandleTable> theTable;
+HandleTable& Table() { return *theTable; }
 
-// Tells the runtime where to ask for leaks, while this library is loaded.
-struct Listing {
-  Listing() { aclsim::SetObjectLister(ListHandles); }
-  ~Listing() { aclsim::SetObjectLister(nullptr); }
+// Tells the runtime whom to ask, while this library is loaded.
+struct Keeping {
+  aclsim::ObjectKeeper keeper = {[] { return Table().List(); }, [] { Table().ForgetDead(); }};
+  Keeping() { aclsim::SetObjectKeeper(&keeper); }
+  ~Keeping() { aclsim::SetObjectKeeper(nullptr); }
 };
-const Listing listing;
-
-// Never destroyed: handles may be destroyed by static destructors of the caller.
-HandleTable& Table() {
-  static HandleTable* table = new HandleTable;
-  return *table;
-}
-
-std::vector<aclsim::LiveObjects> ListHandles() { return Table().List(); }
+const Keeping keeping;
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 
+#include "engine/fork.h"
 #include "graph/utils/type_utils.h"
 #include "opdev/op_errno.h"
 #include "opdev/op_log.h"
@@ -136,7 +137,7 @@ class Packages {
     Package& package = found->second;
     if (!added) return package;
     package.root = root;
-    package.id = aclsim::NewPackage();
+    package.id = aclsim::PackageOf(root);
     const fs::path tiling = package.root / "op_impl" / "ai_core" / "tbe" / "op_tiling";
     fs::path library = tiling / "lib" / "linux" / Machine() / "libcust_opmaster_rt2.0.so";
     std::error_code error;
@@ -144,6 +145,7 @@ class Packages {
       library = tiling / "liboptiling.so";
     }
     const aclsim::PackageScope scope(package.id);
+    const aclsim::HoldFork hold;
     package.tilingLibrary = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (package.tilingLibrary == nullptr) package.problem = dlerror();
     return package;
@@ -153,10 +155,7 @@ class Packages {
   std::map<std::string, Package> loaded_;
 };
 
-Packages& AllPackages() {
-  static Packages* packages = new Packages;
-  return *packages;
-}
+aclsim::PerProcess<Packages> allPackages;
 
 std::string Join(const std::vector<std::string>& parts, const char* separator) {
   std::string text;
@@ -227,13 +226,21 @@ std::vector<std::string> KernelFolders() {
   return folders;
 }
 
+struct KernelLibraries {
+  std::mutex mutex;
+  std::map<std::string, void*> loaded;
+};
+aclsim::PerProcess<KernelLibraries> kernelLibraries;
+
 // The entry function of a kernel library; nullptr with the reason in *why.
 const void* LoadKernel(const fs::path& path, const std::string& symbol, std::string* why) {
-  static std::mutex* mutex = new std::mutex;
-  static auto* loaded = new std::map<std::string, void*>;
-  const std::lock_guard<std::mutex> lock(*mutex);
-  void*& library = (*loaded)[path.string()];
-  if (library == nullptr) library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto& [mutex, loaded] = *kernelLibraries;
+  const std::lock_guard<std::mutex> lock(mutex);
+  void*& library = loaded[path.string()];
+  if (library == nullptr) {
+    const aclsim::HoldFork hold;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
   if (library == nullptr) {
     *why = dlerror();
     return nullptr;
@@ -270,7 +277,7 @@ std::string SnakeCase(const std::string& opType) {
 
 std::vector<FoundOp> FindOpInPackages(const std::string& opType, int32_t* status) {
   std::vector<std::string> tried;
-  const std::vector<const Package*> packages = AllPackages().List(&tried);
+  const std::vector<const Package*> packages = allPackages->List(&tried);
   gert::OpImplEntry* own = aclsim::FindOp(0, opType);
   std::vector<FoundOp> found;
   std::vector<std::string> searched;

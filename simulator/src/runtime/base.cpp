@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of acl_base.h: data types, fp16, data buffers, application logs.
+// The functions of acl_base.h: data types, fp16, application logs.
 #include <unistd.h>
 
 #include <cmath>
@@ -7,11 +7,6 @@
 #include <cstring>
 
 #include "runtime/errors.h"
-
-struct aclDataBuffer {
-  void* data = nullptr;
-  size_t size = 0;
-};
 
 namespace aclsim {
 
@@ -96,38 +91,6 @@ size_t aclDataTypeSize(aclDataType dataType) {
     default:
       return 8;
   }
-}
-
-aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
-  return new (std::nothrow) aclDataBuffer{data, size};
-}
-
-aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer) {
-  return Enter(__func__, [&](const Api& api) -> int32_t {
-    ACLSIM_RETURN_IF_ERROR(api.NotNull(dataBuffer, "dataBuffer"));
-    delete dataBuffer;
-    return 0;
-  });
-}
-
-aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size) {
-  return Enter(__func__, [&](const Api& api) -> int32_t {
-    ACLSIM_RETURN_IF_ERROR(api.NotNull(dataBuffer, "dataBuffer"));
-    *dataBuffer = {data, size};
-    return 0;
-  });
-}
-
-void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer) {
-  return dataBuffer != nullptr ? dataBuffer->data : nullptr;
-}
-
-uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer) {
-  return static_cast<uint32_t>(aclGetDataBufferSizeV2(dataBuffer));
-}
-
-size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer) {
-  return dataBuffer != nullptr ? dataBuffer->size : 0;
 }
 
 void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 
+#include "engine/fork.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 
@@ -133,7 +134,11 @@ int32_t ProcessReport(const Api& api, int32_t timeoutMs) {
     callback = mine.front();
     mine.pop_front();
   }
+  const uint64_t forks = ForkCount();
   callback->function(callback->userData);
+  if (ForkCount() != forks) {
+    return 0;  // a child: the stream that waits is the parent's
+  }
   const std::lock_guard<std::mutex> lock(reports->mutex);
   callback->done = true;
   reports->changed.notify_all();

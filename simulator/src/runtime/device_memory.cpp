@@ -22,9 +22,13 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2ULL << 20;
-constexpr uint64_t kMaxRange = 4ULL << 40;
+// Addresses for each byte of the device, beside those in quarantine: blocks are never moved together, and another SoC may have
+// twice as much.
+constexpr uint64_t kRangePerByte = 4;
 constexpr uint64_t kMinRange = 1ULL << 30;
 constexpr uint64_t kCommitStep = 64ULL << 20;
+// Between the blocks of a process and those of a forked child.
+constexpr uint64_t kForkGap = 2ULL << 20;
 // Quarantined addresses keep their page tables (1/512 of their size), so their sum is bounded, as
 // is their number.
 constexpr uint64_t kQuarantineBytes = 16ULL << 30;
@@ -86,13 +90,15 @@ void* MapReserved(uint64_t bytes) {
 
 }  // namespace
 
-int32_t DeviceMemory::Reserve(std::string* why) {
+int32_t DeviceMemory::Reserve(uint64_t deviceBytes, std::string* why) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (base_ != 0) {
+    FreeInheritedLocked();
     return 0;
   }
   // RLIMIT_AS may forbid the full range.
-  for (uint64_t size = kMaxRange; size >= kMinRange; size /= 2) {
+  for (uint64_t size = RoundUp(kRangePerByte * deviceBytes + kQuarantineBytes, kHugePage);
+       size >= kMinRange; size = RoundUp(size / 2, kHugePage)) {
     void* device = MapReserved(size + kHugePage);
     void* backing = device != nullptr ? MapReserved(size + kHugePage) : nullptr;
     void* shadow = backing != nullptr ? MapReserved(size / 8) : nullptr;
@@ -120,6 +126,30 @@ int32_t DeviceMemory::Reserve(std::string* why) {
       "-v)",
       static_cast<Ull>(kMinRange));
   return ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
+}
+
+// Other threads of the parent may have been at work on it: only single words are read, and addresses that it is about to hand out
+// stay its own.
+void DeviceMemory::Inherit(const DeviceMemory& parent) {
+  if (parent.base_ == 0) {
+    return;
+  }
+  delta_ = parent.delta_;
+  shadow_ = parent.shadow_;
+  size_ = parent.size_.load();
+  base_ = parent.base_.load();
+  committed_ = parent.committed_;
+  bump_ = inherited_ = std::min(parent.bump_ + kForkGap, base_ + size_);
+  inheritedFreed_ = false;
+}
+
+// What the parent had written by the time of the fork; it keeps its own.
+void DeviceMemory::FreeInheritedLocked() {
+  if (!inheritedFreed_) {
+    madvise(BackingOf(base_), inherited_ - base_, MADV_DONTNEED);
+    madvise(shadow_, (inherited_ - base_) / 8, MADV_DONTNEED);
+    inheritedFreed_ = true;
+  }
 }
 
 uint64_t DeviceMemory::Span(uint64_t bytes) {
@@ -399,6 +429,11 @@ std::vector<DeviceMemory::Block> DeviceMemory::FreeAll(const char* by) {
   return all;
 }
 
+void DeviceMemory::ForgetFreed() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  EvictLocked(0, 0);
+}
+
 const DeviceMemory::Block* DeviceMemory::FindLocked(uintptr_t address) const {
   auto it = live_.upper_bound(address);
   if (it == live_.begin()) {
@@ -430,6 +465,10 @@ std::string DeviceMemory::DescribeLocked(uintptr_t address) const {
     return Format("%p is byte %llu of the device block %p of %llu bytes", pointer,
                   static_cast<Ull>(address - block->start), reinterpret_cast<void*>(block->start),
                   static_cast<Ull>(block->bytes));
+  }
+  if (address < inherited_) {
+    return Format("%p is device memory of before the fork, and a child has none of its parent's",
+                  pointer);
   }
   if (const auto* freed = FindFreedLocked(address)) {
     return Format("%p is byte %llu of the device block %p of %llu bytes that was freed by %s",

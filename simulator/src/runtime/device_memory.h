@@ -39,8 +39,11 @@ class DeviceMemory {
     int64_t end = 0;
   };
 
-  // Reserves the address ranges once. Returns 0 or an aclError with the reason.
-  int32_t Reserve(std::string* why);
+  // Reserves the address ranges once, for a device with that much memory. Returns 0 or an aclError
+  // with the reason.
+  int32_t Reserve(uint64_t deviceBytes, std::string* why);
+  // In a forked child, before Reserve: the ranges are the parent's, and none of its blocks is there.
+  void Inherit(const DeviceMemory& parent);
 
   // Returns 0 or an aclError with the reason. limit: bytes that the device has. checked: poison the
   // block, call it undefined and guard it.
@@ -49,6 +52,8 @@ class DeviceMemory {
   // by: the function that frees, for later messages.
   int32_t Free(const void* pointer, const char* by, std::string* why);
   std::vector<Block> FreeAll(const char* by);
+  // Addresses of freed blocks may be used again at once.
+  void ForgetFreed();
 
   // Backing bytes of [pointer, pointer + bytes), or nullptr with the reason.
   uint8_t* Resolve(const void* pointer, uint64_t bytes, std::string* why) const;
@@ -89,6 +94,7 @@ class DeviceMemory {
   const std::pair<const uintptr_t, Freed>* FindFreedLocked(uintptr_t address) const;
   uintptr_t PlaceLocked(uint64_t span, uint64_t align);
   bool CommitLocked(uintptr_t end);
+  void FreeInheritedLocked();
   void AddHoleLocked(uintptr_t start, uint64_t length);
   void RemoveHoleLocked(uintptr_t start, uint64_t length);
   void EvictLocked(uint64_t keepBytes, size_t keepBlocks);
@@ -110,7 +116,9 @@ class DeviceMemory {
   uintptr_t delta_ = 0;
   uint8_t* shadow_ = nullptr;  // bit a - base_ of it: byte a was written
   uintptr_t bump_ = 0;         // addresses below were handed out at least once
-  uintptr_t committed_ = 0;    // backing below is readable and writable
+  uintptr_t inherited_ = 0;    // and below here by the process that this one was forked from
+  bool inheritedFreed_ = true;
+  uintptr_t committed_ = 0;  // backing below is readable and writable
   uint64_t used_ = 0;
   uint64_t count_ = 0;
   Blocks live_;

@@ -15,12 +15,12 @@ namespace {
 
 bool ReportDeviceAccess(const siginfo_t* info) {
   const bool memory = info->si_signo == SIGSEGV || info->si_signo == SIGBUS;
-  if (!memory || !Global().device.InRange(info->si_addr)) {
+  const State* const state = memory ? GlobalOrNull() : nullptr;
+  if (state == nullptr || !state->device.InRange(info->si_addr)) {
     return false;
   }
   char where[256];
-  Global().device.DescribeInSignal(reinterpret_cast<uintptr_t>(info->si_addr), where,
-                                   sizeof(where));
+  state->device.DescribeInSignal(reinterpret_cast<uintptr_t>(info->si_addr), where, sizeof(where));
   char line[512];
   SignalText text(line, sizeof(line));
   text.Text("aclgrad: host code accessed device memory: ").Text(where);

@@ -482,6 +482,13 @@ uint64_t DeviceBytesFrom(const void* devicePtr) {
                           : block.bytes - (reinterpret_cast<uintptr_t>(devicePtr) - block.start);
 }
 
+// For a call that has nothing to do there.
+static int32_t CheckStream(const Api& api, aclrtStream handle) {
+  int32_t error = 0;
+  FindStream(api, handle, &error);
+  return error;
+}
+
 }  // namespace aclsim
 
 using aclsim::Api;
@@ -562,7 +569,7 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
     Copy copy;
     bool nothing = false;
     ACLSIM_RETURN_IF_ERROR(aclsim::PlainCopy(api, dst, destMax, src, count, kind, &copy, &nothing));
-    return nothing ? 0 : aclsim::CopyOnStream(api, copy, stream);
+    return nothing ? aclsim::CheckStream(api, stream) : aclsim::CopyOnStream(api, copy, stream);
   });
 }
 
@@ -584,7 +591,7 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
     bool nothing = false;
     ACLSIM_RETURN_IF_ERROR(
         aclsim::Copy2d(api, dst, dpitch, src, spitch, width, height, kind, &copy, &nothing));
-    return nothing ? 0 : aclsim::CopyOnStream(api, copy, stream);
+    return nothing ? aclsim::CheckStream(api, stream) : aclsim::CopyOnStream(api, copy, stream);
   });
 }
 

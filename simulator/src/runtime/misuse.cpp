@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "engine/fork.h"
 #include "engine/gm_shadow.h"
 #include "runtime/errors.h"
 #include "runtime/state.h"
@@ -134,39 +135,41 @@ class Distinct {
   std::mutex mutex_;
   std::unordered_map<std::string, std::vector<std::string>> details_;
 };
-Distinct& DistinctDetails() {
-  static auto* distinct = new Distinct;  // leaked: reports arrive until the very end
-  return *distinct;
-}
+PerProcess<Distinct> distinctDetails;
 
 struct LastLaunch {
   std::mutex mutex;
   std::string opType;
 };
-LastLaunch lastLaunch;
+PerProcess<LastLaunch> lastLaunch;
 
-std::atomic<ObjectLister> objectLister{nullptr};
+struct KnownLines {
+  std::mutex mutex;
+  std::unordered_map<const void*, SourceLine> lines;
+};
+PerProcess<KnownLines> knownLines;
+
+std::atomic<const ObjectKeeper*> objectKeeper{nullptr};
 
 }  // namespace
 
 SourceLine ProgramLine(const void* caller) {
-  static std::mutex mutex;
-  static auto* known = new std::unordered_map<const void*, SourceLine>;
   Dl_info info{};
   if (caller == nullptr || dladdr(caller, &info) == 0 || info.dli_fname == nullptr ||
       IsToolkit(info.dli_fname)) {
     return {};
   }
+  auto& [mutex, known] = *knownLines;
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = known->find(caller);
-  if (found != known->end()) {
+  const auto found = known.find(caller);
+  if (found != known.end()) {
     return found->second;
   }
   SourceLine line = FindKernelLine({const_cast<void*>(caller)});
   if (line.line == 0) {
     line = {};  // a library without debug information says nothing about the program
   }
-  return known->emplace(caller, std::move(line)).first->second;
+  return known.emplace(caller, std::move(line)).first->second;
 }
 
 const void* ProgramCaller() {
@@ -196,13 +199,13 @@ void ReportMisuse(const Misuse& misuse) {
     finding.related.push_back(
         HostPlace(misuse.other.function, misuse.other.note, misuse.other.caller));
   }
-  finding.detail = DistinctDetails().Detail(
+  finding.detail = distinctDetails->Detail(
       std::string(misuse.kind) + " " + misuse.api + " " + misuse.argument, misuse.detail);
   finding.advice = std::string(ConsequenceOf(misuse.kind)) + " Next: " + misuse.next + ".";
   ReportFinding(std::move(finding));
 }
 
-void ForgetMisuse() { DistinctDetails().Clear(); }
+void ForgetMisuse() { distinctDetails->Clear(); }
 
 void AdoptPointerWrites(const KernelLaunch& launch) {
   constexpr uint64_t kPiece = 4096;
@@ -231,8 +234,8 @@ void AdoptPointerWrites(const KernelLaunch& launch) {
 
 void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
   {
-    const std::lock_guard<std::mutex> lock(lastLaunch.mutex);
-    lastLaunch.opType = launch.opType;
+    const std::lock_guard<std::mutex> lock(lastLaunch->mutex);
+    lastLaunch->opType = launch.opType;
   }
   DeviceMemory& device = Global().device;
   for (const GmRegion& region : launch.regions) {
@@ -266,21 +269,28 @@ void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& o
     Finding finding = OverrunFinding(overrun);
     finding.at = HostPlace(api, "", caller);
     {
-      const std::lock_guard<std::mutex> lock(lastLaunch.mutex);
-      finding.op = lastLaunch.opType;
+      const std::lock_guard<std::mutex> lock(lastLaunch->mutex);
+      finding.op = lastLaunch->opType;
       finding.detail += "; it was no argument of the kernel that did it. The last launch was " +
-                        (lastLaunch.opType.empty() ? "none" : lastLaunch.opType);
+                        (lastLaunch->opType.empty() ? "none" : lastLaunch->opType);
     }
     PrintError(FindingText(finding));
     ReportFinding(std::move(finding));
   }
 }
 
-void SetObjectLister(ObjectLister lister) { objectLister = lister; }
+void SetObjectKeeper(const ObjectKeeper* keeper) { objectKeeper = keeper; }
 
 std::vector<LiveObjects> ListObjects() {
-  const ObjectLister lister = objectLister;
-  return lister != nullptr ? lister() : std::vector<LiveObjects>{};
+  const ObjectKeeper* keeper = objectKeeper;
+  return keeper != nullptr ? keeper->list() : std::vector<LiveObjects>{};
+}
+
+void ForgetDestroyedObjects() {
+  if (const ObjectKeeper* keeper = objectKeeper) {
+    keeper->forgetDestroyed();
+  }
+  ForgetDestroyedDataBuffers();
 }
 
 void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {

@@ -28,6 +28,7 @@ void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& o
 
 // What a library above says that it has made for the program.
 std::vector<LiveObjects> ListObjects();
+void ForgetDestroyedObjects();
 // What the program still holds.
 void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller);
 

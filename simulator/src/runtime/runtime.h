@@ -85,9 +85,12 @@ struct LiveObjects {
   std::vector<LiveObject> first;  // the oldest, a few
 };
 inline constexpr size_t kLeakLines = 5;
-using ObjectLister = std::vector<LiveObjects> (*)();
+struct ObjectKeeper {
+  std::vector<LiveObjects> (*list)();
+  void (*forgetDestroyed)();  // gives back what is kept of them to name a use after their end
+};
 // nullptr: there are none any more.
-void SetObjectLister(ObjectLister lister);
+void SetObjectKeeper(const ObjectKeeper* keeper);
 
 // aclInit was called and aclFinalize was not.
 bool RuntimeReady();

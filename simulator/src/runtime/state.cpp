@@ -2,10 +2,7 @@
 // Initialisation, the handle tables, fork and exit.
 #include "runtime/state.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "engine/fork.h"
 #include "engine/launch.h"
 #include "runtime/callback.h"
 #include "runtime/event.h"
@@ -34,7 +32,10 @@ constexpr uint64_t kHandleStep = 16;  // handles look aligned
 constexpr auto kExitPatience = std::chrono::seconds(5);
 constexpr size_t kMaxStreams = 2048;
 
-std::atomic<State*> current{nullptr};
+// Of a forked child's first handle above the parent's, some of which may be made during the fork.
+constexpr uint64_t kForkGap = 1ULL << 20;
+
+PerProcess<State> current;
 
 const char* KindName(HandleKind kind) {
   switch (kind) {
@@ -49,8 +50,7 @@ const char* KindName(HandleKind kind) {
 
 // Stops the workers before the destructors of the program's libraries run under them.
 void OnExit() {
-  const State* state = current;
-  if (state == nullptr) {
+  if (GlobalOrNull() == nullptr) {
     return;
   }
   const std::vector<std::shared_ptr<Stream>> streams = AllStreams();
@@ -67,14 +67,6 @@ void OnExit() {
     while (stream->Busy() && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-  }
-}
-
-// The child of a fork has no stream threads and maybe locks that nobody will release: it starts
-// afresh. The parent's state is left alone, its addresses and handles mean nothing in the child.
-void OnForkInChild() {
-  if (current != nullptr) {
-    current = new State;
   }
 }
 
@@ -160,6 +152,13 @@ int32_t FinaliseLocked(const Api& api, State& state) {
     ReportOverruns(api.name(), state.device.TakeAllOverruns(), api.caller());
     ListLeaks(state, api.caller());
   }
+  // A program that begins and ends again and again does not grow by what is kept to name its mistakes.
+  const bool busy = std::any_of(state.streams.begin(), state.streams.end(),
+                                [](const auto& stream) { return stream.second->Busy(); });
+  if (!busy) {
+    state.device.ForgetFreed();
+    ForgetDestroyedObjects();
+  }
   state.initCount = 0;
   state.ready = false;
   state.finalized = true;
@@ -174,18 +173,15 @@ int32_t NotInitialised(const Api& api, const State& state) {
 
 }  // namespace
 
-State& Global() {
-  State* state = current;
-  if (state == nullptr) {
-    auto* made = new State;
-    if (current.compare_exchange_strong(state, made)) {
-      pthread_atfork(nullptr, nullptr, OnForkInChild);
-      return *made;
-    }
-    delete made;
-  }
-  return *state;
+State* State::AfterFork(const State& parent) {
+  auto* state = new State;
+  state->lastId = state->inheritedIds = parent.lastId + kForkGap;
+  state->device.Inherit(parent.device);
+  return state;
 }
+
+State& Global() { return *current; }
+State* GlobalOrNull() { return current.Peek(); }
 
 bool RuntimeReady() {
   State& state = Global();
@@ -197,7 +193,7 @@ int32_t PrepareLocked(const Api& api, State& state) {
   std::string why;
   int32_t error = ApplyEnvironment(&why);
   if (error == 0) {
-    error = state.device.Reserve(&why);
+    error = state.device.Reserve(DeviceMemoryBytes(), &why);
   }
   if (error != 0) {
     // Programs rarely print more than the code, and a wrong environment is not theirs to explain.
@@ -229,6 +225,9 @@ uint64_t FromHandle(HandleKind kind, const void* handle) {
   return (value & ~low) == tag && value % kHandleStep == 0 ? (value & low) / kHandleStep : 0;
 }
 
+namespace {
+
+// "0x... was destroyed", "0x... is an event", ...
 std::string DescribeHandle(HandleKind wanted, const void* handle) {
   if (handle == nullptr) {
     return Format("a null handle, want %s", KindName(wanted));
@@ -246,6 +245,8 @@ std::string DescribeHandle(HandleKind wanted, const void* handle) {
   return Format("%p is not %s", handle, KindName(wanted));
 }
 
+}  // namespace
+
 int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle) {
   const char* article = KindName(kind);
   const std::string noun = std::strchr(article, ' ') + 1;
@@ -253,8 +254,14 @@ int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle) {
   if (handle == nullptr) {
     return api.Fail(ACL_ERROR_INVALID_PARAM, "%s", detail.c_str());
   }
-  const bool destroyed = FromHandle(kind, handle) != 0;
-  if (!destroyed) {
+  const uint64_t id = FromHandle(kind, handle);
+  if (id != 0 && id <= Global().inheritedIds) {
+    return api.Refuse(ACL_ERROR_RT_INVALID_HANDLE, "host-wrong-handle", noun.c_str(),
+                      Format("%s %p was made before the fork, and a child has none of its parent's",
+                             noun.c_str(), handle),
+                      "make one in the child, after aclInit and aclrtSetDevice");
+  }
+  if (id == 0) {
     return api.Refuse(ACL_ERROR_RT_INVALID_HANDLE, "host-wrong-handle", noun.c_str(), detail,
                       "pass " + std::string(article) + " that a create function returned");
   }

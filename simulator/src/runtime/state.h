@@ -30,6 +30,9 @@ struct Context {
 };
 
 struct State {
+  // A forked child's: nothing is initialised, and no address or handle is one of the parent's.
+  static State* AfterFork(const State& parent);
+
   std::mutex mutex;
   uint64_t initCount = 0;
   bool ready = false;
@@ -37,6 +40,7 @@ struct State {
   uint64_t deviceRefs = 0;       // aclrtSetDevice calls that wait for their aclrtResetDevice
   uint64_t deviceContextId = 0;  // 0: the device is not in use
   uint64_t lastId = 0;
+  uint64_t inheritedIds = 0;  // up to here: handles of the process that this one was forked from
   std::map<uint64_t, std::shared_ptr<Context>> contexts;
   std::map<uint64_t, std::shared_ptr<Stream>> streams;  // default streams too
   std::map<uint64_t, std::shared_ptr<Event>> events;
@@ -48,16 +52,13 @@ struct State {
   std::shared_ptr<Reports> reports;  // threads of aclrtSubscribeReport
 };
 
-// Never destroyed: stream threads run until the process is gone. A forked child starts with a new
-// one.
+// Never destroyed: stream threads run until the process is gone.
 State& Global();
+State* GlobalOrNull();  // while nobody has asked for it
 
 enum class HandleKind : uint64_t { kContext = 1, kStream = 2, kEvent = 3 };
 void* ToHandle(HandleKind kind, uint64_t id);
 uint64_t FromHandle(HandleKind kind, const void* handle);  // 0: not a handle of that kind
-// "0x... was destroyed", "0x... is an event", ...
-std::string DescribeHandle(HandleKind wanted, const void* handle);
-
 // nullptr after an error was reported; *error is its code.
 std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* error);
 // Also checks that the stream is one of the current context.
@@ -76,6 +77,9 @@ uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t
                    const void* caller);
 // Destroys every stream of the context and forgets the context. Waits for their work.
 void RemoveContext(uint64_t contextId);
+
+// Their memory is kept back for a while, so that a use after the end can be named.
+void ForgetDestroyedDataBuffers();
 
 // Environment, address ranges, fault and exit handlers. state.mutex is held.
 int32_t PrepareLocked(const Api& api, State& state);

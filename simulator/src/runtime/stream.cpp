@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "engine/crash.h"
+#include "engine/fork.h"
 #include "runtime/errors.h"
 
 namespace aclsim {
@@ -52,6 +53,7 @@ int32_t Stream::Enqueue(Task task, Run run, uint64_t* ticket) {
 }
 
 void Stream::Work() {
+  const uint64_t forks = ForkCount();
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return closed_ || !queue_.empty(); });
@@ -69,6 +71,9 @@ void Stream::Work() {
       } catch (const std::exception& error) {
         result = {ACL_ERROR_RT_INTERNAL_ERROR, error.what()};
       }
+    }
+    if (ForkCount() != forks) {
+      return;  // the child of a callback that forked: its only thread ends, and with it the process
     }
     item.task = nullptr;  // what it captured is released before the task counts as done
     lock.lock();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/finding.h"
+#include "engine/fork.h"
 #include "engine/report_file.h"
 #include "timing/profile_parts.h"
 
@@ -21,16 +22,16 @@ namespace {
 
 constexpr size_t kTraced = 4;  // launches that keep their instructions
 
-std::mutex profilesMutex;
-std::deque<Profile>& Profiles() {
-  static auto* profiles = new std::deque<Profile>;  // leaked: launches may end late
-  return *profiles;
-}
+struct Kept {
+  std::mutex mutex;
+  std::deque<Profile> profiles;
+};
+PerProcess<Kept> kept;
 std::atomic<int> profileMode{-1};  // -1: not decided yet
 
 // The profile of a launch that still has its instructions, or null with a reason.
 const Profile* Traced(size_t launch, const std::vector<uint32_t>& cores, std::string* why) {
-  const std::deque<Profile>& profiles = Profiles();
+  const std::deque<Profile>& profiles = kept->profiles;
   if (launch >= profiles.size() || profiles[launch].tapes.empty()) {
     *why = Format("launch %zu: %zu were profiled, and the last %zu of them keep a trace", launch,
                   profiles.size(), kTraced);
@@ -169,8 +170,8 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.end = profile.times.end;
   profile.tapes = std::move(tapes);
   profile.json = SummaryJson(profile);
-  const std::lock_guard<std::mutex> lock(profilesMutex);
-  std::deque<Profile>& profiles = Profiles();
+  const std::lock_guard<std::mutex> lock(kept->mutex);
+  std::deque<Profile>& profiles = kept->profiles;
   if (const char* folder = std::getenv("ACLGRAD_SIM_PROFILE_REPORT");
       folder != nullptr && *folder != '\0') {
     const bool longest = std::all_of(profiles.begin(), profiles.end(),
@@ -186,14 +187,14 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
 }
 
 void ClearProfiles() {
-  const std::lock_guard<std::mutex> lock(profilesMutex);
-  Profiles().clear();
+  const std::lock_guard<std::mutex> lock(kept->mutex);
+  kept->profiles.clear();
 }
 
 std::string ProfilesJson() {
-  const std::lock_guard<std::mutex> lock(profilesMutex);
+  const std::lock_guard<std::mutex> lock(kept->mutex);
   std::string json = "[";
-  for (const Profile& profile : Profiles()) {
+  for (const Profile& profile : kept->profiles) {
     json += json.size() > 1 ? "," : "";
     json += profile.json;
   }
@@ -201,7 +202,7 @@ std::string ProfilesJson() {
 }
 
 std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::string* why) {
-  const std::lock_guard<std::mutex> lock(profilesMutex);
+  const std::lock_guard<std::mutex> lock(kept->mutex);
   const Profile* const profile = Traced(launch, cores, why);
   if (profile == nullptr) {
     return "";
@@ -215,7 +216,7 @@ std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::st
 
 bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,
                 std::string* why) {
-  const std::lock_guard<std::mutex> lock(profilesMutex);
+  const std::lock_guard<std::mutex> lock(kept->mutex);
   const Profile* const profile = Traced(launch, cores, why);
   if (profile == nullptr) {
     return false;

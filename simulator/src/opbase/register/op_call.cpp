@@ -6,11 +6,14 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "engine/crash.h"
 #include "engine/fault.h"
+#include "engine/fork.h"
 #include "exe_graph/runtime/infer_datatype_context.h"
 #include "exe_graph/runtime/infer_shape_context.h"
 #include "exe_graph/runtime/tiling_context.h"
@@ -257,11 +260,18 @@ size_t TilingCapacity(const gert::OpImplEntry& op) {
   return capacity;
 }
 
+struct CompileInfos {
+  std::recursive_mutex mutex;  // a parse function may call another operator
+  std::map<std::pair<const gert::OpImplEntry*, std::string>, std::shared_ptr<void>> infos;
+};
+PerProcess<CompileInfos> compileInfos;
+
 int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
   if (op.createCompileInfo == nullptr) return kSuccess;
   const std::string key = CurrentSoc().name + ":" + std::to_string(VectorCoreCount());
-  const std::lock_guard<std::mutex> lock(op.mutex);
-  std::shared_ptr<void>& info = op.compileInfo[key];
+  auto& [mutex, infos] = *compileInfos;
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  std::shared_ptr<void>& info = infos[{&op, key}];
   if (info == nullptr) {
     std::shared_ptr<void> fresh(op.createCompileInfo(), op.deleteCompileInfo);
     if (op.tilingParse != nullptr) {

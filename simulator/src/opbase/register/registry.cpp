@@ -6,7 +6,9 @@
 #include <cctype>
 #include <cstring>
 #include <deque>
+#include <mutex>
 
+#include "engine/fork.h"
 #include "register/op_def_factory.h"
 
 namespace aclsim {
@@ -15,20 +17,32 @@ namespace {
 struct Tables {
   std::mutex mutex;
   std::deque<std::map<std::string, std::unique_ptr<gert::OpImplEntry>>> packages{1};
+  std::map<std::string, PackageId> packageOf;  // by folder
 };
 
-// Never destroyed: operator libraries register before main and are used until exit.
-Tables& AllTables() {
-  static Tables* tables = new Tables;
-  return *tables;
-}
+// A library registers its operators once, when it is loaded: a forked child keeps them.
+class LockedTables {
+ public:
+  LockedTables() : tables_(All()), lock_(tables_.mutex) {}
+  Tables* operator->() const { return &tables_; }
+
+ private:
+  // Never destroyed: operator libraries register before main and are used until exit.
+  static Tables& All() {
+    static Tables* tables = new Tables;
+    return *tables;
+  }
+
+  const HoldFork hold_;
+  Tables& tables_;
+  const std::lock_guard<std::mutex> lock_;
+};
 
 thread_local PackageId currentPackage = 0;
 
 gert::OpImplEntry* EntryOf(const char* type) {
-  Tables& tables = AllTables();
-  const std::lock_guard<std::mutex> lock(tables.mutex);
-  std::unique_ptr<gert::OpImplEntry>& entry = tables.packages[currentPackage][type];
+  const LockedTables tables;
+  std::unique_ptr<gert::OpImplEntry>& entry = tables->packages[currentPackage][type];
   if (entry == nullptr) {
     entry = std::make_unique<gert::OpImplEntry>();
     entry->type = type;
@@ -88,11 +102,11 @@ std::vector<std::string> SocAliases(const std::string& soc) {
 
 }  // namespace
 
-PackageId NewPackage() {
-  Tables& tables = AllTables();
-  const std::lock_guard<std::mutex> lock(tables.mutex);
-  tables.packages.emplace_back();
-  return tables.packages.size() - 1;
+PackageId PackageOf(const std::string& root) {
+  const LockedTables tables;
+  const auto [known, added] = tables->packageOf.try_emplace(root, tables->packages.size());
+  if (added) tables->packages.emplace_back();
+  return known->second;
 }
 
 PackageScope::PackageScope(PackageId package) : previous_(currentPackage) {
@@ -101,18 +115,16 @@ PackageScope::PackageScope(PackageId package) : previous_(currentPackage) {
 PackageScope::~PackageScope() { currentPackage = previous_; }
 
 gert::OpImplEntry* FindOp(PackageId package, const std::string& type) {
-  Tables& tables = AllTables();
-  const std::lock_guard<std::mutex> lock(tables.mutex);
-  if (package >= tables.packages.size()) return nullptr;
-  const auto found = tables.packages[package].find(type);
-  return found == tables.packages[package].end() ? nullptr : found->second.get();
+  const LockedTables tables;
+  if (package >= tables->packages.size()) return nullptr;
+  const auto found = tables->packages[package].find(type);
+  return found == tables->packages[package].end() ? nullptr : found->second.get();
 }
 
 std::vector<const gert::OpImplEntry*> AllOps() {
-  Tables& tables = AllTables();
-  const std::lock_guard<std::mutex> lock(tables.mutex);
+  const LockedTables tables;
   std::vector<const gert::OpImplEntry*> entries;
-  for (const auto& [type, entry] : tables.packages[0]) entries.push_back(entry.get());
+  for (const auto& [type, entry] : tables->packages[0]) entries.push_back(entry.get());
   return entries;
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,9 +32,6 @@ struct OpImplEntry {
   OpImplRegisterV2::TilingParseFunc tilingParse = nullptr;
   OpImplRegisterV2::CompileInfoCreatorFunc createCompileInfo = nullptr;
   OpImplRegisterV2::CompileInfoDeleterFunc deleteCompileInfo = nullptr;
-
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<void>> compileInfo;  // by SoC and core count
 };
 
 }  // namespace gert
@@ -45,7 +41,8 @@ namespace aclsim {
 // Package 0 is the process itself: operators linked into it or loaded by somebody else.
 using PackageId = size_t;
 
-PackageId NewPackage();
+// The package in a folder. A forked child finds the operators that its parent has loaded from there.
+PackageId PackageOf(const std::string& root);
 
 // While it lives, registrations of this thread go to the package: put it around dlopen.
 class PackageScope {

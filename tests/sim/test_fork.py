@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: F401, F811 - fixtures are imported by name
+"""A forked child uses the libraries afresh, whatever its parent's threads were doing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aclgrad
+from acl_harness import compiled
+from aclgrad.runtime import Device
+
+PROGRAMS = Path(__file__).parent / "programs"
+SOURCES = Path(__file__).resolve().parents[2] / "simulator" / "src"
+
+pytestmark = pytest.mark.sim_only
+
+
+@pytest.fixture(scope="module")
+def fork_busy(toolkit: Path, compiled: Callable[..., Path]) -> Path:
+    opp = toolkit / "opp" / "vendors" / "aclgrad" / "op_api"
+    flags = [f"-I{opp}/include", f"-L{opp}/lib", "-lcust_opapi", f"-L{toolkit}/lib64", "-lnnopbase"]
+    return compiled("fork_busy", *flags, f"-Wl,-rpath,{opp}/lib", "-pthread")
+
+
+@pytest.mark.parametrize(("runs", "forks", "threads"), [(6, 1, 8), (2, 12, 8), (2, 3, 1)])
+def test_children_of_a_busy_process(fork_busy: Path, runs: int, forks: int, threads: int) -> None:
+    """Runs of one fork meet libraries that are being used for the first time."""
+    for _ in range(runs):
+        done = subprocess.run(
+            [fork_busy, str(forks), str(threads)],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_python_children_of_a_busy_process(toolkit: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, PROGRAMS / "fork_busy.py", "10", "8"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def halved(rows: int) -> float:
+    """What a worker computes."""
+    grad = np.full((rows, 8), 2.0, np.float32)
+    return float(aclgrad.softmax_backward(grad, np.full_like(grad, 0.5), dim=-1)[0, 0])
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_multiprocessing(device: Device, method: str) -> None:
+    halved(1)  # the parent's device is in use
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map_async(halved, range(1, 9)).get(120) == [-3.0] * 8
+    assert halved(1) == -3.0
+
+
+def test_data_loader(device: Device) -> None:
+    torch = pytest.importorskip("torch")
+
+    class Rows(torch.utils.data.Dataset):  # type: ignore[misc, name-defined]
+        def __len__(self) -> int:
+            return 8
+
+        def __getitem__(self, index: int) -> float:
+            return halved(index + 1)
+
+    halved(1)
+    loader = torch.utils.data.DataLoader(
+        Rows(), batch_size=2, num_workers=2, multiprocessing_context="fork", timeout=120
+    )
+    assert torch.cat(list(loader)).tolist() == [-3.0] * 8
+
+
+def test_what_the_parent_made_stays_with_it(device: Device) -> None:
+    """Its objects do nothing in a child, and are whole afterwards."""
+    script = (
+        "import os, numpy as np\n"
+        "from aclgrad.call import TensorDesc\n"
+        "from aclgrad.runtime import open_device\n"
+        "device = open_device()\n"
+        "buffer = device.upload(np.arange(8, dtype=np.float32))\n"
+        "tensor = device.tensor(TensorDesc((8,)), buffer.address)\n"
+        "if os.fork() == 0:\n"
+        "    acl, nnopbase = device.libraries.acl, device.libraries.nnopbase\n"
+        "    stream, address, handle = device.stream, buffer.address, tensor.handle\n"
+        "    print(open_device() is device)\n"
+        "    print(acl.aclrtFree(address), device.libraries.recent_message())\n"
+        "    print(nnopbase.aclDestroyTensor(handle), device.libraries.recent_message())\n"
+        "    mine = device.upload(np.ones(8, np.float32))\n"
+        "    print(mine.address != address)\n"
+        "    buffer.free(), tensor.destroy()\n"
+        "else:\n"
+        "    os.wait()\n"
+        "    print(buffer.read(np.dtype(np.float32)).tolist())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "True" and lines[3] == "True"
+    assert lines[1].startswith("107000 ") and "device memory of before the fork" in lines[1]
+    assert lines[2].startswith("161002 ") and "a forked child has none of its parent's" in lines[2]
+    assert lines[4] == str([float(i) for i in range(8)])
+
+
+def test_every_lock_of_the_process_knows_of_forks() -> None:
+    """A mutex, thread or once flag of static storage is in PerProcess, or held under HoldFork."""
+    lock = r"std::(?:(?:recursive_|shared_|timed_)*mutex|condition_variable|once_flag)\*?"
+    static = re.compile(
+        rf"^(?:{lock}|\s*(?:inline |const )*static (?:inline |const )*{lock}) \w+", re.M
+    )
+    # The C library knows of forks where it calls something once.
+    known = {"engine/crash.cpp": 1, "runtime/state.cpp": 1}
+    for path in SOURCES.rglob("*.[ch]*"):
+        name = str(path.relative_to(SOURCES))
+        found = static.findall(path.read_text())
+        assert len(found) == known.get(name, 0), f"{name}: a child may hang in one of {found}"
