@@ -133,6 +133,50 @@ void IssueLanes(Core& core, const LaneSet& lanes, const OperandWalk& d, const Op
               });
 }
 
+// And, Or: a bit that one operand decides alone, by a 0 or by a 1, is defined whatever the other one has.
+void IssueLogic(Core& core, bool conjunction, const LaneSet& lanes, const OperandWalk& d,
+                const OperandWalk& a, const OperandWalk& b, const LaneCall& call) {
+  const auto undefined = [=, base = core.ub](uint8_t* image) {
+    const auto on = [&](OperandWalk walk) {
+      walk.ub.addr = image + (walk.ub.addr - base);
+      return walk;
+    };
+    const LaneSet walked = Repeated(lanes);
+    alignas(64) std::array<std::array<uint8_t, kRepeatBytes>, 5> temp;
+    for (int64_t r = 0; r < walked.repeat; ++r) {
+      const int64_t active = walked.ActiveIn(r);
+      const uint8_t* const x = GatherRepeat(a, r, active, temp[0].data());
+      const uint8_t* const y = GatherRepeat(b, r, active, temp[1].data());
+      const uint8_t* const xLacks = GatherRepeat(on(a), r, active, temp[2].data());
+      const uint8_t* const yLacks = GatherRepeat(on(b), r, active, temp[3].data());
+      for (int64_t i = 0; i < active * d.width; ++i) {
+        const uint8_t xOpen = conjunction ? x[i] : static_cast<uint8_t>(~x[i]);
+        const uint8_t yOpen = conjunction ? y[i] : static_cast<uint8_t>(~y[i]);
+        temp[4][static_cast<size_t>(i)] = static_cast<uint8_t>(
+            (xLacks[i] & yLacks[i]) | (xLacks[i] & yOpen) | (xOpen & yLacks[i]));
+      }
+      ScatterRepeat(on(d), walked, r, temp[4].data());
+    }
+  };
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = Flow::kMove;
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = d.ub.dtype;
+        for (const OperandWalk* walk : {&d, &a, &b}) {
+          record.Add(AccessOf(core, *walk, lanes));
+        }
+        record.move = undefined;
+      },
+      [=, &core] {
+        RunLanes(lanes, d, &a, &b, false,
+                 [&](uint8_t* to, const uint8_t* x, const uint8_t* y, size_t n) {
+                   call.Run(core.readAhead, to, x, y, static_cast<size_t>(d.width), n);
+                 });
+      });
+}
+
 }  // namespace
 
 void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, const VecCtl& ctl) {
@@ -153,6 +197,10 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
     return;
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl, mixed);
+  if (logic && core.Observed()) {
+    IssueLogic(core, op == Op2::kAnd, lanes, d, a, b, {.binary = body});
+    return;
+  }
   const bool readsDst = op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
   IssueLanes(core, lanes, d, a, &b, readsDst,
              {.binary = body, .readAhead = op == Op2::kDiv ? kBesideDivision : 0});

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// clang-format off: a call stays on the line that is named.
+// And and Or with lanes that nobody wrote. The line that is named ends in "FOUND".
+#include "bench.h"
+
+using namespace AscendC;
+
+namespace {
+
+constexpr uint32_t kLanes = 128;
+
+struct Operands {
+  Operands(GM_ADDR gmIn, uint16_t value) : gm(gmIn) {
+    pipe.InitBuffer(in, 256);
+    pipe.InitBuffer(mask, 256);
+    pipe.InitBuffer(out, 256);
+    Duplicate(in.Get<uint16_t>(), static_cast<uint16_t>(5), 16);  // the other lanes are nobody's
+    Duplicate(mask.Get<uint16_t>(), value, kLanes);
+    Duplicate(mask.Get<uint16_t>(), static_cast<uint16_t>(0x00FF), 16);
+  }
+  void Store() {
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(Global<uint16_t>(gm), out.Get<uint16_t>(), kLanes);
+  }
+  GM_ADDR gm;
+  TPipe pipe;
+  TBuf<> in;
+  TBuf<> mask;
+  TBuf<> out;
+};
+
+}  // namespace
+
+extern "C" __global__ __aicore__ void and_with_zeros(GM_ADDR gm) {
+  Operands o(gm, 0);
+  And(o.out.Get<uint16_t>(), o.mask.Get<uint16_t>(), o.in.Get<uint16_t>(), static_cast<int32_t>(kLanes));
+  o.Store();
+}
+
+extern "C" __global__ __aicore__ void or_with_ones(GM_ADDR gm) {
+  Operands o(gm, 0xFFFF);
+  Or(o.out.Get<uint16_t>(), o.in.Get<uint16_t>(), o.mask.Get<uint16_t>(), kLanes, 1, {1, 1, 1, 8, 8, 8});
+  o.Store();
+}
+
+extern "C" __global__ __aicore__ void and_with_a_one(GM_ADDR gm) {
+  Operands o(gm, 0x0100);
+  And(o.out.Get<uint16_t>(), o.mask.Get<uint16_t>(), o.in.Get<uint16_t>(), static_cast<int32_t>(kLanes));  // FOUND
+  o.Store();
+}
+
+extern "C" __global__ __aicore__ void or_with_a_zero(GM_ADDR gm) {
+  Operands o(gm, 0xFFFE);
+  Or(o.out.Get<uint16_t>(), o.in.Get<uint16_t>(), o.mask.Get<uint16_t>(), kLanes, 1, {1, 1, 1, 8, 8, 8});  // FOUND
+  o.Store();
+}
