@@ -44,24 +44,32 @@ make_venv() {
   fi
 }
 
-# set_up EXTRAS: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml and the
-# extras are those of the last time.
+# set_up EXTRAS [locked]: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml, the
+# lock and the extras are those of the last time. locked: the very files that requirements/locked.txt names by their sums, which
+# have every extra; for CI and releases.
 set_up() {
-  local extras=$1 stamp want
+  local extras=$1 locked=${2:-} stamp want
   [[ -w $root ]] || fail "cannot write $root. Next: chmod u+w $root, or work in a copy"
   "$venv/bin/python" -I -c '' 2>/dev/null || make_venv
-  stamp=$venv/.aclgrad-stamp-$extras
+  # An environment that was locked stays so.
+  [[ ! -f $venv/.aclgrad-stamp-locked ]] || locked=locked
+  stamp=$venv/.aclgrad-stamp-${locked:-$extras}
   want=$("$venv/bin/python" -I -c 'import hashlib, sys
-print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest(), sys.argv[1])' "$root/pyproject.toml")
+print(*(hashlib.sha256(open(name, "rb").read()).hexdigest() for name in sys.argv[1:]), sys.argv[1])' \
+    "$root/pyproject.toml" ${locked:+"$root/requirements/locked.txt"})
   if [[ ! -f $stamp || $(<"$stamp") != "$want" ]]; then
     echo "installing the package and its tools into $venv"
-    # Distributions ship a pip that does not know per-package build settings.
-    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check "pip>=23.1" "scikit-build-core>=0.10" "jinja2>=3.1" \
-      "numpy>=1.24" "ml_dtypes>=0.4" cmake ninja ||
-      fail "pip could not install the build tools. Next: check the network or the package index (pip config list)"
-    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-build-isolation -C wheel.cmake=false \
-      -e "$root[$extras]" ||
-      fail "pip could not install the package. Next: read the message above"
+    if [[ -n $locked ]]; then
+      quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --require-hashes -r "$root/requirements/locked.txt" ||
+        fail "pip could not install what requirements/locked.txt names. Next: read the message above; docs/install.md, Releases"
+    else
+      # Distributions ship a pip that does not know per-package build settings.
+      quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check "pip>=23.1" "scikit-build-core>=0.10" "jinja2>=3.1" \
+        "numpy>=1.24" "ml_dtypes>=0.4" "cyclonedx-python-lib>=8" cmake ninja ||
+        fail "pip could not install the build tools. Next: check the network or the package index (pip config list)"
+    fi
+    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-build-isolation ${locked:+--no-deps} \
+      -C wheel.cmake=false -e "$root[$extras]" || fail "pip could not install the package. Next: read the message above"
     echo "$want" >"$stamp"
   fi
 }

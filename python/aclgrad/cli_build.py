@@ -94,19 +94,24 @@ def package_command(
         Path | None,
         typer.Option("--from", metavar="DIR", help="Vendor folder to pack instead of the build's."),
     ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(metavar="KEY", help="Sign it with this private key (PEM, RSA or EC)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators."""
     from aclgrad.package import package
 
     socs = [name for words in soc or [] for name in words.replace(",", " ").split()]
-    made = package(output, vendor=vendor, socs=socs, device=device.value, source=source)
+    made = package(output, vendor=vendor, socs=socs, device=device.value, source=source, key=sign)
     if as_json:
         print(json.dumps(made.as_dict()))
         return
     OUT.print(
         f"{made.path}: {made.bytes / 1e6:.1f} MB, {made.files} files, kernels for"
-        f" {' '.join(made.socs)}\nsha256 {made.sha256}\n"
-        f"install: bash {made.path} --install-path=DIR",
+        f" {' '.join(made.socs)}\nsha256 {made.sha256}, in {made.sums}\n"
+        + "".join(f"signature {path}\n" for path in made.signatures)
+        + f"install: bash {made.path} --install-path=DIR",
         markup=False,
     )

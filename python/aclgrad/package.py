@@ -17,6 +17,7 @@ import re
 import shlex
 import struct
 import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +25,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from aclgrad import __version__, elf
+from aclgrad import __version__, elf, sbom, signing
 from aclgrad.build import find_compiler
 from aclgrad.call import AttrValue
 from aclgrad.codegen.examples import CPP_TYPES, braces, example, literal
 from aclgrad.codegen.render import environment
 from aclgrad.errors import ToolkitError
+from aclgrad.files import make_folder, writing
 from aclgrad.ops import all_specs
 from aclgrad.runtime.toolkit import OPAPI, Toolkit, checkout, find_toolkit
 from aclgrad.soc import DEFAULT_SOC, FAMILIES, Family, family_of
@@ -39,7 +41,7 @@ VENDOR = "aclgrad"
 _TEMPLATES = Path(__file__).parent / "packaging"
 _VENDOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _TBE = "op_impl/ai_core/tbe"
-_RECORDS = ("manifest.sha256", "install.info")  # what the installer adds
+_RECORDS = ("manifest.sha256", "install.info", sbom.PACKAGE_FILE)  # of an installation
 _OPS_INFO_TYPES = {
     "Int": "int",
     "Float": "float",
@@ -63,6 +65,8 @@ class Package:
     files: int
     bytes: int
     sha256: str
+    sums: str  # SHA256SUMS beside the file
+    signatures: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -90,12 +94,17 @@ def package(
     socs: Sequence[str] = (),
     device: str = "sim",
     source: Path | None = None,
+    key: Path | None = None,
 ) -> Package:
-    """Pack the built operators. Raises `ToolkitError` that says what is missing and what to run."""
+    """Pack the built operators, and sign the package with a key. Raises `ToolkitError` that says
+    what is missing and what to run.
+    """
     if not _VENDOR_NAME.fullmatch(vendor):
         raise ValueError(
             f"vendor: got {vendor!r}, want a letter, then letters, digits, _ and - (64 at most)"
         )
+    if key is not None:
+        signing.check_key(key)
     families = _families(socs)
     if device == "sim":
         toolkit = find_toolkit("sim")
@@ -116,7 +125,8 @@ def package(
     content = Content(vendor, device, arch, tuple(packed), operators, files, links)
     files["version.info"] = _version_info(content, files.get("version.info", b""), toolkit)
     files["scripts/uninstall.sh"] = uninstaller(content)
-    return write_run(output, content)
+    files[sbom.PACKAGE_FILE] = _sbom(content)
+    return write_run(output, content, key)
 
 
 def _families(socs: Iterable[str]) -> list[Family]:
@@ -330,6 +340,17 @@ def _version_info(content: Content, built: bytes, toolkit: Toolkit) -> bytes:
     return "".join(f"{key}={value}\n" for key, value in lines.items()).encode() + built
 
 
+def _sbom(content: Content) -> bytes:
+    text = f"operators {', '.join(content.operators)} for {', '.join(content.socs)}"
+    try:
+        return sbom.of_package(content.vendor, content.version, text, content.files)
+    except ImportError as error:
+        raise ToolkitError(
+            f"package: {error}; its list of parts is made by cyclonedx-python-lib. Next:"
+            f" {sys.executable} -m pip install 'cyclonedx-python-lib>=8'"
+        ) from None
+
+
 def _toolkit_version(toolkit: Toolkit) -> str:
     if toolkit.device == "sim":
         return f"aclgrad-simulator-{__version__}"
@@ -512,15 +533,16 @@ def assemble(content: Content, payload: bytes, listed: str) -> bytes:
     return header.replace(_NO_SHA256, digest, 1).encode() + payload
 
 
-def write_run(output: Path, content: Content) -> Package:
-    """Write the package file into a folder."""
+def write_run(output: Path, content: Content, key: Path | None = None) -> Package:
+    """Write the package file into a folder, its sums beside it, and signatures of both."""
     data = assemble(content, archive(content.vendor, content.files), manifest(content))
     path = output / f"custom_opp_{content.vendor}_linux-{content.arch}.run"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    part.chmod(0o755)
-    part.replace(path)
+    make_folder(path.parent)
+    with writing(path) as file:
+        file.write(data)
+        os.fchmod(file.fileno(), 0o755)
+    sums = signing.write_sums([path])
+    signatures = [str(signing.sign(made, key)) for made in (path, sums)] if key else []
     return Package(
         str(path),
         content.vendor,
@@ -532,4 +554,6 @@ def write_run(output: Path, content: Content) -> Package:
         len(content.files) + len(content.links),
         len(data),
         hashlib.sha256(data).hexdigest(),
+        str(sums),
+        tuple(signatures),
     )

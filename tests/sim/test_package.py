@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -131,6 +132,16 @@ def test_layout(made: Package) -> None:
                 expected += [f"{TBE}/kernel/{soc}/{spec.op}/{spec.op_type}_{dtypes}.so"]
     assert set(expected) <= set(names)
     assert made.files == len(names) + 2, "two links"
+
+
+def test_list_of_parts(made: Package) -> None:
+    names = files_of(made.path, "aclgrad")
+    document = json.loads(names.pop("sbom.cdx.json"))
+    assert document["bomFormat"] == "CycloneDX"
+    assert document["metadata"]["component"]["name"] == "custom_opp_aclgrad"
+    listed = {item["name"]: item["hashes"] for item in document["components"]}
+    sums = {name: hashlib.sha256(data).hexdigest() for name, data in names.items()}
+    assert listed == {name: [{"alg": "SHA-256", "content": sums[name]}] for name in names}
 
 
 def test_the_same_build_gives_the_same_bytes(frozen: Path, narrow: Package, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ The wheel is made of the toolkit under test (ACLGRAD_PREBUILT), so nothing is co
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -118,6 +119,9 @@ def test_wheel_can_be_moved(wheel: Path, toolkit: Path, tmp_path: Path) -> None:
     assert re.fullmatch(r"aclgrad-[\d.]+-py3-none-linux_\w+\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "w")
+    sbom = json.loads(next((tmp_path / "w").glob("*.dist-info/sboms/*.cdx.json")).read_text())
+    assert sbom["bomFormat"] == "CycloneDX" and sbom["metadata"]["component"]["name"] == "aclgrad"
+    assert {"numpy", "rich"} < {item["name"] for item in sbom["components"]}
     libraries = sorted((tmp_path / "w").rglob("*.so"))
     assert len(libraries) == len(list(toolkit.rglob("*.so"))) > 20
     for library in libraries:

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds what is given away: the wheel and the operator package, with sums and signatures. Tools come from the lock.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+Usage: scripts/release.sh [options]
+
+Builds with the tools that requirements/locked.txt names by their sums, and writes the wheel, the installer of the operators and
+SHA256SUMS. Each has a list of its parts inside (CycloneDX).
+
+  --output DIR  where to (default: dist)
+  --sign KEY    sign all of them with this private key (PEM, RSA or EC)
+  --help        this text
+TEXT
+}
+
+output=$root/dist sign=()
+while (($#)); do
+  if [[ $1 == --*=* ]]; then
+    set -- "${1%%=*}" "${1#*=}" "${@:2}"
+  fi
+  case $1 in
+    --output | --sign)
+      (($# > 1)) || fail "$1: a value is missing. Next: scripts/release.sh --help"
+      ;;&
+    --output) output=$(realpath -m -- "$2") && shift 2 ;;
+    --sign) sign=(--sign "$(realpath -- "$2")") && shift 2 ;;
+    -h | --help) usage && exit 0 ;;
+    *) fail "unknown option $1. Next: scripts/release.sh --help" ;;
+  esac
+done
+
+need_compiler
+set_up test,dev locked
+cd "$root"
+mkdir -p "$output"
+"$venv/bin/aclgrad" build
+made=$(mktemp -d)
+trap 'rm -rf -- "$made"' EXIT
+echo "making the wheel"
+PATH=$venv/bin:$PATH quietly "$venv/bin/python" -I -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation \
+  -C cmake.define.ACLGRAD_PREBUILT="$root/build/sim/toolkit" -C build-dir="$made/build" -w "$made" "$root" ||
+  fail "the wheel could not be made. Next: read the message above"
+wheel=("$made"/*.whl)
+cp -- "${wheel[0]}" "$output/"
+"$venv/bin/aclgrad" package --output "$output"
+"$venv/bin/python" -I -m aclgrad.signing "${sign[@]}" "$output/${wheel[0]##*/}" "$output"/custom_opp_aclgrad_linux-"$(uname -m)".run
