@@ -240,24 +240,43 @@ def unit_tests(
     return ok
 
 
+_MATCHED = {
+    "golden": "matches its golden",
+    "own golden": "matches its golden, compared here",
+    "in the test": "compared in C++",
+    "none": "nothing compared",
+    "mismatch": "MISMATCH",
+    "broken": "NOT JUDGED",
+}
+
+
+def _headline(result: TestResult) -> str:
+    """The verdict of a test in a few words; googletest's own is only half of it."""
+    matched = _MATCHED[result.verdict.kind]
+    count = len(result.errors)
+    found = f"{count} finding{'s' if count > 1 else ''}" if count else ""
+    if result.ok or result.status != "passed":
+        return ", ".join(filter(None, (result.status, matched, found)))
+    if count and result.verdict.kind == "mismatch":
+        return f"{found}, and with that {matched}; googletest saw nothing wrong"
+    return f"{' and '.join(filter(None, (found, matched)))}; googletest saw nothing wrong"
+
+
 def _show_test(console: Console, result: TestResult) -> None:
     verdict = result.verdict
-    matched = {
-        "golden": "matches its golden",
-        "own golden": "matches its golden, compared here",
-        "in the test": "compared in C++",
-        "none": "nothing compared",
-        "mismatch": "MISMATCH",
-        "broken": "NOT JUDGED",
-    }[verdict.kind]
-    found = f", {len(result.errors)} findings" if result.errors else ""
     console.print(
-        f"{'ok    ' if result.ok else 'FAILED'} {result.name}: {result.status}, {matched}{found}",
-        markup=False,
+        f"{'ok    ' if result.ok else 'FAILED'} {result.name}: {_headline(result)}", markup=False
     )
-    if verdict.detail and verdict.kind != "golden":
-        console.print(f"       {verdict.detail}", markup=False)
+    # The cause comes before what follows from it.
     for finding in result.errors:
         console.print(finding.text or finding.detail, markup=False)
+    if len(verdict.comparisons) > 1:
+        for one in verdict.comparisons:
+            detail = f" ({one.detail})" if one.detail not in ("", one.script) else ""
+            name = f"{one.script}: " if one.script else ""
+            console.print(f"       {name}{_MATCHED[one.kind]}{detail}", markup=False)
+    elif verdict.detail and verdict.kind != "golden":
+        after = "after the above: " if result.errors and verdict.kind == "mismatch" else ""
+        console.print(f"       {after}{verdict.detail}", markup=False)
     if not result.ok:
         console.print(f"       files and output: {result.folder}", markup=False)

@@ -138,6 +138,8 @@ class Compiler:
             "-fdiagnostics-color=never",
             "-fmax-errors=20",
             *(f"-I{path}" for path in paths),
+            "-idirafter",
+            str(self.toolkit / "include/aclsim/host_log"),
             *extra,
             "-MD",
             "-MF",

@@ -72,7 +72,9 @@ class Call:
     @property
     def broke(self) -> str:
         """Why the script itself did not work, if so."""
-        if self.status and "Traceback (most recent call last)" in self.errors:
+        if self.status and re.search(
+            r"Traceback \(most recent call last\)|can't open file", self.errors
+        ):
             return f"{self.script}: {self.errors.strip().splitlines()[-1]}"
         return (
             f"{self.script} ended with status {self.status}"
@@ -87,16 +89,29 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """What one run of a compare script is worth."""
+
+    script: str
+    kind: str  # golden | own golden | mismatch | broken
+    detail: str = ""
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """What the results of one test are worth."""
+    """What the results of one test are worth: the worst of its comparisons."""
 
     kind: str  # golden | own golden | in the test | none | mismatch | broken
     detail: str = ""
+    comparisons: tuple[Comparison, ...] = ()
 
     @property
     def wrong(self) -> bool:
         """Whether the test counts as failed."""
         return self.kind in ("mismatch", "broken")
+
+
+_WORST_FIRST = ("mismatch", "broken", "own golden", "golden")
 
 
 def read_calls(log: Path) -> list[Call]:
@@ -120,48 +135,97 @@ def read_calls(log: Path) -> list[Call]:
     return [call for call in calls if call.script]
 
 
-def judge(calls: Sequence[Call], python: str, env: Mapping[str, str], *, asserts: bool) -> Verdict:
-    """Judge a test that has ended by itself; ``asserts``: it compares something in C++."""
-    for call in calls:
-        if not call.compares and call.broke:
-            return Verdict("broken", call.broke)
-    verdicts = []
+def judge(
+    calls: Sequence[Call],
+    python: str,
+    env: Mapping[str, str],
+    *,
+    asserts: bool,
+    complaints: Sequence[str] = (),
+) -> Verdict:
+    """Judge a test that has ended by itself.
+
+    ``asserts``: it compares something in C++. ``complaints``: what the shell and the build said
+    when they could not copy or start a script of the test.
+    """
+    comparisons = []
     made: dict[Path, Sequence[int]] = {}  # by the scripts; what else appears is the test's
     for call in calls:
         if call.compares:
             results = [
                 name
                 for name, stamp in call.before.items()
-                if made.get(call.folder / name) != stamp and _GOLDEN not in Path(name).name.lower()
+                if made.get(call.folder / name) != stamp
+                and _GOLDEN not in Path(name).name.lower()
+                and not name.endswith((".py", ".sh"))
             ]
-            verdicts.append(_judge_call(call, results, python, env))
-        made.update({call.folder / name: stamp for name, stamp in call.after.items()})
-    for kind in ("mismatch", "broken"):
-        for verdict in verdicts:
-            if verdict.kind == kind:
-                return verdict
-    if verdicts:
-        return verdicts[-1]
+            comparisons.append(_judge_call(call, results, python, env))
+        elif call.broke:
+            comparisons.append(Comparison(call.script, "broken", call.broke))
+        made.update(
+            {
+                call.folder / name: stamp
+                for name, stamp in call.after.items()
+                if not call.compares or call.before.get(name) != stamp
+            }
+        )
+    if not any(call.compares for call in calls) and complaints:
+        comparisons.append(Comparison("", "broken", f"no compare script has run: {complaints[0]}"))
+    for kind in _WORST_FIRST:
+        of_kind = [one for one in comparisons if one.kind == kind]
+        if of_kind:
+            return Verdict(kind, of_kind[0].detail, tuple(comparisons))
     return Verdict("in the test") if asserts else Verdict("none", "the test compares nothing")
 
 
-def _judge_call(call: Call, results: Sequence[str], python: str, env: Mapping[str, str]) -> Verdict:
+_SHELL = re.compile(
+    r"^(?:/\S*/)?(?:cp|mv|ln|mkdir|chmod|(?:ba|da)?sh): .*"
+    r"(?:No such file|cannot|can't|not found|denied)"
+)
+
+
+def shell_complaints(output: str) -> list[str]:
+    """Lines of a test's output in which the shell could not copy or start something."""
+    return [line.strip() for line in output.splitlines() if _SHELL.search(line.strip())]
+
+
+def _judge_call(
+    call: Call, results: Sequence[str], python: str, env: Mapping[str, str]
+) -> Comparison:
+    def of_kind(kind: str, detail: str) -> Comparison:
+        return Comparison(call.script, kind, detail)
+
     if call.kept is None or not results:
         if call.objects and not call.broke:
-            return Verdict("mismatch", _said(call))
-        return Verdict("broken", f"{call.script}: the test wrote no result for it")
+            return of_kind("mismatch", _said(call))
+        return of_kind("broken", call.broke or f"{call.script}: the test wrote no result for it")
     if not call.broke:
         if call.objects:
-            return Verdict("mismatch", _said(call))
+            return of_kind("mismatch", _said(call))
         if _notices_spoiled(call, results, python, env):
-            return Verdict("golden", call.script)
+            return of_kind("golden", call.script)
     why = call.broke or f"{call.script} accepts spoiled results"
     compared = _compare(call.kept, results, call.words)
     if compared is None:
-        return Verdict("broken", f"{why}, and no golden file matches {', '.join(results)}")
+        return of_kind("broken", f"{why}, and no golden file matches {', '.join(results)}")
     if compared:
-        return Verdict("mismatch", f"{compared} ({why})")
-    return Verdict("own golden", why)
+        return of_kind("mismatch", f"{compared} ({why})")
+    if not call.broke and all(_nothing_wanted(call.kept, name) for name in results):
+        why = f"{', '.join(results)}: the golden has no elements, so there is nothing to read"
+    return of_kind("own golden", why)
+
+
+_PLACEHOLDER = 32
+"""Bytes that a test writes at most for an output of no elements."""
+
+
+def _nothing_wanted(folder: Path, name: str) -> bool:
+    """Whether the golden file of a result is empty on purpose."""
+    if os.path.getsize(folder / name) > _PLACEHOLDER:
+        return False
+    goldens = _goldens(folder)
+    twins = [gold for gold in goldens if _bare(gold) == _bare(name)] or goldens
+    return len(twins) == 1 and os.path.getsize(folder / twins[0]) == 0
 
 
 def _objections(text: str) -> list[str]:
@@ -202,24 +266,30 @@ def _notices_spoiled(
     return done.returncode != 0 or bool(_objections(done.stdout + done.stderr))
 
 
-def _compare(folder: Path, results: Sequence[str], words: Sequence[str]) -> str | None:
-    """Compare results with golden files: what differs, "", or None without a golden file."""
-    goldens = [
+def _goldens(folder: Path) -> list[str]:
+    return [
         str(path.relative_to(folder))
         for path in sorted(folder.rglob("*"))
         if _GOLDEN in path.name.lower() and path.is_file()
     ]
+
+
+def _compare(folder: Path, results: Sequence[str], words: Sequence[str]) -> str | None:
+    """Compare results with golden files: what differs, "", or None without a golden file."""
+    goldens = _goldens(folder)
     pairs = []
     for name in results:
         twin = next((gold for gold in goldens if _bare(gold) == _bare(name)), None)
         size = os.path.getsize(folder / name)
         alike = [gold for gold in goldens if os.path.getsize(folder / gold) == size]
         golden = twin or (alike[0] if len(alike) == 1 else None)
+        if _nothing_wanted(folder, name):
+            continue
         if golden is None:
             return None
         pairs.append((name, golden))
     wrong = [text for name, golden in pairs if (text := _differ(folder, name, golden, words))]
-    return "; ".join(wrong) if pairs else None
+    return "; ".join(wrong) if results else None
 
 
 def _bare(name: str) -> str:

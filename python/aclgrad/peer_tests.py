@@ -20,12 +20,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aclgrad import findings, peer_oracle, peer_record
+from aclgrad import findings, peer_oracle, peer_record, test_lists
 from aclgrad.peer import Builder
 from aclgrad.peer_sources import OTHER_ARCHITECTURE, PeerError, Sources, Step, locate, snake_case
-from aclgrad.soc import DEFAULT_SOC, FAMILIES, family_of
+from aclgrad.soc import DEFAULT_SOC, family_of
+from aclgrad.test_lists import TESTS, TestLists
 
-TESTS = Path("tests/ut/op_kernel")
 TIMEOUT = 600.0
 
 _TENSORFLOW = '''"""Only what scripts take from TensorFlow here: the NumPy type of bfloat16."""
@@ -69,6 +69,11 @@ class TestFile:
         )
 
     @property
+    def runs_scripts(self) -> bool:
+        """Whether it starts Python scripts, if only from a helper that it includes."""
+        return ".py" in self.text or "system(" in self.text
+
+    @property
     def kernel(self) -> Path:
         """The kernel's source: the one that the test is named after, else the operator's."""
         stem = self.path.stem.removeprefix("test_")
@@ -77,27 +82,6 @@ class TestFile:
         own = [path for path in kernels if path.stem == self.sources.name]
         chosen = [*sorted(named, key=lambda path: -len(path.stem)), *own, *kernels]
         return chosen[0]
-
-    @cached_property
-    def build_words(self) -> tuple[str, str]:
-        """The SoCs and compile options that the CMake lists of the test name."""
-        found: list[tuple[str, str]] = []
-        for folder in (self.path.parent, self.folder, self.sources.root):
-            lists = folder / "CMakeLists.txt"
-            if not lists.is_file():
-                continue
-            text = re.sub(r"(?m)^\s*#.*$", "", lists.read_text(errors="replace"))
-            case = r'\bAddOpTestCase\(\s*(?:[\w${}]+\s+)?"([^"]*)"\s+"([^"]*)"'
-            found += [(match[1], match[2]) for match in re.finditer(case, text)]
-            options = re.search(r"target_compile_options\(([^)]*)\)", text)
-            if not found and options:
-                words = re.sub(r"\$\{CMAKE_CURRENT_SOURCE_DIR\}", str(folder), options[1])
-                soc = re.search(r"\bset\(soc_version\s+(\w+)\)", text, re.IGNORECASE)
-                kept = re.findall(r'-include\s+"[^"]+"|-D(?!UT_SOC)[^\s"]+', words)
-                found.append((soc[1] if soc else "", " ".join(kept)))
-            if found:
-                break
-        return next((pair for pair in found if _soc_in(pair[0])), found[0] if found else ("", ""))
 
 
 def _body_end(text: str, start: int) -> int:
@@ -108,20 +92,6 @@ def _body_end(text: str, start: int) -> int:
         if depth == 0:
             return start + brace.end()
     return len(text)
-
-
-def _soc_in(words: str) -> str | None:
-    """The first SoC of a CMake list that has vector cores of the kind simulated by default."""
-    for word in re.split(r"[;\s]+", words):
-        name = word.replace("ascend", "Ascend", 1)
-        for family in FAMILIES:
-            if family.npu_arch != 2201:
-                continue
-            if word.lower() == family.name:
-                return DEFAULT_SOC if re.fullmatch(family.socs, DEFAULT_SOC) else None
-            if re.fullmatch(family.socs, name):
-                return name
-    return None
 
 
 def find_tests(word: str | Path) -> list[TestFile]:
@@ -186,6 +156,11 @@ class TestResult:
             "status": self.status,
             "match": self.verdict.kind,
             "detail": self.verdict.detail,
+            "comparisons": [
+                {"script": one.script, "match": one.kind, "detail": one.detail}
+                for one in self.verdict.comparisons
+            ],
+            "after_a_finding": bool(self.errors) and self.verdict.kind == "mismatch",
             "findings": [finding.text or finding.detail for finding in self.errors],
             "kinds": [finding.kind for finding in self.errors],
             "hints": [finding.kind for finding in self.found if finding.severity != findings.ERROR],
@@ -199,6 +174,7 @@ class TestBuilder(Builder):
     """Builds one test file and runs its tests."""
 
     test: TestFile
+    lists: TestLists
     soc_name: str
     definitions: Sequence[str] = ()
     python: str = sys.executable
@@ -212,15 +188,17 @@ class TestBuilder(Builder):
 
     def _forced_header(self) -> list[str]:
         """The header with the tiling data that the library's build puts before everything."""
-        name, folder = self.test.sources.name, self.test.folder
-        own = folder / f"{name}_tiling_def.h"
-        if own.is_file():
-            return ["-include", str(own)]
+        name = self.test.sources.name
+        names = {self.lists.case.op or name: None, name: None}
+        for folder in (self.test.path.parent, self.test.folder):
+            for own in (f"{op}{end}" for op in names for end in self._forced_endings()):
+                if (folder / own).is_file():
+                    return ["-include", str(folder / own)]
         category = self.test.sources.root.parent
         shared = category / f"{category.name}_abs" / TESTS / f"{category.name}_abs_tiling_def.h"
         if category.name == "foreach" and shared.is_file():
             return ["-include", str(shared)]
-        if "-include" in self.test.build_words[1]:
+        if "-include" in self.lists.case.options:
             return []
         host = self.test.sources.root / "op_host"
         declared = any(
@@ -237,6 +215,15 @@ class TestBuilder(Builder):
         header = library.tiling_header((named or ops)[0], described)
         return ["-include", str(header)] if header else []
 
+    def _forced_endings(self) -> list[str]:
+        """Names of a test's own header for the library's build, without the operator's name."""
+        text = "".join(
+            path.read_text(errors="replace")
+            for path in sorted((self.test.sources.repository / "cmake").glob("*ut*.cmake"))
+        )
+        said = re.findall(r"\bEXISTS\s+\"[^\"]*\$\{\w+\}(_tiling\w*\.h)\"", text)
+        return [*dict.fromkeys(said)] or ["_tiling_def.h", "_tiling.h"]
+
     def _words(self) -> list[str]:
         return [
             "-D__CCE_KT_TEST__=1",
@@ -247,7 +234,7 @@ class TestBuilder(Builder):
             # The twin is both kinds of core, so that it has no word for one of them.
             *(word for word in self.defines(None, ()) if not word.endswith("_VEC__")),
             *self._forced_header(),
-            *(word for word in shlex.split(self.test.build_words[1]) if word),
+            *self.lists.case.options,
             *(f"-D{word}" for word in self.definitions),
         ]
 
@@ -280,6 +267,14 @@ class TestBuilder(Builder):
             self._part(source, words)
             for source in sorted(helpers.glob("*.cpp"))
             if not source.name.startswith("test_")
+        ]
+        given = (self.test.path.resolve(), self.test.kernel.resolve())
+        listed = [path for path in self.lists.case.sources if path not in given]
+        # Sources that instantiate the kernel for the test; other tests have programs of their own.
+        steps += [
+            self._part(source, words)
+            for source in listed
+            if source.is_file() and not source.name.startswith("test_")
         ]
         self._compile(steps, f"unit test {self.test.path.name}")
         if not self._includes_kernel(steps[0]):
@@ -333,27 +328,6 @@ class TestBuilder(Builder):
             name for name in names if ".DISABLED_" not in name and not name.startswith("DISABLED_")
         ]
 
-    def _tree(self, folder: Path) -> Path:
-        """A view of the library as seen from the folder in which its own build runs tests.
-
-        The operator's tests are copied, as scripts write next to themselves.
-        """
-        repository = self.test.sources.repository
-        root = self.test.sources.root
-        below = root.relative_to(repository).parts if root.is_relative_to(repository) else ()
-        here, there = folder / "tree", repository
-        for part in (*below, "tests"):
-            here.mkdir(parents=True, exist_ok=True)
-            for path in there.iterdir():
-                if path.name not in (part, "build"):
-                    (here / path.name).symlink_to(path)
-            here, there = here / part, there / part
-        if there.is_dir():
-            shutil.copytree(there, here)
-        work = folder / "tree" / "build" / TESTS
-        work.mkdir(parents=True)
-        return work
-
     def _environment(self, folder: Path) -> dict[str, str]:
         programs, modules, log = folder / "bin", folder / "modules", folder / "scripts"
         for path in (programs, modules, log):
@@ -379,7 +353,11 @@ class TestBuilder(Builder):
         """Run one test and judge it."""
         folder = self.place / "run" / re.sub(r"[^\w.]", "_", name)
         shutil.rmtree(folder, ignore_errors=True)
-        work = self._tree(folder)
+        work = test_lists.library_view(self.test.sources, folder)
+        if self.lists.made is not None:
+            shutil.copytree(
+                self.lists.made, folder / "tree" / "build", symlinks=True, dirs_exist_ok=True
+            )
         env = self._environment(folder)
         try:
             done = subprocess.run(
@@ -400,7 +378,14 @@ class TestBuilder(Builder):
         lines = report.read_text().splitlines() if report.is_file() else []
         found = tuple(findings.from_json(json.loads(line)) for line in lines)
         calls = peer_oracle.read_calls(folder / "scripts")
-        verdict = peer_oracle.judge(calls, self.python, env, asserts=self.test.asserts(name))
+        complaints = (*peer_oracle.shell_complaints(output), *self.lists.problems)
+        verdict = peer_oracle.judge(
+            calls,
+            self.python,
+            env,
+            asserts=self.test.asserts(name),
+            complaints=complaints if self.test.runs_scripts else (),
+        )
         return TestResult(name, status, verdict, found, output, folder)
 
 
@@ -483,13 +468,16 @@ def run_file(
     jobs: int = 0,
 ) -> list[TestResult]:
     """Build a test file and run its tests."""
-    name = soc or _soc_in(test.build_words[0]) or DEFAULT_SOC
+    place = Builder(test.sources, family_of(DEFAULT_SOC)).folder / "ut" / test.path.stem
+    lists = test_lists.read(test.path, test.sources, place / "lists")
+    name = soc or test_lists.soc_in(lists.case.socs) or DEFAULT_SOC
     builder = TestBuilder(
         sources=test.sources,
         soc=family_of(name),
         optimise="-O0",
         jobs=jobs,
         test=test,
+        lists=lists,
         soc_name=name,
         definitions=definitions,
         python=python or sys.executable,

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "aclsim/launch.h"
-#include "kernel_operator.h"
+#include "ascendc/api.h"
 
 enum class KernelMode { MIX_MODE = 0, AIC_MODE, AIV_MODE, MIX_AIC_1_1 };
 

@@ -85,6 +85,10 @@ def planted(cache: Path) -> dict[str, dict[str, Any]]:
         ("HostWritesPastTheEnd", False, "none", ("gm-overrun",)),
         ("UnknownKey", False, "none", ("tiling-key-unknown",)),
         ("PlainElse", True, "golden", ()),
+        ("NothingToRead", True, "own golden", ()),
+        ("GoldenForgotten", False, "broken", ()),
+        ("FirstOfTwo", False, "mismatch", ()),
+        ("NoSuchScript", False, "mismatch", ()),
     ],
 )
 def test_verdict(planted, test, ok, match, kinds):
@@ -92,6 +96,68 @@ def test_verdict(planted, test, ok, match, kinds):
     result = planted[f"Planted.{test}"]
     assert result["status"] == "passed"
     assert (result["ok"], result["match"], tuple(result["kinds"])) == (ok, match, kinds), result
+
+
+def test_scripts_that_could_not_be_copied(planted):
+    """Nobody looked at the results, and the reason is the shell's own."""
+    result = planted["Copied.FromNowhere"]
+    assert (result["status"], result["ok"], result["match"]) == ("passed", False, "broken"), result
+    assert "no compare script has run: cp: cannot stat" in result["detail"]
+
+
+def test_every_comparison_is_said(planted):
+    """Not only the last one's."""
+    said = planted["Planted.FirstOfTwo"]["comparisons"]
+    assert [one["match"] for one in said] == ["mismatch", "golden"]
+    assert {one["script"] for one in said} == {"compare_says.py"}
+
+
+def test_words_of_a_failure(cache, planted):
+    """The cause comes first, and no line says that a test passed and is wrong."""
+    assert planted["Planted.Bounds"]["after_a_finding"]
+    assert not planted["Planted.WrongAndSaid"]["after_a_finding"]
+    chosen = "Planted.Bounds:Planted.WrongAndSaid:Planted.NoResult:Planted.Race:Planted.FirstOfTwo"
+    done = ut(cache, MATH / "planted", "--filter", chosen)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    heads = dict(line.split(": ", 1) for line in lines if line.startswith("FAILED"))
+    assert heads == {
+        "FAILED Planted.WrongAndSaid": "MISMATCH; googletest saw nothing wrong",
+        "FAILED Planted.NoResult": "NOT JUDGED; googletest saw nothing wrong",
+        "FAILED Planted.Race": "2 findings and matches its golden; googletest saw nothing wrong",
+        "FAILED Planted.Bounds": (
+            "1 finding, and with that MISMATCH; googletest saw nothing wrong"
+        ),
+        "FAILED Planted.FirstOfTwo": "MISMATCH; googletest saw nothing wrong",
+    }
+    cause = next(number for number, line in enumerate(lines) if "past the end by 32 B" in line)
+    after = next(number for number, line in enumerate(lines) if "after the above: " in line)
+    assert cause < after
+    first = lines.index("FAILED Planted.FirstOfTwo: MISMATCH; googletest saw nothing wrong")
+    assert "compare_says.py: MISMATCH" in lines[first + 1]
+    assert "compare_says.py: matches its golden" in lines[first + 2]
+
+
+def test_what_cmake_lists_do(cache):
+    """Options with semicolons and variables, a header before everything, copies in four ways."""
+    folder = MATH / "planted" / "tests" / "ut" / "op_kernel" / "listed"
+    done = ut(cache, folder / "test_listed.cpp", "--json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    tests = {one["test"]: one for one in json.loads(done.stdout)["files"][0]["tests"]}
+    said = tests["Listed.Right"]["comparisons"]
+    assert [one["script"] for one in said] == [
+        "compare_each.py",
+        "compare_sum.py",
+        "compare_count.py",
+    ]
+    assert tests["Listed.Right"]["ok"], tests["Listed.Right"]
+    assert [one["match"] for one in tests["Listed.FirstScriptObjects"]["comparisons"]] == [
+        "mismatch",
+        "golden",
+        "mismatch",  # it looks at the size only, so that golden and result are compared here
+    ]
+    assert not tests["Listed.FirstScriptObjects"]["ok"]
+    assert not (MATH / "touched").exists()
 
 
 def test_launch_of_the_programs_own_kernel(planted):

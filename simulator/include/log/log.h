@@ -6,15 +6,29 @@
 #define LOG_LOG_H_
 
 #include <cinttypes>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "base/dlog_pub.h"
+#include "base/err_msg.h"
 #include "exe_graph/runtime/shape.h"
 #include "exe_graph/runtime/storage_shape.h"
 #include "graph/error_codes.h"
+#include "graph/ge_error_codes.h"
 #include "graph/types.h"
-#include "log/dlog.h"
+
+constexpr int32_t OP_MODULE_ID = 63;
+
+#ifndef OP_SUBMOD_NAME
+#define OP_SUBMOD_NAME "OPS_BASE"
+#endif
+
+extern "C" {
+// Adds to the calling thread's error message, as "op: text".
+void ReportOpError(const char* op, const char* fmt, ...) __attribute__((format(printf, 2, 3)));
+}
 
 namespace Ops {
 namespace Base {
@@ -66,22 +80,37 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
     }                                                                         \
   } while (0)
 
+// opdev/op_log.h has its own meaning for some of these names; the header that comes last counts.
+#undef D_OP_LOGD
+#undef D_OP_LOGI
+#undef D_OP_LOGW
+#undef D_OP_LOGE
+#undef OpLogSub
+#undef OpLogErrSub
 #define D_OP_LOGD(op, ...) OP_HOST_LOG_(DLOG_DEBUG, op, __VA_ARGS__)
 #define D_OP_LOGI(op, ...) OP_HOST_LOG_(DLOG_INFO, op, __VA_ARGS__)
 #define D_OP_LOGW(op, ...) OP_HOST_LOG_(DLOG_WARN, op, __VA_ARGS__)
 #define D_OP_LOGE(op, ...) OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__)
-#define OP_LOGD(op, ...) OP_HOST_LOG_(DLOG_DEBUG, op, __VA_ARGS__)
-#define OP_LOGI(op, ...) OP_HOST_LOG_(DLOG_INFO, op, __VA_ARGS__)
-#define OP_LOGW(op, ...) OP_HOST_LOG_(DLOG_WARN, op, __VA_ARGS__)
-#define OP_LOGE_WITHOUT_REPORT(op, ...) OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__)
-#define OP_LOGE(op, ...)                                          \
+#define OpLogSub(module, level, op, ...) OP_HOST_LOG_(level, op, __VA_ARGS__)
+#define OpLogErrSub(module, level, op, ...) OP_HOST_LOG_(level, op, __VA_ARGS__)
+#define OP_LOGE_LIBOPAPI_REPORT(op, ...) OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__)
+#define OP_LOGE_REPORTED_(op, ...)                                \
   do {                                                            \
     OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__);                    \
     ReportOpError(Ops::Base::GetOpInfo(op).c_str(), __VA_ARGS__); \
   } while (0)
 
-// Adds to the error message; code is a number like "E89999".
-#define REPORT_INNER_ERR_MSG(code, ...) ReportOpError(code, __VA_ARGS__)
+#ifndef OP_LOG_LIBOPAPI_ONLY  // for sources whose OP_LOG forms are those of opdev/op_log.h
+#undef OP_LOGD
+#undef OP_LOGI
+#undef OP_LOGW
+#undef OP_LOGE
+#undef OP_LOGE_WITHOUT_REPORT
+#define OP_LOGD(op, ...) OP_HOST_LOG_(DLOG_DEBUG, op, __VA_ARGS__)
+#define OP_LOGI(op, ...) OP_HOST_LOG_(DLOG_INFO, op, __VA_ARGS__)
+#define OP_LOGW(op, ...) OP_HOST_LOG_(DLOG_WARN, op, __VA_ARGS__)
+#define OP_LOGE_WITHOUT_REPORT(op, ...) OP_HOST_LOG_(DLOG_ERROR, op, __VA_ARGS__)
+#define OP_LOGE(op, ...) OP_LOGE_REPORTED_(op, __VA_ARGS__)
 
 #define OP_CHECK_IF(condition, log, returnExpr) \
   do {                                          \
@@ -98,15 +127,17 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
       return ge::GRAPH_FAILED;                   \
     }                                            \
   } while (0)
+#endif  // OP_LOG_LIBOPAPI_ONLY
 
 // Errors with a fixed shape: which parameter, what it is, and what it should be or why it is wrong.
-#define OP_LOGE_SHOULD_BE_(op, what, name, got, want)                      \
-  OP_LOGE(op, "parameter %s has incorrect " what " %s, it should be %s",   \
-          Ops::Base::ToText(name).c_str(), Ops::Base::ToText(got).c_str(), \
-          Ops::Base::ToText(want).c_str())
-#define OP_LOGE_BECAUSE_(op, what, name, got, reason)                                        \
-  OP_LOGE(op, "parameter %s has incorrect " what " %s: %s", Ops::Base::ToText(name).c_str(), \
-          Ops::Base::ToText(got).c_str(), Ops::Base::ToText(reason).c_str())
+#define OP_LOGE_SHOULD_BE_(op, what, name, got, want)                                \
+  OP_LOGE_REPORTED_(op, "parameter %s has incorrect " what " %s, it should be %s",   \
+                    Ops::Base::ToText(name).c_str(), Ops::Base::ToText(got).c_str(), \
+                    Ops::Base::ToText(want).c_str())
+#define OP_LOGE_BECAUSE_(op, what, name, got, reason)                                \
+  OP_LOGE_REPORTED_(op, "parameter %s has incorrect " what " %s: %s",                \
+                    Ops::Base::ToText(name).c_str(), Ops::Base::ToText(got).c_str(), \
+                    Ops::Base::ToText(reason).c_str())
 #define OP_LOGE_FOR_INVALID_SHAPE(op, name, got, want) \
   OP_LOGE_SHOULD_BE_(op, "shape", name, got, want)
 #define OP_LOGE_FOR_INVALID_SHAPEDIM(op, name, got, want) \
@@ -157,11 +188,22 @@ std::string ToString(const std::vector<const gert::Shape*>& shapes);
   OP_LOGE_BECAUSE_(op, "values", name, got, reason)
 #define OP_LOGE_FOR_INVALID_LISTSIZE_WITH_REASON(op, name, got, reason) \
   OP_LOGE_BECAUSE_(op, "list size", name, got, reason)
-#define OP_LOGE_FOR_INVALID_ARGUMENT_WITH_REASON(op, name, reason)          \
-  OP_LOGE(op, "parameter %s is wrong: %s", Ops::Base::ToText(name).c_str(), \
-          Ops::Base::ToText(reason).c_str())
+#define OP_LOGE_FOR_INVALID_ARGUMENT_WITH_REASON(op, name, reason)                    \
+  OP_LOGE_REPORTED_(op, "parameter %s is wrong: %s", Ops::Base::ToText(name).c_str(), \
+                    Ops::Base::ToText(reason).c_str())
+#define OP_LOGE_FOR_INVALID_CONFIGS_WITH_REASON(op, file, items, got, reason) \
+  OP_LOGE_BECAUSE_(op, "items of a configuration file", items, got, reason)
+#define OP_LOGE_FOR_FILE_(op, what, file, reason)                        \
+  OP_LOGE_REPORTED_(op, what " %s: %s", Ops::Base::ToText(file).c_str(), \
+                    Ops::Base::ToText(reason).c_str())
+#define OP_LOGE_FOR_FILE_PATH(op, file, reason) \
+  OP_LOGE_FOR_FILE_(op, "wrong path of file", file, reason)
+#define OP_LOGE_FOR_FILE_OPEN(op, file, reason) OP_LOGE_FOR_FILE_(op, "cannot open", file, reason)
+#define OP_LOGE_FOR_FILE_PARSE(op, file, reason) OP_LOGE_FOR_FILE_(op, "cannot parse", file, reason)
+#define OP_LOGE_FOR_INVALID_GRAPH_NODE(node, reason) \
+  OP_LOGE_REPORTED_(node, "wrong node of the graph: %s", Ops::Base::ToText(reason).c_str())
 #define OP_LOGE_WITH_INVALID_INPUT(op, name) \
-  OP_LOGE(op, "input %s is wrong", Ops::Base::ToText(name).c_str())
+  OP_LOGE_REPORTED_(op, "input %s is wrong", Ops::Base::ToText(name).c_str())
 #define OP_LOGE_WITH_INVALID_INPUT_SHAPE(op, index, got, want) \
   OP_LOGE_SHOULD_BE_(op, "shape", std::to_string(index), got, want)
 #define OP_LOGE_WITH_INVALID_INPUT_SHAPESIZE(op, index, got, want) \

@@ -39,6 +39,12 @@ void ReportStatus(int code, const char* fmt, ...) __attribute__((format(printf, 
     }                                                                \
   } while (false)
 
+// log/log.h has its own meaning for some of these names; the header that comes last counts.
+#undef OP_LOGD
+#undef OP_LOGI
+#undef OP_LOGW
+#undef OP_LOGE
+#undef OP_LOGE_WITHOUT_REPORT
 #define OP_LOGD(...) OP_API_LOG_(OP_LOG_DEBUG, __VA_ARGS__)
 #define OP_LOGI(...) OP_API_LOG_(OP_LOG_INFO, __VA_ARGS__)
 #define OP_LOGW(...) OP_API_LOG_(OP_LOG_WARN, __VA_ARGS__)

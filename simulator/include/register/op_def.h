@@ -5,6 +5,8 @@
 #define REGISTER_OP_DEF_H_
 
 #include <cstdint>
+#include <functional>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "graph/ascend_string.h"
 #include "graph/operator.h"
+#include "graph/operator_reg.h"
 #include "graph/types.h"
 #include "register/op_impl_registry.h"
 
@@ -238,6 +241,22 @@ class OpAICoreDef {
   std::map<ge::AscendString, OpAICoreConfig> configs_;
 };
 
+enum class HcclServerType : uint32_t { AICPU = 0, AICORE = 1, CCU = 2, MAX };
+
+// Which attributes name groups of NPUs. The simulator has one NPU, so that an operator with groups
+// can be described and not run.
+class OpMC2Def {
+ public:
+  OpMC2Def& HcclGroup(const char* name);
+  OpMC2Def& HcclGroup(std::vector<const char*> names);
+  void HcclServerType(enum HcclServerType type, const char* soc = nullptr);
+
+  const std::vector<ge::AscendString>& Groups() const { return groups_; }
+
+ private:
+  std::vector<ge::AscendString> groups_;
+};
+
 class OpDef {
  public:
   explicit OpDef(const char* type) : type_(type) {}
@@ -253,6 +272,7 @@ class OpDef {
   gert::OpImplRegisterV2::InferShapeKernelFunc& GetInferShape() { return infer_shape_; }
   gert::OpImplRegisterV2::InferDataTypeKernelFunc& GetInferDataType() { return infer_data_type_; }
   OpAICoreDef& AICore() { return ai_core_; }
+  OpMC2Def& MC2() { return mc2_; }
   OpDef& FormatMatchMode(FormatCheckOption option);
   OpDef& EnableFallBack();
 
@@ -261,6 +281,7 @@ class OpDef {
   const std::vector<OpParamDef>& Outputs() const { return outputs_; }
   const std::vector<OpAttrDef>& Attrs() const { return attrs_; }
   const OpAICoreDef& AiCore() const { return ai_core_; }
+  const OpMC2Def& Mc2() const { return mc2_; }
 
  private:
   ge::AscendString type_;
@@ -268,6 +289,7 @@ class OpDef {
   std::vector<OpParamDef> outputs_;
   std::vector<OpAttrDef> attrs_;
   OpAICoreDef ai_core_;
+  OpMC2Def mc2_;
   gert::OpImplRegisterV2::InferShapeKernelFunc infer_shape_ = nullptr;
   gert::OpImplRegisterV2::InferDataTypeKernelFunc infer_data_type_ = nullptr;
 };

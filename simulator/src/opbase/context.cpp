@@ -10,7 +10,7 @@
 
 #include "engine/fork.h"
 #include "engine/format.h"
-#include "log/dlog.h"
+#include "log/log.h"
 #include "opbase/op_types.h"
 #include "opbase/storage.h"
 #include "opdev/aicpu/aicpu_task.h"

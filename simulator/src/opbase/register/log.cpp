@@ -4,12 +4,15 @@
 // that was asked for prints, to stderr.
 #include "log/log.h"
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "base/alog_pub.h"
+#include "base/plog.h"
 #include "engine/format.h"
 #include "graph/utils/type_utils.h"
 #include "runtime/runtime.h"
@@ -17,12 +20,11 @@
 namespace {
 
 struct LogSettings {
-  int32_t level = DLOG_ERROR;
+  std::atomic<int32_t> level = DLOG_ERROR;
   FILE* stream = nullptr;
 };
 
-LogSettings ReadSettings() {
-  LogSettings settings;
+void Read(LogSettings& settings) {
   const char* level = std::getenv("ASCEND_GLOBAL_LOG_LEVEL");
   if (level != nullptr && level[0] >= '0' && level[0] <= '4' && level[1] == '\0') {
     settings.level = level[0] - '0';
@@ -30,12 +32,22 @@ LogSettings ReadSettings() {
   }
   const char* print = std::getenv("ASCEND_SLOG_PRINT_TO_STDOUT");
   if (print != nullptr && std::strcmp(print, "1") == 0) settings.stream = stdout;
-  return settings;
 }
 
-const LogSettings& Settings() {
-  static const LogSettings settings = ReadSettings();
-  return settings;
+LogSettings& Settings() {
+  static LogSettings* settings = [] {
+    auto* fresh = new LogSettings;
+    Read(*fresh);
+    return fresh;
+  }();
+  return *settings;
+}
+
+void Print(int32_t level, const char* fmt, va_list args) {
+  static const char* const kNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+  const std::string text = aclsim::FormatV(fmt, args);
+  const char* name = level >= 0 && level <= DLOG_ERROR ? kNames[level] : "EVENT";
+  std::fprintf(Settings().stream, "[%s] %s\n", name, text.c_str());
 }
 
 }  // namespace
@@ -49,14 +61,46 @@ int32_t CheckLogLevel(int32_t, int32_t level) {
 
 void DlogRecord(int32_t moduleId, int32_t level, const char* fmt, ...) {
   if (CheckLogLevel(moduleId, level) == 0) return;
-  static const char* const kNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
   va_list args;
   va_start(args, fmt);
-  const std::string text = aclsim::FormatV(fmt, args);
+  Print(level, fmt, args);
   va_end(args);
-  const char* name = level >= 0 && level <= DLOG_ERROR ? kNames[level] : "EVENT";
-  std::fprintf(Settings().stream, "[%s] %s\n", name, text.c_str());
 }
+
+void DlogVaList(int32_t moduleId, int32_t level, const char* fmt, va_list list) {
+  if (CheckLogLevel(moduleId, level) == 1) Print(level, fmt, list);
+}
+
+int32_t dlog_getlevel(int32_t, int32_t* enableEvent) {
+  if (enableEvent != nullptr) *enableEvent = 0;
+  return Settings().level;
+}
+
+int32_t dlog_setlevel(int32_t, int32_t level, int32_t) {
+  if (level < DLOG_DEBUG || level > DLOG_NULL) return -1;
+  Settings().level = level;
+  return 0;
+}
+
+int32_t DlogSetAttr(LogAttr) { return 0; }
+void DlogFlush() { std::fflush(nullptr); }
+
+int32_t AlogCheckDebugLevel(uint32_t moduleId, int32_t level) {
+  return CheckLogLevel(static_cast<int32_t>(moduleId), level);
+}
+
+int32_t AlogRecord(uint32_t moduleId, uint32_t, int32_t level, const char* fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  DlogVaList(static_cast<int32_t>(moduleId), level, fmt, args);
+  va_end(args);
+  return 0;
+}
+
+int DlogReportInitialize() { return 0; }
+int DlogReportFinalize() { return 0; }
+int DlogReportStart(int, int) { return 0; }
+void DlogReportStop(int) {}
 
 void ReportOpError(const char* op, const char* fmt, ...) {
   va_list args;

@@ -233,4 +233,14 @@ OpDef& OpDef::Comment(CommentSection, const char*) { return *this; }
 OpDef& OpDef::FormatMatchMode(FormatCheckOption) { return *this; }
 OpDef& OpDef::EnableFallBack() { return *this; }
 
+OpMC2Def& OpMC2Def::HcclGroup(const char* name) {
+  groups_.emplace_back(name);
+  return *this;
+}
+OpMC2Def& OpMC2Def::HcclGroup(std::vector<const char*> names) {
+  groups_.insert(groups_.end(), names.begin(), names.end());
+  return *this;
+}
+void OpMC2Def::HcclServerType(enum HcclServerType, const char*) {}
+
 }  // namespace ops

@@ -130,6 +130,12 @@ std::vector<const gert::OpImplEntry*> AllOps() {
 
 bool ResolveOp(const ops::OpDef& def, const std::string& socShortName, ResolvedOp* resolved,
                std::string* why) {
+  if (!def.Mc2().Groups().empty()) {
+    *why = std::string("its definition has MC2().HcclGroup(\"") +
+           def.Mc2().Groups().front().GetString() +
+           "\"), and the simulator has one NPU and no HCCL";
+    return false;
+  }
   const std::map<ge::AscendString, ops::OpAICoreConfig>& configs = def.AiCore().Configs();
   const ops::OpAICoreConfig* config = nullptr;
   for (const std::string& soc : SocAliases(Lower(socShortName))) {

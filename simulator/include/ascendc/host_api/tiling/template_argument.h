@@ -14,6 +14,7 @@
 
 #if defined(__CCE_AICORE__) || defined(__NPU_ARCH__)
 #define ACLSIM_TPL_KERNEL 1
+#include "ascendc/dtype_words.h"
 #include "ascendc/lang.h"
 #else
 #include <initializer_list>

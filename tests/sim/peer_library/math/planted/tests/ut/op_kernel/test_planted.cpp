@@ -101,6 +101,37 @@ TEST_F(Planted, Crash) {
   std::abort();
 }
 
+// Of no elements: what is written for them is not to be read.
+TEST_F(Planted, NothingToRead) {
+  system("cd planted_data && python3 gen_empty.py");
+  Store("planted_data/output.bin", y, 1);
+  system("cd planted_data && python3 compare_blind.py");
+}
+
+TEST_F(Planted, GoldenForgotten) {
+  system("cd planted_data && python3 gen_empty.py");
+  ICPU_RUN_KF(planted<Fault::kNone>, 1, x, y, nullptr);
+  Compare("compare_blind.py");
+}
+
+TEST_F(Planted, FirstOfTwo) {
+  ICPU_RUN_KF(planted<Fault::kWrong>, 1, x, y, nullptr);
+  Compare("compare_says.py");
+  ICPU_RUN_KF(planted<Fault::kNone>, 1, x, y, nullptr);
+  Compare("compare_says.py");
+}
+
+TEST_F(Planted, NoSuchScript) {
+  ICPU_RUN_KF(planted<Fault::kWrong>, 1, x, y, nullptr);
+  Compare("compare_nowhere.py");
+}
+
+TEST(Copied, FromNowhere) {
+  system("cp -r ../../../../math/planted/tests/ut/nowhere/planted_data .");
+  system("cd planted_data && python3 gen_data.py");
+  system("cd planted_data && python3 compare_says.py");
+}
+
 // aclsim/launch.h on a stream: pointers are translated, other arguments go as they are.
 TEST(Launch, OnStream) {
   aclInit(nullptr);
