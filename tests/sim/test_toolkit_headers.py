@@ -166,6 +166,23 @@ def test_min_of_scalars(toolkit, own, before):
     assert done.returncode == 0, done.stderr[:2000]
 
 
+def test_names_of_ones_own(toolkit):
+    """Namespaces and functions of sources may be called as functions of the API are."""
+    text = (
+        '#include "kernel_operator.h"\n'
+        "namespace RmsNorm { constexpr int kHalf = 2; }\n"
+        "namespace Floor { struct Op { static constexpr int kTwo = 2; }; }\n"
+        "using namespace RmsNorm;\n"
+        "template <typename T> T Sum(T a, T b) { return a + b; }\n"
+        "static_assert(RmsNorm::kHalf == Floor::Op::kTwo && kHalf == 2);\n"
+        "int three(int a) { return Sum(a, 1) + Sum<int>(a, 2); }\n"
+        "void reduce(AscendC::LocalTensor<float>& to, AscendC::LocalTensor<float>& from) {\n"
+        "  ReduceSum<float>(to, from, from, 64);\n}\n"
+    )
+    done = compiled(toolkit, text, *KERNEL)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
 def test_words_of_dtypes(toolkit):
     """In a kernel's #if, where an unknown name would be 0, as DT_FLOAT is."""
     header = (toolkit / "include/graph/types.h").read_text()

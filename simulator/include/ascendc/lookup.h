@@ -7,9 +7,11 @@ namespace aclsim {
 struct Uncallable;
 }
 
+// In sight, and not declared at the level at which sources have namespaces of these names.
+namespace aclsim::in_sight {
 #define ACLSIM_BY_ARGUMENTS(Name) \
   template <typename>             \
-  void Name(aclsim::Uncallable&);
+  void Name(Uncallable&);
 ACLSIM_BY_ARGUMENTS(Abs)
 ACLSIM_BY_ARGUMENTS(Acos)
 ACLSIM_BY_ARGUMENTS(Acosh)
@@ -163,3 +165,5 @@ ACLSIM_BY_ARGUMENTS(WholeReduceMin)
 ACLSIM_BY_ARGUMENTS(WholeReduceSum)
 ACLSIM_BY_ARGUMENTS(Xor)
 #undef ACLSIM_BY_ARGUMENTS
+}  // namespace aclsim::in_sight
+using namespace aclsim::in_sight;
