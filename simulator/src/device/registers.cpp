@@ -122,14 +122,14 @@ void VecSelectDescribed(bool scalar, const Ub& dst, const Ub& src0, const void* 
   if (scalar) {
     ScalarValue value;
     value.f = LoadLane(dst.dtype, described);
-    VecSelect(dst, UbPointer(src1, DType::kUint8), src0, nullptr, value, false, ctl);
+    SelectByBits(dst, UbPointer(src1, DType::kUint8), src0, nullptr, value, false, ctl, 0);
     return;
   }
   uint32_t address;
   std::memcpy(&address, described, sizeof(address));
   const Ub bits = UbPointer(reinterpret_cast<const void*>(uintptr_t{address}), DType::kUint8);
   const Ub second = UbPointer(src1, dst.dtype);
-  VecSelect(dst, bits, src0, &second, {}, false, ctl);
+  SelectByBits(dst, bits, src0, &second, {}, false, ctl, 0);
 }
 
 namespace {

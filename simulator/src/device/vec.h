@@ -152,6 +152,9 @@ void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, con
 // For instructions that are built on the 8 KB of UB that the toolchain keeps: what the kernel has in the first `bytes` of them is
 // lost.
 void SpoilReserved(Core& core, uint64_t bytes);
+// Select, with as many bytes of scratch there.
+void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
+                  bool sameBits, const VecCtl& ctl, uint64_t reserved);
 
 [[noreturn]] void UnsupportedDType(Core& core, const char* instruction, DType dtype);
 inline bool IsFloat(DType dtype) { return dtype == DType::kFloat || dtype == DType::kHalf; }

@@ -94,6 +94,13 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
 
 void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
                bool sameBits, const VecCtl& ctl) {
+  // 32 times the scalar, or 32 times the mask's address.
+  const uint64_t element = src1 == nullptr ? WidthOf(dst.dtype) : sizeof(uint32_t);
+  SelectByBits(dst, bits, src0, src1, scalar, sameBits, ctl, sameBits ? 0 : 32 * element);
+}
+
+void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
+                  bool sameBits, const VecCtl& ctl, uint64_t reserved) {
   Core& core = Core::Current();
   core.instruction = "Select";
   RequireFloat(core, dst.dtype);
@@ -123,10 +130,7 @@ void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, Sc
   const int64_t usedBits = sameBits ? std::min(lanes.lanes, lanes.repeat > 1 ? lanes.lanes : last)
                                     : (lanes.repeat - 1) * lanes.lanes + last;
   CheckOperand(core, bits, (usedBits + 7) / 8, "selMask");
-  if (!sameBits) {
-    // 32 times the scalar, or 32 times the mask's address.
-    SpoilReserved(core, 32 * (src1 == nullptr ? static_cast<uint64_t>(width) : sizeof(uint32_t)));
-  }
+  SpoilReserved(core, reserved);
   Element constant{};
   StoreScalar(dst.dtype, scalar, constant.data());
   const auto select = width == 2 ? Lanes().select2 : Lanes().select4;

@@ -179,19 +179,24 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
       // The register holds a scalar, or the address of the bits: in the compiler's reserve, known by its number.
       auto* const bits = reinterpret_cast<__ubuf__ uint8_t*>(TMP_UB_OFFSET);
       const LocalTensor<float> described = x.other[kHalf / 8];
+      const auto compareIntoReserve = [&] {  // behind Select, which works there
+        set_vector_mask(0, ~0ull);
+        vcmpv_lt(bits, x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 1, 8, 8, 8);
+      };
       set_vector_mask(0, ~0ull);
-      vcmpv_lt(bits, x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 1, 8, 8, 8);
       Compare(x.dst.template ReinterpretCast<uint8_t>(), x.a, x.b, CMPMODE::LT, 64 * kRepeat);
       if (c.op == 77) {
         Select(x.dst[64], x.dst.template ReinterpretCast<uint8_t>(), x.a, 1.5f,
                SELMODE::VSEL_TENSOR_SCALAR_MODE, uint64_t{64}, kRepeat, {1, 1, 1, 8, 8, 8});
         Duplicate(described, 1.5f, 8);
+        compareIntoReserve();
         set_cmpmask(x.Raw(described));
         vsel(x.Raw(x.other[64]), x.Raw(x.a), bits, kRepeat, 1, 1, 1, 8, 8, 8, 1);
       } else {
         Select(x.dst[64], x.dst.template ReinterpretCast<uint8_t>(), x.a, x.b,
                SELMODE::VSEL_TENSOR_TENSOR_MODE, uint64_t{64}, kRepeat, {1, 1, 1, 8, 8, 8});
         Duplicate(described.template ReinterpretCast<uint32_t>(), TMP_UB_OFFSET, 8);
+        compareIntoReserve();
         set_cmpmask(x.Raw(described));
         vsel(x.Raw(x.other[64]), x.Raw(x.a), x.Raw(x.b), kRepeat, 1, 1, 1, 8, 8, 8, 2);
       }
