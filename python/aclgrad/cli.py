@@ -56,6 +56,9 @@ def _guarded(command: Command) -> Command:
             )
             ERR.print(f"error: {text}", style="red", markup=False)
             raise typer.Exit(1) from None
+        except MemoryError:
+            ERR.print("error: not enough memory. Next: free -h, or smaller tensors", style="red")
+            raise typer.Exit(1) from None
         except KeyboardInterrupt:
             ERR.print("interrupted")
             raise typer.Exit(130) from None

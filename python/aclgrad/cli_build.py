@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +80,7 @@ def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -
         )
     vendor = build_npu(soc, jobs=jobs, progress=lambda step: OUT.print(step, markup=False))
     OUT.print(f"built {vendor}", markup=False)
-    OUT.print(f"next: export ASCEND_CUSTOM_OPP_PATH={vendor}", markup=False)
+    OUT.print(f"next: export ASCEND_CUSTOM_OPP_PATH={shlex.quote(str(vendor))}", markup=False)
 
 
 def package_command(
@@ -112,6 +113,6 @@ def package_command(
         f"{made.path}: {made.bytes / 1e6:.1f} MB, {made.files} files, kernels for"
         f" {' '.join(made.socs)}\nsha256 {made.sha256}, in {made.sums}\n"
         + "".join(f"signature {path}\n" for path in made.signatures)
-        + f"install: bash {made.path} --install-path=DIR",
+        + f"install: bash {shlex.quote(made.path)} --install-path=DIR",
         markup=False,
     )

@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -216,13 +217,13 @@ def _without(*roots: Path) -> str:
     rest = [entry for entry in entries if Path(entry) not in roots]
     if rest != entries:
         return (
-            f"export ASCEND_CUSTOM_OPP_PATH={':'.join(rest)}"
+            f"export ASCEND_CUSTOM_OPP_PATH={shlex.quote(':'.join(rest))}"
             if rest
             else "unset ASCEND_CUSTOM_OPP_PATH"
         )
     script = next((r / "scripts" / "uninstall.sh" for r in roots), None)
     if script is not None and script.is_file():
-        return f"bash {script}"
+        return f"bash {shlex.quote(str(script))}"
     return f"remove {', '.join(map(str, roots))} from load_priority in its config.ini"
 
 
@@ -263,7 +264,7 @@ def _copies(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iter
     for loaded, user in ((toolkit.opapi, "Python"), (program, "C++ programs")):
         if _digest(loaded) != _digest(owner.opapi):
             fix = (
-                f"source {owner.root}/bin/set_env.bash"
+                f"source {shlex.quote(str(owner.root / 'bin/set_env.bash'))}"
                 if user != "Python" and (owner.root / "bin" / "set_env.bash").is_file()
                 else _without(owner.root)
             )

@@ -142,6 +142,9 @@ class _Target:
             if place.is_relative_to("/proc") or place.is_relative_to("/dev/fd"):
                 self.direct = True
                 return place
+            for above in place.parents:
+                if above.is_symlink():
+                    self._refuse_planted(above, above.lstat())
             folder = Path(os.path.realpath(place.parent))
             if folder != place.parent:
                 place = folder / place.name

@@ -155,9 +155,17 @@ class Builder(Compiler):
                 f"Next: nm -uC {self.host_library}",
                 Missing("symbol", name, "", reason) if missing else None,
             )
+        described = dict(json.loads(done.stdout))
+        for op in described["ops"]:
+            # Folders, files and functions are called after it.
+            if not re.fullmatch(r"[A-Za-z_]\w*", op["type"], re.ASCII):
+                raise PeerError(
+                    f"{self.sources.name}: op_host registers {op['type']!r}, want the name of a C++"
+                    " type. Next: OP_ADD(Name)"
+                )
         write_if_different(stamp, done.stdout)
         os.utime(stamp)
-        return dict(json.loads(done.stdout))
+        return described
 
     # -- kernels --------------------------------------------------------------------------------
 

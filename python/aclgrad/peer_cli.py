@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,8 @@ def build(
         for header in built.headers:
             console.print(f"  {header}", markup=False)
         console.print(
-            f"to call it: export ASCEND_CUSTOM_OPP_PATH={built.package}; or aclgrad run {word}"
+            f"to call it: export ASCEND_CUSTOM_OPP_PATH={shlex.quote(str(built.package))}; or"
+            f" aclgrad run {shlex.quote(word)}"
             " --inputs ...",
             markup=False,
         )

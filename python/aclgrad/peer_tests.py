@@ -204,6 +204,7 @@ class TestBuilder(Builder):
         declared = any(
             "BEGIN_TILING_DATA_DEF" in path.read_text(errors="replace")
             for path in [*host.rglob("*.h"), *host.rglob("*.cpp")]
+            if path.is_file()
         )
         if not declared:
             return []

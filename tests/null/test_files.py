@@ -98,7 +98,7 @@ def test_links_in_a_circle(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="files of another user: root only")
 @pytest.mark.parametrize("mode", [0o1777, 0o777])
-@pytest.mark.parametrize("kind", ["link", "file", "pipe"])
+@pytest.mark.parametrize("kind", ["link", "file", "pipe", "folder"])
 def test_what_others_have_planted_is_refused(kind: str, mode: int, tmp_path: Path) -> None:
     shared, victim = tmp_path / "shared", tmp_path / "victim"
     shared.mkdir()
@@ -109,10 +109,13 @@ def test_what_others_have_planted_is_refused(kind: str, mode: int, tmp_path: Pat
         planted.symlink_to(victim)
     elif kind == "file":
         planted.write_text("theirs")
+    elif kind == "folder":
+        (tmp_path / "mine").mkdir()
+        planted.symlink_to(tmp_path / "mine")
     else:
         os.mkfifo(planted)
     os.lchown(planted, 12345, 12345)
-    refused(planted, "another user")
+    refused(planted / "out.npy" if kind == "folder" else planted, "another user")
     assert victim.read_text() == "precious"
     # A file of one's own there is fine.
     files.write(shared / "mine", "new")

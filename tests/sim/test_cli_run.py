@@ -52,6 +52,24 @@ def test_run_writes_the_result(files: tuple[Path, Path], tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dx.npy", "g.npy", "y.npy"]
 
 
+def test_run_replaces_regular_files_only(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Devices stay, links that were planted at a guessed name lead nowhere, nothing is lost."""
+    null = Path("/dev/null").stat()
+    aclgrad("run", "softmax_grad", *files, "-o", "/dev/null")
+    assert Path("/dev/null").stat().st_rdev == null.st_rdev
+    out, victim, mine = (tmp_path / name for name in ("out.npy", "victim", "keep.npy.part"))
+    victim.write_text("precious")
+    (tmp_path / "out.npy.part").symlink_to(victim)
+    mine.write_text("mine")
+    for path in (out, tmp_path / "keep.npy"):
+        aclgrad("run", "softmax_grad", *files, "-o", path)
+        assert np.load(path).shape == np.load(files[0]).shape
+    assert victim.read_text() == "precious" and mine.read_text() == "mine"
+    os.mkfifo(tmp_path / "pipe.npy")
+    text = aclgrad("run", "softmax_grad", tmp_path / "pipe.npy", files[1], "-o", out, status=1)
+    assert "is a pipe, want a regular file. Next: " in text
+
+
 def test_run_bf16_and_json(tmp_path: Path) -> None:
     for name in ("g", "y"):
         np.save(tmp_path / f"{name}.npy", np.ones((3, 8), ml_dtypes.bfloat16))
