@@ -27,12 +27,13 @@ while (($#)); do
       (($# > 1)) || fail "$1: a value is missing. Next: scripts/release.sh --help"
       ;;&
     --output) output=$(realpath -m -- "$2") && shift 2 ;;
-    --sign) sign=(--sign "$(realpath -- "$2")") && shift 2 ;;
+    --sign) sign=(--sign "$(realpath -m -- "$2")") && shift 2 ;;
     -h | --help) usage && exit 0 ;;
     *) fail "unknown option $1. Next: scripts/release.sh --help" ;;
   esac
 done
 
+((!${#sign[@]})) || [[ -f ${sign[1]} ]] || fail "--sign: there is no file ${sign[1]}. Next: docs/install.md shows how to make a key"
 need_compiler
 set_up test,dev locked
 cd "$root"

@@ -77,9 +77,10 @@ def main() -> None:
     parser.add_argument("--sign", type=Path, metavar="KEY", help="private key in PEM")
     parser.add_argument("files", type=Path, nargs="+")
     options = parser.parse_args()
-    made = [*options.files, write_sums(options.files)]
     if options.sign:
         check_key(options.sign)
+    made = [*options.files, write_sums(options.files)]
+    if options.sign:
         made += [sign(file, options.sign) for file in made]
     print("\n".join(map(str, made)))
 
