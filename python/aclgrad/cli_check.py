@@ -79,6 +79,9 @@ def test_command(
     from aclgrad.soc import family_of
 
     folder, kinds = _report_place(report, formats, out, case)
+    if folder.is_dir():
+        for kind in kinds:
+            files.check_output(folder / reports.FORMATS[kind], "report")
     specs = selection.operators(ops or [], listed)
     wanted = dtypes.parse(dtype) if dtype else None
     # Refuse wrong words before a device is opened.

@@ -30,6 +30,7 @@ from aclgrad.soc import Family, family_of
 
 DEFAULT_ARCH = "dav-2201"
 DEFAULT_WORKSPACE = 16 << 20
+_MOST_TILING = 16 << 20
 _SYMBOL = "aclgrad_kernel_file"
 
 
@@ -141,7 +142,10 @@ def parse_tiling(word: str) -> NDArray[np.uint8]:
     if not re.match(r"[a-z]\d+:", word):
         advice = "a file, or values such as 'u32:2048,4 f32:0.5'"
         with reading(Path(word), f"--tiling {word}", advice) as file:
-            return np.frombuffer(file.read(), np.uint8)
+            data_of_file = file.read(_MOST_TILING + 1)
+        if len(data_of_file) > _MOST_TILING:
+            raise PeerError(f"--tiling {word}: more than {_MOST_TILING} bytes. Next: {advice}")
+        return np.frombuffer(data_of_file, np.uint8)
     data = bytearray()
     for group in word.split():
         name, _, values = group.partition(":")

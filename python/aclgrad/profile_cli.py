@@ -415,6 +415,7 @@ def _compare(request: Request, output: Output, console: Console, device: Device,
     for which in (None, word):
         if which is not None and which.endswith(".json"):
             found = from_json(Path(which))
+            _check_saved(found, which)
         else:
             changed = other(request, which) if which else request
             found = profile(device, changed, quiet=output.as_json)
@@ -435,6 +436,18 @@ def _compare(request: Request, output: Output, console: Console, device: Device,
         return
     profile_text.show_compare(console, pair)
     _say(console, made)
+
+
+def _check_saved(found: Profiled, name: str) -> None:
+    """A file of somebody's may lack what is shown, or hold something else."""
+    try:
+        profile_text.facts(found)
+        advise(found)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise ProfileError(
+            f"{name}: not what aclgrad profile --json writes. Next: aclgrad profile OP SHAPE --json"
+            f" > {name}"
+        ) from None
 
 
 # --- sweeping ------------------------------------------------------------------------------------

@@ -162,6 +162,13 @@ def test_tiling_refuses_bad_shapes() -> None:
     refused("tiling", "softmax_grad", "2x3", "--soc", "Ascend1", match="belongs to no known family")
 
 
+@pytest.mark.parametrize("name", ["precision.html", "precision.json", "junit.xml"])
+def test_report_that_cannot_be_written_is_said_before_the_run(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    formats = ("--format", "html,json,junit", "--out", tmp_path)
+    refused("test", "softmax_grad", *formats, match=f"{name}: is a folder")
+
+
 def test_unwritable_report_folder_is_one_message(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aclgrad.profile import Profiled, bandwidth_bound, bound_by, estimate
+from aclgrad import profile_cli
+from aclgrad.profile import Profiled, ProfileError, bandwidth_bound, bound_by, estimate, from_json
 from aclgrad.profile_advice import advise
 from aclgrad.profile_cli import Request, other, parse_cores, sweep_shapes
 from aclgrad.profile_text import facts, warnings
@@ -235,3 +238,23 @@ def test_core_lists() -> None:
     assert parse_cores("0,5,0") == (0, 5)
     with pytest.raises(ValueError, match="--cores"):
         parse_cores("0-5")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "[" * 100_000, '{"name": 1}', "\0",
+        json.dumps({"name": "x", "shape": "1", "dtype": "fp32", "soc": "s", "launches": [],
+                    "readFloorBytes": 0, "writeFloorBytes": 0, "lines": [], "note": "",
+                    "floors": []}),
+        json.dumps({"name": "x", "shape": "1", "dtype": "fp32", "soc": "s", "launches": [{}],
+                    "readFloorBytes": "1", "writeFloorBytes": None, "lines": [1], "note": 5,
+                    "floors": [[1, 2]]}),
+    ],
+)  # fmt: skip
+def test_saved_profiles_of_anybody(text: str, tmp_path: Path) -> None:
+    """An error with the next step, whatever the file holds."""
+    path = tmp_path / "saved.json"
+    path.write_text(text)
+    with pytest.raises(ProfileError, match="Next: aclgrad profile"):
+        profile_cli._check_saved(from_json(path), str(path))
