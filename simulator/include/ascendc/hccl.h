@@ -5,9 +5,8 @@
 #include "ascendc/absent.h"
 
 #define ACLSIM_NO_HCCL                                                                       \
-  "HCCL in kernels is not simulated: there is one device. Next: build the operator's other " \
-  "kernels "                                                                                 \
-  "(--kernel), or test the part between the communications as a kernel of its own"
+  "HCCL in kernels is not simulated: there is one device. Next: run this kernel on an NPU, " \
+  "and what lies between the communications as a kernel of its own here"
 
 namespace AscendC {
 
