@@ -376,12 +376,6 @@ extern "C" __global__ void too_much_ub(GM_ADDR) {
   pipe.InitBuffer(rest, 65568);  // FAULT: ub-overflow
 }
 
-extern "C" __global__ void select_without_scratch(GM_ADDR) {
-  Scratch s(196352);
-  LocalTensor<float> a = s.buffer.Get<float>();
-  Select(a, s.buffer.Get<uint8_t>()[65536], a, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 64);  // FAULT: ub-scratch
-}
-
 extern "C" __global__ void select_bytes_shape(GM_ADDR) {
   Scratch s(8192);
   SelectWithBytesMaskShapeInfo info;
