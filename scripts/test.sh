@@ -1,23 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up the environment, builds, runs all tests. Arguments go to pytest: scripts/test.sh tests/null -k naming
+# Sets up the environment, builds, runs all tests, or with --quick those of tests/quick.txt. Arguments go to pytest:
+# scripts/test.sh tests/null -k naming
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-  echo "Usage: scripts/test.sh [--torch] [pytest arguments]"
+  echo "Usage: scripts/test.sh [--torch] [--quick] [pytest arguments]"
   echo
   echo "Sets up .venv, builds, runs all tests (or those named). --torch installs torch first, the tests' second oracle."
+  echo "--quick runs what tests/quick.txt lists, between two edits: under a minute on two cores, after the build."
   echo "The project's own options for pytest:"
   echo "  --device sim|npu  where operators run      --seed N  other random values      --update  rewrite tests/codegen_ref"
   exit 0
 fi
 
-want_torch=0
-if [[ ${1:-} == --torch ]]; then
-  want_torch=1
+want_torch=0 quick=()
+while [[ ${1:-} == --torch || ${1:-} == --quick ]]; do
+  case $1 in
+    --torch) want_torch=1 ;;
+    --quick) mapfile -t quick < <(sed '/^#/d; /^$/d' "$root/tests/quick.txt") ;;
+  esac
   shift
-fi
+done
 need_compiler
 set_up test
 # A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
@@ -28,4 +33,4 @@ if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
 fi
 "$venv/bin/aclgrad" build
 cd "$root"
-exec "$venv/bin/python" -m pytest -n auto "$@"
+exec "$venv/bin/python" -m pytest -n auto "${quick[@]}" "$@"
