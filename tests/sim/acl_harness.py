@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from compile_once import compile_once
+
 PROGRAMS = Path(__file__).parent / "programs"
 
 INVALID_PARAM = 100000
@@ -140,15 +142,11 @@ def compiled(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     folder = tmp_path_factory.mktemp("programs")
 
     def build(name: str, *flags: str) -> Path:
-        target = folder / name
-        if not target.exists():
-            libs = [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
-            if "-shared" in flags:
-                libs = []
-            command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{toolkit}/include"]
-            source = str(PROGRAMS / f"{name}.cpp")
-            subprocess.run([*command, source, "-o", str(target), *flags, *libs], check=True)
-        return target
+        libs = [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+        if "-shared" in flags:
+            libs = []
+        command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{toolkit}/include"]
+        return compile_once(folder, name, [*command, f"{PROGRAMS}/{name}.cpp", *flags, *libs])
 
     return build
 

@@ -7,7 +7,6 @@ import ctypes
 import json
 import re
 import struct
-import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from compile_once import compile_once
 from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 
 HERE = Path(__file__).parent
@@ -96,16 +96,14 @@ def build(toolkit: Path, folder: Path, level: str) -> dict[str, ctypes.CDLL]:
     """Source name -> its library, compiled side by side."""
 
     def compile_one(name: str) -> Path:
-        target = folder / f"{name}{level}.so"
         command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
         command += ["-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", f"-I{toolkit}/include"]
-        command += [str(HERE / f"{name}.cpp"), "-o", str(target), level, "-gdwarf-4"]
+        command += [str(HERE / f"{name}.cpp"), level, "-gdwarf-4"]
         # Calls leave their frames behind, so that every report finds its line; addr2line mixes up
         # the files of DWARF 5 in functions that the optimiser has copied.
         command += ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
         command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
-        subprocess.run(command, check=True)
-        return target
+        return compile_once(folder, f"{name}{level}.so", command)
 
     with ThreadPoolExecutor(2) as pool:
         targets = list(pool.map(compile_one, SOURCES))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aclgrad.soc import family
+from compile_once import compile_once
 from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 
 HERE = Path(__file__).parent
@@ -61,15 +61,11 @@ def compile_kernel(
 ) -> Path:
     """Builds tests/sim/instructions/<name>.cpp into a kernel library."""
     arch = family(soc)
-    target = folder / f"{name}{''.join(flags)}.so"
-    if not target.exists():
-        command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
-        command += [f"-D__NPU_ARCH__={arch.npu_arch}", f"-D__CCE_AICORE__={arch.cce_aicore}"]
-        command += [f"-I{toolkit}/include"]
-        command += [str(HERE / f"{name}.cpp"), "-o", str(target), *(flags or ("-O1", "-g"))]
-        command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
-        subprocess.run(command, check=True)
-    return target
+    command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
+    command += [f"-D__NPU_ARCH__={arch.npu_arch}", f"-D__CCE_AICORE__={arch.cce_aicore}"]
+    command += [f"-I{toolkit}/include", str(HERE / f"{name}.cpp"), *(flags or ("-O1", "-g"))]
+    command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+    return compile_once(folder, f"{name}{''.join(flags)}.so", command)
 
 
 class Runtime(RawSimulator):
