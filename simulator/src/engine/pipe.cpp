@@ -142,8 +142,11 @@ void StartAnew(Core& core, uint32_t pipe) {
   info.ubUsed = 0;
   info.buffers = 0;
   info.allocated = {};
-  const auto ofAnother = [&](const QueInfo& que) { return que.pipe != pipe && !que.gone; };
-  if (std::none_of(core.ques.begin() + 1, core.ques.end(), ofAnother)) {
+  const auto ofAnother = [&](const auto& part) { return part.pipe != pipe; };
+  const bool alone = std::none_of(core.pools.begin() + 1, core.pools.end(), ofAnother) &&
+                     std::none_of(core.ques.begin() + 1, core.ques.end(),
+                                  [&](const QueInfo& que) { return ofAnother(que) && !que.gone; });
+  if (alone) {
     ForgetBuffers(core);
     return;
   }
