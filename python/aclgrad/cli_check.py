@@ -261,9 +261,10 @@ def check_command(
         if len(ops) > 1 or shape or case or chaos or attr or dim is not None:
             raise ValueError(
                 "check PATH: one path, with inputs made from its definition. Next: only --dtype,"
-                " --soc, --hints, --format and --output go with it"
+                " --soc, --autosync, --hints, --format and --output go with it"
             )
-        result = peer_cli.check(ops[0], soc=soc, dtype=dtype)
+        chosen_sync = autosync.value if autosync else None
+        result = peer_cli.check(ops[0], soc=soc, dtype=dtype, autosync=chosen_sync)
     else:
         specs = selection.operators(ops or [])
         wanted = dtypes.parse(dtype) if dtype else None

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 
 from aclgrad import dtypes, peer_cli, user_data
+from aclgrad.auto_sync import assume
 from aclgrad.cli_common import (
     OUT,
     Attrs,
@@ -85,24 +86,29 @@ def run_command(
     """
     files = [*([inputs_first] if inputs_first else []), *(files or [])]
     kernel = peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace)
+    chosen_sync = autosync.value if autosync else None
     if op.endswith(".asc"):
         status = _run_program(
-            Path(op), files, kernel, device, soc, check, autosync, chaos, output, as_json
+            Path(op), files, kernel, device, soc, check, chosen_sync, chaos, output, as_json
         )
         raise typer.Exit(status)
     if peer_cli.is_path(op):
+        simulated = device is DeviceName.sim
+        assumed = assume(op, peer_cli.soc_name(soc), chosen_sync) if simulated else None
+        switch = Switch(assumed.value) if assumed else autosync
         wrong = peer_cli.run(
             op,
             files,
             attr or [],
             OUT,
-            lambda: open_device(device, soc, check, autosync, chaos),
+            lambda: open_device(device, soc, check, switch, chaos),
             soc=soc,
             dtype=dtype,
             outputs=outputs,
             save=output,
             as_json=as_json,
             kernel=kernel,
+            assumed=assumed,
         )
         if wrong:
             raise typer.Exit(1)
@@ -161,7 +167,7 @@ def _run_program(
     device: DeviceName,
     soc: str | None,
     check: bool | None,
-    autosync: Switch | None,
+    autosync: str | None,
     chaos: int | None,
     output: Path | None,
     as_json: bool,
@@ -176,14 +182,17 @@ def _run_program(
             f"{(kernel.given() or ['--save'])[0]} is for a kernel file; {source} has its own main"
             " function. Next: leave it out"
         )
+    assumed = assume(source, peer_cli.soc_name(soc), autosync)
     chosen = {
         "ACLGRAD_SOC": soc,
         "ACLGRAD_SIM_MODE": None if check is None else "checked" if check else "fast",
-        "ACLGRAD_SIM_AUTOSYNC": autosync and autosync.value,
+        "ACLGRAD_SIM_AUTOSYNC": assumed.value,
         "ACLGRAD_SIM_CHAOS": None if chaos is None else str(chaos),
     }
     environment = {name: value for name, value in chosen.items() if value is not None}
-    return peer_cli.run_program(source, words, OUT, environment, soc=soc, as_json=as_json)
+    return peer_cli.run_program(
+        source, words, OUT, environment, soc=soc, as_json=as_json, assumed=assumed
+    )
 
 
 def _judge(spec: OpSpec, inputs: Any, attrs: Any, result: Any) -> Report:
@@ -213,6 +222,7 @@ def ut_command(
         Path | None,
         typer.Option(help="Python that runs the test's own scripts. [default: this one]"),
     ] = None,
+    autosync: AutoSync = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -229,6 +239,7 @@ def ut_command(
         python=str(python) if python else None,
         jobs=jobs,
         as_json=as_json,
+        autosync=autosync.value if autosync else None,
     )
     if not ok:
         raise typer.Exit(1)
@@ -299,6 +310,7 @@ def profile_command(
     tiling_key: TilingKey = None,
     workspace: Workspace = None,
     soc: Soc = None,
+    autosync: AutoSync = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Page: timeline, roofline, lines, cores.")
     ] = None,
@@ -332,11 +344,16 @@ def profile_command(
     """Estimate an operator's or a program's time on an NPU, and where it goes."""
     from aclgrad import profile_cli
 
-    device = lambda: open_device(DeviceName.sim, None)  # noqa: E731
+    assumed = None
+    if peer_cli.is_path(op) or op.endswith(".asc"):
+        chosen_sync = autosync.value if autosync else None
+        assumed = assume(op, peer_cli.soc_name(soc), chosen_sync)
+    switch = Switch(assumed.value) if assumed else autosync
+    device = lambda: open_device(DeviceName.sim, None, autosync=switch)  # noqa: E731
     request = profile_cli.Request(
         op, tuple(shape or ()), dtype, peer_cli.soc_name(soc), tuple(attr or ()), dim, None,
         tuple(map(str, inputs or ())), tuple((outputs or "").split()),
-        peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace),
+        peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace), assumed=assumed,
     )  # fmt: skip
     wanted = profile_cli.parse_cores(cores)
     output = profile_cli.Output(as_json, csv, trace, html, plot, wanted)

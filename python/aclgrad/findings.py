@@ -54,6 +54,7 @@ _TITLES = {
         "flag-leak": "flag set and never waited for",
         "event-id-range": "event id that does not exist",
         "event-id-exhausted": "no free event id",
+        "event-id-shared": "event id of a hand-written flag that a queue has in use",
         "barrier-pipe": "barrier of a pipe that has none",
         "deadlock": "wait that nothing can end",
         "syncall-cores": "SyncAll that not all cores can reach",
@@ -74,6 +75,7 @@ _TITLES = {
         "cast-unsupported": "pair of dtypes or rounding mode that Cast does not have",
         "repeat-range": "repeatTimes out of range",
         "stride-range": "stride out of range",
+        "mask-range": "mask that names lanes which the type does not have",
         "int4-pairs": "int4 count or mask that splits a byte",
         "gather-pattern": "pattern that GatherMask does not have",
         "merge-queues": "queues that MrgSort cannot merge",
@@ -83,6 +85,7 @@ _TITLES = {
         "copy-block-length": "blockLen that the copy does not allow",
         "copy-padding": "padding that DataCopyPad does not allow",
         "atomic-length": "atomic copy of part of an element",
+        "atomic-left-on": "atomic copies not switched off at the end",
         "shift-range": "shift by more than the width of the type",
         "overlap": "source and destination overlap",
         "shape": "shape that the call does not allow",
@@ -109,7 +112,11 @@ _TITLES = {
         "host-unsynchronised": "memory touched while a stream still works on it",
         "host-leak": "not given back by aclFinalize",
     },
-    "redundancy": {"sync-redundant": "barrier or flag that orders nothing"},
+    "redundancy": {
+        "sync-redundant": "barrier or flag that orders nothing",
+        "instruction-idle": "instruction that does nothing: a mask or repeat of 0",
+        "mask-left-set": "mask not reset at the end",
+    },
     "results": {
         "chaos-difference": "result depends on the order in which pipes run",
         "wrong-result": "result too far from the float64 golden",
@@ -344,8 +351,10 @@ class Result:
             text += f" in {_count(self.cases, 'case')}"
         if soc := self.conditions.get("soc"):
             text += f" on {soc}"
-        rest = [f"{name} {value}" for name, value in self.conditions.items() if name != "soc"]
-        return f"{text} ({', '.join(rest)})" if rest else text
+        named = ("soc", "why")
+        rest = [f"{name} {value}" for name, value in self.conditions.items() if name not in named]
+        why = self.conditions.get("why")
+        return f"{text} ({', '.join(rest)}{f': {why}' if why else ''})" if rest else text
 
 
 def _count(number: int, word: str) -> str:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from aclgrad import findings, peer, peer_run
+from aclgrad.auto_sync import Assumed, assume
 from aclgrad.errors import AclnnError
 from aclgrad.peer_cases import Case, cases
 from aclgrad.peer_sources import PeerError, locate, numpy_name
@@ -78,6 +79,7 @@ def run_cases(
     judge: Judge | None = None,
     seconds: float = 30.0,
     until_clean: bool = True,
+    autosync: str | None = None,
 ) -> list[Outcome]:
     """Run cases of a built operator until one is clean; a time limit for all together."""
     queue = list(given)
@@ -86,7 +88,7 @@ def run_cases(
     while len(outcomes) < len(queue) and time.monotonic() < deadline:
         rest = queue[len(outcomes) :]
         work = lambda rest=rest: _work(  # noqa: E731
-            builder, op, row, rest, soc, judge, until_clean, seconds
+            builder, op, row, rest, soc, judge, until_clean, seconds, autosync
         )
         for line, ended in _lines(work, deadline):
             if line is not None:
@@ -113,11 +115,14 @@ def _work(
     judge: Judge | None,
     until_clean: bool,
     seconds: float,
+    autosync: str | None,
 ) -> Iterator[dict[str, Any]]:
     """In the child: an outcome per case."""
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = open_device()
     device.set_option("soc", soc)
+    if autosync is not None:
+        device.set_option("autosync", autosync)
     if limit := float(device.option("hang_limit") or 0):
         device.set_option("hang_limit", f"{min(limit, seconds / _HANGS_PER_LIMIT):g}")
     for case in rest:
@@ -216,6 +221,7 @@ class Checked:
 
     op: str
     outcomes: tuple[Outcome, ...]
+    assumed: Assumed
 
     @property
     def taken(self) -> list[Outcome]:
@@ -224,17 +230,24 @@ class Checked:
 
     def result(self, word: str, soc: str) -> findings.Result:
         """As reports want it."""
-        runs = [
-            findings.Run(outcome.label, f"aclgrad check {word} --soc {soc}", outcome.found)
-            for outcome in self.taken
-        ]
-        return findings.Result(tuple(findings.merge(runs)), len(runs), {"soc": soc})
+        again = f"aclgrad check {word} --soc {soc}{self.assumed.words}"
+        runs = [findings.Run(outcome.label, again, outcome.found) for outcome in self.taken]
+        conditions = {"soc": soc, "autosync": self.assumed.value, "why": self.assumed.why}
+        return findings.Result(tuple(findings.merge(runs)), len(runs), conditions)
 
 
 def check(
-    word: str, *, soc: str, jobs: int = 0, dtype: str = "", limit: int = 24, seconds: float = 60.0
+    word: str,
+    *,
+    soc: str,
+    jobs: int = 0,
+    dtype: str = "",
+    limit: int = 24,
+    seconds: float = 60.0,
+    autosync: str | None = None,
 ) -> Checked:
     """Build an operator for one dtype combination and run generated cases."""
+    assumed = assume(word, soc, autosync)
     builder = peer.Builder(locate(word), family_of(soc), jobs=jobs, optimise="-O1")
     described = builder.build_host()
     op = peer_run.pick(peer.runnable(described, builder.sources, builder.soc), builder.sources.name)
@@ -252,9 +265,16 @@ def check(
     builder.build_kernel(builder.kernel(op, row), described)
     builder.build_api([op])
     outcomes = run_cases(
-        builder, op, row, cases(op, row, limit), soc=soc, seconds=seconds, until_clean=False
+        builder,
+        op,
+        row,
+        cases(op, row, limit),
+        soc=soc,
+        seconds=seconds,
+        until_clean=False,
+        autosync=assumed.value,
     )
-    checked = Checked(op["type"], tuple(outcomes))
+    checked = Checked(op["type"], tuple(outcomes), assumed)
     ended = [outcome for outcome in outcomes if outcome.status in (CRASHED, SLOW)]
     if ended:
         raise PeerError(

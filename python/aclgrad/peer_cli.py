@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aclgrad.auto_sync import Assumed, assume
 from aclgrad.files import check_output
 from aclgrad.peer_sources import PeerError
 
@@ -102,6 +103,7 @@ def run_program(
     *,
     soc: str | None,
     as_json: bool,
+    assumed: Assumed,
 ) -> int:
     """Build and run an .asc file; returns its status, or 1 when the checks found an error."""
     from aclgrad import peer_file
@@ -115,12 +117,14 @@ def run_program(
             "program": str(program),
             "status": ended.status,
             "output": ended.output,
+            "autosync": assumed.as_json(),
             "findings": list(ended.errors),
         }
         print(json.dumps(document))
     elif ended.errors:
         # The program has printed them.
-        console.print(f"{source.name}: {len(ended.errors)} errors found", markup=False)
+        found = f"{source.name}: {len(ended.errors)} errors found ({assumed.line})"
+        console.print(found, markup=False)
     return status or int(bool(ended.errors))
 
 
@@ -137,6 +141,7 @@ def run(
     save: Path | None,
     as_json: bool,
     kernel: KernelOptions,
+    assumed: Assumed | None,
 ) -> bool:
     """Run an operator that comes as sources on files; returns whether the checks found an error."""
     from aclgrad import dtypes, peer_file, peer_run
@@ -146,6 +151,8 @@ def run(
     kind = dtypes.parse(dtype) if dtype else None
     inputs = [peer_run.load(name, kind) for name in files]
     wanted = re.sub(r",\s+", ",", outputs).split() if outputs else []
+    if assumed is not None and not as_json:
+        console.print(assumed.line, markup=False)
     alone = peer_file.find(word)
     if alone is not None:
         if attrs:
@@ -177,12 +184,14 @@ def run(
             name: {"shape": list(array.shape), "dtype": array.dtype.name}
             for name, array in result.outputs.items()
         }
-        document = {
+        document: dict[str, object] = {
             "op": result.op,
             "outputs": found,
             "save": str(save) if save else None,
             "findings": [finding.text for finding in result.findings],
         }
+        if assumed is not None:
+            document["autosync"] = assumed.as_json()
         print(json.dumps(document))
         return bool(result.findings)
     for name, array in result.outputs.items():
@@ -194,12 +203,15 @@ def run(
     return bool(result.findings)
 
 
-def check(word: str, *, soc: str | None, dtype: str | None) -> findings.Result:
+def check(
+    word: str, *, soc: str | None, dtype: str | None, autosync: str | None = None
+) -> findings.Result:
     """Run an operator that comes as sources on generated inputs; what the checks found."""
     from aclgrad import dtypes, peer_check
 
     name = dtypes.parse(dtype).name if dtype else ""
-    return peer_check.check(word, soc=soc_name(soc), dtype=name).result(word, soc_name(soc))
+    checked = peer_check.check(word, soc=soc_name(soc), dtype=name, autosync=autosync)
+    return checked.result(word, soc_name(soc))
 
 
 def unit_tests(
@@ -212,6 +224,7 @@ def unit_tests(
     python: str | None,
     jobs: int,
     as_json: bool,
+    autosync: str | None = None,
 ) -> bool:
     """Build and run the unit tests of a path; returns whether all are fine."""
     from aclgrad import peer_tests
@@ -221,10 +234,18 @@ def unit_tests(
     ok = True
     for test in peer_tests.find_tests(word):
         document: dict[str, object] = {"file": str(test.path), "built": True, "tests": []}
+        assumed = assume(test.sources.root, test.soc_name(soc), autosync)
+        document["autosync"] = assumed.as_json()
         documents.append(document)
         try:
             results = peer_tests.run_file(
-                test, soc=soc, definitions=definitions, pattern=pattern, python=python, jobs=jobs
+                test,
+                soc=soc,
+                definitions=definitions,
+                pattern=pattern,
+                python=python,
+                jobs=jobs,
+                assumed=assumed,
             )
         except PeerError as error:
             if not as_json:
@@ -235,6 +256,7 @@ def unit_tests(
         document["tests"] = [result.as_json() for result in results]
         ok = ok and all(result.ok for result in results)
         if not as_json:
+            console.print(assumed.line, markup=False)
             for result in results:
                 _show_test(console, result)
     if as_json:

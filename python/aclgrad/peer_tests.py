@@ -14,13 +14,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from aclgrad import findings, peer_oracle, peer_record, test_lists
+from aclgrad.auto_sync import Assumed, assume
 from aclgrad.peer import Builder
 from aclgrad.peer_sources import OTHER_ARCHITECTURE, PeerError, Sources, Step, locate, snake_case
 from aclgrad.soc import DEFAULT_SOC, family_of
@@ -178,6 +179,7 @@ class TestBuilder(Builder):
     soc_name: str
     definitions: Sequence[str] = ()
     python: str = sys.executable
+    autosync: str | None = None
 
     @property
     def place(self) -> Path:
@@ -348,6 +350,7 @@ class TestBuilder(Builder):
             ),
             "ACLGRAD_SOC": self.soc_name,
             "ACLGRAD_SIM_REPORT": str(folder / "findings.jsonl"),
+            **({"ACLGRAD_SIM_AUTOSYNC": self.autosync} if self.autosync else {}),
         }
 
     def run(self, program: Path, name: str) -> TestResult:
@@ -467,11 +470,16 @@ def run_file(
     pattern: str | None = None,
     python: str | None = None,
     jobs: int = 0,
+    autosync: str | None = None,
+    tell: Callable[[Assumed], None] | None = None,
 ) -> list[TestResult]:
-    """Build a test file and run its tests."""
+    """Build a test file and run its tests; tell gets what is assumed of the device compiler."""
     place = Builder(test.sources, family_of(DEFAULT_SOC)).folder / "ut" / test.path.stem
     lists = test_lists.read(test.path, test.sources, place / "lists")
     name = soc or test_lists.soc_in(lists.case.socs) or DEFAULT_SOC
+    assumed = assume(test.sources.root, name, autosync)
+    if tell is not None:
+        tell(assumed)
     builder = TestBuilder(
         sources=test.sources,
         soc=family_of(name),
@@ -482,6 +490,7 @@ def run_file(
         soc_name=name,
         definitions=definitions,
         python=python or sys.executable,
+        autosync=assumed.value,
     )
     program = builder.build()
     names = builder.tests(program, pattern)

@@ -35,6 +35,7 @@ from aclgrad.profile_program import LIMIT, endless, profile_program
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from aclgrad.auto_sync import Assumed
     from aclgrad.runtime.device import Device
 
 _MOST_SHAPES = 64
@@ -56,6 +57,7 @@ class Request:
     outputs: tuple[str, ...] = ()
     kernel: peer_cli.KernelOptions = field(default_factory=peer_cli.KernelOptions)
     shown: tuple[int, ...] | None = ()  # cores of trace, page and CSV; None: none of these
+    assumed: Assumed | None = None  # of the device compiler, for a path
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ def _program(request: Request, quiet: bool) -> Profiled:
         )
     found = profile_program(
         Path(request.word), request.shapes, soc=request.soc, cores=request.shown,
-        vector_cores=request.cores, quiet=quiet, seconds=_seconds(),
+        vector_cores=request.cores, quiet=quiet, seconds=_seconds(), assumed=request.assumed,
     )  # fmt: skip
     cores = f"cores={request.cores}" if request.cores is not None else ""
     found.note = " ".join(filter(None, (found.note, cores)))
@@ -322,9 +324,14 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
         made.append(output.html)
     made += _plot(output.plot, [found])
     if output.as_json:
-        print(json.dumps(as_json(found, [item.as_dict() for item in advice])))
+        document = as_json(found, [item.as_dict() for item in advice])
+        if request.assumed is not None:
+            document["autosync"] = request.assumed.as_json()
+        print(json.dumps(document))
         return
     profile_text.show(console, found, advice)
+    if request.assumed is not None:
+        console.print(request.assumed.line, markup=False)
     _say(console, made)
 
 

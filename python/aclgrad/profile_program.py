@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aclgrad import peer_file
+from aclgrad.auto_sync import Assumed
 from aclgrad.profile import Json, Profiled, ProfileError, lines_of
 from aclgrad.soc import family_of
 
@@ -61,6 +62,7 @@ def profile_program(
     vector_cores: int | None = None,
     quiet: bool = False,
     seconds: int = 900,
+    assumed: Assumed | None = None,
 ) -> Profiled:
     """Build a program, run it with its own words, and estimate all of its launches. ``cores`` are
     those of traces and of lines by core; those that tell most when there are none, nothing when
@@ -77,6 +79,8 @@ def profile_program(
         "ACLGRAD_SIM_PROFILE_REPORT": str(files.folder),
         "ACLGRAD_SIM_PROFILE_CORES": "none" if cores is None else ",".join(map(str, cores)),
     }
+    if assumed is not None:
+        environment["ACLGRAD_SIM_AUTOSYNC"] = assumed.value
     if vector_cores is not None:
         environment["ACLGRAD_SIM_CORES"] = str(vector_cores)
     try:

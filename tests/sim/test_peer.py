@@ -373,6 +373,38 @@ def test_check_of_a_path(tmp_path: Path, cache):
         peer_check.check(refusing, soc=SOC, dtype="float16")
 
 
+def test_synchronisation_of_the_build(tmp_path: Path, cache):
+    """`aclgrad check PATH` and `run PATH` assume what the project's own build does, and say why."""
+    two_steps = "Mul(value, value, value, data.count);\n  Adds"
+    folder = edited(
+        tmp_path, "op_kernel/square.cpp", "Mul", f"{two_steps}(value, value, 0.0f, data.count); //"
+    )
+    config = Path(folder).parent / "ascendc_config.json"
+    np.save(tmp_path / "x.npy", np.ones(64, np.float32))
+    check = [sys.executable, "-m", "aclgrad", "check", folder]
+    run = [sys.executable, "-m", "aclgrad", "run", folder, "--inputs", str(tmp_path / "x.npy")]
+
+    def result(command: list[str], *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+
+    assert "(autosync on: CANN's default, " in result(check).stdout
+    config.write_text('[{"name": "Square", "auto_sync": false}]')
+    found = result(check)
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "error[race-read-after-write]" in found.stdout and "square.cpp:21" in found.stdout
+    assert "(autosync off: ascendc_config.json:1 says so of Square on ascend910b)" in found.stdout
+    overridden = result(check, "--autosync", "on", "--format", "json")
+    assert overridden.returncode == 0
+    conditions = json.loads(overridden.stdout)["conditions"]
+    assert (conditions["autosync"], conditions["why"]) == ("on", "--autosync")
+    found = result(run)
+    assert found.returncode == 1
+    assert "autosync off: ascendc_config.json:1 says so of Square on ascend910b\n" in found.stdout
+    overridden = result(run, "--autosync", "on", "--json")
+    assert overridden.returncode == 0
+    assert json.loads(overridden.stdout)["autosync"] == {"value": "on", "why": "--autosync"}
+
+
 @pytest.mark.parametrize(
     ("path", "old", "says"),
     [

@@ -224,6 +224,8 @@ ACLSIM_DEVICE_API Buffer QueDeQueOn(uint32_t que, uint8_t src, uint8_t dst);
 ACLSIM_DEVICE_API void QueFree(uint32_t que, uint32_t buf);
 ACLSIM_DEVICE_API int32_t QueCount(uint32_t que);
 ACLSIM_DEVICE_API bool QueHasIdle(uint32_t que);
+// Waits for what FreeTensor has set, and gives the ids back.
+ACLSIM_DEVICE_API void QueFreeEvents(uint32_t que);
 // TBufPool: a range of UB with at most ids buffers of its own; parent 0 is the pipe, else that of the parent counts. shared: another
 // pool whose range this one has as well, or 0.
 ACLSIM_DEVICE_API uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids,

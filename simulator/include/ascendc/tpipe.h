@@ -88,7 +88,10 @@ class TQueBind {
   bool HasTensorInQue() { return GetTensorCountInQue() > 0; }
   int32_t GetTensorCountInQue() { return aclsim::QueCount(que_); }
   bool HasIdleBuffer() { return aclsim::QueHasIdle(que_); }
-  void FreeAllEvent() {}
+  void FreeAllEvent() {
+    aclsim::QueFreeEvents(que_);
+    ACLSIM_KEEP_FRAME();
+  }
 
   // For pools that place buffers themselves.
   __attribute__((always_inline)) void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t) {

@@ -266,6 +266,9 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
       finding.advice =
           "Hardware computes with what the last kernel left there: random numbers. Copy or "
           "Duplicate into the whole range first, or shorten the count.";
+      for (const Idle& idle : core.IdleAt(origin.offset)) {
+        finding.related.push_back(core.PlaceOf(idle.name, Pipe::kVector, idle.site, idle.why));
+      }
       break;
     case Cause::kGm:
       finding.kind = "undefined-read";

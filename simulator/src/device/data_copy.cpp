@@ -103,6 +103,19 @@ void CheckAtomic(const Core& core, uint64_t len) {
   }
 }
 
+// Whether there is nothing to copy, which the documents allow.
+bool IsIdleCopy(Core& core, const CopyCtl& ctl, const Ub* dst) {
+  if (ctl.blockCount != 0 && ctl.blockLen != 0) [[likely]] {
+    return false;
+  }
+  if (dst != nullptr) {
+    core.MarkIdle(*dst, ctl.blockCount == 0
+                            ? "copies nothing: its blockCount is 0"
+                            : "copies nothing: its length is less than a block, or 0");
+  }
+  return true;
+}
+
 // Both sides of a copy: `count` blocks on each, `step` bytes apart.
 struct Side {
   uint64_t len;
@@ -125,7 +138,7 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "DataCopy (GM to UB)";
   CheckBlockCount(ctl);
-  if (ctl.blockCount == 0 || ctl.blockLen == 0) {
+  if (IsIdleCopy(core, ctl, &dst)) {
     return;
   }
   const auto* from = static_cast<const uint8_t*>(src);
@@ -152,7 +165,7 @@ void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "DataCopy (UB to GM)";
   CheckBlockCount(ctl);
-  if (ctl.blockCount == 0 || ctl.blockLen == 0) {
+  if (IsIdleCopy(core, ctl, nullptr)) {
     return;
   }
   auto* to = static_cast<uint8_t*>(dst);
@@ -178,7 +191,7 @@ void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "DataCopy (UB to UB)";
   CheckBlockCount(ctl);
-  if (ctl.blockCount == 0 || ctl.blockLen == 0) {
+  if (IsIdleCopy(core, ctl, &dst)) {
     return;
   }
   core.CheckUbAlign(dst, kBlock, "dst");
@@ -210,7 +223,7 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
   Core& core = Core::Current();
   core.instruction = "DataCopyPad (GM to UB)";
   CheckPad(core, ctl, dst.dtype);
-  if (ctl.blockCount == 0 || ctl.blockLen == 0) {
+  if (IsIdleCopy(core, ctl, &dst)) {
     return;
   }
   const uint64_t width = WidthOf(dst.dtype);
@@ -282,7 +295,7 @@ void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "DataCopyPad (UB to GM)";
   CheckPad(core, ctl, src.dtype);
-  if (ctl.blockCount == 0 || ctl.blockLen == 0) {
+  if (IsIdleCopy(core, ctl, nullptr)) {
     return;
   }
   auto* to = static_cast<uint8_t*>(dst);

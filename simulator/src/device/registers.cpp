@@ -28,7 +28,7 @@ void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl
   Core& core = Core::Current();
   core.instruction = "Compare";
   RequireFloat(core, src0.dtype);
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(src0.dtype));
+  const LaneSet lanes = ResolveLanes(core, ctl, src0.dtype);
   if (lanes.Empty()) {
     return;
   }
@@ -69,8 +69,8 @@ void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecC
   Core& core = Core::Current();
   core.instruction = "Select";
   RequireFloat(core, dst.dtype);
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl);
@@ -204,7 +204,7 @@ constexpr int kInt4Max = 7;
 
 // Two lanes of a byte cannot be told apart: they work both or neither.
 LaneSet ResolvePairs(Core& core, const VecCtl& ctl) {
-  const LaneSet lanes = ResolveLanes(core, ctl, 2);
+  const LaneSet lanes = ResolveLanes(core, ctl, DType::kHalf);
   bool even =
       lanes.contiguous ? lanes.total % 2 == 0 : lanes.active % 2 == 0 && lanes.lastActive % 2 == 0;
   for (int64_t lane = 0; even && !lanes.contiguous && lane < lanes.active; lane += 2) {
@@ -248,7 +248,7 @@ void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, cons
         "Hardware writes zeros or garbage without an error. Go through half.");
   }
   const LaneSet lanes = ResolvePairs(core, ctl);
-  if (lanes.Empty()) {
+  if (IsIdle(core, lanes, unpack ? halves : packed)) {
     return;
   }
   const LaneSet bytes = Packed(lanes);

@@ -5,6 +5,10 @@ namespace aclsim {
 
 namespace {
 
+constexpr const char* kRepeatZero =
+    "does nothing: its repeatTime is 0, to which 256 wraps in 8 bits";
+constexpr const char* kMaskZero = "does nothing: its mask is 0";
+
 void SetPrefix(LaneSet* set, int64_t active) {
   set->active = std::min(active, set->lanes);
   set->bits[0] = set->active >= 64 ? ~0ull : (1ull << set->active) - 1;
@@ -26,6 +30,34 @@ void SetBits(LaneSet* set, uint64_t low, uint64_t high) {
   set->prefix = __builtin_popcountll(low) + __builtin_popcountll(high) == set->active;
 }
 
+void ReportMask(Core& core, const std::string& mask, DType dtype, int64_t lanes) {
+  const uint32_t site = core.sites.Capture();
+  if (!core.IsFirst("mask-range", site, 0)) {
+    return;
+  }
+  Finding finding;
+  finding.kind = "mask-range";
+  finding.at = core.PlaceOf(core.instruction, Pipe::kVector, site, "");
+  finding.detail = Format("mask %s names lanes that %s has not: a repeat has %lld of them",
+                          mask.c_str(), NameOf(dtype), static_cast<long long>(lanes));
+  finding.advice =
+      "Hardware works on the lanes that there are, so that each repeat does less than was meant. "
+      "Take at most 256 bytes by the size of the widest operand's type, and more repeats.";
+  core.Find(std::move(finding));
+}
+
+// All ones stand for all lanes of any type.
+void CheckBits(Core& core, DType dtype, int64_t lanes) {
+  const auto [low, high] = core.maskBits;
+  const bool beyond = lanes < 64 ? (low >> lanes) != 0 || high != 0 : lanes == 64 && high != 0;
+  if (beyond && (~low != 0 || ~high != 0)) [[unlikely]] {
+    ReportMask(core,
+               Format("{0x%llx, 0x%llx}", static_cast<unsigned long long>(low),
+                      static_cast<unsigned long long>(high)),
+               dtype, lanes);
+  }
+}
+
 void SetCounter(LaneSet* set, int64_t total) {
   set->repeat = (total + set->lanes - 1) / set->lanes;
   SetPrefix(set, set->lanes);
@@ -34,12 +66,13 @@ void SetCounter(LaneSet* set, int64_t total) {
 
 }  // namespace
 
-LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t maxRepeat) {
+LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRepeat) {
   LaneSet set;
-  set.lanes = kRepeatBytes / static_cast<int64_t>(laneWidth);
+  set.lanes = kRepeatBytes / static_cast<int64_t>(WidthOf(widest));
   if (ctl.mode == VecCtl::kCount) {
     core.maskCounter = false;
     core.maskBits[0] = core.maskBits[1] = ~0ull;
+    core.maskSite = 0;
     set.contiguous = true;
     set.total = static_cast<int64_t>(ctl.mask[0]);
     set.repeat = (set.total + set.lanes - 1) / set.lanes;
@@ -50,6 +83,9 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t ma
                "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
   }
   set.repeat = ctl.repeat;
+  if (ctl.mode != VecCtl::kPreset) {
+    core.maskSite = 0;
+  }
   if (core.maskCounter) {
     if (ctl.mode != VecCtl::kPreset) {
       core.maskBits[0] = ctl.mask[0];
@@ -59,6 +95,9 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t ma
     return set;
   }
   if (ctl.mode == VecCtl::kMask) {
+    if (ctl.mask[0] > static_cast<uint64_t>(set.lanes)) [[unlikely]] {
+      ReportMask(core, Format("%lld", static_cast<long long>(ctl.mask[0])), widest, set.lanes);
+    }
     SetPrefix(&set, static_cast<int64_t>(std::min<uint64_t>(ctl.mask[0], kMaxLanes)));
     core.maskBits[0] = set.bits[0];
     core.maskBits[1] = set.bits[1];
@@ -67,10 +106,52 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t ma
       core.maskBits[0] = ctl.mask[0];
       core.maskBits[1] = ctl.mask[1];
     }
+    CheckBits(core, widest, set.lanes);
     SetBits(&set, core.maskBits[0], core.maskBits[1]);
   }
   set.lastActive = set.active;
   return set;
+}
+
+namespace {
+
+void HintIdle(Core& core, const char* why) {
+  const uint32_t site = core.sites.Capture();
+  if (!core.Observed() || !core.IsFirst("instruction-idle", site, 0)) {
+    return;
+  }
+  Finding finding;
+  finding.kind = "instruction-idle";
+  finding.severity = Severity::kHint;
+  finding.at = core.PlaceOf(core.instruction, Pipe::kVector, site, "");
+  finding.detail = Format("%s %s", core.instruction, why);
+  finding.advice =
+      "Legal, and it takes time. Leave the call out, or split it when the number was meant to be "
+      "256.";
+  core.Find(std::move(finding));
+}
+
+bool MarkIdle(Core& core, const Ub& dst, const char* why) {
+  core.MarkIdle(dst, why);
+  HintIdle(core, why);
+  return true;
+}
+
+}  // namespace
+
+bool IsIdle(Core& core, const LaneSet& lanes, const Ub& dst) {
+  if (!lanes.Empty()) [[likely]] {
+    return false;
+  }
+  if (lanes.contiguous) {
+    core.MarkIdle(dst, "does nothing: its count is 0");
+    return true;
+  }
+  return MarkIdle(core, dst, lanes.repeat == 0 ? kRepeatZero : kMaskZero);
+}
+
+bool IsIdle(Core& core, int32_t repeat, const Ub& dst) {
+  return repeat == 0 && MarkIdle(core, dst, kRepeatZero);
 }
 
 LaneSet Repeated(LaneSet lanes) {

@@ -35,11 +35,16 @@ struct LaneSet {
   bool Works(int64_t lane) const { return (bits[lane / 64] >> (lane % 64)) & 1; }
 };
 
-// laneWidth: bytes of the widest operand, which sets how many lanes a repeat has. Leaves the mask register as the API does:
+// widest: the type of the widest operand, which sets how many lanes a repeat has. Leaves the mask register as the API does:
 // the count forms reset it, the others set it to their mask. maxRepeat: 255 where the instruction encodes the repeat.
-LaneSet ResolveLanes(Core& core, const VecCtl& ctl, size_t laneWidth, int32_t maxRepeat = 255);
+LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRepeat = 255);
 // The count form as repeats that follow each other, the last one partial; other forms as they are.
 LaneSet Repeated(LaneSet lanes);
+
+// Whether there is nothing to do, which the documents allow. Remembered: whoever finds dst undefined names the instruction.
+bool IsIdle(Core& core, const LaneSet& lanes, const Ub& dst);
+// The same of instructions without a mask.
+bool IsIdle(Core& core, int32_t repeat, const Ub& dst);
 
 // One operand's walk through UB.
 struct OperandWalk {

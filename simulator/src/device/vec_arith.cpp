@@ -192,8 +192,8 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   if (body == nullptr || (src0.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src0.dtype);
   }
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl, mixed);
@@ -215,8 +215,8 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
   if (body == nullptr) {
     UnsupportedDType(core, core.instruction, dst.dtype);
   }
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
@@ -242,8 +242,8 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
                       NameOf(dst.dtype), WidthOf(dst.dtype) * 8),
                "Undefined on hardware. Shift by 0 .. the type's bits.");
   }
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl, mixed);
@@ -258,8 +258,9 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   const auto body = Lanes().cast[static_cast<size_t>(src.dtype)][static_cast<size_t>(dst.dtype)];
   const bool dequant = src.dtype == DType::kInt32 && dst.dtype == DType::kHalf;
   const float scale = HalfToFloat(core.registers.deqScale);
-  const LaneSet lanes = ResolveLanes(core, ctl, std::max(WidthOf(dst.dtype), WidthOf(src.dtype)));
-  if (lanes.Empty()) {
+  const DType wider = WidthOf(dst.dtype) > WidthOf(src.dtype) ? dst.dtype : src.dtype;
+  const LaneSet lanes = ResolveLanes(core, ctl, wider);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const auto [d, a] =
@@ -325,8 +326,8 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
   }
   const auto step = Lanes().binary[static_cast<size_t>(kBinaryCastSteps[static_cast<size_t>(op)])]
                                   [static_cast<size_t>(from)];
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(from));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, ctl, from);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl);

@@ -42,13 +42,13 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   LaneSet lanes;
   if (ctl.mode == VecCtl::kCount) {
     ctl.mask[0] -= ctl.mask[0] % static_cast<uint64_t>(perRepeat);
-    lanes = ResolveLanes(core, ctl, static_cast<size_t>(width));
+    lanes = ResolveLanes(core, ctl, dtype);
   } else {
     lanes.repeat = ctl.repeat;
     lanes.lanes = lanes.active = lanes.lastActive = perRepeat;
     lanes.bits[0] = lanes.bits[1] = ~0ull;
   }
-  if (lanes.Empty()) {
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk a = CheckedWalk(core, lanes, src0, "src0", ctl, 1, false);
@@ -110,8 +110,8 @@ void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1,
                "The device compiler refuses it. Use SELMODE::VSEL_CMPMASK_SPR.");
   }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
-  const LaneSet lanes = ResolveLanes(core, ctl, static_cast<size_t>(width));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);

@@ -47,8 +47,8 @@ void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "Duplicate";
   RequireWidth2Or4(core, dst.dtype);
-  const LaneSet lanes = ResolveLanes(core, ctl, WidthOf(dst.dtype));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk d = CheckedWalk(core, lanes, dst, "dst", ctl, 0, true);
@@ -89,7 +89,7 @@ void CopyLongRepeats(Core& core, const Ub& dst, const Ub& src, const VecCtl& ctl
     Ub from = src;
     to.addr += int64_t{r} * ctl.repStride[0] * kBlock;
     from.addr += int64_t{r} * ctl.repStride[1] * kBlock;
-    const LaneSet lanes = ResolveLanes(core, one, WidthOf(dst.dtype));
+    const LaneSet lanes = ResolveLanes(core, one, dst.dtype);
     const auto [d, a] = WalkUnary(core, lanes, to, from, one);
     CopyLanes(core, lanes, d, a);
   }
@@ -120,13 +120,13 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
     }
     perRepeat.mode = VecCtl::kMask;
   }
-  const LaneSet lanes = ResolveLanes(core, perRepeat, WidthOf(dst.dtype));
+  const LaneSet lanes = ResolveLanes(core, perRepeat, dst.dtype);
   if (counter) {
     core.maskCounter = true;
     core.maskBits[0] = perRepeat.mask[0];
     core.maskBits[1] = 0;
   }
-  if (lanes.Empty()) {
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   constexpr int32_t kMostStride = 4095;
@@ -148,7 +148,7 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
     ThrowFault("instruction-absent", Format("Brcb does not exist on %s", core.soc.name.c_str()),
                "The device compiler refuses it. Use Duplicate per block.");
   }
-  if (repeat == 0) {
+  if (IsIdle(core, repeat, dst)) {
     return;
   }
   if (dstBlk == 0) {

@@ -116,8 +116,8 @@ void VecGather(const Ub& dst, const Ub& src, const Ub& offsets, uint32_t base, c
   core.instruction = "Gather";
   RequireGather(core);
   RequireWidth2Or4(core, dst.dtype);
-  const LaneSet lanes = Repeated(ResolveLanes(core, ctl, WidthOf(dst.dtype)));
-  if (lanes.Empty()) {
+  const LaneSet lanes = Repeated(ResolveLanes(core, ctl, dst.dtype));
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
@@ -177,7 +177,7 @@ void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets, int32_t re
   if (dst.dtype != DType::kUint16 && dst.dtype != DType::kUint32) {
     UnsupportedDType(core, core.instruction, dst.dtype);
   }
-  if (repeat == 0) {
+  if (IsIdle(core, repeat, dst)) {
     return;
   }
   const int64_t blocks = int64_t{repeat} * kBlocksPerRepeat;
@@ -382,8 +382,8 @@ void VecCreateIndex(const Ub& dst, ScalarValue first, const VecCtl& ctl) {
   core.instruction = "CreateVecIndex";
   RequireGather(core);
   RequireIndexType(core, dst.dtype);
-  const LaneSet given = ResolveLanes(core, ctl, WidthOf(dst.dtype));
-  if (given.Empty()) {
+  const LaneSet given = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, given, dst)) {
     return;
   }
   const LaneSet lanes = Repeated(given);
@@ -402,8 +402,8 @@ void VecProgression(const Ub& dst, ScalarValue first, ScalarValue step, int32_t 
   Core& core = Core::Current();
   core.instruction = "ArithProgression";
   RequireIndexType(core, dst.dtype);
-  const LaneSet lanes = ResolveLanes(core, CountCtl(count), WidthOf(dst.dtype));
-  if (lanes.Empty()) {
+  const LaneSet lanes = ResolveLanes(core, CountCtl(count), dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk d = CheckedWalk(core, lanes, dst, "dst", VecCtl(), 0, true);

@@ -51,7 +51,7 @@ LaneSet ResolveReduce(Core& core, const VecCtl& ctl, DType dtype, int32_t maxRep
                  "address.");
     }
   }
-  return ResolveLanes(core, ctl, WidthOf(dtype), maxRepeat);
+  return ResolveLanes(core, ctl, dtype, maxRepeat);
 }
 
 // dst: what the instruction writes; work: scratch that it leaves undefined, if any.
@@ -162,7 +162,7 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   Core& core = Core::Current();
   core.instruction = kWholeNames[static_cast<size_t>(op)];
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
-  if (lanes.Empty()) {
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
@@ -222,7 +222,7 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   Core& core = Core::Current();
   core.instruction = kBlockNames[static_cast<size_t>(op)];
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
-  if (lanes.Empty()) {
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
@@ -268,7 +268,7 @@ void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   Core& core = Core::Current();
   core.instruction = "PairReduceSum";
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
-  if (lanes.Empty()) {
+  if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
@@ -305,7 +305,7 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   Core& core = Core::Current();
   core.instruction = kReduceNames[0];
   const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
-  if (given.Empty()) {
+  if (IsIdle(core, given, dst)) {
     return;
   }
   const bool ordered = given.contiguous && core.soc.npuArch == 2201;
@@ -356,7 +356,7 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
   Core& core = Core::Current();
   core.instruction = kReduceNames[static_cast<size_t>(op)];
   const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
-  if (given.Empty()) {
+  if (IsIdle(core, given, dst)) {
     return;
   }
   const int64_t firstRound = FirstRound(given);

@@ -155,7 +155,7 @@ void VecSort(const Ub& dst, const Ub& score, const Ub& index, const Ub& work, in
   Core& core = Core::Current();
   core.instruction = "Sort";
   RequireSort(core, score.dtype, repeat);
-  if (repeat == 0) {
+  if (IsIdle(core, repeat, dst)) {
     return;
   }
   if (!full || repeat == 1) {
@@ -218,7 +218,7 @@ void Merge(Core& core, const Ub& dst, const MergeCtl& ctl, const Merged& element
                       ctl.validBit),
                "Undefined on hardware. Put the queues that take part first.");
   }
-  if (ctl.repeat == 0) {
+  if (IsIdle(core, ctl.repeat, dst)) {
     return;
   }
   const int valid = ctl.validBit == 3 ? 2 : (ctl.validBit == 7 ? 3 : 4);
@@ -356,7 +356,7 @@ void VecExtract(const Ub& value, const Ub& index, const Ub& sorted, int32_t repe
   Core& core = Core::Current();
   core.instruction = "Extract";
   RequireSort(core, sorted.dtype, repeat);
-  if (repeat == 0) {
+  if (IsIdle(core, repeat, value)) {
     return;
   }
   const auto width = static_cast<int64_t>(WidthOf(sorted.dtype));
@@ -461,7 +461,7 @@ void VecProposalSort(const Ub& dst, const Ub& src, int32_t repeat) {
   core.instruction = "RpSort16";
   RequireProposals(core, dst.dtype);
   RequireRepeat(repeat, 0);
-  if (repeat == 0) {
+  if (IsIdle(core, repeat, dst)) {
     return;
   }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));

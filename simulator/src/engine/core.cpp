@@ -337,6 +337,7 @@ SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag
 }
 
 void Core::FreshUb(uint64_t begin, uint64_t end) {
+  std::erase_if(idle, [=](const Idle& old) { return old.offset >= begin && old.offset < end; });
   for (Observer* observer : observers_) {
     observer->OnFreshUb(*this, begin, end);
   }
@@ -446,6 +447,19 @@ std::string Core::BufferName(uint64_t offset, uint64_t* start) const {
   }
   *start = 0;
   return "UB";
+}
+
+std::vector<Idle> Core::IdleAt(uint64_t offset) const {
+  constexpr size_t kMost = 3;
+  std::vector<Idle> found;
+  for (const Idle& instruction : idle) {
+    const BufferInfo& info = buffers[instruction.buf];
+    if (found.size() < kMost && offset >= instruction.offset &&
+        offset < uint64_t{info.offset} + info.bytes) {
+      found.push_back(instruction);
+    }
+  }
+  return found;
 }
 
 const GmRegion* Core::RegionOf(uint64_t addr) const {

@@ -2,16 +2,21 @@
 // One simulated vector core: UB, buffers and queues, event flags, mask register, the GM it may touch.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "ascendc/device_abi.h"
 #include "engine/fault.h"
 #include "engine/finding.h"
 #include "engine/launch.h"
+#include "engine/queue_events.h"
 #include "engine/record.h"
 #include "engine/scheduler.h"
 #include "engine/site.h"
@@ -32,6 +37,8 @@ struct BufferInfo {
   bool enQueued = false;    // its EnQue flag waits for DeQue
   bool freed = false;       // its FreeTensor flag waits for AllocTensor
   uint32_t allocSite = 0;   // of the last AllocTensor
+  HeldEvent enQueEvent;     // of its EnQue, until DeQue
+  HeldEvent freeEvent;      // of its FreeTensor, until AllocTensor
 };
 
 struct QueInfo {
@@ -56,6 +63,7 @@ struct PipeInfo {
   uint64_t ubUsed = 0;
   size_t buffers = 0;
   std::array<std::array<bool, 8>, 40> allocated{};  // AllocEventID
+  QueueEvents queueEvents{};
 };
 
 // A range of UB that a TBufPool hands out.
@@ -88,6 +96,15 @@ struct Registers {
 
 // The comparison register of 16 bytes lies behind UB, so that checks follow its bits as they follow memory.
 constexpr uint64_t kCmpMaskBytes = 32;
+
+// An instruction that had nothing to do: a count, mask or repeat of 0.
+struct Idle {
+  uint32_t site = 0;
+  const char* name = "";
+  const char* why = "";
+  uint32_t buf = 0;
+  uint64_t offset = 0;  // where in UB it would have begun to write
+};
 
 // A copy to GM that adds: kept until the cores meet, so that sums are made in the order of the cores, not of host threads.
 struct AtomicWrite {
@@ -150,8 +167,12 @@ class Core {
   std::array<int32_t, 16> crossCore{};       // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
   std::array<uint32_t, 16> crossCoreSite{};  // of the last set
   AtomicState atomic;
-  bool atomicsTold = false;  // the meeting has some of this core's sums
+  uint32_t atomicSite = 0;    // of the call that switched it on
+  uint32_t maskModeSite = 0;  // of SetMaskCount
+  uint32_t maskSite = 0;      // of SetVectorMask; 0 when the mask is an instruction's, or all lanes
+  bool atomicsTold = false;   // the meeting has some of this core's sums
   Registers registers;
+  std::vector<Idle> idle;  // since their buffers were handed out
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;
   const char* instruction = "";  // the running one, for fault reports
@@ -253,9 +274,24 @@ class Core {
   [[noreturn]] void ThrowHang(Stuck how, double seconds, std::vector<void*> stack);
   // A finding of a check; the kernel goes on.
   void Find(Finding finding);
+  // Whether this is the first finding of `kind` at these two sites: loops would report theirs in every round.
+  bool IsFirst(const char* kind, uint32_t site, uint32_t other) {
+    return reported_.emplace(kind, site, other).second;
+  }
   Place PlaceOf(const char* instruction, Pipe pipe, uint32_t site, const char* note) const;
   // The buffer that holds UB byte `offset`: its name in the kernel and where it starts.
   std::string BufferName(uint64_t offset, uint64_t* start) const;
+  // The running instruction has nothing to do; why is a phrase that follows its name.
+  void MarkIdle(const Ub& dst, const char* why) {
+    constexpr size_t kMost = 64;
+    const uint32_t site = sites.Capture();
+    const auto same = [&](const Idle& known) { return known.site == site && known.buf == dst.buf; };
+    if (idle.size() < kMost && std::none_of(idle.begin(), idle.end(), same)) {
+      idle.push_back({site, instruction, why, dst.buf, UbOffset(dst.addr)});
+    }
+  }
+  // The first instructions that should have written UB byte `offset` and had nothing to do.
+  std::vector<Idle> IdleAt(uint64_t offset) const;
   const GmRegion* RegionOf(uint64_t addr) const;
   // SetL2CacheHint of the tensor that holds GM byte `addr`.
   void HintL2(uint64_t addr, bool read, bool write, bool bypass);
@@ -290,6 +326,7 @@ class Core {
 
   const std::vector<Observer*>& observers_;
   std::vector<AtomicWrite> atomics_;
+  std::set<std::tuple<std::string_view, uint32_t, uint32_t>> reported_;
   // Regions of launch.regions whose reads, or writes, leave nothing in L2.
   std::vector<std::array<bool, 2>> bypassL2_;
   size_t lastRegion_ = 0;

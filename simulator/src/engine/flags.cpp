@@ -10,8 +10,6 @@
 
 namespace aclsim {
 
-namespace {
-
 const char* EventName(uint8_t event) {
   static const char* const kNames[] = {
       "MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "MTE2_V",    "V_MTE2",    "MTE3_V",
@@ -21,6 +19,8 @@ const char* EventName(uint8_t event) {
   static_assert(std::size(kNames) == static_cast<size_t>(AscendC::HardEvent::MAX));
   return event < std::size(kNames) ? kNames[event] : "?";
 }
+
+namespace {
 
 // The pipes that an event orders; pipes that a vector core does not have count as the vector pipe.
 QueuePipes PipesOfEvent(uint8_t event) {
@@ -120,6 +120,7 @@ void SetFlagEvent(uint8_t event, int32_t id) {
         "each SetFlag with a WaitFlag.",
         {site});
   }
+  CheckQueueEvents(core, event, id, sync);
   ++balance;
   site = sync.site;
   OrderPipes(core, sync);
@@ -141,6 +142,7 @@ void WaitFlagEvent(uint8_t event, int32_t id) {
                  "WaitFlag with a SetFlag.",
                  {site});
   }
+  CheckQueueEvents(core, event, id, sync);
   --balance;
   site = sync.site;
   OrderPipes(core, sync);
@@ -151,7 +153,9 @@ int32_t FetchEvent(uint32_t pipe, uint8_t event) {
   CheckEvent(core, event, 0, "FetchEventID");
   for (int32_t id = 0; id < EventIds(core); ++id) {
     // Whether its flag is set plays no part: two fetched ids are one as long as none is allocated.
-    if (!core.pipes[pipe].allocated[event][static_cast<size_t>(id)]) {
+    const auto at = static_cast<size_t>(id);
+    const PipeInfo& info = core.pipes[pipe];
+    if (!info.allocated[event][at] && !info.queueEvents[event][at].held) {
       return id;
     }
   }
@@ -169,6 +173,7 @@ void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id) {
   Core& core = Core::Current();
   CheckEvent(core, event, id, "ReleaseEventID");
   core.pipes[pipe].allocated[event][static_cast<size_t>(id)] = false;
+  core.pipes[pipe].queueEvents[event][static_cast<size_t>(id)].held = false;
 }
 
 namespace {

@@ -134,6 +134,7 @@ void ForgetBuffers(Core& core) {
   core.buffers.resize(1);
   core.ques.resize(1);
   core.pools.resize(1);
+  core.idle.clear();
 }
 
 // The pipe hands out UB and event ids from the start again; its queues and their tensors are nobody's from here on.
@@ -142,6 +143,8 @@ void StartAnew(Core& core, uint32_t pipe) {
   info.ubUsed = 0;
   info.buffers = 0;
   info.allocated = {};
+  core.idle.clear();
+  ForgetQueueEvents(core, pipe);
   const auto ofAnother = [&](const auto& part) { return part.pipe != pipe; };
   const bool alone = std::none_of(core.pools.begin() + 1, core.pools.end(), ofAnother) &&
                      std::none_of(core.ques.begin() + 1, core.ques.end(),
@@ -225,6 +228,7 @@ void CheckKernelEnd(Core& core) {
   core.instruction = "end of kernel";
   CheckTilingKey(core, last);
   core.scheduler.Drain();
+  CheckModesOff(core);
   CheckQueuesEmpty(core, kAnyPipe);
   CheckFlagsDown(core);
 }
@@ -282,6 +286,7 @@ void InitSoc() {
   Core& core = Core::Current();
   core.maskCounter = false;
   core.maskBits[0] = core.maskBits[1] = ~0ull;
+  core.maskSite = 0;
   core.atomic = {};
 }
 
@@ -296,6 +301,7 @@ void PipeDestroy(uint32_t pipe, bool barrier) {
   if (!info.copied) {
     CheckQueuesEmpty(core, pipe);
   }
+  ForgetQueueEvents(core, pipe);
   if (barrier) {
     core.scheduler.Drain();
   }
@@ -377,6 +383,13 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   of.buffers += num;
   core.FreshUb(of.ubUsed - size * num, of.ubUsed);
   core.ubPeak = std::max(core.ubPeak, of.ubUsed);
+  if (depth == 0 && !tbuf) {
+    const QueuePipes pipes = PipesOf(que);
+    for (const uint32_t buf : que.buffers) {
+      KeepQueueEvent(core, &core.buffers[buf].enQueEvent, pipes.from, pipes.to, false);
+      KeepQueueEvent(core, &core.buffers[buf].freeEvent, pipes.to, pipes.from, true);
+    }
+  }
   core.ques.push_back(std::move(que));
   return handle;
 }
@@ -449,6 +462,8 @@ void PoolReset(uint32_t handle) {
       }
       info.state = BufferState::kFree;
       info.enQueued = info.freed = false;
+      LowerQueueEvent(core, &info.enQueEvent);
+      LowerQueueEvent(core, &info.freeEvent);
     }
   }
 }
@@ -514,6 +529,7 @@ Buffer QueAlloc(uint32_t handle) {
         info.freed = false;
         OrderPipes(core, SyncEvent::Kind::kWait, pipes.to, pipes.from, FreeFlag(buf));
       }
+      LowerQueueEvent(core, &info.freeEvent);
       if (core.Observed()) {
         core.scheduler.Call(pipes.from, [&core, begin = info.offset, bytes = info.bytes] {
           core.FreshUb(begin, uint64_t{begin} + bytes);
@@ -553,7 +569,9 @@ static void EnQue(Core& core, uint32_t handle, uint32_t buf, const QueuePipes& p
   info.state = BufferState::kQueued;
   info.enQueued = true;
   que.queued.push_back(buf);
-  OrderPipes(core, SyncEvent::Kind::kSet, pipes.from, pipes.to, EnQueFlag(buf));
+  const SyncEvent set = core.MakeSync(SyncEvent::Kind::kSet, pipes.from, pipes.to, EnQueFlag(buf));
+  RaiseQueueEvent(core, &info.enQueEvent, pipes.from, pipes.to, set.site, "EnQue");
+  OrderPipes(core, set);
 }
 
 static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
@@ -571,6 +589,7 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
   core.buffers[buf].state = BufferState::kAllocated;
   core.buffers[buf].enQueued = false;
   OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, EnQueFlag(buf));
+  LowerQueueEvent(core, &core.buffers[buf].enQueEvent);
   return ToBuffer(core, buf);
 }
 
@@ -608,12 +627,29 @@ void QueFree(uint32_t handle, uint32_t buf) {
   ++info.generation;
   info.freed = true;
   const QueuePipes pipes = PipesOf(core.ques[handle]);
-  OrderPipes(core, SyncEvent::Kind::kSet, pipes.to, pipes.from, FreeFlag(buf));
+  const SyncEvent set = core.MakeSync(SyncEvent::Kind::kSet, pipes.to, pipes.from, FreeFlag(buf));
+  RaiseQueueEvent(core, &info.freeEvent, pipes.to, pipes.from, set.site, "FreeTensor");
+  OrderPipes(core, set);
 }
 
 int32_t QueCount(uint32_t handle) {
   Core& core = Core::Current();
   return static_cast<int32_t>(Que(core, handle, "GetTensorCountInQue").queued.size());
+}
+
+void QueFreeEvents(uint32_t handle) {
+  Core& core = Core::Current();
+  core.instruction = "FreeAllEvent";
+  const QueInfo& que = Que(core, handle, "FreeAllEvent");
+  const QueuePipes pipes = PipesOf(que);
+  for (const uint32_t buf : que.buffers) {
+    BufferInfo& info = core.buffers[buf];
+    if (info.freed) {
+      info.freed = false;
+      OrderPipes(core, SyncEvent::Kind::kWait, pipes.to, pipes.from, FreeFlag(buf));
+      LowerQueueEvent(core, &info.freeEvent);
+    }
+  }
 }
 
 bool QueHasIdle(uint32_t handle) {

@@ -14,11 +14,15 @@ struct QueuePipes {
 };
 
 inline int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
+// "MTE2_V": the name of a HardEvent.
+const char* EventName(uint8_t event);
 // Hands a flag of a pipe to another one, or to itself, to the scheduler.
 void OrderPipes(Core& core, SyncEvent event);
 void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
 // That no flag is left set when the kernel ends.
 void CheckFlagsDown(Core& core);
+// That atomic copies and the mask are as the kernel found them.
+void CheckModesOff(Core& core);
 // That a TILING_KEY_IS has matched, after the kernel's last instruction.
 void CheckTilingKey(const Core& core, const char* last);
 

@@ -75,14 +75,60 @@ void SetAtomic(Atomic op, DType dtype) {
         "The device compiler refuses it. float and half exist on Atlas A2, float everywhere.");
   }
   core.atomic = {op, dtype};
+  core.atomicSite = core.sites.Capture();
 }
 
-void SetMaskMode(bool counter) { Core::Current().maskCounter = counter; }
+void SetMaskMode(bool counter) {
+  Core& core = Core::Current();
+  core.maskCounter = counter;
+  core.maskModeSite = counter ? core.sites.Capture() : 0;
+}
 
 void SetMaskBits(uint64_t high, uint64_t low) {
   Core& core = Core::Current();
   core.maskBits[0] = low;
   core.maskBits[1] = high;
+  core.maskSite = ~high == 0 && ~low == 0 ? 0 : core.sites.Capture();
+}
+
+// What the kernel leaves behind for the one that runs on the core after it.
+void CheckModesOff(Core& core) {
+  const auto report = [&core](Severity severity, uint32_t site, const char* call,
+                              std::string detail, const char* advice) {
+    Finding finding;
+    finding.kind = severity == Severity::kError ? "atomic-left-on" : "mask-left-set";
+    finding.severity = severity;
+    finding.at = core.PlaceOf(call, Pipe::kScalar, site, "");
+    finding.detail = std::move(detail);
+    finding.advice = advice;
+    core.Find(std::move(finding));
+  };
+  if (core.atomic.op != Atomic::kNone) {
+    const char* const name = core.atomic.op == Atomic::kAdd   ? "SetAtomicAdd"
+                             : core.atomic.op == Atomic::kMax ? "SetAtomicMax"
+                                                              : "SetAtomicMin";
+    report(Severity::kError, core.atomicSite, name,
+           Format("%s of %s is still on when the kernel ends", name, NameOf(core.atomic.dtype)),
+           "Copies to GM of whatever runs on the core next combine with what is there, unless it "
+           "begins with a TPipe. Call DisableDmaAtomic or SetAtomicNone after the last copy.");
+  }
+  if (!core.Observed()) {
+    return;
+  }
+  if (core.maskCounter && core.maskModeSite != 0) {
+    report(Severity::kHint, core.maskModeSite, "SetMaskCount",
+           "the mask is still in counter mode when the kernel ends",
+           "The documents ask for SetMaskNorm: instructions of whatever runs next would take their "
+           "mask for a count, unless it begins with a TPipe.");
+  }
+  if (core.maskSite != 0) {
+    report(Severity::kHint, core.maskSite, "SetVectorMask",
+           Format("the mask is still {0x%llx, 0x%llx} when the kernel ends",
+                  static_cast<unsigned long long>(core.maskBits[0]),
+                  static_cast<unsigned long long>(core.maskBits[1])),
+           "The documents ask for ResetMask: instructions of whatever runs next may leave lanes "
+           "out, unless it begins with a TPipe.");
+  }
 }
 
 uint64_t ParaBase() { return reinterpret_cast<uint64_t>(Core::Current().launch.args.data()); }

@@ -175,11 +175,12 @@ class AtomicSum {
       inQueue_.FreeTensor(in);
       outQueue_.EnQue(out);
       out = outQueue_.template DeQue<float>();
-      EDIT(not_atomic, SetAtomicAdd<float>(), );
+      EDIT(not_atomic, SetAtomicAdd<float>(), );  // @switch_on
       DataCopyPad(Global<float>(z), out, Bytes<float>(t.columns));  // @add
-      SetAtomicNone();
+      EDIT(left_on, SetAtomicNone(), );
       outQueue_.FreeTensor(out);
     }
+    EDIT(maximum_left_on, , SetAtomicMax<float>());  // @switch_on_at_the_end
   }
 
  private:
@@ -189,6 +190,8 @@ class AtomicSum {
 };
 
 KERNEL(AtomicSum, none)
+KERNEL(AtomicSum, left_on)
+KERNEL(AtomicSum, maximum_left_on)
 KERNEL(AtomicSum, not_cleared)
 KERNEL(AtomicSum, clear_not_awaited)
 KERNEL(AtomicSum, not_atomic)

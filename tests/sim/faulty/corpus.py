@@ -20,7 +20,7 @@ from compile_once import compile_once
 from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 
 HERE = Path(__file__).parent
-SOURCES = ("queues", "flags", "rows", "cores")
+SOURCES = ("queues", "flags", "rows", "cores", "ids", "masks")
 SEEDS = range(1, 13)
 
 Array = npt.NDArray[Any]

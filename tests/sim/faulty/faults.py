@@ -27,6 +27,9 @@ def _elements(name: str) -> Launch:
         return Launch(x, y, x * np.float32(2) + x, tiling, cores=2)
     if name == "TwoPasses":
         return Launch(x, y, x + y, tiling, cores=2, workspace=4096)
+    if name in ("Ids", "Through"):
+        want = x + y if name == "Ids" else x
+        return Launch(x, y, want, Tiling(total=1021, tile=256))
     assert name == "Gate"
     return Launch(x, y, np.where(x > 0, y, np.float32(0)), Tiling(total=1021, tile=448))
 
@@ -44,6 +47,12 @@ def _scalars() -> Launch:
     want = (x - x[0]) * (y.sum() + np.arange(64, dtype=np.float32).sum())
     want[:64] += np.arange(64, dtype=np.float32)
     return Launch(x, y, want + np.float32(1), Tiling(tile=256))
+
+
+def _masks() -> Launch:
+    x, y = _normal(9, 2, 1024)
+    want = np.maximum(x, y) + np.float32(1)
+    return Launch(x, y, want, Tiling(total=1024, tile=512))
 
 
 def _row_stats() -> Launch:
@@ -111,10 +120,14 @@ def _carry() -> Launch:
 
 
 LAUNCHES = {
-    **{name: _elements(name) for name in ("Queues", "PingPong", "TwoPasses", "Gate")},
+    **{
+        name: _elements(name)
+        for name in ("Queues", "PingPong", "TwoPasses", "Gate", "Ids", "Through")
+    },
     "Patches": _patches(),
     "Scalars": _scalars(),
     "RowStats": _row_stats(),
+    "Masks": _masks(),
     "GrandSum": _grand_sum(),
     "Counts": _counts(),
     "AtomicSum": _atomic_sum(),
@@ -128,6 +141,8 @@ SHAPES = {
     "queues": ("Queues",),
     "flags": ("PingPong", "TwoPasses", "Patches", "Scalars"),
     "rows": ("RowStats", "Gate"),
+    "ids": ("Ids", "Through"),
+    "masks": ("Masks",),
     "cores": ("GrandSum", "Counts", "AtomicSum", "Rounds", "Relay", "Tally", "Board", "Carry"),
 }
 SOURCE_OF = {shape: source for source, shapes in SHAPES.items() for shape in shapes}
@@ -231,6 +246,24 @@ SYNC = (
     Fault("PingPong_set_twice", "flag-set-twice", "set_loaded_again", ("set_loaded",)),
     Fault("PingPong_never_waited", "flag-leak", "set_stored"),
 )
+EVENT_IDS = tuple(
+    Fault(name, "event-id-shared", at, (holder,))
+    for name, at, holder in (
+        ("Ids_beside_enque", "beside_enque", "enque_a"),
+        ("Ids_set_before_enque", "set_before", "enque_a"),
+        ("Ids_fetched_early", "fetched_early", "enque_a"),
+        ("Ids_second_tensor", "second_tensor", "enque_b"),
+        ("Ids_wait_alone", "wait_alone", "enque_a"),
+        ("Ids_beside_output", "beside_output", "enque_c"),
+        ("Ids_beside_free", "beside_free", "free_a"),
+        ("Ids_beside_free_output", "beside_free_output", "free_c"),
+        ("Through_before_first_alloc", "before_first_alloc", "init_in_place"),
+        ("Through_through_id", "through_id", "enque_through"),
+        ("Through_freed_through_id", "freed_through_id", "free_through"),
+        ("Through_in_place_id", "in_place_id", "enque_in_place"),
+        ("Through_freed_in_place", "freed_in_place", "free_in_place"),
+    )
+)
 # Chaos cannot show S to V: the scalar pipe is through with what comes before an instruction.
 AUTO_SYNC_OFF = (
     Fault("Scalars_no_mte2_s", RAW, "read_first", ("load_x",), auto_sync=False, race=True),
@@ -291,6 +324,8 @@ CORES = (
     ),
 )
 API_RULES = (
+    Fault("AtomicSum_left_on", "atomic-left-on", "switch_on"),
+    Fault("AtomicSum_maximum_left_on", "atomic-left-on", "switch_on_at_the_end"),
     Fault("Queues_blocklen_in_elements", "copy-block-length", "load_short"),
     Fault("Queues_blocklen_not_whole", "copy-block-length", "load_uneven"),
     Fault("Queues_blocklen_too_long", "copy-block-length", "load_too_long"),
@@ -306,13 +341,44 @@ API_RULES = (
     Fault("Gate_compare_of_ints", "dtype-unsupported", "compare_ints"),
     Fault("Gate_select_misaligned_bits", "ub-misaligned", "select"),
 )
+MASKS = (
+    *(
+        Fault(f"Masks_{name}", "mask-range", at)
+        for name, at in (
+            ("lanes_of_half", "max"),
+            ("bits_beyond", "adds"),
+            ("reduce_of_half", "reduce"),
+            ("block_reduce", "block_reduce"),
+            ("negative", "negative"),
+            ("fill", "fill"),
+            ("copied", "copied"),
+            ("wider", "cast"),
+            ("selected", "select"),
+            ("gathered", "gather"),
+            ("register_of_half", "by_register"),
+        )
+    ),
+    # Legal, and named where what they did not write is missing.
+    *(
+        Fault(f"Masks_{name}", "undefined-read", reader, (*idle, "store"))
+        for name, reader, idle in (
+            ("repeat_wraps", "adds", ("max", "tail")),
+            ("no_lanes", "adds", ("max_no_lanes", "tail")),
+            ("no_bits", "adds", ("max_no_bits", "tail")),
+            ("count_zero", "adds", ("max_count", "tail")),
+            ("copy_of_less_than_a_block", "max", ("load",)),
+        )
+    ),
+)
 CLASSES = {
     "memory": MEMORY,
     "queues": QUEUES,
     "sync": SYNC,
+    "event ids": EVENT_IDS,
     "auto-sync off": AUTO_SYNC_OFF,
     "cores": CORES,
     "API rules": API_RULES,
+    "masks": MASKS,
 }
 # Tiling whose fields the host has swapped, or one of another structure.
 TILING = (

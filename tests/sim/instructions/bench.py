@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from aclgrad.soc import family
 from compile_once import compile_once
@@ -50,10 +52,11 @@ def width_of(dtype: int) -> int:
 class KernelError(Exception):
     """A launch failed; the text is the simulator's report."""
 
-    def __init__(self, code: int, text: str) -> None:
-        """Keeps the error code next to the text."""
+    def __init__(self, code: int, text: str, results: Sequence[Array]) -> None:
+        """Keeps the error code next to the text, and what the outputs hold."""
         super().__init__(text)
         self.code = code
+        self.results = results
 
 
 def compile_kernel(
@@ -103,17 +106,18 @@ class Runtime(RawSimulator):
             blocks.append((address, array.nbytes))
         self.enqueue("kernel", entry, self.stream, blocks, block_dim, key)
         code = self.lib.aclrtSynchronizeStream(self.stream)
+        text = self.message() if code != 0 else ""
         if code != 0:
-            text = self.message()
             # A stream that a fault has stopped takes no more work; other users keep theirs.
             self.lib.aclrtDestroyStream(self.stream)
             self.stream = self.new_stream()
-            raise KernelError(code, text)
         results = []
         for index in outputs:
             out = np.empty_like(arrays[index])
             self.copy(out.ctypes.data, blocks[index][0], out.nbytes, TO_HOST)
             results.append(out)
+        if code != 0:
+            raise KernelError(code, text, results)
         return results
 
 
@@ -245,12 +249,16 @@ class Bench:
         self.runtime = runtime
         self.libraries = libraries
 
-    def run(self, kernel: str, call: Call, *areas: Array) -> Array:
-        """dst, src0, src1 as areas; returns dst."""
+    def run(self, kernel: str, call: Call, *areas: Array, finding: str = "") -> Array:
+        """dst, src0, src1 as areas; returns dst. The launch must have the finding, if one is named."""
         library, _, name = kernel.partition(":")
         full = [*areas, *(np.zeros(AREA, np.uint8) for _ in range(3 - len(areas)))]
         entry = self.libraries[library][name]
-        return self.runtime.launch(entry, [*full, call.pack()])[0]
+        if not finding:
+            return self.runtime.launch(entry, [*full, call.pack()])[0]
+        with pytest.raises(KernelError, match=re.escape(f"[{finding}]")) as failed:
+            self.runtime.launch(entry, [*full, call.pack()])
+        return failed.value.results[0]
 
 
 def with_form(call: Call, form: int, lanes: int) -> Call:
@@ -260,6 +268,6 @@ def with_form(call: Call, form: int, lanes: int) -> Call:
     if form in (MASK, PRESET_MASK):
         return replace(call, form=form, mask=(lanes - 3, 0), repeat=3)
     if form in (BITS, PRESET_BITS):
-        high = 0x8000_0000_F0F0_1234 if lanes > 64 else 0
-        return replace(call, form=form, mask=(0x9234_5678_ABCD_EF01, high), repeat=3)
+        bits = 0x8000_0000_F0F0_1234_9234_5678_ABCD_EF01 & ((1 << lanes) - 1)
+        return replace(call, form=form, mask=(bits & (1 << 64) - 1, bits >> 64), repeat=3)
     return replace(call, form=form, mask=(lanes * 2 + 7, 0), repeat=1)

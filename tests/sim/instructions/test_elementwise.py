@@ -22,6 +22,7 @@ from instructions.bench import (
     INT16,
     INT32,
     MASK,
+    PRESET_BITS,
     PRESET_MASK,
     UINT16,
     UINT32,
@@ -107,12 +108,17 @@ def operands(dtype: int, seed: int) -> tuple[Array, Array, Array]:
 
 
 def check(
-    bench: Bench, kernel: str, call: Call, values: tuple[Array, ...], function: Callable[..., Array]
+    bench: Bench,
+    kernel: str,
+    call: Call,
+    values: tuple[Array, ...],
+    function: Callable[..., Array],
+    finding: str = "",
 ) -> None:
     """Runs one call; lanes that work hold function(src0, src1, dst), all others what they had."""
     dtype = call.dtype
     dst, a, b = values
-    got = bench.run(kernel, call, area(dst), area(a), area(b))
+    got = bench.run(kernel, call, area(dst), area(a), area(b), finding=finding)
     width = width_of(dtype)
     want = dst.copy()
     parts = zip(*(walk(call, slot, width, width) for slot in range(3)), strict=True)
@@ -171,12 +177,12 @@ def test_source_that_a_repeat_overwrites(bench: Bench) -> None:
 
 
 def test_counts_and_masks(bench: Bench) -> None:
-    """Tails of the count form, empty and over-full masks, no repeat at all."""
+    """Tails of the count form, empty and full masks, no repeat at all."""
     values = operands(FLOAT, 5)
     add = BINARY["Add"][1]
     for count in (0, 1, 7, 8, 9, 63, 64, 65, 1000, AREA // 4):
         check(bench, "elementwise:binary", Call(form=COUNT, count=count), values, add)
-    for mask in (0, 1, 64, 65, 1000):
+    for mask in (0, 1, 64):
         call = Call(form=MASK, mask=(mask, 0), repeat=2)
         check(bench, "elementwise:binary", call, values, add)
     check(bench, "elementwise:binary", Call(form=MASK, mask=(64, 0), repeat=0), values, add)
@@ -184,6 +190,23 @@ def test_counts_and_masks(bench: Bench) -> None:
     check(bench, "elementwise:binary", Call(form=COUNTER_MASK, mask=(0, 0)), values, add)
     call = Call(form=MASK, mask=(64, 0), repeat=127, rep=(8, 8, 8))
     check(bench, "elementwise:binary", call, values, add)
+
+
+@pytest.mark.plants_faults
+def test_lanes_that_the_type_has_not(bench: Bench) -> None:
+    """They are a finding, and the lanes that there are work; all bits stand for all lanes."""
+    values = operands(FLOAT, 5)
+    add = BINARY["Add"][1]
+    full = (1 << 64) - 1
+    check(bench, "elementwise:binary", Call(form=BITS, mask=(full, full), repeat=2), values, add)
+    calls = [Call(form=MASK, mask=(mask, 0), repeat=2) for mask in (65, 1000)]
+    calls += [
+        Call(form=form, mask=mask, repeat=2)
+        for form in (BITS, PRESET_BITS)
+        for mask in ((full, 1), (0xFF, full))
+    ]
+    for call in calls:
+        check(bench, "elementwise:binary", call, values, add, finding="mask-range")
 
 
 def test_bitwise_counts_16_bit_lanes_of_32_bit_tensors(bench: Bench) -> None:
@@ -301,7 +324,7 @@ def test_shift_right_with_rounding(bench: Bench) -> None:
                 op=8,
                 form=MASK,
                 dtype=dtype,
-                mask=(1000, 0),
+                mask=(256 // width_of(dtype), 0),
                 repeat=2,
                 scalar=shift,
                 scalar_dtype=DTYPES[dtype],
