@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +111,8 @@ def run_program(
     from aclgrad.soc import family_of
 
     program = peer_file.build(source, family_of(soc_name(soc)))
+    if not as_json:
+        print(assumed.line, file=sys.stderr)  # what the program prints stays its own
     ended = peer_file.run_program([str(program), *words], environment=environment, capture=as_json)
     status = ended.status if ended.status > 0 else 128 - ended.status if ended.status else 0
     if as_json:
@@ -123,8 +126,7 @@ def run_program(
         print(json.dumps(document))
     elif ended.errors:
         # The program has printed them.
-        found = f"{source.name}: {len(ended.errors)} errors found ({assumed.line})"
-        console.print(found, markup=False)
+        console.print(f"{source.name}: {len(ended.errors)} errors found", markup=False)
     return status or int(bool(ended.errors))
 
 
@@ -152,7 +154,7 @@ def run(
     inputs = [peer_run.load(name, kind) for name in files]
     wanted = re.sub(r",\s+", ",", outputs).split() if outputs else []
     if assumed is not None and not as_json:
-        console.print(assumed.line, markup=False)
+        print(assumed.line, file=sys.stderr)
     alone = peer_file.find(word)
     if alone is not None:
         if attrs:
@@ -256,7 +258,7 @@ def unit_tests(
         document["tests"] = [result.as_json() for result in results]
         ok = ok and all(result.ok for result in results)
         if not as_json:
-            console.print(assumed.line, markup=False)
+            print(assumed.line, file=sys.stderr)
             for result in results:
                 _show_test(console, result)
     if as_json:

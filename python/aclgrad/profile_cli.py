@@ -331,7 +331,7 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
         return
     profile_text.show(console, found, advice)
     if request.assumed is not None:
-        console.print(request.assumed.line, markup=False)
+        print(request.assumed.line, file=sys.stderr)
     _say(console, made)
 
 

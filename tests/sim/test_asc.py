@@ -264,6 +264,18 @@ def test_program_with_a_fault(program: Path) -> None:
     assert document["status"] == 9 and "gm-out-of-bounds" in document["findings"][0]
 
 
+def test_raw_store_past_the_end(cache: Path) -> None:
+    """No call of the API says where it is, but the file and the kernel's launch are named."""
+    copy = "AscendC::DataCopy(target[16 * AscendC::GetBlockIdx()], values, 16)"
+    assert copy in PROGRAM
+    source = cache / "sources" / "poke.asc"
+    source.write_text(PROGRAM.replace(copy, "reinterpret_cast<__gm__ int32_t*>(out)[32] = value"))
+    document = json.loads(tool("run", source, "--json", "--", "a", "b").stdout)
+    (finding,) = document["findings"]
+    assert "[gm-overrun]" in finding and f"at {source}:" in finding
+    assert document["autosync"]["value"] == "on"
+
+
 def test_program_on_another_soc(program: Path) -> None:
     ran = tool("run", program, "--soc", "Ascend310P3")
     assert ran.stdout == " on Ascend310P3: 0\n"

@@ -399,7 +399,7 @@ def test_synchronisation_of_the_build(tmp_path: Path, cache):
     assert (conditions["autosync"], conditions["why"]) == ("on", "--autosync")
     found = result(run)
     assert found.returncode == 1
-    assert "autosync off: ascendc_config.json:1 says so of Square on ascend910b\n" in found.stdout
+    assert "autosync off: ascendc_config.json:1 says so of Square on ascend910b\n" in found.stderr
     overridden = result(run, "--autosync", "on", "--json")
     assert overridden.returncode == 0
     assert json.loads(overridden.stdout)["autosync"] == {"value": "on", "why": "--autosync"}

@@ -32,13 +32,6 @@ inline aclsim::CopyCtl Bursts(uint16_t count, uint16_t length, uint16_t srcGap, 
   return BlockCopy(DataCopyParams(count, length, srcGap, dstGap));
 }
 
-}  // namespace AscendC::detail
-
-inline void pipe_barrier(pipe_t pipe) {
-  aclsim::Barrier(pipe);
-  ACLSIM_KEEP_FRAME();
-}
-namespace AscendC::detail {
 inline uint8_t KnownEvent(pipe_t from, pipe_t to) {
   const HardEvent event = EventOf(from, to);
   if (event == HardEvent::MAX) {
@@ -47,7 +40,16 @@ inline uint8_t KnownEvent(pipe_t from, pipe_t to) {
   }
   return static_cast<uint8_t>(event);
 }
+
 }  // namespace AscendC::detail
+
+// A namespace of their own: call sites are found by it, further up than these.
+inline namespace aclsim_device {
+
+inline void pipe_barrier(pipe_t pipe) {
+  aclsim::Barrier(pipe);
+  ACLSIM_KEEP_FRAME();
+}
 inline void set_flag(pipe_t from, pipe_t to, int32_t id) {
   aclsim::SetFlagEvent(AscendC::detail::KnownEvent(from, to), id);
   ACLSIM_KEEP_FRAME();
@@ -390,6 +392,8 @@ ACLSIM_RAW_ALIGNED(32, uint32_t)
 #undef ACLSIM_RAW_ALIGNED
 
 inline uint64_t get_para_base() { return aclsim::ParaBase(); }
+
+}  // namespace aclsim_device
 
 namespace AscendC {
 

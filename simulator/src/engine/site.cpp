@@ -42,6 +42,7 @@ bool IsApiFrame(void* address) {
     const auto* symbol = static_cast<const ElfW(Sym)*>(entry);
     const auto* begin = static_cast<const uint8_t*>(info.dli_saddr);
     api = address > begin + symbol->st_size ||
+          std::strncmp(info.dli_sname, "_ZN13aclsim_device", 18) == 0 ||
           std::strncmp(info.dli_sname, "_ZN7AscendC", 11) == 0 ||
           std::strncmp(info.dli_sname, "_ZNK7AscendC", 12) == 0;
   }

@@ -232,6 +232,20 @@ void AdoptPointerWrites(const KernelLaunch& launch) {
   }
 }
 
+// The first line of a kernel's entry that is not the simulator's own: a call packed by its headers begins with theirs.
+static SourceLine LineOfEntry(const void* entry) {
+  constexpr int kBytes = 512;
+  constexpr int kStep = 16;
+  auto* const code = static_cast<uint8_t*>(const_cast<void*>(entry));
+  const SourceLine first = FindKernelLine({code + 1});
+  for (int at = kStep; first.line == 0 && at < kBytes; at += kStep) {
+    if (SourceLine line = FindKernelLine({code + 1 + at}); line.line > 0) {
+      return line;
+    }
+  }
+  return first;
+}
+
 void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
   {
     const std::lock_guard<std::mutex> lock(lastLaunch->mutex);
@@ -245,8 +259,7 @@ void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
       finding.blockDim = launch.blockDim;
       finding.buffer = region.name;
       finding.at.instruction = "a write by pointer";
-      finding.at.line =
-          FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
+      finding.at.line = LineOfEntry(launch.entry);
       finding.detail =
           Format("kernel %s, outside of %s: ", launch.opType.c_str(), region.name.c_str()) +
           finding.detail;

@@ -356,6 +356,7 @@ MASKS = (
             ("selected", "select"),
             ("gathered", "gather"),
             ("register_of_half", "by_register"),
+            ("by_the_compiler", "by_the_compiler"),
         )
     ),
     # Legal, and named where what they did not write is missing.

@@ -5,6 +5,10 @@
 
 using namespace corpus;
 
+__aicore__ inline __ubuf__ float* Address(const LocalTensor<float>& tensor) {
+  return reinterpret_cast<__ubuf__ float*>(tensor.GetPhyAddr());
+}
+
 template <uint64_t kFault>
 class Masks {
  public:
@@ -48,6 +52,8 @@ class Masks {
       EDIT(gathered, , Gather(extra.template ReinterpretCast<uint32_t>(), c.template ReinterpretCast<uint32_t>(), a.template ReinterpretCast<uint32_t>(), 0, uint64_t{128}, 1, 8));  // @gather
       EDIT(register_of_half, , SetVectorMask<half>(96));
       EDIT(register_of_half, , (Muls<float, false>(extra, c, 1.0F, MASK_PLACEHOLDER, 1, {1, 1, 8, 8})));  // @by_register
+      EDIT(by_the_compiler, , set_vector_mask(0xFF, ~0ull));
+      EDIT(by_the_compiler, , vmuls(Address(extra), Address(c), 1.0F, 1, 1, 1, 8, 8));  // @by_the_compiler
       ResetMask();
       inQueue_.FreeTensor(a);
       inQueue_.FreeTensor(b);
@@ -82,3 +88,4 @@ KERNEL(Masks, wider)
 KERNEL(Masks, selected)
 KERNEL(Masks, gathered)
 KERNEL(Masks, register_of_half)
+KERNEL(Masks, by_the_compiler)

@@ -250,7 +250,9 @@ class Bench:
         self.libraries = libraries
 
     def run(self, kernel: str, call: Call, *areas: Array, finding: str = "") -> Array:
-        """dst, src0, src1 as areas; returns dst. The launch must have the finding, if one is named."""
+        """dst, src0, src1 as areas; returns dst. The launch must have the finding, if one is
+        named.
+        """
         library, _, name = kernel.partition(":")
         full = [*areas, *(np.zeros(AREA, np.uint8) for _ in range(3 - len(areas)))]
         entry = self.libraries[library][name]
