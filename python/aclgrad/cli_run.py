@@ -310,7 +310,8 @@ def profile_command(
     tiling_key: TilingKey = None,
     workspace: Workspace = None,
     soc: Soc = None,
-    autosync: AutoSync = None,
+    # Hidden: it changes what is checked, and a profile runs without the checks of order.
+    autosync: Annotated[Switch | None, typer.Option("--autosync", hidden=True)] = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Page: timeline, roofline, lines, cores.")
     ] = None,

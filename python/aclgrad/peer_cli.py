@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aclgrad.auto_sync import Assumed, assume
+from aclgrad.auto_sync import Assumed
 from aclgrad.files import check_output
 from aclgrad.peer_sources import PeerError
 
@@ -236,9 +236,13 @@ def unit_tests(
     ok = True
     for test in peer_tests.find_tests(word):
         document: dict[str, object] = {"file": str(test.path), "built": True, "tests": []}
-        assumed = assume(test.sources.root, test.soc_name(soc), autosync)
-        document["autosync"] = assumed.as_json()
         documents.append(document)
+
+        def tell(assumed: Assumed, document: dict[str, object] = document) -> None:
+            document["autosync"] = assumed.as_json()
+            if not as_json:
+                print(assumed.line, file=sys.stderr)
+
         try:
             results = peer_tests.run_file(
                 test,
@@ -247,7 +251,8 @@ def unit_tests(
                 pattern=pattern,
                 python=python,
                 jobs=jobs,
-                assumed=assumed,
+                autosync=autosync,
+                tell=tell,
             )
         except PeerError as error:
             if not as_json:
@@ -258,7 +263,6 @@ def unit_tests(
         document["tests"] = [result.as_json() for result in results]
         ok = ok and all(result.ok for result in results)
         if not as_json:
-            print(assumed.line, file=sys.stderr)
             for result in results:
                 _show_test(console, result)
     if as_json:

@@ -269,6 +269,7 @@ def test_raw_store_past_the_end(cache: Path) -> None:
     copy = "AscendC::DataCopy(target[16 * AscendC::GetBlockIdx()], values, 16)"
     assert copy in PROGRAM
     source = cache / "sources" / "poke.asc"
+    source.parent.mkdir(exist_ok=True)
     source.write_text(PROGRAM.replace(copy, "reinterpret_cast<__gm__ int32_t*>(out)[32] = value"))
     document = json.loads(tool("run", source, "--json", "--", "a", "b").stdout)
     (finding,) = document["findings"]
