@@ -320,6 +320,12 @@ class TestBuilder(Builder):
         command = [str(program), "--gtest_list_tests"]
         command += [f"--gtest_filter={pattern}"] if pattern else []
         done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = done.stderr.strip() or f"it ended with status {done.returncode}"
+            raise PeerError(
+                f"{self.test.path}: the program that was built from it does not start: {said}\n"
+                f"Next: {' '.join(command)}"
+            )
         names, suite = [], ""
         for line in done.stdout.splitlines():
             word = line.split("#", maxsplit=1)[0].rstrip()
