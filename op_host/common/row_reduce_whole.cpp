@@ -9,8 +9,10 @@ namespace optiling {
 namespace {
 
 constexpr int64_t kBlocksPerRepeat = 8;
-constexpr int64_t kStreams = 16;      // of a tile of short rows, and the least elements of one
-constexpr int64_t kMaxShortRow = 64;  // longer ones cost little more when copied one by one
+constexpr int64_t kLanesPerRepeat = 64;  // of fp32
+constexpr int64_t kStreams = 16;         // of a tile of short rows, and the least elements of one
+constexpr int64_t kMaxShortRow = 64;     // longer ones cost little more when copied one by one
+constexpr int64_t kMaxRepeats = 255;     // of an instruction, and blocks of a repeat stride
 constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kGoodCopyBytes = 16384;
@@ -192,10 +194,22 @@ class WholePlanner : private RowReducePlanner {
     const int64_t tile = ShortTileRows() * view_.reduce;
     const int64_t perLane = 6 * bytes_ + 2 * kFloatBytes;
     int64_t most = usable_ / perLane / tile;
-    while (most > 0 && !Holds(ShortBudget(ApartUp(most * tile)))) {
+    while (most > 0 && !(Holds(ShortBudget(ApartUp(most * tile))) && ShortStridesFit(most))) {
       --most;
     }
     return most;
+  }
+
+  // Whether repeats and strides of a tile of ReduceShort fit their 8 bits: a repeat of TransDataTo5HD
+  // moves a block of each stream, and terms of sums (SumSlabs) lie as far apart as their slabs are long.
+  bool ShortStridesFit(int64_t tiles) const {
+    const int64_t slabs = tiles * ShortTileRows() / kStreams;
+    const int64_t termBlocks =
+        (AlignUp(slabs * kStreams, kLanesPerRepeat) + kStreams) / (kBlockBytes / kFloatBytes);
+    const bool strided =
+        view_.reduce > kBlocksPerRepeat;  // else one instruction takes a whole term
+    return slabs * view_.reduce / blockLanes_ <= kMaxRepeats &&
+           (!strided || (slabs <= kMaxRepeats && termBlocks <= kMaxRepeats));
   }
 
   // Rows that take whole blocks together.

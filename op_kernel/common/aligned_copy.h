@@ -114,6 +114,15 @@ __aicore__ inline BlockShape Join(const AscendC::LocalTensor<T>& src, const Bloc
   return BlockShape{1, shape.blocks * shape.length, shape.blocks * shape.length};
 }
 
+// Writes the scalar unit's cache back. 910 has no instruction for it in the API: there the device
+// compiler writes it back before a kernel ends, unless it is told --cce-no-dcache-flush.
+template <typename T>
+__aicore__ inline void CleanScalarWrites(const AscendC::GlobalTensor<T>& tensor) {
+#if __CCE_AICORE__ != 100
+  AscendC::DataCacheCleanAndInvalid<T, AscendC::CacheLine::ENTIRE_DATA_CACHE>(tensor);
+#endif
+}
+
 // src is used as scratch once its contents are stored.
 template <typename T>
 __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
@@ -127,11 +136,12 @@ __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t
   if (shape.length < kElements) {
     shape = Join(src, shape, pitch);
     if (shape.length < kElements) {
-      // The whole tensor. The scalar unit's cache is written back when the kernel ends.
+      // The whole tensor, through the scalar unit's cache.
       AscendC::GlobalTensor<T> tensor = dst;
       for (uint32_t i = 0; i < shape.length; ++i) {
         tensor.SetValue(offset + i, src.GetValue(i));
       }
+      CleanScalarWrites(tensor);
       return;
     }
   }

@@ -43,13 +43,22 @@ __aicore__ inline uint32_t Max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 __aicore__ inline uint32_t CeilDiv(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 __aicore__ inline uint32_t AlignUp(uint32_t a, uint32_t b) { return CeilDiv(a, b) * b; }
 
+// Repeats and repeat strides have 8 bits. What a function does not bound itself, the tiling does
+// (op_host/common/row_reduce_whole.cpp); a debug build on the CPU stops where both failed.
+__aicore__ inline uint8_t Bits8(uint32_t value) {
+  ASCENDC_ASSERT((value <= 255), {
+    KERNEL_LOG(KERNEL_ERROR, "%u does not fit the 8 bits of an instruction's repeat", value);
+  });
+  return static_cast<uint8_t>(value);
+}
+
 // One instruction per 255 repeats. The mask counts lanes, or has a bit for each.
 template <Op op, typename Mask>
 __aicore__ inline void Repeat(const LocalTensor<float>& dst, const LocalTensor<float>& a,
                               const LocalTensor<float>& b, Mask mask, uint32_t repeats,
                               const BinaryRepeatParams& p) {
   for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
-    const uint8_t n = static_cast<uint8_t>(Min(kMaxRepeat, repeats - done));
+    const uint8_t n = Bits8(Min(kMaxRepeat, repeats - done));
     const uint32_t at = done * kBlockLanes;
     if constexpr (op == Op::kAdd) {
       AscendC::Add(dst[at * p.dstRepStride], a[at * p.src0RepStride], b[at * p.src1RepStride], mask,
@@ -73,9 +82,8 @@ __aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
   const bool byColumns = dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
                          CeilDiv(lanes, kRepeatLanes) < rows;
   if (byColumns) {
-    const BinaryRepeatParams p(1, 1, 1, static_cast<uint8_t>(dstPitch / kBlockLanes),
-                               static_cast<uint8_t>(aPitch / kBlockLanes),
-                               static_cast<uint8_t>(bPitch / kBlockLanes));
+    const BinaryRepeatParams p(1, 1, 1, Bits8(dstPitch / kBlockLanes), Bits8(aPitch / kBlockLanes),
+                               Bits8(bPitch / kBlockLanes));
     for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
       Repeat<op>(dst[c], a[c], b[c], Min(kRepeatLanes, lanes - c), rows, p);
     }
@@ -96,10 +104,9 @@ template <Op op>
 __aicore__ inline void ForBlocks(const LocalTensor<float>& dst, uint32_t dstStep,
                                  const LocalTensor<float>& a, uint32_t aStep,
                                  const LocalTensor<float>& b, uint32_t bStep, uint32_t rows) {
-  const BinaryRepeatParams p(
-      static_cast<uint8_t>(dstStep), static_cast<uint8_t>(aStep), static_cast<uint8_t>(bStep),
-      static_cast<uint8_t>(dstStep * kRepeatBlocks), static_cast<uint8_t>(aStep * kRepeatBlocks),
-      static_cast<uint8_t>(bStep * kRepeatBlocks));
+  const BinaryRepeatParams p(Bits8(dstStep), Bits8(aStep), Bits8(bStep),
+                             Bits8(dstStep * kRepeatBlocks), Bits8(aStep * kRepeatBlocks),
+                             Bits8(bStep * kRepeatBlocks));
   const uint32_t full = rows / kRepeatBlocks;
   Repeat<op>(dst, a, b, kRepeatLanes, full, p);
   const uint32_t rest = rows % kRepeatBlocks;
@@ -183,9 +190,8 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
       }
     }
   } else if (narrow && slabStep <= kMaxRepeatStride) {
-    const BinaryRepeatParams p(static_cast<uint8_t>(step), static_cast<uint8_t>(step), 0,
-                               static_cast<uint8_t>(slabStep), static_cast<uint8_t>(slabStep),
-                               static_cast<uint8_t>(sums.pitch / kBlockLanes));
+    const BinaryRepeatParams p(Bits8(step), Bits8(step), 0, Bits8(slabStep), Bits8(slabStep),
+                               Bits8(sums.pitch / kBlockLanes));
     for (uint32_t r = 0; r < rows; r += kRepeatBlocks) {
       for (uint32_t c = 0; c < pitch; c += kBlockLanes) {
         const LocalTensor<float> blocks = y[r * pitch + c];
@@ -284,7 +290,7 @@ __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalT
                        static_cast<int32_t>(kBlockLanes));
   }
 #else
-  AscendC::Brcb(blocks, sums, static_cast<uint8_t>(CeilDiv(rows, kRepeatBlocks)),
+  AscendC::Brcb(blocks, sums, Bits8(CeilDiv(rows, kRepeatBlocks)),
                 AscendC::BrcbRepeatParams(1, kRepeatBlocks));
 #endif
 }
@@ -301,7 +307,7 @@ __aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, ui
     return;
   }
   if (step <= kMaxRepeatStride && CeilDiv(width, kRepeatLanes) <= rows) {
-    const BinaryRepeatParams p(1, 1, 0, static_cast<uint8_t>(step), static_cast<uint8_t>(step), 1);
+    const BinaryRepeatParams p(1, 1, 0, Bits8(step), Bits8(step), 1);
     for (uint32_t c = 0; c < width; c += kRepeatLanes) {
       Repeat<Op::kMul>(a[c], a[c], blocks, Min(kRepeatLanes, width - c), rows, p);
     }
@@ -332,9 +338,8 @@ __aicore__ inline void ZeroPads(const LocalTensor<float>& rows, uint32_t pitch, 
   const bool atOnce = blocks <= kMaxRepeatStride;
   const uint32_t step = atOnce ? kMaxRepeat : 1;
   for (uint32_t r = 0; r < count; r += step) {
-    AscendC::Duplicate(rows[r * pitch + first], 0.0F, mask,
-                       static_cast<uint8_t>(Min(step, count - r)), 1,
-                       static_cast<uint8_t>(atOnce ? blocks : 0));
+    AscendC::Duplicate(rows[r * pitch + first], 0.0F, mask, Bits8(Min(step, count - r)), 1,
+                       Bits8(atOnce ? blocks : 0));
   }
 }
 

@@ -102,7 +102,9 @@ class RowSums : public PartialSums {
     }
   }
 
-  // Lines of the data cache may be older than the sums; nothing reads them before all cores have come.
+  // Lines of the data cache may be older than the sums. They are dropped while the core waits anyway,
+  // which would take up to a quarter longer afterwards. Only a scalar access to a line brings it back,
+  // and until Await returns there is none: slots are whole lines, and scalar accesses keep their order.
   __aicore__ inline void Fetch(int64_t round, uint64_t slot) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
     if (shared_) {

@@ -15,22 +15,29 @@ namespace rowreduce {
 
 constexpr uint32_t kStreams = 16;
 
+// The address of each, for the form of TransDataTo5HD that takes addresses: CANN's CPU debug check of
+// the one with tensors wants a whole repeat stride behind the last repeat.
+template <typename B>
+__aicore__ inline uint64_t AddressOf(const LocalTensor<B>& tensor) {
+  return reinterpret_cast<uint64_t>(tensor.GetPhyAddr());
+}
+
 // positions[16 p + i] = streams[i * length + p]
 template <typename B>
 __aicore__ inline void StreamsToLanes(const LocalTensor<B>& positions,
                                       const LocalTensor<B>& streams, uint32_t length) {
   constexpr uint32_t kElements = kBlockBytes / sizeof(B);
-  LocalTensor<B> to[kStreams];
-  LocalTensor<B> from[kStreams];
+  uint64_t to[kStreams];
+  uint64_t from[kStreams];
   for (uint32_t i = 0; i < kStreams; ++i) {
-    to[i] = positions[i * kElements];
-    from[i] = streams[i * length];
+    to[i] = AddressOf(positions[i * kElements]);
+    from[i] = AddressOf(streams[i * length]);
   }
   const uint32_t repeats = length / kElements;
   const bool one = repeats == 1;  // strides would shift the start of a single repeat
   AscendC::TransDataTo5HD<B>(
       to, from,
-      AscendC::TransDataTo5HDParams(false, false, static_cast<uint8_t>(repeats),
+      AscendC::TransDataTo5HDParams(false, false, Bits8(repeats),
                                     static_cast<uint16_t>(one ? 0 : kStreams),
                                     static_cast<uint16_t>(one ? 0 : 1)));
 }
@@ -45,16 +52,16 @@ __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
   constexpr uint32_t kBlocks = kStreams / kElements;  // of one position, and of 16 of one stream
   const bool one = repeats == 1;
   for (uint32_t part = 0; part < kBlocks; ++part) {
-    LocalTensor<B> to[kStreams];
-    LocalTensor<B> from[kStreams];
+    uint64_t to[kStreams];
+    uint64_t from[kStreams];
     for (uint32_t i = 0; i < kStreams; ++i) {
       const uint32_t stream = part * kElements + i / kBlocks;
-      to[i] = streams[stream * length + i % kBlocks * kElements];
-      from[i] = positions[i * kStreams + part * kElements];
+      to[i] = AddressOf(streams[stream * length + i % kBlocks * kElements]);
+      from[i] = AddressOf(positions[i * kStreams + part * kElements]);
     }
     AscendC::TransDataTo5HD<B>(
         to, from,
-        AscendC::TransDataTo5HDParams(false, false, static_cast<uint8_t>(repeats),
+        AscendC::TransDataTo5HDParams(false, false, Bits8(repeats),
                                       static_cast<uint16_t>(one ? 0 : kBlocks),
                                       static_cast<uint16_t>(one ? 0 : kStreams * kBlocks)));
   }
@@ -97,9 +104,8 @@ __aicore__ inline void AddTerms(const Terms& dst, const Terms& a, const Terms& b
     }
     return;
   }
-  const BinaryRepeatParams p(static_cast<uint8_t>(dst.term), static_cast<uint8_t>(a.term),
-                             static_cast<uint8_t>(b.term), static_cast<uint8_t>(dst.slab),
-                             static_cast<uint8_t>(a.slab), static_cast<uint8_t>(b.slab));
+  const BinaryRepeatParams p(Bits8(dst.term), Bits8(a.term), Bits8(b.term), Bits8(dst.slab),
+                             Bits8(a.slab), Bits8(b.slab));
   for (uint32_t c = 0; c < kStreams; c += kBlockLanes) {
     for (uint32_t t = 0; t < terms; t += kRepeatBlocks) {
       Repeat<Op::kAdd>(dst.first[t * dst.term * kBlockLanes + c],
@@ -146,10 +152,9 @@ __aicore__ inline Folded SumSlabs(LocalTensor<float> slabs, uint32_t rows, uint3
              {slabs[kStreams], slab, 2 * kVectorBlocks}, rows / 2, count);
   } else {
     for (uint32_t c = 0; c < kStreams; c += kBlockLanes) {
-      AscendC::Adds(scratch[c], slabs[c], 0.0F, static_cast<uint64_t>(kRepeatLanes),
-                    static_cast<uint8_t>(count),
-                    AscendC::UnaryRepeatParams(static_cast<uint8_t>(term), kVectorBlocks,
-                                               kVectorBlocks, static_cast<uint8_t>(slab)));
+      AscendC::Adds(
+          scratch[c], slabs[c], 0.0F, static_cast<uint64_t>(kRepeatLanes), Bits8(count),
+          AscendC::UnaryRepeatParams(Bits8(term), kVectorBlocks, kVectorBlocks, Bits8(slab)));
     }
     for (uint32_t r = kBlockLanes; r < rows; r += kBlockLanes) {
       PipeBarrier<PIPE_V>();

@@ -6,6 +6,7 @@ extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad
                                                    GM_ADDR grad_x, GM_ADDR workspace,
                                                    GM_ADDR tiling) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
   KERNEL_TASK_TYPE(2, KERNEL_TYPE_MIX_AIV_1_0);
   KERNEL_TASK_TYPE(4, KERNEL_TYPE_MIX_AIV_1_0);
 #endif

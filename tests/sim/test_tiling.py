@@ -467,6 +467,23 @@ def test_tiles_of_short_rows_start_on_lines(plan: PlanFunction, size: int) -> No
     assert on_lines > 600
 
 
+@pytest.mark.parametrize("size", [2, 4])
+def test_strides_of_short_rows_fit_their_bits(plan: PlanFunction, size: int) -> None:
+    """Also where UB is much larger than today's: repeats and strides have 8 bits."""
+    paths = set()
+    for reduce in range(2, 65):
+        for ub in (UB_REPORTED, 8 * UB_REPORTED):
+            p = plan((4_000_000, reduce), -1, size, ub=ub)
+            paths.add(p.path)
+            if p.path != SHORT_ROWS:
+                continue
+            slabs = p.tileUnits // 16
+            assert slabs * reduce * size // 32 <= 255, (reduce, ub)
+            if reduce > 8:
+                assert slabs <= 255 and (-(-slabs // 4) * 64 + 16) // 8 <= 255, (reduce, ub)
+    assert SHORT_ROWS in paths
+
+
 @pytest.mark.parametrize("cores", [1, 3, 20, 40, 48, 64])
 def test_cores_that_share_take_each_part_once(plan: PlanFunction, cores: int) -> None:
     rng = random.Random(cores)
