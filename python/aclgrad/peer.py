@@ -325,6 +325,14 @@ class Builder(Compiler):
         stem = simulator_stem(kernel.op["type"])
         gen = self.folder / "gen" / kernel.output.stem
         entry = self._entry(source, kernel, includes, words)
+        # Workspace and tiling data follow; an output whose shape the kernel computes adds shapes.
+        tensors = len(kernel.op["inputs"]) + len(kernel.op["outputs"])
+        if entry["entry"].arity not in (tensors + 2, tensors + 3):
+            raise PeerError(
+                f"{kernel.title}: {entry['entry'].name} takes {entry['entry'].arity} arguments,"
+                f" CANN's op compiler passes {tensors + 2} ({source}). Next: the inputs and outputs"
+                " of the definition in its order, then workspace and tiling"
+            )
         classes = tiling_classes(kernel.op, described)
         text = source.read_text(errors="replace")
         if len(classes) < 2 or entry["instances"] is not None or "GET_TILING_DATA(" not in text:
@@ -351,6 +359,11 @@ class Builder(Compiler):
         )
         built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
         self._compile([built], f"kernel {kernel.title}")
+        wanted = kernel.op.get("config", {}).get("opInterface.value") or snake_case(
+            kernel.op["type"]
+        )
+        title = f"kernel {kernel.title}"
+        self._front_end(source, kernel.output.stem, includes, words, title, wanted)
 
     def _variants(
         self,
@@ -428,8 +441,10 @@ class Builder(Compiler):
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
         source = self.sources.kernels[0]
         words = self.defines(None, ())
-        step = self._object_at(wrapper, output, self.kernel_includes(source), words)
+        includes = self.kernel_includes(source)
+        step = self._object_at(wrapper, output, includes, words)
         self._compile([step], f"kernel file {source.name}")
+        self._front_end(source, output.stem, includes, words, f"kernel file {source.name}")
 
     def _entry(
         self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]

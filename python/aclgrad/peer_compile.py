@@ -164,6 +164,30 @@ class Compiler:
             raise self.failure("the simulator's headers", error, step)
         return ["-include", str(header)]
 
+    def _front_end(
+        self,
+        source: Path,
+        name: str,
+        includes: Iterable[Path],
+        words: Iterable[str],
+        what: str,
+        entry: str = "",
+    ) -> None:
+        """Refuse what CANN's op compiler refuses in a kernel's source before it compiles it."""
+        output = self.folder / "obj" / f"{name}.keys"
+        command = (
+            str(self.toolkit / "bin" / "ascc"),
+            "--front-end",
+            f"--npu-arch=dav-{self.soc.npu_arch}",
+            f"--host-compiler={self.compiler}",
+            f"--entry={entry}",
+            *(word for word in self._flags(output, includes, words)[1:] if word != "-w"),
+            str(source),
+            "-o",
+            str(output),
+        )
+        self._compile([Step(output, command)], what)
+
     def _object(self, source: Path, includes: Iterable[Path], extra: Iterable[str]) -> Step:
         name = re.sub(
             r"[^\w.]",

@@ -8,7 +8,13 @@
 #define REGISTER_TILING_DEFAULT(structName) \
   using AscendcDefaultTilingData [[maybe_unused]] = structName
 #define REGISTER_TILING_FOR_TILINGKEY(condition, structName) \
-  static_assert(sizeof(structName) > 0, #condition)
+  static_assert(aclsim::kTilingOfKey<structName>, ACLSIM_TEXT(condition))
+namespace aclsim {
+template <typename Struct>
+inline constexpr bool kTilingOfKey = sizeof(Struct) > 0;
+}  // namespace aclsim
+#define ACLSIM_TEXT_OF(text) #text
+#define ACLSIM_TEXT(text) ACLSIM_TEXT_OF(text)  // with its macros replaced
 
 // A header given to the compiler beforehand may bring its own, as CANN's generated tiling headers do.
 #ifndef GET_TILING_DATA_WITH_STRUCT
@@ -55,8 +61,16 @@ struct TilingKeyWord {
 #define __tiling_data_ptr__
 #endif
 
-#define KERNEL_TYPE_AIV_ONLY 0
-#define KERNEL_TYPE_MIX_AIV_1_0 1
-#define KERNEL_TYPE_MIX_VECTOR_CORE 2
-#define KERNEL_TASK_TYPE_DEFAULT(kind) static_assert((kind) >= 0, "kernel type")
-#define KERNEL_TASK_TYPE(key, kind) static_assert((kind) >= 0, "kernel type")
+// Names for the front end of ascc, which reads them from the preprocessed text as CANN's op compiler does.
+enum KernelMetaType : uint8_t {
+  KERNEL_TYPE_AIV_ONLY,
+  KERNEL_TYPE_MIX_AIV_1_0,
+  KERNEL_TYPE_AICORE,
+  KERNEL_TYPE_MIX_VECTOR_CORE,
+};
+namespace aclsim {
+template <KernelMetaType>
+inline constexpr bool kKernelType = true;
+}  // namespace aclsim
+#define KERNEL_TASK_TYPE_DEFAULT(kind) static_assert(aclsim::kKernelType<kind>, "default")
+#define KERNEL_TASK_TYPE(key, kind) static_assert(aclsim::kKernelType<kind>, ACLSIM_TEXT(key))

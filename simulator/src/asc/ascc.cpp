@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ascc: the compiler of .asc files, kernels and host code in one. It takes the words of a C++ compiler command and those of the
 // device compiler that matter here, and has the host's C++ compiler do the work: preprocess, rewrite launches, compile, link.
+// With --front-end it only checks kernel sources of any name for what CANN's op compiler refuses.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "asc/front_end.h"
 #include "asc/launches.h"
 #include "soc/soc.h"
 
@@ -86,6 +88,8 @@ struct Command {
   std::string dependencies;  // file of -MF
   std::string target;        // of -MT
   std::string stage;         // -c, -E, -S, or empty: link
+  bool frontEnd = false;
+  std::string entry;  // with it: the kernel function that the operator's definition asks for
   bool depend = false;
   bool userHeadersOnly = false;  // -MMD
   bool launchesAsc = false;      // sources are .asc whatever their name
@@ -147,7 +151,7 @@ class Parser {
 
   void Word(const std::string& word) {
     std::string value;
-    if (Takes(word, "--npu-arch", &command_.arch) ||
+    if (Takes(word, "--npu-arch", &command_.arch) || Takes(word, "--entry", &command_.entry) ||
         Takes(word, "--host-compiler", &command_.compiler)) {
       return;
     }
@@ -156,6 +160,8 @@ class Parser {
       if (std::find(kModes.begin(), kModes.end(), command_.runMode) == kModes.end()) {
         throw UsageError("--run-mode: got '" + command_.runMode + "', want npu, cpu or sim");
       }
+    } else if (word == "--front-end") {
+      command_.frontEnd = true;
     } else if (word == "--asc-aicore-lang") {
       command_.launchesAsc = true;
     } else if (word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
@@ -273,6 +279,9 @@ class Driver {
     if (!command_.stage.empty() && command_.sources.size() > 1 && !command_.output.empty()) {
       throw UsageError("-o: one file for " + std::to_string(command_.sources.size()) + " sources");
     }
+    if (command_.frontEnd) {
+      return FrontEnd();
+    }
     Words objects;
     for (const std::string& source : command_.sources) {
       const std::string output = OutputOf(source);
@@ -352,7 +361,11 @@ class Driver {
       return status;
     }
     const std::string rewritten = temporary_.File("rewritten.ii");
-    const std::string text = aclsim::RewriteLaunches(Read(expanded));
+    const std::string original = Read(expanded);
+    if (!Checked(original).faults.empty()) {
+      return 1;
+    }
+    const std::string text = aclsim::RewriteLaunches(original);
     if (command_.stage == "-E") {
       Write(output.empty() ? "/dev/stdout" : output, text);
       return 0;
@@ -366,6 +379,92 @@ class Driver {
                   "-o", output});
     status = Execute(words);
     return status;
+  }
+
+  // The architecture is that of the command's macros, which a kernel's build gives: only the rules need --npu-arch. With -o the
+  // tiling keys are written there.
+  int FrontEnd() {
+    bool refused = false;
+    std::string keys;
+    for (const std::string& source : command_.sources) {
+      const std::string expanded = temporary_.File("expanded.ii");
+      Words words = Compiler();
+      words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+      words.insert(words.end(), {"-isystem", (toolkit_ / "include").string()});
+      AddDependencies(command_.output, &words);
+      words.insert(words.end(), {"-E", "-x", "c++", source, "-o", expanded});
+      const int status = Execute(words);
+      if (status != 0) {
+        return status;
+      }
+      const aclsim::KernelSource kernel = Checked(Read(expanded));
+      refused = refused || !kernel.faults.empty();
+      for (const std::string& key : kernel.keys) {
+        keys += key + "\n";
+      }
+    }
+    if (!refused && !command_.output.empty()) {
+      Write(command_.output, keys);
+    }
+    return refused ? 1 : 0;
+  }
+
+  // Prints what CANN's op compiler would refuse in a preprocessed source.
+  aclsim::KernelSource Checked(const std::string& text) const {
+    aclsim::KernelSource kernel = aclsim::ReadKernelSource(text, soc_.npuArch, command_.entry);
+    if (kernel.faults.empty()) {
+      CheckConditions(&kernel);
+    }
+    for (const aclsim::SourceFault& fault : kernel.faults) {
+      std::fprintf(stderr, "%s:%zu:1: error: %s\n", fault.file.c_str(), fault.line,
+                   fault.text.c_str());
+    }
+    return kernel;
+  }
+
+  // Each tiling key may match the conditions of one struct only. They are evaluated as the op compiler does it: by a preprocessor.
+  void CheckConditions(aclsim::KernelSource* kernel) const {
+    if (kernel->conditions.empty()) {
+      return;
+    }
+    std::string text;
+    for (const std::string& key : kernel->keys) {
+      text += "#define TILING_KEY_VAR " + key + "UL\n";
+      for (size_t i = 0; i < kernel->conditions.size(); ++i) {
+        text += "#if " + kernel->conditions[i].condition + "\n" + key + " " + std::to_string(i) +
+                "\n#endif\n";
+      }
+      text += "#undef TILING_KEY_VAR\n";
+    }
+    const std::string source = temporary_.File("conditions.cpp");
+    const std::string output = temporary_.File("conditions.ii");
+    Write(source, text);
+    Words words = Compiler();
+    words.insert(words.end(), {"-E", "-P", "-x", "c++", source, "-o", output});
+    if (Execute(words) != 0) {
+      const aclsim::TilingCondition& first = kernel->conditions.front();
+      kernel->faults.push_back(
+          {first.file, first.line,
+           "REGISTER_TILING_FOR_TILINGKEY: a condition is no expression of the "
+           "preprocessor. Next: e.g. \"TILING_KEY_VAR == 1\""});
+      return;
+    }
+    std::map<std::string, const aclsim::TilingCondition*> structs;
+    std::istringstream lines(Read(output));
+    size_t index = 0;
+    for (std::string key; lines >> key >> index;) {
+      const aclsim::TilingCondition& found = kernel->conditions.at(index);
+      const auto [at, fresh] = structs.emplace(key, &found);
+      if (!fresh && at->second->name != found.name) {
+        kernel->faults.push_back(
+            {found.file, found.line,
+             "REGISTER_TILING_FOR_TILINGKEY: tiling key " + key + " matches the conditions of " +
+                 at->second->name + " (line " + std::to_string(at->second->line) + ") and of " +
+                 found.name +
+                 ": CANN's op compiler stops ('should have 1 unique corresponding tiling struct'). "
+                 "Next: conditions that exclude each other"});
+      }
+    }
   }
 
   int CompilePlain(const std::string& source, const std::string& output) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CANN's op compiler reads from the preprocessed text of a kernel source before it compiles anything: tiling keys, kernel
+// types, tiling structs. It goes by the text alone, so code that nothing calls counts too.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aclsim {
+
+// Something that CANN's op compiler refuses, or leaves out without a word.
+struct SourceFault {
+  std::string file;
+  size_t line;
+  std::string text;
+};
+
+// REGISTER_TILING_FOR_TILINGKEY: the struct of the keys for which a preprocessor condition holds.
+struct TilingCondition {
+  std::string file;
+  size_t line;
+  std::string condition;
+  std::string name;
+};
+
+struct KernelSource {
+  std::set<std::string> keys;  // decimal
+  std::vector<TilingCondition> conditions;
+  std::vector<SourceFault> faults;
+};
+
+// Reads a source that was preprocessed with the simulator's headers. Rules of the generations 8.1 and 9.x: what either refuses is
+// a fault. entry: the name of the kernel function that the operator's definition asks for, or empty.
+KernelSource ReadKernelSource(std::string_view text, uint32_t npuArch, const std::string& entry);
+
+}  // namespace aclsim
