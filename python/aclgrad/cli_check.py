@@ -37,7 +37,6 @@ from aclgrad.spec import OpSpec
 if TYPE_CHECKING:
     from aclgrad.cases import Case
     from aclgrad.findings import Run
-    from aclgrad.headers import Result as HeaderResult
 
 OnlyDtype = Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")]
 Fast = Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")]
@@ -300,7 +299,7 @@ def check_command(
 
 def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) -> None:
     """What stands beside --headers and is a folder is one more of its folders."""
-    from aclgrad import headers
+    from aclgrad import header_report, headers
 
     known = {spec.op for spec in selection.operators([])}
     more = [word for word in words if word not in known and Path(word).is_dir()]
@@ -315,36 +314,9 @@ def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) 
     if as_json:
         print(json.dumps(result.as_json()))
     else:
-        _print_headers(result)
-    if result.failed or any(item.needed for item in result.skipped):
+        header_report.show(result)
+    if result.failed or result.refused or any(item.needed for item in result.skipped):
         raise typer.Exit(1)
-
-
-def _print_headers(result: HeaderResult) -> None:
-    for found in result.sets:
-        columns, rows = result.cells(found.name)
-        table = Table(title=f"type-checked against {found.name}", title_justify="left")
-        for heading in ("operator", *columns):
-            table.add_column(heading, no_wrap=True)
-        for op, cells in rows:
-            bad = any("error" in cell for cell in cells)
-            table.add_row(op, *cells, style="red" if bad else None)
-        Console(highlight=False, width=max(120, OUT.width)).print(table)
-        for name, path, commit in found.sources:
-            OUT.print(f"{name} {commit or path}", markup=False)
-    for item in result.skipped:
-        OUT.print(f"not checked: {item.what}: {item.why}", markup=False)
-    for note in result.notes:
-        OUT.print(note, markup=False)
-    for outcome in result.failed:
-        job = outcome.job
-        OUT.print(f"\n{job.op} {job.column} {job.label} ({job.headers})", markup=False)
-        for problem in outcome.problems[:3]:
-            OUT.print(f"  {problem}", markup=False)
-        if len(outcome.problems) > 3:
-            OUT.print(f"  and {len(outcome.problems) - 3} more")
-    total = len(result.outcomes)
-    OUT.print(f"{total - len(result.failed)} of {total} compilations without an error")
 
 
 def _run_checks(

@@ -16,12 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aclgrad import cache, header_standins, header_trees
+from aclgrad import cache, header_standins, header_trees, op_compiler
 from aclgrad.build import find_compiler
 from aclgrad.codegen.render import Variant, generate, kernel_variants, write_if_different
 from aclgrad.errors import ToolkitError
 from aclgrad.header_standins import CPU, DEVICE, StandIns
 from aclgrad.header_trees import HeaderSet
+from aclgrad.op_compiler import Front
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.soc import Family
 from aclgrad.spec import OpSpec
@@ -92,6 +93,12 @@ class Result:
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
     seconds: float
+    fronts: tuple[Front, ...] = ()  # the front end of CANN's op compiler, where it is at hand
+
+    @property
+    def refused(self) -> list[Front]:
+        """Kernels that the op compiler's front end refuses."""
+        return [front for front in self.fronts if front.errors]
 
     @property
     def failed(self) -> list[Outcome]:
@@ -143,6 +150,7 @@ class Result:
                 }
                 for item in self.outcomes
             ],
+            "op_compiler": [front.as_json() for front in self.fronts],
             "skipped": [{"what": item.what, "why": item.why} for item in self.skipped],
             "notes": list(self.notes),
             "seconds": round(self.seconds, 1),
@@ -193,6 +201,7 @@ def check(
             )
         )
     planned: list[tuple[Job, StandIns | None]] = []
+    fronts: list[op_compiler.Kernel] = []
     notes: list[str] = []
     workers = jobs or os.cpu_count() or 1
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
@@ -217,6 +226,10 @@ def check(
                 elif count:
                     notes.append(f"{name}: the headers alone give {count} errors, left out here")
             planned += plan.kernels(wanted)
+            found_scripts = op_compiler.plan(headers, plan.specs, root, compiler, plan.folder)
+            if not found_scripts:
+                skipped.append(Skipped(f"{headers.name}, op compiler", "its scripts are not there"))
+            fronts += found_scripts
             if not kernels_only:
                 planned += [(job, None) for job in plan.host_side()]
             if any(family.regbase for family in families):
@@ -224,6 +237,7 @@ def check(
                     f"{headers.name}, register-based SoCs: instructions take any operands here;"
                     " what is checked is the API above them"
                 )
+        running = [pool.submit(kernel.run) for kernel in fronts]
         futures = {pool.submit(_run, job, ins, root): i for i, (job, ins) in enumerate(planned)}
         found: dict[int, Outcome] = {}
         for future in concurrent.futures.as_completed(futures):
@@ -232,6 +246,7 @@ def check(
             progress(
                 len(found), len(planned), f"{planned[number][0].op} {planned[number][0].column}"
             )
+        ended = tuple(future.result() for future in running)
     return Result(
         tuple(sets),
         tuple(filter(None, (_describe(compiler), _describe(clang) if clang else ""))),
@@ -239,6 +254,7 @@ def check(
         tuple(skipped),
         tuple(notes),
         time.monotonic() - start,
+        ended,
     )
 
 
