@@ -217,4 +217,5 @@ def test_our_operators_against_the_real_headers() -> None:
     wrong = [item for item in result["results"] if not item["ok"]]
     assert wrong == []
     assert {item["op"] for item in result["results"]} >= {spec.op for spec in all_specs()}
+    assert [item for item in result["op_compiler"] if not item["ok"]] == []
     assert done.returncode == 0
