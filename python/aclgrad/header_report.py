@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from aclgrad import files
 from aclgrad.cli_common import OUT
 from aclgrad.headers import Result
 from aclgrad.op_compiler import Front
@@ -171,4 +172,4 @@ def fill(page: str, text: str) -> str:
 if __name__ == "__main__":
     result, page = map(Path, sys.argv[1:])
     told = section(json.loads(result.read_text("utf-8")))
-    page.write_text(fill(page.read_text("utf-8"), told), "utf-8")
+    files.write(page, fill(page.read_text("utf-8"), told), str(page))

@@ -19,6 +19,8 @@ OWN_PLACES = {
     "python/aclgrad/cann.py",
     "python/aclgrad/files.py",
     "python/aclgrad/headers.py",
+    "python/aclgrad/op_compiler.py",
+    "python/aclgrad/op_compiler_child.py",
     "python/aclgrad/package.py",
     "python/aclgrad/peer_compile.py",
     "python/aclgrad/peer_examples.py",
