@@ -144,7 +144,7 @@ def _checkouts(roots: Iterable[Path]) -> dict[str, Path]:
         for folder in (root, *sorted(path for path in root.iterdir() if path.is_dir())):
             for repository in REPOSITORIES:
                 if all((folder / mark).exists() for mark in repository.marks):
-                    found.setdefault(repository.name, folder)
+                    found.setdefault(repository.name, folder.resolve())
     return found
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -156,7 +157,7 @@ def test_docs_page_has_the_form_of_the_tool() -> None:
     assert " compilations without an error of our sources." in told
     assert "kernels pass its front end." in told
     for spec in ("softmax_grad", "log_sigmoid_grad"):
-        assert f"| `{spec}` | ok (" in told
+        assert re.search(rf"^\| `{spec}` \|.* ok \(\d+\) \|$", told, re.MULTILINE)
         assert f"| `{spec}` | ascend910b | 3 | " in told
     headings = [line for line in told.splitlines() if line.startswith("| operator | SoC |")]
     assert headings and set(headings) == {f"| {' | '.join(header_report._FRONT_HEADINGS)} |"}
