@@ -178,7 +178,11 @@ MEMORY = (
     Fault("RowStats_sum_misses_rows", "undefined-read", "store", ("store",)),
     Fault("RowStats_scratch_read", "undefined-read", "max", ("by_scalar",)),
     Fault(
-        "Gate_compare_not_whole", "undefined-read", "select", ("store_gate",), tiling={"tile": 1000}
+        "Gate_compare_not_whole",
+        "undefined-read",
+        "select",
+        ("compare", "store_gate"),
+        tiling={"tile": 1000},
     ),
     Fault("AtomicSum_not_cleared", "undefined-read", "add", ("add",)),
     Fault("Queues_last_not_freed", "queue-leak", "alloc_spare"),
