@@ -27,6 +27,7 @@ from aclgrad.cli_common import (
     DeviceName,
     Dim,
     Json,
+    KeepGoing,
     Ops,
     Soc,
     open_device,
@@ -59,6 +60,7 @@ def test_command(
     check: Checks = None,
     autosync: AutoSync = None,
     chaos: Chaos = None,
+    keep_going: KeepGoing = None,
     report: Annotated[
         str | None,
         typer.Option(metavar="DIR|FORMATS", help="Folder, or formats like --format."),
@@ -85,7 +87,7 @@ def test_command(
     wanted = dtypes.parse(dtype) if dtype else None
     # Refuse wrong words before a device is opened.
     selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
-    opened = open_device(device, soc, check, autosync, chaos)
+    opened = open_device(device, soc, check, autosync, chaos, keep_going)
     name = opened.option("soc") or "npu"
     family = family_of(name) if device is DeviceName.sim else None
     chosen = selection.choose(specs, fast=fast, dtype=wanted, names=case or (), family=family)
@@ -105,6 +107,7 @@ def test_command(
         f"{datetime.now(timezone.utc):%F %R} UTC",
         opened.option("autosync"),
         opened.option("chaos") or "0",
+        keep_going,
     )
     paths = reports.write_formats(folder, kinds, outcomes, conditions)
     failed = [outcome for outcome in outcomes if not outcome.passed]
@@ -158,7 +161,7 @@ def _print_table(rows: list[Any], title: str) -> None:
             row.op,
             row.dtype,
             str(row.cases),
-            str(row.passed),
+            row.passed_text,
             f"{row.max_ulp:.2f}",
             row.traffic_text,
         )
@@ -201,6 +204,7 @@ def check_command(
     ] = None,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values for the same cases.")] = 0,
+    keep_going: KeepGoing = None,
     hints: Annotated[
         bool, typer.Option("--hints/--no-hints", help="List barriers and flags that order nothing.")
     ] = True,
@@ -260,10 +264,12 @@ def check_command(
         if len(ops) > 1 or shape or case or chaos or attr or dim is not None:
             raise ValueError(
                 "check PATH: one path, with inputs made from its definition. Next: only --dtype,"
-                " --soc, --autosync, --hints, --format and --output go with it"
+                " --soc, --autosync, --keep-going, --hints, --format and --output go with it"
             )
         chosen_sync = autosync.value if autosync else None
-        result = peer_cli.check(ops[0], soc=soc, dtype=dtype, autosync=chosen_sync)
+        result = peer_cli.check(
+            ops[0], soc=soc, dtype=dtype, autosync=chosen_sync, keep_going=keep_going
+        )
     else:
         specs = selection.operators(ops or [])
         wanted = dtypes.parse(dtype) if dtype else None
@@ -277,11 +283,11 @@ def check_command(
             # Refuse wrong words before a device is opened.
             selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
         attrs = {spec: user_data.parse_attrs(spec, attr or [], dim) for spec in specs}
-        opened = open_device(DeviceName.sim, soc, True, autosync, 0)
+        opened = open_device(DeviceName.sim, soc, True, autosync, 0, keep_going)
         chosen = selection.to_check(
             attrs, shapes, family_of(opened.option("soc")), wanted, case or (), fast, bool(ops)
         )
-        runs, conditions = _run_checks(opened, chosen, seed, seeds, chaos, fast)
+        runs, conditions = _run_checks(opened, chosen, seed, seeds, chaos, fast, keep_going)
         result = findings.Result(tuple(findings.merge(runs)), len(runs), conditions)
     if not hints:
         errors = [item for item in result.found if item.finding.severity == findings.ERROR]
@@ -326,12 +332,13 @@ def _run_checks(
     seeds: Sequence[int],
     chaos: str | None,
     fast: bool,
+    keep_going: bool | None,
 ) -> tuple[list[Run], dict[str, str]]:
     from aclgrad.report import Conditions
     from aclgrad.run import run_case
 
     soc, autosync = opened.option("soc"), opened.option("autosync")
-    here = Conditions("sim", soc, None, seed, fast, autosync=autosync, chaos=chaos or "0")
+    here = Conditions("sim", soc, None, seed, fast, "", autosync, chaos or "0", keep_going)
     runs = []
     with progress(ERR) as bar:
         task = bar.add_task(f"checking on {soc}", total=len(chosen))

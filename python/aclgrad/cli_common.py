@@ -91,6 +91,15 @@ Chaos = Annotated[
 ]
 
 
+KeepGoing = Annotated[
+    bool | None,
+    typer.Option(
+        "--keep-going/--no-keep-going",
+        help="Go on after faults. [default: if --no-check]",
+    ),
+]
+
+
 def progress(console: Console) -> Progress:
     """A bar that is seen on a terminal only, and gone when its work is done."""
     return Progress(
@@ -105,8 +114,11 @@ def open_device(
     check: bool | None = None,
     autosync: Switch | None = None,
     chaos: int | None = None,
+    keep_going: bool | None = None,
 ) -> Any:
-    """Open the device that the options name; what they leave out stays as it is."""
+    """Open the device that the options name; what they leave out stays as it is. Commands show what
+    the checks found, so that faults which a kernel went on after are no exceptions.
+    """
     if soc is not None:
         if device is DeviceName.npu:
             raise ValueError(
@@ -122,4 +134,7 @@ def open_device(
         opened.set_option("autosync", autosync.value)
     if chaos is not None:
         opened.set_option("chaos", str(chaos))
+    if keep_going is not None:
+        opened.set_option("keep_going", "on" if keep_going else "off")
+    opened.takes_faults = True
     return opened

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +26,7 @@ from aclgrad.cli_common import (
     Dim,
     Dtype,
     Json,
+    KeepGoing,
     Op,
     Outputs,
     Soc,
@@ -35,6 +37,7 @@ from aclgrad.cli_common import (
     open_device,
 )
 from aclgrad.files import check_output
+from aclgrad.findings import consequence, errors_of
 from aclgrad.ops import find
 from aclgrad.precision import Report, compare
 from aclgrad.spec import OpSpec
@@ -79,6 +82,7 @@ def run_command(
     check: Checks = None,
     autosync: AutoSync = None,
     chaos: Chaos = None,
+    keep_going: KeepGoing = None,
     as_json: Json = False,
 ) -> None:
     """Run an operator on your own tensors: one of this package, sources (a folder, a kernel file)
@@ -89,7 +93,17 @@ def run_command(
     chosen_sync = autosync.value if autosync else None
     if op.endswith(".asc"):
         status = _run_program(
-            Path(op), files, kernel, device, soc, check, chosen_sync, chaos, output, as_json
+            Path(op),
+            files,
+            kernel,
+            device,
+            soc,
+            check,
+            chosen_sync,
+            chaos,
+            keep_going,
+            output,
+            as_json,
         )
         raise typer.Exit(status)
     if peer_cli.is_path(op):
@@ -101,7 +115,7 @@ def run_command(
             files,
             attr or [],
             OUT,
-            lambda: open_device(device, soc, check, switch, chaos),
+            lambda: open_device(device, soc, check, switch, chaos, keep_going),
             soc=soc,
             dtype=dtype,
             outputs=outputs,
@@ -129,11 +143,13 @@ def run_command(
 
     out = result_desc(spec, inputs, dtypes.parse(out_dtype).numpy if out_dtype else None)
     check_output(output)
-    opened = open_device(device, soc, check, autosync, chaos)
+    opened = open_device(device, soc, check, autosync, chaos, keep_going)
+    opened.clear_findings()
     result = opened.run(spec, inputs, attrs, out)
     user_data.save(output, result)
     verdict = _judge(spec, inputs, attrs, result) if golden else None
-    found = [finding for finding in opened.findings() if finding.severity == "error"]
+    found = errors_of(opened.findings())
+    faults = sum(bool(finding.goes_on) for finding in found)
     if as_json:
         document: dict[str, Any] = {
             "op": spec.op,
@@ -147,11 +163,17 @@ def run_command(
                 "max_ulp": verdict.max_ulp,
                 "max_abs": verdict.max_abs,
             }
+            if faults:
+                document["golden"]["note"] = consequence(faults)
+        if faults:
+            document["after_faults"] = faults
         if found:
             document["findings"] = [finding.text for finding in found]
         print(json.dumps(document))
     else:
         OUT.print(f"{output}: {result.dtype.name} {list(result.shape)}", markup=False)
+        if faults:
+            OUT.print(consequence(faults), markup=False)
         if verdict is not None:
             OUT.print(str(verdict), markup=False)
         for finding in found:
@@ -169,6 +191,7 @@ def _run_program(
     check: bool | None,
     autosync: str | None,
     chaos: int | None,
+    keep_going: bool | None,
     output: Path | None,
     as_json: bool,
 ) -> int:
@@ -188,6 +211,7 @@ def _run_program(
         "ACLGRAD_SIM_MODE": None if check is None else "checked" if check else "fast",
         "ACLGRAD_SIM_AUTOSYNC": assumed.value,
         "ACLGRAD_SIM_CHAOS": None if chaos is None else str(chaos),
+        "ACLGRAD_SIM_KEEP_GOING": None if keep_going is None else str(int(keep_going)),
     }
     environment = {name: value for name, value in chosen.items() if value is not None}
     return peer_cli.run_program(
@@ -224,6 +248,7 @@ def ut_command(
     ] = None,
     autosync: AutoSync = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations.")] = 0,
+    keep_going: KeepGoing = None,
     as_json: Json = False,
 ) -> None:
     """Build and run gtest unit tests written for CANN's CPU twin (tikicpulib), unchanged, with all
@@ -238,6 +263,7 @@ def ut_command(
         pattern=filter_,
         python=str(python) if python else None,
         jobs=jobs,
+        keep_going=keep_going,
         as_json=as_json,
         autosync=autosync.value if autosync else None,
     )
@@ -340,6 +366,7 @@ def profile_command(
     plot: Annotated[
         Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or the roofline.")
     ] = None,
+    keep_going: KeepGoing = None,
     as_json: Json = False,
 ) -> None:
     """Estimate an operator's or a program's time on an NPU, and where it goes."""
@@ -350,12 +377,17 @@ def profile_command(
         chosen_sync = autosync.value if autosync else None
         assumed = assume(op, peer_cli.soc_name(soc), chosen_sync)
     switch = Switch(assumed.value) if assumed else autosync
-    device = lambda: open_device(DeviceName.sim, None, autosync=switch)  # noqa: E731
+    # Profiles come from the fast mode, but what a kernel does after a fault is no measure of it.
+    asked = os.environ.get("ACLGRAD_SIM_KEEP_GOING") in ("1", "on")
+    going = asked if keep_going is None else keep_going
+    device = lambda: open_device(DeviceName.sim, None, autosync=switch, keep_going=going)  # noqa: E731
     request = profile_cli.Request(
         op, tuple(shape or ()), dtype, peer_cli.soc_name(soc), tuple(attr or ()), dim, None,
         tuple(map(str, inputs or ())), tuple((outputs or "").split()),
         peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace), assumed=assumed,
+        keep_going=going,
     )  # fmt: skip
     wanted = profile_cli.parse_cores(cores)
     output = profile_cli.Output(as_json, csv, trace, html, plot, wanted)
-    profile_cli.run(request, output, OUT, device, compare=compare, sweep=sweep)
+    if profile_cli.run(request, output, OUT, device, compare=compare, sweep=sweep):
+        raise typer.Exit(1)

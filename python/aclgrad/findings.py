@@ -194,6 +194,8 @@ class Finding:
     tiling_key: int = 0
     count: int = 1
     text: str = ""
+    goes_on: str = ""
+    after_fault: bool = False
 
     @property
     def title(self) -> str:
@@ -213,11 +215,29 @@ class Finding:
         return ": ".join(filter(None, (core, self.at.name)))
 
     @property
+    def going_on(self) -> list[str]:
+        """How the core went on after the fault, and whether this may follow from another one."""
+        texts = [f"keep-going: {self.goes_on}"] if self.goes_on else []
+        if self.after_fault:
+            texts.append("found after another fault of this core: it may be a consequence")
+        return texts
+
+    @property
     def bytes(self) -> str:
         """Which bytes, unless ``detail`` tells."""
         if self.end <= self.begin or f"[{self.begin}, {self.end})" in self.detail:
             return ""
         return f"{self.space} bytes [{self.begin}, {self.end}) of {self.buffer}"
+
+
+def errors_of(found: Iterable[Finding]) -> list[Finding]:
+    """Those that are no hints."""
+    return [finding for finding in found if finding.severity == ERROR]
+
+
+def consequence(faults: int) -> str:
+    """What to say beside numbers that a kernel computed although it had faults."""
+    return f"after {_count(faults, 'fault')}: wrong numbers may be their consequence"
 
 
 def from_json(entry: Mapping[str, Any]) -> Finding:
@@ -241,6 +261,8 @@ def from_json(entry: Mapping[str, Any]) -> Finding:
         tiling_key=int(entry["tilingKey"]),
         count=int(entry["count"]),
         text=_clean(entry["text"]),
+        goes_on=_clean(entry.get("goesOn", "")),
+        after_fault=bool(entry.get("afterFault", False)),
     )
 
 
@@ -382,7 +404,7 @@ def describe(item: Merged, base: Path, cases: int) -> str:
     for place in finding.related:
         lines.append(", which ".join(filter(None, (place.name, place.note))))
         lines += _source(place, base)
-    texts = [finding.bytes, *finding.detail.splitlines(), finding.advice]
+    texts = [finding.bytes, *finding.detail.splitlines(), finding.advice, *finding.going_on]
     lines += [text.strip() for text in texts]
     if finding.core >= 0 or finding.tiling:
         tiling = f", {finding.tiling}" if finding.tiling else ""
@@ -443,6 +465,8 @@ def merged_json(item: Merged) -> dict[str, Any]:
         "tiling": finding.tiling,
         "tilingKey": finding.tiling_key,
         "count": item.count,
+        "goesOn": finding.goes_on,
+        "afterFault": finding.after_fault,
         "cases": list(item.cases),
         "repro": item.repro,
     }
@@ -501,6 +525,7 @@ def _rule(finding: Finding) -> dict[str, Any]:
 def _sarif_result(item: Merged, rule: int, root: Path) -> dict[str, Any]:
     finding = item.finding
     parts = [finding.title, finding.where, *finding.detail.splitlines(), finding.advice]
+    parts += finding.going_on
     if item.repro:
         parts.append(f"Repeat: {item.repro}")
     print_hash = hashlib.sha256(repr((finding.kind, finding.op, finding.at.text)).encode())

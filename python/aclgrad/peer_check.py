@@ -80,6 +80,7 @@ def run_cases(
     seconds: float = 30.0,
     until_clean: bool = True,
     autosync: str | None = None,
+    keep_going: bool | None = None,
 ) -> list[Outcome]:
     """Run cases of a built operator until one is clean; a time limit for all together."""
     queue = list(given)
@@ -88,7 +89,7 @@ def run_cases(
     while len(outcomes) < len(queue) and time.monotonic() < deadline:
         rest = queue[len(outcomes) :]
         work = lambda rest=rest: _work(  # noqa: E731
-            builder, op, row, rest, soc, judge, until_clean, seconds, autosync
+            builder, op, row, rest, soc, judge, until_clean, seconds, autosync, keep_going
         )
         for line, ended in _lines(work, deadline):
             if line is not None:
@@ -116,6 +117,7 @@ def _work(
     until_clean: bool,
     seconds: float,
     autosync: str | None,
+    keep_going: bool | None,
 ) -> Iterator[dict[str, Any]]:
     """In the child: an outcome per case."""
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
@@ -123,6 +125,9 @@ def _work(
     device.set_option("soc", soc)
     if autosync is not None:
         device.set_option("autosync", autosync)
+    if keep_going is not None:
+        device.set_option("keep_going", "on" if keep_going else "off")
+    device.takes_faults = True
     if limit := float(device.option("hang_limit") or 0):
         device.set_option("hang_limit", f"{min(limit, seconds / _HANGS_PER_LIMIT):g}")
     for case in rest:
@@ -245,6 +250,7 @@ def check(
     limit: int = 24,
     seconds: float = 60.0,
     autosync: str | None = None,
+    keep_going: bool | None = None,
 ) -> Checked:
     """Build an operator for one dtype combination and run generated cases."""
     assumed = assume(word, soc, autosync)
@@ -273,6 +279,7 @@ def check(
         seconds=seconds,
         until_clean=False,
         autosync=assumed.value,
+        keep_going=keep_going,
     )
     checked = Checked(op["type"], tuple(outcomes), assumed)
     ended = [outcome for outcome in outcomes if outcome.status in (CRASHED, SLOW)]

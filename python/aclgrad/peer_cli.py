@@ -147,6 +147,7 @@ def run(
 ) -> bool:
     """Run an operator that comes as sources on files; returns whether the checks found an error."""
     from aclgrad import dtypes, peer_file, peer_run
+    from aclgrad.findings import consequence
 
     if save is not None:
         check_output(save, "--save")
@@ -179,6 +180,7 @@ def run(
         result = peer_run.run(
             word, inputs, attrs, soc=soc_name(soc), outputs=wanted, open_device=open_device
         )
+    faults = sum(bool(finding.goes_on) for finding in result.findings)
     if save is not None:
         peer_run.save(save, result)
     if as_json:
@@ -190,12 +192,15 @@ def run(
             "op": result.op,
             "outputs": found,
             "save": str(save) if save else None,
+            "after_faults": faults,
             "findings": [finding.text for finding in result.findings],
         }
         if assumed is not None:
             document["autosync"] = assumed.as_json()
         print(json.dumps(document))
         return bool(result.findings)
+    if faults:
+        console.print(consequence(faults), markup=False)
     for name, array in result.outputs.items():
         console.print(f"{result.op} {name}: {array.dtype.name} {list(array.shape)}", markup=False)
     if save is not None:
@@ -206,13 +211,20 @@ def run(
 
 
 def check(
-    word: str, *, soc: str | None, dtype: str | None, autosync: str | None = None
+    word: str,
+    *,
+    soc: str | None,
+    dtype: str | None,
+    autosync: str | None = None,
+    keep_going: bool | None = None,
 ) -> findings.Result:
     """Run an operator that comes as sources on generated inputs; what the checks found."""
     from aclgrad import dtypes, peer_check
 
     name = dtypes.parse(dtype).name if dtype else ""
-    checked = peer_check.check(word, soc=soc_name(soc), dtype=name, autosync=autosync)
+    checked = peer_check.check(
+        word, soc=soc_name(soc), dtype=name, autosync=autosync, keep_going=keep_going
+    )
     return checked.result(word, soc_name(soc))
 
 
@@ -225,6 +237,7 @@ def unit_tests(
     pattern: str | None,
     python: str | None,
     jobs: int,
+    keep_going: bool | None,
     as_json: bool,
     autosync: str | None = None,
 ) -> bool:
@@ -253,6 +266,7 @@ def unit_tests(
                 jobs=jobs,
                 autosync=autosync,
                 tell=tell,
+                keep_going=keep_going,
             )
         except PeerError as error:
             if not as_json:

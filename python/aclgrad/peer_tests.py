@@ -180,6 +180,7 @@ class TestBuilder(Builder):
     definitions: Sequence[str] = ()
     python: str = sys.executable
     autosync: str | None = None
+    keep_going: bool | None = None
 
     @property
     def place(self) -> Path:
@@ -348,6 +349,9 @@ class TestBuilder(Builder):
             wrapper.chmod(0o755)
         if not _has_module(self.python, "tensorflow"):
             (modules / "tensorflow.py").write_text(_TENSORFLOW)
+        going = {}
+        if self.keep_going is not None:
+            going["ACLGRAD_SIM_KEEP_GOING"] = str(int(self.keep_going))
         return {
             **os.environ,
             "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}",
@@ -357,6 +361,7 @@ class TestBuilder(Builder):
             "ACLGRAD_SOC": self.soc_name,
             "ACLGRAD_SIM_REPORT": str(folder / "findings.jsonl"),
             **({"ACLGRAD_SIM_AUTOSYNC": self.autosync} if self.autosync else {}),
+            **going,
         }
 
     def run(self, program: Path, name: str) -> TestResult:
@@ -478,6 +483,7 @@ def run_file(
     jobs: int = 0,
     autosync: str | None = None,
     tell: Callable[[Assumed], None] | None = None,
+    keep_going: bool | None = None,
 ) -> list[TestResult]:
     """Build a test file and run its tests; tell gets what is assumed of the device compiler."""
     place = Builder(test.sources, family_of(DEFAULT_SOC)).folder / "ut" / test.path.stem
@@ -497,6 +503,7 @@ def run_file(
         definitions=definitions,
         python=python or sys.executable,
         autosync=assumed.value,
+        keep_going=keep_going,
     )
     program = builder.build()
     names = builder.tests(program, pattern)

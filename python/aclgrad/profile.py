@@ -19,6 +19,7 @@ from aclgrad.call import AttrValue
 from aclgrad.dtypes import DType
 from aclgrad.errors import AclgradError
 from aclgrad.files import reading
+from aclgrad.findings import Finding, errors_of
 from aclgrad.runtime.device import Device
 from aclgrad.spec import OpSpec
 
@@ -106,6 +107,7 @@ class Profiled:
     floors: list[tuple[int, int]] = field(default_factory=list)
     by: Kept | None = field(default=None, repr=False, compare=False)
     kept: tuple[int, ...] = ()
+    faults: tuple[Finding, ...] = ()  # that kernels went on after
 
     @property
     def title(self) -> str:
@@ -381,10 +383,13 @@ def profile_op(
     dims = "x".join(map(str, shape)) or "scalar"
     floor = floor_parts(spec, case)
     _check_memory(f"{spec.op} {dims} {dtype.alias}", sum(floor))
+    device.clear_findings()
     with profiling(device):
         execute(device, spec, case)
+    faults = tuple(errors_of(device.findings()))
     changed = [f"{k}={v}" for k, v in attrs.items() if v != spec.defaults()[k]]
     found = _collect(device, spec.op, dims, dtype.alias, floor)
+    found.faults = faults
     found.note = " ".join(changed)
     return found
 
@@ -444,6 +449,7 @@ def profile_peer(
     named = [dtypes.parse(array.dtype.name) for array in given]
     kinds = ",".join(dict.fromkeys(kind.alias or kind.name for kind in named))
     found = _collect(opened, result.op, shapes, kinds, floor)
+    found.faults = result.findings
     found.note = " ".join([*attrs, *(f"{key}={value}" for key, value in launch.items())])
     return found
 

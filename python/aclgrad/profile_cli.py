@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from aclgrad.auto_sync import Assumed
+    from aclgrad.findings import Finding
     from aclgrad.runtime.device import Device
 
 _MOST_SHAPES = 64
@@ -58,6 +59,8 @@ class Request:
     kernel: peer_cli.KernelOptions = field(default_factory=peer_cli.KernelOptions)
     shown: tuple[int, ...] | None = ()  # cores of trace, page and CSV; None: none of these
     assumed: Assumed | None = None  # of the device compiler, for a path
+    keep_going: bool = False
+    faults: list[Finding] = field(default_factory=list)  # that kernels went on after; filled here
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,8 @@ def run(
     *,
     compare: str | None = None,
     sweep: str | None = None,
-) -> None:
-    """Profile what is asked for and show it."""
+) -> bool:
+    """Profile what is asked for and show it; returns whether kernels had faults."""
     try:
         _run(request, output, console, open_device, compare, sweep)
     except ValueError as error:
@@ -104,6 +107,9 @@ def run(
         if "Next: " in str(error):
             raise
         raise ValueError(f"{error}. Next: aclgrad profile --help") from None
+    for finding in request.faults:
+        print(finding.text, file=sys.stderr)
+    return bool(request.faults)
 
 
 def _run(
@@ -176,9 +182,11 @@ def _program(request: Request, quiet: bool) -> Profiled:
     found = profile_program(
         Path(request.word), request.shapes, soc=request.soc, cores=request.shown,
         vector_cores=request.cores, quiet=quiet, seconds=_seconds(), assumed=request.assumed,
+        keep_going=request.keep_going,
     )  # fmt: skip
+    request.faults.extend(found.faults)
     cores = f"cores={request.cores}" if request.cores is not None else ""
-    found.note = " ".join(filter(None, (found.note, cores)))
+    found.note = " ".join(filter(None, (found.note, cores, _after(found.faults))))
     return found
 
 
@@ -301,8 +309,13 @@ def _profile(device: Device, request: Request) -> Profiled:
                 " them",
                 f"aclgrad check {spec.op} --shape {request.shapes[0]} --dtype {request.dtype}",
             ) from None
-    found.note = " ".join(filter(None, (found.note, note)))
+    request.faults.extend(found.faults)
+    found.note = " ".join(filter(None, (found.note, note, _after(found.faults))))
     return found
+
+
+def _after(faults: Sequence[Finding]) -> str:
+    return f"(after {len(faults)} faults)" if faults else ""
 
 
 def _one(request: Request, output: Output, console: Console, device: Device) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from aclgrad import peer_file
 from aclgrad.auto_sync import Assumed
+from aclgrad.findings import errors_of, from_json
 from aclgrad.profile import Json, Profiled, ProfileError, lines_of
 from aclgrad.soc import family_of
 
@@ -63,6 +64,7 @@ def profile_program(
     quiet: bool = False,
     seconds: int = 900,
     assumed: Assumed | None = None,
+    keep_going: bool = False,
 ) -> Profiled:
     """Build a program, run it with its own words, and estimate all of its launches. ``cores`` are
     those of traces and of lines by core; those that tell most when there are none, nothing when
@@ -75,6 +77,7 @@ def profile_program(
     environment = {
         "ACLGRAD_SOC": soc,
         "ACLGRAD_SIM_MODE": "fast",
+        "ACLGRAD_SIM_KEEP_GOING": str(int(keep_going)),
         "ACLGRAD_SIM_PROFILE": "on",
         "ACLGRAD_SIM_PROFILE_REPORT": str(files.folder),
         "ACLGRAD_SIM_PROFILE_CORES": "none" if cores is None else ",".join(map(str, cores)),
@@ -90,11 +93,12 @@ def profile_program(
     except subprocess.TimeoutExpired:
         raise ProfileError(endless(str(source), seconds)) from None
     again = " ".join(["aclgrad run", str(source), *(["--", *words] if words else [])])
-    if ended.errors:
+    faults = tuple(errors_of(map(from_json, ended.findings)))
+    if ended.errors and not keep_going:
         raise ProfileError(
             f"{source}: {ended.errors[0].splitlines()[0]}. Next: {again} shows the whole report"
         )
-    if ended.status:
+    if ended.status and not faults:
         raise ProfileError(f"{source}: the program ended with status {ended.status}. Next: {again}")
     launches = files.launches()
     if not launches:
@@ -117,6 +121,7 @@ def profile_program(
         kept=tuple(index for index, item in enumerate(launches) if item["whole"]),
     )
     found.lines = lines_of(files, found.main)
+    found.faults = faults
     return found
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aclgrad.call import TensorDesc
 from aclgrad.cases import Case, view
 from aclgrad.errors import AclnnError
-from aclgrad.findings import ERROR, Finding, Run
+from aclgrad.findings import ERROR, Finding, Run, consequence
 from aclgrad.precision import Report, compare
 from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Tensor
@@ -46,6 +46,11 @@ class Outcome:
     def errors(self) -> tuple[Finding, ...]:
         """Findings that fail the case."""
         return tuple(finding for finding in self.findings if finding.severity == ERROR)
+
+    @property
+    def after_faults(self) -> int:
+        """Faults before the numbers, whose consequence these may be."""
+        return sum(bool(finding.goes_on) for finding in self.errors) if self.report else 0
 
     def run(self, repro: str) -> Run:
         """Return the findings of `aclgrad check`; a failure that no check explains is one too."""
@@ -228,6 +233,8 @@ def run_case(
         message = (
             f"FAILED: {spoiled} bytes outside the view of the output were overwritten\n{message}"
         )
+    if faults := sum(bool(finding.goes_on) for finding in errors):
+        message = f"{consequence(faults)}\n{message}"
     message = "\n".join([*(finding.text or finding.detail for finding in errors), message])
     moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
     floor = floor_bytes(spec, case)

@@ -52,6 +52,8 @@ def entry(**changes: Any) -> dict[str, Any]:
         "tiling": '{"total":64}',
         "tilingKey": 1,
         "count": 2,
+        "goesOn": "",
+        "afterFault": False,
         "text": "the whole text",
         **changes,
     }
@@ -141,6 +143,20 @@ def test_text_tells_all() -> None:
     # The detail names the bytes already.
     told = replace(RACE, detail="reads [64, 128) of inQueue")
     assert "UB bytes" not in text(Result(tuple(merge([run("a", told)])), 1))
+
+
+def test_how_a_core_goes_on() -> None:
+    """In every form; entries of an older report have neither."""
+    how = "the 12 bytes outside were not written"
+    after = findings.from_json(entry(goesOn=how, afterFault=True))
+    result = Result(tuple(merge([run("a", after)])), 1)
+    for form in ("text", "json", "sarif"):
+        assert how in findings.render(result, form)
+    shown = text(result)
+    assert f"  keep-going: {how}\n  found after another fault of this core" in shown
+    assert "keep-going" not in text(Result(tuple(merge([run("a", RACE)])), 1))
+    old = {key: value for key, value in entry().items() if key not in ("goesOn", "afterFault")}
+    assert findings.from_json(old) == RACE
 
 
 def test_text_without_a_line() -> None:
@@ -256,14 +272,16 @@ def test_report_file(tmp_path: Path) -> None:
 def literals(pattern: str) -> set[str]:
     """Words in quotes inside of what the pattern finds in the simulator's sources."""
     found: set[str] = set()
-    for path in SOURCES.rglob("*.cpp"):
+    for path in (*SOURCES.rglob("*.cpp"), SOURCES / "engine" / "core.h"):
         for statement in re.findall(pattern, path.read_text(), re.S):
             found |= set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)*)"', statement))
     return found
 
 
 def kinds_of_the_simulator() -> set[str]:
-    first_argument = literals(r"\bThrow(?:Fault|At)\(([^,]*),")
+    first_argument = literals(r"\b(?:ThrowFault|PassFault|EndCore|FaultAt)\(([^,]*),")
+    first_argument |= literals(r"\bKernelFault fault\{([^,]*),")
+    first_argument |= literals(r"\bconstexpr const char\* k[GU]\w+ = ([^;]*);")
     assigned = literals(r"\bkind = ([^;]*);")
     return first_argument | assigned | literals(r'("(?:race|host)-[a-z-]+")')
 

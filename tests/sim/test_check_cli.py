@@ -201,6 +201,71 @@ def test_run_has_the_options(plant: Callable[[int], dict[str, str]], tmp_path: P
     aclgrad(*words, *spoilt, **plant(CLEAN))
 
 
+def test_keep_going(check: Check) -> None:
+    """The finding says what was done instead; the command that repeats it goes on too."""
+    text = check(BOUNDS, *LARGE, "--keep-going", status=1)
+    assert kinds(text) == ["ub-out-of-bounds"]
+    assert "keep-going: the first 512 of 513 lanes were done" in text
+    (repeat,) = re.findall("repeat: aclgrad check log_sigmoid_grad (.*)", text)
+    assert "--keep-going" in repeat
+    assert "keep-going" not in check(BOUNDS, *LARGE, status=1)
+
+
+def test_test_marks_numbers_after_faults(
+    plant: Callable[[int], dict[str, str]], tmp_path: Path
+) -> None:
+    environment = plant(BOUNDS)
+    words = ("test", OP, "--dtype", "fp32", "--fast", "--keep-going")
+    words += ("--format", "html,json,junit", "--out", tmp_path)
+    text = aclgrad(*words, status=1, **environment)
+    assert re.search(r"\(\d+ after faults\)", text), text
+    consequence = "after 1 fault: wrong numbers may be their consequence"
+    assert consequence in text
+    document = json.loads((tmp_path / "precision.json").read_text())
+    (found,) = document["findings"]
+    assert found["kind"] == "ub-out-of-bounds" and "lanes were done" in found["goesOn"]
+    failed = [case for case in document["cases"] if not case["passed"]]
+    assert failed and all(case["after_faults"] == 1 and case["max_ulp"] < 4 for case in failed)
+    assert all("--keep-going" in case["repro"] for case in failed)
+    assert f"numbers {consequence}" in (tmp_path / "junit.xml").read_text()
+    assert consequence in (tmp_path / "precision.html").read_text()
+
+
+def test_run_writes_numbers_after_faults(
+    plant: Callable[[int], dict[str, str]], tmp_path: Path
+) -> None:
+    environment = plant(BOUNDS)
+    rng = np.random.default_rng(0)
+    files = []
+    for name in ("g", "x"):
+        files.append(tmp_path / f"{name}.npy")
+        np.save(files[-1], rng.normal(size=100000).astype(np.float32))
+    output = tmp_path / "o.npy"
+    words = ("run", OP, *files, "-o", output, "--golden")
+    for ends in ((), ("--no-check", "--no-keep-going")):
+        aclgrad(*words, *ends, status=1, **environment)
+        assert not output.exists()
+    for goes_on in (("--keep-going",), ("--no-check",)):
+        text = aclgrad(*words, *goes_on, status=1, **environment)
+        assert "after 1 fault: wrong numbers may be their consequence" in text
+        assert "keep-going: the first 512 of 513 lanes were done" in text
+        text = aclgrad(*words, *goes_on, "--json", status=1, **environment)
+        document = json.JSONDecoder().raw_decode(text)[0]
+        assert document["after_faults"] == 1 and document["golden"]["passed"]
+        assert "consequence" in document["golden"]["note"]
+        assert np.load(output).shape == (100000,)
+        output.unlink()
+
+
+def test_the_environment_keeps_going(plant: Callable[[int], dict[str, str]]) -> None:
+    """As for a program of one's own; a wrong word is refused by aclInit."""
+    check, planted = ("check", OP, *LARGE), plant(BOUNDS)
+    text = aclgrad(*check, ACLGRAD_SIM_KEEP_GOING="1", status=1, **planted)
+    assert "keep-going: the first 512 of 513 lanes were done" in text
+    text = aclgrad(*check, ACLGRAD_SIM_KEEP_GOING="maybe", status=1, **planted)
+    assert "want on (or 1), off (or 0), or default" in text
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -64,7 +64,7 @@ def options(simulator: Simulator) -> Iterator[Simulator]:
     names = ("soc", "mode", "threads", "autosync", "chaos")
     before = {name: simulator.option(name) for name in names}
     yield simulator
-    simulator.set_options(**before)
+    simulator.set_options(**before, keep_going="default")
 
 
 def _entry(libraries: Libraries, kernel: str) -> ctypes._NamedFuncPointer:
@@ -91,6 +91,42 @@ def test_fault(options: Simulator, libraries: Libraries, fault: Fault) -> None:
     assert f"[{fault.kind}]" in finding["text"]
     source = (HERE / f"{SOURCE_OF[_shape(fault)]}.cpp").read_text().splitlines()
     assert finding["at"]["text"] == source[want[1][0] - 1].strip()
+
+
+# What goes on in these is what the kernel meant, so that its numbers are right.
+STAY_RIGHT = {
+    *("Queues_one_lane_more", "Queues_store_beyond_count", "RowStats_mask_reads_beyond"),
+    *("RowStats_gap_counts_blocks", "Queues_no_tail", "Queues_load_rounded_up"),
+    *("Queues_store_rounded_up", "Queues_odd_half", "RowStats_row_by_columns"),
+    *("Queues_freed_early", "Queues_z_freed_early", "Queues_last_not_freed"),
+    *("Queues_x_free_dropped", "Queues_too_much_ub"),
+    *("Queues_queue_not_initialised", "Queues_deque_dropped", "Queues_enque_dropped"),
+    *("Queues_enque_twice", "Queues_freed_twice", "Queues_allocated_twice"),
+    *("PingPong_nobody_sets", "PingPong_wrong_id", "PingPong_set_twice", "PingPong_never_waited"),
+    *("Queues_padding_too_wide", "RowStats_stride_zero", "RowStats_cast_mode_absent"),
+}
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *TILING], ids=_name)
+def test_fault_with_keep_going(options: Simulator, libraries: Libraries, fault: Fault) -> None:
+    """The finding is there as without the option, the run ends, and the second one is no first."""
+    if fault.soc:
+        options.set_options(soc=fault.soc)
+    options.set_options(autosync="on" if fault.auto_sync else "off", keep_going="on")
+    launch = fault.of(LAUNCHES[_shape(fault)])
+    code, out, found = options.launch(_entry(libraries, fault.name), launch)
+    assert code == 507035
+    want = (fault.kind, [_line(fault, label) for label in (fault.at, *fault.ends)])
+    got = [(finding["kind"], lines_of(finding)) for finding in found]
+    assert want in got, "\n".join(finding["text"] for finding in found)
+    thrown = [finding for finding in found if finding["goesOn"]]
+    ends = [finding["goesOn"].startswith("the core ends here") for finding in thrown]
+    assert not any(ends) or fault.kind == "deadlock"
+    if thrown and fault.kind not in ("gm-conflict", "undefined-read"):
+        assert thrown[0]["kind"] == fault.kind and not thrown[0]["afterFault"]
+        assert f"keep-going: {thrown[0]['goesOn']}" in thrown[0]["text"]
+    if fault.name in STAY_RIGHT:
+        assert out.tobytes() == launch.want.tobytes()
 
 
 @each_shape

@@ -25,6 +25,7 @@ class Conditions:
     finished: str = ""
     autosync: str | None = None
     chaos: str = "0"
+    keep_going: bool | None = None
 
     def repro(self, case: Case, command: str = "test", choice: Sequence[str] = ()) -> str:
         """Shell command that runs one case again under the same conditions. ``choice`` are the
@@ -42,6 +43,8 @@ class Conditions:
             words += ["--chaos", self.chaos]
         if self.mode == "fast":
             words.append("--no-check")
+        if self.keep_going is not None:
+            words.append("--keep-going" if self.keep_going else "--no-keep-going")
         return shlex.join(words)
 
     def described(self) -> list[tuple[str, str]]:
@@ -52,6 +55,7 @@ class Conditions:
             ("mode", self.mode or "not applicable"),
             *([("automatic synchronisation", "off")] if self.autosync == "off" else []),
             *([("chaos seed", self.chaos)] if self.chaos != "0" else []),
+            *([("after faults", "kernels go on")] if self.keep_going else []),
             ("grid", "fast" if self.fast else "full"),
             ("seed", str(self.seed)),
             ("aclgrad", __version__),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from aclgrad.findings import consequence
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.table import grouped
 from aclgrad.run import Outcome
@@ -54,6 +55,8 @@ def _case(suite: ElementTree.Element, name: str, outcome: Outcome, conditions: C
     if not outcome.passed:
         kind = "finding" if outcome.errors else "precision" if outcome.report else "refused"
         first = outcome.message.partition("\n")[0]
+        if outcome.after_faults:
+            first += f"; numbers {consequence(outcome.after_faults)}"
         failure = ElementTree.SubElement(case, "failure", {"type": kind, "message": _legal(first)})
         failure.text = _legal(f"{outcome.message}\nrepeat: {conditions.repro(outcome.case)}")
 

@@ -29,6 +29,16 @@ class Row:
     max_abs: float
     traffic: float | None
     max_traffic: float | None
+    after_faults: int = 0
+
+    @property
+    def passed_text(self) -> str:
+        """How many passed, and how many have numbers that follow faults."""
+        return (
+            f"{self.passed} ({self.after_faults} after faults)"
+            if self.after_faults
+            else str(self.passed)
+        )
 
     @property
     def traffic_text(self) -> str:
@@ -65,6 +75,7 @@ def _row(op: str, dtype: str, group: list[Outcome]) -> Row:
         max((outcome.report.max_abs for outcome in group if outcome.report), default=0.0),
         moved / floor if floor else None,
         max((outcome.traffic for outcome in counted if outcome.traffic), default=None),
+        sum(outcome.after_faults > 0 for outcome in group),
     )
 
 
@@ -108,6 +119,7 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
                 "max_abs": _number(outcome.report.max_abs if outcome.report else None),
                 "matched_ratio": outcome.report.matched_ratio if outcome.report else None,
                 "gm_over_floor": outcome.traffic,
+                "after_faults": outcome.after_faults,
                 "findings": [finding.kind for finding in outcome.errors],
                 "message": outcome.message,
                 "repro": conditions.repro(outcome.case),

@@ -27,8 +27,9 @@ typedef struct aclsimLaunchStats {
 // Options: "soc" (Ascend910B2, ...), "mode" (checked | fast), "threads" (host threads, 0 = all), "cores" (vector cores, 0 =
 // all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
 // off, else a seed: every pipe runs as late as the synchronisation allows), "profile" (on | off: the timing model times every
-// launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off). Returns 0, or 100000
-// (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
+// launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
+// whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). Returns 0, or
+// 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
 ACLSIM_API const char* aclsimGetOption(const char* name);
@@ -39,7 +40,8 @@ ACLSIM_API void aclsimGetStats(aclsimLaunchStats* stats);
 // What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
 //  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],
-//  "detail","advice","soc","tiling","tilingKey","count","text"}.
+//  "detail","advice","soc","tiling","tilingKey","count","goesOn","afterFault","text"}. goesOn: what became of the access where
+// the core went on; afterFault: the core had had a fault before.
 // A launch with an error among them fails (507035); hints never fail one. core is -1 for a host program's mistake. The string
 // lives until the next call on this thread. ACLGRAD_SIM_REPORT names a file that gets every new finding as a line of JSON.
 ACLSIM_API const char* aclsimFindings(void);

@@ -5,6 +5,8 @@
 #include "checkers/race.h"
 #include "checkers/traffic.h"
 #include "checkers/undefined.h"
+#include "engine/core.h"
+#include "engine/options.h"
 
 namespace aclsim {
 
@@ -35,7 +37,8 @@ CoreChecks Checks::ForCore(uint32_t index) {
   gmUse_[index] = std::make_unique<GmUse>(*race);
   checks.list.push_back(race.get());
   checks.owned.push_back(std::move(race));
-  checks.owned.push_back(std::make_unique<UndefinedObserver>(launch_.soc->UbMemory()));
+  checks.owned.push_back(
+      std::make_unique<UndefinedObserver>(UbImageBytes(*launch_.soc, KeepGoing())));
   checks.list.push_back(checks.owned.back().get());
   checks.list.push_back(gmUse_[index].get());
   return checks;

@@ -41,10 +41,8 @@ bool Reads(const Access& access) { return access.use == Use::kRead; }
 
 }  // namespace
 
-UndefinedObserver::UndefinedObserver(uint64_t ubBytes)
-    : image_(ubBytes + kCmpMaskBytes, kUndefined),
-      originOf_((ubBytes + kCmpMaskBytes) / kBlockBytes + 1),
-      origins_(1) {}
+UndefinedObserver::UndefinedObserver(uint64_t imageBytes)
+    : image_(imageBytes, kUndefined), originOf_(imageBytes / kBlockBytes + 1), origins_(1) {}
 
 void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
   image_.Set(begin, end, kUndefined);

@@ -21,7 +21,7 @@ struct UndefinedStore {
 
 class UndefinedObserver : public Observer {
  public:
-  explicit UndefinedObserver(uint64_t ubBytes);
+  explicit UndefinedObserver(uint64_t imageBytes);
   void OnRecord(Core& core, const Record& record) override;
   void OnFreshUb(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;

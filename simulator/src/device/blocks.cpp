@@ -37,15 +37,16 @@ uint64_t CheckSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int3
 
 }  // namespace
 
-void BlockSet(const void* gm, const Ub& ub, int32_t block, int32_t event) {
+void BlockSet(const void* gm, const Ub& ub, int32_t block, int32_t event) try {
   Core& core = Core::Current();
   core.instruction = "IBSet";
   const uint64_t slot = CheckSlot(core, gm, ub, block, event);
   Settle(core);
   core.meeting->Mark(core, slot);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event) {
+void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event) try {
   Core& core = Core::Current();
   core.instruction = "IBWait";
   const uint64_t slot = CheckSlot(core, gm, ub, block, event);
@@ -53,8 +54,9 @@ void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event) {
   core.meeting->TakeMark(core, slot);
   Passed(core);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void BlockTurn(Turn turn, const void* gm, const Ub& ub) {
+void BlockTurn(Turn turn, const void* gm, const Ub& ub) try {
   Core& core = Core::Current();
   constexpr const char* kNames[] = {"InitDetermineComputeWorkspace", "WaitPreBlock",
                                     "NotifyNextBlock"};
@@ -73,16 +75,18 @@ void BlockTurn(Turn turn, const void* gm, const Ub& ub) {
   core.meeting->AwaitTurn(core);
   Passed(core);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void BypassWrite(void* addr, const void* value, uint32_t bytes) {
+void BypassWrite(void* addr, const void* value, uint32_t bytes) try {
   Core& core = Core::Current();
   uint8_t* to = GmScalar(addr, 0, bytes, ScalarUse::kWrite);
   core.instruction = "WriteGmByPassDCache";
   CleanCache(addr);
   core.meeting->Store(core, to, value, bytes);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void BypassRead(const void* addr, void* value, uint32_t bytes) {
+void BypassRead(const void* addr, void* value, uint32_t bytes) try {
   Core& core = Core::Current();
   CleanCache(addr);
   const uint8_t* from = GmScalar(addr, 0, bytes, ScalarUse::kRead);
@@ -92,5 +96,6 @@ void BypassRead(const void* addr, void* value, uint32_t bytes) {
     Passed(core);
   }
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

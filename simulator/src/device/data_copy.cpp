@@ -13,32 +13,36 @@ namespace {
 constexpr uint64_t kBlock = 32;
 constexpr uint32_t kMaxBlockCount = 4095;
 constexpr uint64_t kMaxPadBlockLen = 2097151;
+constexpr const char* kAllTheSame = "done all the same";
 
 uint64_t AlignUp(uint64_t value) { return (value + kBlock - 1) / kBlock * kBlock; }
 
 void CheckBlockCount(const CopyCtl& ctl) {
   if (ctl.blockCount > kMaxBlockCount) {
-    ThrowFault("copy-block-count",
-               Format("blockCount %u, legal are 1..%u", ctl.blockCount, kMaxBlockCount),
-               "Hardware keeps the low 12 bits and copies fewer blocks. Split the copy.");
+    PassFault("copy-block-count",
+              Format("blockCount %u, legal are 1..%u", ctl.blockCount, kMaxBlockCount),
+              "Hardware keeps the low 12 bits and copies fewer blocks. Split the copy.",
+              kAllTheSame);
   }
 }
 
 void CheckPad(const Core& core, const CopyCtl& ctl, DType dtype) {
   CheckBlockCount(ctl);
   if (!core.soc.dataCopyPad) {
-    ThrowFault("instruction-absent",
-               Format("DataCopyPad does not exist on %s", core.soc.name.c_str()),
-               "The device compiler refuses it. Use DataCopy with 32-byte multiples and handle the "
-               "tail yourself.");
+    PassFault("instruction-absent",
+              Format("DataCopyPad does not exist on %s", core.soc.name.c_str()),
+              "The device compiler refuses it. Use DataCopy with 32-byte multiples and handle the "
+              "tail yourself.",
+              kAllTheSame);
   }
   if (ctl.blockLen > kMaxPadBlockLen || ctl.blockLen % WidthOf(dtype) != 0) {
-    ThrowFault(
+    PassFault(
         "copy-block-length",
         Format("blockLen %llu bytes of %s; legal are multiples of %zu up to %llu",
                static_cast<unsigned long long>(ctl.blockLen), NameOf(dtype), WidthOf(dtype),
                static_cast<unsigned long long>(kMaxPadBlockLen)),
-        "Hardware keeps the low 21 bits. DataCopyPad counts blockLen in bytes; split longer rows.");
+        "Hardware keeps the low 21 bits. DataCopyPad counts blockLen in bytes; split longer rows.",
+        kAllTheSame);
   }
 }
 
@@ -132,25 +136,14 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
                           gmSide.len, count, gmSide.step, 0));
 }
 
-}  // namespace
-
-void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) {
-  Core& core = Core::Current();
-  core.instruction = "DataCopy (GM to UB)";
-  CheckBlockCount(ctl);
-  if (IsIdleCopy(core, ctl, &dst)) {
-    return;
-  }
-  const auto* from = static_cast<const uint8_t*>(src);
-  core.CheckUbAlign(dst, kBlock, "dst");
-  core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
-  const GmRegion& region =
-      core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
+// The copies themselves: everything is checked.
+void IssueGmToUb(Core& core, const Ub& dst, const uint8_t* from, const CopyCtl& ctl,
+                 const GmRegion& region) {
   core.Issue(
       Pipe::kMte2,
       [&](Record& record) {
         record.flow = Flow::kCopy;
-        FillCopy(&record, core, true, dst, {ctl.blockLen, ctl.blockLen + ctl.dstGap}, src,
+        FillCopy(&record, core, true, dst, {ctl.blockLen, ctl.blockLen + ctl.dstGap}, from,
                  {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
       },
       [&core, &region, ctl, from, to = dst.addr, copy = CopyOf(region, false)] {
@@ -161,43 +154,23 @@ void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) {
       });
 }
 
-void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
-  Core& core = Core::Current();
-  core.instruction = "DataCopy (UB to GM)";
-  CheckBlockCount(ctl);
-  if (IsIdleCopy(core, ctl, nullptr)) {
-    return;
-  }
-  auto* to = static_cast<uint8_t*>(dst);
-  core.CheckUbAlign(src, kBlock, "src");
-  core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
-  const GmRegion& region =
-      core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
-  CheckAtomic(core, ctl.blockLen);
+// row: bytes from the start of a block in UB to the start of the next one, without the gap.
+void IssueUbToGm(Core& core, uint8_t* to, const Ub& src, const CopyCtl& ctl, uint64_t row,
+                 const GmRegion& region) {
   core.Issue(
       Pipe::kMte3,
       [&](Record& record) {
         record.flow = Flow::kCopy;
-        FillCopy(&record, core, false, src, {ctl.blockLen, ctl.blockLen + ctl.srcGap}, dst,
+        FillCopy(&record, core, false, src, {ctl.blockLen, row + ctl.srcGap}, to,
                  {ctl.blockLen, ctl.blockLen + ctl.dstGap}, ctl.blockCount);
       },
-      [&core, ctl, to, from = src.addr, atomic = core.atomic, copy = CopyOf(region, true)] {
-        Store(core, copy, to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap,
-              ctl.blockLen, ctl.blockCount, atomic);
+      [&core, ctl, to, row, from = src.addr, atomic = core.atomic, copy = CopyOf(region, true)] {
+        Store(core, copy, to, ctl.blockLen + ctl.dstGap, from, row + ctl.srcGap, ctl.blockLen,
+              ctl.blockCount, atomic);
       });
 }
 
-void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) {
-  Core& core = Core::Current();
-  core.instruction = "DataCopy (UB to UB)";
-  CheckBlockCount(ctl);
-  if (IsIdleCopy(core, ctl, &dst)) {
-    return;
-  }
-  core.CheckUbAlign(dst, kBlock, "dst");
-  core.CheckUbAlign(src, kBlock, "src");
-  core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
-  core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
+void IssueUbToUb(Core& core, const Ub& dst, const Ub& src, const CopyCtl& ctl) {
   const uint64_t dstStep = ctl.blockLen + ctl.dstGap;
   const uint64_t srcStep = ctl.blockLen + ctl.srcGap;
   const uint64_t to = core.UbOffset(dst.addr);
@@ -219,7 +192,218 @@ void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) {
       });
 }
 
-void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const PadCtl& pad) {
+// --- what is left of a copy that leaves its tensor or its buffer, where cores go on after faults --------------------------
+
+bool LeavesMemory(const KernelFault& fault) {
+  return fault.kind == kUbOutOfBounds || fault.kind == kGmOutOfBounds ||
+         fault.kind == kGmWriteToInput || fault.kind == kGmWriteToConstant;
+}
+
+Ub At(const Ub& tensor, uint64_t offset) {
+  return {tensor.addr + offset, tensor.buf, tensor.dtype, tensor.generation};
+}
+
+CopyCtl OneBlock(uint64_t bytes) {
+  CopyCtl ctl;
+  ctl.blockLen = bytes;
+  return ctl;
+}
+
+// Calls block(i, dst, src) for all blocks, at their distances from the first.
+template <typename Block>
+void ForBlocks(const CopyCtl& ctl, uint64_t dstLen, uint64_t srcLen, const Block& block) {
+  for (uint64_t i = 0; i < ctl.blockCount; ++i) {
+    block(i * (dstLen + ctl.dstGap), i * (srcLen + ctl.srcGap));
+  }
+}
+
+// One block: zeros, `bytes` bytes of a tensor, zeros again up to `room`.
+void CopyBetweenZeros(Core& core, const Ub& dst, uint64_t room, uint64_t left, const uint8_t* from,
+                      uint64_t bytes) {
+  if (room == 0) {
+    return;
+  }
+  core.Issue(
+      Pipe::kMte2,
+      [&](Record& record) {
+        record.dtype = dst.dtype;
+        if (bytes > 0) {
+          record.flow = Flow::kCopy;
+          record.padLeft = static_cast<uint32_t>(left);
+          FillCopy(&record, core, true, dst, {room, room}, from, {bytes, bytes}, 1);
+        } else {
+          record.flow = Flow::kNone;
+          record.Add(DenseAccess(Use::kWrite, core.UbOffset(dst.addr), room, dst.buf));
+        }
+      },
+      [&core, to = dst.addr, room, left, from, bytes] {
+        core.SettleAtomics(from, bytes);
+        std::memset(to, 0, room);
+        if (bytes > 0) {
+          std::memcpy(to + left, from, bytes);
+        }
+      });
+}
+
+std::string Bytes(uint64_t bytes, const char* what) {
+  return Format("the %llu bytes %s", static_cast<unsigned long long>(bytes), what);
+}
+
+// In UB each block takes row bytes: padding, its own, and padding again.
+struct PaddedRow {
+  uint64_t left;
+  uint64_t row;
+};
+
+// whole(to, from) copies a block that lies inside with all of its row.
+template <typename Whole>
+void CopyInside(KernelFault&& fault, const Ub& dst, const uint8_t* from, const CopyCtl& ctl,
+                PaddedRow padded, const Whole& whole) {
+  if (!LeavesMemory(fault)) {
+    SkipFault(std::move(fault));
+    return;
+  }
+  Core& core = Core::Current();
+  const auto [left, row] = padded;
+  const GmRegion* const tensor = core.RegionOf(reinterpret_cast<uint64_t>(from));
+  // What the buffer holds of a block's row, and what of the block is in the tensor.
+  const auto rowAt = [&](uint64_t to) {
+    return std::min(row, core.UbRoom(dst, static_cast<int64_t>(to)));
+  };
+  const auto blockAt = [&, own = left](uint64_t to, uint64_t at) {
+    const uint64_t room = rowAt(to);
+    return std::min(core.GmRoom(tensor, from + at, ctl.blockLen, false),
+                    room > own ? room - own : 0);
+  };
+  uint64_t dropped = 0;
+  uint64_t zeros = 0;
+  ForBlocks(ctl, row, ctl.blockLen, [&](uint64_t to, uint64_t at) {
+    const uint64_t lost = row - rowAt(to);
+    dropped += lost;
+    zeros += ctl.blockLen - core.GmRoom(tensor, from + at, ctl.blockLen, false);
+  });
+  std::string how;
+  if (zeros > 0) {
+    how = Bytes(zeros, "outside the tensor were read as 0");
+  }
+  if (dropped > 0) {
+    how += (how.empty() ? "" : ", ") + Bytes(dropped, "past the buffer were not written");
+  }
+  SkipFault(std::move(fault), how);
+  ForBlocks(ctl, row, ctl.blockLen, [&, own = left](uint64_t to, uint64_t at) {
+    const uint64_t bytes = blockAt(to, at);
+    if (rowAt(to) == row && bytes == ctl.blockLen) {
+      whole(At(dst, to), from + at);
+    } else {
+      CopyBetweenZeros(core, At(dst, to), rowAt(to), own, from + at, bytes);
+    }
+  });
+}
+
+void CopyInside(KernelFault&& fault, uint8_t* to, const Ub& src, const CopyCtl& ctl, uint64_t row) {
+  if (!LeavesMemory(fault)) {
+    SkipFault(std::move(fault));
+    return;
+  }
+  Core& core = Core::Current();
+  const GmRegion* const tensor = core.RegionOf(reinterpret_cast<uint64_t>(to));
+  const uint64_t unit = core.atomic.op != Atomic::kNone ? WidthOf(core.atomic.dtype) : 1;
+  const auto bytesAt = [&](uint64_t dst, uint64_t from) {
+    const uint64_t bytes = std::min(core.GmRoom(tensor, to + dst, ctl.blockLen, true),
+                                    core.UbRoom(src, static_cast<int64_t>(from)));
+    return bytes / unit * unit;
+  };
+  uint64_t dropped = 0;
+  ForBlocks(ctl, ctl.blockLen, row,
+            [&](uint64_t dst, uint64_t from) { dropped += ctl.blockLen - bytesAt(dst, from); });
+  SkipFault(std::move(fault), Bytes(dropped, "outside were not written"));
+  ForBlocks(ctl, ctl.blockLen, row, [&](uint64_t dst, uint64_t from) {
+    if (const uint64_t bytes = bytesAt(dst, from); bytes > 0) {
+      IssueUbToGm(core, to + dst, At(src, from), OneBlock(bytes), bytes, *tensor);
+    }
+  });
+}
+
+void CopyInside(KernelFault&& fault, const Ub& dst, const Ub& src, const CopyCtl& ctl) {
+  if (!LeavesMemory(fault)) {
+    SkipFault(std::move(fault));
+    return;
+  }
+  Core& core = Core::Current();
+  const auto bytesAt = [&](uint64_t to, uint64_t from) {
+    return std::min({ctl.blockLen, core.UbRoom(dst, static_cast<int64_t>(to)),
+                     core.UbRoom(src, static_cast<int64_t>(from))});
+  };
+  uint64_t dropped = 0;
+  ForBlocks(ctl, ctl.blockLen, ctl.blockLen,
+            [&](uint64_t to, uint64_t from) { dropped += ctl.blockLen - bytesAt(to, from); });
+  SkipFault(std::move(fault), Bytes(dropped, "outside were not copied"));
+  ForBlocks(ctl, ctl.blockLen, ctl.blockLen, [&](uint64_t to, uint64_t from) {
+    if (const uint64_t bytes = bytesAt(to, from); bytes > 0) {
+      IssueUbToUb(core, At(dst, to), At(src, from), OneBlock(bytes));
+    }
+  });
+}
+
+}  // namespace
+
+void CopyGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "DataCopy (GM to UB)";
+  CheckBlockCount(ctl);
+  if (IsIdleCopy(core, ctl, &dst)) {
+    return;
+  }
+  const auto* from = static_cast<const uint8_t*>(src);
+  core.CheckUbAlign(dst, kBlock, "dst");
+  core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
+  const GmRegion& region =
+      core.CheckGm(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap), false, "src");
+  IssueGmToUb(core, dst, from, ctl, region);
+} catch (KernelFault& fault) {
+  CopyInside(std::move(fault), dst, static_cast<const uint8_t*>(src), ctl, {0, ctl.blockLen},
+             [&](const Ub& to, const uint8_t* from) {
+               Core& core = Core::Current();
+               IssueGmToUb(core, to, from, OneBlock(ctl.blockLen),
+                           *core.RegionOf(reinterpret_cast<uint64_t>(from)));
+             });
+}
+
+void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "DataCopy (UB to GM)";
+  CheckBlockCount(ctl);
+  if (IsIdleCopy(core, ctl, nullptr)) {
+    return;
+  }
+  auto* to = static_cast<uint8_t*>(dst);
+  core.CheckUbAlign(src, kBlock, "src");
+  core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
+  const GmRegion& region =
+      core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
+  CheckAtomic(core, ctl.blockLen);
+  IssueUbToGm(core, to, src, ctl, ctl.blockLen, region);
+} catch (KernelFault& fault) {
+  CopyInside(std::move(fault), static_cast<uint8_t*>(dst), src, ctl, ctl.blockLen);
+}
+
+void CopyUbToUb(const Ub& dst, const Ub& src, const CopyCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "DataCopy (UB to UB)";
+  CheckBlockCount(ctl);
+  if (IsIdleCopy(core, ctl, &dst)) {
+    return;
+  }
+  core.CheckUbAlign(dst, kBlock, "dst");
+  core.CheckUbAlign(src, kBlock, "src");
+  core.CheckUb(dst, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.dstGap)), "dst");
+  core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
+  IssueUbToUb(core, dst, src, ctl);
+} catch (KernelFault& fault) {
+  CopyInside(std::move(fault), dst, src, ctl);
+}
+
+void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const PadCtl& pad) try {
   Core& core = Core::Current();
   core.instruction = "DataCopyPad (GM to UB)";
   CheckPad(core, ctl, dst.dtype);
@@ -228,16 +412,18 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
   }
   const uint64_t width = WidthOf(dst.dtype);
   if (pad.left * width > kBlock || pad.right * width > kBlock) {
-    ThrowFault("copy-padding",
-               Format("padding of %u and %u elements of %zu bytes; each side may have 32 bytes",
-                      pad.left, pad.right, static_cast<size_t>(width)),
-               "Hardware fills a wrong number of bytes. Pad further lanes with Duplicate.");
+    PassFault("copy-padding",
+              Format("padding of %u and %u elements of %zu bytes; each side may have 32 bytes",
+                     pad.left, pad.right, static_cast<size_t>(width)),
+              "Hardware fills a wrong number of bytes. Pad further lanes with Duplicate.",
+              kAllTheSame);
   }
   if (pad.isPad && width == 8 && pad.value != 0) {
-    ThrowFault("copy-padding",
-               Format("paddingValue of an 8-byte type is 0x%llx",
-                      static_cast<unsigned long long>(pad.value)),
-               "Hardware pads 8-byte elements with 0 only. Pad with Duplicate afterwards.");
+    PassFault("copy-padding",
+              Format("paddingValue of an 8-byte type is 0x%llx",
+                     static_cast<unsigned long long>(pad.value)),
+              "Hardware pads 8-byte elements with 0 only. Pad with Duplicate afterwards.",
+              kAllTheSame);
   }
   const auto* from = static_cast<const uint8_t*>(src);
   const uint64_t left = pad.left * width;
@@ -289,9 +475,17 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
           fillLanes(line + left + ctl.blockLen, row - left - ctl.blockLen, bare ? block : value);
         }
       });
+} catch (KernelFault& fault) {
+  const uint64_t width = WidthOf(dst.dtype);
+  const uint64_t left = pad.left * width;
+  CopyInside(std::move(fault), dst, static_cast<const uint8_t*>(src), ctl,
+             {left, AlignUp(left + ctl.blockLen + pad.right * width)},
+             [&](const Ub& to, const uint8_t* from) {
+               CopyPadGmToUb(to, from, OneBlock(ctl.blockLen), pad);
+             });
 }
 
-void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
+void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "DataCopyPad (UB to GM)";
   CheckPad(core, ctl, src.dtype);
@@ -307,17 +501,9 @@ void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) {
   const GmRegion& region =
       core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
   CheckAtomic(core, ctl.blockLen);
-  core.Issue(
-      Pipe::kMte3,
-      [&](Record& record) {
-        record.flow = Flow::kCopy;
-        FillCopy(&record, core, false, src, {ctl.blockLen, row + ctl.srcGap}, dst,
-                 {ctl.blockLen, ctl.blockLen + ctl.dstGap}, ctl.blockCount);
-      },
-      [&core, ctl, to, row, from = src.addr, atomic = core.atomic, copy = CopyOf(region, true)] {
-        Store(core, copy, to, ctl.blockLen + ctl.dstGap, from, row + ctl.srcGap, ctl.blockLen,
-              ctl.blockCount, atomic);
-      });
+  IssueUbToGm(core, to, src, ctl, row, region);
+} catch (KernelFault& fault) {
+  CopyInside(std::move(fault), static_cast<uint8_t*>(dst), src, ctl, AlignUp(ctl.blockLen));
 }
 
 }  // namespace aclsim

@@ -49,12 +49,12 @@ void PrintTensor(const Core& core, const char* space, DType dtype, const uint8_t
 }  // namespace
 
 void AssertFail(const char* condition, const char* file, int line, const char* message) {
-  ThrowFault("assert", Format("ASSERT(%s) failed at %s:%d %s", condition, file, line, message),
-             "Hardware traps the core in debug builds (507015).");
+  EndCore("assert", Format("ASSERT(%s) failed at %s:%d %s", condition, file, line, message),
+          "Hardware traps the core in debug builds (507015).");
 }
 
 void Trap() {
-  ThrowFault("trap", "Trap() was called", "Hardware stops the core with an exception (507015).");
+  EndCore("trap", "Trap() was called", "Hardware stops the core with an exception (507015).");
 }
 
 void Print(const char* format, ...) {
@@ -66,20 +66,22 @@ void Print(const char* format, ...) {
   std::fflush(stdout);
 }
 
-void Dump(const Ub& tensor, uint32_t desc, uint32_t count) {
+void Dump(const Ub& tensor, uint32_t desc, uint32_t count) try {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
   core.scheduler.Drain();
   core.CheckUb(tensor, 0, static_cast<int64_t>(count * WidthOf(tensor.dtype)), "tensor");
   PrintTensor(core, "UB", tensor.dtype, tensor.addr, desc, count);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count) {
+void DumpGm(const void* addr, DType dtype, uint32_t desc, uint32_t count) try {
   Core& core = Core::Current();
   core.instruction = "DumpTensor";
   core.scheduler.Drain();
   core.CheckGm(addr, count * WidthOf(dtype), false, "tensor");
   PrintTensor(core, "GM", dtype, static_cast<const uint8_t*>(addr), desc, count);
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

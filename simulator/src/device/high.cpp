@@ -46,14 +46,15 @@ void CheckHighWork(Core& core, const HighWork& work, int64_t least, int64_t fewe
       return;
     }
     if (left < fewest) {
-      ThrowFault(
+      PassFault(
           "ub-scratch",
           Format("%s takes %lld bytes of scratch from what InitBuffer leaves of UB, and "
                  "that is %lld of %lld B\n  buffers:\n%s",
                  core.instruction, static_cast<long long>(least), static_cast<long long>(left),
                  static_cast<long long>(total), core.BufferTable().c_str()),
           "Hardware would overwrite buffers or hang. Allocate less, or pass a "
-          "sharedTmpBuffer.");
+          "sharedTmpBuffer.",
+          "done, without the scratch");
     }
     Hint(core, "ub-scratch", "without a sharedTmpBuffer",
          Format("%lld bytes of UB are left for scratch, and %lld are the documented least",
@@ -63,11 +64,12 @@ void CheckHighWork(Core& core, const HighWork& work, int64_t least, int64_t fewe
     return;
   }
   if (work.bytes < least) {
-    ThrowFault("ub-scratch",
-               Format("sharedTmpBuffer of %s has %u bytes, and %lld are the least",
-                      core.instruction, work.bytes, static_cast<long long>(least)),
-               "Hardware would compute wrong numbers or hang. Size it on the host with the "
-               "function's Get...MaxMinTmpSize.");
+    PassFault("ub-scratch",
+              Format("sharedTmpBuffer of %s has %u bytes, and %lld are the least", core.instruction,
+                     work.bytes, static_cast<long long>(least)),
+              "Hardware would compute wrong numbers or hang. Size it on the host with the "
+              "function's Get...MaxMinTmpSize.",
+              "done, without the scratch");
   }
   if (work.bytes == 0) {
     return;

@@ -210,7 +210,7 @@ Element ElementOf(DType dtype, ScalarValue value) {
 
 }  // namespace
 
-void HighElement(High op, const HighElements& call) {
+void HighElement(High op, const HighElements& call) try {
   Core& core = Core::Current();
   const HighRow& row = kTable[static_cast<size_t>(op)];
   core.instruction = row.name;
@@ -262,5 +262,6 @@ void HighElement(High op, const HighElements& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -96,7 +96,7 @@ int64_t LeastScratch(HighNorm op, const HighNormCall& call, int64_t width) {
 
 }  // namespace
 
-void HighNormalize(HighNorm op, const HighNormCall& call) {
+void HighNormalize(HighNorm op, const HighNormCall& call) try {
   Core& core = Core::Current();
   core.instruction = kNames[static_cast<size_t>(op)];
   RequireFloat(core, call.src.dtype);
@@ -182,8 +182,9 @@ void HighNormalize(HighNorm op, const HighNormCall& call) {
                    SpoilHighWork(call.work);
                  });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void HighWelfordUpdate(const HighWelfordUpdateCall& call) {
+void HighWelfordUpdate(const HighWelfordUpdateCall& call) try {
   Core& core = Core::Current();
   core.instruction = "WelfordUpdate";
   RequireFloat(core, call.src.dtype);
@@ -236,8 +237,9 @@ void HighWelfordUpdate(const HighWelfordUpdateCall& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void HighWelfordFinalize(const HighWelfordFinalizeCall& call) {
+void HighWelfordFinalize(const HighWelfordFinalizeCall& call) try {
   Core& core = Core::Current();
   core.instruction = "WelfordFinalize";
   constexpr int64_t kFloat = sizeof(float);
@@ -307,5 +309,6 @@ void HighWelfordFinalize(const HighWelfordFinalizeCall& call) {
                    sum * static_cast<double>(call.reciprocal));
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -56,7 +56,7 @@ void StoreRounded(DType dtype, uint8_t* lanes, int64_t i, float value) {
 
 }  // namespace
 
-void HighQuantize(const HighQuantCall& call) {
+void HighQuantize(const HighQuantCall& call) try {
   Core& core = Core::Current();
   core.instruction = "AscendQuant";
   const DType dtype = call.src.dtype;
@@ -109,8 +109,9 @@ void HighQuantize(const HighQuantCall& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void HighDequantize(const HighDequantCall& call) {
+void HighDequantize(const HighDequantCall& call) try {
   Core& core = Core::Current();
   core.instruction = "AscendDequant";
   const DType dtype = call.dst.dtype;
@@ -164,8 +165,9 @@ void HighDequantize(const HighDequantCall& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void HighAntiQuantize(const HighAntiQuantCall& call) {
+void HighAntiQuantize(const HighAntiQuantCall& call) try {
   Core& core = Core::Current();
   core.instruction = "AscendAntiQuant";
   const DType dtype = call.dst.dtype;
@@ -240,5 +242,6 @@ void HighAntiQuantize(const HighAntiQuantCall& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -67,7 +67,7 @@ int64_t CheckRows(Core& core, DType dtype, uint32_t rows, uint32_t columns, uint
 
 }  // namespace
 
-void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call) {
+void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call) try {
   Core& core = Core::Current();
   core.instruction = kNames[static_cast<size_t>(op)];
   const DType dtype = call.src.dtype;
@@ -113,6 +113,7 @@ void HighSoftmaxRows(HighSoftmax op, const HighSoftmaxCall& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -153,7 +154,7 @@ void RunFlashRow(const HighSoftmaxFlashCall& call, int64_t row) {
 
 }  // namespace
 
-void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) {
+void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) try {
   Core& core = Core::Current();
   core.instruction = call.divide ? "SoftmaxFlash" : "SoftmaxFlashV2";
   const DType dtype = call.src.dtype;
@@ -212,9 +213,10 @@ void HighSoftmaxFlash(const HighSoftmaxFlashCall& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from, ScalarValue to, uint32_t rows,
-                       uint32_t columns) {
+                       uint32_t columns) try {
   Core& core = Core::Current();
   core.instruction = "AdjustSoftMaxRes";
   if (!IsFloat(dst.dtype) || !IsFloat(max.dtype)) {
@@ -252,5 +254,6 @@ bool HighAdjustSoftmax(const Ub& dst, const Ub& max, uint32_t from, ScalarValue 
   }
   return found;
 }
+ACLSIM_SKIPS_FAULTS({})
 
 }  // namespace aclsim

@@ -18,7 +18,7 @@ namespace {
 }  // namespace
 
 void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const uint32_t* srcShape,
-                   int32_t dims, int32_t axis, const HighWork& work) {
+                   int32_t dims, int32_t axis, const HighWork& work) try {
   Core& core = Core::Current();
   core.instruction = "Broadcast";
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
@@ -95,6 +95,7 @@ void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -208,7 +209,7 @@ void RunReduce(HighReduction op, const HighReduceCall& call) {
 
 }  // namespace
 
-void HighReduce(HighReduction op, const HighReduceCall& call) {
+void HighReduce(HighReduction op, const HighReduceCall& call) try {
   Core& core = Core::Current();
   core.instruction = kReductionNames[static_cast<size_t>(op)];
   if (!Has(op, call.src.dtype)) {
@@ -260,8 +261,9 @@ void HighReduce(HighReduction op, const HighReduceCall& call) {
                    SpoilHighWork(call.work);
                  });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void HighCumSum(const HighCumSumCall& call) {
+void HighCumSum(const HighCumSumCall& call) try {
   Core& core = Core::Current();
   core.instruction = "CumSum";
   const DType dtype = call.src.dtype;
@@ -330,8 +332,9 @@ void HighCumSum(const HighCumSumCall& call) {
       },
       [=](uint8_t* ub) { std::memmove(ub + to, ub + from, static_cast<size_t>(rowBytes)); });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void HighTopK(const HighTopKCall& call) {
+void HighTopK(const HighTopKCall& call) try {
   Core& core = Core::Current();
   core.instruction = "TopK";
   const DType dtype = call.src.dtype;
@@ -422,5 +425,6 @@ void HighTopK(const HighTopKCall& call) {
         SpoilHighWork(call.work);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -15,7 +15,7 @@ Access RegisterAccess(const Core& core, Use use, uint64_t bytes) {
 
 }  // namespace
 
-Buffer UbRest() {
+Buffer UbRest() try {
   Core& core = Core::Current();
   constexpr uint64_t kReserved2201 = 184 * 1024;  // where the compiler's 8 KB begin
   const uint64_t end = core.soc.npuArch == 2201 ? kReserved2201 : core.soc.ubBytes;
@@ -23,8 +23,9 @@ Buffer UbRest() {
   const uint64_t begin = (core.UbUsed() + block - 1) / block * block;
   return begin < end ? UbAt(begin, (end - begin) / block * block) : Buffer();
 }
+ACLSIM_SKIPS_FAULTS({})
 
-void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
+void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Compare";
   RequireFloat(core, src0.dtype);
@@ -64,12 +65,13 @@ void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl
         std::memcpy(core.ub + core.soc.UbMemory(), bits, kBytes);
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl) {
+void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Select";
   RequireFloat(core, dst.dtype);
-  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
@@ -111,9 +113,10 @@ void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecC
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 void VecSelectDescribed(bool scalar, const Ub& dst, const Ub& src0, const void* src1,
-                        const VecCtl& ctl) {
+                        const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "vsel";
   RequireFloat(core, dst.dtype);
@@ -131,6 +134,7 @@ void VecSelectDescribed(bool scalar, const Ub& dst, const Ub& src0, const void* 
   const Ub second = UbPointer(src1, dst.dtype);
   SelectByBits(dst, bits, src0, &second, {}, false, ctl, 0);
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -153,13 +157,14 @@ void MoveRegister(Core& core, const Ub& operand, bool load) {
 
 }  // namespace
 
-void LoadCmpMask(const Ub& src) {
+void LoadCmpMask(const Ub& src) try {
   Core& core = Core::Current();
   core.instruction = "SetCmpMask";
   MoveRegister(core, src, true);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void StoreCmpMask(const Ub& dst) {
+void StoreCmpMask(const Ub& dst) try {
   Core& core = Core::Current();
   core.instruction = "GetCmpMask";
   constexpr uint32_t kDocumented = 128;  // although the register is shorter
@@ -174,28 +179,32 @@ void StoreCmpMask(const Ub& dst) {
   }
   MoveRegister(core, dst, false);
 }
+ACLSIM_SKIPS_FAULTS()
 
-uint32_t ReducedSum() {
+uint32_t ReducedSum() try {
   Core& core = Core::Current();
   core.instruction = "GetAccVal";
   core.ScalarWaits(Pipe::kVector);
   return core.registers.sum;
 }
+ACLSIM_SKIPS_FAULTS({})
 
-void ReducedExtreme(uint32_t bits[2]) {
+void ReducedExtreme(uint32_t bits[2]) try {
   Core& core = Core::Current();
   core.instruction = "GetReduceRepeatMaxMinSpr";
   core.ScalarWaits(Pipe::kVector);
   std::copy_n(core.registers.extreme, 2, bits);
 }
+ACLSIM_SKIPS_FAULTS()
 
 void SetDequantScale(half scale) { Core::Current().registers.deqScale = scale.bits; }
 
-void SetCopyPadValue(uint64_t bits) {
+void SetCopyPadValue(uint64_t bits) try {
   Core& core = Core::Current();
   core.registers.padValue = bits;
   core.registers.padSet = true;
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -319,12 +328,14 @@ void CastInt4(const Ub& packed, const Ub& halves, bool unpack, Round round, cons
 
 }  // namespace
 
-void VecCastFromInt4(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
+void VecCastFromInt4(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) try {
   CastInt4(src, dst, true, round, ctl);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecCastToInt4(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
+void VecCastToInt4(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) try {
   CastInt4(dst, src, false, round, ctl);
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -66,6 +66,20 @@ void SetCounter(LaneSet* set, int64_t total) {
 
 }  // namespace
 
+void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most) {
+  KernelFault fault{"repeat-range",
+                    Format("repeatTime %d, legal are %d..%d", repeat, least, most),
+                    "Hardware keeps the low 8 bits and processes fewer repeats. Split the "
+                    "instruction.",
+                    CaptureStack(),
+                    {},
+                    ""};
+  if (repeat < least) {
+    throw fault;
+  }
+  SkipFault(std::move(fault), "all repeats were done");
+}
+
 LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRepeat) {
   LaneSet set;
   set.lanes = kRepeatBytes / static_cast<int64_t>(WidthOf(widest));
@@ -79,8 +93,7 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRep
     return set;
   }
   if (ctl.repeat < 0 || ctl.repeat > maxRepeat) {
-    ThrowFault("repeat-range", Format("repeatTime %d, legal are 0..%d", ctl.repeat, maxRepeat),
-               "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
+    FaultOfRepeat(ctl.repeat, 0, maxRepeat);
   }
   set.repeat = ctl.repeat;
   if (ctl.mode != VecCtl::kPreset) {
@@ -191,17 +204,60 @@ int64_t OperandWalk::Extent(const LaneSet& lanes) const {
   return extent;
 }
 
+namespace {
+
+int64_t LaneCount(const LaneSet& lanes) {
+  return lanes.contiguous ? lanes.total : (lanes.repeat - 1) * lanes.active + lanes.lastActive;
+}
+
+// The lanes up to the first one that leaves the first `room` bytes.
+LaneSet Within(const OperandWalk& walk, LaneSet lanes, int64_t room) {
+  if (lanes.contiguous) {
+    lanes.total = std::min(lanes.total, room / walk.width);
+    lanes.repeat = (lanes.total + lanes.lanes - 1) / lanes.lanes;
+    return lanes;
+  }
+  while (lanes.repeat > 0 && walk.Extent(lanes) > room) {
+    if (--lanes.lastActive == 0) {
+      --lanes.repeat;
+      lanes.lastActive = lanes.active;
+    }
+  }
+  return lanes;
+}
+
+}  // namespace
+
 void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes) {
   if (walk.write && !lanes.contiguous && walk.blkStride == 0 &&
       std::max(lanes.active, lanes.lastActive) > walk.lanesPerBlock) [[unlikely]] {
-    ThrowFault(
-        "stride-range",
-        Format("%s has a block stride of 0 and %lld lanes per repeat", walk.role,
-               static_cast<long long>(lanes.active)),
-        "Undefined on hardware: all blocks of the repeat would land in one. 0 is for sources "
-        "only.");
+    PassFault("stride-range",
+              Format("%s has a block stride of 0 and %lld lanes per repeat", walk.role,
+                     static_cast<long long>(lanes.active)),
+              "Undefined on hardware: all blocks of the repeat would land in one. 0 is for sources "
+              "only.",
+              "the last block of each repeat stays");
   }
   CheckOperand(core, walk.ub, walk.Extent(lanes), walk.role);
+}
+
+void CheckLanes(Core& core, const OperandWalk& walk, LaneSet& lanes) {
+  try {
+    CheckWalk(core, walk, lanes);
+  } catch (KernelFault& fault) {
+    if (fault.kind != kUbOutOfBounds) {
+      throw;
+    }
+    const LaneSet inside = Within(walk, lanes, static_cast<int64_t>(core.UbRoom(walk.ub, 0)));
+    if (inside.Empty()) {
+      throw;
+    }
+    SkipFault(std::move(fault), Format("the first %lld of %lld lanes were done",
+                                       static_cast<long long>(LaneCount(inside)),
+                                       static_cast<long long>(LaneCount(lanes))));
+    lanes = inside;
+    CheckWalk(core, walk, lanes);
+  }
 }
 
 void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
@@ -237,19 +293,24 @@ void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, cons
                            "lie apart.");
 }
 
-UnaryWalks WalkUnary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src,
-                     const VecCtl& ctl, bool neverShared) {
-  const UnaryWalks walks = {CheckedWalk(core, lanes, dst, "dst", ctl, 0, true),
-                            CheckedWalk(core, lanes, src, "src", ctl, 1, false)};
+UnaryWalks WalkUnary(Core& core, LaneSet& lanes, const Ub& dst, const Ub& src, const VecCtl& ctl,
+                     bool neverShared) {
+  const UnaryWalks walks = {MakeWalk(dst, "dst", ctl, 0, true),
+                            MakeWalk(src, "src", ctl, 1, false)};
+  CheckLanes(core, walks.dst, lanes);
+  CheckLanes(core, walks.src, lanes);
   CheckOverlap(core, lanes, walks.dst, walks.src, neverShared);
   return walks;
 }
 
-BinaryWalks WalkBinary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src0,
-                       const Ub& src1, const VecCtl& ctl, bool neverShared) {
-  const BinaryWalks walks = {CheckedWalk(core, lanes, dst, "dst", ctl, 0, true),
-                             CheckedWalk(core, lanes, src0, "src0", ctl, 1, false),
-                             CheckedWalk(core, lanes, src1, "src1", ctl, 2, false)};
+BinaryWalks WalkBinary(Core& core, LaneSet& lanes, const Ub& dst, const Ub& src0, const Ub& src1,
+                       const VecCtl& ctl, bool neverShared) {
+  const BinaryWalks walks = {MakeWalk(dst, "dst", ctl, 0, true),
+                             MakeWalk(src0, "src0", ctl, 1, false),
+                             MakeWalk(src1, "src1", ctl, 2, false)};
+  CheckLanes(core, walks.dst, lanes);
+  CheckLanes(core, walks.src0, lanes);
+  CheckLanes(core, walks.src1, lanes);
   CheckOverlap(core, lanes, walks.dst, walks.src0, neverShared);
   CheckOverlap(core, lanes, walks.dst, walks.src1, neverShared);
   return walks;

@@ -38,6 +38,8 @@ struct LaneSet {
 // widest: the type of the widest operand, which sets how many lanes a repeat has. Leaves the mask register as the API does:
 // the count forms reset it, the others set it to their mask. maxRepeat: 255 where the instruction encodes the repeat.
 LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRepeat = 255);
+// Of a repeat time out of its range: returns where cores go on, and all repeats are done.
+void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most);
 // The count form as repeats that follow each other, the last one partial; other forms as they are.
 LaneSet Repeated(LaneSet lanes);
 
@@ -73,6 +75,8 @@ inline void CheckOperand(Core& core, const Ub& operand, int64_t bytes, const cha
 }
 // The same of a walk.
 void CheckWalk(Core& core, const OperandWalk& walk, const LaneSet& lanes);
+// The same; where cores go on after faults, `lanes` is cut down to those that lie in the operand's buffer.
+void CheckLanes(Core& core, const OperandWalk& walk, LaneSet& lanes);
 inline OperandWalk CheckedWalk(Core& core, const LaneSet& lanes, const Ub& ub, const char* role,
                                const VecCtl& ctl, int slot, bool write) {
   const OperandWalk walk = MakeWalk(ub, role, ctl, slot, write);
@@ -111,20 +115,20 @@ void IssueVector(Core& core, const LaneSet& lanes, std::initializer_list<const O
       std::forward<Body>(body));
 }
 
-// What an instruction of one or two sources walks through: checked for bounds, alignment and overlap.
+// What an instruction of one or two sources walks through: checked for bounds, as CheckLanes does, alignment and overlap.
 struct UnaryWalks {
   OperandWalk dst;
   OperandWalk src;
 };
-UnaryWalks WalkUnary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src,
-                     const VecCtl& ctl, bool neverShared = false);
+UnaryWalks WalkUnary(Core& core, LaneSet& lanes, const Ub& dst, const Ub& src, const VecCtl& ctl,
+                     bool neverShared = false);
 struct BinaryWalks {
   OperandWalk dst;
   OperandWalk src0;
   OperandWalk src1;
 };
-BinaryWalks WalkBinary(Core& core, const LaneSet& lanes, const Ub& dst, const Ub& src0,
-                       const Ub& src1, const VecCtl& ctl, bool neverShared = false);
+BinaryWalks WalkBinary(Core& core, LaneSet& lanes, const Ub& dst, const Ub& src0, const Ub& src1,
+                       const VecCtl& ctl, bool neverShared = false);
 
 // One element of float or half, computed with in float.
 inline float LoadLane(DType dtype, const uint8_t* addr) {

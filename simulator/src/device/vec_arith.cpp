@@ -77,12 +77,20 @@ void CheckCast(const Core& core, DType from, DType to, Round round) {
       legal += std::string(legal.empty() ? "" : ", ") + kRoundNames[i];
     }
   }
-  ThrowFault("cast-unsupported",
-             Format("%s to %s with %s on %s; legal modes: %s", NameOf(from), NameOf(to),
-                    kRoundNames[static_cast<size_t>(round)], core.soc.name.c_str(),
-                    legal.empty() ? "none, the pair does not exist" : legal.c_str()),
-             "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a "
-             "third type.");
+  KernelFault fault{
+      "cast-unsupported",
+      Format("%s to %s with %s on %s; legal modes: %s", NameOf(from), NameOf(to),
+             kRoundNames[static_cast<size_t>(round)], core.soc.name.c_str(),
+             legal.empty() ? "none, the pair does not exist" : legal.c_str()),
+      "Hardware writes zeros or garbage without an error. Use a legal mode, or go through a "
+      "third type.",
+      CaptureStack(),
+      {},
+      ""};
+  if (Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)] == nullptr) {
+    throw fault;
+  }
+  SkipFault(std::move(fault), "done all the same");
 }
 
 // The documented order of the steps: they keep the product of large values finite.
@@ -179,7 +187,7 @@ void IssueLogic(Core& core, bool conjunction, const LaneSet& lanes, const Operan
 
 }  // namespace
 
-void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, const VecCtl& ctl) {
+void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kBinaryNames[static_cast<size_t>(op)];
   const bool logic = op == Op2::kAnd || op == Op2::kOr;
@@ -192,7 +200,7 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   if (body == nullptr || (src0.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src0.dtype);
   }
-  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
@@ -205,8 +213,9 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   IssueLanes(core, lanes, d, a, &b, readsDst,
              {.binary = body, .readAhead = op == Op2::kDiv ? kBesideDivision : 0});
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
+void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kUnaryNames[static_cast<size_t>(op)];
   const Ub dst = op == Op1::kNot ? As16Bit(dstIn, ctl) : dstIn;
@@ -215,7 +224,7 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
   if (body == nullptr) {
     UnsupportedDType(core, core.instruction, dst.dtype);
   }
-  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
@@ -224,8 +233,10 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) {
   IssueLanes(core, lanes, d, a, nullptr, false,
              {.unary = body, .readAhead = series ? kBesideSeries : 0});
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, const VecCtl& ctl) {
+void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar,
+               const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kScalarNames[static_cast<size_t>(op)];
   const bool mixed = op == OpScalar::kAxpy && IsMixed(dst, src);
@@ -242,7 +253,7 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
                       NameOf(dst.dtype), WidthOf(dst.dtype) * 8),
                "Undefined on hardware. Shift by 0 .. the type's bits.");
   }
-  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
@@ -250,8 +261,9 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar, co
   IssueLanes(core, lanes, d, a, nullptr, op == OpScalar::kAxpy,
              {.withScalar = body, .scalar = scalar});
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
+void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Cast";
   CheckCast(core, src.dtype, dst.dtype, round);
@@ -259,7 +271,7 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
   const bool dequant = src.dtype == DType::kInt32 && dst.dtype == DType::kHalf;
   const float scale = HalfToFloat(core.registers.deqScale);
   const DType wider = WidthOf(dst.dtype) > WidthOf(src.dtype) ? dst.dtype : src.dtype;
-  const LaneSet lanes = ResolveLanes(core, ctl, wider);
+  LaneSet lanes = ResolveLanes(core, ctl, wider);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
@@ -275,6 +287,7 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) {
     });
   });
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -316,7 +329,7 @@ void ConvertResult(DType from, DType to, const void* src, void* dst, float scale
 }  // namespace
 
 void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
-                   const VecCtl& ctl) {
+                   const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kBinaryCastNames[static_cast<size_t>(op)];
   const DType from = src0.dtype;
@@ -326,7 +339,7 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
   }
   const auto step = Lanes().binary[static_cast<size_t>(kBinaryCastSteps[static_cast<size_t>(op)])]
                                   [static_cast<size_t>(from)];
-  const LaneSet lanes = ResolveLanes(core, ctl, from);
+  LaneSet lanes = ResolveLanes(core, ctl, from);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
@@ -351,5 +364,6 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
     });
   });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

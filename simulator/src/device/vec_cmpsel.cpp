@@ -21,7 +21,7 @@ void StoreScalar(DType dtype, ScalarValue scalar, uint8_t* bytes) {
 }  // namespace
 
 void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, ScalarValue scalar,
-                const VecCtl& ctlIn) {
+                const VecCtl& ctlIn) try {
   Core& core = Core::Current();
   core.instruction = src1 != nullptr ? "Compare" : "CompareScalar";
   const DType dtype = src0.dtype;
@@ -91,13 +91,15 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
-               bool sameBits, const VecCtl& ctl) {
+               bool sameBits, const VecCtl& ctl) try {
   // 32 times the scalar, or 32 times the mask's address.
   const uint64_t element = src1 == nullptr ? WidthOf(dst.dtype) : sizeof(uint32_t);
   SelectByBits(dst, bits, src0, src1, scalar, sameBits, ctl, sameBits ? 0 : 32 * element);
 }
+ACLSIM_SKIPS_FAULTS()
 
 void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1, ScalarValue scalar,
                   bool sameBits, const VecCtl& ctl, uint64_t reserved) {
@@ -105,23 +107,24 @@ void SelectByBits(const Ub& dst, const Ub& bits, const Ub& src0, const Ub* src1,
   core.instruction = "Select";
   RequireFloat(core, dst.dtype);
   if (core.soc.npuArch == 1001 && !sameBits) {
-    ThrowFault("instruction-absent",
-               Format("this Select mode does not exist on %s", core.soc.name.c_str()),
-               "The device compiler refuses it. Use SELMODE::VSEL_CMPMASK_SPR.");
+    PassFault("instruction-absent",
+              Format("this Select mode does not exist on %s", core.soc.name.c_str()),
+              "The device compiler refuses it. Use SELMODE::VSEL_CMPMASK_SPR.",
+              "done all the same");
   }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
-  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
   const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
   const OperandWalk a = MakeWalk(src0, "src0", ctl, 1, false);
   const OperandWalk b = src1 != nullptr ? MakeWalk(*src1, "src1", ctl, 2, false) : a;
-  CheckWalk(core, d, lanes);
-  CheckWalk(core, a, lanes);
+  CheckLanes(core, d, lanes);
+  CheckLanes(core, a, lanes);
   CheckOverlap(core, lanes, d, a, false);
   if (src1 != nullptr) {
-    CheckWalk(core, b, lanes);
+    CheckLanes(core, b, lanes);
     CheckOverlap(core, lanes, d, b, false);
   }
   // With one set of bits for all repeats the count form goes repeat by repeat, too.

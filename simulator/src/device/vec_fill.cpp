@@ -43,15 +43,16 @@ void RequireWidth2Or4(Core& core, DType dtype) {
 
 }  // namespace
 
-void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) {
+void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Duplicate";
   RequireWidth2Or4(core, dst.dtype);
-  const LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
   }
-  const OperandWalk d = CheckedWalk(core, lanes, dst, "dst", ctl, 0, true);
+  const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
+  CheckLanes(core, d, lanes);
   const uint64_t bits = ScalarBits(scalar, dst.dtype);
   const auto fill = WidthOf(dst.dtype) == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
   IssueVector(
@@ -62,6 +63,7 @@ void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) {
       },
       Flow::kNone);
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -89,7 +91,7 @@ void CopyLongRepeats(Core& core, const Ub& dst, const Ub& src, const VecCtl& ctl
     Ub from = src;
     to.addr += int64_t{r} * ctl.repStride[0] * kBlock;
     from.addr += int64_t{r} * ctl.repStride[1] * kBlock;
-    const LaneSet lanes = ResolveLanes(core, one, dst.dtype);
+    LaneSet lanes = ResolveLanes(core, one, dst.dtype);
     const auto [d, a] = WalkUnary(core, lanes, to, from, one);
     CopyLanes(core, lanes, d, a);
   }
@@ -97,13 +99,13 @@ void CopyLongRepeats(Core& core, const Ub& dst, const Ub& src, const VecCtl& ctl
 
 }  // namespace
 
-void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
+void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Copy";
   RequireWidth2Or4(core, dst.dtype);
   if (!core.soc.dataCopyPad) {
-    ThrowFault("instruction-absent", Format("Copy does not exist on %s", core.soc.name.c_str()),
-               "The device compiler refuses it. Use DataCopy or Adds with 0.");
+    PassFault("instruction-absent", Format("Copy does not exist on %s", core.soc.name.c_str()),
+              "The device compiler refuses it. Use DataCopy or Adds with 0.", "done all the same");
   }
   // Copy's counter mode differs from everyone else's: the mask counts elements per repeat and the repeat time holds.
   const bool counter = core.maskCounter;
@@ -120,7 +122,7 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
     }
     perRepeat.mode = VecCtl::kMask;
   }
-  const LaneSet lanes = ResolveLanes(core, perRepeat, dst.dtype);
+  LaneSet lanes = ResolveLanes(core, perRepeat, dst.dtype);
   if (counter) {
     core.maskCounter = true;
     core.maskBits[0] = perRepeat.mask[0];
@@ -131,29 +133,31 @@ void VecCopy(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   }
   constexpr int32_t kMostStride = 4095;
   if (std::max(ctl.repStride[0], ctl.repStride[1]) > kMostStride) {
-    ThrowFault("stride-range",
-               Format("repeat strides of %d (dst) and %d (src) blocks, legal are 0..%d",
-                      ctl.repStride[0], ctl.repStride[1], kMostStride),
-               "Hardware keeps the low 12 bits. Split the instruction.");
+    PassFault("stride-range",
+              Format("repeat strides of %d (dst) and %d (src) blocks, legal are 0..%d",
+                     ctl.repStride[0], ctl.repStride[1], kMostStride),
+              "Hardware keeps the low 12 bits. Split the instruction.", "done all the same");
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
   CopyLanes(core, lanes, d, a);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep) {
+void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32_t dstRep) try {
   Core& core = Core::Current();
   core.instruction = "Brcb";
   RequireWidth2Or4(core, dst.dtype);
   if (!core.soc.dataCopyPad) {
-    ThrowFault("instruction-absent", Format("Brcb does not exist on %s", core.soc.name.c_str()),
-               "The device compiler refuses it. Use Duplicate per block.");
+    PassFault("instruction-absent", Format("Brcb does not exist on %s", core.soc.name.c_str()),
+              "The device compiler refuses it. Use Duplicate per block.", "done all the same");
   }
   if (IsIdle(core, repeat, dst)) {
     return;
   }
   if (dstBlk == 0) {
-    ThrowFault("stride-range", "dst has a block stride of 0",
-               "Undefined on hardware: the eight blocks of a repeat would land in one.");
+    PassFault("stride-range", "dst has a block stride of 0",
+              "Undefined on hardware: the eight blocks of a repeat would land in one.",
+              "the last block of each repeat stays");
   }
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
   const Access blocks = RepeatedBlocks(core, dst, repeat, dstBlk, dstRep);
@@ -187,9 +191,10 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh,
-                       bool srcHigh, int32_t repeat, int32_t dstRep, int32_t srcRep) {
+                       bool srcHigh, int32_t repeat, int32_t dstRep, int32_t srcRep) try {
   Core& core = Core::Current();
   core.instruction = "TransDataTo5HD";
   const auto width = static_cast<int64_t>(WidthOf(dtype));
@@ -285,5 +290,6 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

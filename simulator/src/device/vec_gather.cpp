@@ -17,10 +17,11 @@ void RequireWidth2Or4(Core& core, DType dtype) {
 
 void RequireGather(Core& core) {
   if (core.soc.npuArch == 1001) {
-    ThrowFault(
+    PassFault(
         "instruction-absent",
         Format("%s does not exist on %s", core.instruction, core.soc.name.c_str()),
-        "The device compiler refuses it. Move elements with GetValue and SetValue, or copies.");
+        "The device compiler refuses it. Move elements with GetValue and SetValue, or copies.",
+        "done all the same");
   }
 }
 
@@ -63,13 +64,14 @@ struct Reach {
 void CheckOffset(Core& core, const Ub& src, int64_t at, int64_t bytes, int64_t align, int64_t lane,
                  Reach* reach) {
   if (at % align != 0) {
-    ThrowFault("ub-misaligned",
-               Format("srcOffset of lane %lld leads to byte %lld of src, wanted is a multiple of "
-                      "%lld",
-                      static_cast<long long>(lane), static_cast<long long>(at),
-                      static_cast<long long>(align)),
-               "Hardware returns shifted elements. Offsets count bytes: multiply indices by the "
-               "size of an element.");
+    PassFault("ub-misaligned",
+              Format("srcOffset of lane %lld leads to byte %lld of src, wanted is a multiple of "
+                     "%lld",
+                     static_cast<long long>(lane), static_cast<long long>(at),
+                     static_cast<long long>(align)),
+              "Hardware returns shifted elements. Offsets count bytes: multiply indices by the "
+              "size of an element.",
+              "taken from there");
   }
   if (at < reach->low || at + bytes > reach->high) {
     core.CheckUbRange(src, at, at + bytes, "the element that srcOffset names");
@@ -111,7 +113,8 @@ Access Reached(const Core& core, const Ub& src, const Reach& reach) {
 
 }  // namespace
 
-void VecGather(const Ub& dst, const Ub& src, const Ub& offsets, uint32_t base, const VecCtl& ctl) {
+void VecGather(const Ub& dst, const Ub& src, const Ub& offsets, uint32_t base,
+               const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Gather";
   RequireGather(core);
@@ -165,14 +168,15 @@ void VecGather(const Ub& dst, const Ub& src, const Ub& offsets, uint32_t base, c
         });
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets, int32_t repeat,
-                     int32_t dstBlk, int32_t dstRep) {
+                     int32_t dstBlk, int32_t dstRep) try {
   Core& core = Core::Current();
   core.instruction = "Gatherb";
   if (core.soc.npuArch != 2201) {
-    ThrowFault("instruction-absent", Format("Gatherb does not exist on %s", core.soc.name.c_str()),
-               "The device compiler refuses it. Use Gather.");
+    PassFault("instruction-absent", Format("Gatherb does not exist on %s", core.soc.name.c_str()),
+              "The device compiler refuses it. Use Gather.", "done all the same");
   }
   if (dst.dtype != DType::kUint16 && dst.dtype != DType::kUint32) {
     UnsupportedDType(core, core.instruction, dst.dtype);
@@ -223,8 +227,10 @@ void VecGatherBlocks(const Ub& dst, const Ub& src, const Ub& offsets, int32_t re
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
-uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern, const GatherMaskCtl& ctl) {
+uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern,
+                       const GatherMaskCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "GatherMask";
   RequireGather(core);
@@ -354,6 +360,7 @@ uint64_t VecGatherMask(const Ub& dst, const Ub& src, const Ub* pattern, const Ga
   core.ScalarWaits(Pipe::kVector);
   return core.registers.gathered;
 }
+ACLSIM_SKIPS_FAULTS({})
 
 uint64_t GatheredCount() { return Core::Current().registers.gathered; }
 
@@ -377,7 +384,7 @@ void StoreIndex(uint8_t* to, DType dtype, ScalarValue first, int64_t steps) {
 
 }  // namespace
 
-void VecCreateIndex(const Ub& dst, ScalarValue first, const VecCtl& ctl) {
+void VecCreateIndex(const Ub& dst, ScalarValue first, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "CreateVecIndex";
   RequireGather(core);
@@ -397,8 +404,9 @@ void VecCreateIndex(const Ub& dst, ScalarValue first, const VecCtl& ctl) {
       },
       Flow::kNone);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecProgression(const Ub& dst, ScalarValue first, ScalarValue step, int32_t count) {
+void VecProgression(const Ub& dst, ScalarValue first, ScalarValue step, int32_t count) try {
   Core& core = Core::Current();
   core.instruction = "ArithProgression";
   RequireIndexType(core, dst.dtype);
@@ -429,5 +437,6 @@ void VecProgression(const Ub& dst, ScalarValue first, ScalarValue step, int32_t 
       },
       Flow::kNone);
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

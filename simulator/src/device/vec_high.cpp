@@ -16,7 +16,7 @@ HighWork WorkOf(const Ub& work, uint32_t bytes) { return {work, bytes, bytes != 
 }  // namespace
 
 void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& mask,
-                    const Ub& work, const SelectBytesCtl& ctl) {
+                    const Ub& work, const SelectBytesCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "SelectWithBytesMask";
   RequireFloat(core, dst.dtype);
@@ -86,9 +86,10 @@ void VecSelectBytes(const Ub& dst, const Ub& src, ScalarValue scalar, const Ub& 
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work,
-                    const SoftmaxGradCtl& ctl) {
+                    const SoftmaxGradCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "SoftmaxGrad";
   RequireFloat(core, dst.dtype);
@@ -154,5 +155,6 @@ void VecSoftmaxGrad(const Ub& dst, const Ub& grad, const Ub& src, const Ub& work
                    SpoilHighWork(scratch);
                  });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -158,7 +158,8 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
 
 }  // namespace
 
-void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl, uint8_t order) {
+void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl,
+                    uint8_t order) try {
   Core& core = Core::Current();
   core.instruction = kWholeNames[static_cast<size_t>(op)];
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
@@ -171,9 +172,10 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const bool indexOnly = op != ReduceOp::kSum && order == 3;
   if (op != ReduceOp::kSum &&
       ((core.soc.npuArch == 2002 && order > 1) || (core.soc.npuArch == 1001 && order > 0))) {
-    ThrowFault("reduce-order",
-               Format("ReduceOrder %u does not exist on %s", order, core.soc.name.c_str()),
-               "Hardware stores value and index in its own order. Use ORDER_VALUE_INDEX.");
+    PassFault("reduce-order",
+              Format("ReduceOrder %u does not exist on %s", order, core.soc.name.c_str()),
+              "Hardware stores value and index in its own order. Use ORDER_VALUE_INDEX.",
+              "done all the same");
   }
   const int64_t unit = indexOnly ? 4 : (pair ? 2 : 1) * width;
   const int64_t step = unit * ctl.repStride[0];
@@ -209,6 +211,7 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   IssueReduce(core, lanes, s, ResultAccess(core, dst, unit, lanes.repeat, step), Flow::kRepeats,
               body);
 }
+ACLSIM_SKIPS_FAULTS()
 
 // The tree over the eight lanes of each block, for blocks that follow each other.
 static void SumBlocks(const float* v, int64_t blocks, uint8_t* out) {
@@ -218,7 +221,7 @@ static void SumBlocks(const float* v, int64_t blocks, uint8_t* out) {
   }
 }
 
-void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl) {
+void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kBlockNames[static_cast<size_t>(op)];
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
@@ -263,8 +266,9 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   results.lastBytes = resultsOf(lanes.lastActive);
   IssueReduce(core, lanes, s, results, Flow::kGroups, body, nullptr, perBlock);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
+void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "PairReduceSum";
   const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
@@ -293,6 +297,7 @@ void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl) {
   results.lastBytes = static_cast<uint64_t>((lanes.lastActive + 1) / 2 * width);
   IssueReduce(core, lanes, s, results, Flow::kGroups, body, nullptr, 2);
 }
+ACLSIM_SKIPS_FAULTS()
 
 // Also into the register that GetAccVal reads.
 static void StoreSum(Core& core, const Ub& dst, float value) {
@@ -301,7 +306,7 @@ static void StoreSum(Core& core, const Ub& dst, float value) {
   std::memcpy(&core.registers.sum, dst.addr, WidthOf(dst.dtype));
 }
 
-void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) {
+void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kReduceNames[0];
   const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
@@ -350,9 +355,10 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   };
   IssueReduce(core, lanes, s, result, Flow::kAll, body, &scratch);
 }
+ACLSIM_SKIPS_FAULTS()
 
 void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl,
-                      bool calIndex) {
+                      bool calIndex) try {
   Core& core = Core::Current();
   core.instruction = kReduceNames[static_cast<size_t>(op)];
   const LaneSet given = ResolveReduce(core, ctl, src.dtype, kMaxReduceRepeat);
@@ -393,5 +399,6 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
   };
   IssueReduce(core, lanes, s, UbAccess(core, Use::kWrite, dst, extent), Flow::kAll, body, &scratch);
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

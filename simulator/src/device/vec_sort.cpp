@@ -24,21 +24,20 @@ constexpr int32_t kLastField = 5;
 
 void RequireRepeat(int32_t repeat, int32_t least) {
   if (repeat < least || repeat > kMostRepeats) {
-    ThrowFault("repeat-range",
-               Format("repeatTime %d, legal are %d..%d", repeat, least, kMostRepeats),
-               "Hardware keeps the low 8 bits and processes fewer repeats. Split the instruction.");
+    FaultOfRepeat(repeat, least, kMostRepeats);
   }
 }
 
 void RequireSort(Core& core, DType dtype, int32_t repeat) {
   if (core.soc.npuArch != 2201) {
-    ThrowFault("instruction-absent",
-               Format("%s of 8-byte structures does not exist on %s", core.instruction,
-                      core.soc.name.c_str()),
-               core.soc.npuArch == 1001 || core.soc.npuArch == 2002
-                   ? "These cores sort region proposals. Next: use ProposalConcat, RpSort16, "
-                     "MrgSort4 and ProposalExtract."
-                   : "The simulator has it for the cores of Atlas A2 and A3 only.");
+    PassFault("instruction-absent",
+              Format("%s of 8-byte structures does not exist on %s", core.instruction,
+                     core.soc.name.c_str()),
+              core.soc.npuArch == 1001 || core.soc.npuArch == 2002
+                  ? "These cores sort region proposals. Next: use ProposalConcat, RpSort16, "
+                    "MrgSort4 and ProposalExtract."
+                  : "The simulator has it for the cores of Atlas A2 and A3 only.",
+              "done all the same");
   }
   RequireFloat(core, dtype);
   RequireRepeat(repeat, 0);
@@ -46,9 +45,10 @@ void RequireSort(Core& core, DType dtype, int32_t repeat) {
 
 void RequireProposals(Core& core, DType dtype) {
   if (core.soc.npuArch != 1001 && core.soc.npuArch != 2002) {
-    ThrowFault("instruction-absent",
-               Format("%s does not exist on %s", core.instruction, core.soc.name.c_str()),
-               "These cores sort structures of 8 bytes. Next: use Sort32, MrgSort and Extract.");
+    PassFault("instruction-absent",
+              Format("%s does not exist on %s", core.instruction, core.soc.name.c_str()),
+              "These cores sort structures of 8 bytes. Next: use Sort32, MrgSort and Extract.",
+              "done all the same");
   }
   if (dtype != DType::kHalf && (dtype != DType::kFloat || core.soc.npuArch == 1001)) {
     UnsupportedDType(core, core.instruction, dtype);
@@ -141,7 +141,7 @@ void SortGroups(Core& core, const Ub& dst, const Ub& score, const Ub& index, int
 
 }  // namespace
 
-void VecSort32(const Ub& dst, const Ub& score, const Ub& index, int32_t repeat) {
+void VecSort32(const Ub& dst, const Ub& score, const Ub& index, int32_t repeat) try {
   Core& core = Core::Current();
   core.instruction = "Sort32";
   RequireSort(core, score.dtype, repeat);
@@ -149,9 +149,10 @@ void VecSort32(const Ub& dst, const Ub& score, const Ub& index, int32_t repeat) 
     SortGroups(core, dst, score, index, kPerRepeat, repeat, nullptr);
   }
 }
+ACLSIM_SKIPS_FAULTS()
 
 void VecSort(const Ub& dst, const Ub& score, const Ub& index, const Ub& work, int32_t repeat,
-             bool full) {
+             bool full) try {
   Core& core = Core::Current();
   core.instruction = "Sort";
   RequireSort(core, score.dtype, repeat);
@@ -167,6 +168,7 @@ void VecSort(const Ub& dst, const Ub& score, const Ub& index, const Ub& work, in
   CheckApart(core, dst, bytes, work, bytes, "tmp");
   SortGroups(core, dst, score, index, repeat * kPerRepeat, 1, &work);
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -322,14 +324,15 @@ void Merge(Core& core, const Ub& dst, const MergeCtl& ctl, const Merged& element
 
 }  // namespace
 
-void VecMergeSort(const Ub& dst, const MergeCtl& ctl) {
+void VecMergeSort(const Ub& dst, const MergeCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "MrgSort";
   RequireSort(core, dst.dtype, ctl.repeat);
   Merge(core, dst, ctl, {kStruct, 0}, kStruct, kBlock);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecProposalMerge(const Ub& dst, const MergeCtl& ctl) {
+void VecProposalMerge(const Ub& dst, const MergeCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "MrgSort4";
   RequireProposals(core, dst.dtype);
@@ -339,20 +342,23 @@ void VecProposalMerge(const Ub& dst, const MergeCtl& ctl) {
   Merge(core, dst, ctl, {bytes, kScoreField * width}, static_cast<uint32_t>(bytes),
         static_cast<uint32_t>(bytes));
 }
+ACLSIM_SKIPS_FAULTS()
 
-void MergedCounts(uint16_t* counts) {
+void MergedCounts(uint16_t* counts) try {
   Core& core = Core::Current();
   core.instruction = "GetMrgSortResult";
   if (core.soc.npuArch == 1001) {
-    ThrowFault("instruction-absent",
-               Format("GetMrgSortResult does not exist on %s", core.soc.name.c_str()),
-               "These cores do not report how far a merge came. Merge without suspension.");
+    PassFault("instruction-absent",
+              Format("GetMrgSortResult does not exist on %s", core.soc.name.c_str()),
+              "These cores do not report how far a merge came. Merge without suspension.",
+              "done all the same");
   }
   core.ScalarWaits(Pipe::kVector);
   std::copy_n(core.registers.merged, 4, counts);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecExtract(const Ub& value, const Ub& index, const Ub& sorted, int32_t repeat) {
+void VecExtract(const Ub& value, const Ub& index, const Ub& sorted, int32_t repeat) try {
   Core& core = Core::Current();
   core.instruction = "Extract";
   RequireSort(core, sorted.dtype, repeat);
@@ -383,6 +389,7 @@ void VecExtract(const Ub& value, const Ub& index, const Ub& sorted, int32_t repe
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -444,19 +451,21 @@ void MoveField(Core& core, const FieldOperands& of, int32_t repeat, int32_t fiel
 
 }  // namespace
 
-void VecProposalConcat(const Ub& dst, const Ub& src, int32_t repeat, int32_t field) {
+void VecProposalConcat(const Ub& dst, const Ub& src, int32_t repeat, int32_t field) try {
   Core& core = Core::Current();
   core.instruction = "ProposalConcat";
   MoveField(core, {dst, src, "dst", "src", false}, repeat, field);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecProposalExtract(const Ub& dst, const Ub& src, int32_t repeat, int32_t field) {
+void VecProposalExtract(const Ub& dst, const Ub& src, int32_t repeat, int32_t field) try {
   Core& core = Core::Current();
   core.instruction = "ProposalExtract";
   MoveField(core, {src, dst, "src", "dst", true}, repeat, field);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecProposalSort(const Ub& dst, const Ub& src, int32_t repeat) {
+void VecProposalSort(const Ub& dst, const Ub& src, int32_t repeat) try {
   Core& core = Core::Current();
   core.instruction = "RpSort16";
   RequireProposals(core, dst.dtype);
@@ -500,5 +509,6 @@ void VecProposalSort(const Ub& dst, const Ub& src, int32_t repeat) {
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

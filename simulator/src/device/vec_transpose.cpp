@@ -67,7 +67,7 @@ void Turn(Core& core, const Ub& dst, const Ub& src, int64_t batches, int64_t row
 
 }  // namespace
 
-void VecTranspose(const Ub& dst, const Ub& src) {
+void VecTranspose(const Ub& dst, const Ub& src) try {
   Core& core = Core::Current();
   core.instruction = "Transpose";
   if (src.dtype != DType::kInt16 && src.dtype != DType::kUint16 && src.dtype != DType::kHalf) {
@@ -75,8 +75,10 @@ void VecTranspose(const Ub& dst, const Ub& src) {
   }
   Turn(core, dst, src, 1, kTile, kTile, nullptr);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void VecTransposeBatches(const Ub& dst, const Ub& src, const Ub& work, const TransposeCtl& ctl) {
+void VecTransposeBatches(const Ub& dst, const Ub& src, const Ub& work,
+                         const TransposeCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Transpose";
   if (ctl.type == kNothing) {
@@ -118,6 +120,7 @@ void VecTransposeBatches(const Ub& dst, const Ub& src, const Ub& work, const Tra
   Turn(core, dst, src, ctl.batches, last ? ctl.channels : ctl.pixels,
        last ? ctl.pixels : ctl.channels, needsScratch ? &scratch : nullptr);
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -185,7 +188,7 @@ std::vector<int64_t> Origins(const LayoutCtl& ctl) {
 
 }  // namespace
 
-void VecTransposeLayout(const Ub& dst, const Ub& src, const LayoutCtl& ctl) {
+void VecTransposeLayout(const Ub& dst, const Ub& src, const LayoutCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Transpose";
   if (ctl.type == 0 || ctl.type > static_cast<uint8_t>(Layout::kTurn)) {
@@ -243,5 +246,6 @@ void VecTransposeLayout(const Ub& dst, const Ub& src, const LayoutCtl& ctl) {
         }
       });
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -106,16 +106,18 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
       ques(1),
       pools(1),
       pipes(1),
+      keepGoing(KeepGoing()),
       meeting(meetingIn),
       progress(ThreadProgress::OfThread()),
       scheduler(*this, ChaosSeed()),
       autoSync(AutoSync()),
-      observers_(observers) {}
+      observers_(observers),
+      beyond_(UbImageBytes(soc, false)) {}
 
 Core& Core::Current() {
   if (currentCore == nullptr) {
-    ThrowFault("no-core", "kernel code runs outside a kernel launch",
-               "Launch it through its aclnn function.");
+    EndCore("no-core", "kernel code runs outside a kernel launch",
+            "Launch it through its aclnn function.");
   }
   return *currentCore;
 }
@@ -184,12 +186,12 @@ void Core::CheckUb(const Ub& operand, int64_t begin, int64_t end, const char* ro
   const BufferInfo& info = Info(operand.buf);
   if (operand.generation != info.generation ||
       (info.state == BufferState::kFree && info.que != 0 && !ques[info.que].tbuf)) [[unlikely]] {
-    ThrowFault(
-        "ub-use-after-free",
-        Format("%s is a tensor that FreeTensor gave back\n  buffer: %s", role,
-               DescribeBuffer(operand.buf).c_str()),
-        "Hardware would read or overwrite what the queue has handed out since. Free a tensor "
-        "after its last use.");
+    PassFault("ub-use-after-free",
+              Format("%s is a tensor that FreeTensor gave back\n  buffer: %s", role,
+                     DescribeBuffer(operand.buf).c_str()),
+              "Hardware would read or overwrite what the queue has handed out since. Free a tensor "
+              "after its last use.",
+              "done, on what the buffer holds now");
   }
   CheckUbRange(operand, begin, end, role);
 }
@@ -202,7 +204,7 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
   }
   const int64_t over = base + end - static_cast<int64_t>(info.bytes);
   ThrowFault(
-      "ub-out-of-bounds",
+      kUbOutOfBounds,
       Format("%s covers bytes [%lld, %lld) of its buffer, which has %u: %s by %lld B\n  buffer: %s",
              role, static_cast<long long>(base + begin), static_cast<long long>(base + end),
              info.bytes, over > 0 ? "past the end" : "before the start",
@@ -217,14 +219,15 @@ void Core::CheckUbAlign(const Ub& operand, uint32_t align, const char* role) {
   if ((UbOffset(operand.addr) & (align - 1)) == 0) [[likely]] {
     return;
   }
-  ThrowFault("ub-misaligned",
-             Format("%s starts at UB byte %llu, %llu past a %u-byte boundary\n  buffer: %s", role,
-                    static_cast<unsigned long long>(UbOffset(operand.addr)),
-                    static_cast<unsigned long long>(UbOffset(operand.addr) % align), align,
-                    DescribeBuffer(operand.buf).c_str()),
-             "Hardware raises an unaligned-address exception or drops the low address bits. Keep "
-             "UB offsets a multiple of "
-             "the alignment.");
+  PassFault("ub-misaligned",
+            Format("%s starts at UB byte %llu, %llu past a %u-byte boundary\n  buffer: %s", role,
+                   static_cast<unsigned long long>(UbOffset(operand.addr)),
+                   static_cast<unsigned long long>(UbOffset(operand.addr) % align), align,
+                   DescribeBuffer(operand.buf).c_str()),
+            "Hardware raises an unaligned-address exception or drops the low address bits. Keep "
+            "UB offsets a multiple of "
+            "the alignment.",
+            "done at this address");
 }
 
 bool Core::IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const {
@@ -245,7 +248,7 @@ const GmRegion& Core::CheckRegion(const GmRegion& region, const uint8_t* begin, 
                                   bool write, const char* role) {
   const auto offset = static_cast<uint64_t>(begin - region.addr);
   if (bytes > region.bytes - offset) {
-    ThrowFault("gm-out-of-bounds",
+    ThrowFault(kGmOutOfBounds,
                Format("%s covers bytes [%llu, %llu) of %s, which has %llu: past the end by %llu B",
                       role, static_cast<unsigned long long>(offset),
                       static_cast<unsigned long long>(offset + bytes), region.name.c_str(),
@@ -256,14 +259,14 @@ const GmRegion& Core::CheckRegion(const GmRegion& region, const uint8_t* begin, 
   }
   if (write && region.kind == RegionKind::kConstant) {
     ThrowFault(
-        "gm-write-to-constant",
+        kGmWriteToConstant,
         Format("%s writes into %s, a constant of the kernel's source", role, region.name.c_str()),
         "Hardware would change the table for every later launch, or raise an exception. "
         "Write to an output or to the workspace.");
   }
   if (write && (region.kind == RegionKind::kInput || region.kind == RegionKind::kTiling) &&
       !IsWritable(begin, bytes, region.kind)) {  // unless the caller passed it as an output too
-    ThrowFault("gm-write-to-input",
+    ThrowFault(kGmWriteToInput,
                Format("%s writes into %s, which is an input", role, region.name.c_str()),
                "Hardware would change the caller's tensor. Write to an output or to the "
                "workspace.");
@@ -301,7 +304,7 @@ const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const
                     static_cast<unsigned long long>(region.bytes), static_cast<void*>(region.addr));
   }
   ThrowFault(
-      "gm-out-of-bounds",
+      kGmOutOfBounds,
       Format("%s starts at %p, outside every tensor of this launch:%s", role, addr, known.c_str()),
       "Hardware would touch another tensor or raise an MTE exception (507015). Check the GM "
       "offset: it counts "
@@ -396,15 +399,37 @@ Place Core::PlaceOf(const char* name, Pipe pipe, uint32_t site, const char* note
   return {PipeName(pipe), name, note, sites.Resolve(site)};
 }
 
-void Core::ThrowAt(const char* kind, uint32_t site, Pipe pipe, const char* name, std::string detail,
-                   std::string advice, const std::vector<uint32_t>& related) {
+KernelFault Core::FaultAt(const char* kind, uint32_t site, Pipe pipe, const char* name,
+                          std::string detail, std::string advice,
+                          const std::vector<uint32_t>& related) {
   instruction = name;
   KernelFault fault{kind, std::move(detail), std::move(advice), sites.Stack(site),
                     {},   PipeName(pipe)};
   for (const uint32_t other : related) {
     fault.related.push_back(sites.Stack(other));
   }
-  throw fault;
+  return fault;
+}
+
+Finding Core::FindingOf(const KernelFault& fault) const {
+  Finding finding;
+  finding.kind = fault.kind;
+  finding.op = launch.opType;
+  finding.core = index;
+  finding.blockDim = launch.blockDim;
+  finding.at.instruction = instruction;
+  finding.at.pipe = fault.pipe;
+  finding.at.line = FindKernelLine(runningSite != 0 ? sites.Stack(runningSite) : fault.stack);
+  for (const std::vector<void*>& stack : fault.related) {
+    finding.related.push_back({"", "the other end", "", FindKernelLine(stack)});
+  }
+  finding.detail = fault.detail;
+  finding.advice = fault.advice;
+  finding.soc = soc.name;
+  finding.tiling = launch.tilingText;
+  finding.tilingKey = launch.tilingKey;
+  finding.afterFault = Faulted();
+  return finding;
 }
 
 void Core::ThrowHang(Stuck how, double seconds, std::vector<void*> stack) {
@@ -416,14 +441,14 @@ void Core::ThrowHang(Stuck how, double seconds, std::vector<void*> stack) {
           : "this core has issued instructions on the same memory again and again, and no other "
             "one has got on";
   hung = true;
-  ThrowFault("hang",
-             Format("for %.1f s of processor time %s%s%s", seconds, what,
-                    last.empty() ? "" : "; its last call is ", last.c_str()),
-             "Hardware would go on until the task is killed: a hang. Look at the condition of the "
-             "loop, and at what should change it; a core waits for others by SyncAll, "
-             "CrossCoreWaitFlag, IBWait or ReadGmByPassDCache. Next: if the kernel needs that "
-             "long, set ACLGRAD_SIM_HANG_LIMIT to more seconds, or to 0 for no limit.",
-             std::move(stack));
+  EndCore("hang",
+          Format("for %.1f s of processor time %s%s%s", seconds, what,
+                 last.empty() ? "" : "; its last call is ", last.c_str()),
+          "Hardware would go on until the task is killed: a hang. Look at the condition of the "
+          "loop, and at what should change it; a core waits for others by SyncAll, "
+          "CrossCoreWaitFlag, IBWait or ReadGmByPassDCache. Next: if the kernel needs that "
+          "long, set ACLGRAD_SIM_HANG_LIMIT to more seconds, or to 0 for no limit.",
+          std::move(stack));
 }
 
 void Core::Find(Finding finding) {
@@ -433,6 +458,7 @@ void Core::Find(Finding finding) {
   finding.soc = soc.name;
   finding.tiling = launch.tilingText;
   finding.tilingKey = launch.tilingKey;
+  finding.afterFault = Faulted();
   findings.push_back(std::move(finding));
 }
 

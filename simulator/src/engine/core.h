@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include "ascendc/device_abi.h"
 #include "engine/fault.h"
 #include "engine/finding.h"
+#include "engine/keep_going.h"
 #include "engine/launch.h"
 #include "engine/queue_events.h"
 #include "engine/record.h"
@@ -105,6 +107,10 @@ struct Idle {
   uint32_t buf = 0;
   uint64_t offset = 0;  // where in UB it would have begun to write
 };
+// Behind that, where cores go on after faults, is memory for buffers that UB cannot hold.
+inline uint64_t UbImageBytes(const Soc& soc, bool keepGoing) {
+  return soc.UbMemory() * (keepGoing ? 3 : 1) + kCmpMaskBytes;
+}
 
 // A copy to GM that adds: kept until the cores meet, so that sums are made in the order of the cores, not of host threads.
 struct AtomicWrite {
@@ -112,6 +118,12 @@ struct AtomicWrite {
   AtomicState state;
   std::vector<uint8_t> data;
 };
+
+// The kinds that copies and lanes are cut down for.
+inline constexpr const char* kUbOutOfBounds = "ub-out-of-bounds";
+inline constexpr const char* kGmOutOfBounds = "gm-out-of-bounds";
+inline constexpr const char* kGmWriteToInput = "gm-write-to-input";
+inline constexpr const char* kGmWriteToConstant = "gm-write-to-constant";
 
 class Meeting;
 
@@ -243,7 +255,11 @@ class Core {
     const char* const issuing = instruction;
     instruction = name;
     runningSite = site;
-    run();
+    try {
+      run();
+    } catch (KernelFault& fault) {
+      SkipFault(std::move(fault));
+    }
     runningSite = 0;
     instruction = issuing;
   }
@@ -265,9 +281,9 @@ class Core {
 
   // --- reports ---
   // A fault that is not where the kernel stands now.
-  [[noreturn]] void ThrowAt(const char* kind, uint32_t site, Pipe pipe, const char* instruction,
-                            std::string detail, std::string advice,
-                            const std::vector<uint32_t>& related);
+  KernelFault FaultAt(const char* kind, uint32_t site, Pipe pipe, const char* instruction,
+                      std::string detail, std::string advice, const std::vector<uint32_t>& related);
+  Finding FindingOf(const KernelFault& fault) const;
   [[noreturn]] __attribute__((cold)) void ThrowHang() {
     ThrowHang(progress.How(), progress.Seconds(), CaptureStack());
   }
@@ -301,6 +317,21 @@ class Core {
     return IsWritable(region.addr, region.bytes, region.kind);
   }
 
+  // --- after a fault, see keep_going.h ---
+  const bool keepGoing;
+  // The fault becomes a finding that says how the core goes on; where faults end cores it is thrown.
+  void GoOn(KernelFault fault, std::string how);
+  bool Faulted() const { return !faults_.empty(); }
+  // How many bytes from there on lie in the operand's buffer, and in a tensor (null: none) that may be read or written.
+  uint64_t UbRoom(const Ub& operand, int64_t begin) const;
+  uint64_t GmRoom(const GmRegion* region, const uint8_t* addr, uint64_t bytes, bool write) const;
+  // Zeros, for a scalar access that leads nowhere.
+  uint8_t* Nowhere(uint32_t bytes);
+  // Memory behind UB for what UB cannot hold; 0 when that is full, too.
+  uint64_t TakeBeyond(uint64_t bytes);
+  // Where tensors at addresses that UB does not have lie instead: by address and length.
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> elsewhere;
+
   Meeting* const meeting;  // with the other cores of the launch
   ThreadProgress& progress;
   Scheduler scheduler;
@@ -325,6 +356,10 @@ class Core {
   void Emit(const Record& record);
 
   const std::vector<Observer*>& observers_;
+  // Place of the finding in `findings`, by kind and stack.
+  std::map<std::pair<std::string, std::vector<void*>>, size_t> faults_;
+  std::vector<uint8_t> nowhere_;
+  uint64_t beyond_;  // next byte behind UB that nobody has
   std::vector<AtomicWrite> atomics_;
   std::set<std::tuple<std::string_view, uint32_t, uint32_t>> reported_;
   // Regions of launch.regions whose reads, or writes, leave nothing in L2.

@@ -148,6 +148,11 @@ void ThrowFault(std::string kind, std::string detail, std::string advice,
       std::move(kind), std::move(detail), std::move(advice), std::move(stack), {}, ""};
 }
 
+void EndCore(std::string kind, std::string detail, std::string advice, std::vector<void*> stack) {
+  throw KernelFault{
+      std::move(kind), std::move(detail), std::move(advice), std::move(stack), {}, "", true};
+}
+
 SourceLine FindKernelLine(const std::vector<void*>& stack) {
   SourceLine
       fallback;  // module and offset of the first frame, for kernels without debug information

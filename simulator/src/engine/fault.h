@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel error: what went wrong, where, what hardware would do. Thrown inside a core, it ends the launch.
+// A kernel error: what went wrong, where, what hardware would do. Thrown inside a core, it ends the core or, where faults do not
+// end cores, the call of the API; keep_going.h has more.
 #pragma once
 
 #include <string>
@@ -16,6 +17,7 @@ struct KernelFault {
   std::vector<void*> stack;
   std::vector<std::vector<void*>> related;  // the other ends, if any
   const char* pipe = "";                    // where it is known
+  bool endsCore = false;                    // in any case
 };
 
 // The current return addresses, innermost first.
@@ -23,6 +25,10 @@ std::vector<void*> CaptureStack();
 
 [[noreturn]] void ThrowFault(std::string kind, std::string detail, std::string advice,
                              std::vector<void*> stack = CaptureStack());
+
+// A fault that no core goes on after.
+[[noreturn]] void EndCore(std::string kind, std::string detail, std::string advice,
+                          std::vector<void*> stack = CaptureStack());
 
 struct SourceLine {
   std::string file;

@@ -102,6 +102,12 @@ std::string FindingText(const Finding& finding) {
     }
   }
   text.append("\n  ").append(finding.detail).append("\n  ").append(finding.advice);
+  if (!finding.goesOn.empty()) {
+    text.append("\n  keep-going: ").append(finding.goesOn);
+  }
+  if (finding.afterFault) {
+    text.append("\n  found after another fault of this core: it may be a consequence");
+  }
   if (finding.count > 1) {
     text += Format("\n  %llu times", static_cast<unsigned long long>(finding.count));
   }
@@ -124,7 +130,8 @@ std::string FindingJson(const Finding& finding) {
   return Format(
       "{\"kind\":%s,\"severity\":\"%s\",\"op\":%s,\"core\":%lld,\"blockDim\":%u,\"space\":%s,"
       "\"buffer\":%s,\"begin\":%llu,\"end\":%llu,\"at\":%s,\"related\":[%s],\"detail\":%s,"
-      "\"advice\":%s,\"soc\":%s,\"tiling\":%s,\"tilingKey\":%llu,\"count\":%llu,\"text\":%s}",
+      "\"advice\":%s,\"soc\":%s,\"tiling\":%s,\"tilingKey\":%llu,\"count\":%llu,\"goesOn\":%s,"
+      "\"afterFault\":%s,\"text\":%s}",
       JsonQuoted(finding.kind).c_str(), finding.severity == Severity::kHint ? "hint" : "error",
       JsonQuoted(finding.op).c_str(), static_cast<long long>(finding.core), finding.blockDim,
       JsonQuoted(finding.space).c_str(), JsonQuoted(finding.buffer).c_str(),
@@ -132,13 +139,15 @@ std::string FindingJson(const Finding& finding) {
       PlaceJson(finding.at).c_str(), related.c_str(), JsonQuoted(finding.detail).c_str(),
       JsonQuoted(finding.advice).c_str(), JsonQuoted(finding.soc).c_str(),
       JsonQuoted(finding.tiling).c_str(), static_cast<unsigned long long>(finding.tilingKey),
-      static_cast<unsigned long long>(finding.count), JsonQuoted(FindingText(finding)).c_str());
+      static_cast<unsigned long long>(finding.count), JsonQuoted(finding.goesOn).c_str(),
+      finding.afterFault ? "true" : "false", JsonQuoted(FindingText(finding)).c_str());
 }
 
 void MergeFinding(std::vector<Finding>* findings, Finding finding) {
   for (Finding& known : *findings) {
     if (Same(known, finding)) {
       known.count += finding.count;
+      known.afterFault = known.afterFault && finding.afterFault;
       return;
     }
   }

@@ -39,7 +39,9 @@ struct Finding {
   std::string soc;
   std::string tiling;
   uint64_t tilingKey = 0;
-  uint64_t count = 1;  // how often in this launch
+  uint64_t count = 1;       // how often in this launch
+  std::string goesOn;       // what became of the access, where the core went on
+  bool afterFault = false;  // of a core that had gone on after a fault
 };
 
 std::string JsonQuoted(const std::string& text);

@@ -22,6 +22,8 @@ const char* EventName(uint8_t event) {
 
 namespace {
 
+constexpr const char* kAtTheEnd = "left as it is at the end";
+
 // The pipes that an event orders; pipes that a vector core does not have count as the vector pipe.
 QueuePipes PipesOfEvent(uint8_t event) {
   static const auto kTable = [] {
@@ -83,28 +85,33 @@ std::string FlagName(uint32_t flag) {
 void CheckFlagsDown(Core& core) {
   for (size_t flag = 0; flag < core.crossCore.size(); ++flag) {
     if (core.crossCore[flag] > 0) {
-      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
-                   Format("CrossCoreSetFlag of flag %zu is never waited for", flag),
-                   "Hardware leaves the flag's counter raised: a later CrossCoreWaitFlag does not "
-                   "wait. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag, on every core.",
-                   {});
+      core.GoOn(core.FaultAt(
+                    "cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
+                    Format("CrossCoreSetFlag of flag %zu is never waited for", flag),
+                    "Hardware leaves the flag's counter raised: a later CrossCoreWaitFlag does "
+                    "not wait. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag, on every "
+                    "core.",
+                    {}),
+                kAtTheEnd);
     }
   }
   for (size_t event = 0; event < core.flags.size(); ++event) {
     for (size_t id = 0; id < core.flags[event].size(); ++id) {
       if (core.flags[event][id] > 0) {
-        core.ThrowAt("flag-leak", core.flagSite[event][id], Pipe::kScalar, "SetFlag",
-                     Format("SetFlag on %s id %zu is never waited for",
-                            EventName(static_cast<uint8_t>(event)), id),
-                     "The flag stays set for the next kernel, whose first WaitFlag then does not "
-                     "wait. Pair each SetFlag with a WaitFlag.",
-                     {});
+        core.GoOn(
+            core.FaultAt("flag-leak", core.flagSite[event][id], Pipe::kScalar, "SetFlag",
+                         Format("SetFlag on %s id %zu is never waited for",
+                                EventName(static_cast<uint8_t>(event)), id),
+                         "The flag stays set for the next kernel, whose first WaitFlag then does "
+                         "not wait. Pair each SetFlag with a WaitFlag.",
+                         {}),
+            kAtTheEnd);
       }
     }
   }
 }
 
-void SetFlagEvent(uint8_t event, int32_t id) {
+void SetFlagEvent(uint8_t event, int32_t id) try {
   Core& core = Core::Current();
   core.instruction = "SetFlag";
   CheckEvent(core, event, id, "SetFlag");
@@ -113,20 +120,24 @@ void SetFlagEvent(uint8_t event, int32_t id) {
   uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
   SyncEvent sync = core.MakeSync(SyncEvent::Kind::kSet, from, to, EventFlag(event, id));
   if (balance > 0) {
-    core.ThrowAt(
-        "flag-set-twice", sync.site, from, "SetFlag",
-        Format("SetFlag on %s id %d, which is set and was not waited for", EventName(event), id),
-        "Undefined on hardware: the second set is lost and a later WaitFlag hangs. Pair "
-        "each SetFlag with a WaitFlag.",
-        {site});
+    core.GoOn(
+        core.FaultAt("flag-set-twice", sync.site, from, "SetFlag",
+                     Format("SetFlag on %s id %d, which is set and was not waited for",
+                            EventName(event), id),
+                     "Undefined on hardware: the second set is lost and a later WaitFlag hangs. "
+                     "Pair each SetFlag with a WaitFlag.",
+                     {site}),
+        "this set is lost");
+    return;
   }
   CheckQueueEvents(core, event, id, sync);
   ++balance;
   site = sync.site;
   OrderPipes(core, sync);
 }
+ACLSIM_SKIPS_FAULTS()
 
-void WaitFlagEvent(uint8_t event, int32_t id) {
+void WaitFlagEvent(uint8_t event, int32_t id) try {
   Core& core = Core::Current();
   core.instruction = "WaitFlag";
   CheckEvent(core, event, id, "WaitFlag");
@@ -135,21 +146,23 @@ void WaitFlagEvent(uint8_t event, int32_t id) {
   uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
   SyncEvent sync = core.MakeSync(SyncEvent::Kind::kWait, from, to, EventFlag(event, id));
   if (balance < 0) {
-    core.ThrowAt("flag-wait-twice", sync.site, to, "WaitFlag",
-                 Format("WaitFlag on %s id %d, which another WaitFlag already waits for",
-                        EventName(event), id),
-                 "Hardware clears the flag at the first wait and hangs in the second. Pair each "
-                 "WaitFlag with a SetFlag.",
-                 {site});
+    core.GoOn(core.FaultAt("flag-wait-twice", sync.site, to, "WaitFlag",
+                           Format("WaitFlag on %s id %d, which another WaitFlag already waits for",
+                                  EventName(event), id),
+                           "Hardware clears the flag at the first wait and hangs in the second. "
+                           "Pair each WaitFlag with a SetFlag.",
+                           {site}),
+              "nothing waits here");
+    return;
   }
   CheckQueueEvents(core, event, id, sync);
   --balance;
   site = sync.site;
   OrderPipes(core, sync);
 }
+ACLSIM_SKIPS_FAULTS()
 
-int32_t FetchEvent(uint32_t pipe, uint8_t event) {
-  Core& core = Core::Current();
+static int32_t FreeEvent(Core& core, uint32_t pipe, uint8_t event) {
   CheckEvent(core, event, 0, "FetchEventID");
   for (int32_t id = 0; id < EventIds(core); ++id) {
     // Whether its flag is set plays no part: two fetched ids are one as long as none is allocated.
@@ -163,18 +176,26 @@ int32_t FetchEvent(uint32_t pipe, uint8_t event) {
              "Hardware would reuse an id that is in flight. Release ids with ReleaseEventID.");
 }
 
-int32_t AllocEvent(uint32_t pipe, uint8_t event) {
-  const int32_t id = FetchEvent(pipe, event);
-  Core::Current().pipes[pipe].allocated[event][static_cast<size_t>(id)] = true;
+int32_t FetchEvent(uint32_t pipe, uint8_t event) try {
+  return FreeEvent(Core::Current(), pipe, event);
+}
+ACLSIM_SKIPS_FAULTS(0)
+
+int32_t AllocEvent(uint32_t pipe, uint8_t event) try {
+  Core& core = Core::Current();
+  const int32_t id = FreeEvent(core, pipe, event);
+  core.pipes[pipe].allocated[event][static_cast<size_t>(id)] = true;
   return id;
 }
+ACLSIM_SKIPS_FAULTS(0)
 
-void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id) {
+void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id) try {
   Core& core = Core::Current();
   CheckEvent(core, event, id, "ReleaseEventID");
   core.pipes[pipe].allocated[event][static_cast<size_t>(id)] = false;
   core.pipes[pipe].queueEvents[event][static_cast<size_t>(id)].held = false;
 }
+ACLSIM_SKIPS_FAULTS()
 
 namespace {
 
@@ -188,7 +209,7 @@ std::optional<Pipe> OwnPipe(int32_t pipe) {
 
 }  // namespace
 
-void Barrier(int32_t pipe) {
+void Barrier(int32_t pipe) try {
   Core& core = Core::Current();
   core.instruction = "PipeBarrier";
   switch (pipe) {
@@ -207,6 +228,7 @@ void Barrier(int32_t pipe) {
       return;
   }
 }
+ACLSIM_SKIPS_FAULTS()
 
 // --- between cores ----------------------------------------------------------------------------------------------------
 
@@ -225,18 +247,21 @@ void CheckCrossCore(const Core& core, uint8_t mode, uint16_t flag) {
 void CheckSyncAllFlags(Core& core) {
   for (size_t flag = 11; flag < 15; ++flag) {
     if (core.crossCore[flag] > 0) {
-      core.ThrowAt("cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
-                   Format("flag %zu is set and not waited for when SyncAll uses it", flag),
-                   "Hardware counts both in one: SyncAll lets a core pass too early. Take flags 0 "
-                   "to 10 next to SyncAll.",
-                   {core.sites.Capture()});
+      core.GoOn(core.FaultAt(
+                    "cross-core-flag", core.crossCoreSite[flag], Pipe::kScalar, "CrossCoreSetFlag",
+                    Format("flag %zu is set and not waited for when SyncAll uses it", flag),
+                    "Hardware counts both in one: SyncAll lets a core pass too early. "
+                    "Take flags 0 to 10 next to SyncAll.",
+                    {core.sites.Capture()}),
+                "the two do not meet");
+      core.instruction = "SyncAll";
     }
   }
 }
 
 }  // namespace
 
-void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
+void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) try {
   Core& core = Core::Current();
   core.instruction = "SyncAll";
   const uint32_t participants = cores == 0 ? core.launch.blockDim : cores;
@@ -247,9 +272,13 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
   }
   if (gm != nullptr) {
     // The soft form counts in 32 bytes per core, both in GM and in UB.
-    core.CheckGm(gm, uint64_t{participants} * kBlockBytes, true, "gmWorkspace");
-    core.CheckUb(*ub, 0, int64_t{participants} * kBlockBytes, "ubWorkspace");
-    core.CheckUbAlign(*ub, kBlockBytes, "ubWorkspace");
+    try {
+      core.CheckGm(gm, uint64_t{participants} * kBlockBytes, true, "gmWorkspace");
+      core.CheckUb(*ub, 0, int64_t{participants} * kBlockBytes, "ubWorkspace");
+      core.CheckUbAlign(*ub, kBlockBytes, "ubWorkspace");
+    } catch (KernelFault& fault) {
+      SkipFault(std::move(fault), "the cores meet without this memory");
+    }
   } else {
     CheckSyncAllFlags(core);
   }
@@ -258,8 +287,9 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) {
   core.meeting->SyncAll(core, participants);
   core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
 }
+ACLSIM_SKIPS_FAULTS()
 
-void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) {
+void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) try {
   Core& core = Core::Current();
   core.instruction = "CrossCoreSetFlag";
   CheckCrossCore(core, mode, flag);
@@ -273,8 +303,9 @@ void CrossCoreSet(uint8_t mode, int32_t pipe, uint16_t flag) {
     core.meeting->SetFlag(core, flag);
   });
 }
+ACLSIM_SKIPS_FAULTS()
 
-void CrossCoreWait(uint8_t mode, uint16_t flag) {
+void CrossCoreWait(uint8_t mode, uint16_t flag) try {
   Core& core = Core::Current();
   core.instruction = "CrossCoreWaitFlag";
   CheckCrossCore(core, mode, flag);
@@ -283,5 +314,6 @@ void CrossCoreWait(uint8_t mode, uint16_t flag) {
   --core.crossCore[flag];
   core.Sync(core.MakeSync(SyncEvent::Kind::kWait, Pipe::kScalar, Pipe::kScalar, CoreFlag(flag)));
 }
+ACLSIM_SKIPS_FAULTS()
 
 }  // namespace aclsim

@@ -85,27 +85,6 @@ void CallKernel(const KernelLaunch& launch) {
   }
 }
 
-Finding ToFinding(const KernelFault& fault, const Core& core) {
-  Finding finding;
-  finding.kind = fault.kind;
-  finding.op = core.launch.opType;
-  finding.core = core.index;
-  finding.blockDim = core.launch.blockDim;
-  finding.at.instruction = core.instruction;
-  finding.at.pipe = fault.pipe;
-  finding.at.line =
-      FindKernelLine(core.runningSite != 0 ? core.sites.Stack(core.runningSite) : fault.stack);
-  for (const std::vector<void*>& stack : fault.related) {
-    finding.related.push_back({"", "the other end", "", FindKernelLine(stack)});
-  }
-  finding.detail = fault.detail;
-  finding.advice = fault.advice;
-  finding.soc = core.soc.name;
-  finding.tiling = core.launch.tilingText;
-  finding.tilingKey = core.launch.tilingKey;
-  return finding;
-}
-
 // All findings go to the process's list; the launch fails with the errors among them. In the order of the cores, so that the
 // report does not depend on host threads.
 void Summarise(std::vector<std::vector<Finding>>& found, LaunchResult* result) {
@@ -150,15 +129,17 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
     std::atomic<bool> hung{false};
+    std::atomic<bool> ended{false};  // some core, before the end of the kernel
     const auto runCore = [&](uint32_t index) {
       if (hung) {  // cores that have yet to begin would take as long
-        meeting.Leave(true);
+        meeting.Leave(index, true);
         return;
       }
-      uint8_t* ub = ThreadUb(launch.soc->UbMemory() + kCmpMaskBytes);
+      const uint64_t ubBytes = UbImageBytes(*launch.soc, KeepGoing());
+      uint8_t* ub = ThreadUb(ubBytes);
       CoreChecks observers;
       if (checked) {
-        std::memset(ub, kPoisonByte, launch.soc->UbMemory() + kCmpMaskBytes);
+        std::memset(ub, kPoisonByte, ubBytes);
         observers = checks.ForCore(index);
       }
       if (profiled) {
@@ -175,9 +156,9 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
             core.ThrowHang(crash->stuck, crash->seconds, crash->stack);
           }
           core.instruction = "";  // the last call of the API, which may have ended long ago
-          ThrowFault("crash", CrashText(*crash),
-                     "Hardware raises an exception, or goes on with whatever it finds there.",
-                     crash->stack);
+          EndCore("crash", CrashText(*crash),
+                  "Hardware raises an exception, or goes on with whatever it finds there.",
+                  crash->stack);
         }
         CheckKernelEnd(core);
         core.End();
@@ -186,12 +167,16 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
         // Another core's finding says why.
       } catch (const KernelFault& fault) {
         hung = hung || core.hung;
-        core.findings.push_back(ToFinding(fault, core));
+        core.findings.push_back(core.FindingOf(fault));
+        if (core.keepGoing) {
+          core.findings.back().goesOn = "the core ends here, the others go on";
+        }
       } catch (const std::exception& error) {
         const std::lock_guard<std::mutex> lock(resultMutex);
         refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
       }
-      meeting.Leave(failed);
+      ended = ended || failed;
+      meeting.Leave(index, failed);
       Core::SetCurrent(nullptr);
       found[index] = std::move(core.findings);
       atomics[index] = core.TakeAtomics();
@@ -208,7 +193,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       found.push_back(checks.AcrossCores());
     }
     Summarise(found, &result);
-    if (profiled && result.status == 0) {
+    result.goesOn = KeepGoing();
+    if (profiled && (result.status == 0 || (result.goesOn && !ended))) {
       KeepProfile(launch, result.stats, std::move(tapes));
     }
   } catch (const std::exception& error) {

@@ -56,6 +56,7 @@ struct LaunchStats {
 struct LaunchResult {
   int32_t status = 0;   // 0, or the aclError that the stream reports (507035 for a kernel fault)
   std::string message;  // the fault report
+  bool goesOn = false;  // after faults the outputs were computed all the same, see keep_going.h
   LaunchStats stats;
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/host_threads.h"
+#include "engine/options.h"
 
 namespace aclsim {
 
@@ -36,7 +37,9 @@ Meeting::Meeting(uint32_t cores)
       atomics_(cores),
       applied_(cores),
       told_(cores),
-      alive_(cores) {}
+      alive_(cores),
+      keepGoing_(KeepGoing()),
+      dead_(cores) {}
 
 std::string Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
   std::string text;
@@ -76,13 +79,12 @@ void Meeting::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool(
   if (passes()) {
     return;
   }
-  if (failed_) {
+  if (failed_ || died_) {
     throw CoreAbandoned{};
   }
-  ThrowFault(
-      "deadlock", what(),
-      "Hardware would wait forever: a hang. Every core of the launch must get there, also one "
-      "that has no work.");
+  EndCore("deadlock", what(),
+          "Hardware would wait forever: a hang. Every core of the launch must get there, also one "
+          "that has no work.");
 }
 
 void Meeting::Tell(Core& core) {
@@ -136,24 +138,32 @@ void Meeting::SyncAll(Core& core, uint32_t participants) {
         Absent([&](uint32_t other) { return arrivals_[other] >= mine; }).c_str(), participants);
   };
   Wait(lock, passes, what);
+  if (died_ && published_ < mine) {
+    published_ = mine;
+    Publish();
+  }
 }
 
 void Meeting::SetFlag(Core& core, uint16_t flag) {
   const std::lock_guard<std::mutex> lock(mutex_);
   uint32_t& sets = sets_[core.index][flag % kFlags];
   if (sets - waits_[core.index][flag % kFlags] >= kMostSets) {
-    ThrowFault(
-        "cross-core-flag",
-        Format("CrossCoreSetFlag of flag %u, set %u times without a wait", flag, kMostSets),
-        "Hardware's counter overflows. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag.");
+    PassFault("cross-core-flag",
+              Format("CrossCoreSetFlag of flag %u, set %u times without a wait", flag, kMostSets),
+              "Hardware's counter overflows. Pair each CrossCoreSetFlag with a CrossCoreWaitFlag.",
+              "counted without an end");
   }
   ++sets;
   const size_t slot = flag % kFlags;
   Tell(core);
   told_[core.index][slot].push_back(applied_[core.index] + atomics_[core.index].size());
-  if (std::none_of(told_.begin(), told_.end(),
-                   [&](const auto& told) { return told[slot].empty(); })) {
-    for (uint32_t each = 0; each < told_.size(); ++each) {
+  const auto missing = [&](uint32_t each) { return !dead_[each] && told_[each][slot].empty(); };
+  bool complete = true;
+  for (uint32_t each = 0; each < told_.size(); ++each) {
+    complete = complete && !missing(each);
+  }
+  for (uint32_t each = 0; complete && each < told_.size(); ++each) {
+    if (!told_[each][slot].empty()) {
       Apply(each, told_[each][slot].front());
       told_[each][slot].pop_front();
     }
@@ -249,10 +259,16 @@ bool Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes)
   return writer != stored_.end() && writer->second != core.index;
 }
 
-void Meeting::Leave(bool failed) {
+void Meeting::Leave(uint32_t core, bool failed) {
   const std::lock_guard<std::mutex> lock(mutex_);
   --alive_;
-  failed_ |= failed;
+  if (failed && keepGoing_) {
+    died_ = dead_[core] = true;
+    arrivals_[core] = UINT32_MAX;
+    sets_[core].fill(UINT32_MAX);
+  } else {
+    failed_ |= failed;
+  }
   changed_.notify_all();
 }
 

@@ -38,7 +38,7 @@ class Meeting {
   void Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
   bool Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
-  void Leave(bool failed);
+  void Leave(uint32_t core, bool failed);
   // Sums that the cores have told of take effect: those of all, in their order, or of one that reads or overwrites such bytes.
   void Publish();
   void SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes);
@@ -76,6 +76,11 @@ class Meeting {
   uint32_t alive_;
   bool failed_ = false;
   bool stuck_ = false;
+  // Where faults do not end the launch: cores that a fault has ended count as having been everywhere.
+  const bool keepGoing_;
+  std::vector<bool> dead_;
+  bool died_ = false;       // one of them
+  uint32_t published_ = 0;  // number of the last SyncAll that cores went on from without one
 };
 
 }  // namespace aclsim

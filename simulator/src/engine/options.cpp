@@ -18,6 +18,7 @@ std::atomic<uint32_t> hostThreads{0};
 std::atomic<int> checkedMode{-1};  // -1: not decided yet
 std::atomic<int64_t> chaosSeed{-1};
 std::atomic<int> autoSync{-1};
+std::atomic<int> keepGoing{-1};
 std::atomic<double> hangLimit{-1};
 constexpr double kDefaultHangLimit = 20;
 
@@ -79,6 +80,13 @@ bool AutoSync() {
 }
 
 void SetAutoSync(bool on) { autoSync = on ? 1 : 0; }
+
+bool KeepGoing() {
+  const int on = keepGoing;
+  return on < 0 ? !CheckedMode() : on != 0;
+}
+
+void SetKeepGoing(std::optional<bool> on) { keepGoing = on ? static_cast<int>(*on) : -1; }
 
 double HangLimit() {
   double seconds = hangLimit;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace aclsim {
 
@@ -17,6 +18,10 @@ void SetChaosSeed(uint64_t seed);
 // Whether the device compiler's automatic synchronisation counts as there (the toolkit's default). ACLGRAD_SIM_AUTOSYNC.
 bool AutoSync();
 void SetAutoSync(bool on);
+
+// Whether a core goes on after a fault: as set, else only in fast mode. ACLGRAD_SIM_KEEP_GOING.
+bool KeepGoing();
+void SetKeepGoing(std::optional<bool> on);
 
 // Seconds of processor time after which code that gets nothing done ends. 0: off. ACLGRAD_SIM_HANG_LIMIT.
 double HangLimit();

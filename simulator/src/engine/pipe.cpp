@@ -14,6 +14,8 @@ namespace {
 
 using Ull = unsigned long long;
 
+constexpr const char* kAtTheEnd = "left as it is at the end";
+constexpr const char* kBeyond = "it lies in memory behind UB";
 constexpr size_t kMaxBuffers = 64;  // per kernel, TPipe's own limit
 
 // Kernels in use allocate all of UB, so that this is no error.
@@ -31,6 +33,16 @@ void HintReservedUb(Core& core, uint64_t wanted) {
                           static_cast<unsigned long long>(core.soc.ubBytes), core.soc.name.c_str());
   finding.advice = "The last bytes are the toolchain's. Shrink the tile in the tiling function.";
   core.Find(std::move(finding));
+}
+
+// Where what does not fit into UB begins, after a finding; the fault is thrown where cores do not go on, or that is full too.
+uint64_t Beyond(Core& core, uint64_t bytes, KernelFault fault) {
+  const uint64_t begin = core.TakeBeyond(bytes);
+  if (begin == 0) {
+    throw fault;
+  }
+  core.GoOn(std::move(fault), kBeyond);
+  return begin;
 }
 
 QueInfo& Que(Core& core, uint32_t que, const char* call) {
@@ -96,26 +108,30 @@ void CheckQueuesEmpty(Core& core, uint32_t pipe) {
   for (const QueInfo& que : core.ques) {
     if (Lives(que, pipe) && !que.queued.empty()) {
       const uint32_t buf = que.queued[0];
-      core.ThrowAt(
-          "queue-leak", core.buffers[buf].allocSite, Pipe::kScalar, core.instruction,
-          Format("%zu tensor(s) still enqueued at the end\n  queue: %s", que.queued.size(),
-                 core.DescribeBuffer(buf).c_str()),
-          "Hardware leaves an event set for the next kernel, which may hang. DeQue and free "
-          "every tensor.",
-          {});
+      core.GoOn(
+          core.FaultAt(
+              "queue-leak", core.buffers[buf].allocSite, Pipe::kScalar, core.instruction,
+              Format("%zu tensor(s) still enqueued at the end\n  queue: %s", que.queued.size(),
+                     core.DescribeBuffer(buf).c_str()),
+              "Hardware leaves an event set for the next kernel, which may hang. DeQue and free "
+              "every tensor.",
+              {}),
+          kAtTheEnd);
     }
   }
   for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
     const BufferInfo& info = core.buffers[buf];
     if (info.que != 0 && Lives(core.ques[info.que], pipe) && !core.ques[info.que].tbuf &&
         info.state == BufferState::kAllocated) {
-      core.ThrowAt(
-          "queue-leak", info.allocSite, Pipe::kScalar, core.instruction,
-          Format("a tensor of AllocTensor was not freed\n  queue: %s",
-                 core.DescribeBuffer(buf).c_str()),
-          "Hardware hands out one buffer less from then on, and the queue's event stays in "
-          "use. FreeTensor what AllocTensor or DeQue gave.",
-          {});
+      core.GoOn(
+          core.FaultAt(
+              "queue-leak", info.allocSite, Pipe::kScalar, core.instruction,
+              Format("a tensor of AllocTensor was not freed\n  queue: %s",
+                     core.DescribeBuffer(buf).c_str()),
+              "Hardware hands out one buffer less from then on, and the queue's event stays in "
+              "use. FreeTensor what AllocTensor or DeQue gave.",
+              {}),
+          kAtTheEnd);
     }
   }
 }
@@ -135,6 +151,7 @@ void ForgetBuffers(Core& core) {
   core.ques.resize(1);
   core.pools.resize(1);
   core.idle.clear();
+  core.elsewhere.clear();
 }
 
 // The pipe hands out UB and event ids from the start again; its queues and their tensors are nobody's from here on.
@@ -177,14 +194,24 @@ PoolInfo& Pool(Core& core, uint32_t pool) {
   return core.pools[pool];
 }
 
+// The table as it would be with one more queue.
+std::string TableWith(Core& core, QueInfo que, uint32_t num, uint32_t pipe) {
+  que.buffers.resize(num);
+  core.ques.push_back(std::move(que));
+  std::string table = core.BufferTable(pipe);
+  core.ques.pop_back();
+  return table;
+}
+
 // A queue of a pool with num buffers that have no place yet.
 uint32_t AddQue(Core& core, PoolInfo& pool, QueInfo que, uint32_t num) {
   que.pipe = pool.pipe;
   if (pool.buffers + num > pool.ids) {
-    ThrowFault(
+    PassFault(
         "ub-overflow",
         Format("%u buffers wanted, the pool may have %u and has %u", num, pool.ids, pool.buffers),
-        "Hardware writes behind the pool's list of buffers. Raise its bufIDSize, up to 16.");
+        "Hardware writes behind the pool's list of buffers. Raise its bufIDSize, up to 16.",
+        "the pool has as many as it takes");
   }
   const auto handle = static_cast<uint32_t>(core.ques.size());
   for (uint32_t i = 0; i < num; ++i) {
@@ -202,22 +229,29 @@ uint32_t AddQue(Core& core, PoolInfo& pool, QueInfo que, uint32_t num) {
 uint32_t InitInPool(Core& core, uint32_t handle, QueInfo que, uint32_t num) {
   PoolInfo& pool = Pool(core, handle);
   const uint64_t bytes = que.bytes;
-  if (pool.next + bytes * num > pool.end) {
-    ThrowFault("ub-overflow",
-               Format("%llu B wanted, the pool of %llu B has %llu B left\n  buffers:\n%s",
-                      Ull(bytes * num), Ull(pool.end - pool.begin), Ull(pool.end - pool.next),
-                      core.BufferTable(pool.pipe).c_str()),
-               "Hardware would let buffers overlap what lies behind the pool. Ask InitBufPool for "
-               "more.");
+  uint64_t begin = pool.next;
+  const bool fits = begin + bytes * num <= pool.end;
+  if (!fits) {
+    begin = Beyond(core, bytes * num,
+                   {"ub-overflow",
+                    Format("%llu B wanted, the pool of %llu B has %llu B left\n  buffers:\n%s",
+                           Ull(bytes * num), Ull(pool.end - pool.begin), Ull(pool.end - pool.next),
+                           core.BufferTable(pool.pipe).c_str()),
+                    "Hardware would let buffers overlap what lies behind the pool. Ask InitBufPool "
+                    "for more.",
+                    CaptureStack(),
+                    {},
+                    ""});
   }
   const uint32_t added = AddQue(core, pool, std::move(que), num);
-  const uint64_t begin = pool.next;
+  uint64_t next = begin;
   for (const uint32_t buf : core.ques[added].buffers) {
-    core.buffers[buf].offset = static_cast<uint32_t>(pool.next);
+    core.buffers[buf].offset = static_cast<uint32_t>(next);
     core.buffers[buf].bytes = static_cast<uint32_t>(bytes);
-    pool.next += bytes;
+    next += bytes;
   }
-  core.FreshUb(begin, pool.next);
+  core.FreshUb(begin, next);
+  pool.next = fits ? next : pool.next;
   return added;
 }
 
@@ -338,7 +372,7 @@ void* PipeCurrent() {
 }
 
 uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t bytes, bool tbuf,
-                 uint32_t pipe, uint32_t pool) {
+                 uint32_t pipe, uint32_t pool) try {
   Core& core = Core::Current();
   core.instruction = "InitBuffer";
   const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
@@ -355,33 +389,40 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   }
   PipeInfo& of = core.pipes[pipe];
   const uint64_t wanted = of.ubUsed + size * num;
-  if (wanted > core.soc.UbMemory() || of.buffers + num > kMaxBuffers) {
-    que.buffers.resize(num);
-    core.ques.push_back(que);
-    ThrowFault(
+  const bool fits = wanted <= core.soc.UbMemory();
+  uint64_t begin = of.ubUsed;
+  if (!fits || of.buffers + num > kMaxBuffers) {
+    KernelFault fault{
         "ub-overflow",
         Format("%llu B wanted in all, %s has %llu usable; %zu buffers, %zu allowed\n  buffers:\n%s",
                static_cast<unsigned long long>(wanted), core.soc.name.c_str(),
                static_cast<unsigned long long>(core.soc.ubBytes), of.buffers + num, kMaxBuffers,
-               core.BufferTable(pipe).c_str()),
+               TableWith(core, que, num, pipe).c_str()),
         "Hardware would let buffers overlap or raise an exception (507015). Shrink the tile in the "
-        "tiling function.");
-  }
-  if (wanted > core.soc.ubBytes) {
+        "tiling function.",
+        CaptureStack(),
+        {},
+        ""};
+    if (fits) {
+      core.GoOn(std::move(fault), "the kernel has as many as it takes");
+    } else {
+      begin = Beyond(core, size * num, std::move(fault));
+    }
+  } else if (wanted > core.soc.ubBytes) {
     HintReservedUb(core, wanted);
   }
   const auto handle = static_cast<uint32_t>(core.ques.size());
   for (uint32_t i = 0; i < num; ++i) {
     BufferInfo info;
-    info.offset = static_cast<uint32_t>(of.ubUsed);
+    info.offset = static_cast<uint32_t>(begin + i * size);
     info.bytes = que.bytes;
     info.que = handle;
     que.buffers.push_back(static_cast<uint32_t>(core.buffers.size()));
     core.buffers.push_back(info);
-    of.ubUsed += size;
   }
   of.buffers += num;
-  core.FreshUb(of.ubUsed - size * num, of.ubUsed);
+  core.FreshUb(begin, begin + size * num);
+  of.ubUsed = fits ? wanted : of.ubUsed;
   core.ubPeak = std::max(core.ubPeak, of.ubUsed);
   if (depth == 0 && !tbuf) {
     const QueuePipes pipes = PipesOf(que);
@@ -393,8 +434,10 @@ uint32_t QueInit(uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, uint32_t
   core.ques.push_back(std::move(que));
   return handle;
 }
+ACLSIM_SKIPS_FAULTS({})
 
-uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids, uint32_t shared) {
+uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids,
+                  uint32_t shared) try {
   Core& core = Core::Current();
   core.instruction = "InitBufPool";
   const uint64_t size = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
@@ -416,8 +459,10 @@ uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids, 
     PoolInfo* outer = parent != 0 ? &Pool(core, parent) : nullptr;
     uint64_t& next = outer != nullptr ? outer->next : core.pipes[pipe].ubUsed;
     const uint64_t end = outer != nullptr ? outer->end : core.soc.UbMemory();
-    if (next + size > end || (outer != nullptr && outer->buffers + ids > outer->ids)) {
-      ThrowFault(
+    pool.begin = next;
+    if (const bool fits = next + size <= end;
+        !fits || (outer != nullptr && outer->buffers + ids > outer->ids)) {
+      KernelFault fault{
           "ub-overflow",
           Format("a pool of %llu B and %u buffers wanted, %llu B%s are left\n  buffers:\n%s",
                  Ull(size), ids, Ull(end - next),
@@ -425,27 +470,38 @@ uint32_t PoolInit(uint32_t pipe, uint32_t parent, uint32_t bytes, uint32_t ids, 
                                   : "",
                  core.BufferTable(pool.pipe).c_str()),
           "Hardware would let buffers overlap or raise an exception (507015). Shrink the "
-          "pools, or let one share the range of another.");
+          "pools, or let one share the range of another.",
+          CaptureStack(),
+          {},
+          ""};
+      if (fits) {
+        core.GoOn(std::move(fault), "the pool has as many as it takes");
+        next += size;
+      } else {
+        pool.begin = Beyond(core, size, std::move(fault));
+      }
+    } else {
+      next += size;
+      if (next > core.soc.ubBytes) {
+        HintReservedUb(core, next);
+      }
     }
-    pool.begin = next;
-    pool.end = next + size;
-    next += size;
-    if (pool.end > core.soc.ubBytes) {
-      HintReservedUb(core, pool.end);
-    }
-    core.ubPeak = std::max(core.ubPeak, pool.end);
+    pool.end = pool.begin + size;
+    core.ubPeak = std::max(core.ubPeak, std::min(pool.end, core.soc.UbMemory()));
   }
   pool.next = pool.begin;
   core.pools.push_back(std::move(pool));
   return static_cast<uint32_t>(core.pools.size() - 1);
 }
+ACLSIM_SKIPS_FAULTS({})
 
-uint32_t PoolBegin(uint32_t pool) {
+uint32_t PoolBegin(uint32_t pool) try {
   return static_cast<uint32_t>(Pool(Core::Current(), pool).begin);
 }
+ACLSIM_SKIPS_FAULTS({})
 
 // Ends what the pool's queues have under way. Buffers stay: they may be used again after another pool of the same range was.
-void PoolReset(uint32_t handle) {
+void PoolReset(uint32_t handle) try {
   Core& core = Core::Current();
   core.instruction = "TBufPool::Reset";
   const PoolInfo& pool = Pool(core, handle);
@@ -467,8 +523,10 @@ void PoolReset(uint32_t handle) {
     }
   }
 }
+ACLSIM_SKIPS_FAULTS()
 
-uint32_t QueOpen(uint32_t pool, uint8_t pos, uint8_t dst, int32_t depth, uint32_t num, bool tbuf) {
+uint32_t QueOpen(uint32_t pool, uint8_t pos, uint8_t dst, int32_t depth, uint32_t num,
+                 bool tbuf) try {
   Core& core = Core::Current();
   core.instruction = "InitStartBufHandle";
   QueInfo que;
@@ -479,9 +537,10 @@ uint32_t QueOpen(uint32_t pool, uint8_t pos, uint8_t dst, int32_t depth, uint32_
   que.initPc = __builtin_return_address(0);
   return AddQue(core, Pool(core, pool), std::move(que), num);
 }
+ACLSIM_SKIPS_FAULTS({})
 
 void QuePlace(uint32_t handle, uint32_t index, uint32_t poolHandle, uint32_t offset,
-              uint32_t bytes) {
+              uint32_t bytes) try {
   Core& core = Core::Current();
   core.instruction = "InitBufHandle";
   QueInfo& que = Que(core, handle, "InitBufHandle");
@@ -502,8 +561,9 @@ void QuePlace(uint32_t handle, uint32_t index, uint32_t poolHandle, uint32_t off
   info.bytes = bytes;
   core.FreshUb(offset, uint64_t{offset} + bytes);
 }
+ACLSIM_SKIPS_FAULTS()
 
-Buffer QueAlloc(uint32_t handle) {
+Buffer QueAlloc(uint32_t handle) try {
   Core& core = Core::Current();
   core.instruction = "AllocTensor";
   QueInfo& que = Que(core, handle, "AllocTensor");
@@ -513,13 +573,13 @@ Buffer QueAlloc(uint32_t handle) {
       que.next = static_cast<uint32_t>((que.next + i + 1) % que.buffers.size());
       const size_t held = HeldAt(core, que);
       if (held >= static_cast<size_t>(EventIds(core))) {
-        ThrowFault(
-            "queue-tensor-limit",
-            Format("AllocTensor: %zu tensors of this position are in use, at most %d may be\n"
-                   "  queue: %s",
-                   held, EventIds(core), core.DescribeBuffer(buf).c_str()),
-            "Hardware runs out of event ids for the queues. Free tensors earlier, or use a "
-            "TBuf for what needs no queue.");
+        PassFault("queue-tensor-limit",
+                  Format("AllocTensor: %zu tensors of this position are in use, at most %d may be\n"
+                         "  queue: %s",
+                         held, EventIds(core), core.DescribeBuffer(buf).c_str()),
+                  "Hardware runs out of event ids for the queues. Free tensors earlier, or use a "
+                  "TBuf for what needs no queue.",
+                  "handed out all the same");
       }
       BufferInfo& info = core.buffers[buf];
       info.state = BufferState::kAllocated;
@@ -538,14 +598,38 @@ Buffer QueAlloc(uint32_t handle) {
       return ToBuffer(core, buf);
     }
   }
-  ThrowFault("queue-exhausted",
-             Format("AllocTensor: all %zu buffers are in use (%zu of them enqueued)\n  queue: %s",
-                    que.buffers.size(), que.queued.size(),
-                    core.DescribeBuffer(que.buffers.empty() ? 0 : que.buffers[0]).c_str()),
-             "Hardware would wait forever: a hang. Free each tensor before the next AllocTensor, "
-             "or give InitBuffer more "
-             "buffers.");
+  KernelFault fault{
+      "queue-exhausted",
+      Format("AllocTensor: all %zu buffers are in use (%zu of them enqueued)\n  queue: %s",
+             que.buffers.size(), que.queued.size(),
+             core.DescribeBuffer(que.buffers.empty() ? 0 : que.buffers[0]).c_str()),
+      "Hardware would wait forever: a hang. Free each tensor before the next AllocTensor, "
+      "or give InitBuffer more "
+      "buffers.",
+      CaptureStack(),
+      {},
+      ""};
+  if (que.buffers.empty()) {
+    throw fault;
+  }
+  core.GoOn(std::move(fault), "the buffer that was handed out longest ago is handed out again");
+  const uint32_t buf = que.buffers[que.next % que.buffers.size()];
+  que.next = static_cast<uint32_t>((que.next + 1) % que.buffers.size());
+  std::erase(que.queued, buf);
+  BufferInfo& info = core.buffers[buf];
+  info.state = BufferState::kAllocated;
+  info.allocSite = core.sites.Capture();
+  if (info.enQueued) {
+    info.enQueued = false;
+    core.scheduler.Forget(EnQueFlag(buf));
+  }
+  const QueuePipes pipes = PipesOf(que);
+  for (const auto kind : {SyncEvent::Kind::kSet, SyncEvent::Kind::kWait}) {
+    OrderPipes(core, kind, pipes.to, pipes.from, FreeFlag(buf));
+  }
+  return ToBuffer(core, buf);
 }
+ACLSIM_SKIPS_FAULTS({})
 
 static void EnQue(Core& core, uint32_t handle, uint32_t buf, const QueuePipes& pipes) {
   core.instruction = "EnQue";
@@ -560,11 +644,11 @@ static void EnQue(Core& core, uint32_t handle, uint32_t buf, const QueuePipes& p
   }
   // depth 0 is the in-place form, which may hold one tensor.
   if (static_cast<int32_t>(que.queued.size()) >= std::max(que.depth, 1)) {
-    ThrowFault(
-        "queue-depth",
-        Format("%zu EnQue without DeQue, the queue's depth is %d\n  queue: %s",
-               que.queued.size() + 1, que.depth, core.DescribeBuffer(buf).c_str()),
-        "Hardware would lose a tensor of the queue. DeQue first or raise the queue's depth.");
+    PassFault("queue-depth",
+              Format("%zu EnQue without DeQue, the queue's depth is %d\n  queue: %s",
+                     que.queued.size() + 1, que.depth, core.DescribeBuffer(buf).c_str()),
+              "Hardware would lose a tensor of the queue. DeQue first or raise the queue's depth.",
+              "the queue holds one more");
   }
   info.state = BufferState::kQueued;
   info.enQueued = true;
@@ -578,11 +662,30 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
   core.instruction = "DeQue";
   QueInfo& que = Que(core, handle, "DeQue");
   if (que.queued.empty()) {
-    ThrowFault("queue-empty",
-               Format("DeQue from an empty queue\n  queue: %s",
-                      core.DescribeBuffer(que.buffers.empty() ? 0 : que.buffers[0]).c_str()),
-               "Hardware would wait for an event that nobody sets: a hang. EnQue the tensor after "
-               "the copy.");
+    KernelFault fault{"queue-empty",
+                      Format("DeQue from an empty queue\n  queue: %s",
+                             core.DescribeBuffer(que.buffers.empty() ? 0 : que.buffers[0]).c_str()),
+                      "Hardware would wait for an event that nobody sets: a hang. EnQue the tensor "
+                      "after the copy.",
+                      CaptureStack(),
+                      {},
+                      ""};
+    const auto handedOut = [&](uint32_t i) {
+      const uint32_t buf = que.buffers[(que.next + i) % que.buffers.size()];
+      return core.buffers[buf].state == BufferState::kAllocated ? buf : 0;
+    };
+    uint32_t oldest = 0;
+    for (uint32_t i = 0; i < que.buffers.size() && oldest == 0; ++i) {
+      oldest = handedOut(i);
+    }
+    if (oldest == 0) {
+      throw fault;
+    }
+    core.GoOn(std::move(fault), "the tensor that AllocTensor gave longest ago comes out");
+    for (const auto kind : {SyncEvent::Kind::kSet, SyncEvent::Kind::kWait}) {
+      OrderPipes(core, kind, pipes.from, pipes.to, EnQueFlag(oldest));
+    }
+    return ToBuffer(core, oldest);
   }
   const uint32_t buf = que.queued.front();
   que.queued.erase(que.queued.begin());
@@ -593,24 +696,28 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
   return ToBuffer(core, buf);
 }
 
-void QueEnQue(uint32_t handle, uint32_t buf) {
+void QueEnQue(uint32_t handle, uint32_t buf) try {
   Core& core = Core::Current();
   core.instruction = "EnQue";
   EnQue(core, handle, buf, PipesOf(Que(core, handle, "EnQue")));
 }
-Buffer QueDeQue(uint32_t handle) {
+ACLSIM_SKIPS_FAULTS()
+Buffer QueDeQue(uint32_t handle) try {
   Core& core = Core::Current();
   core.instruction = "DeQue";
   return DeQue(core, handle, PipesOf(Que(core, handle, "DeQue")));
 }
-void QueEnQueOn(uint32_t handle, uint32_t buf, uint8_t src, uint8_t dst) {
+ACLSIM_SKIPS_FAULTS({})
+void QueEnQueOn(uint32_t handle, uint32_t buf, uint8_t src, uint8_t dst) try {
   EnQue(Core::Current(), handle, buf, PipesOf(src, dst));
 }
-Buffer QueDeQueOn(uint32_t handle, uint8_t src, uint8_t dst) {
+ACLSIM_SKIPS_FAULTS()
+Buffer QueDeQueOn(uint32_t handle, uint8_t src, uint8_t dst) try {
   return DeQue(Core::Current(), handle, PipesOf(src, dst));
 }
+ACLSIM_SKIPS_FAULTS({})
 
-void QueFree(uint32_t handle, uint32_t buf) {
+void QueFree(uint32_t handle, uint32_t buf) try {
   Core& core = Core::Current();
   core.instruction = "FreeTensor";
   Que(core, handle, "FreeTensor");
@@ -631,13 +738,15 @@ void QueFree(uint32_t handle, uint32_t buf) {
   RaiseQueueEvent(core, &info.freeEvent, pipes.to, pipes.from, set.site, "FreeTensor");
   OrderPipes(core, set);
 }
+ACLSIM_SKIPS_FAULTS()
 
-int32_t QueCount(uint32_t handle) {
+int32_t QueCount(uint32_t handle) try {
   Core& core = Core::Current();
   return static_cast<int32_t>(Que(core, handle, "GetTensorCountInQue").queued.size());
 }
+ACLSIM_SKIPS_FAULTS({})
 
-void QueFreeEvents(uint32_t handle) {
+void QueFreeEvents(uint32_t handle) try {
   Core& core = Core::Current();
   core.instruction = "FreeAllEvent";
   const QueInfo& que = Que(core, handle, "FreeAllEvent");
@@ -651,42 +760,59 @@ void QueFreeEvents(uint32_t handle) {
     }
   }
 }
+ACLSIM_SKIPS_FAULTS()
 
-bool QueHasIdle(uint32_t handle) {
+bool QueHasIdle(uint32_t handle) try {
   Core& core = Core::Current();
   const QueInfo& que = Que(core, handle, "HasIdleBuffer");
   return std::any_of(que.buffers.begin(), que.buffers.end(),
                      [&](uint32_t buf) { return core.buffers[buf].state == BufferState::kFree; });
 }
+ACLSIM_SKIPS_FAULTS({})
 
-Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) {
+Buffer TBufGet(uint32_t handle, uint64_t offset, uint64_t bytes) try {
   Core& core = Core::Current();
   core.instruction = "TBuf::Get";
   const QueInfo& que = Que(core, handle, "TBuf::Get");
   Buffer buffer = ToBuffer(core, que.buffers[0]);
   if (offset % kBlockBytes != 0 || offset + bytes > buffer.bytes) {
-    ThrowFault("ub-out-of-bounds",
-               Format("TBuf::Get of [%llu, %llu) bytes, the buffer has %u; offsets are multiples "
-                      "of 32\n  buffer: %s",
-                      static_cast<unsigned long long>(offset),
-                      static_cast<unsigned long long>(offset + bytes), buffer.bytes,
-                      core.DescribeBuffer(buffer.buf).c_str()),
-               "Hardware would overlap the neighbouring buffer.");
+    PassFault(kUbOutOfBounds,
+              Format("TBuf::Get of [%llu, %llu) bytes, the buffer has %u; offsets are multiples "
+                     "of 32\n  buffer: %s",
+                     static_cast<unsigned long long>(offset),
+                     static_cast<unsigned long long>(offset + bytes), buffer.bytes,
+                     core.DescribeBuffer(buffer.buf).c_str()),
+              "Hardware would overlap the neighbouring buffer.",
+              "the tensor reaches as far as the buffer");
   }
   buffer.addr += offset;
   buffer.bytes = static_cast<uint32_t>(bytes != 0 ? bytes : buffer.bytes - offset);
   return buffer;
 }
+ACLSIM_SKIPS_FAULTS({})
 
-Buffer UbAt(uint64_t offset, uint64_t bytes) {
+Buffer UbAt(uint64_t offset, uint64_t bytes) try {
   Core& core = Core::Current();
   if (offset + bytes > core.soc.UbMemory()) {
-    ThrowFault(
-        "ub-out-of-bounds",
-        Format("a tensor of %llu B at UB %llu, %s has %llu usable",
-               static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
-               core.soc.name.c_str(), static_cast<unsigned long long>(core.soc.ubBytes)),
-        "Hardware would raise an exception (507015).");
+    const auto [place, isNew] = core.elsewhere.try_emplace({offset, bytes}, 0);
+    if (isNew || place->second == 0) {
+      BufferInfo info;
+      info.offset = static_cast<uint32_t>(Beyond(
+          core, bytes,
+          {kUbOutOfBounds,
+           Format("a tensor of %llu B at UB %llu, %s has %llu usable",
+                  static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
+                  core.soc.name.c_str(), static_cast<unsigned long long>(core.soc.ubBytes)),
+           "Hardware would raise an exception (507015).",
+           CaptureStack(),
+           {},
+           ""}));
+      info.bytes = static_cast<uint32_t>(bytes);
+      info.state = BufferState::kAllocated;
+      place->second = static_cast<uint32_t>(core.buffers.size());
+      core.buffers.push_back(info);
+    }
+    return ToBuffer(core, place->second);
   }
   if (offset + bytes > core.soc.ubBytes) {
     HintReservedUb(core, offset + bytes);
@@ -706,8 +832,9 @@ Buffer UbAt(uint64_t offset, uint64_t bytes) {
   core.ubPeak = std::max(core.ubPeak, offset + bytes);
   return ToBuffer(core, static_cast<uint32_t>(core.buffers.size() - 1));
 }
+ACLSIM_SKIPS_FAULTS({})
 
-Ub UbPointer(const void* address, DType dtype) {
+Ub UbPointer(const void* address, DType dtype) try {
   Core& core = Core::Current();
   // Offsets in UB and addresses cut to 32 bits count too: on the device both are the address.
   const auto bits = reinterpret_cast<uint64_t>(address);
@@ -732,7 +859,7 @@ Ub UbPointer(const void* address, DType dtype) {
     return {core.ub + offset, reserve.buf, dtype, reserve.generation};
   }
   if (best == 0) {
-    ThrowFault("ub-out-of-bounds",
+    ThrowFault(kUbOutOfBounds,
                Format("address %p is UB byte %lld, which no buffer holds", address,
                       static_cast<long long>(offset)),
                "Hardware raises an exception or corrupts another buffer. Take addresses from "
@@ -740,5 +867,6 @@ Ub UbPointer(const void* address, DType dtype) {
   }
   return {core.ub + offset, static_cast<uint32_t>(best), dtype, core.buffers[best].generation};
 }
+ACLSIM_SKIPS_FAULTS({})
 
 }  // namespace aclsim

@@ -11,9 +11,16 @@ namespace {
 
 constexpr const char* kTilingKeyIs = "TILING_KEY_IS";
 
+// What becomes of an element that cannot be reached.
+const char* HowOf(ScalarUse use) {
+  return use == ScalarUse::kRead    ? "the element was read as 0"
+         : use == ScalarUse::kWrite ? "the element was not written"
+                                    : "the element was read as 0, and nothing was written";
+}
+
 }  // namespace
 
-uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
+uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) try {
   Core& core = Core::Current();
   core.instruction = use == ScalarUse::kWrite ? "LocalTensor::SetValue" : "LocalTensor::GetValue";
   const auto begin = static_cast<int64_t>(offsetBytes);
@@ -27,9 +34,12 @@ uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, Scalar
     core.ScalarAccess(access, tensor.dtype, use == ScalarUse::kReference);
   }
   return tensor.addr + offsetBytes;
+} catch (KernelFault& fault) {
+  SkipFault(std::move(fault), HowOf(use));
+  return Core::Current().Nowhere(bytes);
 }
 
-uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
+uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) try {
   Core& core = Core::Current();
   core.instruction = use == ScalarUse::kWrite ? "GlobalTensor::SetValue" : "GlobalTensor::GetValue";
   auto* element = static_cast<uint8_t*>(const_cast<void*>(addr)) + offsetBytes;
@@ -40,6 +50,9 @@ uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, Scalar
     core.ScalarAccess(access, DType::kUint8, use == ScalarUse::kReference);
   }
   return element;
+} catch (KernelFault& fault) {
+  SkipFault(std::move(fault), HowOf(use));
+  return Core::Current().Nowhere(bytes);
 }
 
 void HintL2(const void* addr, bool read, bool write, bool bypass) {
@@ -58,7 +71,7 @@ void CleanCache(const void* addr) {
   }
 }
 
-void SetAtomic(Atomic op, DType dtype) {
+void SetAtomic(Atomic op, DType dtype) try {
   Core& core = Core::Current();
   core.instruction = "SetAtomic";
   const bool known = dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16 ||
@@ -69,14 +82,16 @@ void SetAtomic(Atomic op, DType dtype) {
                          ? dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kInt16
                          : known;
   if (op != Atomic::kNone && !there) {
-    ThrowFault(
-        "dtype-unsupported",
-        Format("atomic operations of this type do not exist on %s", core.soc.name.c_str()),
-        "The device compiler refuses it. float and half exist on Atlas A2, float everywhere.");
+    PassFault("dtype-unsupported",
+              Format("atomic operations of this type do not exist on %s", core.soc.name.c_str()),
+              "The device compiler refuses it. float and half exist on Atlas A2, float everywhere.",
+              known ? "done all the same" : "copies add floats");
+    dtype = known ? dtype : DType::kFloat;
   }
   core.atomic = {op, dtype};
   core.atomicSite = core.sites.Capture();
 }
+ACLSIM_SKIPS_FAULTS()
 
 void SetMaskMode(bool counter) {
   Core& core = Core::Current();
@@ -138,8 +153,17 @@ uint64_t TilingKey() { return Core::Current().launch.tilingKey; }
 void ReadTiling(void* dst, const void* tiling, uint64_t bytes) {
   Core& core = Core::Current();
   core.instruction = "GET_TILING_DATA";
-  core.CheckGm(tiling, bytes, false, "the tiling struct");
-  std::memcpy(dst, tiling, bytes);
+  uint64_t there = bytes;
+  try {
+    core.CheckGm(tiling, bytes, false, "the tiling struct");
+  } catch (KernelFault& fault) {
+    there = core.GmRoom(core.RegionOf(reinterpret_cast<uint64_t>(tiling)),
+                        static_cast<const uint8_t*>(tiling), bytes, false);
+    SkipFault(std::move(fault), Format("the last %llu bytes were read as 0",
+                                       static_cast<unsigned long long>(bytes - there)));
+    std::memset(dst, 0, bytes);
+  }
+  std::memcpy(dst, tiling, there);
 }
 
 uint64_t UbCapacity() { return Core::Current().soc.ubBytes; }
@@ -165,11 +189,12 @@ void CheckTilingKey(const Core& core, const char* last) {
   // The twin is one program for all keys: it runs what stands in a plain else. On the device no such binary exists.
   const bool ranElse = core.launch.twin && last != kTilingKeyIs;
   if (core.tilingKeyAsked && !core.tilingKeyMatched && !ranElse) {
-    ThrowFault("tiling-key-unknown",
-               Format("no TILING_KEY_IS matched tiling key %llu",
-                      static_cast<unsigned long long>(core.launch.tilingKey)),
-               "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
-               "function and the kernel agree on the keys.");
+    PassFault("tiling-key-unknown",
+              Format("no TILING_KEY_IS matched tiling key %llu",
+                     static_cast<unsigned long long>(core.launch.tilingKey)),
+              "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
+              "function and the kernel agree on the keys.",
+              "what stands outside of the branches was run");
   }
 }
 

@@ -215,6 +215,7 @@ void Scheduler::Demand(uint32_t flag, const SyncEvent& wait) {
   while (Flag(flag).set == 0) {
     if (queues_[Index(wait.from)].empty() || ++depth > static_cast<int>(kMostPending)) {
       Deadlock(wait);
+      return;
     }
     RunHead(wait.from, 0);
   }
@@ -228,6 +229,7 @@ void Scheduler::RunHead(Pipe pipe, int depth) {
   while (Flag(wait.flag).set == 0) {
     if (depth > kMostDepth || wait.from == Pipe::kScalar || queues_[Index(wait.from)].empty()) {
       Deadlock(wait);
+      break;
     }
     RunHead(wait.from, depth + 1);
   }
@@ -267,13 +269,16 @@ Pipe Scheduler::PickPipe() {
 
 void Scheduler::Drain() {
   core_.strips.Run();
-  for (Pipe pipe = PickPipe(); pipe != Pipe::kScalar; pipe = PickPipe()) {
-    Step(pipe);
-  }
-  for (const std::deque<Task>& queue : queues_) {
-    if (!queue.empty()) {
-      Deadlock(queue.front().event);
+  for (;;) {
+    for (Pipe pipe = PickPipe(); pipe != Pipe::kScalar; pipe = PickPipe()) {
+      Step(pipe);
     }
+    const auto stuck = std::find_if(queues_.begin(), queues_.end(),
+                                    [](const std::deque<Task>& queue) { return !queue.empty(); });
+    if (stuck == queues_.end()) {
+      return;
+    }
+    Deadlock(stuck->front().event);
   }
 }
 
@@ -330,12 +335,17 @@ void Scheduler::Deadlock(const SyncEvent& wait) {
       others = "\n  no flag is set at this point";
     }
   }
-  core_.ThrowAt("deadlock", wait.site, wait.to, wait.name,
-                Format("%s of %s on %s, which nobody sets%s", wait.name,
-                       FlagName(wait.flag).c_str(), PipeName(wait.to), others.c_str()),
-                "Hardware would wait forever: a hang. Every WaitFlag needs a SetFlag with the same "
-                "event and id, issued where it can be reached.",
-                sites);
+  const char* const instruction = core_.instruction;
+  core_.GoOn(
+      core_.FaultAt("deadlock", wait.site, wait.to, wait.name,
+                    Format("%s of %s on %s, which nobody sets%s", wait.name,
+                           FlagName(wait.flag).c_str(), PipeName(wait.to), others.c_str()),
+                    "Hardware would wait forever: a hang. Every WaitFlag needs a SetFlag with the "
+                    "same event and id, issued where it can be reached.",
+                    sites),
+      "nothing waits here");
+  core_.instruction = instruction;
+  ++Flag(wait.flag).set;
 }
 
 }  // namespace aclsim

@@ -159,7 +159,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
     if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
   }
   const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);
-  return {result.status, result.message};
+  return {result.status, result.message, result.goesOn};
 }
 
 const OpArgGroup* Group(std::initializer_list<OpArgGroup> groups, OpArgRole role) {

@@ -149,6 +149,7 @@ uint8_t* Translate(const void* device, uint64_t bytes, const std::string& what,
 }
 
 aclsim::TaskResult RunPlan(const BoundRun& run) {
+  aclsim::TaskResult faults;  // of kernels that went on after them
   for (size_t t = 0; t < run.plan->tasks.size(); ++t) {
     const Task& task = *run.plan->tasks[t];
     TaskInput input;
@@ -168,9 +169,12 @@ aclsim::TaskResult RunPlan(const BoundRun& run) {
       if (input.workspace == nullptr) return result;
     }
     result = task.Run(input);
-    if (result.status != 0) return result;
+    if (result.status == 0) continue;
+    if (faults.status != 0) result.message = faults.message + "\n" + result.message;
+    if (!result.goesOn) return result;
+    faults = std::move(result);
   }
-  return {};
+  return faults;
 }
 
 // What the plan works on, for the check of host accesses that have not waited for it.

@@ -103,7 +103,7 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
           return {ACL_ERROR_RT_PARAM_INVALID, reason};
         }
         LaunchResult result = LaunchCounted(launch);
-        return {result.status, std::move(result.message)};
+        return {result.status, std::move(result.message), result.goesOn};
       },
       uses, name);
 }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "aclsim/aclsim.h"
 #include "engine/finding.h"
@@ -27,7 +28,7 @@ namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
-    "soc, mode, threads, cores, autosync, chaos, profile or hang_limit";
+    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit or keep_going";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
 // Stands in where soc.json has no memBytes, so that a limit exists there too.
@@ -175,6 +176,24 @@ bool ApplyHangLimit(const char* text, const char* what, std::string* why) {
   return true;
 }
 
+bool ApplyKeepGoing(const char* text, const char* what, std::string* why) {
+  struct Word {
+    const char* text;
+    std::optional<bool> on;
+  };
+  constexpr Word kWords[] = {
+      {"on", true}, {"1", true}, {"off", false}, {"0", false}, {"default", {}}};
+  for (const Word& word : kWords) {
+    if (std::strcmp(text, word.text) == 0) {
+      SetKeepGoing(word.on);
+      return true;
+    }
+  }
+  *why = Format("%s is \"%.32s\", want on (or 1), off (or 0), or default: on in fast mode", what,
+                text);
+  return false;
+}
+
 constexpr Setting kSettings[] = {
     {"mode", "ACLGRAD_SIM_MODE", ApplyMode,
      [] { return std::string(CheckedMode() ? "checked" : "fast"); }},
@@ -182,6 +201,7 @@ constexpr Setting kSettings[] = {
      [] { return std::to_string(HostThreadCount()); }},
     {"autosync", "ACLGRAD_SIM_AUTOSYNC", ApplySwitch<SetAutoSync>, SwitchText<AutoSync>},
     {"profile", "ACLGRAD_SIM_PROFILE", ApplySwitch<SetProfileMode>, SwitchText<ProfileMode>},
+    {"keep_going", "ACLGRAD_SIM_KEEP_GOING", ApplyKeepGoing, SwitchText<KeepGoing>},
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},
     {"hang_limit", "ACLGRAD_SIM_HANG_LIMIT", ApplyHangLimit,
      [] { return Format("%g", HangLimit()); }},

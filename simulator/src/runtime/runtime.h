@@ -33,6 +33,7 @@ uint64_t DeviceBytesFrom(const void* devicePtr);
 struct TaskResult {
   int32_t status = 0;
   std::string message;
+  bool goesOn = false;  // what comes after it runs all the same
 };
 // uses: the device memory that the task works on, so that host calls that touch it before they have
 // waited for the task are found; by: the function that was called.

@@ -15,6 +15,7 @@ namespace {
 // Kernels run on this thread as well as on the engine's; their frames may be big in builds without
 // optimisation.
 constexpr size_t kStackBytes = 16ULL << 20;
+constexpr size_t kMostMessage = 256 << 10;
 
 }  // namespace
 
@@ -62,7 +63,8 @@ void Stream::Work() {
     }
     Item item = std::move(queue_.front());
     queue_.pop_front();
-    const bool run = item.run == Run::kAlways || (failure_.status == 0 && !abandoned_);
+    const bool run =
+        item.run == Run::kAlways || ((failure_.status == 0 || failure_.goesOn) && !abandoned_);
     lock.unlock();
     TaskResult result;
     if (run) {
@@ -83,6 +85,12 @@ void Stream::Work() {
       }
       failure_ = std::move(result);
       PrintError(failure_.message);
+    } else if (result.status != 0) {
+      PrintError(result.message);
+      failure_.goesOn = failure_.goesOn && result.goesOn;
+      if (failure_.message.size() < kMostMessage) {
+        failure_.message += "\n" + result.message;
+      }
     }
     ++completed_;
     done_.notify_all();

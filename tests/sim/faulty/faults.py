@@ -189,7 +189,6 @@ MEMORY = (
     Fault("Queues_one_load_more", "queue-leak", "alloc_x"),
     Fault("Queues_x_free_dropped", "queue-exhausted", "alloc_x", tiling={"tile": 64}),
     Fault("Queues_too_much_ub", "ub-overflow", "init_z", tiling={"tile": 8256}),
-    Fault("Gate_no_room_for_scratch", "ub-scratch", "select"),
     Fault("Gate_bits_too_short", "ub-out-of-bounds", "compare"),
 )
 QUEUES = (

@@ -92,7 +92,7 @@ class Gate {
     pipe_.InitBuffer(yQueue_, 1, room * sizeof(float));
     pipe_.InitBuffer(zQueue_, 1, room * sizeof(float));
     pipe_.InitBuffer(bits_, PICK(bits_too_short, RoundUp(room / 8, 32), 32u));
-    pipe_.InitBuffer(rest_, PICK(no_room_for_scratch, 1024u, 180u * 1024u));
+    pipe_.InitBuffer(rest_, 1024u);
     const LocalTensor<uint8_t> bits = bits_.template Get<uint8_t>();
     for (uint32_t at = 0; at < t.total; at += t.tile) {
       const uint32_t count = Least(t.tile, t.total - at);
@@ -128,7 +128,6 @@ class Gate {
 
 KERNEL(Gate, none)
 KERNEL(Gate, bits_too_short)
-KERNEL(Gate, no_room_for_scratch)
 KERNEL(Gate, compare_not_whole)
 KERNEL(Gate, compare_of_ints)
 KERNEL(Gate, select_misaligned_bits)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels whose faults do not end them where cores keep going: what is in bounds is done, and the next fault is found as well.
+// clang-format off: a wrong call stays on the line that names its fault.
+#include "bench.h"
+
+using namespace AscendC;
+
+namespace {
+
+struct Scratch {
+  explicit Scratch(uint32_t bytes = 1024) { pipe.InitBuffer(buffer, bytes); }
+  TPipe pipe;
+  TBuf<> buffer;
+};
+
+}  // namespace
+
+// Twice x, 256 elements per core. The tensors are a few elements short of that.
+extern "C" __global__ void short_tensors(GM_ADDR x, GM_ADDR y) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  const int64_t at = GetBlockIdx() * 256;
+  DataCopy(a, Global<float>(x)[at], 256);  // FAULT: load
+  PipeBarrier<PIPE_ALL>();
+  Muls(a, a, 2.0f, 256);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y)[at], a, 256);  // FAULT: store
+}
+
+// Rows of 20 floats become rows of 24 in UB; the tensor ends in the middle of row 2, the buffer behind row 3.
+extern "C" __global__ void short_rows(GM_ADDR x, GM_ADDR y) {
+  Scratch s(4 * 96);
+  LocalTensor<float> a = s.buffer.Get<float>();
+  Duplicate(a, -1.0f, 96);
+  PipeBarrier<PIPE_ALL>();
+  DataCopyPad(a, Global<float>(x), DataCopyExtParams(5, 80, 0, 0, 0), {true, 2, 2, 7.0f});
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), a, 96);
+}
+
+// 1 is added to the first 256 of y although more is asked for, by count and by repeats.
+extern "C" __global__ void lanes_past_the_end(GM_ADDR, GM_ADDR y) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  DataCopy(a, Global<float>(y), 256);
+  PipeBarrier<PIPE_ALL>();
+  Adds(a, a, 1.0f, 300);
+  PipeBarrier<PIPE_ALL>();
+  Adds(a[32], a[32], 1.0f, 64, 4, {1, 1, 8, 8});
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), a, 256);
+}
+
+extern "C" __global__ void scalars(GM_ADDR x, GM_ADDR y) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  a.SetValue(0, 5.0f);
+  a.SetValue(256, 6.0f);
+  GlobalTensor<float> out = Global<float>(y);
+  out.SetValue(0, a.GetValue(0));
+  out.SetValue(1, a.GetValue(300) + 1.0f);
+  out.SetValue(2, Global<float>(x).GetValue(100000) + 2.0f);
+  out.SetValue(100000, 3.0f);
+}
+
+// Core 1 ends in a crash before the cores meet; the others go on.
+extern "C" __global__ void one_crashes(GM_ADDR x, GM_ADDR y) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  DataCopy(a, Global<float>(x), 8);
+  PipeBarrier<PIPE_ALL>();
+  if (GetBlockIdx() == 1) {
+    *reinterpret_cast<volatile int*>(16) = 1;
+  }
+  SyncAll();
+  DataCopy(Global<float>(y)[GetBlockIdx() * 8], a, 8);
+}
+
+extern "C" __global__ void again_and_again(GM_ADDR x, GM_ADDR) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  const GlobalTensor<float> in = Global<float>(x);
+  for (int i = 0; i < 20000; ++i) {
+    DataCopy(a, in[i % 1000 + 100000], 8);
+    PipeBarrier<PIPE_MTE2>();
+  }
+}
+
+extern "C" __global__ void plain(GM_ADDR x, GM_ADDR y) {
+  Scratch s;
+  LocalTensor<float> a = s.buffer.Get<float>();
+  DataCopy(a, Global<float>(x), 256);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), a, 256);
+}
