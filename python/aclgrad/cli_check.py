@@ -29,7 +29,9 @@ from aclgrad.cli_common import (
     Json,
     KeepGoing,
     Ops,
+    PartialOutputs,
     Soc,
+    allow_partial,
     open_device,
     progress,
 )
@@ -61,6 +63,7 @@ def test_command(
     autosync: AutoSync = None,
     chaos: Chaos = None,
     keep_going: KeepGoing = None,
+    partial_output: PartialOutputs = None,
     report: Annotated[
         str | None,
         typer.Option(metavar="DIR|FORMATS", help="Folder, or formats like --format."),
@@ -79,6 +82,7 @@ def test_command(
     from aclgrad.run import run_cases
     from aclgrad.soc import family_of
 
+    allow_partial(partial_output)
     folder, kinds = _report_place(report, formats, out, case)
     if folder.is_dir():
         for kind in kinds:
@@ -202,6 +206,7 @@ def check_command(
             " the result must be the same.",
         ),
     ] = None,
+    partial_output: PartialOutputs = None,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values for the same cases.")] = 0,
     keep_going: KeepGoing = None,
@@ -240,6 +245,7 @@ def check_command(
     from aclgrad import findings
     from aclgrad.soc import family_of
 
+    allow_partial(partial_output)
     if headers is not None:
         if shape or dtype or attr or case or chaos or report or output or dim is not None:
             raise ValueError(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from typing import Annotated, Any
 
@@ -98,6 +99,21 @@ KeepGoing = Annotated[
         help="Go on after faults. [default: if --no-check]",
     ),
 ]
+PartialOutputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--partial-output",
+        metavar="NAME",
+        help="Output that the operator writes only in part on purpose; repeatable.",
+    ),
+]
+_PARTIAL = "ACLGRAD_SIM_PARTIAL_OUTPUTS"
+
+
+def allow_partial(names: list[str] | None) -> None:
+    """Have this process, and programs that it starts, expect no more of these outputs."""
+    if names:
+        os.environ[_PARTIAL] = ",".join(names)
 
 
 def progress(console: Console) -> Progress:
@@ -137,4 +153,6 @@ def open_device(
     if keep_going is not None:
         opened.set_option("keep_going", "on" if keep_going else "off")
     opened.takes_faults = True
+    if _PARTIAL in os.environ:
+        opened.set_option("partial_outputs", os.environ[_PARTIAL])
     return opened

@@ -29,11 +29,13 @@ from aclgrad.cli_common import (
     KeepGoing,
     Op,
     Outputs,
+    PartialOutputs,
     Soc,
     Switch,
     Tiling,
     TilingKey,
     Workspace,
+    allow_partial,
     open_device,
 )
 from aclgrad.files import check_output
@@ -83,11 +85,13 @@ def run_command(
     autosync: AutoSync = None,
     chaos: Chaos = None,
     keep_going: KeepGoing = None,
+    partial_output: PartialOutputs = None,
     as_json: Json = False,
 ) -> None:
     """Run an operator on your own tensors: one of this package, sources (a folder, a kernel file)
     or a program (.asc).
     """
+    allow_partial(partial_output)
     files = [*([inputs_first] if inputs_first else []), *(files or [])]
     kernel = peer_cli.KernelOptions(blocks, tiling, tiling_key, workspace)
     chosen_sync = autosync.value if autosync else None

@@ -130,7 +130,10 @@ def _work(
     device.takes_faults = True
     if limit := float(device.option("hang_limit") or 0):
         device.set_option("hang_limit", f"{min(limit, seconds / _HANGS_PER_LIMIT):g}")
+    partial = device.option("partial_outputs") or "none"
     for case in rest:
+        # Where the shapes of outputs are a guess, nobody knows how much of them is to be written.
+        device.set_option("partial_outputs", "*" if case.outputs else partial)
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
         device.clear_findings()

@@ -283,6 +283,8 @@ def run_kernel(
             buffers.append(device.buffer(DEFAULT_WORKSPACE if workspace is None else workspace))
         if data is not None:
             buffers.append(device.upload(data))
+        for index, (buffer, (_, dtype)) in enumerate(zip(results, shapes, strict=True)):
+            _expect(device, buffer, dtype, f"out{index}")
         _launch(device, built, blocks, tiling_key, buffers)
         device.synchronize()
         found = {
@@ -294,6 +296,14 @@ def run_kernel(
     finally:
         for buffer in buffers:
             buffer.free()
+
+
+def _expect(device: Device, buffer: Buffer, dtype: dtypes.DType, name: str) -> None:
+    expect = device.libraries.acl.aclsimExpectOutput
+    expect.argtypes = [c.c_void_p, c.c_uint64, c.c_uint32, c.c_char_p]
+    expect.restype = c.c_int32
+    code = expect(buffer.address, buffer.nbytes, dtype.numpy.itemsize, name.encode())
+    device.libraries.check(code, "aclsimExpectOutput")
 
 
 def _launch(

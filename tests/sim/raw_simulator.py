@@ -75,6 +75,17 @@ class RawSimulator:
             self.lib.aclrtMemcpy(ctypes.c_void_p(to), bytes_, ctypes.c_void_p(source), bytes_, kind)
         )
 
+    def expect_output(self, address: int, size: int, width: int, name: str) -> None:
+        """Says that the next launch writes these bytes, elements of width, from end to end."""
+        self.ok(
+            self.lib.aclsimExpectOutput(
+                ctypes.c_void_p(address),
+                ctypes.c_uint64(size),
+                ctypes.c_uint32(width),
+                name.encode(),
+            )
+        )
+
     def enqueue(
         self,
         name: str,

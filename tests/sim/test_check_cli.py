@@ -23,7 +23,7 @@ pytestmark = pytest.mark.sim_only
 SOURCE = ROOT / "tests" / "sim" / "programs" / "check_kernel.cpp"
 OP = "log_sigmoid_grad"
 SMALL, LARGE = ("--dtype", "fp32", "--shape", "64"), ("--dtype", "fp32", "--shape", "100x1000")
-CLEAN, REDUNDANT, RACE, BARRIER, WRONG, BOUNDS = range(6)
+CLEAN, REDUNDANT, RACE, BARRIER, WRONG, BOUNDS, DROPPED = range(7)
 
 Check = Callable[..., str]
 
@@ -84,6 +84,18 @@ def test_both_ends_of_a_race_and_the_page(check: Check) -> None:
     # The command of the report shows the finding again.
     (repeat,) = re.findall("repeat: aclgrad check log_sigmoid_grad (.*)", text)
     assert kinds(check(RACE, *shlex.split(repeat), status=1))[0] == "race-read-after-write"
+
+
+def test_what_nobody_wrote(check: Check) -> None:
+    words = ("--dtype", "fp32", "--shape", "100", "--no-hints")
+    text = check(DROPPED, *words, status=1)
+    assert kinds(text)[0] == "output-unwritten"
+    assert f"check_kernel.cpp:{line_of('PLANT 6')}" in text
+    assert "bytes [384, 400) (elements 96 to 99 of 100)" in text
+    # Who allows it sees what comes of it.
+    for name in ("*", "LogSigmoidGrad.*"):
+        assert "output-unwritten" not in check(DROPPED, *words, "--partial-output", name, status=1)
+    assert "output-unwritten" in check(DROPPED, *words, "--partial-output", "other", status=1)
 
 
 def test_cases_are_merged(check: Check) -> None:

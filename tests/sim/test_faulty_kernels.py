@@ -180,6 +180,17 @@ def test_chaos_leaves_operators_alone(sample: Sample, device: Device, options: S
         assert got == want, f"seed {seed}"
 
 
+def test_partial_outputs(options: Simulator, libraries: Libraries) -> None:
+    """What an operator leaves unwritten on purpose is no finding, under any of its names."""
+    entry = _entry(libraries, "TilesOfFloat_end_forgotten")
+    launch = LAUNCHES["TilesOfFloat"]
+    for names, allowed in (("z", True), ("x, corpus.z", True), ("*", True), ("other.z,y", False)):
+        with options.options(partial_outputs=names):
+            code, out, found = options.launch(entry, launch)
+        assert (code == 0 and not found) == allowed, names
+        assert out[:-16].tobytes() == launch.want[:-16].tobytes()
+
+
 def test_corpus_is_whole() -> None:
     """Every faulty kernel has an entry, every class several, and faults.cpp's are on top."""
     planted = {kernel for source in SOURCES for kernel in kernels(source)}

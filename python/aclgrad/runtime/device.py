@@ -36,6 +36,7 @@ OPTIONS = (
     "profile",
     "hang_limit",
     "keep_going",
+    "partial_outputs",
 )
 
 _KERNEL_FAULT = 507035

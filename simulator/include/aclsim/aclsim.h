@@ -28,8 +28,9 @@ typedef struct aclsimLaunchStats {
 // all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
 // off, else a seed: every pipe runs as late as the synchronisation allows), "profile" (on | off: the timing model times every
 // launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
-// whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). Returns 0, or
-// 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
+// whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). "partial_outputs"
+// (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"). Returns
+// 0, or // 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
 ACLSIM_API const char* aclsimGetOption(const char* name);
@@ -82,6 +83,13 @@ ACLSIM_API int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimK
                                     void* context, void (*release)(void* context),
                                     uint32_t blockDim, uint64_t tilingKey, void* const* args,
                                     size_t argCount, void* stream);
+
+// Says that the next launch that can reach `output` writes all of its `bytes` bytes, elements of elementBytes (0: unknown): the
+// checks poison them before that launch, and what no core has written after it is a finding, output-unwritten. Operators of
+// packages know their outputs; of other launches nothing else says which arguments they are. Not for memory that the kernel also
+// reads. name is for reports. Returns 0, or the aclError that refuses it.
+ACLSIM_API int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32_t elementBytes,
+                                      const char* name);
 
 // Programs of .asc files, see aclsim/asc.h: the SoC, where ACLGRAD_SOC names none, is one of the architecture that the first of
 // them was compiled for, and errors are printed when they are found. Returns 0.

@@ -110,6 +110,7 @@ struct ParamRecord {
   bool scalarList = false;
   std::vector<ScalarVar>
       initValues;  // what an output holds before the kernel: for all dtypes, or one each
+  bool shapeFromResult = false;  // of an output: OutputShapeDependOnCompute
 };
 
 enum class AttrKind { kBool, kFloat, kInt, kString, kListBool, kListFloat, kListInt, kListListInt };

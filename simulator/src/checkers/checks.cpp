@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/checks.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "checkers/gm_use.h"
+#include "checkers/outputs.h"
 #include "checkers/race.h"
+#include "checkers/sync_words.h"
 #include "checkers/traffic.h"
 #include "checkers/undefined.h"
 #include "engine/core.h"
@@ -26,7 +31,10 @@ void CoreChecks::AddTo(LaunchStats* stats) const {
 }
 
 Checks::Checks(const KernelLaunch& launch)
-    : launch_(launch), gmUse_(launch.blockDim), syncUse_(std::make_unique<SyncUse>()) {}
+    : launch_(launch),
+      gmUse_(launch.blockDim),
+      syncUse_(std::make_unique<SyncUse>()),
+      junkSums_(std::make_unique<JunkSums>()) {}
 
 Checks::~Checks() = default;
 
@@ -38,21 +46,27 @@ CoreChecks Checks::ForCore(uint32_t index) {
   checks.list.push_back(race.get());
   checks.owned.push_back(std::move(race));
   checks.owned.push_back(
-      std::make_unique<UndefinedObserver>(UbImageBytes(*launch_.soc, KeepGoing())));
+      std::make_unique<UndefinedObserver>(UbImageBytes(*launch_.soc, KeepGoing()), junkSums_.get()));
   checks.list.push_back(checks.owned.back().get());
   checks.list.push_back(gmUse_[index].get());
   return checks;
 }
 
-std::vector<Finding> Checks::AcrossCores() {
+std::vector<Finding> Checks::AcrossCores(bool ended) {
   std::vector<GmUse*> cores;
   for (const auto& use : gmUse_) {
     cores.push_back(use.get());
   }
-  std::vector<Finding> findings = FindGmConflicts(launch_, cores);
-  for (Finding& hint : syncUse_->Hints(launch_)) {
-    findings.push_back(std::move(hint));
+  std::vector<Finding> findings;
+  const auto add = [&](std::vector<Finding> more) {
+    std::ranges::move(more, std::back_inserter(findings));
+  };
+  add(FindSyncWords(launch_, cores));
+  add(FindGmConflicts(launch_, cores));
+  if (ended) {  // else it is a consequence
+    add(FindUnwritten(launch_, cores));
   }
+  add(syncUse_->Hints(launch_));
   return findings;
 }
 

@@ -11,6 +11,7 @@ namespace aclsim {
 
 class TrafficObserver;
 class GmUse;
+class JunkSums;
 class SyncUse;
 
 // The observers of one core.
@@ -29,13 +30,14 @@ class Checks {
   ~Checks();
   // Called once per core, from several host threads.
   CoreChecks ForCore(uint32_t index);
-  // After all cores: conflicts between cores.
-  std::vector<Finding> AcrossCores();
+  // After all cores: what only all of them together show; ended: each has come to its end.
+  std::vector<Finding> AcrossCores(bool ended);
 
  private:
   const KernelLaunch& launch_;
   std::vector<std::unique_ptr<GmUse>> gmUse_;  // by core
   std::unique_ptr<SyncUse> syncUse_;
+  std::unique_ptr<JunkSums> junkSums_;
 };
 
 }  // namespace aclsim

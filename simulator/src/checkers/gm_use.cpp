@@ -2,10 +2,12 @@
 #include "checkers/gm_use.h"
 
 #include <algorithm>
-#include <memory>
 #include <tuple>
 
+#include "checkers/core_order.h"
 #include "checkers/race.h"
+#include "checkers/sync_words.h"
+#include "engine/gm_shadow.h"
 
 namespace aclsim {
 
@@ -13,7 +15,6 @@ namespace {
 
 constexpr uint64_t kLineBytes = 64;  // of the data cache
 constexpr size_t kMostConflicts = 64;
-constexpr uint32_t kSyncAll = UINT32_MAX;  // as CoreSync::flag
 constexpr const char* kLoaded = "had brought the line into the cache";
 constexpr const char* kStaleAdvice =
     "Hardware reads the old value: neither copies nor other cores change what is in the cache. "
@@ -29,127 +30,6 @@ const GmRegion* RegionOf(const KernelLaunch& launch, uint64_t addr) {
   }
   return nullptr;
 }
-
-// Happens-before between cores. Set number n of a flag tells what its pipe has done and waited for; wait number n, which is
-// after set number n of every core, lets its core know all of that.
-class CoreOrder {
- public:
-  explicit CoreOrder(const std::vector<GmUse*>& cores)
-      : cores_(cores), now_(cores.size()), known_(cores.size()) {
-    std::vector<Cursor> cursors(cores.size());
-    for (const GmUse* core : cores) {
-      std::map<uint32_t, uint32_t> sets;
-      for (size_t i = 0; core != nullptr && i < core->syncs.size(); ++i) {
-        const CoreSync& sync = core->syncs[i];
-        flags_ |= sync.flag != kSyncAll;
-        if (!sync.wait) {
-          ++rounds_[{sync.flag, sets[sync.flag]++}].missing;
-        }
-      }
-    }
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (uint32_t core = 0; core < cores.size(); ++core) {
-        while (cores[core] != nullptr && Step(core, &cursors[core])) {
-          moved = true;
-        }
-      }
-    }
-  }
-
-  // Whether byte `at` is done with a when b is issued; clean: and a's value is in GM.
-  bool Before(const GmAccess& a, const GmAccess& b, uint64_t at, bool clean = false) const {
-    return Before(a, b.core, b.waits, at, clean);
-  }
-  // When `core` issues what comes after its first `waits` waits.
-  bool Before(const GmAccess& a, uint32_t core, uint32_t waits, uint64_t at, bool clean) const {
-    const std::vector<Known>& known = known_[core];
-    if (waits == 0 || known.empty()) {
-      return false;
-    }
-    const Progress& done = (*known[std::min<size_t>(waits, known.size()) - 1])[a.core];
-    return done[static_cast<size_t>(a.pipe)] >= a.CountAt(at) &&
-           (!clean || a.cleaned <= done[kCleans]);
-  }
-  // By more than SyncAll.
-  bool Flags() const { return flags_; }
-
- private:
-  using Known = std::shared_ptr<const std::vector<Progress>>;  // by core
-  struct Round {
-    uint32_t missing = 0;  // cores that have yet to set the flag
-    std::vector<Progress> done;
-    Known joined;   // into done, last
-    Known reached;  // the same, for those that wait
-    Known covered;  // what is part of it, last
-  };
-  struct Cursor {
-    size_t next = 0;
-    std::map<uint32_t, uint32_t> sets, waits;
-  };
-
-  static void Join(Progress* to, const Progress& from) {
-    for (size_t i = 0; i < from.size(); ++i) {
-      (*to)[i] = std::max((*to)[i], from[i]);
-    }
-  }
-  static void Join(std::vector<Progress>* to, const std::vector<Progress>& from) {
-    for (size_t core = 0; core < from.size(); ++core) {
-      Join(&(*to)[core], from[core]);
-    }
-  }
-
-  // The next set or wait of a core; false when there is none, or a wait that cannot pass yet.
-  bool Step(uint32_t core, Cursor* cursor) {
-    const std::vector<CoreSync>& syncs = cores_[core]->syncs;
-    if (cursor->next == syncs.size()) {
-      return false;
-    }
-    const CoreSync& sync = syncs[cursor->next];
-    Known& now = now_[core];
-    if (!sync.wait) {
-      Round& round = rounds_[{sync.flag, cursor->sets[sync.flag]++}];
-      round.done.resize(cores_.size());
-      if (now != nullptr && now != round.joined) {
-        Join(&round.done, *now);
-        round.joined = now;
-      }
-      Join(&round.done[core], sync.done);
-      --round.missing;
-    } else {
-      Round& round = rounds_[{sync.flag, cursor->waits[sync.flag]}];
-      if (round.missing > 0 || round.done.empty()) {
-        return false;
-      }
-      ++cursor->waits[sync.flag];
-      if (round.reached == nullptr) {
-        round.reached = std::make_shared<const std::vector<Progress>>(round.done);
-      }
-      // Mostly a round tells all that the one before did.
-      if (now == nullptr || now == round.covered) {
-        now = round.reached;
-      } else {
-        std::vector<Progress> both = *round.reached;
-        Join(&both, *now);
-        if (both == *round.reached) {
-          round.covered = now;
-          now = round.reached;
-        } else {
-          now = std::make_shared<const std::vector<Progress>>(std::move(both));
-        }
-      }
-      known_[core].push_back(now);
-    }
-    ++cursor->next;
-    return true;
-  }
-
-  const std::vector<GmUse*>& cores_;
-  std::map<std::pair<uint32_t, uint32_t>, Round> rounds_;  // by flag and number of the set
-  std::vector<Known> now_;                                 // by core
-  std::vector<std::vector<Known>> known_;                  // by core, after each of its waits
-  bool flags_ = false;
-};
 
 // The same bytes again and again, by one place of one core.
 struct Track {
@@ -220,13 +100,13 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
   finding.at = place(a, a.write ? "writes" : "reads");
   finding.related.push_back(
       place(b, Format("%s on core %u", b.write ? "writes" : "reads", b.core).c_str()));
-  finding.detail =
-      Format("core %u %s and core %u %s %s [%llu, %llu) of %s with no %s", a.core,
-             a.write ? "writes" : "reads", b.core, b.write ? "writes" : "reads",
-             conflict.line ? "the same 64-byte cache line, bytes" : "bytes",
-             static_cast<unsigned long long>(finding.begin),
-             static_cast<unsigned long long>(finding.end), finding.buffer.c_str(),
-             conflict.flags ? "SyncAll or cross-core flag that orders the two" : "SyncAll between");
+  finding.detail = Format("core %u %s and core %u %s %s [%llu, %llu) of %s with no %s", a.core,
+                          a.write ? "writes" : "reads", b.core, b.write ? "writes" : "reads",
+                          conflict.line ? "the same 64-byte cache line, bytes" : "bytes",
+                          static_cast<unsigned long long>(finding.begin),
+                          static_cast<unsigned long long>(finding.end), finding.buffer.c_str(),
+                          conflict.flags ? "SyncAll, cross-core flag or IBWait that orders the two"
+                                         : "SyncAll between");
   finding.advice =
       conflict.line
           ? "Scalar writes go through the core's cache, which writes whole lines back: one core's "
@@ -234,8 +114,10 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
             "copies."
       : conflict.flags
           ? "Hardware runs the cores side by side: the last one wins, or a reader sees half. "
-            "CrossCoreSetFlag tells of what its own pipe has done before, and CrossCoreWaitFlag "
-            "holds back what is issued after it, nothing else."
+            "CrossCoreSetFlag tells of what its own pipe has done before, IBSet of all that its "
+            "core "
+            "has done; CrossCoreWaitFlag and IBWait hold back what is issued after them, nothing "
+            "else."
           : "Hardware runs the cores side by side: the last one wins, or a reader sees half. Split "
             "the "
             "tensor so that each byte has one core, SetAtomicAdd, or SyncAll between them.";
@@ -247,10 +129,10 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
 
 }  // namespace
 
-uint32_t GmUse::PlaceOf(const Core& core, const Record& record) {
-  const auto [place, isNew] = placeOf_.emplace(record.site, static_cast<uint32_t>(places.size()));
+uint32_t GmUse::PlaceOf(const Core& core, const char* name, Pipe pipe, uint32_t site) {
+  const auto [place, isNew] = placeOf_.emplace(site, static_cast<uint32_t>(places.size()));
   if (isNew) {
-    places.push_back({record.name, record.pipe, core.sites.Stack(record.site)});
+    places.push_back({name, pipe, core.sites.Stack(site)});
   }
   return place->second;
 }
@@ -399,7 +281,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
     if (record.pipe == Pipe::kScalar) {
       const auto copies = static_cast<size_t>(Pipe::kMte3);
       const CacheFill now{record.coreWaits, races_.CompleteAfter(Pipe::kScalar)[copies],
-                          PlaceOf(core, record)};
+                          PlaceOf(core, record.name, record.pipe, record.site)};
       const CacheFill fill = Fill(access, now);
       Add(core, record, judged, now.place, fill);
       if (fill.copies < now.copies) {
@@ -410,7 +292,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
       }
       continue;
     }
-    Add(core, record, judged, PlaceOf(core, record), {});
+    Add(core, record, judged, PlaceOf(core, record.name, record.pipe, record.site), {});
     // The copy pipes do not see what is still in the cache.
     if (dirty_.empty() || writes) {
       continue;
@@ -447,38 +329,84 @@ void GmUse::OnRecord(Core& core, const Record& record) {
 void GmUse::OnIssueSync(const Core&, const SyncEvent& event) {
   if (event.kind == SyncEvent::Kind::kSet && IsCoreFlag(event.flag)) {
     pending_[static_cast<size_t>(event.from)].push_back(syncs.size());
-    syncs.push_back({event.flag, false, {}});
+    syncs.push_back({.flag = event.flag});
     syncs.back().done[kCleans] = cleans_;
   }
 }
 
+// All pipes are empty.
+void GmUse::Tell(uint32_t flag, uint32_t of, uint32_t number) {
+  CoreSync set{.flag = flag, .of = of, .number = number};
+  for (size_t pipe = 0; pipe < kPipes; ++pipe) {
+    set.done[pipe] = races_.Count(static_cast<Pipe>(pipe));
+  }
+  set.done[kCleans] = cleans_;
+  syncs.push_back(set);
+}
+
+void GmUse::Hear(uint32_t flag, uint32_t of, uint32_t number) {
+  syncs.push_back({.flag = flag, .of = of, .wait = true, .number = number});
+  ++waits_;
+}
+
 void GmUse::OnSync(Core&, const SyncEvent& event) {
-  const auto tell = [](CoreSync* set, const Clock& complete) {
-    std::copy(complete.begin(), complete.end(), set->done.begin());
-  };
   if (event.kind == SyncEvent::Kind::kCores) {
-    if (event.flag == kSomeCores) {
-      flagged = true;
-      return;
+    switch (static_cast<CoreMeeting>(event.flag)) {
+      case kMetAll:
+        Tell(CoreSync::kSyncAll, event.number, CoreSync::kUncounted);
+        Hear(CoreSync::kSyncAll, event.number, CoreSync::kUncounted);
+        break;
+      case kMarkSet:
+        Tell(CoreSync::kMark, 0, event.number);
+        break;
+      case kMarkTaken:
+        Hear(CoreSync::kMark, 0, event.number);
+        break;
+      case kTurnPassed:
+        Tell(CoreSync::kTurn, 0, event.number);
+        break;
+      case kTurnTaken:
+        Hear(CoreSync::kTurn, 0, event.number);
+        break;
+      case kSomeCores:
+        flagged = true;
+        break;
     }
-    // All pipes are empty.
-    Clock all;
-    for (size_t pipe = 0; pipe < kPipes; ++pipe) {
-      all[pipe] = races_.Count(static_cast<Pipe>(pipe));
-    }
-    syncs.push_back({kSyncAll, false, {}});
-    tell(&syncs.back(), all);
-    syncs.back().done[kCleans] = cleans_;
-    syncs.push_back({kSyncAll, true, {}});
-    ++waits_;
   } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kSet) {
     std::deque<size_t>& pending = pending_[static_cast<size_t>(event.from)];
-    tell(&syncs[pending.front()], races_.CompleteAfter(event.from));
+    const Clock complete = races_.CompleteAfter(event.from);
+    std::ranges::copy(complete, syncs[pending.front()].done.begin());
     pending.pop_front();
   } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kWait) {
-    syncs.push_back({event.flag, true, {}});
-    ++waits_;
+    Hear(event.flag, 0, CoreSync::kUncounted);
   }
+}
+
+void GmUse::OnSyncWords(Core& core, uint64_t begin, uint64_t end, uint32_t site) {
+  if (std::ranges::any_of(words, [&](const SyncWords& known) {
+        return known.use.begin <= begin && end <= known.use.end;
+      })) {
+    return;  // from now on the words are the toolkit's
+  }
+  const auto* memory = reinterpret_cast<const uint8_t*>(begin);
+  const uint64_t bytes = end - begin;
+  SyncWords first;
+  first.use.begin = begin;
+  first.use.end = end;
+  first.use.piece = first.use.lastPiece = bytes;
+  first.use.count = first.use.lastCount = races_.Count(Pipe::kScalar);
+  first.use.waits = waits_;
+  first.use.core = core.index;
+  first.use.place = PlaceOf(core, core.instruction, Pipe::kScalar, site);
+  first.use.write = true;
+  first.accesses = static_cast<uint32_t>(accesses.size());
+  first.cleans = cleans_;
+  const uint64_t undefined = FirstUndefinedGm(memory, bytes);
+  const auto nonzero = static_cast<uint64_t>(
+      std::find_if(memory, memory + bytes, [](uint8_t byte) { return byte != 0; }) - memory);
+  first.firstBad = std::min(undefined, nonzero);
+  first.undefined = undefined <= nonzero;
+  words.push_back(first);
 }
 
 void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
@@ -517,6 +445,7 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
   }
   const std::vector<Track> tracks = TracksOf(&all);
   const CoreOrder order(cores);
+  const WordsOfAll words(cores);
   std::vector<Finding> findings;
   std::set<std::array<uint64_t, 3>> reported;
   std::vector<const Track*> active;
@@ -526,6 +455,9 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     bool stale = false, line = false;
     bool aFirst = false;
     const GmAccess* reader = nullptr;  // of a stale line
+    if (overlap && a->write && b->write && words.Hold(*a, *b)) {
+      return;  // the documented way: each core clears the words of all
+    }
     if (overlap) {
       const uint64_t last = std::min(a->end, b->end) - 1;
       aFirst = order.Before(*a, *b, last);
@@ -559,7 +491,8 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     }
     Finding finding = Describe(launch, cores, {first, second, line, order.Flags()});
     if (stale) {
-      const char* const meeting = order.Flags() ? "CrossCoreSetFlag" : "SyncAll";
+      const char* const meeting =
+          order.Flags() ? "the CrossCoreSetFlag or IBSet that tells of it" : "SyncAll";
       finding.kind = "gm-cache";
       finding.detail = Format(
           "core %u wrote bytes [%llu, %llu) of %s through its data cache, and core "

@@ -48,9 +48,26 @@ struct GmAccess {
 
 // A set or wait of a flag between cores, in program order; SyncAll is both.
 struct CoreSync {
+  static constexpr uint32_t kSyncAll = UINT32_MAX;   // as flag
+  static constexpr uint32_t kMark = UINT32_MAX - 1;  // of IBSet
+  static constexpr uint32_t kTurn = UINT32_MAX - 2;  // of NotifyNextBlock
+  static constexpr uint32_t kUncounted = UINT32_MAX;
+
   uint32_t flag = 0;
+  uint32_t of = 0;  // SyncAll: the number of its memory
   bool wait = false;
+  uint32_t number =
+      kUncounted;   // of what is set or waited for; else the n-th set is the n-th wait's
   Progress done{};  // what is complete when the set takes effect
+};
+
+// SyncAll, IBSet or IBWait by these bytes of GM for the first time.
+struct SyncWords {
+  GmAccess use;
+  uint32_t accesses = 0;  // in GmUse::accesses before it
+  uint32_t cleans = 0;    // of the data cache before it
+  uint64_t firstBad = 0;  // offset of the first byte that was undefined or not 0; the length: none
+  bool undefined = false;
 };
 
 // Since when the data cache has what it has: what the core knew then of the others and of its own copies.
@@ -70,6 +87,7 @@ class GmUse : public Observer {
   void OnRecord(Core& core, const Record& record) override;
   void OnSync(Core& core, const SyncEvent& event) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
+  void OnSyncWords(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;
 
   struct PlaceInfo {
     const char* name;
@@ -81,6 +99,7 @@ class GmUse : public Observer {
   std::vector<GmAccess> accesses;
   std::vector<PlaceInfo> places;
   std::vector<CoreSync> syncs;
+  std::vector<SyncWords> words;
   bool flagged = false;  // cores are ordered by more than that: conflicts are not judged
 
  private:
@@ -95,7 +114,9 @@ class GmUse : public Observer {
   CacheFill Fill(const Access& access, const CacheFill& now);
   void CheckCopies(Core& core, const Record& record, const Access& access, const GmRegion& region,
                    const CacheFill& fill, const CacheFill& now);
-  uint32_t PlaceOf(const Core& core, const Record& record);
+  uint32_t PlaceOf(const Core& core, const char* name, Pipe pipe, uint32_t site);
+  void Tell(uint32_t flag, uint32_t of, uint32_t number);
+  void Hear(uint32_t flag, uint32_t of, uint32_t number);
 
   const RaceObserver& races_;
   uint32_t waits_ = 0;

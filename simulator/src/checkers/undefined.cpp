@@ -41,8 +41,30 @@ bool Reads(const Access& access) { return access.use == Use::kRead; }
 
 }  // namespace
 
-UndefinedObserver::UndefinedObserver(uint64_t imageBytes)
-    : image_(imageBytes, kUndefined), originOf_(imageBytes / kBlockBytes + 1), origins_(1) {}
+void JunkSums::Add(Sum sum) {
+  constexpr size_t kMost = 4096;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (sums_.size() < kMost) {
+    sums_.push_back(std::move(sum));
+  }
+}
+
+std::optional<JunkSums::Sum> JunkSums::Find(uint64_t at) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::optional<Sum> found;
+  for (const Sum& sum : sums_) {
+    if (sum.begin <= at && at < sum.end && (!found || sum.core < found->core)) {
+      found = sum;
+    }
+  }
+  return found;
+}
+
+UndefinedObserver::UndefinedObserver(uint64_t imageBytes, JunkSums* junkSums)
+    : junkSums_(junkSums),
+      image_(imageBytes, kUndefined),
+      originOf_(imageBytes / kBlockBytes + 1),
+      origins_(1) {}
 
 void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
   image_.Set(begin, end, kUndefined);
@@ -194,7 +216,7 @@ void UndefinedObserver::Spoil(const Record& record, const Access& access) {
   }
 }
 
-void UndefinedObserver::Copy(const Record& record) {
+void UndefinedObserver::Copy(const Core& core, const Record& record) {
   const Access& ub = record.access[0];
   const Access& gm = record.access[1];
   const bool in = ub.use == Use::kWrite;
@@ -211,21 +233,26 @@ void UndefinedObserver::Copy(const Record& record) {
         }
       }
       const uint64_t begin = line + record.padLeft;
-      if (FirstUndefinedGm(memory, gm.bytes) == gm.bytes) {
+      const uint64_t undefined = FirstUndefinedGm(memory, gm.bytes);
+      if (undefined == gm.bytes) {
         image_.Set(begin, begin + gm.bytes, kDefined);
       } else {
         LoadGmShadow(memory, gm.bytes, image_.Each() + begin);
         SetOrigin(line, line + ub.bytes,
-                  NewOrigin({record.site, Cause::kGm, record.name, address}));
+                  NewOrigin({record.site, Cause::kGm, record.name, address + undefined}));
       }
       continue;
     }
     if (image_.Max(line, line + gm.bytes) == kDefined) {
       if (!record.atomic) {
         MarkGm(memory, gm.bytes, true);
-      } else if (FirstUndefinedGm(memory, gm.bytes) < gm.bytes) {
-        stores_.push_back({address, address + gm.bytes, record.site,
-                           NewOrigin({record.site, Cause::kGm, record.name, address})});
+      } else if (const uint64_t undefined = FirstUndefinedGm(memory, gm.bytes);
+                 undefined < gm.bytes) {
+        junkSums_->Add({address + undefined, address + gm.bytes, core.index, record.name,
+                        core.sites.Stack(record.site)});
+        stores_.push_back(
+            {address, address + gm.bytes, record.site,
+             NewOrigin({record.site, Cause::kSum, record.name, address + undefined})});
       }
       continue;
     }
@@ -269,6 +296,7 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
       }
       break;
     case Cause::kGm:
+    case Cause::kSum: {
       finding.kind = "undefined-read";
       finding.space = "GM";
       if (const GmRegion* region = core.RegionOf(origin.offset)) {
@@ -276,21 +304,32 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
         start = reinterpret_cast<uint64_t>(region->addr);
       }
       finding.begin = origin.offset - start;
+      const char* name = origin.name;
+      const char* does = origin.cause == Cause::kSum ? "adds to" : "reads";
+      if (origin.cause == Cause::kGm) {
+        if (const std::optional<JunkSums::Sum> sum = junkSums_->Find(origin.offset)) {
+          finding.related.push_back({"", origin.name, "reads the sum", finding.at.line});
+          finding.at = {"", sum->name, Format("core %u", sum->core), FindKernelLine(sum->stack)};
+          name = sum->name;
+          does = "adds to";
+        }
+      }
       finding.detail =
-          Format("%s reads %s from byte %llu on, which nothing has written", origin.name,
+          Format("%s %s %s from byte %llu on, which nothing has written", name, does,
                  finding.buffer.c_str(), static_cast<unsigned long long>(finding.begin));
       finding.advice =
-          "Hardware reads what was left there: random numbers. Fill the tensor or the "
+          "Hardware takes what was left there: random numbers. Fill the tensor or the "
           "workspace first.";
       break;
+    }
     case Cause::kPadding:
       finding.kind = "undefined-padding";
       finding.space = "UB";
       finding.detail =
-          "the lanes that DataCopyPad adds to a block have no defined value without isPad";
+          "the lanes that DataCopyPad adds to a block have no value to rely on without isPad";
       finding.advice =
-          "Hardware leaves junk there. Set isPad and paddingValue, or keep the lanes out of "
-          "the result.";
+          "Hardware leaves junk there, or copies of the block's first element: never zeros. Set "
+          "isPad and paddingValue, or keep the lanes out of the result.";
       break;
     case Cause::kScratch:
       finding.kind = "undefined-read";
@@ -322,9 +361,11 @@ void UndefinedObserver::Scalar(Core& core, const Record& record) {
   if (access.gm) {
     if (access.use != Use::kRead) {
       MarkGm(reinterpret_cast<const void*>(access.addr), access.bytes, true);
-    } else if (FirstUndefinedGm(reinterpret_cast<const void*>(access.addr), access.bytes) <
-               access.bytes) {
-      const uint32_t id = NewOrigin({record.site, Cause::kGm, record.name, access.addr});
+    } else if (const uint64_t undefined =
+                   FirstUndefinedGm(reinterpret_cast<const void*>(access.addr), access.bytes);
+               undefined < access.bytes) {
+      const uint32_t id =
+          NewOrigin({record.site, Cause::kGm, record.name, access.addr + undefined});
       if (reported_.emplace(id, 0).second) {
         core.Find(Describe(core, id));
       }
@@ -352,7 +393,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
     return;
   }
   if (record.flow == Flow::kCopy) {
-    Copy(record);
+    Copy(core, record);
     return;
   }
   bool defined = true;

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <map>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "checkers/marks.h"
@@ -19,16 +21,34 @@ struct UndefinedStore {
   uint32_t origin;  // what made the value undefined
 };
 
+// Copies of all cores that have added to bytes of GM which nobody had written.
+class JunkSums {
+ public:
+  struct Sum {
+    uint64_t begin = 0, end = 0;
+    uint32_t core = 0;
+    const char* name = "";
+    std::vector<void*> stack;
+  };
+  void Add(Sum sum);
+  // The first one that the lowest core made of this byte.
+  std::optional<Sum> Find(uint64_t at) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Sum> sums_;
+};
+
 class UndefinedObserver : public Observer {
  public:
-  explicit UndefinedObserver(uint64_t imageBytes);
+  UndefinedObserver(uint64_t imageBytes, JunkSums* junkSums);
   void OnRecord(Core& core, const Record& record) override;
   void OnFreshUb(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;
 
  private:
   // Where undefined bytes of a block of UB come from.
-  enum class Cause : uint8_t { kNeverWritten, kGm, kPadding, kScratch, kReserved };
+  enum class Cause : uint8_t { kNeverWritten, kGm, kSum, kPadding, kScratch, kReserved };
   struct Origin {
     uint32_t site = 0;
     Cause cause = Cause::kNeverWritten;
@@ -38,7 +58,7 @@ class UndefinedObserver : public Observer {
 
   bool Defined(const Access& access) const;
   void Mark(const Access& access, uint8_t value, uint32_t origin);
-  void Copy(const Record& record);
+  void Copy(const Core& core, const Record& record);
   void Lanes(const Record& record, const Access& dst, uint32_t origin);
   void Spoil(const Record& record, const Access& access);
   void Repeats(const Record& record, const Access& dst, uint32_t origin);
@@ -49,6 +69,7 @@ class UndefinedObserver : public Observer {
   void SetOrigin(uint64_t begin, uint64_t end, uint32_t origin);
   Finding Describe(const Core& core, uint32_t origin) const;
 
+  JunkSums* junkSums_;
   Marks<uint8_t, 512> image_;       // by byte of UB: 0 defined, 0xFF not
   std::vector<uint32_t> originOf_;  // by block of 32 bytes, index into origins_
   std::vector<Origin> origins_;

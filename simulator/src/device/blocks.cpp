@@ -14,12 +14,8 @@ void Settle(Core& core) {
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
 }
 
-void Passed(Core& core) {
-  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, kSomeCores));
-}
-
-// Address of the slot.
-uint64_t CheckSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int32_t event) {
+// Address of the slot, when all pipes are empty.
+uint64_t ReachSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int32_t event) {
   const auto cores = static_cast<int32_t>(core.launch.blockDim);
   if (block < 0 || block >= cores || event < 0) {
     ThrowFault("block-event",
@@ -32,7 +28,10 @@ uint64_t CheckSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int3
                           kBlock;
   core.CheckGm(static_cast<const uint8_t*>(gm) + offset, kBlock, true, "gmWorkspace");
   CheckOperand(core, ub, kBlock, "ubWorkspace");
-  return reinterpret_cast<uint64_t>(gm) + offset;
+  const uint64_t slot = reinterpret_cast<uint64_t>(gm) + offset;
+  Settle(core);
+  core.SyncWords(slot, slot + kBlock);
+  return slot;
 }
 
 }  // namespace
@@ -40,19 +39,17 @@ uint64_t CheckSlot(Core& core, const void* gm, const Ub& ub, int32_t block, int3
 void BlockSet(const void* gm, const Ub& ub, int32_t block, int32_t event) try {
   Core& core = Core::Current();
   core.instruction = "IBSet";
-  const uint64_t slot = CheckSlot(core, gm, ub, block, event);
-  Settle(core);
-  core.meeting->Mark(core, slot);
+  const uint64_t slot = ReachSlot(core, gm, ub, block, event);
+  core.Meet(kMarkSet,
+            core.meeting->SetMark(core, slot, Format("block %d and event %d", block, event)));
 }
 ACLSIM_SKIPS_FAULTS()
 
 void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event) try {
   Core& core = Core::Current();
   core.instruction = "IBWait";
-  const uint64_t slot = CheckSlot(core, gm, ub, block, event);
-  Settle(core);
-  core.meeting->TakeMark(core, slot);
-  Passed(core);
+  const uint64_t slot = ReachSlot(core, gm, ub, block, event);
+  core.Meet(kMarkTaken, core.meeting->TakeMark(core, slot));
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -69,11 +66,12 @@ void BlockTurn(Turn turn, const void* gm, const Ub& ub) try {
   }
   Settle(core);
   if (turn == Turn::kPass) {
-    core.meeting->PassTurn(core);
+    core.Meet(kTurnPassed, core.meeting->PassTurn(core));
     return;
   }
-  core.meeting->AwaitTurn(core);
-  Passed(core);
+  if (const uint32_t turn = core.meeting->AwaitTurn(core); turn > 0) {
+    core.Meet(kTurnTaken, turn - 1);
+  }
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -93,7 +91,7 @@ void BypassRead(const void* addr, void* value, uint32_t bytes) try {
   core.instruction = "ReadGmByPassDCache";
   core.scheduler.ReachCores();
   if (core.meeting->Load(core, from, value, bytes)) {
-    Passed(core);
+    core.Meet(kSomeCores, 0);
   }
 }
 ACLSIM_SKIPS_FAULTS()

@@ -443,7 +443,7 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
       [&](Record& record) {
         record.flow = Flow::kCopy;
         record.padLeft = static_cast<uint32_t>(left);
-        record.padDefined = known || bare;
+        record.padDefined = known;
         FillCopy(&record, core, true, dst, {row, row + ctl.dstGap}, src,
                  {ctl.blockLen, ctl.blockLen + ctl.srcGap}, ctl.blockCount);
       },
@@ -456,7 +456,7 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
           return;
         }
         // Documented fill: paddingValue with isPad, or what SetPadValue left; without them the hardware leaves junk, except
-        // that a block with no padding at all is filled up with its own first element.
+        // that a block with no padding at all is filled up with its own first element: nothing that a result may rest on.
         uint8_t junk[8];
         std::memset(junk, kPoisonByte, sizeof(junk));
         uint8_t fill[8];

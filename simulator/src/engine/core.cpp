@@ -311,8 +311,17 @@ const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const
       "elements, not bytes.");
 }
 
+uint32_t Core::CaptureSite() {
+  const uint32_t site = sites.Capture();
+  if (lastSite == 0 || (instruction != kEndOfKernel && instruction != kEndOfPipe)) {
+    lastSite = site;
+    lastInstruction = instruction;
+  }
+  return site;
+}
+
 void Core::Stamp(Record& record) {
-  record.site = sites.Capture();
+  record.site = CaptureSite();
   for (Observer* observer : observers_) {
     observer->OnIssue(*this, record);
   }
@@ -332,11 +341,23 @@ void Core::Sync(const SyncEvent& event) {
 
 SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
   progress.Issued();
-  const SyncEvent event{kind, from, to, flag, instruction, sites.Capture()};
+  const SyncEvent event{kind, from, to, flag, 0, instruction, CaptureSite()};
   for (Observer* observer : observers_) {
     observer->OnIssueSync(*this, event);
   }
   return event;
+}
+
+void Core::Meet(CoreMeeting how, uint32_t number) {
+  SyncEvent event = MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, how);
+  event.number = number;
+  Sync(event);
+}
+
+void Core::SyncWords(uint64_t begin, uint64_t end) {
+  for (Observer* observer : observers_) {
+    observer->OnSyncWords(*this, begin, end, sites.Capture());
+  }
 }
 
 void Core::FreshUb(uint64_t begin, uint64_t end) {
@@ -406,7 +427,7 @@ KernelFault Core::FaultAt(const char* kind, uint32_t site, Pipe pipe, const char
   KernelFault fault{kind, std::move(detail), std::move(advice), sites.Stack(site),
                     {},   PipeName(pipe)};
   for (const uint32_t other : related) {
-    fault.related.push_back(sites.Stack(other));
+    fault.related.push_back({sites.Stack(other)});
   }
   return fault;
 }
@@ -420,8 +441,8 @@ Finding Core::FindingOf(const KernelFault& fault) const {
   finding.at.instruction = instruction;
   finding.at.pipe = fault.pipe;
   finding.at.line = FindKernelLine(runningSite != 0 ? sites.Stack(runningSite) : fault.stack);
-  for (const std::vector<void*>& stack : fault.related) {
-    finding.related.push_back({"", "the other end", "", FindKernelLine(stack)});
+  for (const FaultEnd& end : fault.related) {
+    finding.related.push_back({"", end.instruction, end.note, FindKernelLine(end.stack)});
   }
   finding.detail = fault.detail;
   finding.advice = fault.advice;

@@ -125,6 +125,10 @@ inline constexpr const char* kGmOutOfBounds = "gm-out-of-bounds";
 inline constexpr const char* kGmWriteToInput = "gm-write-to-input";
 inline constexpr const char* kGmWriteToConstant = "gm-write-to-constant";
 
+// Core::instruction when the kernel has returned, and when a TPipe ends: by itself in most kernels.
+inline constexpr const char* kEndOfKernel = "end of kernel";
+inline constexpr const char* kEndOfPipe = "TPipe::Destroy";
+
 class Meeting;
 
 class Core {
@@ -265,6 +269,9 @@ class Core {
   }
   void Sync(const SyncEvent& event);
   SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
+  // All pipes are empty.
+  void Meet(CoreMeeting how, uint32_t number);
+  void SyncWords(uint64_t begin, uint64_t end);
   // UB bytes whose content is undefined from here on: AllocTensor, InitBuffer.
   void FreshUb(uint64_t begin, uint64_t end);
 
@@ -342,7 +349,10 @@ class Core {
   Sites sites;
   const bool autoSync;  // the compiler's, see docs/simulator.md
   std::vector<Finding> findings;
-  bool hung = false;         // ThrowHang has ended it
+  bool hung = false;  // ThrowHang has ended it
+  // The last instruction or synchronisation; an end only if there was nothing before.
+  uint32_t lastSite = 0;
+  const char* lastInstruction = "";
   uint32_t runningSite = 0;  // of the deferred instruction that runs; 0: the kernel itself is at it
 
  private:
@@ -353,6 +363,7 @@ class Core {
   bool IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const;
   std::string QueName(const BufferInfo& info) const;
   void Stamp(Record& record);
+  uint32_t CaptureSite();
   void Emit(const Record& record);
 
   const std::vector<Observer*>& observers_;

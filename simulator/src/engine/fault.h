@@ -10,14 +10,21 @@
 
 namespace aclsim {
 
+// Another place that has to do with it.
+struct FaultEnd {
+  std::vector<void*> stack;
+  std::string instruction = "the other end";
+  std::string note = {};
+};
+
 struct KernelFault {
   std::string kind;    // "ub-out-of-bounds", "queue-order", ...
   std::string detail;  // the numbers: got, wanted
   std::string advice;  // what hardware would do and how to mend it
   std::vector<void*> stack;
-  std::vector<std::vector<void*>> related;  // the other ends, if any
-  const char* pipe = "";                    // where it is known
-  bool endsCore = false;                    // in any case
+  std::vector<FaultEnd> related;
+  const char* pipe = "";  // where it is known
+  bool endsCore = false;  // in any case
 };
 
 // The current return addresses, innermost first.

@@ -270,6 +270,16 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) try {
                Format("usedCores %u, the launch has %u", cores, core.launch.blockDim),
                "Hardware would wait forever for the others. Pass at most GetBlockNum().");
   }
+  if (core.index >= participants) {
+    ThrowFault(
+        "syncall-cores",
+        Format("core %u calls SyncAll with usedCores %u, which is a meeting of cores 0 to %u; "
+               "the launch has %u",
+               core.index, participants, participants - 1, core.launch.blockDim),
+        "Hardware does not let the others wait for this core: they read what it has yet to "
+        "write; and it writes its word behind the workspace. Pass the number of all cores "
+        "that call it, or call it on the first usedCores ones only.");
+  }
   if (gm != nullptr) {
     // The soft form counts in 32 bytes per core, both in GM and in UB.
     try {
@@ -284,8 +294,11 @@ void SyncAllCores(const void* gm, const Ub* ub, uint32_t cores) try {
   }
   core.scheduler.Drain();
   core.Sync(core.MakeSync(SyncEvent::Kind::kAll, Pipe::kScalar, Pipe::kScalar, 0));
-  core.meeting->SyncAll(core, participants);
-  core.Sync(core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, 0));
+  if (gm != nullptr) {
+    const auto words = reinterpret_cast<uint64_t>(gm);
+    core.SyncWords(words, words + uint64_t{participants} * kBlockBytes);
+  }
+  core.Meet(kMetAll, core.meeting->SyncAll(core, gm, participants));
 }
 ACLSIM_SKIPS_FAULTS()
 

@@ -128,6 +128,24 @@ uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes) {
   return bytes;
 }
 
+void ForEachUndefinedGm(const void* backing, uint64_t bytes,
+                        const std::function<void(uint64_t begin, uint64_t end)>& run) {
+  const auto* memory = static_cast<const uint8_t*>(backing);
+  for (uint64_t at = 0; at < bytes;) {
+    const uint64_t first = at + FirstUndefinedGm(memory + at, bytes - at);
+    uint64_t begin = 0, end = 0;
+    if (first >= bytes || !Positions(memory + first, bytes - first, &begin, &end)) {
+      return;
+    }
+    uint64_t until = begin;
+    while (until < end && !Bit(until)) {
+      until += until % 8 == 0 && shadow.bits[until / 8] == 0 ? 8 : 1;
+    }
+    at = first + std::min(until, end) - begin;
+    run(first, at);
+  }
+}
+
 void LoadGmShadow(const void* backing, uint64_t bytes, uint8_t* image) {
   std::memset(image, 0, bytes);
   uint64_t begin = 0, end = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace aclsim {
 
@@ -23,6 +24,9 @@ void MarkGm(const void* backing, uint64_t bytes, bool defined);
 void CopyGmShadow(const void* to, const void* from, uint64_t bytes);
 // Offset of the first undefined byte, or bytes when all are defined.
 uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes);
+// Calls run(begin, end), offsets, for every run of undefined bytes.
+void ForEachUndefinedGm(const void* backing, uint64_t bytes,
+                        const std::function<void(uint64_t begin, uint64_t end)>& run);
 // One byte per byte of memory: 0 defined, 0xFF undefined.
 void LoadGmShadow(const void* backing, uint64_t bytes, uint8_t* shadow);
 void StoreGmShadow(const void* backing, uint64_t bytes, const uint8_t* shadow);

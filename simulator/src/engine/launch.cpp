@@ -130,8 +130,10 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     Meeting meeting(launch.blockDim);
     std::atomic<bool> hung{false};
     std::atomic<bool> ended{false};  // some core, before the end of the kernel
+    std::atomic<bool> faulty{false};
     const auto runCore = [&](uint32_t index) {
       if (hung) {  // cores that have yet to begin would take as long
+        ended = faulty = true;
         meeting.Leave(index, true);
         return;
       }
@@ -176,7 +178,10 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
         refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
       }
       ended = ended || failed;
-      meeting.Leave(index, failed);
+      faulty = faulty || failed || core.Faulted();
+      meeting.Leave(index, failed,
+                    {core.sites.Stack(core.lastSite), core.lastInstruction,
+                     "is the last it did in the kernel"});
       Core::SetCurrent(nullptr);
       found[index] = std::move(core.findings);
       atomics[index] = core.TakeAtomics();
@@ -189,8 +194,11 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     for (const std::vector<AtomicWrite>& writes : atomics) {
       ApplyAtomics(writes);
     }
+    if (!faulty) {
+      found.push_back(meeting.LeftMarks(launch));
+    }
     if (checked) {
-      found.push_back(checks.AcrossCores());
+      found.push_back(checks.AcrossCores(!faulty));
     }
     Summarise(found, &result);
     result.goesOn = KeepGoing();

@@ -26,7 +26,9 @@ struct GmRegion {
   RegionKind kind = RegionKind::kInput;
   uint8_t* addr = nullptr;
   uint64_t bytes = 0;
-  std::string name;  // as the op definition names it: "grad_softmax", "workspace", ...
+  std::string name;    // as the op definition names it: "grad_softmax", "workspace", ...
+  bool whole = false;  // an output that the launch writes from end to end
+  uint32_t width = 0;  // bytes of an element; 0: unknown
 };
 
 struct KernelLaunch {

@@ -26,10 +26,20 @@ void CheckResident(const Core& core, uint32_t participants) {
   }
 }
 
+std::string List(const std::vector<uint32_t>& cores) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(cores.size(), kMost); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(cores[i]);
+  }
+  return cores.size() > kMost ? Format("%s and %zu more", text.c_str(), cores.size() - kMost)
+                              : text;
+}
+
 }  // namespace
 
 Meeting::Meeting(uint32_t cores)
-    : arrivals_(cores),
+    : stands_(cores),
       sets_(cores),
       waits_(cores),
       polls_(cores),
@@ -41,25 +51,25 @@ Meeting::Meeting(uint32_t cores)
       keepGoing_(KeepGoing()),
       dead_(cores) {}
 
-std::string Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
-  std::string text;
-  size_t absent = 0;
-  for (uint32_t core = 0; core < arrivals_.size(); ++core) {
+std::vector<uint32_t> Meeting::Absent(const std::function<bool(uint32_t)>& there) const {
+  std::vector<uint32_t> absent;
+  for (uint32_t core = 0; core < stands_.size(); ++core) {
     if (!there(core)) {
-      if (++absent <= 8) {
-        text += (text.empty() ? "" : ", ") + std::to_string(core);
-      }
+      absent.push_back(core);
     }
   }
-  return absent > 8 ? Format("%s and %zu more", text.c_str(), absent - 8) : text;
+  return absent;
 }
 
-void Meeting::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
-                   const std::function<std::string()>& what, bool looks) {
+void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
+                   const std::function<bool()>& passes, const std::function<Vain()>& vain,
+                   bool looks) {
   changed_.notify_all();
   if (passes()) {
     return;
   }
+  stands_[core.index] = {core.sites.Stack(core.sites.Capture()), core.instruction,
+                         "is where it waits"};
   HostThreads::Instance().Blocked();
   waiting_.push_back(&passes);
   const auto canGo = [](const std::function<bool()>* other) { return (*other)(); };
@@ -82,9 +92,24 @@ void Meeting::Wait(std::unique_lock<std::mutex>& lock, const std::function<bool(
   if (failed_ || died_) {
     throw CoreAbandoned{};
   }
-  EndCore("deadlock", what(),
-          "Hardware would wait forever: a hang. Every core of the launch must get there, also one "
-          "that has no work.");
+  constexpr size_t kMostEnds = 4;
+  const auto [what, cores] = vain();
+  KernelFault fault{"deadlock",
+                    what,
+                    "Hardware would wait forever: a hang. Every core of the launch must get "
+                    "there, also one that has no work.",
+                    CaptureStack(),
+                    {},
+                    "",
+                    true};
+  for (const uint32_t other : cores) {
+    FaultEnd end = stands_[other];
+    if (fault.related.size() < kMostEnds && !end.stack.empty()) {
+      end.instruction = Format("core %u: %s", other, end.instruction.c_str());
+      fault.related.push_back(std::move(end));
+    }
+  }
+  throw fault;
 }
 
 void Meeting::Tell(Core& core) {
@@ -119,29 +144,59 @@ void Meeting::SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes) {
   core.atomicsTold = !told.empty();
 }
 
-void Meeting::SyncAll(Core& core, uint32_t participants) {
+uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants) {
   CheckResident(core, participants);
   std::unique_lock<std::mutex> lock(mutex_);
   Tell(core);
-  const uint32_t mine = ++arrivals_[core.index];
+  const auto [found, isNew] = gatherings_.try_emplace(memory);
+  Gathering& gathering = found->second;
+  if (isNew) {
+    gathering.number = memory == nullptr ? 0 : static_cast<uint32_t>(gatherings_.size());
+    gathering.arrivals.resize(stands_.size());
+  }
+  const uint32_t mine = ++gathering.arrivals[core.index];
+  if (gathering.rounds.size() < mine) {
+    gathering.rounds.push_back({core.index, participants, core.sites.Stack(core.lastSite)});
+  }
+  const Gathering::Round round = gathering.rounds[mine - 1];
+  if (round.participants != participants) {
+    throw KernelFault{
+        "syncall-cores",
+        Format("SyncAll number %u with usedCores %u on core %u, and with usedCores %u on core %u",
+               mine, participants, core.index, round.participants, round.core),
+        "Hardware lets each core wait for as many others as it says: some go on before all are "
+        "there. Pass the same number on every core.",
+        CaptureStack(),
+        {{round.stack, Format("core %u: SyncAll", round.core), ""}},
+        ""};
+  }
+  const auto there = [&](uint32_t other) {
+    return other >= participants || dead_[other] || gathering.arrivals[other] >= mine;
+  };
   const std::function<bool()> passes = [&] {
-    const auto there = std::count_if(arrivals_.begin(), arrivals_.end(),
-                                     [&](uint32_t arrivals) { return arrivals >= mine; });
-    return there >= static_cast<std::ptrdiff_t>(participants);
+    for (uint32_t other = 0; other < participants; ++other) {
+      if (!there(other)) {
+        return false;
+      }
+    }
+    return true;
   };
   if (passes()) {
     Publish();
   }
-  const auto what = [&] {
-    return Format(
-        "SyncAll number %u waits for core %s of %u, which left the kernel or waits elsewhere", mine,
-        Absent([&](uint32_t other) { return arrivals_[other] >= mine; }).c_str(), participants);
+  const auto vain = [&]() -> Vain {
+    const std::vector<uint32_t> absent = Absent(there);
+    return {Format("SyncAll number %u waits for core %s of %u, which left the kernel or waits "
+                   "elsewhere; %zu came",
+                   mine, List(absent).c_str(), participants, participants - absent.size()),
+            absent};
   };
-  Wait(lock, passes, what);
-  if (died_ && published_ < mine) {
-    published_ = mine;
+  Wait(core, lock, passes, vain);
+  if (died_ && gathering.published < mine) {
+    gathering.published = mine;
     Publish();
   }
+  return gathering.number;
 }
 
 void Meeting::SetFlag(Core& core, uint16_t flag) {
@@ -179,48 +234,88 @@ void Meeting::WaitFlag(Core& core, uint16_t flag) {
     return std::all_of(sets_.begin(), sets_.end(),
                        [&](const auto& sets) { return sets[slot] >= mine; });
   };
-  const auto what = [&] {
-    return Format("CrossCoreWaitFlag of flag %u waits for core %s", flag,
-                  Absent([&](uint32_t other) { return sets_[other][slot] >= mine; }).c_str());
+  const auto vain = [&]() -> Vain {
+    const std::vector<uint32_t> absent =
+        Absent([&](uint32_t other) { return sets_[other][slot] >= mine; });
+    return {Format("CrossCoreWaitFlag of flag %u waits for core %s", flag, List(absent).c_str()),
+            absent};
   };
-  Wait(lock, passes, what);
+  Wait(core, lock, passes, vain);
 }
 
-void Meeting::Mark(Core& core, uint64_t slot) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ++marks_[slot];
+uint32_t Meeting::SetMark(Core& core, uint64_t slot, std::string name) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const std::function<bool()> passes = [&] { return marks_.find(slot) == marks_.end(); };
+  const auto vain = [&]() -> Vain {
+    const Mark& mark = marks_[slot];
+    return {Format("IBSet of %s waits for an IBWait that takes the mark that core %u has set there",
+                   name.c_str(), mark.core),
+            {}};
+  };
+  Wait(core, lock, passes, vain);
+  const uint32_t number = ++marksSet_;
+  marks_[slot] = {number, core.index, std::move(name), core.sites.Stack(core.lastSite)};
   Tell(core);
   Apply(core.index, UINT64_MAX);
   changed_.notify_all();
+  return number;
 }
 
-void Meeting::TakeMark(Core&, uint64_t slot) {
+uint32_t Meeting::TakeMark(Core& core, uint64_t slot) {
   std::unique_lock<std::mutex> lock(mutex_);
-  const std::function<bool()> passes = [&] { return marks_[slot] > 0; };
-  const auto what = [] {
-    return std::string("IBWait waits for an IBSet of the same memory, block and event");
+  const std::function<bool()> passes = [&] { return marks_.find(slot) != marks_.end(); };
+  const auto vain = []() -> Vain {
+    return {"IBWait waits for an IBSet of the same memory, block and event", {}};
   };
-  Wait(lock, passes, what);
-  --marks_[slot];
+  Wait(core, lock, passes, vain);
+  const uint32_t number = marks_[slot].number;
+  marks_.erase(slot);
+  changed_.notify_all();
+  return number;
 }
 
-void Meeting::AwaitTurn(Core& core) {
+std::vector<Finding> Meeting::LeftMarks(const KernelLaunch& launch) const {
+  std::vector<Finding> findings;
+  for (const auto& [slot, mark] : marks_) {
+    Finding finding;
+    finding.kind = "block-event";
+    finding.op = launch.opType;
+    finding.core = mark.core;
+    finding.blockDim = launch.blockDim;
+    finding.at = {PipeName(Pipe::kScalar), "IBSet", "", FindKernelLine(mark.stack)};
+    finding.detail = Format("IBSet of %s is never waited for", mark.name.c_str());
+    finding.advice =
+        "Whoever should wait for it does not, and the word stays 1: the next IBSet of it hangs, "
+        "also in the next launch with this memory, and the next IBWait does not wait. Pair each "
+        "IBSet with an IBWait of the same memory, block and event.";
+    finding.soc = launch.soc->name;
+    finding.tiling = launch.tilingText;
+    finding.tilingKey = launch.tilingKey;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+uint32_t Meeting::AwaitTurn(Core& core) {
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t mine = rounds_[core.index]++ * rounds_.size() + core.index;
   const std::function<bool()> passes = [&] { return turn_ >= mine; };
-  const auto what = [&] {
-    return Format("WaitPreBlock waits for core %zu, which has yet to call NotifyNextBlock",
-                  static_cast<size_t>(turn_ % rounds_.size()));
+  const auto vain = [&]() -> Vain {
+    const auto next = static_cast<uint32_t>(turn_ % rounds_.size());
+    return {Format("WaitPreBlock waits for core %u, which has yet to call NotifyNextBlock", next),
+            {next}};
   };
-  Wait(lock, passes, what);
+  Wait(core, lock, passes, vain);
+  return static_cast<uint32_t>(mine);
 }
 
-void Meeting::PassTurn(Core& core) {
+uint32_t Meeting::PassTurn(Core& core) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++turn_;
+  const uint64_t mine = turn_++;
   Tell(core);
   Apply(core.index, UINT64_MAX);
   changed_.notify_all();
+  return static_cast<uint32_t>(mine);
 }
 
 void Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) {
@@ -247,24 +342,27 @@ bool Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes)
   } else if (++poll.count == kMostPolls) {
     poll.count = 0;
     const std::function<bool()> passes = [&] { return !same(); };
-    const auto what = [] {
-      return std::string(
+    const auto vain = []() -> Vain {
+      return {
           "ReadGmByPassDCache reads the same value again and again, and no core is left that could "
-          "change it");
+          "change it",
+          {}};
     };
-    Wait(lock, passes, what, true);
+    Wait(core, lock, passes, vain, true);
   }
   std::memcpy(value, from, bytes);
   const auto writer = stored_.find(from);
   return writer != stored_.end() && writer->second != core.index;
 }
 
-void Meeting::Leave(uint32_t core, bool failed) {
+void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {
   const std::lock_guard<std::mutex> lock(mutex_);
   --alive_;
+  if (!failed) {
+    stands_[core] = std::move(last);
+  }
   if (failed && keepGoing_) {
     died_ = dead_[core] = true;
-    arrivals_[core] = UINT32_MAX;
     sets_[core].fill(UINT32_MAX);
   } else {
     failed_ |= failed;

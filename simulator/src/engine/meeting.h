@@ -22,23 +22,26 @@ class Meeting {
  public:
   explicit Meeting(uint32_t cores);
 
-  // The calling core has reached SyncAll number n of `participants` cores; returns when all have.
-  void SyncAll(Core& core, uint32_t participants);
+  // The calling core has reached SyncAll number n by this memory (null: the hardware's flags) of cores 0 to participants - 1;
+  // returns when all have: the number of the memory, 0 for null.
+  uint32_t SyncAll(Core& core, const void* memory, uint32_t participants);
   // Every core counts up its flag; a wait passes when all cores have set the flag as often as this core waits for it.
   void SetFlag(Core& core, uint16_t flag);
   void WaitFlag(Core& core, uint16_t flag);
-  // IBSet and IBWait: one core marks a slot of memory, another one takes the mark away.
-  void Mark(Core& core, uint64_t slot);
-  void TakeMark(Core& core, uint64_t slot);
-  // WaitPreBlock and NotifyNextBlock: the cores have their turns in ascending order, round after round.
-  void AwaitTurn(Core& core);
-  void PassTurn(Core& core);
+  // IBSet and IBWait: one core marks a slot of memory that has no mark, another one takes it away. The number of the mark.
+  uint32_t SetMark(Core& core, uint64_t slot, std::string name);
+  uint32_t TakeMark(Core& core, uint64_t slot);
+  // Marks that nobody has taken, when all cores have left.
+  std::vector<Finding> LeftMarks(const KernelLaunch& launch) const;
+  // WaitPreBlock and NotifyNextBlock: the cores have their turns in ascending order, round after round. The number of the turn.
+  uint32_t AwaitTurn(Core& core);
+  uint32_t PassTurn(Core& core);
   // A scalar past the data cache. Load: whether another core stored what it reads. A core that reads the same value over and
   // over waits until it has changed.
   void Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
   bool Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
-  void Leave(uint32_t core, bool failed);
+  void Leave(uint32_t core, bool failed, FaultEnd last = {});
   // Sums that the cores have told of take effect: those of all, in their order, or of one that reads or overwrites such bytes.
   void Publish();
   void SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes);
@@ -46,18 +49,44 @@ class Meeting {
  private:
   static constexpr size_t kFlags = 16;
 
+  // What a core waits for in vain, and the cores that it waits for.
+  struct Vain {
+    std::string what;
+    std::vector<uint32_t> cores;
+  };
+  // SyncAll by one memory.
+  struct Gathering {
+    struct Round {
+      uint32_t core = 0;  // that came first
+      uint32_t participants = 0;
+      std::vector<void*> stack;
+    };
+    uint32_t number = 0;
+    std::vector<uint32_t> arrivals;  // by core
+    std::vector<Round> rounds;
+    uint32_t published = 0;  // the last of its number that went on without cores that ended
+  };
+  struct Mark {
+    uint32_t number = 0;
+    uint32_t core = 0;
+    std::string name;
+    std::vector<void*> stack;
+  };
+
   // looks: nobody tells when the condition has come true.
-  void Wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
-            const std::function<std::string()>& what, bool looks = false);
-  std::string Absent(const std::function<bool(uint32_t)>& there) const;
+  void Wait(Core& core, std::unique_lock<std::mutex>& lock, const std::function<bool()>& passes,
+            const std::function<Vain()>& vain, bool looks = false);
+  std::vector<uint32_t> Absent(const std::function<bool(uint32_t)>& there) const;
   void Tell(Core& core);
   void Apply(uint32_t core, uint64_t upTo);
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<uint32_t> arrivals_;  // SyncAll calls, by core
+  std::map<const void*, Gathering> gatherings_;
+  std::vector<FaultEnd> stands_;  // by core: where it waits or has left
   std::vector<std::array<uint32_t, kFlags>> sets_, waits_;
-  std::map<uint64_t, uint32_t> marks_;  // by address of the slot
+  std::map<uint64_t, Mark> marks_;  // by address of the slot
+  uint32_t marksSet_ = 0;
   struct Poll {
     const uint8_t* address = nullptr;
     std::vector<uint8_t> value;
@@ -80,7 +109,6 @@ class Meeting {
   const bool keepGoing_;
   std::vector<bool> dead_;
   bool died_ = false;       // one of them
-  uint32_t published_ = 0;  // number of the last SyncAll that cores went on from without one
 };
 
 }  // namespace aclsim

@@ -7,6 +7,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <optional>
+#include <sstream>
 
 #include "engine/launch.h"
 
@@ -21,6 +24,12 @@ std::atomic<int> autoSync{-1};
 std::atomic<int> keepGoing{-1};
 std::atomic<double> hangLimit{-1};
 constexpr double kDefaultHangLimit = 20;
+
+struct PartialNames {
+  std::mutex mutex;
+  std::optional<std::string> names;  // none: not decided yet
+};
+PartialNames partial;
 
 uint32_t DefaultHostThreads() {
   if (const char* text = std::getenv("ACLGRAD_SIM_THREADS")) {
@@ -103,5 +112,39 @@ double HangLimit() {
 }
 
 void SetHangLimit(double seconds) { hangLimit = seconds; }
+
+std::string PartialOutputs() {
+  const std::lock_guard<std::mutex> lock(partial.mutex);
+  if (!partial.names) {
+    const char* text = std::getenv("ACLGRAD_SIM_PARTIAL_OUTPUTS");
+    partial.names = text != nullptr ? text : "";
+  }
+  return *partial.names;
+}
+
+void SetPartialOutputs(const std::string& names) {
+  const std::lock_guard<std::mutex> lock(partial.mutex);
+  partial.names = names;
+}
+
+bool IsPartialOutput(const std::string& op, const std::string& output) {
+  const std::string plain = output.substr(0, output.find('['));
+  std::istringstream names(PartialOutputs());
+  for (std::string name; std::getline(names, name, ',');) {
+    const size_t first = name.find_first_not_of(' ');
+    name = first == std::string::npos ? ""
+                                      : name.substr(first, name.find_last_not_of(' ') + 1 - first);
+    if (const size_t dot = name.find('.'); dot != std::string::npos) {
+      if (name.substr(0, dot) != op) {
+        continue;
+      }
+      name = name.substr(dot + 1);
+    }
+    if (name == "*" || name == output || name == plain) {
+      return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace aclsim

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace aclsim {
 
@@ -26,5 +27,12 @@ void SetKeepGoing(std::optional<bool> on);
 // Seconds of processor time after which code that gets nothing done ends. 0: off. ACLGRAD_SIM_HANG_LIMIT.
 double HangLimit();
 void SetHangLimit(double seconds);
+
+// Outputs that operators write only in part on purpose, as "output" or "Operator.output", separated by commas; "*" is all.
+// ACLGRAD_SIM_PARTIAL_OUTPUTS.
+std::string PartialOutputs();
+void SetPartialOutputs(const std::string& names);
+// A tensor of a list, "y[0]", is also known by the list's name.
+bool IsPartialOutput(const std::string& op, const std::string& output);
 
 }  // namespace aclsim

@@ -259,7 +259,7 @@ uint32_t InitInPool(Core& core, uint32_t handle, QueInfo que, uint32_t num) {
 
 void CheckKernelEnd(Core& core) {
   const char* last = core.instruction;
-  core.instruction = "end of kernel";
+  core.instruction = kEndOfKernel;
   CheckTilingKey(core, last);
   core.scheduler.Drain();
   CheckModesOff(core);
@@ -330,7 +330,7 @@ void PipeDestroy(uint32_t pipe, bool barrier) {
   if (std::uncaught_exceptions() > 0 || info.destroyed) {
     return;  // a fault is on its way out of the kernel
   }
-  core.instruction = "TPipe::Destroy";
+  core.instruction = kEndOfPipe;
   info.destroyed = true;
   if (!info.copied) {
     CheckQueuesEmpty(core, pipe);

@@ -141,7 +141,15 @@ struct Record {
   void Add(const Access& a) { access[static_cast<size_t>(accessCount++)] = a; }
 };
 
-constexpr uint32_t kSomeCores = 1;
+// What a core has done with the others, as the flag of SyncEvent::Kind::kCores.
+enum CoreMeeting : uint32_t {
+  kMetAll,      // SyncAll; number: of its workspace, 0 without one
+  kSomeCores,   // it has waited for some, and nobody knows for which
+  kMarkSet,     // IBSet; number: of the mark
+  kMarkTaken,   // IBWait of that mark
+  kTurnPassed,  // NotifyNextBlock; number: of the turn that is over
+  kTurnTaken,   // WaitPreBlock for that turn
+};
 
 struct SyncEvent {
   enum class Kind : uint8_t {
@@ -149,12 +157,13 @@ struct SyncEvent {
     kWait,     // `to` has passed the matching WaitFlag (or DeQue, AllocTensor, CrossCoreWaitFlag)
     kBarrier,  // instructions of `from` before are complete before those after
     kAll,      // every pipe is empty: PipeBarrier<PIPE_ALL>, TPipe's end
-    kCores,  // all cores have met: SyncAll; or, with flag kSomeCores, this one has waited for some
+    kCores,    // cores have told or waited for others: flag is a CoreMeeting
   };
   Kind kind = Kind::kSet;
   Pipe from = Pipe::kScalar;
   Pipe to = Pipe::kScalar;
-  uint32_t flag = 0;  // pairs a wait with its set
+  uint32_t flag = 0;    // pairs a wait with its set
+  uint32_t number = 0;  // of what a CoreMeeting is about
   const char* name = "";
   uint32_t site = 0;
 };
@@ -173,6 +182,8 @@ class Observer {
   virtual void OnFreshUb(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
   // DataCacheCleanAndInvalid of [begin, end) of GM.
   virtual void OnCacheClean(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
+  // SyncAll, IBSet or IBWait, called at `site`, is about to wait by these bytes of GM, which must have been 0.
+  virtual void OnSyncWords(Core&, uint64_t /*begin*/, uint64_t /*end*/, uint32_t /*site*/) {}
   virtual void OnEnd(Core&) {}
 };
 

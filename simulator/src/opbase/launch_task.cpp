@@ -7,6 +7,7 @@
 
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
+#include "engine/options.h"
 #include "opbase/cast.h"
 #include "opbase/executor.h"
 #include "opbase/op_types.h"
@@ -43,16 +44,20 @@ void Poison(uint8_t* memory, uint64_t bytes) {
   aclsim::MarkGm(memory, bytes, false);
 }
 
+bool IsRead(const std::vector<aclsim::GmRegion>& regions, const aclsim::GmRegion& out) {
+  return std::any_of(regions.begin(), regions.end(), [&](const auto& in) {
+    return in.kind == aclsim::RegionKind::kInput && in.addr < out.addr + out.bytes &&
+           out.addr < in.addr + in.bytes;
+  });
+}
+
 // Outputs are about to be written in full, so what stays of the poison is an element that the
 // kernel forgot. Memory that is read as well is left alone.
 void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
   for (const aclsim::GmRegion& out : regions) {
-    if (out.kind != aclsim::RegionKind::kOutput) continue;
-    const bool isRead = std::any_of(regions.begin(), regions.end(), [&](const auto& in) {
-      return in.kind == aclsim::RegionKind::kInput && in.addr < out.addr + out.bytes &&
-             out.addr < in.addr + in.bytes;
-    });
-    if (!isRead) Poison(out.addr, out.bytes);
+    if (out.kind == aclsim::RegionKind::kOutput && !IsRead(regions, out)) {
+      Poison(out.addr, out.bytes);
+    }
   }
 }
 
@@ -124,7 +129,11 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
     uint8_t* addr = input.addrs[i];
     if (addr == nullptr) continue;
     const auto kind = i < inputCount ? aclsim::RegionKind::kInput : aclsim::RegionKind::kOutput;
-    launch.regions.push_back({kind, addr, static_cast<uint64_t>(uses[i].Bytes()), uses[i].name});
+    aclsim::GmRegion region{kind, addr, static_cast<uint64_t>(uses[i].Bytes()), uses[i].name};
+    region.whole = kind == aclsim::RegionKind::kOutput && !uses[i].partial &&
+                   !IsRead(launch.regions, region) && !aclsim::IsPartialOutput(name, region.name);
+    region.width = static_cast<uint32_t>(std::max(ge::GetSizeByDataType(uses[i].dataType), 0));
+    launch.regions.push_back(std::move(region));
   }
   std::vector<std::unique_ptr<AlignedBytes>> lists;
   for (const Argument& argument : arguments) {
@@ -355,7 +364,9 @@ bool AddUses(const ExecutorState& state, const Params& params, const std::string
   return true;
 }
 
-void SetInitialElements(const gert::OpImplEntry& op, KernelTask* task) {
+// What the definition says of outputs.
+void DescribeOutputs(const gert::OpImplEntry& op, KernelTask* task) {
+  const std::vector<int32_t>& fromResult = op.shapesFromResult;
   aclsim::ResolvedOp resolved;
   std::string ignored;
   if (!op.def.has_value() ||
@@ -369,6 +380,9 @@ void SetInitialElements(const gert::OpImplEntry& op, KernelTask* task) {
     for (size_t j = argument.first; j < argument.first + argument.count; ++j) {
       TensorUse& use = task->uses[j];
       use.initial = InitialElement(resolved.outputs[i - first], use.dataType);
+      use.partial = resolved.outputs[i - first].shapeFromResult ||
+                    std::find(fromResult.begin(), fromResult.end(),
+                              static_cast<int32_t>(i - first)) != fromResult.end();
     }
   }
 }
@@ -418,7 +432,7 @@ aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
   if (!AddUses(state, packed.outputs, kernel.names.data() + outputNames, task.get())) {
     return ACLNN_ERR_INNER;
   }
-  SetInitialElements(*chosen->entry, task.get());
+  DescribeOutputs(*chosen->entry, task.get());
   state.AddTask(std::move(task));
   return ACLNN_SUCCESS;
 }

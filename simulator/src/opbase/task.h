@@ -28,6 +28,7 @@ struct TensorUse {
   bool rowMajor = true;
   std::string name;              // for messages
   std::vector<uint8_t> initial;  // an element that fills an output before its kernel; mostly empty
+  bool partial = false;  // an output of which the kernel says only when it runs how much it writes
 
   int64_t Bytes() const { return end - begin; }
 };

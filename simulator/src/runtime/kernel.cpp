@@ -2,7 +2,13 @@
 // aclsimLaunchKernel, aclsimLaunchBody: launches without an operator package.
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
 #include "aclsim/aclsim.h"
+#include "engine/gm_shadow.h"
+#include "engine/options.h"
 #include "runtime/state.h"
 
 namespace aclsim {
@@ -16,6 +22,19 @@ struct Argument {
   uint64_t bytes = 0;
   bool wholeBlock = false;  // the kernel may also go back from pointer
 };
+
+// What the program says of a coming launch's output.
+struct ExpectedOutput {
+  const void* pointer = nullptr;
+  uint64_t bytes = 0;
+  uint32_t width = 0;
+  std::string name;
+};
+
+struct {
+  std::mutex mutex;
+  std::vector<ExpectedOutput> outputs;
+} expected;
 
 // What the kernel may touch through an argument, by device address.
 DeviceUse UseOf(const Argument& argument, size_t index) {
@@ -54,6 +73,57 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
     launch->args.push_back(bytes);
   }
   return true;
+}
+
+// Takes those that lie within the arguments.
+std::vector<ExpectedOutput> TakeExpected(const std::vector<DeviceUse>& uses) {
+  std::vector<ExpectedOutput> taken;
+  const std::lock_guard<std::mutex> lock(expected.mutex);
+  std::erase_if(expected.outputs, [&](const ExpectedOutput& output) {
+    const auto begin = reinterpret_cast<uintptr_t>(output.pointer);
+    const bool reached = std::ranges::any_of(uses, [&](const DeviceUse& use) {
+      const auto start = reinterpret_cast<uintptr_t>(use.start);
+      return begin >= start && begin + output.bytes <= start + use.bytes;
+    });
+    if (reached) {
+      taken.push_back(output);
+    }
+    return reached;
+  });
+  return taken;
+}
+
+// Right before the launch.
+void AddExpected(const std::vector<ExpectedOutput>& outputs, KernelLaunch* launch) {
+  for (const ExpectedOutput& output : outputs) {
+    std::string why;
+    uint8_t* bytes = ToBacking(output.pointer, output.bytes, &why);
+    if (bytes == nullptr || !CheckedMode() || IsPartialOutput(launch->opType, output.name)) {
+      continue;
+    }
+    std::memset(bytes, kPoisonByte, output.bytes);
+    MarkGm(bytes, output.bytes, false);
+    // Behind the argument's own region: the kernel may touch what lies around the output.
+    launch->regions.push_back(
+        {RegionKind::kOutput, bytes, output.bytes, output.name, true, output.width});
+  }
+}
+
+int32_t ExpectOutput(const Api& api, const void* output, uint64_t bytes, uint32_t elementBytes,
+                     const char* name) {
+  ACLSIM_RETURN_IF_ERROR(api.Ready());
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(output, "output"));
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(name, "name"));
+  std::string why;
+  if (ToBacking(output, bytes, &why) == nullptr) {
+    return api.Refuse(ACL_ERROR_INVALID_PARAM, MistakeOf(output), "output", why,
+                      "pass live device memory, with as many bytes as it has from there");
+  }
+  const std::lock_guard<std::mutex> lock(expected.mutex);
+  std::erase_if(expected.outputs,
+                [&](const ExpectedOutput& other) { return other.pointer == output; });
+  expected.outputs.push_back({output, bytes, elementBytes, name});
+  return 0;
 }
 
 int32_t CheckCall(const Api& api, const char* name, const void* entry, uint32_t blockDim,
@@ -97,11 +167,12 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
   // Translated again when its turn comes: a block may have been freed by then.
   return EnqueueTask(
       stream,
-      [launch, arguments]() mutable -> TaskResult {
+      [launch, arguments, outputs = TakeExpected(uses)]() mutable -> TaskResult {
         std::string reason;
         if (!Translate(arguments, &launch, &reason)) {
           return {ACL_ERROR_RT_PARAM_INVALID, reason};
         }
+        AddExpected(outputs, &launch);
         LaunchResult result = LaunchCounted(launch);
         return {result.status, std::move(result.message), result.goesOn};
       },
@@ -152,6 +223,13 @@ int32_t LaunchBody(const Api& api, const char* name, const void* entry, aclsimKe
 }  // namespace aclsim
 
 extern "C" {
+
+int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32_t elementBytes,
+                           const char* name) {
+  return aclsim::Enter(__func__, [&](const aclsim::Api& api) {
+    return aclsim::ExpectOutput(api, output, bytes, elementBytes, name);
+  });
+}
 
 int32_t aclsimLaunchKernel(const char* name, const void* entry, uint32_t blockDim,
                            uint64_t tilingKey, void* const* args, const uint64_t* argBytes,

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
-    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit or keep_going";
+    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit, keep_going or partial_outputs";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
 // Stands in where soc.json has no memBytes, so that a limit exists there too.
@@ -194,6 +194,19 @@ bool ApplyKeepGoing(const char* text, const char* what, std::string* why) {
   return false;
 }
 
+bool ApplyPartialOutputs(const char* text, const char* what, std::string* why) {
+  constexpr const char* kLegal =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,[]* ";
+  if (text[std::strspn(text, kLegal)] != '\0') {
+    *why =
+        Format("%s is \"%.32s\", want names of outputs with commas between, such as y,Sort.indices",
+               what, text);
+    return false;
+  }
+  SetPartialOutputs(std::strcmp(text, "none") == 0 ? "" : text);
+  return true;
+}
+
 constexpr Setting kSettings[] = {
     {"mode", "ACLGRAD_SIM_MODE", ApplyMode,
      [] { return std::string(CheckedMode() ? "checked" : "fast"); }},
@@ -205,6 +218,8 @@ constexpr Setting kSettings[] = {
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},
     {"hang_limit", "ACLGRAD_SIM_HANG_LIMIT", ApplyHangLimit,
      [] { return Format("%g", HangLimit()); }},
+    {"partial_outputs", "ACLGRAD_SIM_PARTIAL_OUTPUTS", ApplyPartialOutputs,
+     [] { return PartialOutputs().empty() ? std::string("none") : PartialOutputs(); }},
 };
 // Of kSettings, those that aclsimSetOption has set: their variables no longer count.
 std::array<std::atomic<bool>, std::size(kSettings)> chosen{};

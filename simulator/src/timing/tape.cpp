@@ -397,7 +397,7 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
       }
       return;
     case SyncEvent::Kind::kCores:
-      if (event.flag != kSomeCores) {
+      if (event.flag == kMetAll) {
         Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
         Rest(Evidence::kAssumed, event.name);
       }

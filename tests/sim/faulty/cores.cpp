@@ -69,7 +69,7 @@ class GrandSum {
     outQueue_.EnQue(out);
     out = outQueue_.template DeQue<float>();
     EDIT(halves_swapped, DataCopy(Global<float>(z)[core * count], out, count), DataCopy(Global<float>(z)[core / 2 * count], out, count));  // @store_part
-    outQueue_.FreeTensor(out);
+    outQueue_.FreeTensor(out);  // @free_part
   }
 
  private:

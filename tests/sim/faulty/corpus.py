@@ -20,7 +20,7 @@ from compile_once import compile_once
 from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 
 HERE = Path(__file__).parent
-SOURCES = ("queues", "flags", "rows", "cores", "ids", "masks")
+SOURCES = ("queues", "flags", "rows", "cores", "ids", "masks", "outputs", "meetings")
 SEEDS = range(1, 13)
 
 Array = npt.NDArray[Any]
@@ -53,6 +53,7 @@ class Launch:
     tiling: Tiling
     cores: int = 1
     workspace: int = 0
+    cleared: int = 0  # bytes of the workspace that the host has cleared
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,12 @@ class Simulator(RawSimulator):
         blocks = [self.malloc(size) for size in sizes]
         for block, array in ((0, launch.x), (1, launch.y), (4, tiling)):
             self.copy(blocks[block], array.ctypes.data, array.nbytes, TO_DEVICE)
+        if launch.cleared:
+            zeros = np.zeros(launch.cleared, np.uint8)
+            self.copy(blocks[3], zeros.ctypes.data, zeros.nbytes, TO_DEVICE)
         stream = self.new_stream()
         self.lib.aclsimClearFindings()
+        self.expect_output(blocks[2], launch.want.nbytes, launch.want.itemsize, "z")
         self.enqueue("corpus", entry, stream, list(zip(blocks, sizes, strict=True)), launch.cores)
         code = self.lib.aclrtSynchronizeStream(stream)
         found = self.findings()

@@ -119,6 +119,52 @@ def _carry() -> Launch:
     return Launch(want, want, want, Tiling(rows=rounds), cores, workspace=cores * 64)
 
 
+def _tiles(dtype: type[np.generic]) -> Launch:
+    x, y = _whole(9, 2, 1021).astype(dtype)
+    return Launch(x, y, x + y, Tiling(total=1021, per_core=256, tile=96), cores=4)
+
+
+def _beside() -> Launch:
+    x, y = _whole(10, 2, 12, 24)
+    rows = np.concatenate([x, y], 1).ravel()
+    want = np.concatenate([rows, np.arange(12, dtype=np.float32)])
+    return Launch(x, y, want, Tiling(rows=12, columns=24), cores=3)
+
+
+def _totals() -> Launch:
+    x = _whole(11, 4, 128)
+    return Launch(x, x, x.sum(0), Tiling(columns=128), cores=4, workspace=512)
+
+
+def _padded_sum() -> Launch:
+    x = _whole(12, 1003)
+    return Launch(x, x, x.sum(keepdims=True), Tiling(total=1003))
+
+
+def _soft_sync() -> Launch:
+    cores, rounds = 4, 2
+    want = np.empty((rounds, cores, cores, 8), np.int32)
+    want[:] = (np.arange(cores) + np.arange(rounds)[:, None])[:, None, :, None]
+    return Launch(want, want, want, Tiling(rows=rounds), cores, workspace=(1 + rounds) * cores * 32)
+
+
+def _chain() -> Launch:
+    cores, columns = 5, 64
+    x = _whole(13, cores, columns)
+    size = 2 * cores * 32 + columns * 4
+    return Launch(x, x, x.sum(0), Tiling(columns=columns), cores, size, cleared=cores * 32)
+
+
+def _in_order() -> Launch:
+    cores, columns = 5, 64
+    x = _normal(14, cores, columns)
+    want = np.zeros(columns, np.float32)
+    for row in x:
+        want += row
+    size = 2 * cores * 32
+    return Launch(x, x, want, Tiling(columns=columns), cores, size, cleared=size)
+
+
 LAUNCHES = {
     **{
         name: _elements(name)
@@ -136,6 +182,14 @@ LAUNCHES = {
     "Tally": _tally(),
     "Board": _board(),
     "Carry": _carry(),
+    "TilesOfFloat": _tiles(np.float32),
+    "TilesOfHalf": _tiles(np.float16),
+    "Beside": _beside(),
+    "Totals": _totals(),
+    "PaddedSum": _padded_sum(),
+    "SoftSync": _soft_sync(),
+    "Chain": _chain(),
+    "InOrder": _in_order(),
 }
 SHAPES = {
     "queues": ("Queues",),
@@ -144,6 +198,8 @@ SHAPES = {
     "ids": ("Ids", "Through"),
     "masks": ("Masks",),
     "cores": ("GrandSum", "Counts", "AtomicSum", "Rounds", "Relay", "Tally", "Board", "Carry"),
+    "outputs": ("TilesOfFloat", "TilesOfHalf", "Beside", "Totals", "PaddedSum"),
+    "meetings": ("SoftSync", "Chain", "InOrder"),
 }
 SOURCE_OF = {shape: source for source, shapes in SHAPES.items() for shape in shapes}
 
@@ -288,8 +344,8 @@ CORES = (
     Fault("GrandSum_same_slot", "gm-conflict", "publish", ("publish",), race=True),
     Fault("GrandSum_halves_swapped", "gm-conflict", "store_part", ("store_part",), race=True),
     Fault("GrandSum_no_syncall", "gm-conflict", "collect", ("publish",), race=True),
-    Fault("GrandSum_last_core_left_out", "deadlock", "sync_some"),
-    Fault("GrandSum_sync_twice_in_one", "deadlock", "sync_more"),
+    Fault("GrandSum_last_core_left_out", "deadlock", "sync_some", ("free_part",)),
+    Fault("GrandSum_sync_twice_in_one", "deadlock", "sync_more", ("free_part",) * 3),
     Fault("Counts_lines_shared", "gm-line-shared", "count", ("count",)),
     Fault("Counts_never_cleaned", "gm-cache", "add_counts", ("count",)),
     Fault("Counts_wrong_line_cleaned", "gm-cache", "add_counts", ("count",)),
@@ -325,6 +381,59 @@ CORES = (
             ("loaded_meanwhile", "load_meanwhile", False),
         )
     ),
+)
+OUTPUTS = (
+    Fault("TilesOfFloat_end_forgotten", "output-unwritten", "store_tile"),
+    Fault("TilesOfFloat_end_forgotten", "output-unwritten", "store_tile", soc="Ascend910_9391"),
+    Fault("TilesOfFloat_gap_in_split", "output-unwritten", "store_tile", ("store_tile",)),
+    Fault("TilesOfFloat_last_core_idle", "output-unwritten", "store_tile"),
+    Fault("TilesOfFloat_tail_dropped", "output-unwritten", "store_tile", ("store_tile",)),
+    Fault(
+        "TilesOfFloat_remainder_dropped",
+        "output-unwritten",
+        "store_whole_blocks",
+        tiling={"tile": 256},
+    ),
+    Fault("TilesOfFloat_half_the_bytes", "output-unwritten", "store_half", ("store_half",)),
+    Fault("TilesOfFloat_nothing_stored", "output-unwritten", "nothing_stored"),
+    Fault("TilesOfHalf_end_forgotten", "output-unwritten", "store_tile"),
+    Fault("TilesOfHalf_gap_in_split", "output-unwritten", "store_tile", ("store_tile",)),
+    Fault("TilesOfHalf_remainder_dropped", "output-unwritten", "store_whole_blocks"),
+    Fault("TilesOfHalf_half_the_bytes", "output-unwritten", "store_half", ("store_half",)),
+    Fault("Beside_row_forgotten", "output-unwritten", "store_right", ("store_right",)),
+    Fault(
+        "Beside_row_forgotten",
+        "output-unwritten",
+        "store_right",
+        ("store_right",),
+        soc="Ascend310P3",
+    ),
+    Fault("Beside_right_forgotten", "output-unwritten", "store_left", ("store_left",)),
+    Fault("Beside_block_short", "output-unwritten", "store_right", ("store_left",)),
+    Fault("Beside_scalar_forgotten", "output-unwritten", "count_row"),
+    Fault("Totals_not_cleared", "undefined-read", "add_to_total", ("fetch_total", "store_total")),
+    Fault(
+        "Totals_cleared_in_part", "undefined-read", "add_to_total", ("fetch_total", "store_total")
+    ),
+    Fault("PaddedSum_dummies_added", "undefined-padding", "load_padded", ("store_sum",)),
+)
+MEETINGS = (
+    Fault("SoftSync_never_cleared", "sync-workspace", "sync_by_words"),
+    Fault("SoftSync_own_words_only", "sync-workspace", "sync_by_words", ("clear_own",)),
+    Fault("SoftSync_first_core_only", "sync-workspace", "sync_by_words", ("clear_in_one",)),
+    Fault("SoftSync_half_the_words", "sync-workspace", "sync_by_words"),
+    Fault("SoftSync_left_in_cache", "sync-workspace", "sync_by_words", ("clear_by_scalars",)),
+    Fault("SoftSync_one_left_out", "syncall-cores", "sync_of_fewer"),
+    Fault("SoftSync_numbers_differ", "syncall-cores", "sync_of_some", ("sync_of_some",)),
+    Fault("SoftSync_one_leaves", "deadlock", "sync_by_words", ("tell_number",)),
+    Fault("SoftSync_one_does_not_come", "deadlock", "sync_but_one", ("store_numbers",)),
+    Fault("Chain_wait_left_out", "gm-conflict", "hand_total_on", ("take_total",)),
+    Fault("Chain_wait_left_out", "block-event", "set_after"),
+    Fault("Chain_set_too_early", "gm-conflict", "hand_total_on", ("take_total",)),
+    Fault("Chain_words_not_cleared", "sync-workspace", "wait_before"),
+    Fault("Chain_words_not_cleared", "sync-workspace", "set_after"),
+    Fault("InOrder_wait_left_out", "block-event", "set_next"),
+    Fault("InOrder_set_without_wait", "block-event", "set_next"),
 )
 API_RULES = (
     Fault("AtomicSum_left_on", "atomic-left-on", "switch_on"),
@@ -381,6 +490,8 @@ CLASSES = {
     "event ids": EVENT_IDS,
     "auto-sync off": AUTO_SYNC_OFF,
     "cores": CORES,
+    "outputs": OUTPUTS,
+    "meetings": MEETINGS,
     "API rules": API_RULES,
     "masks": MASKS,
 }

@@ -77,6 +77,10 @@ OpParamDef& OpParamDef::InitValue(const std::vector<ScalarVar>& value) {
   record_.initValues = value;
   return *this;
 }
+OpParamDef& OpParamDef::OutputShapeDependOnCompute() {
+  record_.shapeFromResult = true;
+  return *this;
+}
 // What follows matters to CANN's binary selection and code generators only.
 OpParamDef& OpParamDef::DataTypeForBinQuery(std::vector<ge::DataType>) { return *this; }
 OpParamDef& OpParamDef::FormatForBinQuery(std::vector<ge::Format>) { return *this; }
@@ -85,7 +89,6 @@ OpParamDef& OpParamDef::IgnoreContiguous() { return *this; }
 OpParamDef& OpParamDef::To(ge::DataType) { return *this; }
 OpParamDef& OpParamDef::To(const char*) { return *this; }
 OpParamDef& OpParamDef::Version(uint32_t) { return *this; }
-OpParamDef& OpParamDef::OutputShapeDependOnCompute() { return *this; }
 OpParamDef& OpParamDef::Comment(const char*) { return *this; }
 
 OpAttrDef& OpAttrDef::AttrType(Option type) {

@@ -225,8 +225,7 @@ OpImplRegisterV2& OpImplRegisterV2::TilingParse(TilingParseFunc func,
   entry_->deleteCompileInfo = deleter;
   return *this;
 }
-// Host tensors always reach tiling with their data here, and shapes never depend on results, so
-// there is nothing to note.
+// Host tensors always reach tiling with their data here, so there is nothing to note.
 OpImplRegisterV2& OpImplRegisterV2::InputsDataDependency(std::initializer_list<int32_t>) {
   return *this;
 }
@@ -238,7 +237,9 @@ OpImplRegisterV2& OpImplRegisterV2::TilingInputsDataDependency(
   return *this;
 }
 OpImplRegisterV2& OpImplRegisterV2::HostInputs(std::initializer_list<int32_t>) { return *this; }
-OpImplRegisterV2& OpImplRegisterV2::OutputShapeDependOnCompute(std::initializer_list<int32_t>) {
+OpImplRegisterV2& OpImplRegisterV2::OutputShapeDependOnCompute(
+    std::initializer_list<int32_t> outputs) {
+  entry_->shapesFromResult.assign(outputs.begin(), outputs.end());
   return *this;
 }
 // Graph mode only.

@@ -28,6 +28,7 @@ struct OpImplEntry {
   bool outputTypeIsFirstInputs = false;
   OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
   size_t maxTilingDataSize = 2048;
+  std::vector<int32_t> shapesFromResult;  // outputs of OutputShapeDependOnCompute
   std::vector<PrivateAttr> privateAttrs;
   OpImplRegisterV2::TilingParseFunc tilingParse = nullptr;
   OpImplRegisterV2::CompileInfoCreatorFunc createCompileInfo = nullptr;

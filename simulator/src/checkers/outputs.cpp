@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/outputs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/gm_shadow.h"
+
+namespace aclsim {
+
+namespace {
+
+using Ull = unsigned long long;
+
+// Offsets in an output.
+struct Range {
+  uint64_t begin = 0, end = 0;
+};
+
+struct Write {
+  Range range;
+  const GmAccess* access = nullptr;
+};
+
+// In the order of their first bytes.
+std::vector<Write> WritesTo(const GmRegion& region, const std::vector<GmUse*>& cores) {
+  const auto start = reinterpret_cast<uint64_t>(region.addr);
+  std::vector<Write> writes;
+  for (const GmUse* core : cores) {
+    if (core == nullptr) {
+      continue;
+    }
+    for (const GmAccess& access : core->accesses) {
+      if (access.write && access.begin < start + region.bytes && start < access.end) {
+        writes.push_back({{std::max(access.begin, start) - start,
+                           std::min(access.end, start + region.bytes) - start},
+                          &access});
+      }
+    }
+  }
+  std::stable_sort(writes.begin(), writes.end(),
+                   [](const Write& a, const Write& b) { return a.range.begin < b.range.begin; });
+  return writes;
+}
+
+// What is undefined and no write has touched: a value that was made of undefined ones has a finding of its own.
+std::vector<Range> Unwritten(const GmRegion& region, const std::vector<Write>& writes) {
+  std::vector<Range> gaps;
+  auto write = writes.begin();
+  uint64_t covered = 0;  // by the writes before `write`
+  ForEachUndefinedGm(region.addr, region.bytes, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end;) {
+      for (; write != writes.end() && write->range.begin <= at; ++write) {
+        covered = std::max(covered, write->range.end);
+      }
+      const uint64_t until = write == writes.end() ? end : std::min(end, write->range.begin);
+      at = std::max(at, std::min(covered, end));
+      if (at < until) {
+        gaps.push_back({at, until});
+        at = until;
+      }
+    }
+  });
+  return gaps;
+}
+
+// Writes by plain pointers leave no record, only memory that no longer holds the poison.
+bool WrittenByPointer(const GmRegion& region, const std::vector<Range>& gaps) {
+  return std::ranges::any_of(gaps, [&](const Range& gap) {
+    return std::any_of(region.addr + gap.begin, region.addr + gap.end,
+                       [](uint8_t byte) { return byte != kPoisonByte; });
+  });
+}
+
+std::string Elements(const Range& gap, uint64_t bytes, uint32_t width) {
+  if (width == 0 || gap.begin % width != 0 || gap.end % width != 0) {
+    return "";
+  }
+  return gap.end - gap.begin == width
+             ? Format(" (element %llu of %llu)", static_cast<Ull>(gap.begin / width),
+                      static_cast<Ull>(bytes / width))
+             : Format(" (elements %llu to %llu of %llu)", static_cast<Ull>(gap.begin / width),
+                      static_cast<Ull>(gap.end / width - 1), static_cast<Ull>(bytes / width));
+}
+
+Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
+                 const GmRegion& region, const std::vector<Write>& writes,
+                 const std::vector<Range>& gaps) {
+  const Range& gap = gaps.front();
+  const Write* before = nullptr;
+  const Write* after = nullptr;
+  for (const Write& write : writes) {
+    if (write.range.end <= gap.begin &&
+        (before == nullptr || write.range.end > before->range.end)) {
+      before = &write;
+    } else if (write.range.begin >= gap.end && after == nullptr) {
+      after = &write;
+    }
+  }
+  const auto place = [&](const Write& write, const char* where) {
+    const GmAccess& access = *write.access;
+    return cores[access.core]->Resolve(
+        access.place,
+        Format("wrote bytes [%llu, %llu) on core %u, %s", static_cast<Ull>(write.range.begin),
+               static_cast<Ull>(write.range.end), access.core, where)
+            .c_str());
+  };
+  Finding finding;
+  finding.kind = "output-unwritten";
+  finding.op = launch.opType;
+  finding.blockDim = launch.blockDim;
+  finding.space = "GM";
+  finding.buffer = region.name;
+  finding.begin = gap.begin;
+  finding.end = gap.end;
+  if (before != nullptr) {
+    finding.core = before->access->core;
+    finding.at = place(*before, "the last before the gap");
+    if (after != nullptr) {
+      finding.related.push_back(place(*after, "the first behind it"));
+    }
+  } else if (after != nullptr) {
+    finding.core = after->access->core;
+    finding.at = place(*after, "the first behind the gap");
+  } else {
+    finding.core = 0;
+    finding.at.instruction = "the kernel";
+    finding.at.note = "wrote nothing there";
+    finding.at.line = FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
+  }
+  uint64_t bytes = 0;
+  for (const Range& one : gaps) {
+    bytes += one.end - one.begin;
+  }
+  finding.detail = Format(
+      "no core wrote bytes [%llu, %llu)%s of %s; %llu of its %llu bytes are unwritten, in %zu %s",
+      static_cast<Ull>(gap.begin), static_cast<Ull>(gap.end),
+      Elements(gap, region.bytes, region.width).c_str(), region.name.c_str(),
+      static_cast<Ull>(bytes), static_cast<Ull>(region.bytes), gaps.size(),
+      gaps.size() == 1 ? "range" : "ranges");
+  finding.advice = Format(
+      "Hardware leaves there what the memory held before: random numbers. Look at how the cores "
+      "split the tensor, at the last tile and at the length of the copy: DataCopy drops what is "
+      "no whole block of 32 bytes. If the operator writes %s in part on purpose, say so: "
+      "--partial-output %s, or ACLGRAD_SIM_PARTIAL_OUTPUTS=%s.",
+      region.name.c_str(), region.name.c_str(), region.name.c_str());
+  finding.soc = launch.soc->name;
+  finding.tiling = launch.tilingText;
+  finding.tilingKey = launch.tilingKey;
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> FindUnwritten(const KernelLaunch& launch, const std::vector<GmUse*>& cores) {
+  std::vector<Finding> findings;
+  for (const GmRegion& region : launch.regions) {
+    if (!region.whole || FirstUndefinedGm(region.addr, region.bytes) == region.bytes) {
+      continue;
+    }
+    const std::vector<Write> writes = WritesTo(region, cores);
+    const std::vector<Range> gaps = Unwritten(region, writes);
+    if (!gaps.empty() && !WrittenByPointer(region, gaps)) {
+      findings.push_back(Describe(launch, cores, region, writes, gaps));
+    }
+  }
+  return findings;
+}
+
+}  // namespace aclsim

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs that a launch has left unwritten, in whole or in part.
+#pragma once
+
+#include <vector>
+
+#include "checkers/gm_use.h"
+
+namespace aclsim {
+
+// A finding for each output that is to be written from end to end and was not, when all cores have ended well.
+std::vector<Finding> FindUnwritten(const KernelLaunch& launch, const std::vector<GmUse*>& cores);
+
+}  // namespace aclsim
