@@ -45,8 +45,8 @@ CoreChecks Checks::ForCore(uint32_t index) {
   gmUse_[index] = std::make_unique<GmUse>(*race);
   checks.list.push_back(race.get());
   checks.owned.push_back(std::move(race));
-  checks.owned.push_back(
-      std::make_unique<UndefinedObserver>(UbImageBytes(*launch_.soc, KeepGoing()), junkSums_.get()));
+  checks.owned.push_back(std::make_unique<UndefinedObserver>(
+      UbImageBytes(*launch_.soc, KeepGoing()), junkSums_.get()));
   checks.list.push_back(checks.owned.back().get());
   checks.list.push_back(gmUse_[index].get());
   return checks;

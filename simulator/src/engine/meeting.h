@@ -108,7 +108,7 @@ class Meeting {
   // Where faults do not end the launch: cores that a fault has ended count as having been everywhere.
   const bool keepGoing_;
   std::vector<bool> dead_;
-  bool died_ = false;       // one of them
+  bool died_ = false;  // one of them
 };
 
 }  // namespace aclsim

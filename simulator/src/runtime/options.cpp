@@ -28,7 +28,8 @@ namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
-    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit, keep_going or partial_outputs";
+    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit, keep_going or "
+    "partial_outputs";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
 // Stands in where soc.json has no memBytes, so that a limit exists there too.
