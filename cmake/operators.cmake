@@ -44,11 +44,13 @@ function(aclgrad_operator op)
     # -Wextra stands in front of its exceptions, because clang goes by the order.
     target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls
                            -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas)
-    # What CANN's op compiler refuses before it compiles anything.
-    string(REGEX REPLACE "([^;]+)" "-D\\1" words "${defines}")
-    add_custom_command(TARGET ${kernel} PRE_LINK VERBATIM COMMAND ascc --front-end --npu-arch=dav-${npu_arch}
-      --host-compiler=${CMAKE_CXX_COMPILER} -std=gnu++17 -D__NPU_ARCH__=${npu_arch} -D__CCE_AICORE__=${cce_aicore} ${words}
-      -I${CMAKE_SOURCE_DIR}/op_kernel -I${CMAKE_SOURCE_DIR}/op_host ${CMAKE_SOURCE_DIR}/op_kernel/${op}/${op}.cpp)
+    # What CANN's op compiler refuses before it compiles anything. An instrumented build has the sources of the ordinary one.
+    if(NOT ACLGRAD_SANITIZE)
+      string(REGEX REPLACE "([^;]+)" "-D\\1" words "${defines}")
+      add_custom_command(TARGET ${kernel} PRE_LINK VERBATIM COMMAND ascc --front-end --npu-arch=dav-${npu_arch}
+        --host-compiler=${CMAKE_CXX_COMPILER} -std=gnu++17 -D__NPU_ARCH__=${npu_arch} -D__CCE_AICORE__=${cce_aicore} ${words}
+        -I${CMAKE_SOURCE_DIR}/op_kernel -I${CMAKE_SOURCE_DIR}/op_host ${CMAKE_SOURCE_DIR}/op_kernel/${op}/${op}.cpp)
+    endif()
     set_target_properties(${kernel} PROPERTIES CXX_STANDARD 17 PREFIX "" OUTPUT_NAME ${ARG_OP_TYPE}_${dtypes}
       LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_impl/ai_core/tbe/kernel/${soc}/${op}
       BUILD_RPATH "" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives CMake and Ninja on build/sim and says what was rebuilt."""
+"""Drives CMake and Ninja on build/sim, or an instrumented build beside it, and says what was
+rebuilt.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from pathlib import Path
 
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.toolkit import checkout
+from aclgrad.sanitize import Sanitizer, build_folder
 
 _STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 _PRODUCT = re.compile(r"Linking CXX .*?(\S+)$")
@@ -60,11 +63,12 @@ def need_tool(name: str) -> str:
     return tool
 
 
-def _configure(source: Path, folder: Path, debug: bool) -> None:
+def _configure(source: Path, folder: Path, debug: bool, sanitizer: Sanitizer | None = None) -> None:
     cmake, ninja = need_tool("cmake"), need_tool("ninja")
     build_type = "Debug" if debug else "RelWithDebInfo"
     wanted = {
         "CMAKE_BUILD_TYPE": build_type,
+        "ACLGRAD_SANITIZE": sanitizer.value if sanitizer else "",
         "Python3_EXECUTABLE": sys.executable,
         "CMAKE_MAKE_PROGRAM": ninja,
     }
@@ -90,12 +94,13 @@ def build(
     ops: Sequence[str] = (),
     *,
     debug: bool = False,
+    sanitizer: Sanitizer | None = None,
     jobs: int = 0,
     progress: Callable[[int, int, str], None] = lambda done, total, text: None,
     folder: Path | None = None,
 ) -> BuildResult:
-    """Build the simulator and operators, in build/sim if no other ``folder`` is given. Raises
-    `ToolkitError` with the compiler's output.
+    """Build the simulator and operators, in build/sim or build/sim-<sanitizer> if no other
+    ``folder`` is given. Raises `ToolkitError` with the compiler's output.
     """
     source = checkout()
     if source is None:
@@ -109,7 +114,7 @@ def build(
             + (f" (CXX={os.environ['CXX']})" if "CXX" in os.environ else "")
             + ". Next: apt-get install g++, or set CXX to a compiler"
         )
-    folder = folder or source / "build" / "sim"
+    folder = folder or build_folder(source, sanitizer)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -120,7 +125,7 @@ def build(
         raise ToolkitError(
             f"build: cannot write {folder}. Next: chmod -R u+w {folder}, or delete it"
         )
-    _configure(source, folder, debug)
+    _configure(source, folder, debug, sanitizer)
 
     command = [need_tool("ninja"), "-C", str(folder)]
     if jobs:

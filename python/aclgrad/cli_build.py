@@ -12,6 +12,7 @@ import typer
 
 from aclgrad import peer_cli, selection
 from aclgrad.cli_common import OUT, Device, DeviceName, Json, Ops, progress
+from aclgrad.sanitize import Sanitizer
 
 
 def build_command(
@@ -30,11 +31,23 @@ def build_command(
         str | None,
         typer.Option("--dtypes", help="With a path: dtypes of the first inputs, e.g. fp32,fp32."),
     ] = None,
+    sanitizer: Annotated[
+        Sanitizer | None,
+        typer.Option(
+            "--sanitize",
+            help="A build of its own with AddressSanitizer and UBSan, or with ThreadSanitizer.",
+        ),
+    ] = None,
 ) -> None:
     """Build the simulator and the operators of a source checkout; with --device npu the operators
     for one SoC, with the CANN toolkit of ASCEND_HOME_PATH; with a path (an operator's folder with
     op_kernel and op_host, or a kernel file) that operator for the simulator.
     """
+    if sanitizer and (device is DeviceName.npu or any(map(peer_cli.is_path, ops or []))):
+        raise ValueError(
+            "--sanitize: the simulator and this project's operators are built so. Next: leave out"
+            " --device npu and paths"
+        )
     if device is DeviceName.npu:
         _build_npu(ops, debug, soc, jobs)
         return
@@ -57,6 +70,7 @@ def build_command(
         result = build(
             [spec.op for spec in selection.operators(ops)] if ops else [],
             debug=debug,
+            sanitizer=sanitizer,
             jobs=jobs,
             progress=step,
         )
@@ -68,6 +82,8 @@ def build_command(
         OUT.print(f"{result.steps} build steps in {result.folder}, no library changed")
     else:
         OUT.print(f"up to date: nothing rebuilt in {result.folder}")
+    if sanitizer:
+        OUT.print(f"to run a program with it: python -m aclgrad.sanitize {sanitizer.value} COMMAND")
 
 
 def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -> None:

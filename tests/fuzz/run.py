@@ -200,7 +200,8 @@ class Worker(threading.Thread):
     def crashed(self, status: int) -> bool:
         text = self.errors.read_text(errors="replace")
         # A sanitizer says first what is wrong, the rest is stacks.
-        start = max(text.find("ERROR: AddressSanitizer"), text.find("runtime error:"), 0)
+        says = ("ERROR: AddressSanitizer", "runtime error:", "WARNING: ThreadSanitizer")
+        start = max(0, *map(text.find, says))
         report = text[max(start - 200, 0) : start + 3000] or "no output"
         what = signal.Signals(-status).name if status < 0 else f"exit status {status}"
         line = self.log.read_text() if self.log.exists() else ""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks again and again while threads use everything that the libraries have: fork_busy <forks> <threads>. Every child uses the
-// library from its start to its end, forks once more, and leaves through its exit handlers. Prints nothing and returns 0.
+// Forks again and again while threads use everything that the libraries have: fork_busy <forks> <threads> [<calls>]. Every child
+// uses the library from its start to its end, forks once more, and leaves through its exit handlers. Ends when the threads have
+// made so many calls: without forks it is a program for ThreadSanitizer. Prints nothing and returns 0.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,7 @@ void Child(aclrtStream parents, void* memory) {
 int main(int argc, char** argv) {
   const int forks = argc > 1 ? std::atoi(argv[1]) : 20;
   const int count = argc > 2 ? std::atoi(argv[2]) : 8;
+  const int calls = argc > 3 ? std::atoi(argv[3]) : 1;
   aclrtStream stream = nullptr;
   void* memory = nullptr;
   const char kept = 7;
@@ -208,7 +210,7 @@ int main(int argc, char** argv) {
     OK(aclrtSynchronizeStream(stream));
     Wait(forkedInCallback);
   }
-  while (used == 0) {
+  while (used < calls) {
     usleep(1000);
   }
   done = true;
