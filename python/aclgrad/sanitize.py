@@ -82,7 +82,10 @@ def command_line(sanitizer: Sanitizer, command: Sequence[str]) -> list[str]:
         ),
         "LD_PRELOAD": " ".join([*preload, *os.environ.get("LD_PRELOAD", "").split()]),
     }
-    for name, text in _OPTIONS[sanitizer].items():
+    options = dict(_OPTIONS[sanitizer])
+    if sanitizer is Sanitizer.thread:
+        options["TSAN_OPTIONS"] += f":suppressions='{source / 'tests/fuzz/thread.supp'}'"
+    for name, text in options.items():
         words[name] = ":".join(filter(None, (text, os.environ.get(name))))
     run = ["env", *(f"{name}={text}" for name, text in words.items()), *command]
     if sanitizer is Sanitizer.thread:

@@ -54,7 +54,10 @@ void SetBits(uint64_t begin, uint64_t end, bool on) {
   }
 }
 
-bool Bit(uint64_t position) { return (shadow.bits[position / 8] >> (position % 8)) & 1; }
+// Another core may be at the other bits of the byte.
+uint8_t Byte(uint64_t index) { return __atomic_load_n(shadow.bits + index, __ATOMIC_RELAXED); }
+
+bool Bit(uint64_t position) { return (Byte(position / 8) >> (position % 8)) & 1; }
 
 }  // namespace
 
@@ -139,7 +142,7 @@ void ForEachUndefinedGm(const void* backing, uint64_t bytes,
     }
     uint64_t until = begin;
     while (until < end && !Bit(until)) {
-      until += until % 8 == 0 && shadow.bits[until / 8] == 0 ? 8 : 1;
+      until += until % 8 == 0 && Byte(until / 8) == 0 ? 8 : 1;
     }
     at = first + std::min(until, end) - begin;
     run(first, at);
