@@ -208,7 +208,7 @@ def check_command(
     ] = None,
     partial_output: PartialOutputs = None,
     fast: Fast = False,
-    seed: Annotated[int, typer.Option(help="Other random values for the same cases.")] = 0,
+    seed: Annotated[int, typer.Option(help="Other random values.")] = 0,
     keep_going: KeepGoing = None,
     hints: Annotated[
         bool, typer.Option("--hints/--no-hints", help="List barriers and flags that order nothing.")

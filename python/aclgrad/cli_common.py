@@ -104,7 +104,7 @@ PartialOutputs = Annotated[
     typer.Option(
         "--partial-output",
         metavar="NAME",
-        help="Output that the operator writes only in part on purpose; repeatable.",
+        help="Output that may stay unwritten in part.",
     ),
 ]
 _PARTIAL = "ACLGRAD_SIM_PARTIAL_OUTPUTS"

@@ -143,7 +143,11 @@ def test_data_copy_pad_in(bench: Bench, dtype: int, old: bool) -> None:
                 with pytest.raises(KernelError, match="undefined-padding"):
                     bench.run("moves:copy_in", call, dst, src, raw_bytes(3))
                 continue
-            got = bench.run("moves:copy_in", call, dst, src, raw_bytes(3))
+            # A block that is filled up without being asked to has documented lanes, which no
+            # result may rest on.
+            filled_up = not is_pad and count and size % BLOCK
+            finding = "undefined-padding" if filled_up else ""
+            got = bench.run("moves:copy_in", call, dst, src, raw_bytes(3), finding=finding)
             np.testing.assert_array_equal(got, want)
 
 
