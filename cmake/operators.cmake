@@ -50,6 +50,7 @@ function(aclgrad_operator op)
       add_custom_command(TARGET ${kernel} PRE_LINK VERBATIM COMMAND ascc --front-end --npu-arch=dav-${npu_arch}
         --host-compiler=${CMAKE_CXX_COMPILER} -std=gnu++17 -D__NPU_ARCH__=${npu_arch} -D__CCE_AICORE__=${cce_aicore} ${words}
         -I${CMAKE_SOURCE_DIR}/op_kernel -I${CMAKE_SOURCE_DIR}/op_host ${CMAKE_SOURCE_DIR}/op_kernel/${op}/${op}.cpp)
+      add_dependencies(${kernel} toolkit_headers)  # it reads the kernel against these
     endif()
     set_target_properties(${kernel} PROPERTIES CXX_STANDARD 17 PREFIX "" OUTPUT_NAME ${ARG_OP_TYPE}_${dtypes}
       LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_impl/ai_core/tbe/kernel/${soc}/${op}
