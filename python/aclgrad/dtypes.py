@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from aclgrad import lazy
+
 
 @dataclass(frozen=True)
 class DType:
@@ -27,9 +29,7 @@ class DType:
         """NumPy dtype."""
         if self.name == "bfloat16":
             # Imported on use: code generation must run on a Python that has only Jinja2 and NumPy.
-            import ml_dtypes
-
-            dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+            dtype: np.dtype[Any] = np.dtype(lazy.module("ml_dtypes").bfloat16)
             return dtype
         return np.dtype(self.name)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad import dtypes
+from aclgrad import dtypes, lazy
 from aclgrad.call import AttrValue, TensorDesc
 from aclgrad.ops import all_specs
 from aclgrad.spec import Attr, OpSpec
@@ -113,12 +113,12 @@ def compute(
     device: str = "sim",
 ) -> NDArray[Any]:
     """Run one operator on arrays."""
-    from aclgrad.runtime import open_device
-
+    runtime = lazy.module("aclgrad.runtime")
     out = result_desc(spec, inputs, out_dtype)
     for array in inputs.values():
         dtypes.of_array(array.dtype)
-    return open_device(device).run(spec, inputs, attrs, out)
+    result: NDArray[Any] = runtime.open_device(device).run(spec, inputs, attrs, out)
+    return result
 
 
 def docstring(spec: OpSpec) -> str:

@@ -56,6 +56,24 @@ def test_python_children_of_a_busy_process(toolkit: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+def test_python_children_during_the_first_call(toolkit: Path) -> None:
+    """Modules that the package imports on its first call are whole in a child."""
+    script = (
+        "import os, signal, threading, numpy as np, aclgrad\n"
+        "grad = np.ones((2, 8), np.float32)\n"
+        "call = lambda: aclgrad.softmax_backward(grad, grad, dim=-1)\n"
+        "threads = [threading.Thread(target=call) for _ in range(4)]\n"
+        "for thread in threads: thread.start()\n"
+        "if os.fork() == 0:\n"
+        "    signal.alarm(60)\n"
+        "    call()\n"
+        "    os._exit(0)\n"
+        "assert os.wait()[1] == 0\n"
+    )
+    for _ in range(4):
+        subprocess.run([sys.executable, "-c", script], timeout=120, check=True)
+
+
 def halved(rows: int) -> float:
     """What a worker computes."""
     grad = np.full((rows, 8), 2.0, np.float32)

@@ -11,7 +11,7 @@ namespace aclsim {
 namespace {
 
 // A holder may wait for the forking thread, say in the dynamic loader.
-constexpr auto kForkPatience = std::chrono::seconds(1);
+constexpr auto kForkPatience = std::chrono::seconds(10);
 
 std::atomic<uint64_t> forkCount{0};
 std::atomic<uint32_t> holders{0};  // threads
