@@ -7,6 +7,7 @@
 #endif
 
 #include "device/host_level.h"
+#include "device/lanes_exp.h"
 
 #if defined(__clang__)
 #define ACLSIM_IVDEP _Pragma("clang loop vectorize(assume_safety)")
@@ -125,43 +126,7 @@ float Min(float a, float b) {
   return (a < b || a != a) ? a : (a == b ? equal : b);
 }
 
-// exp and ln in double, rounded once: correctly for every float (tests/sim/instructions/lanes_check.cpp). Fused steps give the same bits on
-// hosts that have to emulate them; what is decided by comparing floats elsewhere is decided on their bits here, which every
-// host has vector instructions for.
-inline float Exp(float x) {
-  const double kLog2e = 0x1.71547652b82fep+0;
-  const double kLn2 = 0x1.62e42fefa39efp-1, kLn2Rest = 0x1.abc9e3b39803fp-56;
-  const double kShift = 0x1.8p+52;  // its sums have the nearest integer in their low bits
-  // At -104 and 104 the result is zero and infinity as a float, and neither as a double.
-  const int32_t kMost = 0x42d00000;
-  const uint32_t sign = BitsOf(x) & 0x80000000;
-  const auto magnitude = static_cast<int32_t>(BitsOf(x) & 0x7fffffff);
-  const double wide = FloatOf(static_cast<uint32_t>(magnitude < kMost ? magnitude : kMost) | sign);
-  const double shifted = __builtin_fma(wide, kLog2e, kShift);
-  const double k = shifted - kShift;
-  double r = __builtin_fma(-k, kLn2, wide);
-  r = __builtin_fma(-k, kLn2Rest, r);
-  // Minimax on [-ln 2 / 2, ln 2 / 2] with 1 at 0, relative error 3e-16; then moved by 1e-16 for exp(-0x1.d2259ap+3).
-  double p = 0x1.2a45f1c7ef4a6p-22;
-  p = __builtin_fma(p, r, 0x1.730b886f9ba42p-19);
-  p = __builtin_fma(p, r, 0x1.a017f66000b84p-16);
-  p = __builtin_fma(p, r, 0x1.a01967f7c0196p-13);
-  p = __builtin_fma(p, r, 0x1.6c16c20de9196p-10);
-  p = __builtin_fma(p, r, 0x1.111111338ab62p-7);
-  p = __builtin_fma(p, r, 0x1.555555552f412p-5);
-  p = __builtin_fma(p, r, 0x1.5555555548c8p-3);
-  p = __builtin_fma(p, r, 0x1.000000000003fp-1);
-  p = __builtin_fma(p, r, 0x1.0000000000024p+0);
-  p = __builtin_fma(p, r, 1.0);
-  uint64_t exponent, bits;
-  __builtin_memcpy(&exponent, &shifted, sizeof(exponent));
-  __builtin_memcpy(&bits, &p, sizeof(bits));
-  bits += exponent << 52;
-  double result;
-  __builtin_memcpy(&result, &bits, sizeof(result));
-  return x != x ? x : static_cast<float>(result);
-}
-
+// Like Exp, in double, rounded once, correctly for every float.
 inline float Ln(float x) {
   // Denormals get an exponent; whatever the bits of other numbers come to is replaced at the end.
   const bool tiny = (BitsOf(x) & 0x7f800000) == 0;
@@ -257,7 +222,22 @@ void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
     using C = typename Compute<T>::Type;               \
     Map1<T>(dst, a, n, [](C x) -> C { return expr; }); \
   }
-ACLSIM_LANES1(Exp1, Exp(x))
+template <typename T>
+void Exp1(void* dst, const void* a, size_t n) {
+  Map1<T>(dst, a, n, [](auto x) { return Exp(x); });
+}
+#ifdef __AVX512F__
+template <>
+void Exp1<float>(void* dst, const void* a, size_t n) {
+  auto* d = static_cast<float*>(dst);
+  const auto* x = static_cast<const float*>(a);
+  const size_t whole = n / 16 * 16;
+  for (size_t i = 0; i < whole; i += 16) {
+    Exp16(d + i, x + i);
+  }
+  Map1<float>(d + whole, x + whole, n - whole, [](float v) { return Exp(v); });
+}
+#endif
 ACLSIM_LANES1(Ln1, Ln(x))
 ACLSIM_LANES1(Abs1, __builtin_fabsf(x))
 ACLSIM_LANES1(Sqrt1, __builtin_sqrtf(x))
@@ -284,8 +264,24 @@ C ScalarOf(ScalarValue s) {
   }
 ACLSIM_LANES_SCALAR(Adds1, Add(x, s))
 ACLSIM_LANES_SCALAR(Muls1, Mul(x, s))
-ACLSIM_LANES_SCALAR(Maxs1, Max(x, s))
-ACLSIM_LANES_SCALAR(Mins1, Min(x, s))
+// Numbers that equal a scalar other than zero have its bits: one comparison decides, and a NaN in x stays.
+template <typename C>
+bool Decides(C s) {
+  return s == s && s != C(0);
+}
+#define ACLSIM_LANES_BOUND(name, expr, byOne)                         \
+  template <typename T>                                               \
+  void name(void* dst, const void* a, ScalarValue scalar, size_t n) { \
+    using C = typename Compute<T>::Type;                              \
+    const C s = ScalarOf<C, T>(scalar);                               \
+    if (Decides(s)) {                                                 \
+      Map1<T>(dst, a, n, [s](C x) -> C { return byOne; });            \
+    } else {                                                          \
+      Map1<T>(dst, a, n, [s](C x) -> C { return expr; });             \
+    }                                                                 \
+  }
+ACLSIM_LANES_BOUND(Maxs1, Max(x, s), s > x ? s : x)
+ACLSIM_LANES_BOUND(Mins1, Min(x, s), s < x ? s : x)
 // By the sign bit, so that -0 is scaled like every negative number.
 ACLSIM_LANES_SCALAR(LeakyRelu1, ((BitsOf(x) >> 31) == 0 ? x : Mul(x, s)))
 // The counts reach the type's width, where C++ leaves a shift undefined: all bits go, or only the sign stays. 64-bit lanes
