@@ -17,9 +17,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
-from aclgrad import files
+from aclgrad.common import files
 from aclgrad.errors import AclgradError
-from driver import baseline, builds, cases, host, modelled, peers, tables
+from driver import baseline, builds, cases, host, modelled, public_kernels, tables
 from driver.calls import WrongNumbersError
 
 Row = dict[str, Any]
@@ -102,11 +102,13 @@ class Run:
     def against(self, checkout: Path) -> None:
         """Public kernels."""
         chosen = [case for case in self.cases.modelled if case.against]
-        items = peers.compare(self.cases.peers, checkout, chosen, self.options.jobs)
+        items = public_kernels.compare(
+            self.cases.public_kernels, checkout, chosen, self.options.jobs
+        )
         rows = self.track(items, len(chosen), "public kernels")
         name = f"{checkout.resolve().name} {self.options.revision}".strip()
         self.add("against", rows, tables.against(rows, name))
-        self.failures += peers.failures(rows)
+        self.failures += public_kernels.failures(rows)
 
     def write(self) -> None:
         """JSON and markdown into the folder, and the record."""

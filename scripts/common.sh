@@ -45,7 +45,7 @@ make_venv() {
 }
 
 # set_up EXTRAS [locked]: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml, the
-# lock and the extras are those of the last time. locked: the very files that requirements/locked.txt names by their sums, which
+# lock, the extras and the names of the package's modules, which an editable installation writes down, are those of the last time. locked: the very files that requirements/locked.txt names by their sums, which
 # have every extra; for CI and releases.
 set_up() {
   local extras=$1 locked=${2:-} stamp want
@@ -54,9 +54,11 @@ set_up() {
   # An environment that was locked stays so.
   [[ ! -f $venv/.aclgrad-stamp-locked ]] || locked=locked
   stamp=$venv/.aclgrad-stamp-${locked:-$extras}
-  want=$("$venv/bin/python" -I -c 'import hashlib, sys
-print(*(hashlib.sha256(open(name, "rb").read()).hexdigest() for name in sys.argv[1:]), sys.argv[1])' \
-    "$root/pyproject.toml" ${locked:+"$root/requirements/locked.txt"})
+  want=$("$venv/bin/python" -I -c 'import hashlib, pathlib, sys
+names = "\n".join(sorted(map(str, pathlib.Path(sys.argv[1], "python").rglob("*.py"))))
+files = [names.encode(), *(open(name, "rb").read() for name in sys.argv[2:])]
+print(*(hashlib.sha256(file).hexdigest() for file in files), sys.argv[1])' \
+    "$root" "$root/pyproject.toml" ${locked:+"$root/requirements/locked.txt"})
   if [[ ! -f $stamp || $(<"$stamp") != "$want" ]]; then
     echo "installing the package and its tools into $venv"
     if [[ -n $locked ]]; then

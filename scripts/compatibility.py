@@ -34,11 +34,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import compatibility_golden
 
-from aclgrad import files, peer, peer_cases, peer_check
-from aclgrad.cache import root as cache_root
-from aclgrad.peer_sources import PeerError, diagnose, locate, numpy_name
+from aclgrad.common import files
+from aclgrad.common.cache import root as cache_root
+from aclgrad.project import building, checking, inputs
+from aclgrad.project.sources import SourcesError, diagnose, locate, numpy_name
 from aclgrad.runtime.toolkit import sim_root
-from aclgrad.soc import family
+from aclgrad.spec.soc import family
 
 SOCS = {"ascend910b": "Ascend910B2", "ascend910_93": "Ascend910_9391"}
 """The families of architecture 2201 in order of preference, each with a SoC."""
@@ -131,7 +132,7 @@ def fingerprint(kernel: Kernel) -> str:
 def toolkit_fingerprint() -> str:
     """Changes with the simulator's headers and libraries, and with the code that builds."""
     digest = hashlib.sha256()
-    own = sorted(Path(peer.__file__).parent.glob("peer*.py"))
+    own = sorted(Path(building.__file__).parent.rglob("*.py"))
     made = [*(sim_root() / "include").rglob("*.h"), *(sim_root() / "lib64").glob("*.so")]
     for path in [*sorted(made), *own]:
         digest.update(path.read_bytes())
@@ -180,20 +181,20 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
         sources = locate(kernel.folder)
         # Tiling for other architectures is no part of the question.
         sources = dataclasses.replace(sources, name=kernel.source.stem, other_host=())
-        builder = peer.Builder(
+        builder = building.Builder(
             sources, family(kernel.soc), optimise="-O0", debug="-g1", jobs=1, cache=cache
         )
         with alone(cache, kernel.folder):
             described = builder.build_host()
         result["host"] = True
-        ops = peer.runnable(described, sources, builder.soc)
+        ops = building.runnable(described, sources, builder.soc)
         op = next((op for op in ops if builder.kernel_source(op) == kernel.source), None)
         if op is None:
-            raise PeerError(
+            raise SourcesError(
                 f"{kernel.source.name} belongs to none of {', '.join(op['type'] for op in ops)}"
             )
         result["op"] = op["type"]
-        row = peer_check.prefer_float(builder.combinations(op))
+        row = checking.prefer_float(builder.combinations(op))
         result["dtypes"] = [*map(numpy_name, row)]
         builder.build_kernel(builder.kernel(op, row), described)
         result["kernel"] = True
@@ -202,7 +203,7 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
         run(kernel, builder, op, row, result)
         if unit_tests and result["match"] == "":
             run_unit_tests(kernel, result)
-    except PeerError as error:
+    except SourcesError as error:
         message = error.missing.message if error.missing else str(error).splitlines()[0]
         result["why"] = message
         if error.missing is not None:
@@ -216,28 +217,28 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
 
 def run(
     kernel: Kernel,
-    builder: peer.Builder,
+    builder: building.Builder,
     op: Mapping[str, Any],
     row: tuple[str, ...],
     result: dict[str, Any],
 ) -> None:
     """Run a built kernel on generated inputs until a case is clean, and compare that one."""
-    outcomes = peer_check.run_cases(
+    outcomes = checking.run_cases(
         builder,
         op,
         row,
-        peer_cases.cases(op, row),
+        inputs.cases(op, row),
         soc=SOCS[kernel.soc],
         judge=compatibility_golden.judge,
         seconds=LIMIT,
     )
-    best = peer_check.best(outcomes)
+    best = checking.best(outcomes)
     if best is None:
         result["why"] = "no case fits its definition"
         return
     result["ran"], result["case"], result["match"] = best.status, best.label, best.verdict
-    if best.status != peer_check.CLEAN:
-        why = peer_check.first_reason(best.message)
+    if best.status != checking.CLEAN:
+        why = checking.first_reason(best.message)
         result["why"] = why.replace(f"{kernel.folder}{os.sep}", "")
     for found in best.errors[:1]:
         place = Path(found.at.file).name if found.at.file else "?"
@@ -338,10 +339,10 @@ class Figures:
             len(rows),
             sum(row["host"] for row in rows),
             len(built),
-            ran[peer_check.CLEAN],
-            ran[peer_check.FAULTY],
-            ran[peer_check.REFUSED] + ran[""],
-            ran[peer_check.CRASHED] + ran[peer_check.SLOW],
+            ran[checking.CLEAN],
+            ran[checking.FAULTY],
+            ran[checking.REFUSED] + ran[""],
+            ran[checking.CRASHED] + ran[checking.SLOW],
             sum(match.startswith("matched") for match in matches),
             sum(match == "matched by its unit test" for match in matches),
             sum(match.startswith("mismatched") for match in matches),
@@ -396,7 +397,7 @@ nothing of them is in this repository. Examples of the toolkit itself are in
   is a fault of the kernel or of the input, which no check of the operator refused:
   [looked into](#faults-found-in-the-kernels).
 * *matched*: the result agrees with a reference in NumPy by the operator's name
-  (`scripts/compatibility_golden.py`) by the rule of `aclgrad.precision`, or its unit test agrees
+  (`scripts/compatibility_golden.py`) by the rule of `aclgrad.golden.precision`, or its unit test agrees
   with its golden data (tried for some of the kernels without a reference).
 """
 
@@ -455,7 +456,7 @@ def document(
         else:
             cell = {"": "", "matched": "yes"}.get(match, "unit test")
             why = result["why"]
-        ran = result["ran"] if result["ran"] != peer_check.CLEAN else "yes"
+        ran = result["ran"] if result["ran"] != checking.CLEAN else "yes"
         if result["finding"]:
             ran, why = "finding", f"{result['finding']}: {why}"
         lines.append(
@@ -576,7 +577,7 @@ def main() -> int:
 
     def settled(kernel: Kernel) -> bool:
         result = known.get(kernel.name, {})
-        good = result.get("ran") == peer_check.CLEAN and not result["match"].startswith("mis")
+        good = result.get("ran") == checking.CLEAN and not result["match"].startswith("mis")
         if good and options.unit_tests and not result["match"] and "unit test" not in result:
             good = not unit_tests_of(kernel)
         same = result.get("toolkit") == toolkit or (good and not options.again)

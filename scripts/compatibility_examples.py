@@ -15,8 +15,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from aclgrad import files
-from aclgrad.peer_examples import Outcome, read_example, run_example
+from aclgrad.common import files
+from aclgrad.project.examples import Outcome, read_example, run_example
 
 BASE = "examples/01_simd_cpp_api"
 VECTOR = "03_basic_api/01_memory_vector_compute"

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad import precision
-from aclgrad.peer_cases import Case
-from aclgrad.peer_run import Result
+from aclgrad.golden import precision
+from aclgrad.project.inputs import Case
+from aclgrad.project.running import Result
 
 Array = NDArray[Any]
 Golden = Callable[[Sequence[Any], Mapping[str, Any]], Any]

@@ -55,5 +55,5 @@ cd "$root"
 if ((build)); then
   "$venv/bin/aclgrad" build "${ops[@]}" --sanitize "$sanitize" ${NINJA_JOBS:+--jobs "$NINJA_JOBS"}
 fi
-PYTHONPATH=$root/python:$root/tests exec "$venv/bin/python" -I -m aclgrad.sanitize "$sanitize" \
+PYTHONPATH=$root/python:$root/tests exec "$venv/bin/python" -I -m aclgrad.project.sanitize "$sanitize" \
   "$venv/bin/python" -m fuzz.run "${args[@]}"

@@ -48,4 +48,4 @@ PATH=$venv/bin:$PATH quietly "$venv/bin/python" -I -m pip wheel --disable-pip-ve
 wheel=("$made"/*.whl)
 cp -- "${wheel[0]}" "$output/"
 "$venv/bin/aclgrad" package --output "$output"
-"$venv/bin/python" -I -m aclgrad.signing "${sign[@]}" "$output/${wheel[0]##*/}" "$output"/custom_opp_aclgrad_linux-"$(uname -m)".run
+"$venv/bin/python" -I -m aclgrad.packaging.signing "${sign[@]}" "$output/${wheel[0]##*/}" "$output"/custom_opp_aclgrad_linux-"$(uname -m)".run

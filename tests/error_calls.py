@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from aclgrad.call import Call, TensorDesc
-from aclgrad.checks import Check, RankIs
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import Call, TensorDesc
+from aclgrad.spec.check import Check
+from aclgrad.spec.checks import RankIs
+from aclgrad.spec.op_spec import OpSpec
 
 
 def good_call(spec: OpSpec) -> Call:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aclgrad import files
+from aclgrad.common import files
 from driver.cases import Case
 
 Row = dict[str, Any]

@@ -8,10 +8,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from aclgrad import precision
-from aclgrad.dtypes import BOOL
+from aclgrad.golden import precision
 from aclgrad.runtime.device import Device, contiguous
 from aclgrad.runtime.memory import Buffer, Tensor
+from aclgrad.spec.dtypes import BOOL
 from driver import values
 from driver.cases import Case
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aclgrad import dtypes
-from aclgrad.call import AttrValue
-from aclgrad.dtypes import DType
 from aclgrad.ops import find
-from aclgrad.spec import OpSpec
-from aclgrad.user_data import parse_shape
+from aclgrad.spec import dtypes
+from aclgrad.spec.call import AttrValue
+from aclgrad.spec.dtypes import DType
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.testing.user_data import parse_shape
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -86,7 +86,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Peer:
+class PublicKernel:
     """A public kernel of one of the operators.
 
     ``inputs`` are the arguments of our function that its inputs stand for; ``attrs`` are its
@@ -105,7 +105,7 @@ class Cases:
 
     modelled: tuple[Case, ...]
     host: tuple[Case, ...]
-    peers: tuple[Peer, ...]
+    public_kernels: tuple[PublicKernel, ...]
 
 
 def load(only: str = "", path: Path = CASES) -> Cases:
@@ -119,11 +119,11 @@ def load(only: str = "", path: Path = CASES) -> Cases:
             raise ValueError(f"{path}: [[{table}]] has twice: {', '.join(sorted(twice))}")
         return tuple(case for case in found if all(word in case.key for word in only.split()))
 
-    peers = tuple(
-        Peer(op, item["path"], tuple(item["inputs"]), tuple(item["attrs"]))
-        for op, item in document["peer"].items()
+    public_kernels = tuple(
+        PublicKernel(op, item["path"], tuple(item["inputs"]), tuple(item["attrs"]))
+        for op, item in document["public_kernel"].items()
     )
-    cases = Cases(chosen("modelled", MODELLED_LIMITS), chosen("host", HOST_LIMITS), peers)
+    cases = Cases(chosen("modelled", MODELLED_LIMITS), chosen("host", HOST_LIMITS), public_kernels)
     if not cases.modelled and not cases.host:
         raise ValueError(f"--only {only}: no case has that. Next: words of a case's name")
     return cases

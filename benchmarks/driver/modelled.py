@@ -9,7 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from aclgrad.profile import Profiled, profiling
+from aclgrad.profiling.calls import profiling
+from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import open_device
 from driver.calls import Call, WrongNumbersError
 from driver.cases import Case

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from driver import baseline, peers
+from driver import baseline, public_kernels
 from driver.cases import HOST_LIMITS, Case
 
 Row = dict[str, Any]
@@ -149,8 +149,8 @@ def against(rows: Sequence[Row], checkout: str) -> Table:
     by_op: dict[str, list[Row]] = {}
     for row in rows:
         by_op.setdefault(row["case"].split()[0], []).append(row)
-    means = {op: peers.mean(found) for op, found in by_op.items()}
-    overall = peers.mean(rows)
+    means = {op: public_kernels.mean(found) for op, found in by_op.items()}
+    overall = public_kernels.mean(rows)
     ran = [row for row in rows if row["ratio"] is not None]
     below = f"{checkout}: {len(ran)} of {len(rows)} ran on both sides with right numbers."
     if overall is not None:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad import precision
-from aclgrad.dtypes import BOOL, DType
+from aclgrad.golden import precision
 from aclgrad.runtime.memory import Buffer
+from aclgrad.spec.dtypes import BOOL, DType
 from driver.cases import Case
 
 Array = NDArray[Any]

@@ -22,8 +22,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from aclgrad import files
-from aclgrad.profile import bound_by, error_band
+from aclgrad.common import files
+from aclgrad.profiling.estimate import bound_by, error_band
 from aclgrad.runtime import Device, open_device
 from aclgrad.runtime.memory import Buffer
 from board import CASES, Case

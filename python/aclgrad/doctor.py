@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from aclgrad import __version__, cann, packages
-from aclgrad.build import find_compiler, find_tool
+from aclgrad import __version__
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
+from aclgrad.project import cann
+from aclgrad.project.cmake import find_compiler, find_tool
+from aclgrad.runtime import packages
 from aclgrad.runtime import toolkit as toolkits
-from aclgrad.soc import DEFAULT_SOC, family_of
+from aclgrad.spec.soc import DEFAULT_SOC, family_of
 
 _VARIABLES = (
     "ACLGRAD_TOOLKIT",

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad import dtypes, lazy
-from aclgrad.call import AttrValue, TensorDesc
+from aclgrad.common import lazy
 from aclgrad.ops import all_specs
-from aclgrad.spec import Attr, OpSpec
+from aclgrad.spec import dtypes
+from aclgrad.spec.arguments import Attr
+from aclgrad.spec.call import AttrValue, TensorDesc
+from aclgrad.spec.op_spec import OpSpec
 
 PLACEHOLDER = np.empty(0, np.float32)
 """Stands for a tensor that the library wants to be there and never reads."""

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.call import Call, TensorDesc
 from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Buffer
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import Call, TensorDesc
+from aclgrad.spec.op_spec import OpSpec
 from fuzz.draw import format_number
 
 NO_SIZE = 0xA5A5A5A5A5A5A5A5

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from aclgrad.call import FORMATS, PRIVATE_FORMATS, AttrValue, Call, TensorDesc
-from aclgrad.dtypes import CASTABLE, UNCASTABLE, DType
-from aclgrad.soc import family_of
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import FORMATS, PRIVATE_FORMATS, AttrValue, Call, TensorDesc
+from aclgrad.spec.dtypes import CASTABLE, UNCASTABLE, DType
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import family_of
 
 BASE_ELEMENTS = 3000
 LONG_ELEMENTS = 70_000

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.call import TensorDesc
-from aclgrad.cases import fill, view
-from aclgrad.checks import PARAM_INVALID, PARAM_NULLPTR
 from aclgrad.ops import all_specs
 from aclgrad.runtime.memory import Buffer
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.cases import fill, view
+from aclgrad.spec.check import PARAM_INVALID, PARAM_NULLPTR
 from fuzz import judge
 from fuzz.abi import GARBAGE, NO_EXECUTOR, NO_SIZE, Abi, Stage1
 from fuzz.draw import Drawn

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.call import TensorDesc
-from aclgrad.cases import view
-from aclgrad.checks import PARAM_INVALID, PARAM_NULLPTR, ResultPointers, broadcast
-from aclgrad.precision import ULP_LIMIT, compare
-from aclgrad.spec import ZeroIfEmpty
+from aclgrad.golden.precision import ULP_LIMIT, compare
+from aclgrad.spec.call import TensorDesc, broadcast
+from aclgrad.spec.cases import view
+from aclgrad.spec.check import PARAM_INVALID, PARAM_NULLPTR
+from aclgrad.spec.checks import ResultPointers
+from aclgrad.spec.steps import ZeroIfEmpty
 from fuzz.draw import Drawn, too_long
 
 INNER = 561000

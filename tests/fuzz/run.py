@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.ops import all_specs, find
-from aclgrad.spec import OpSpec
+from aclgrad.spec.op_spec import OpSpec
 from fuzz import leaks
 from fuzz.draw import Drawn, draw
 from fuzz.ledger import Finding, excuse, stale

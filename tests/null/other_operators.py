@@ -5,8 +5,9 @@ attributes.
 
 from __future__ import annotations
 
-from aclgrad.call import Call, TensorDesc
-from aclgrad.checks import (
+from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
+from aclgrad.spec.call import Call, TensorDesc
+from aclgrad.spec.checks import (
     AttrIs,
     Broadcastable,
     BroadcastsTo,
@@ -24,18 +25,10 @@ from aclgrad.checks import (
     SameDtype,
     SameShape,
 )
-from aclgrad.dtypes import BF16, BOOL, FLOAT, FLOAT16
-from aclgrad.soc import family
-from aclgrad.spec import (
-    Attr,
-    CopyTo,
-    KernelAttr,
-    KernelTensor,
-    Launch,
-    MakeContiguous,
-    OpSpec,
-    Tensor,
-)
+from aclgrad.spec.dtypes import BF16, BOOL, FLOAT, FLOAT16
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import family
+from aclgrad.spec.steps import CopyTo, Launch, MakeContiguous
 
 _WIDE = {name: (FLOAT, FLOAT16, BF16) for name in ("ascend910b", "ascend910_93", "ascend950")}
 

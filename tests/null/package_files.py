@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from aclgrad import package
-from aclgrad.package import Content
+from aclgrad.packaging import archive
+from aclgrad.packaging.content import Content
 
 ARCH = platform.machine()
 TILING = f"op_impl/ai_core/tbe/op_tiling/lib/linux/{ARCH}/libcust_opmaster_rt2.0.so"
@@ -52,13 +52,13 @@ def content(
     tiling = "op_impl/ai_core/tbe/op_tiling"
     links = {f"{tiling}/liboptiling.so": TILING.removeprefix(f"{tiling}/")}
     made = Content(vendor, "sim", ARCH, ("ascend910b",), operators, files, links, version)
-    files["scripts/uninstall.sh"] = package.uninstaller(made)
+    files["scripts/uninstall.sh"] = archive.uninstaller(made)
     return made
 
 
 def write(folder: Path, made: Content) -> Path:
     """The package file."""
-    return Path(package.write_run(folder, made).path)
+    return Path(archive.write_run(folder, made).path)
 
 
 def clean_environment(**more: str) -> dict[str, str]:

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import cache, headers, peer_compile
+from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
-from aclgrad.peer_sources import Sources
+from aclgrad.headers import check
+from aclgrad.project import compiler as project_compiler
+from aclgrad.project.sources import Sources
 from aclgrad.runtime.toolkit import checkout
-from aclgrad.soc import FAMILIES
+from aclgrad.spec.soc import FAMILIES
 
 
 @pytest.fixture(autouse=True)
@@ -63,11 +65,11 @@ def test_never_in_a_project(
     assert not (tmp_path / "relative").exists()
     source = checkout()
     assert source is not None and source not in cache.root().parents
-    monkeypatch.setattr(peer_compile.Compiler, "__post_init__", lambda self: None)
+    monkeypatch.setattr(project_compiler.Compiler, "__post_init__", lambda self: None)
     sources = Sources(tmp_path / "op", "op", (), (), tmp_path)
-    compiler = peer_compile.Compiler(sources, FAMILIES[0])
+    compiler = project_compiler.Compiler(sources, FAMILIES[0])
     assert compiler.folder.parent == own_home / ".cache/aclgrad"
-    assert "cache.root()" in Path(str(headers.__file__)).read_text()
+    assert "cache.root()" in Path(str(check.__file__)).read_text()
 
 
 def test_folders_of_others_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +108,8 @@ def test_places_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("name", ["a b", "a:b", "$(touch x)", "a\nb", "-rf", "ü", "..", "x" * 200])
 def test_odd_names_of_operators(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder's name goes into lists of paths and into commands to copy."""
-    monkeypatch.setattr(peer_compile.Compiler, "__post_init__", lambda self: None)
+    monkeypatch.setattr(project_compiler.Compiler, "__post_init__", lambda self: None)
     sources = Sources(tmp_path / name, name, (), (), tmp_path)
-    found = peer_compile.Compiler(sources, FAMILIES[0]).folder
+    found = project_compiler.Compiler(sources, FAMILIES[0]).folder
     assert re.fullmatch(r"[A-Za-z0-9_.+-]{1,100}", found.name) and found.name not in (".", "..")
     assert found.parent == cache.root()

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aclgrad.call import TensorDesc
-from aclgrad.cases import BLOCK_BYTES, strided, view
-from aclgrad.checks import LastDimIn, RankIs
 from aclgrad.ops import all_specs
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.cases import BLOCK_BYTES, strided, view
+from aclgrad.spec.checks import LastDimIn, RankIs
+from aclgrad.spec.op_spec import OpSpec
 
 each_spec = pytest.mark.parametrize("spec", all_specs(), ids=lambda spec: spec.op)
 

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from aclgrad.cli import app
-from aclgrad.files import FileError
+from aclgrad.common.files import FileError
 
 COMMANDS = sorted(str(command.name) for command in app.registered_commands)
 
@@ -172,7 +172,7 @@ def test_report_that_cannot_be_written_is_said_before_the_run(name: str, tmp_pat
 def test_unwritable_report_folder_is_one_message(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    from aclgrad import report
+    from aclgrad.reporting import report
 
     with pytest.raises(FileError, match="report .*Next: "):
         report.write(file / "sub", {})

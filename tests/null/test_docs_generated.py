@@ -17,7 +17,7 @@ import pytest
 
 from aclgrad.codegen import docs, examples
 from aclgrad.ops import all_specs
-from aclgrad.spec import OpSpec, replace
+from aclgrad.spec.op_spec import OpSpec, replace
 from other_operators import LOSS, MASKED
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import doctor, packages
+from aclgrad import doctor
 from aclgrad.doctor import Finding
 from aclgrad.ops import all_specs
+from aclgrad.runtime import packages
 
 TBE = "op_impl/ai_core/tbe"
 ALL = tuple((spec.op_type, spec.op) for spec in all_specs())

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import peer_entry
-from aclgrad.expressions import integer
-from aclgrad.peer_sources import Kernel, PeerError
+from aclgrad.common.expressions import integer
+from aclgrad.project import entry as project_entry
+from aclgrad.project.sources import Kernel, SourcesError
 
 
 @pytest.mark.parametrize(
@@ -68,10 +68,10 @@ ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_UINT_SEL(mode, ASCENDC_TPL_UI_L
     ],
 )
 def test_sources_cannot_ask_for_more(values: str) -> None:
-    entry = peer_entry.Entry("op", ("uint32_t",), 3, False)
+    entry = project_entry.Entry("op", ("uint32_t",), 3, False)
     kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
-    with pytest.raises(PeerError, match="Next: "):
-        peer_entry.instances_of(TEMPLATE.format(values=values), entry, kernel)
+    with pytest.raises(SourcesError, match="Next: "):
+        project_entry.instances_of(TEMPLATE.format(values=values), entry, kernel)
 
 
 def test_combinations_are_bounded() -> None:
@@ -79,7 +79,7 @@ def test_combinations_are_bounded() -> None:
     values = "ASCENDC_TPL_UI_RANGE, 1, 0, 63"
     declared = ", ".join(f"ASCENDC_TPL_UINT_DECL({name}, 8, {values})" for name in names)
     text = f"ASCENDC_TPL_ARGS_DECL(Op, {declared})\nASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL())"
-    entry = peer_entry.Entry("op", ("uint32_t",) * len(names), 3, False)
+    entry = project_entry.Entry("op", ("uint32_t",) * len(names), 3, False)
     kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
-    with pytest.raises(PeerError, match=f"{64 ** len(names)} combinations"):
-        peer_entry.instances_of(text, entry, kernel)
+    with pytest.raises(SourcesError, match=f"{64 ** len(names)} combinations"):
+        project_entry.instances_of(text, entry, kernel)

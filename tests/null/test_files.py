@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import files
-from aclgrad.files import FileError
+from aclgrad.common import files
+from aclgrad.common.files import FileError
 
 
 def refused(path: Path, match: str) -> None:
@@ -199,7 +199,7 @@ def test_devices_are_written_to() -> None:
 @pytest.mark.parametrize("into", ["pipe", "file"])
 def test_standard_output(name: str, into: str, tmp_path: Path) -> None:
     code = (
-        "import pathlib, sys; from aclgrad import files;"
+        "import pathlib, sys; from aclgrad.common import files;"
         "print('before', flush=True); files.write(pathlib.Path(sys.argv[1]), 'data\\n')"
     )
     command = [sys.executable, "-c", code, name]
@@ -228,7 +228,7 @@ def test_error_in_the_middle_changes_nothing(tmp_path: Path) -> None:
 def test_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     script = """
 import pathlib, resource, sys
-from aclgrad import files
+from aclgrad.common import files
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 files.write(pathlib.Path(sys.argv[1]), b"x" * 5000)
 """

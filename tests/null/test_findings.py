@@ -14,16 +14,17 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from aclgrad import findings, report, selection
-from aclgrad.cases import Case
-from aclgrad.dtypes import FLOAT, FLOAT16
+from aclgrad import findings
 from aclgrad.errors import AclnnError
 from aclgrad.findings import HINT, KINDS, Finding, Place, Result, Run, merge
 from aclgrad.ops import find
-from aclgrad.report import Conditions
-from aclgrad.reporting import html, junit
-from aclgrad.run import Outcome, check_findings, difference
-from aclgrad.soc import family
+from aclgrad.reporting import html, junit, report
+from aclgrad.reporting.report import Conditions
+from aclgrad.spec.cases import Case
+from aclgrad.spec.dtypes import FLOAT, FLOAT16
+from aclgrad.spec.soc import family
+from aclgrad.testing import selection
+from aclgrad.testing.run import Outcome, check_findings, difference
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "simulator" / "src"
@@ -290,7 +291,7 @@ def test_every_kind_is_known() -> None:
     mine = set(KINDS) - findings.RESULT_KINDS
     theirs = kinds_of_the_simulator()
     assert theirs >= {"ub-out-of-bounds", "race-write-after-read", "gm-line-shared", "deadlock"}
-    assert theirs - mine == set(), "add a title to python/aclgrad/findings.py"
+    assert theirs - mine == set(), "add a title to python/aclgrad/findings/kinds.py"
     assert mine - theirs == set(), "no source has these kinds any more"
 
 

@@ -3,8 +3,8 @@
 
 import pytest
 
-from aclgrad import naming
 from aclgrad.ops import all_specs
+from aclgrad.spec import naming
 
 PAIRS = [
     ("SoftmaxGrad", "softmax_grad"),

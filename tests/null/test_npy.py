@@ -16,8 +16,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from aclgrad import dtypes, npy
-from aclgrad.files import FileError
+from aclgrad.common.files import FileError
+from aclgrad.spec import dtypes
+from aclgrad.testing import npy
 
 
 def header(

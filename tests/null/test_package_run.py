@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import package
 from aclgrad.ops import all_specs
-from aclgrad.package import Content
-from aclgrad.soc import FAMILIES
-from aclgrad.spec import OpSpec
+from aclgrad.packaging import archive, package
+from aclgrad.packaging.content import Content
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import FAMILIES
 from package_files import (
     SKIPPING,
     STEPS,
@@ -123,8 +123,8 @@ def tampered(
     made: Content, folder: Path, payload: bytes | None = None, listed: str | None = None
 ) -> Path:
     """A package whose own sums are right, with another archive or manifest inside."""
-    body = package.archive(made.vendor, made.files) if payload is None else payload
-    data = package.assemble(made, body, package.manifest(made) if listed is None else listed)
+    body = archive.archive(made.vendor, made.files) if payload is None else payload
+    data = archive.assemble(made, body, archive.manifest(made) if listed is None else listed)
     path = folder / "tampered.run"
     path.write_bytes(data)
     return path
@@ -157,7 +157,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.
 def test_changed_file_is_named(tmp_path: Path, target: Path) -> None:
     made = content()
     files = {**made.files, TILING: b"something else"}
-    broken = tampered(made, tmp_path, package.archive("tiny", files))
+    broken = tampered(made, tmp_path, archive.archive("tiny", files))
     assert TILING in refused(broken, "--check", match="sha256 is")
     assert TILING in refused(broken, path_option(target), match="sha256 is")
     assert not target.exists()
@@ -207,7 +207,7 @@ def test_missing_member_is_named(tmp_path: Path) -> None:
     ["../../evil", "/etc/evil", "a/../evil", "a//b", "./a", "-rf", "a b", "$(id)", ".hidden", "a/"],
 )
 def test_path_tricks_in_the_manifest_are_refused(path: str, tmp_path: Path, target: Path) -> None:
-    listed = package.manifest(content()) + f"{'0' * 64}  {path}\n"
+    listed = archive.manifest(content()) + f"{'0' * 64}  {path}\n"
     broken = tampered(content(), tmp_path, listed=listed)
     assert path in refused(broken, "--check", match="manifest: the line")
     assert path in refused(broken, path_option(target), match="manifest: the line")
@@ -215,7 +215,7 @@ def test_path_tricks_in_the_manifest_are_refused(path: str, tmp_path: Path, targ
 
 
 def test_manifest_with_a_name_twice_or_a_file_as_folder(tmp_path: Path) -> None:
-    listed = package.manifest(content())
+    listed = archive.manifest(content())
     refused(tampered(content(), tmp_path, listed=listed * 2), "--check", match="listed twice")
     more = f"{'0' * 64}  version.info/x\n"
     broken = tampered(content(), tmp_path, listed=listed + more)
@@ -225,7 +225,7 @@ def test_manifest_with_a_name_twice_or_a_file_as_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("goal", ["/etc/passwd", "../../../../../../../etc/passwd"])
 def test_link_that_leaves_the_package_is_refused(goal: str, tmp_path: Path, target: Path) -> None:
     made = content()
-    listed = package.manifest(made)
+    listed = archive.manifest(made)
     link = next(iter(made.links))
     broken = tampered(dataclasses.replace(made, links={link: goal}), tmp_path, listed=listed)
     assert link in refused(broken, "--check", match="leaves the package")
@@ -878,7 +878,7 @@ def test_plain_sh_finds_bash(one: Path) -> None:
 
 def test_manifest_of_links_is_that_of_their_goal() -> None:
     made = content()
-    listed = dict(reversed(line.split("  ")) for line in package.manifest(made).splitlines())
+    listed = dict(reversed(line.split("  ")) for line in archive.manifest(made).splitlines())
     link = next(iter(made.links))
     assert listed[link] == listed[TILING] == hashlib.sha256(made.files[TILING]).hexdigest()
 
@@ -947,7 +947,8 @@ def test_build_script_packs_instead_of_testing(tmp_path: Path) -> None:
     (commands / "python").symlink_to(sys.executable)
     (commands / "aclgrad").write_text('#!/usr/bin/env bash\necho "aclgrad $*"\n')
     (commands / "aclgrad").chmod(0o755)
-    stamp = f"{hashlib.sha256(b'').hexdigest()} {project}\n"
+    nothing = hashlib.sha256(b"").hexdigest()  # no modules, and an empty pyproject.toml
+    stamp = f"{nothing} {nothing} {tmp_path}\n"
     (commands.parent / ".aclgrad-stamp-test").write_text(stamp)
 
     def script(*words: str) -> subprocess.CompletedProcess[str]:

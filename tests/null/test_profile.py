@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from aclgrad import profile_cli
-from aclgrad.profile import Profiled, ProfileError, bandwidth_bound, bound_by, estimate, from_json
-from aclgrad.profile_advice import advise
-from aclgrad.profile_cli import Request, other, parse_cores, sweep_shapes
-from aclgrad.profile_text import facts, warnings
+from aclgrad.cli import profile as cli_profile
+from aclgrad.cli.profile import sweep_shapes
+from aclgrad.profiling.advice import advise
+from aclgrad.profiling.estimate import bandwidth_bound, bound_by, estimate
+from aclgrad.profiling.profiled import Profiled, ProfileError, from_json
+from aclgrad.profiling.request import Request, other, parse_cores
+from aclgrad.profiling.text import facts, warnings
 
 CORES = 4
 CYCLES = 100_000.0
@@ -257,4 +259,4 @@ def test_saved_profiles_of_anybody(text: str, tmp_path: Path) -> None:
     path = tmp_path / "saved.json"
     path.write_text(text)
     with pytest.raises(ProfileError, match="Next: aclgrad profile"):
-        profile_cli._check_saved(from_json(path), str(path))
+        cli_profile._check_saved(from_json(path), str(path))

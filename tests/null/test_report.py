@@ -14,15 +14,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from aclgrad import report, selection
-from aclgrad.cases import Case
-from aclgrad.dtypes import FLOAT16
+from aclgrad.golden.precision import Report
 from aclgrad.ops import all_specs, find
-from aclgrad.precision import Report
-from aclgrad.report import Conditions
-from aclgrad.reporting import histogram, html, junit, table
-from aclgrad.run import Outcome
-from aclgrad.soc import family
+from aclgrad.reporting import histogram, html, junit, report, table
+from aclgrad.reporting.report import Conditions
+from aclgrad.spec.cases import Case
+from aclgrad.spec.dtypes import FLOAT16
+from aclgrad.spec.soc import family
+from aclgrad.testing import selection
+from aclgrad.testing.run import Outcome
 from other_operators import MASKED
 
 HERE = Conditions("sim", "Ascend910B2", "checked", finished="2026-01-02 03:04 UTC")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls that have one place each, so that what was mended there stays mended: files that users name
-are written by `aclgrad.files` and `ReportFile`, nothing of others is evaluated, and no Python is
-started that would look for modules in the current folder.
+are written by `aclgrad.common.files` and `ReportFile`, nothing of others is evaluated, and no
+Python is started that would look for modules in the current folder.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ PYTHON = ("python/aclgrad", "scripts", "benchmarks")
 
 OWN_PLACES = {
     # What is written there lies in a build folder, the cache or a temporary folder of one's own.
-    "python/aclgrad/cann.py",
-    "python/aclgrad/files.py",
-    "python/aclgrad/headers.py",
-    "python/aclgrad/op_compiler.py",
-    "python/aclgrad/op_compiler_child.py",
-    "python/aclgrad/package.py",
-    "python/aclgrad/peer_compile.py",
-    "python/aclgrad/peer_examples.py",
-    "python/aclgrad/peer_oracle.py",
-    "python/aclgrad/peer_record.py",
-    "python/aclgrad/peer_sources.py",
-    "python/aclgrad/peer_tests.py",
-    "python/aclgrad/sbom.py",
-    "python/aclgrad/signing.py",
+    "python/aclgrad/project/cann.py",
+    "python/aclgrad/common/files.py",
+    "python/aclgrad/headers/check.py",
+    "python/aclgrad/headers/op_compiler.py",
+    "python/aclgrad/headers/op_compiler_child.py",
+    "python/aclgrad/packaging/archive.py",
+    "python/aclgrad/packaging/package.py",
+    "python/aclgrad/project/compiler.py",
+    "python/aclgrad/project/examples.py",
+    "python/aclgrad/project/unit_tests/oracle.py",
+    "python/aclgrad/project/unit_tests/record.py",
+    "python/aclgrad/project/sources.py",
+    "python/aclgrad/project/unit_tests/gtest.py",
+    "python/aclgrad/packaging/sbom.py",
+    "python/aclgrad/packaging/signing.py",
     "scripts/compatibility.py",
 }
 WRITES = re.compile(

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import sanitize
-from aclgrad.build import find_tool
 from aclgrad.errors import ToolkitError
-from aclgrad.sanitize import Sanitizer, build_folder, command_line
+from aclgrad.project import sanitize
+from aclgrad.project.cmake import find_tool
+from aclgrad.project.sanitize import Sanitizer, build_folder, command_line
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,9 +30,9 @@ def call(*words: object) -> subprocess.CompletedProcess[str]:
         (("-m", "aclgrad", "build", "--sanitize", "memory"), "'address', 'thread'"),
         (("-m", "aclgrad", "build", "--sanitize", "thread", "--device", "npu"), "leave out"),
         (("-m", "aclgrad", "build", "--sanitize", "thread", "./op"), "leave out"),
-        (("-m", "aclgrad.sanitize", "memory", "true"), "want address or thread"),
-        (("-m", "aclgrad.sanitize", "address"), "want address or thread and a command"),
-        (("-m", "aclgrad.sanitize"), "got 'nothing'"),
+        (("-m", "aclgrad.project.sanitize", "memory", "true"), "want address or thread"),
+        (("-m", "aclgrad.project.sanitize", "address"), "want address or thread and a command"),
+        (("-m", "aclgrad.project.sanitize"), "got 'nothing'"),
     ],
 )
 def test_unknown_words(words: Sequence[str], says: str) -> None:

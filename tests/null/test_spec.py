@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from aclgrad import ops
-from aclgrad.call import Call, TensorDesc
-from aclgrad.checks import NotNull, broadcast
-from aclgrad.dtypes import BF16, CASTABLE, DOUBLE, FLOAT, FLOAT16, INT32, UNCASTABLE
 from aclgrad.ops import all_specs, find
-from aclgrad.soc import FAMILIES, family, family_of
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import Call, TensorDesc, broadcast
+from aclgrad.spec.checks import NotNull
+from aclgrad.spec.dtypes import BF16, CASTABLE, DOUBLE, FLOAT, FLOAT16, INT32, UNCASTABLE
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import FAMILIES, family, family_of
 from error_calls import good_call
 from other_operators import OTHERS
 from other_operators import good_call as other_good_call

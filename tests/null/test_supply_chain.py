@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import package, sbom, signing
 from aclgrad.errors import AclgradError
+from aclgrad.packaging import archive, package, sbom, signing
 from package_files import content
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,7 +166,7 @@ EC = ("-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
 def test_signed_package(words: tuple[str, ...], tmp_path: Path) -> None:
     private, public = make_key(tmp_path, *words)
     folder = tmp_path / "dist 1"
-    made = package.write_run(folder, content(), private)
+    made = archive.write_run(folder, content(), private)
     run = Path(made.path)
     assert made.signatures == (f"{run}.sig", f"{folder}/SHA256SUMS.sig")
     assert verified(run, public) and verified(folder / "SHA256SUMS", public)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aclgrad import dtypes
 from aclgrad.runtime import Device
+from aclgrad.spec import dtypes
 
 PROGRAMS = Path(__file__).parent / "programs"
 Array = NDArray[Any]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad import functions
-from aclgrad.call import AttrValue, TensorDesc
-from aclgrad.cases import strided, view
-from aclgrad.checks import RankIs
-from aclgrad.dtypes import BF16, FLOAT, FLOAT16, DType, of_array
 from aclgrad.ops import all_specs
 from aclgrad.runtime import Device
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import AttrValue, TensorDesc
+from aclgrad.spec.cases import strided, view
+from aclgrad.spec.checks import RankIs
+from aclgrad.spec.dtypes import BF16, FLOAT, FLOAT16, DType, of_array
+from aclgrad.spec.op_spec import OpSpec
 
 Arrays = dict[str, NDArray[Any]]
 Attrs = dict[str, AttrValue]
@@ -119,7 +119,7 @@ def run(
 def run_in_layout(
     device: Device, api: str, inputs: Arrays, attrs: Attrs, layout: str, out_layout: str
 ) -> NDArray[Any]:
-    """Run an operator on tensors laid out in device memory as `aclgrad.cases.strided` says."""
+    """Run an operator on tensors laid out in device memory as `aclgrad.spec.cases.strided` says."""
     spec = BY_API[api]
     tensors, buffers = {}, []
 

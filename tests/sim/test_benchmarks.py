@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aclgrad.runtime import Device
-from driver import baseline, cases, modelled, peers, tables, values
+from driver import baseline, cases, modelled, public_kernels, tables, values
 from driver.calls import Call, WrongNumbersError
 from driver.cases import Case
 
@@ -103,7 +103,7 @@ def test_case_list(tmp_path: Path) -> None:
         cases.load("fp17")
     path = tmp_path / "cases.toml"
     group = '[[modelled]]\nop = ["softmax_grad"]\nshape = ["8x8"]\ndtype = ["fp32"]\n'
-    rest = "[[host]]\nop = []\n[peer]\n"
+    rest = "[[host]]\nop = []\n[public_kernel]\n"
     path.write_text(group + group + rest)
     with pytest.raises(ValueError, match="twice"):
         cases.load(path=path)
@@ -121,12 +121,12 @@ def test_comparison_fails() -> None:
     near = {"case": "b", "ours": 10.0, "theirs": 11.0, "ratio": 1.1}
     fast = {"case": "c", "ours": 10.0, "theirs": 9.0, "ratio": 0.9}
     out = {"case": "d", "ours": 10.0, "theirs": None, "ratio": None, "refused": "no"}
-    assert not peers.failures([good, out])
-    assert peers.mean([good, near, out]) == pytest.approx(np.sqrt(2.2))
-    assert peers.failures([good, near]) == ["geometric mean 1.48, want at least 1.5"]
-    assert peers.failures([good, good, fast]) == ["c: 10.0 us, theirs 9.0 us: slower"]
-    assert peers.failures([out]) == ["no case ran on both sides"]
-    assert "wrong" in peers.failures([good, {**out, "error": "wrong"}])[0]
+    assert not public_kernels.failures([good, out])
+    assert public_kernels.mean([good, near, out]) == pytest.approx(np.sqrt(2.2))
+    assert public_kernels.failures([good, near]) == ["geometric mean 1.48, want at least 1.5"]
+    assert public_kernels.failures([good, good, fast]) == ["c: 10.0 us, theirs 9.0 us: slower"]
+    assert public_kernels.failures([out]) == ["no case ran on both sides"]
+    assert "wrong" in public_kernels.failures([good, {**out, "error": "wrong"}])[0]
     shown = tables.against([good, out], "library").markdown()
     assert "| d | 10.0 |  | refused: no |" in shown
     assert "1 of 2 ran" in shown
@@ -134,12 +134,16 @@ def test_comparison_fails() -> None:
 
 def test_public_kernel_is_measured(device: Device) -> None:
     """An operator from sources runs on the case's inputs; what stops it is said in a line."""
-    library = Path(__file__).parent / "peer_library"
-    peer = cases.Peer("log_sigmoid_grad", "math/scale_add", ("gradOutput", "self"), ("scale=3",))
-    row = peers.measure(peer, library, [Case("log_sigmoid_grad", (8, 32), "fp32")])[0]
+    library = Path(__file__).parent / "projects"
+    public = cases.PublicKernel(
+        "log_sigmoid_grad", "math/scale_add", ("gradOutput", "self"), ("scale=3",)
+    )
+    row = public_kernels.measure(public, library, [Case("log_sigmoid_grad", (8, 32), "fp32")])[0]
     assert "match" in row["wrong"]
-    other = cases.Peer("softmax_grad", "math/scale_add", ("gradOutput", "output"), ("axis=1",))
-    row = peers.measure(other, library, [ROWS])[0]
+    other = cases.PublicKernel(
+        "softmax_grad", "math/scale_add", ("gradOutput", "output"), ("axis=1",)
+    )
+    row = public_kernels.measure(other, library, [ROWS])[0]
     assert "axis=1" in row["refused"]
-    row = peers.measure(other, library, [COLUMNS])[0]
+    row = public_kernels.measure(other, library, [COLUMNS])[0]
     assert row["refused"] == "reduces the last dim only"

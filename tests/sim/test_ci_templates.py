@@ -18,7 +18,7 @@ import yaml
 
 from aclgrad.cli import app
 from aclgrad.runtime.toolkit import checkout
-from aclgrad.soc import family_of
+from aclgrad.spec.soc import family_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs" / "ci"

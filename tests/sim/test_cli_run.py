@@ -15,7 +15,7 @@ import pytest
 
 from aclgrad.ops import find
 from aclgrad.runtime import Device
-from aclgrad.soc import family_of
+from aclgrad.spec.soc import family_of
 
 pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("toolkit")]
 

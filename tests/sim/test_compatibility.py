@@ -16,7 +16,7 @@ from aclgrad.runtime import Device
 
 pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
 
-LIBRARY = Path(__file__).parent / "peer_library"
+LIBRARY = Path(__file__).parent / "projects"
 SCRIPT = Path(__file__).parents[2] / "scripts" / "compatibility.py"
 sys.path.insert(0, str(SCRIPT.parent))
 import compatibility  # noqa: E402

@@ -18,7 +18,7 @@ from aclgrad.runtime.toolkit import checkout
 
 pytestmark = pytest.mark.sim_only
 ROOT = Path(__file__).resolve().parents[2]
-PEER = ROOT / "tests/sim/peer_library/math/square"
+PROJECT = ROOT / "tests/sim/projects/math/square"
 OTHERS = ("numpy", "ml_dtypes", "jinja2", "typer", "rich", "pip", "pytest", "aclgrad", "tensorflow")
 OWN = ("scikit_build_core", "soc", "timing", "sitecustomize", "usercustomize")
 
@@ -66,7 +66,7 @@ def test_planted_modules_are_seen_when_python_looks_there(planted: Path, tmp_pat
         (("check", "softmax_grad", "--shape", "4x8"), ""),
         (("profile", "softmax_grad", "4x8", "--html", "p.html"), "written: p.html"),
         (("tiling", "softmax_grad", "4x8"), "blockDim"),
-        (("build", str(PEER)), "kernels in"),
+        (("build", str(PROJECT)), "kernels in"),
         (("config", "--cflags", "--libs"), "-I"),
         (("explain", "161002"), "161002"),
     ],
@@ -82,8 +82,8 @@ def test_commands(words: tuple[str, ...], says: str, planted: Path, tmp_path: Pa
 def test_configuring_a_build(planted: Path, tmp_path: Path) -> None:
     """CMake looks for Python, and runs the generator with it."""
     code = (
-        "import pathlib, sys\nfrom aclgrad import build\n"
-        "build._configure(*map(pathlib.Path, sys.argv[1:3]), False)"
+        "import pathlib, sys\nfrom aclgrad.project import cmake\n"
+        "cmake._configure(*map(pathlib.Path, sys.argv[1:3]), False)"
     )
     build = tmp_path / "build"
     build.mkdir()

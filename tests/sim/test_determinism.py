@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.dtypes import FLOAT, DType
 from aclgrad.runtime import Device
+from aclgrad.spec.dtypes import FLOAT, DType
 from samples import DTYPES, Sample, run, run_in_layout, samples
 
 SAMPLES = samples()

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from aclgrad.call import TensorDesc
-from aclgrad.dtypes import BF16, BOOL, DOUBLE, FLOAT, FLOAT16, DType, by_label
 from aclgrad.runtime import Device
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.dtypes import BF16, BOOL, DOUBLE, FLOAT, FLOAT16, DType, by_label
 from samples import (
     BY_API,
     DTYPES,

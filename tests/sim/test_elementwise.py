@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import aclgrad
-from aclgrad.call import Call, TensorDesc
-from aclgrad.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, UNCASTABLE, DType
 from aclgrad.errors import AclnnError
+from aclgrad.golden.precision import compare
 from aclgrad.ops import find
-from aclgrad.precision import compare
 from aclgrad.runtime import Device
-from aclgrad.soc import FAMILIES
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import Call, TensorDesc
+from aclgrad.spec.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, UNCASTABLE, DType
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import FAMILIES
 
 SIGMOID, KL = find("log_sigmoid_grad"), find("kl_div_loss_grad")
 DTYPES = [FLOAT, FLOAT16, BF16]

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclgrad.call import Call, TensorDesc
-from aclgrad.checks import Check
-from aclgrad.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, INT32, UNCASTABLE
 from aclgrad.errors import AclnnError
 from aclgrad.ops import all_specs, find
 from aclgrad.runtime import Device
 from aclgrad.runtime.device import Planned
-from aclgrad.soc import FAMILIES
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import Call, TensorDesc
+from aclgrad.spec.check import Check
+from aclgrad.spec.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, INT32, UNCASTABLE
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import FAMILIES
 from error_calls import breaking_calls, good_call
 
 SOFTMAX = find("softmax_grad")

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aclgrad.call import TensorDesc
-from aclgrad.dtypes import BOOL, DOUBLE
 from aclgrad.errors import AclnnError
 from aclgrad.ops import find
 from aclgrad.runtime import Device
 from aclgrad.runtime.device import Planned
 from aclgrad.runtime.memory import Buffer, Tensor
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.dtypes import BOOL, DOUBLE
 
 SOFTMAX = find("softmax_grad")
 SHAPE = (3, 20)

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from aclgrad.codegen import docs, examples
+from aclgrad.golden.precision import compare
 from aclgrad.ops import all_specs, find
-from aclgrad.precision import compare
 from aclgrad.runtime import Toolkit
-from aclgrad.spec import OpSpec
+from aclgrad.spec.op_spec import OpSpec
 from test_seed_programs import ROOT, run_program
 
 FLAGS = ("-std=c++17", "-Wall", "-Wextra", "-Werror")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.dtypes import FLOAT
 from aclgrad.runtime import Device
+from aclgrad.spec.dtypes import FLOAT
 from faulty.corpus import HERE, SEEDS, SOURCES, Fault, Simulator, build, kernels, labels, lines_of
 from faulty.faults import CLASSES, LAUNCHES, SOURCE_OF, TILING
 from samples import Sample, run, samples

@@ -109,7 +109,7 @@ def test_what_the_parent_made_stays_with_it(device: Device) -> None:
     """Its objects do nothing in a child, and are whole afterwards."""
     script = (
         "import os, numpy as np\n"
-        "from aclgrad.call import TensorDesc\n"
+        "from aclgrad.spec.call import TensorDesc\n"
         "from aclgrad.runtime import open_device\n"
         "device = open_device()\n"
         "buffer = device.upload(np.arange(8, dtype=np.float32))\n"

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import config, peer, peer_file
-from aclgrad.peer_sources import PeerError
+from aclgrad.project import building, single_file
+from aclgrad.project.sources import SourcesError
+from aclgrad.runtime import config
 from aclgrad.runtime.toolkit import find_toolkit, sim_root
-from aclgrad.soc import family_of
+from aclgrad.spec.soc import family_of
 
 pytestmark = pytest.mark.sim_only
 
@@ -168,7 +169,7 @@ CLEAN = {
 
 def front_end(file: Path, arch: int, *words: str) -> subprocess.CompletedProcess[str]:
     """The check alone."""
-    command = [peer_file.compiler(sim_root()), "--front-end", f"--npu-arch=dav-{arch}"]
+    command = [single_file.compiler(sim_root()), "--front-end", f"--npu-arch=dav-{arch}"]
     macros = [f"-D__NPU_ARCH__={arch}", f"-D__CCE_AICORE__={arch // 10}"]
     return subprocess.run(
         [*map(str, command), "-std=c++17", *macros, *words, str(file)],
@@ -243,40 +244,46 @@ def test_kernel_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "planted.cpp"
     file.write_text(source(of_key(1, MIX) + KEYS))
-    with pytest.raises(PeerError, match=r"planted.cpp does not build: KERNEL_TASK_TYPE is given"):
-        peer_file.build_kernel(file, family_of("Ascend910B2"))
+    with pytest.raises(
+        SourcesError, match=r"planted.cpp does not build: KERNEL_TASK_TYPE is given"
+    ):
+        single_file.build_kernel(file, family_of("Ascend910B2"))
     file.write_text(source(default(AIV) + of_key(1, MIX) + KEYS))
-    peer_file.build_kernel(file, family_of("Ascend910B2"))
+    single_file.build_kernel(file, family_of("Ascend910B2"))
 
 
 def test_operator_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "square"
-    subprocess.run(["cp", "-r", HERE / "peer_library/math/square", folder], check=True)
+    subprocess.run(["cp", "-r", HERE / "projects/math/square", folder], check=True)
     file = folder / "op_kernel" / "square.cpp"
     text, entry = file.read_text(), "GM_ADDR tiling) {\n"
     assert text.count(entry) == 1
     file.write_text(text.replace(entry, f"{entry}  {of_key(3, MIX)}"))
-    with pytest.raises(PeerError, match=r"kernel Square.*for tiling key 3, not for 0, without"):
-        peer.build(folder, soc="Ascend910B2", dtypes=["float32"])
+    with pytest.raises(SourcesError, match=r"kernel Square.*for tiling key 3, not for 0, without"):
+        building.build(folder, soc="Ascend910B2", dtypes=["float32"])
     file.write_text(
         text.replace("GM_ADDR x, GM_ADDR y, GM_ADDR workspace,", "GM_ADDR x, GM_ADDR y,")
     )
-    with pytest.raises(PeerError, match=r"square takes 3 arguments, CANN's op compiler passes 4"):
-        peer.build(folder, soc="Ascend910B2", dtypes=["float32"])
+    with pytest.raises(
+        SourcesError, match=r"square takes 3 arguments, CANN's op compiler passes 4"
+    ):
+        building.build(folder, soc="Ascend910B2", dtypes=["float32"])
     file.write_text(text.replace("void square(", "void squared("))
-    with pytest.raises(PeerError, match=r"the source has no function square, which the operator's"):
-        peer.build(folder, soc="Ascend910B2", dtypes=["float32"])
+    with pytest.raises(
+        SourcesError, match=r"the source has no function square, which the operator's"
+    ):
+        building.build(folder, soc="Ascend910B2", dtypes=["float32"])
 
 
 def test_asc_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "planted.asc"
     file.write_text(source(of_key(1, MIX) + KEYS) + "int main() { return 0; }\n")
-    with pytest.raises(PeerError, match=r"for tiling key 1, not for 7, 20"):
-        peer_file.build_program(file, family_of("Ascend910B2"))
+    with pytest.raises(SourcesError, match=r"for tiling key 1, not for 7, 20"):
+        single_file.build_program(file, family_of("Ascend910B2"))
     file.write_text(source(default(MIX)) + "int main() { return 0; }\n")
-    peer_file.build_program(file, family_of("Ascend910B2"))
+    single_file.build_program(file, family_of("Ascend910B2"))
 
 
 def test_cmake_project(tmp_path: Path) -> None:

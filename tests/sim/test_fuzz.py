@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.call import Call, TensorDesc
 from aclgrad.errors import AclnnError
 from aclgrad.ops import all_specs, find
 from aclgrad.runtime import Device, Toolkit
-from aclgrad.spec import OpSpec, replace
+from aclgrad.spec.call import Call, TensorDesc
+from aclgrad.spec.op_spec import OpSpec, replace
 from fuzz.abi import Abi
 from fuzz.draw import draw
 from fuzz.execute import Mismatch, Runner

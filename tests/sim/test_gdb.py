@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import config
-from aclgrad.runtime import Toolkit
+from aclgrad.runtime import Toolkit, config
 from test_docs import ROOT, matches
 
 pytestmark = pytest.mark.sim_only

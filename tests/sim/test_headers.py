@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import headers
 from aclgrad.errors import ToolkitError
-from aclgrad.header_trees import REPOSITORIES
+from aclgrad.headers import check as header_check
+from aclgrad.headers.trees import REPOSITORIES
 from aclgrad.ops import all_specs, find
-from aclgrad.spec import OpSpec, replace
+from aclgrad.spec.op_spec import OpSpec, replace
 
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("cann_headers")
@@ -88,7 +88,7 @@ def cann(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stand-ins are made once for all tests of this file."""
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "peer"))
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "project"))
 
 
 def tiny() -> OpSpec:
@@ -108,7 +108,7 @@ def sources(folder: Path, kernel: str, definition: str = "") -> Path:
     return folder
 
 
-def kernels_of(result: headers.Result) -> dict[str, tuple[headers.Problem, ...]]:
+def kernels_of(result: header_check.Result) -> dict[str, tuple[header_check.Problem, ...]]:
     return {
         outcome.job.column: outcome.problems
         for outcome in result.outcomes
@@ -118,18 +118,18 @@ def kernels_of(result: headers.Result) -> dict[str, tuple[headers.Problem, ...]]
 
 def branches(wanted: tuple[str, ...]) -> set[str]:
     """Without a new enough clang++ the device branch is skipped, and said to be."""
-    return {name for name in wanted if name == CPU or headers.find_clang()}
+    return {name for name in wanted if name == CPU or header_check.find_clang()}
 
 
 def test_a_correct_kernel_passes(cann: Path, tmp_path: Path) -> None:
     root = sources(tmp_path, KERNEL)
-    result = headers.check([cann], [tiny()], root=root)
+    result = header_check.check([cann], [tiny()], root=root)
     assert [str(p) for outcome in result.failed for p in outcome.problems] == []
     assert set(kernels_of(result)) == branches((CPU, DEVICE))
     assert {outcome.job.label for outcome in result.outcomes} == {
         "float16_float16_float16", "tiny_def.cpp", "aclnn_softmax_backward.cpp", "tiny.cpp",
     }  # fmt: skip
-    assert bool(result.skipped) == (headers.find_clang() is None)
+    assert bool(result.skipped) == (header_check.find_clang() is None)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -139,7 +139,7 @@ def test_a_planted_fault_is_found(cann: Path, tmp_path: Path, fault: str) -> Non
     right = "Add(b, a, a, data.count);  // here"
     root = sources(tmp_path, KERNEL.replace(right, line))
     # The host side is the same in all: looked at above.
-    plan = headers.check([cann], [tiny()], root=root, kernels_only=True)
+    plan = header_check.check([cann], [tiny()], root=root, kernels_only=True)
     found = kernels_of(plan)
     assert {name for name, problems in found.items() if problems} == branches(wanted)
     at = KERNEL[: KERNEL.index(right)].count("\n") + 1
@@ -153,7 +153,7 @@ def test_a_planted_fault_is_found(cann: Path, tmp_path: Path, fault: str) -> Non
 def test_a_misspelt_definition_is_found(cann: Path, tmp_path: Path) -> None:
     text = '#include "register/op_def_registry.h"\nops::OpDeff wrong("x");\n'
     root = sources(tmp_path, KERNEL, text)
-    result = headers.check([cann], [tiny()], root=root)
+    result = header_check.check([cann], [tiny()], root=root)
     (failed,) = result.failed
     assert (failed.job.column, failed.job.label) == ("op_host", "tiny_def.cpp")
     assert failed.problems[0].place == "op_host/tiny/tiny_def.cpp:2"
@@ -163,15 +163,15 @@ def test_a_misspelt_definition_is_found(cann: Path, tmp_path: Path) -> None:
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolkitError, match="neither a CANN installation nor a checkout"):
-        headers.check([tmp_path], [tiny()])
+        header_check.check([tmp_path], [tiny()])
     with pytest.raises(ToolkitError, match="is not a folder"):
-        headers.check([tmp_path / "no"], [tiny()])
+        header_check.check([tmp_path / "no"], [tiny()])
     devkit = tmp_path / "any name"
     (devkit / "include/basic_api").mkdir(parents=True)
     (devkit / "include/basic_api/kernel_tensor.h").touch()
     (devkit / "impl/basic_api").mkdir(parents=True)
     with pytest.raises(ToolkitError) as caught:
-        headers.check([tmp_path], [tiny()])
+        header_check.check([tmp_path], [tiny()])
     for repository in REPOSITORIES:
         said = repository.next_step in str(caught.value)
         assert said == (repository.name != "asc-devkit" and not repository.optional)

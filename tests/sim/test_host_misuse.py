@@ -28,11 +28,11 @@ from acl_harness import (
     Acl,
     in_process,
 )
-from aclgrad.call import TensorDesc
-from aclgrad.dtypes import DOUBLE
 from aclgrad.errors import AclnnError
 from aclgrad.runtime import Device
 from aclgrad.runtime.device import Planned
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.dtypes import DOUBLE
 from test_errors_executor import SHAPE, SOFTMAX, Bench
 
 pytestmark = pytest.mark.sim_only

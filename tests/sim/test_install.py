@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.build import find_tool
+from aclgrad.project.cmake import find_tool
 from aclgrad.runtime.toolkit import checkout
 
 pytestmark = pytest.mark.sim_only

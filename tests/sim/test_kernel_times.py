@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from aclgrad import dtypes
 from aclgrad.ops import find
-from aclgrad.profile import Profiled, profile_op
+from aclgrad.profiling.calls import profile_op
+from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import Device
+from aclgrad.spec import dtypes
 
 pytestmark = pytest.mark.sim_only
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import header_report, headers, op_compiler
-from aclgrad.build import find_compiler
-from aclgrad.header_trees import HeaderSet
+from aclgrad.headers import check, op_compiler, report
+from aclgrad.headers.trees import HeaderSet
 from aclgrad.ops import find
-from aclgrad.spec import OpSpec, replace
+from aclgrad.project.cmake import find_compiler
+from aclgrad.spec.op_spec import OpSpec, replace
 
 HERE = Path(__file__).parent
 PLACES = {
@@ -126,7 +126,7 @@ def test_process_that_ends(tmp_path: Path) -> None:
 
 def result(fronts: list[op_compiler.Front]) -> dict[str, object]:
     """As `check --headers --json` prints it."""
-    found = headers.Result((), ("g++ 1",), (), (), ("a note",), 1.0, tuple(fronts)).as_json()
+    found = check.Result((), ("g++ 1",), (), (), ("a note",), 1.0, tuple(fronts)).as_json()
     source = {"name": "asc-devkit", "path": "/x", "commit": "abc 2026-01-01"}
     found["headers"] = [{"name": "CANN 1", "sources": [source]}]
     outcome = {"op": "tiny", "headers": "CANN 1", "check": "2201 cpu", "ok": True, "errors": []}
@@ -135,37 +135,37 @@ def result(fronts: list[op_compiler.Front]) -> dict[str, object]:
 
 
 def test_section_of_the_docs_page(tmp_path: Path) -> None:
-    text = header_report.section(result(run(tmp_path, DEFAULT + OF_20)))
+    text = report.section(result(run(tmp_path, DEFAULT + OF_20)))
     assert "2 of 2 compilations without an error of our sources." in text
     assert "| `tiny` | ok (2) |" in text
     assert "2 of 2 kernels pass its front end" in text
     row = "| `tiny` | ascend910b | 1 | 1, 20 | AIV_ONLY; 20: MIX_AIV_1_0 | TinyTiling |"
     assert row in text
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{header_report.BEGIN}\nold\n{header_report.END}\nafter\n")
-    filled = header_report.fill(page.read_text(), text)
+    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+    filled = report.fill(page.read_text(), text)
     assert filled.startswith("before\n") and filled.endswith("\nafter\n") and "old" not in filled
-    assert header_report.fill(filled, text) == filled
+    assert report.fill(filled, text) == filled
     with pytest.raises(ValueError, match="Next: add them"):
-        header_report.fill("no marks", text)
+        report.fill("no marks", text)
 
 
 def test_docs_page_has_the_form_of_the_tool() -> None:
     """What stands between the marks was written by the tool, for all operators."""
     page = (HERE.parents[1] / "docs/cann_headers.md").read_text()
-    told = page.partition(header_report.BEGIN)[2].partition(header_report.END)[0]
+    told = page.partition(report.BEGIN)[2].partition(report.END)[0]
     assert " compilations without an error of our sources." in told
     assert "kernels pass its front end." in told
     for spec in ("softmax_grad", "log_sigmoid_grad"):
         assert re.search(rf"^\| `{spec}` \|.* ok \(\d+\) \|$", told, re.MULTILINE)
         assert f"| `{spec}` | ascend910b | 3 | " in told
     headings = [line for line in told.splitlines() if line.startswith("| operator | SoC |")]
-    assert headings and set(headings) == {f"| {' | '.join(header_report._FRONT_HEADINGS)} |"}
+    assert headings and set(headings) == {f"| {' | '.join(report._FRONT_HEADINGS)} |"}
 
 
 def test_command_prints_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fronts = run(tmp_path, OF_20)
-    header_report.show(headers.Result((), ("g++ 1",), (), (), (), 1.0, tuple(fronts)))
+    report.show(check.Result((), ("g++ 1",), (), (), (), 1.0, tuple(fronts)))
     out = capsys.readouterr().out
     assert "must provide default kernel type" in out
     assert "0 of 2 kernels pass the op compiler's front end" in out

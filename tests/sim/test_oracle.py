@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aclgrad.call import TensorDesc
-from aclgrad.cases import Case
-from aclgrad.dtypes import FLOAT, DType
+from aclgrad.golden.precision import compare
 from aclgrad.ops import all_specs
-from aclgrad.precision import compare
-from aclgrad.run import golden, inputs_of
 from aclgrad.runtime import Device
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.cases import Case
+from aclgrad.spec.dtypes import FLOAT, DType
+from aclgrad.testing.run import golden, inputs_of
 from samples import (
     BY_API,
     DTYPES,

@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 
-from aclgrad import package
-from aclgrad.build import find_compiler
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
-from aclgrad.package import Package
+from aclgrad.packaging import package
+from aclgrad.packaging.content import Content, Package
+from aclgrad.project.cmake import find_compiler
 from aclgrad.runtime import Toolkit
 from package_files import (
     ARCH,
@@ -268,7 +268,7 @@ def test_a_library_that_does_not_load_is_not_installed(
     files = files_of(narrow.path, "my-lab")
     files["op_api/lib/libcust_opapi.so"] = b"not a library"
     operators = {spec.op_type: spec.op for spec in all_specs()}
-    broken = package.Content("my-lab", "sim", ARCH, ("ascend310p",), operators, files, {})
+    broken = Content("my-lab", "sim", ARCH, ("ascend310p",), operators, files, {})
     target = tmp_path / "opp"
     text = refused(
         write(tmp_path, broken),

@@ -3,10 +3,10 @@
 
 import pytest
 
-from aclgrad.cases import Case
 from aclgrad.ops import all_specs, find
-from aclgrad.run import run_case
 from aclgrad.runtime import Device
+from aclgrad.spec.cases import Case
+from aclgrad.testing.run import run_case
 
 CASES = [case for spec in all_specs() for case in spec.cases(spec, False)]
 

@@ -18,15 +18,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from aclgrad import cli, cli_common
-from aclgrad.profile import profile_peer
+from aclgrad import cli
+from aclgrad.cli import common
+from aclgrad.profiling.calls import profile_sources
 from aclgrad.runtime import Device
 from chrome_trace import problems
 
 pytestmark = pytest.mark.sim_only
 
 ROOT = Path(__file__).resolve().parents[2]
-PEER = Path(__file__).parent / "peer_library" / "math" / "scale_add"
+PROJECT = Path(__file__).parent / "projects" / "math" / "scale_add"
 LANES = {"SCALAR": 1, "MTE2": 6, "VECTOR": 7, "MTE3": 8}
 NEVER = re.compile(r"cycle[- ]accurate", re.I)
 
@@ -36,7 +37,7 @@ Profile = Callable[..., str]
 @pytest.fixture
 def profile(device: Device, monkeypatch: pytest.MonkeyPatch) -> Profile:
     """Runs the command in this process; returns what it prints."""
-    for console in (cli_common.OUT, cli_common.ERR):
+    for console in (common.OUT, common.ERR):
         monkeypatch.setattr(console, "_width", 120)
 
     def run(*words: object, status: int = 0) -> str:
@@ -254,12 +255,12 @@ def test_long_timelines_are_merged(
     profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fewer slices, the same work."""
-    from aclgrad import profile_page
+    from aclgrad.profiling import page as profiling_page
 
     path = tmp_path / "page.html"
     busy = []
-    for most in (profile_page.MOST_SLICES, 120):
-        monkeypatch.setattr(profile_page, "MOST_SLICES", most)
+    for most in (profiling_page.MOST_SLICES, 120):
+        monkeypatch.setattr(profiling_page, "MOST_SLICES", most)
         profile("softmax_grad", "4800x512", "--cores", "0", "--html", path)
         (timeline,) = embedded(path.read_text("utf-8"))
         lane = next(lane for lane in timeline["lanes"] if lane["lane"] == "VECTOR")
@@ -273,9 +274,9 @@ def test_long_timelines_are_merged(
 def test_too_much_for_a_timeline(
     profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aclgrad import profile_page
+    from aclgrad.profiling import page as profiling_page
 
-    monkeypatch.setattr(profile_page, "_MOST_STEPS", 10)
+    monkeypatch.setattr(profiling_page, "_MOST_STEPS", 10)
     path = tmp_path / "page.html"
     profile("softmax_grad", "480x1024", "--html", path)
     (timeline,) = embedded(path.read_text("utf-8"))
@@ -318,12 +319,12 @@ def test_operator_from_sources(
 ) -> None:
     monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
     monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
-    found = json.loads(profile(PEER, "48x256", "--attr", "scale=3", "--json"))
+    found = json.loads(profile(PROJECT, "48x256", "--attr", "scale=3", "--json"))
     assert found["name"] == "ScaleAdd"
     assert found["readFloorBytes"] == found["writeFloorBytes"] == 48 * 256 * 4
     assert any(row["code"].endswith("scale_add.cpp:30") for row in found["lines"])
     given = [[np.zeros((48, 256), np.float32)]]
-    again = profile_peer(str(PEER), given, ["scale=3"], device=device)
+    again = profile_sources(str(PROJECT), given, ["scale=3"], device=device)
     assert again.us == pytest.approx(found["microseconds"], abs=1e-3)
 
 
@@ -342,7 +343,7 @@ def test_kernel_file(profile: Profile, tmp_path: Path, monkeypatch: pytest.Monke
     assert spread["note"] == "blocks=8 tiling=u32:16384"
     words[1] = "64x256:int16"  # a dtype without a short name
     assert json.loads(profile(*words, "--json"))["dtype"] == "int16"
-    assert "comes with op_host" in profile(PEER, "48x256", "--blocks", "2", status=1)
+    assert "comes with op_host" in profile(PROJECT, "48x256", "--blocks", "2", status=1)
     assert "is for operators that come as sources" in profile(
         "softmax_grad", "4x4", "--blocks", "2", status=1
     )
@@ -523,11 +524,11 @@ def test_plot_is_a_picture(profile: Profile, tmp_path: Path) -> None:
         (("nowhere.asc",), "nowhere.asc: no such file. Next: give the path"),
         (("nowhere.asc", "--blocks", "2"), "--blocks: nowhere.asc is a program"),
         (("nowhere.asc", "--sweep", "4x4"), "--sweep: nowhere.asc is a program"),
-        ((PEER,), "no shape. Next: aclgrad profile"),
-        ((PEER, "4x4", "--dim", "1"), "--dim 1: is for this package's operators. Next: --attr"),
-        ((PEER, "4x4", "--inputs", "a.npy"), "4x4: no such file, and --inputs has the shapes."),
+        ((PROJECT,), "no shape. Next: aclgrad profile"),
+        ((PROJECT, "4x4", "--dim", "1"), "--dim 1: is for this package's operators. Next: --attr"),
+        ((PROJECT, "4x4", "--inputs", "a.npy"), "4x4: no such file, and --inputs has the shapes."),
         (("softmax_grad", "4x4", "--dim", "1", "--attr", "dim=0"), "dim: got 0 and 1, which"),
-        ((PEER, "4x4", "--attr", "scale=1", "--attr", "scale=2"), "scale: got 1 and 2, which"),
+        ((PROJECT, "4x4", "--attr", "scale=1", "--attr", "scale=2"), "scale: got 1 and 2, which"),
     ],
 )
 def test_refused(words: tuple[object, ...], message: str, profile: Profile) -> None:

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclgrad.call import Call, TensorDesc
-from aclgrad.cases import Case
-from aclgrad.dtypes import FLOAT, DType
-from aclgrad.precision import TOLERANCES
-from aclgrad.run import run_case
+from aclgrad.golden.precision import TOLERANCES
 from aclgrad.runtime import Device
+from aclgrad.spec.call import Call, TensorDesc
+from aclgrad.spec.cases import Case
+from aclgrad.spec.dtypes import FLOAT, DType
+from aclgrad.testing.run import run_case
 from samples import (
     BY_API,
     DTYPES,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import aclgrad
+from aclgrad.golden.precision import compare
 from aclgrad.ops import find
-from aclgrad.precision import compare
 from aclgrad.runtime import OPTIONS, Device, open_device
 
 SPEC = find("softmax_grad")

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import config
-from aclgrad.build import find_compiler
 from aclgrad.codegen.render import generate
 from aclgrad.ops import all_specs
-from aclgrad.runtime import Toolkit
-from aclgrad.spec import OpSpec
+from aclgrad.project.cmake import find_compiler
+from aclgrad.runtime import Toolkit, config
+from aclgrad.spec.op_spec import OpSpec
 from other_operators import LOSS
 
 ROOT = Path(__file__).resolve().parents[2]

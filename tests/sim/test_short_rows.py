@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aclgrad.dtypes import DType
-from aclgrad.precision import compare
+from aclgrad.golden.precision import compare
 from aclgrad.runtime import Device
+from aclgrad.spec.dtypes import DType
 from samples import BY_API, DTYPES, LOG_SOFTMAX, MASKED, SOFTMAX, assert_same_values, run
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)

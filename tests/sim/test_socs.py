@@ -6,15 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aclgrad import selection, soc
-from aclgrad.call import TensorDesc
-from aclgrad.dtypes import FLOAT, FLOAT16, DType
 from aclgrad.errors import AclnnError
+from aclgrad.golden.precision import compare
 from aclgrad.ops import all_specs
-from aclgrad.precision import compare
-from aclgrad.run import run_case
 from aclgrad.runtime import Device
-from aclgrad.spec import OpSpec
+from aclgrad.spec import soc
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.dtypes import FLOAT, FLOAT16, DType
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.testing import selection
+from aclgrad.testing.run import run_case
 
 pytestmark = pytest.mark.sim_only
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclgrad.call import Call, TensorDesc, row_major
-from aclgrad.cases import Case
-from aclgrad.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, DType
 from aclgrad.ops import find
-from aclgrad.run import run_case
 from aclgrad.runtime import Device
+from aclgrad.spec.call import Call, TensorDesc, row_major
+from aclgrad.spec.cases import Case
+from aclgrad.spec.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, DType
+from aclgrad.testing.run import run_case
 
 SOFTMAX = find("softmax_grad")
 

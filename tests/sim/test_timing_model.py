@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from aclgrad.dtypes import FLOAT, FLOAT16
 from aclgrad.errors import AclnnError
 from aclgrad.runtime import Device
+from aclgrad.spec.dtypes import FLOAT, FLOAT16
 from samples import SIGMOID, SOFTMAX, Sample, run, samples
 
 pytestmark = pytest.mark.sim_only

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aclgrad.precision import compare
+from aclgrad.golden.precision import compare
 from aclgrad.runtime import Device
 from samples import BY_API, KL, LOG_SOFTMAX, MASKED, SIGMOID, SOFTMAX
 

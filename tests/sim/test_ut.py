@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gtest unit tests of CANN's CPU twin, built and run unchanged: ``aclgrad ut``, and find_package.
 
-Every test in peer_library passes for googletest; what matters is what is said of it here.
+Every test in projects passes for googletest; what matters is what is said of it here.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from typing import Any
 
 import pytest
 
-from aclgrad import peer_tests
-from aclgrad.peer import Builder
-from aclgrad.peer_oracle import Verdict
-from aclgrad.peer_sources import PeerError
+from aclgrad.project.building import Builder
+from aclgrad.project.sources import SourcesError
+from aclgrad.project.unit_tests import gtest as unit_tests_gtest
+from aclgrad.project.unit_tests.files import find_tests
+from aclgrad.project.unit_tests.oracle import Verdict
 from aclgrad.runtime import Device
-from aclgrad.soc import family_of
+from aclgrad.spec.soc import family_of
 
 pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
 
-LIBRARY = Path(__file__).parent / "peer_library"
+LIBRARY = Path(__file__).parent / "projects"
 MATH = LIBRARY / "math"
 
 
@@ -32,10 +33,10 @@ MATH = LIBRARY / "math"
 def gtest(session_device: Device) -> None:
     """Skip where googletest is absent: it is no part of the package."""
     assert session_device.kind == "sim"
-    sources = peer_tests.find_tests(MATH / "planted")[0].sources
+    sources = find_tests(MATH / "planted")[0].sources
     try:
-        peer_tests.find_gtest(Builder(sources, family_of("Ascend910B2")))
-    except PeerError as error:
+        unit_tests_gtest.find_gtest(Builder(sources, family_of("Ascend910B2")))
+    except SourcesError as error:
         pytest.skip(str(error))
 
 

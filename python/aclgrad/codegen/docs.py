@@ -10,11 +10,12 @@ from pathlib import Path
 
 from aclgrad.codegen import examples
 from aclgrad.codegen.render import ACLNN_NAMES, render, write_if_different
-from aclgrad.dtypes import DType
+from aclgrad.golden.precision import MATCHED_RATIO, TOLERANCES, ULP_LIMIT
 from aclgrad.ops import all_specs
-from aclgrad.precision import MATCHED_RATIO, TOLERANCES, ULP_LIMIT
-from aclgrad.soc import FAMILIES, Family
-from aclgrad.spec import OpSpec, Tensor
+from aclgrad.spec.arguments import Tensor
+from aclgrad.spec.dtypes import DType
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import FAMILIES, Family
 
 BEGIN = "<!-- support table: generated -->"
 END = "<!-- end -->"

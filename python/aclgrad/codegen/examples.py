@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.call import AttrValue, Call, TensorDesc
-from aclgrad.checks import RankIs
-from aclgrad.dtypes import BOOL, FLOAT, DType
-from aclgrad.spec import Attr, Float64, OpSpec, Tensor
+from aclgrad.spec.arguments import Attr, Tensor
+from aclgrad.spec.call import AttrValue, Call, TensorDesc
+from aclgrad.spec.checks import RankIs
+from aclgrad.spec.dtypes import BOOL, FLOAT, DType
+from aclgrad.spec.op_spec import Float64, OpSpec
 
 _COLUMNS = 100
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import jinja2
 
-from aclgrad import files, naming
-from aclgrad.dtypes import DType
+from aclgrad.common import files
 from aclgrad.ops import all_specs
-from aclgrad.soc import FAMILIES, Family, family
-from aclgrad.spec import OpSpec
+from aclgrad.spec import naming
+from aclgrad.spec.dtypes import DType
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import FAMILIES, Family, family
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators: one module per operator, found by its file name, each with a ``SPEC``."""
+"""The operators: one module per operator, found by its file name, each with a ``SPEC``.
+
+May import: ``spec``.
+"""
 
 import importlib
 import pkgutil
 from functools import cache
 
-from aclgrad import naming
-from aclgrad.spec import OpSpec
+from aclgrad.spec import naming
+from aclgrad.spec.op_spec import OpSpec
 
 
 @cache

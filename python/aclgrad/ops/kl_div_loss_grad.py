@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aclgrad.call import AttrValue, Call, TensorDesc
-from aclgrad.cases import BLOCK_BYTES, Case, shapes, strided
-from aclgrad.checks import (
+from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
+from aclgrad.spec.call import AttrValue, Call, TensorDesc
+from aclgrad.spec.cases import BLOCK_BYTES, Case, shapes, strided
+from aclgrad.spec.checks import (
     Broadcastable,
     BroadcastsTo,
     DtypeSupported,
@@ -21,20 +22,15 @@ from aclgrad.checks import (
     SameShape,
     ViewInStorage,
 )
-from aclgrad.dtypes import BF16, FLOAT, FLOAT16, DType
-from aclgrad.spec import (
-    Attr,
+from aclgrad.spec.dtypes import BF16, FLOAT, FLOAT16, DType
+from aclgrad.spec.op_spec import Float64, OpSpec
+from aclgrad.spec.steps import (
     BroadcastToCommon,
     CastTo,
     CopyTo,
-    Float64,
-    KernelAttr,
-    KernelTensor,
     Launch,
     MakeContiguous,
-    OpSpec,
     SumTo,
-    Tensor,
     Widen,
     ZeroIfEmpty,
 )

@@ -3,9 +3,10 @@
 
 import numpy as np
 
-from aclgrad.cases import elementwise_grid
-from aclgrad.checks import (
-    PARAM_NULLPTR,
+from aclgrad.spec.arguments import KernelTensor, Tensor
+from aclgrad.spec.cases import elementwise_grid
+from aclgrad.spec.check import PARAM_NULLPTR
+from aclgrad.spec.checks import (
     DtypeSupported,
     NotNull,
     ResultPointers,
@@ -13,16 +14,9 @@ from aclgrad.checks import (
     SameDtype,
     SameShape,
 )
-from aclgrad.dtypes import BF16, FLOAT, FLOAT16
-from aclgrad.spec import (
-    CopyTo,
-    Float64,
-    KernelTensor,
-    Launch,
-    MakeContiguous,
-    OpSpec,
-    Tensor,
-)
+from aclgrad.spec.dtypes import BF16, FLOAT, FLOAT16
+from aclgrad.spec.op_spec import Float64, OpSpec
+from aclgrad.spec.steps import CopyTo, Launch, MakeContiguous
 
 
 def golden(gradOutput: Float64, self: Float64, buffer: Float64) -> Float64:  # noqa: N803  API names

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.call import AttrValue, Call, TensorDesc
-from aclgrad.cases import BLOCK_BYTES, Case, strided
-from aclgrad.checks import (
+from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
+from aclgrad.spec.call import AttrValue, Call, TensorDesc
+from aclgrad.spec.cases import BLOCK_BYTES, Case, strided
+from aclgrad.spec.checks import (
     AttrIs,
     DimsNotNegative,
     DtypeIn,
@@ -21,18 +22,9 @@ from aclgrad.checks import (
     SameDtype,
     SameShape,
 )
-from aclgrad.dtypes import BF16, BOOL, FLOAT, FLOAT16, DType
-from aclgrad.spec import (
-    Attr,
-    CopyTo,
-    Float64,
-    KernelAttr,
-    KernelTensor,
-    Launch,
-    MakeContiguous,
-    OpSpec,
-    Tensor,
-)
+from aclgrad.spec.dtypes import BF16, BOOL, FLOAT, FLOAT16, DType
+from aclgrad.spec.op_spec import Float64, OpSpec
+from aclgrad.spec.steps import CopyTo, Launch, MakeContiguous
 
 _FLOATS = (FLOAT, FLOAT16, BF16)
 _LONGEST = 4096

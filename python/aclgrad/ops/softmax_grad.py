@@ -3,8 +3,9 @@
 
 import numpy as np
 
-from aclgrad.cases import same_shape_grid
-from aclgrad.checks import (
+from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
+from aclgrad.spec.cases import same_shape_grid
+from aclgrad.spec.checks import (
     DimInRange,
     DtypeSupported,
     NotNull,
@@ -14,20 +15,9 @@ from aclgrad.checks import (
     SameDtype,
     SameShape,
 )
-from aclgrad.dtypes import BF16, FLOAT, FLOAT16
-from aclgrad.spec import (
-    Attr,
-    CastTo,
-    CopyTo,
-    Float64,
-    KernelAttr,
-    KernelTensor,
-    Launch,
-    MakeContiguous,
-    OpSpec,
-    Tensor,
-    WrapDim,
-)
+from aclgrad.spec.dtypes import BF16, FLOAT, FLOAT16
+from aclgrad.spec.op_spec import Float64, OpSpec
+from aclgrad.spec.steps import CastTo, CopyTo, Launch, MakeContiguous, WrapDim
 
 
 def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803  API names

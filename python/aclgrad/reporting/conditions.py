@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from aclgrad import __version__
-from aclgrad.cases import Case
+from aclgrad.spec.cases import Case
 
 
 @dataclass(frozen=True)

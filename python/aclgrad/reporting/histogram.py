@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from aclgrad.run import Outcome
+from aclgrad.testing.run import Outcome
 
 EDGES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _NAMES = ("0", "¼", "½", "1", "2", "4", "8", "16", "32", "> 32", "none")

@@ -16,7 +16,7 @@ from aclgrad.ops import find
 from aclgrad.reporting import histogram
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.table import dtype_text, found, grouped, rows, shape_text
-from aclgrad.run import Outcome
+from aclgrad.testing.run import Outcome
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SHOWN = 5  # failures per operator and dtype that are told in full

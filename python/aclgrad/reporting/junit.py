@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from aclgrad.findings import consequence
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.table import grouped
-from aclgrad.run import Outcome
+from aclgrad.testing.run import Outcome
 
 # XML 1.0 has no way to write these, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from aclgrad import __version__
-from aclgrad.cases import Case
 from aclgrad.findings import Merged, Run, merge, merged_json
 from aclgrad.ops import find
 from aclgrad.reporting.conditions import Conditions
-from aclgrad.run import Outcome
+from aclgrad.spec.cases import Case
+from aclgrad.testing.run import Outcome
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives the ACL and aclnn C ABI by library name: the simulator's toolkit or CANN's, with the same
 code.
+
+May import: ``errors``, ``findings``, ``spec``.
 """
 
 from aclgrad.runtime.device import OPTIONS, Device, open_device

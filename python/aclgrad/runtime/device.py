@@ -16,14 +16,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from aclgrad.call import AttrValue, TensorDesc, row_major
-from aclgrad.dtypes import DType
 from aclgrad.errors import AclnnError, ToolkitError
 from aclgrad.findings import Finding, parse
 from aclgrad.runtime.library import ALREADY_INITIALISED, AttrC, LaunchStats, Libraries, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor, storage_of
 from aclgrad.runtime.toolkit import find_toolkit
-from aclgrad.spec import OpSpec
+from aclgrad.spec.call import AttrValue, TensorDesc, row_major
+from aclgrad.spec.dtypes import DType
+from aclgrad.spec.op_spec import OpSpec
 
 # Of the simulator. soc is first: it decides how many cores there are to choose from.
 OPTIONS = (

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad import dtypes
-from aclgrad.call import FORMATS, TensorDesc
 from aclgrad.errors import AclnnError
 from aclgrad.runtime.library import MEMCPY_D2H, MEMCPY_H2D, Libraries
+from aclgrad.spec import dtypes
+from aclgrad.spec.call import FORMATS, TensorDesc
 
 _NORMAL_ONLY = 2  # ACL_MEM_MALLOC_NORMAL_ONLY
 

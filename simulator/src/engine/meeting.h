@@ -15,7 +15,7 @@
 
 namespace aclsim {
 
-// Ends a core whose peer has failed; the peer's finding says why.
+// Ends a core whose partner has failed; the partner's finding says why.
 struct CoreAbandoned {};
 
 class Meeting {

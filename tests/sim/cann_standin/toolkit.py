@@ -24,8 +24,8 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {package!r})
 from aclgrad.ops import all_specs
-from aclgrad.package import op_proto, ops_info
-from aclgrad.soc import family
+from aclgrad.packaging.ops_info import op_proto, ops_info
+from aclgrad.spec.soc import family
 out = Path(sys.argv[2])
 units = sys.argv[3].partition("=")[2].split(";")
 for unit in units:

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from aclgrad.soc import family
+from aclgrad.spec.soc import family
 from compile_once import compile_once
 from raw_simulator import TO_DEVICE, TO_HOST, RawSimulator
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.soc import family
+from aclgrad.spec.soc import family
 from instructions.bench import (
     AREA,
     DTYPES,

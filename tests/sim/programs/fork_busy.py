@@ -9,7 +9,9 @@ import sys
 import threading
 
 import numpy as np
-from numpy.testing import assert_allclose  # numpy imports it on first use, and no fork waits for that
+from numpy.testing import (
+    assert_allclose,  # numpy imports it on first use, and no fork waits for that
+)
 
 import aclgrad
 from aclgrad.runtime import open_device

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad build`` and ``package``: from sources to what can be installed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aclgrad.cli import sources
+from aclgrad.cli.common import OUT, Device, DeviceName, Json, Ops, progress
+from aclgrad.project import request as project_request
+from aclgrad.project.sanitize import Sanitizer
+from aclgrad.testing import selection
+
+
+def build_command(
+    ops: Ops = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Compile without optimisation, for gdb.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations; 0 lets Ninja choose.")
+    ] = 0,
+    device: Device = DeviceName.sim,
+    soc: Annotated[
+        str | None, typer.Option(help="With --device npu or a path: the SoC to compile for.")
+    ] = None,
+    only_dtypes: Annotated[
+        str | None,
+        typer.Option("--dtypes", help="With a path: dtypes of the first inputs, e.g. fp32,fp32."),
+    ] = None,
+    sanitizer: Annotated[
+        Sanitizer | None,
+        typer.Option(
+            "--sanitize",
+            help="A build of its own with AddressSanitizer and UBSan, or with ThreadSanitizer.",
+        ),
+    ] = None,
+) -> None:
+    """Build the simulator and the operators of a source checkout; with --device npu the operators
+    for one SoC, with the CANN toolkit of ASCEND_HOME_PATH; with a path (an operator's folder with
+    op_kernel and op_host, or a kernel file) that operator for the simulator.
+    """
+    if sanitizer and (device is DeviceName.npu or any(map(project_request.is_path, ops or []))):
+        raise ValueError(
+            "--sanitize: the simulator and this project's operators are built so. Next: leave out"
+            " --device npu and paths"
+        )
+    if device is DeviceName.npu:
+        _build_npu(ops, debug, soc, jobs)
+        return
+    if ops and any(map(project_request.is_path, ops)):
+        sources.build(ops, OUT, soc=soc, dtypes=only_dtypes, debug=debug, jobs=jobs)
+        return
+    if soc is not None:
+        raise ValueError(
+            "--soc: the simulator's build holds the kernels of every SoC. Next: leave --soc out;"
+            " aclgrad test --soc chooses one"
+        )
+    from aclgrad.project.cmake import build
+
+    with progress(OUT) as bar:
+        task = bar.add_task("building", total=None)
+
+        def step(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"building {text[:60]:60}")
+
+        result = build(
+            [spec.op for spec in selection.operators(ops)] if ops else [],
+            debug=debug,
+            sanitizer=sanitizer,
+            jobs=jobs,
+            progress=step,
+        )
+    if result.rebuilt:
+        OUT.print(f"rebuilt {len(result.rebuilt)} libraries in {result.folder}:")
+        for name in result.rebuilt:
+            OUT.print(f"  {name}")
+    elif result.steps:
+        OUT.print(f"{result.steps} build steps in {result.folder}, no library changed")
+    else:
+        OUT.print(f"up to date: nothing rebuilt in {result.folder}")
+    if sanitizer:
+        OUT.print(
+            "to run a program with it: python -m aclgrad.project.sanitize"
+            f" {sanitizer.value} COMMAND"
+        )
+
+
+def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -> None:
+    from aclgrad.project.cann import build_npu
+
+    if ops or debug:
+        raise ValueError(
+            "build --device npu builds all operators, optimised. Next: leave out --debug and names"
+            " of operators"
+        )
+    vendor = build_npu(soc, jobs=jobs, progress=lambda step: OUT.print(step, markup=False))
+    OUT.print(f"built {vendor}", markup=False)
+    OUT.print(f"next: export ASCEND_CUSTOM_OPP_PATH={shlex.quote(str(vendor))}", markup=False)
+
+
+def package_command(
+    soc: Annotated[
+        list[str] | None,
+        typer.Option(help="Only kernels for this SoC, e.g. Ascend910B2; repeatable."),
+    ] = None,
+    vendor: Annotated[str, typer.Option(help="Vendor folder of the package.")] = "aclgrad",
+    output: Annotated[Path, typer.Option(help="Folder of the .run file.")] = Path("dist"),
+    device: Device = DeviceName.sim,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="Vendor folder to pack instead of the build's."),
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(metavar="KEY", help="Sign it with this private key (PEM, RSA or EC)."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators."""
+    from aclgrad.packaging.package import package
+
+    socs = [name for words in soc or [] for name in words.replace(",", " ").split()]
+    made = package(output, vendor=vendor, socs=socs, device=device.value, source=source, key=sign)
+    if as_json:
+        print(json.dumps(made.as_dict()))
+        return
+    OUT.print(
+        f"{made.path}: {made.bytes / 1e6:.1f} MB, {made.files} files, kernels for"
+        f" {' '.join(made.socs)}\nsha256 {made.sha256}, in {made.sums}\n"
+        + "".join(f"signature {path}\n" for path in made.signatures)
+        + f"install: bash {shlex.quote(made.path)} --install-path=DIR",
+        markup=False,
+    )

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad test`` and ``check``: the case grid, its numbers and what the checks find."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from aclgrad.cli import sources
+from aclgrad.cli.common import (
+    ERR,
+    OUT,
+    Attrs,
+    AutoSync,
+    Chaos,
+    Checks,
+    Device,
+    DeviceName,
+    Dim,
+    Json,
+    KeepGoing,
+    Ops,
+    PartialOutputs,
+    Soc,
+    allow_partial,
+    open_device,
+    progress,
+)
+from aclgrad.common import files
+from aclgrad.project import request as project_request
+from aclgrad.spec import dtypes
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.testing import selection, user_data
+
+if TYPE_CHECKING:
+    from aclgrad.findings import Run
+    from aclgrad.spec.cases import Case
+
+OnlyDtype = Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")]
+Fast = Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")]
+
+
+def test_command(
+    ops: Ops = None,
+    listed: Annotated[
+        str | None, typer.Option("--ops", metavar="A,B", help="Operators as a list.")
+    ] = None,
+    device: Device = DeviceName.sim,
+    soc: Soc = None,
+    dtype: OnlyDtype = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only this case, as the report names it; repeatable."),
+    ] = None,
+    fast: Fast = False,
+    seed: Annotated[int, typer.Option(help="Other random values for the same grid.")] = 0,
+    check: Checks = None,
+    autosync: AutoSync = None,
+    chaos: Chaos = None,
+    keep_going: KeepGoing = None,
+    partial_output: PartialOutputs = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="DIR|FORMATS", help="Folder, or formats like --format."),
+    ] = None,
+    formats: Annotated[
+        str | None,
+        typer.Option("--format", metavar="LIST", help="Of html, json, junit. [default: html,json]"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the report. [default: report]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the standard case grid against golden data and print the precision table."""
+    from aclgrad.reporting import report as reports
+    from aclgrad.spec.soc import family_of
+    from aclgrad.testing.run import run_cases
+
+    allow_partial(partial_output)
+    folder, kinds = _report_place(report, formats, out, case)
+    if folder.is_dir():
+        for kind in kinds:
+            files.check_output(folder / reports.FORMATS[kind], "report")
+    specs = selection.operators(ops or [], listed)
+    wanted = dtypes.parse(dtype) if dtype else None
+    # Refuse wrong words before a device is opened.
+    selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
+    opened = open_device(device, soc, check, autosync, chaos, keep_going)
+    name = opened.option("soc") or "npu"
+    family = family_of(name) if device is DeviceName.sim else None
+    chosen = selection.choose(specs, fast=fast, dtype=wanted, names=case or (), family=family)
+    outcomes = []
+    with progress(ERR if as_json else OUT) as bar:
+        for spec, group in chosen.groups:
+            task = bar.add_task(f"{spec.op} on {name}", total=len(group))
+            for outcome in run_cases(opened, spec, group, seed):
+                outcomes.append(outcome)
+                bar.advance(task)
+    conditions = reports.Conditions(
+        device.value,
+        name,
+        opened.option("mode"),
+        seed,
+        fast,
+        f"{datetime.now(timezone.utc):%F %R} UTC",
+        opened.option("autosync"),
+        opened.option("chaos") or "0",
+        keep_going,
+    )
+    paths = reports.write_formats(folder, kinds, outcomes, conditions)
+    failed = [outcome for outcome in outcomes if not outcome.passed]
+    if as_json:
+        print(json.dumps(reports.as_json(outcomes, conditions)))
+    else:
+        _print_table(reports.rows(outcomes), f"precision on {name} ({device.value})")
+        shown = outcomes if case else failed
+        for outcome in shown[:5]:
+            OUT.print(f"\n{outcome.case.op} {outcome.case.name}\n{outcome.message}", markup=False)
+            if not case:
+                OUT.print(f"repeat: {conditions.repro(outcome.case)}", markup=False)
+        if len(shown) > 5:
+            OUT.print(f"\nand {len(shown) - 5} more cases, all in the report")
+        if chosen.left_out:
+            OUT.print(f"{chosen.left_out} cases left out: not supported on {name}")
+        if paths:
+            OUT.print(f"report: {', '.join(map(str, paths))}", markup=False)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _report_place(
+    report: str | None, formats: str | None, out: Path | None, cases: list[str] | None
+) -> tuple[Path, tuple[str, ...]]:
+    from aclgrad.reporting import report as reports
+
+    if report is not None and reports.is_formats(report):
+        if formats is not None:
+            raise ValueError(
+                f"--report {report} and --format {formats}: both list formats; keep one"
+            )
+        formats, report = report, None
+    if report is not None and out is not None:
+        raise ValueError(f"--report {report} and --out {out}: both name the folder; keep one")
+    # Single cases do not replace the report of a whole run unless told to.
+    asked = report is not None or formats is not None or out is not None or not cases
+    kinds = reports.parse_formats(formats or "html,json") if asked else ()
+    return out or Path(report or "report"), kinds
+
+
+def _print_table(rows: list[Any], title: str) -> None:
+    table = Table(title=title, title_justify="left")
+    for heading in ("op", "dtype", "cases", "passed", "max error in ULP", "GM traffic / floor"):
+        table.add_column(
+            heading, justify="left" if heading in ("op", "dtype") else "right", no_wrap=True
+        )
+    for row in rows:
+        style = None if row.passed == row.cases else "red"
+        cells = (
+            row.op,
+            row.dtype,
+            str(row.cases),
+            row.passed_text,
+            f"{row.max_ulp:.2f}",
+            row.traffic_text,
+        )
+        table.add_row(*cells, style=style)
+    Console(highlight=False, width=max(100, OUT.width)).print(table)
+
+
+class FindingsFormat(str, Enum):
+    """Forms of the list of findings."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+
+
+def check_command(
+    ops: Ops = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SHAPE", help="This shape, e.g. 4096x512, instead of the case grid; repeatable."
+        ),
+    ] = None,
+    dtype: OnlyDtype = None,
+    dim: Dim = None,
+    attr: Attrs = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only this case of the grid; repeatable."),
+    ] = None,
+    soc: Soc = None,
+    autosync: AutoSync = None,
+    chaos: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEEDS",
+            help="Repeat with every pipe as late as its synchronisation allows, e.g. 1,2 or 1-20;"
+            " the result must be the same.",
+        ),
+    ] = None,
+    partial_output: PartialOutputs = None,
+    fast: Fast = False,
+    seed: Annotated[int, typer.Option(help="Other random values.")] = 0,
+    keep_going: KeepGoing = None,
+    hints: Annotated[
+        bool, typer.Option("--hints/--no-hints", help="List barriers and flags that order nothing.")
+    ] = True,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Run nothing, show a file that ACLGRAD_SIM_REPORT named.",
+        ),
+    ] = None,
+    form: Annotated[
+        FindingsFormat, typer.Option("--format", help="text, json or sarif.")
+    ] = FindingsFormat.text,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File for the findings.")
+    ] = None,
+    headers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR [DIR...]",
+            help="Run nothing, type-check the sources against CANN's headers in these folders;"
+            " operators go before it.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With --headers: print JSON.")] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="With --headers: parallel compilations.")
+    ] = 0,
+) -> None:
+    """Look for faults: memory, queues and flags, pipes and cores that nothing orders, rules of
+    instructions. Exit status 1 when there is an error.
+    """
+    from aclgrad import findings
+    from aclgrad.spec.soc import family_of
+
+    allow_partial(partial_output)
+    if headers is not None:
+        if shape or dtype or attr or case or chaos or report or output or dim is not None:
+            raise ValueError(
+                "--headers: compiles the sources and runs nothing. Next: leave out everything but"
+                " operators, --json and --jobs"
+            )
+        _check_headers(ops or [], headers, as_json, jobs)
+        return
+    if as_json or jobs:
+        raise ValueError("--json and --jobs: go with --headers. Next: --format json for findings")
+    if output is not None:
+        files.check_output(output)
+    if report is not None:
+        if ops or shape or case or chaos:
+            raise ValueError(
+                "--report: shows a file and runs nothing. Next: leave out operators, --shape,"
+                " --case and --chaos"
+            )
+        found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
+        result = findings.Result(tuple(found))
+    elif ops and any(map(project_request.is_path, ops)):
+        if len(ops) > 1 or shape or case or chaos or attr or dim is not None:
+            raise ValueError(
+                "check PATH: one path, with inputs made from its definition. Next: only --dtype,"
+                " --soc, --autosync, --keep-going, --hints, --format and --output go with it"
+            )
+        chosen_sync = autosync.value if autosync else None
+        result = sources.check(
+            ops[0], soc=soc, dtype=dtype, autosync=chosen_sync, keep_going=keep_going
+        )
+    else:
+        specs = selection.operators(ops or [])
+        wanted = dtypes.parse(dtype) if dtype else None
+        seeds = selection.seeds(chaos) if chaos else ()
+        shapes = [user_data.parse_shape(text) for text in shape or ()]
+        if shapes and case:
+            raise ValueError("--shape and --case: both choose what is run; keep one")
+        if (attr or dim is not None) and not shapes:
+            raise ValueError("--attr and --dim: the grid has its own. Next: give a --shape too")
+        if not shapes:
+            # Refuse wrong words before a device is opened.
+            selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
+        attrs = {spec: user_data.parse_attrs(spec, attr or [], dim) for spec in specs}
+        opened = open_device(DeviceName.sim, soc, True, autosync, 0, keep_going)
+        chosen = selection.to_check(
+            attrs, shapes, family_of(opened.option("soc")), wanted, case or (), fast, bool(ops)
+        )
+        runs, conditions = _run_checks(opened, chosen, seed, seeds, chaos, fast, keep_going)
+        result = findings.Result(tuple(findings.merge(runs)), len(runs), conditions)
+    if not hints:
+        errors = [item for item in result.found if item.finding.severity == findings.ERROR]
+        result = dataclasses.replace(result, found=tuple(errors))
+    if output is not None:
+        files.write(output, findings.render(result, form.value))
+        OUT.print(f"{output}: {result.verdict}", markup=False)
+    elif form is FindingsFormat.text:
+        findings.print_text(result, OUT)
+    else:
+        print(findings.render(result, form.value), end="")
+    if result.errors:
+        raise typer.Exit(1)
+
+
+def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) -> None:
+    """What stands beside --headers and is a folder is one more of its folders."""
+    from aclgrad.headers import check as header_check
+    from aclgrad.headers import report as header_report
+
+    known = {spec.op for spec in selection.operators([])}
+    more = [word for word in words if word not in known and Path(word).is_dir()]
+    specs = selection.operators([word for word in words if word not in more])
+    with progress(ERR) as bar:
+        task = bar.add_task("checking", total=None)
+
+        def step(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"{text[:60]:60}")
+
+        result = header_check.check([first, *map(Path, more)], specs, jobs=jobs, progress=step)
+    if as_json:
+        print(json.dumps(result.as_json()))
+    else:
+        header_report.show(result)
+    if result.failed or result.refused or any(item.needed for item in result.skipped):
+        raise typer.Exit(1)
+
+
+def _run_checks(
+    opened: Any,
+    chosen: Sequence[tuple[OpSpec, Case, list[str]]],
+    seed: int,
+    seeds: Sequence[int],
+    chaos: str | None,
+    fast: bool,
+    keep_going: bool | None,
+) -> tuple[list[Run], dict[str, str]]:
+    from aclgrad.reporting.report import Conditions
+    from aclgrad.testing.run import run_case
+
+    soc, autosync = opened.option("soc"), opened.option("autosync")
+    here = Conditions("sim", soc, None, seed, fast, "", autosync, chaos or "0", keep_going)
+    runs = []
+    with progress(ERR) as bar:
+        task = bar.add_task(f"checking on {soc}", total=len(chosen))
+        for spec, case, words in chosen:
+            outcome = run_case(opened, spec, case, seed, seeds)
+            runs.append(outcome.run(here.repro(case, "check", words)))
+            bar.advance(task)
+    conditions = {"soc": soc, "autosync": autosync}
+    return runs, {**conditions, "chaos": chaos} if chaos else conditions

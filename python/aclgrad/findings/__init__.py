@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator's checks found: read from its JSON, merged over cases, rendered as text, JSON
+and SARIF.
+
+May import: ``common``.
+"""
+
+from aclgrad.findings.finding import (
+    Finding,
+    Place,
+    consequence,
+    errors_of,
+    from_json,
+    parse,
+    read_report,
+)
+from aclgrad.findings.kinds import ERROR, HINT, KINDS, RESULT_KINDS, Kind
+from aclgrad.findings.merged import Merged, Result, Run, merge, merged_json
+from aclgrad.findings.rendering import as_json, render
+from aclgrad.findings.sarif import as_sarif, source_root
+from aclgrad.findings.text import describe, print_text
+
+__all__ = [
+    "ERROR",
+    "HINT",
+    "KINDS",
+    "RESULT_KINDS",
+    "Finding",
+    "Kind",
+    "Merged",
+    "Place",
+    "Result",
+    "Run",
+    "as_json",
+    "as_sarif",
+    "consequence",
+    "describe",
+    "errors_of",
+    "from_json",
+    "merge",
+    "merged_json",
+    "parse",
+    "print_text",
+    "read_report",
+    "render",
+    "source_root",
+]

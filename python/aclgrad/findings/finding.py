@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One finding of the simulator, read from its JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aclgrad.common.files import reading
+from aclgrad.findings.kinds import ERROR, KINDS
+
+
+@dataclass(frozen=True)
+class Place:
+    """One end of a finding: an instruction or a host call, and its line."""
+
+    pipe: str = ""
+    instruction: str = ""
+    note: str = ""
+    file: str = ""
+    line: int = 0
+    text: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Equal for the same instruction of the source."""
+        return self.instruction, self.file, self.line
+
+    @property
+    def known(self) -> bool:
+        """Whether the line is known."""
+        return bool(self.file) and self.line > 0
+
+    @property
+    def name(self) -> str:
+        """``Mul on VECTOR``."""
+        return " on ".join(filter(None, (self.instruction, self.pipe)))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding, with the names of the simulator's JSON (aclsim.h)."""
+
+    kind: str
+    severity: str = ERROR
+    op: str = ""
+    core: int = -1
+    block_dim: int = 0
+    space: str = ""
+    buffer: str = ""
+    begin: int = 0
+    end: int = 0
+    at: Place = field(default_factory=Place)
+    related: tuple[Place, ...] = ()
+    detail: str = ""
+    advice: str = ""
+    soc: str = ""
+    tiling: str = ""
+    tiling_key: int = 0
+    count: int = 1
+    text: str = ""
+    goes_on: str = ""
+    after_fault: bool = False
+
+    @property
+    def title(self) -> str:
+        """What the kind means."""
+        known = KINDS.get(self.kind)
+        return known.title if known else self.kind.replace("-", " ")
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for findings that one change of the source mends."""
+        return self.kind, self.severity, self.op, self.at.key, *(p.key for p in self.related)
+
+    @property
+    def where(self) -> str:
+        """``core 0 of 40: Mul on VECTOR``, or the host call."""
+        core = f"core {self.core} of {self.block_dim}" if self.core >= 0 else ""
+        return ": ".join(filter(None, (core, self.at.name)))
+
+    @property
+    def going_on(self) -> list[str]:
+        """How the core went on after the fault, and whether this may follow from another one."""
+        texts = [f"keep-going: {self.goes_on}"] if self.goes_on else []
+        if self.after_fault:
+            texts.append("found after another fault of this core: it may be a consequence")
+        return texts
+
+    @property
+    def bytes(self) -> str:
+        """Which bytes, unless ``detail`` tells."""
+        if self.end <= self.begin or f"[{self.begin}, {self.end})" in self.detail:
+            return ""
+        return f"{self.space} bytes [{self.begin}, {self.end}) of {self.buffer}"
+
+
+def errors_of(found: Iterable[Finding]) -> list[Finding]:
+    """Those that are no hints."""
+    return [finding for finding in found if finding.severity == ERROR]
+
+
+def consequence(faults: int) -> str:
+    """What to say beside numbers that a kernel computed although it had faults."""
+    return f"after {_count(faults, 'fault')}: wrong numbers may be their consequence"
+
+
+def from_json(entry: Mapping[str, Any]) -> Finding:
+    """Read one object of aclsimFindings or one line of ACLGRAD_SIM_REPORT."""
+    return Finding(
+        kind=str(entry["kind"]),
+        severity=str(entry["severity"]),
+        op=_clean(entry["op"]),
+        core=int(entry["core"]),
+        block_dim=int(entry["blockDim"]),
+        space=_clean(entry["space"]),
+        buffer=_clean(entry["buffer"]),
+        begin=int(entry["begin"]),
+        end=int(entry["end"]),
+        at=_place(entry["at"]),
+        related=tuple(_place(place) for place in entry["related"]),
+        detail=_clean(entry["detail"]),
+        advice=_clean(entry["advice"]),
+        soc=_clean(entry["soc"]),
+        tiling=_clean(entry["tiling"]),
+        tiling_key=int(entry["tilingKey"]),
+        count=int(entry["count"]),
+        text=_clean(entry["text"]),
+        goes_on=_clean(entry.get("goesOn", "")),
+        after_fault=bool(entry.get("afterFault", False)),
+    )
+
+
+def _place(entry: Mapping[str, Any]) -> Place:
+    pipe, instruction, note, file = (
+        _clean(entry[name]) for name in ("pipe", "instruction", "note", "file")
+    )
+    return Place(pipe, instruction, note, file, int(entry["line"]), _clean(entry["text"]).strip())
+
+
+def _clean(text: object) -> str:
+    # Names and source lines are the user's: none of them may drive a terminal.
+    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", " ", str(text))
+
+
+def parse(text: str) -> tuple[Finding, ...]:
+    """Read what aclsimFindings returns."""
+    return tuple(map(from_json, json.loads(text)))
+
+
+def read_report(path: Path) -> list[Finding]:
+    """Read a file that ACLGRAD_SIM_REPORT named."""
+    found = []
+    advice = f"run the program with ACLGRAD_SIM_REPORT={path}"
+    with reading(path, str(path), advice) as file:
+        text = file.read().decode("utf-8", "replace")
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            if line.strip():
+                found.append(from_json(json.loads(line)))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise ValueError(
+                f"{path}:{number}: got {line[:60]!r}, want a finding as a line of JSON. Next:"
+                f" remove the file and run the program with ACLGRAD_SIM_REPORT={path}"
+            ) from None
+    return found
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"

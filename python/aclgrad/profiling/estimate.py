@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From counted cycles to a time, its error band and what limits it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+PIPES = {"vec": "VECTOR", "scalar": "SCALAR", "mte2": "MTE2", "mte3": "MTE3"}
+
+
+"""Key of a pipe in a profile, and its lane in a trace; in the order of msopprof's columns."""
+
+
+SATURATED = 0.7
+
+
+"""Share of a bandwidth from which on it is what bounds a kernel."""
+
+
+_LAUNCH_BOUND = 0.5
+
+
+_UNEVEN = 0.25
+
+
+_LEAST_ERROR_US = 2.0  # of any estimate: the time of a launch is known no better
+
+
+_ASSUMED_BAND = 0.5
+
+
+_EXTRAPOLATED = "extrapolated"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Time of a call in microseconds, with the error that has to be expected."""
+
+    us: float
+    low: float
+    high: float
+    evidence: str
+    ranking_only: bool = False  # nothing has been measured on this SoC
+
+    @property
+    def words(self) -> str:
+        """The estimate as a sentence that cannot be taken for a measurement."""
+        if self.ranking_only:
+            return f"{self.us:.1f} us (estimate; extrapolated: ranking only)"
+        return (
+            f"{self.us:.1f} us (estimate; {self.low:.1f} to {self.high:.1f} us, evidence:"
+            f" {self.evidence})"
+        )
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a kernel's time is bound by: a key, the share of it that is used, and words."""
+
+    key: str
+    share: float
+    words: str
+
+
+def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: float) -> float:
+    """Microseconds that a launch takes when nothing but bandwidth costs time.
+
+    launch + max(memory, L2): over the memory's bandwidth read_bytes, of the written bytes that L2
+    can hold what the model writes back at once, and all others, which a kernel may send past L2;
+    over L2's bandwidth all bytes. ``profile`` is one of `Device.profiles`, for the SoC's figures.
+    """
+    early = profile["earlyWriteBack"]
+    held = min(write_bytes, profile["l2Capacity"])
+    past = min(1.0, early + profile["writeBack"]) * (write_bytes - held)
+    memory = (read_bytes + early * held + past) / profile["memoryBytesPerCycle"]
+    cache = (read_bytes + write_bytes) / profile["l2BytesPerCycle"]
+    return float(profile["launchMicroseconds"] + max(memory, cache) / profile["mhz"])
+
+
+def shares(profile: Mapping[str, Any]) -> dict[str, float]:
+    """Shares of the kernel's time, the launch apart: of the two bandwidths, and of each pipe in the
+    mean of the cores that run. ``vecDrain``: the part of ``vec`` in which the pipe stands at a
+    barrier until its results are written.
+    """
+    cycles = max(float(profile["cycles"]), 1.0)
+    cores = profile["cores"]
+    found = {
+        "memory": profile["memoryBytes"] / (profile["memoryBytesPerCycle"] * cycles),
+        "l2": profile["l2Bytes"] / (profile["l2BytesPerCycle"] * cycles),
+    }
+    for key in (*PIPES, "vecDrain"):
+        found[key] = sum(core[key] for core in cores) / len(cores) / cycles
+    return found
+
+
+def imbalance(profile: Mapping[str, Any]) -> float:
+    """Time of the slowest core by the mean of those that run, less 1."""
+    times = [core_cycles(core) for core in profile["cores"]]
+    return max(times) * len(times) / max(sum(times), 1.0) - 1
+
+
+def bound_by(profile: Mapping[str, Any]) -> Bound:
+    """What to look at first. The order matters: what comes first hides what comes after it."""
+    launch = profile["launchMicroseconds"] / profile["microseconds"]
+    if launch >= _LAUNCH_BOUND:
+        return Bound("launch", launch, f"launch: {launch:.0%} of the time is the launch itself")
+    used = shares(profile)
+    for key, name in (("memory", "memory"), ("l2", "L2")):
+        if used[key] >= SATURATED:
+            return Bound(key, used[key], f"{name}: {used[key]:.0%} of its bandwidth is used")
+    uneven = imbalance(profile)
+    if uneven >= _UNEVEN:
+        return Bound(
+            "imbalance",
+            uneven,
+            f"imbalance: the slowest core takes {1 + uneven:.2f} times the mean",
+        )
+    busy = {
+        "vector": used["vec"],
+        "scalar": used["scalar"],
+        "mte2": used["mte2"],
+        "mte3": used["mte3"],
+    }
+    key = max(busy, key=lambda name: busy[name])
+    if busy[key] < SATURATED:
+        return Bound(
+            "waits", 1 - busy[key],
+            f"pipes that wait for each other: the busiest, {key.upper()}, works"
+            f" {busy[key]:.0%} of the time",
+        )  # fmt: skip
+    words = {
+        "vector": f"vector pipe: {busy[key]:.0%} of the time it works",
+        "scalar": f"scalar pipe: it works {busy[key]:.0%} of the time",
+        "mte2": f"MTE2: copies to UB are under way {busy[key]:.0%} of the time, by their latency"
+        " or one core's rate",
+        "mte3": f"MTE3: copies to GM are under way {busy[key]:.0%} of the time, by their latency"
+        " or one core's rate",
+    }
+    return Bound(key, busy[key], words[key])
+
+
+def error_band(launch: Mapping[str, Any]) -> float:
+    """Relative error to expect of a launch, by what bounds it and by its evidence."""
+    vector, memory, other = launch["band"]
+    band = {"vector": vector, "memory": memory}.get(bound_by(launch).key, other)
+    if launch["assumed"] or launch["evidence"] == _EXTRAPOLATED:
+        band = max(band, _ASSUMED_BAND)
+    return float(band)
+
+
+def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:
+    """Add launches up; the error of each follows from what bounds it and from its evidence."""
+    order = ("board", "official", "fitted", "simulator", "assumed", _EXTRAPOLATED)
+    us = error = 0.0
+    worst = 0
+    for launch in launches:
+        us += launch["microseconds"]
+        error += max(error_band(launch) * launch["microseconds"], _LEAST_ERROR_US)
+        worst = max(worst, order.index(launch["evidence"]))
+        if launch["assumed"]:
+            worst = max(worst, order.index("assumed"))
+    ranking_only = any(launch["socEvidence"] == _EXTRAPOLATED for launch in launches)
+    return Estimate(us, max(0.0, us - error), us + error, order[worst], ranking_only)
+
+
+def core_cycles(core: Mapping[str, Any]) -> float:
+    """How long a core runs: cores start one after the other."""
+    return max(float(core["cycles"] - core["start"]), 1.0)
+
+
+def chosen_cores(profile: Mapping[str, Any]) -> list[int]:
+    """The slowest, the fastest and the first core, without repetition."""
+    return list(profile["shown"])

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile on the terminal, and as msopprof's CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from aclgrad.common import files
+from aclgrad.profiling.advice import Advice, costliest
+from aclgrad.profiling.estimate import PIPES, chosen_cores, core_cycles, imbalance, shares
+from aclgrad.profiling.profiled import Profiled, lines_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_MOST_NAMES = 6
+_LEAST_TRAFFIC = 0.99  # of the floor
+MOST_LAUNCHES = 20
+
+
+def pipe_utilization(profile: Mapping[str, Any], core: int) -> dict[str, str]:
+    """One row of PipeUtilization.csv."""
+    row, mhz = profile["cores"][core], profile["mhz"]
+    cycles = core_cycles(row)
+    found = {
+        "block_id": str(core),
+        "sub_block_id": "vector0",
+        "aiv_time(us)": f"{cycles / mhz:.3f}",
+        "aiv_total_cycles": f"{cycles:.0f}",
+    }
+    bytes_of = {"mte2": "readBytes", "mte3": "writeBytes"}
+    for pipe in PIPES:
+        found[f"aiv_{pipe}_time(us)"] = f"{row[pipe] / mhz:.3f}"
+        found[f"aiv_{pipe}_ratio"] = f"{row[pipe] / cycles:.3f}"
+        if pipe in bytes_of:
+            rate = row[bytes_of[pipe]] / row[pipe] * mhz / 1e3 if row[pipe] else 0.0
+            found[f"aiv_{pipe}_active_bw(GB/s)"] = f"{rate:.2f}"
+    return found
+
+
+def resource_conflict(profile: Mapping[str, Any], core: int) -> dict[str, str]:
+    """One row of ResourceConflictRatio.csv."""
+    row = profile["cores"][core]
+    cycles = core_cycles(row)
+    found = {
+        "block_id": str(core),
+        "sub_block_id": "vector0",
+        "aiv_time(us)": f"{cycles / profile['mhz']:.3f}",
+        "aiv_total_cycles": f"{cycles:.0f}",
+        "aiv_vec_total_cflt_ratio": f"{row['conflict'] / cycles:.3f}",
+    }
+    # Conflicts of execution units and with MTE are no part of the model, and have no column.
+    for cause, key in (("bankgroup", "bankGroupConflict"), ("bank", "bankConflict")):
+        found[f"aiv_vec_{cause}_cflt_ratio"] = f"{row[key] / cycles:.3f}"
+    for pipe in ("vec", "mte2", "mte3"):
+        found[f"aiv_{pipe}_wait_ratio"] = f"{row[f'{pipe}Wait'] / cycles:.3f}"
+    return found
+
+
+def write_csv(folder: Path, found: Profiled, asked: Sequence[int] = ()) -> list[Path]:
+    """Write msopprof's files of the longest launch, and of each other one in a folder beside."""
+    made = []
+    for launch in sorted(range(len(found.launches)), key=lambda launch: launch != found.main):
+        place_ = folder if launch == found.main else folder / f"launch{launch + 1}"
+        made += _write_launch(place_, found, launch, found.cores(launch, asked))
+    return made
+
+
+def _write_launch(folder: Path, found: Profiled, launch: int, shown: Sequence[int]) -> list[Path]:
+    """Two files with a row per core, and two per core that is shown in its folder."""
+    files.make_folder(folder, "--csv")
+    kernel = found.launches[launch]
+    cores = range(len(kernel["cores"]))
+    made = [folder / "PipeUtilization.csv", folder / "ResourceConflictRatio.csv"]
+    _write(made[0], (pipe_utilization(kernel, core) for core in cores))
+    _write(made[1], (resource_conflict(kernel, core) for core in cores))
+    if found.by is None or launch not in found.kept:
+        return made
+    for core in shown:
+        name = f"core{core // 2}.veccore{core % 2}"
+        place_ = folder / name
+        files.make_folder(place_, "--csv")
+        lines = lines_of(found.by, launch, [core])
+        paths = [place_ / f"{name}_code_exe.csv", place_ / f"{name}_instr_exe.csv"]
+        _write(paths[0], _code_rows(lines, kernel["mhz"]))
+        _write(paths[1], _instruction_rows(lines, kernel["mhz"]))
+        made += paths
+    return made
+
+
+def _code_rows(lines: Sequence[Mapping[str, Any]], mhz: float) -> list[dict[str, str]]:
+    sums: dict[str, tuple[int, float]] = {}
+    for line in lines:
+        count, cycles = sums.get(line["code"], (0, 0.0))
+        sums[line["code"]] = count + line["count"], cycles + line["cycles"]
+    return [
+        {
+            "code": code,
+            "call_count": str(count),
+            "cycles": f"{cycles:.0f}",
+            "running_time(us)": f"{cycles / mhz:.3f}",
+        }
+        for code, (count, cycles) in sorted(sums.items(), key=lambda item: -item[1][1])
+    ]
+
+
+def _instruction_rows(lines: Sequence[Mapping[str, Any]], mhz: float) -> list[dict[str, str]]:
+    return [
+        {
+            "instr": line["instruction"],
+            "addr": line["addr"],
+            "pipe": line["pipe"],
+            "call_count": str(line["count"]),
+            "cycles": f"{line['cycles']:.0f}",
+            "running_time(us)": f"{line['cycles'] / mhz:.3f}",
+            "detail": f"{line['bytes']} bytes" if line["bytes"] else "",
+        }
+        for line in sorted(lines, key=lambda line: -float(line["cycles"]))
+    ]
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
+    listed = list(rows)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(listed[0]) if listed else [])
+    writer.writeheader()
+    writer.writerows(listed)
+    files.write(path, text.getvalue(), "--csv")
+
+
+# --- terminal ------------------------------------------------------------------------------------
+
+
+def facts(found: Profiled) -> list[tuple[str, str]]:
+    """The summary as pairs of a label and words."""
+    kernel = found.kernel
+    used = f"{kernel['ubPeakBytes']:,} of {kernel['ubBytes']:,} bytes"
+    uneven = imbalance(kernel)
+    rows = [
+        ("time", found.estimate.words),
+        ("bound by", found.bound.words),
+        (
+            "bandwidth bound",
+            f"{found.bound_us:.1f} us modelled; the estimate reaches {found.of_bound:.1%} of it",
+        ),
+        (
+            "GM",
+            f"{found.moved_bytes:,} bytes, {found.traffic:.2f} x the floor",
+        ),
+        ("UB", f"{used} ({kernel['ubPeakBytes'] / max(kernel['ubBytes'], 1):.0%})"),
+        (
+            "cores",
+            f"{len(kernel['cores'])} of {kernel['vecCores']}; the slowest takes"
+            f" {1 + uneven:.2f} x the mean",
+        ),
+    ]
+    if len(found.launches) > 1:
+        rows.append(("launches", _launches(found)))
+    if found.estimate.evidence != "board":
+        rows.append(("evidence", _grounds(found)))
+    row = costliest(found.lines)
+    if row is not None:
+        share = row["cycles"] / max(sum(core["cycles"] for core in kernel["cores"]), 1.0)
+        rows.append(
+            (
+                "costliest line",
+                f"{row['code']}: {row['instruction']} keeps {row['pipe']} busy"
+                f" {share:.0%} of the time",
+            )
+        )
+    return rows
+
+
+def _launches(found: Profiled) -> str:
+    by_time = sorted(found.launches, key=lambda item: -float(item["microseconds"]))
+    parts = [f"{item['op']} {item['microseconds']:.1f} us" for item in by_time[:4]]
+    more = [f"{len(by_time) - 4} more"] if len(by_time) > 4 else []
+    return f"{len(by_time)}: {', '.join([*parts, *more])}; what follows is of the longest"
+
+
+def _grounds(found: Profiled) -> str:
+    worst = found.estimate.evidence
+    names = found.rests_on(worst) or found.assumed
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{worst}: {', '.join(names[:_MOST_NAMES])}{more}; all else is known better"
+
+
+def warnings(found: Profiled) -> list[str]:
+    """What makes the estimate worse than its band says."""
+    texts = [
+        f"{name}: no cost is known; assumed four dependent instructions of 4 cycles per repeat."
+        " Next: add it to simulator/src/timing/costs.json, or read the result as a ranking"
+        for name in found.assumed
+    ]
+    if found.traffic < _LEAST_TRAFFIC:
+        texts.append(
+            f"{found.moved_bytes:,} bytes are moved in GM, inputs and outputs have"
+            f" {found.floor_bytes:,}: the kernel leaves some of them alone, and its bandwidth bound"
+            " is too high. Next: give the shapes, values and tiling data that make it do its work"
+        )
+    guess = found.estimate
+    borrowed = ", ".join(found.rests_on("extrapolated"))
+    if guess.ranking_only:
+        texts.append(
+            f"{found.soc}: nothing has been measured on this architecture; A2's cycles are used."
+            " Next: compare kernels with each other only"
+        )
+    elif guess.evidence == "extrapolated":
+        texts.append(
+            f"{found.soc}: no cost of this architecture is known for {borrowed}; assumed A2's"
+            " cycles. Next: compare kernels that use them with each other only"
+        )
+    return texts
+
+
+def show(console: Console, found: Profiled, advice: Sequence[Advice]) -> None:
+    """Print the summary."""
+    console.print(found.title, markup=False, style="bold")
+    facts_of = facts(found)
+    width = max(len(label) for label, _ in facts_of)
+    for label, words in facts_of:
+        console.print(f"  {label:{width}}  {words}", markup=False)
+    console.print()
+    if found.floors and len(found.launches) > 1:
+        show_launches(console, found)
+    show_table(console, found)
+    for text in warnings(found):
+        console.print(f"warning: {text}", style="yellow", markup=False)
+    console.print("what to try next:", markup=False)
+    if not advice:
+        console.print("  nothing stands out", markup=False)
+    for item in advice:
+        console.print(f"  [{item.rule}, up to {item.gain:.0%}] {item.text}", markup=False)
+        if item.where:
+            console.print(f"      {item.where}", markup=False)
+
+
+def launch_rows(found: Profiled) -> list[list[str]]:
+    """A row per launch of a program, the longest ones when there are many."""
+    order = range(len(found.launches))
+    longest = sorted(order, key=lambda launch: -float(found.launches[launch]["microseconds"]))
+    rows = []
+    for launch in sorted(longest[:MOST_LAUNCHES]):
+        item = replace(found, lines=[], by=None).alone(launch)
+        guess = item.estimate
+        rows.append(
+            [
+                str(launch + 1), item.kernel["op"], str(item.kernel["blockDim"]), f"{item.us:.1f}",
+                f"{guess.low:.1f}", f"{guess.high:.1f}", f"{item.of_bound:.1%}",
+                f"{item.traffic:.2f}", item.bound.key,
+            ]
+        )  # fmt: skip
+    return rows
+
+
+LAUNCH_HEADINGS = (
+    "launch", "kernel", "blocks", "us", "low", "high", "of the bound", "GM / floor", "bound by",
+)  # fmt: skip
+
+
+def show_launches(console: Console, found: Profiled) -> None:
+    """Print a row per launch of a program."""
+    more = len(found.launches) - MOST_LAUNCHES
+    title = f"launches, the {MOST_LAUNCHES} longest" if more > 0 else "launches"
+    table = Table(title=title, title_justify="left")
+    for heading in LAUNCH_HEADINGS:
+        left = heading in ("kernel", "bound by")
+        table.add_column(heading, justify="left" if left else "right")
+    for row in launch_rows(found):
+        table.add_row(*row)
+    console.print(table)
+
+
+def show_table(console: Console, found: Profiled) -> None:
+    """Print the utilisation of a few cores; columns that tell nothing of a vector core are only in
+    the CSV file.
+    """
+    kernel = found.kernel
+    cores = chosen_cores(kernel)
+    rows = [
+        {
+            key: value
+            for key, value in pipe_utilization(kernel, core).items()
+            if key != "sub_block_id" and "active_bw" not in key
+        }
+        for core in cores
+    ]
+    conflicts = [resource_conflict(kernel, core) for core in cores]
+    extra = [key for key in conflicts[0] if key.endswith(("wait_ratio", "cflt_ratio"))]
+    table = Table(
+        title="PipeUtilization: slowest, fastest and first core"
+        if len(cores) > 1
+        else "PipeUtilization",
+        title_justify="left",
+    )
+    table.add_column("")
+    for core in cores:
+        table.add_column(f"core {core}", justify="right")
+    for key in rows[0]:
+        table.add_row(key, *(row[key] for row in rows))
+    for key in extra:
+        table.add_row(key, *(row[key] for row in conflicts))
+    console.print(table)
+
+
+def compare_rows(items: Sequence[Profiled]) -> list[list[str]]:
+    """A table of two or more profiles: label, a cell for each, the ratio of the last two."""
+
+    def ratio(values: Sequence[float]) -> str:
+        return f"{values[-1] / values[0]:.2f}" if values[0] else "-"
+
+    rows = []
+    for label, form, value in (
+        ("estimate us", "{:.1f}", lambda item: item.us),
+        ("bandwidth bound us", "{:.1f}", lambda item: item.bound_us),
+        ("of the bound", "{:.1%}", lambda item: item.of_bound),
+        ("GM bytes", "{:,.0f}", lambda item: float(item.moved_bytes)),
+        ("GM / floor", "{:.2f}", lambda item: item.traffic),
+        ("UB bytes", "{:,.0f}", lambda item: float(item.kernel["ubPeakBytes"])),
+        ("cores", "{:.0f}", lambda item: float(len(item.kernel["cores"]))),
+        ("slowest / mean core", "{:.2f}", lambda item: 1 + imbalance(item.kernel)),
+        ("launches", "{:.0f}", lambda item: float(len(item.launches))),
+        *(
+            (f"aiv_{pipe}_ratio", "{:.3f}", _share_of(pipe))
+            for pipe in PIPES
+        ),
+    ):  # fmt: skip
+        values = [value(item) for item in items]
+        rows.append([label, *(form.format(each) for each in values), ratio(values)])
+    rows.insert(1, ["bound by", *(item.bound.key for item in items), ""])
+    return rows
+
+
+def _share_of(pipe: str) -> Any:
+    return lambda item: shares(item.kernel)[pipe]
+
+
+def show_compare(console: Console, items: Sequence[Profiled]) -> None:
+    """Print two profiles side by side."""
+    table = Table(title="estimates; ratio: B / A", title_justify="left")
+    table.add_column("")
+    for name, item in zip("AB", items, strict=True):
+        console.print(f"{name}: {item.title}", markup=False)
+        table.add_column(name, justify="right")
+    table.add_column("ratio", justify="right")
+    for row in compare_rows(items):
+        table.add_row(*row)
+    console.print(table)
+    for item in items:
+        for text in warnings(item):
+            console.print(f"warning: {item.title}: {text}", style="yellow", markup=False)
+
+
+def show_sweep(console: Console, items: Sequence[Profiled]) -> None:
+    """Print a row per shape."""
+    table = Table(title=f"{items[0].family}, estimates", title_justify="left")
+    for heading in ("shape", "us", "low", "high", "of the bound", "GM / floor", "bound by"):
+        table.add_column(heading, justify="left" if heading in ("shape", "bound by") else "right")
+    for item in items:
+        guess = item.estimate
+        table.add_row(
+            item.shape,
+            f"{item.us:.1f}",
+            f"{guess.low:.1f}",
+            f"{guess.high:.1f}",
+            f"{item.of_bound:.1%}",
+            f"{item.traffic:.2f}",
+            item.bound.key,
+        )
+    console.print(table)
+    for text in dict.fromkeys(text for item in items for text in warnings(item)):
+        console.print(f"warning: {text}", style="yellow", markup=False)
+
+
+__all__ = [
+    "LAUNCH_HEADINGS",
+    "facts",
+    "launch_rows",
+    "show",
+    "show_compare",
+    "show_sweep",
+    "write_csv",
+]

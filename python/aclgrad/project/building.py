@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that come as sources from elsewhere: a folder in ops-nn's layout, or one kernel file.
+
+A build makes an operator package of its own in a cache folder, laid out like the toolkit's: the
+host library from op_host, one kernel library per dtype combination from op_kernel, and the aclnn
+functions that CANN would generate from the definition. Nothing in the operator's folder is
+touched.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aclgrad.codegen.render import render, write_if_different
+from aclgrad.project.api import api_context
+from aclgrad.project.compiler import demangle, demangle_all
+from aclgrad.project.kernels import KernelBuilder
+from aclgrad.project.sources import (
+    Missing,
+    Sources,
+    SourcesError,
+    Step,
+    locate,
+    numpy_name,
+    snake_case,
+)
+from aclgrad.spec.soc import Family, family_of
+
+_HOST_HEADERS = (
+    "algorithm",
+    "cmath",
+    "iostream",
+    "map",
+    "set",
+    "sstream",
+    "string",
+    "vector",
+    "graph/utils/type_utils.h",
+    "log/log.h",
+    "register/op_def_registry.h",
+    "register/op_impl_registry.h",
+    "register/tilingdata_base.h",
+    "tiling/platform/platform_ascendc.h",
+    "util/math_util.h",
+)
+_API_HEADERS = (
+    "array",
+    "utility",
+    "vector",
+    "aclnn_kernels/contiguous.h",
+    "opdev/common_types.h",
+    "opdev/make_op_executor.h",
+    "opdev/op_dfx.h",
+    "opdev/op_errno.h",
+    "opdev/op_executor.h",
+    "opdev/op_log.h",
+    "opdev/tensor_view_utils.h",
+)
+"""What nearly every source includes: parsed once."""
+
+_OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
+"""Headers of the template library that operators use for architecture 3510 only."""
+
+
+@dataclass
+class Builder(KernelBuilder):
+    """Builds one operator for one SoC family."""
+
+    def build_host(self) -> dict[str, Any]:
+        """Build the host library and return what it registers."""
+        if not self.sources.host:
+            raise SourcesError(
+                f"{self.sources.root}: no op_host/*_def.cpp, so there is no operator to run."
+                " Next: give the operator's folder, or build the kernel file alone"
+            )
+        words = ["-DLOG_CPP", "-fno-strict-aliasing"]
+        extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]
+        includes = self.sources.host_includes
+        steps = [self._object(source, includes, extra) for source in self.sources.host]
+        others = [self._object(source, includes, extra) for source in self.sources.other_host]
+        # Tiling for other architectures is part of the operator's build, but nobody asks it here.
+        objects = self._compile(steps, "op_host", spare=_OTHER_ARCHITECTURES_HEADER)
+        objects += [step.output for step in others if step.run() is None]
+        self._link_host(objects)
+        return self.describe()
+
+    def _link_host(self, objects: list[Path]) -> None:
+        """Link op_host. Functions that no source defines become functions that say so."""
+        link = self._link(self.host_library, objects, ("-lregister",))
+        if link.fresh():
+            return
+        stubs = self.folder / "gen" / "missing.cpp"
+        stub_object = self.folder / "obj" / "missing.o"
+        with_stubs = self._link(self.host_library, [*objects, stub_object], ("-lregister",))
+        if with_stubs.fresh():
+            return
+        self._compile([link], "op_host")
+        done = subprocess.run(
+            ["ldd", "-r", str(self.host_library)], capture_output=True, text=True, check=False
+        )
+        missing = sorted(set(re.findall(r"undefined symbol: (\w+)", done.stdout + done.stderr)))
+        if not missing:
+            return
+        names = [demangle(symbol) for symbol in missing]
+        items = list(zip(missing, names, strict=True))
+        write_if_different(
+            stubs, render("project/missing.cpp.j2", op=self.sources.name, items=items)
+        )
+        flags = self._flags(stub_object, [], ("-c", str(stubs), "-o", str(stub_object)))
+        self._compile([Step(stub_object, flags)], "op_host")
+        self._compile([with_stubs], "op_host")
+
+    def describe(self) -> dict[str, Any]:
+        """What the host library registers; asked in another process, as its code is a guest."""
+        stamp = self.folder / f"describe-{self.soc.name}.json"
+        if stamp.is_file() and stamp.stat().st_mtime_ns >= self.host_library.stat().st_mtime_ns:
+            return dict(json.loads(stamp.read_text()))
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-I",
+                "-c",
+                _DESCRIBE,
+                str(self.toolkit / "lib64" / "libregister.so"),
+                str(self.host_library),
+                self.soc.name,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            reason = (
+                done.stderr.strip() or f"it ended with status {done.returncode}"
+            ).splitlines()[-1]
+            missing = re.search(r"undefined symbol: (\S+)", reason)
+            name = demangle(missing[1]) if missing else ""
+            raise SourcesError(
+                f"{self.sources.name}: op_host does not load: {demangle_all(reason)}\n"
+                f"Next: nm -uC {self.host_library}",
+                Missing("symbol", name, "", reason) if missing else None,
+            )
+        described = dict(json.loads(done.stdout))
+        for op in described["ops"]:
+            # Folders, files and functions are called after it.
+            if not re.fullmatch(r"[A-Za-z_]\w*", op["type"], re.ASCII):
+                raise SourcesError(
+                    f"{self.sources.name}: op_host registers {op['type']!r}, want the name of a C++"
+                    " type. Next: OP_ADD(Name)"
+                )
+        write_if_different(stamp, done.stdout)
+        os.utime(stamp)
+        return described
+
+    # -- kernels --------------------------------------------------------------------------------
+
+    def combinations(self, op: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """The dtype columns of an operator: a row of the definition's table each."""
+        params = [*op["inputs"], *op["outputs"]]
+        columns = max((len(param["dtypes"]) for param in params if not param["anyOf"]), default=1)
+        found: list[tuple[str, ...]] = []
+        free = [param["dtypes"] if param["anyOf"] else [None] for param in params]
+        for choice in itertools.islice(itertools.product(*free), 64):
+            for column in range(columns):
+                row = tuple(
+                    chosen
+                    or (param["dtypes"] or ["DT_FLOAT"])[min(column, len(param["dtypes"]) - 1)]
+                    for chosen, param in zip(choice, params, strict=True)
+                )
+                if row not in found:
+                    found.append(row)
+        return found
+
+    def build_api(self, ops: Sequence[Mapping[str, Any]]) -> list[Path]:
+        """Generate and build aclnn<OpType> of each operator; returns the headers."""
+        include = self.package / "op_api" / "include"
+        headers, objects = [], []
+        for op in ops:
+            context = api_context(op)
+            header = include / "aclnnop" / context["header"]
+            write_if_different(header, render("project/aclnn.h.j2", **context))
+            source = self.folder / "gen" / f"aclnn_{snake_case(op['type'])}.cpp"
+            write_if_different(source, render("project/aclnn.cpp.j2", **context))
+            output = self.folder / "obj" / f"{source.stem}.o"
+            words = ["-fvisibility=hidden"]
+            flags = (
+                *self._flags(
+                    output, [include], [*self._parsed("api", _API_HEADERS, words), *words]
+                ),
+                "-c",
+                str(source),
+                "-o",
+                str(output),
+            )
+            headers.append(header)
+            objects.append(Step(output, flags))
+        self._compile(objects, "aclnn functions")
+        link = self._link(
+            self.api_library,
+            [step.output for step in objects],
+            ("-lnnopbase", "-lregister", "-lascendcl"),
+        )
+        self._compile([link], "aclnn functions")
+        return headers
+
+
+_DESCRIBE = """
+import ctypes, sys
+register = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_LOCAL)
+register.aclsimDescribeOps.restype = ctypes.c_char_p
+sys.stdout.write(register.aclsimDescribeOps(sys.argv[3].encode()).decode())
+"""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build has made."""
+
+    package: Path
+    ops: tuple[str, ...]
+    headers: tuple[Path, ...]
+    kernels: tuple[Path, ...]
+
+
+def runnable(
+    described: Mapping[str, Any], sources: Sources, soc: Family
+) -> list[Mapping[str, Any]]:
+    """The operators of a host library that this SoC has."""
+    ops = [op for op in described["ops"] if op["defined"]]
+    chosen = [op for op in ops if "inputs" in op]
+    if not chosen:
+        why = "; ".join(
+            f"{op['type']}: {op.get('why', 'it has no OpDef')}" for op in described["ops"]
+        )
+        raise SourcesError(
+            f"{sources.name}: no operator for {soc.name}: {why or 'op_host registers nothing'}."
+            " Next: --soc"
+        )
+    return chosen
+
+
+def build(
+    word: str | Path, *, soc: str, dtypes: Sequence[str] = (), jobs: int = 0, optimise: str = "-O2"
+) -> Built:
+    """Build an operator from its sources: all dtype combinations, or the one asked for."""
+    builder = Builder(locate(word), family_of(soc), optimise=optimise, jobs=jobs)
+    described = builder.build_host()
+    ops = runnable(described, builder.sources, builder.soc)
+    wanted = []
+    for op in ops:
+        rows = builder.combinations(op)
+        chosen = [
+            row
+            for row in rows
+            if not dtypes or [*map(numpy_name, row)][: len(dtypes)] == list(dtypes)
+        ]
+        if not chosen:
+            offered = "; ".join(",".join(map(numpy_name, row)) for row in rows)
+            raise SourcesError(
+                f"{op['type']}: no dtype combination {','.join(dtypes)}; its definition has"
+                f" {offered}"
+            )
+        wanted += [builder.kernel(op, row) for row in chosen]
+    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        list(pool.map(lambda kernel: builder.build_kernel(kernel, described), wanted))
+    headers = builder.build_api(ops)
+    return Built(
+        builder.package,
+        tuple(op["type"] for op in ops),
+        tuple(headers),
+        tuple(kernel.output for kernel in wanted),
+    )

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles operators that come as sources: their place in the cache, the compiler's words, its
+errors.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import os
+import platform
+import re
+import shlex
+import subprocess
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from aclgrad.codegen.render import write_if_different
+from aclgrad.common import cache
+from aclgrad.project.cmake import find_compiler
+from aclgrad.project.sources import Sources, SourcesError, Step, diagnose
+from aclgrad.runtime.toolkit import OPAPI, sim_root
+from aclgrad.spec.soc import Family
+
+_PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
+"""Libraries of others that op_host sources of public operators include, by header."""
+
+_parsing = threading.Lock()
+
+
+@dataclass
+class Compiler:
+    """Compiles and links the parts of one operator for one SoC family, each at most once."""
+
+    sources: Sources
+    soc: Family
+    optimise: str = "-O2"
+    debug: str = "-g"  # how much: -g1 is enough for the lines of findings
+    jobs: int = 0
+    cache: Path = field(default_factory=cache.root)
+    toolkit: Path = field(default_factory=sim_root)
+
+    def __post_init__(self) -> None:
+        compiler = find_compiler()
+        if compiler is None:
+            raise SourcesError("no C++ compiler found. Next: apt-get install g++, or set CXX")
+        self.compiler = compiler
+        if not (self.toolkit / "lib64" / "libnnopbase.so").is_file():
+            raise SourcesError(
+                f"the simulator is not built: no {self.toolkit / 'lib64' / 'libnnopbase.so'}."
+                " Next: aclgrad build"
+            )
+
+    @cached_property
+    def folder(self) -> Path:
+        """The operator's place in the cache: same sources, same place."""
+        key = hashlib.sha256(str(self.sources.root).encode()).hexdigest()[:10]
+        # The name goes into lists of paths and commands to copy.
+        name = re.sub(r"[^\w.+-]", "_", self.sources.name, flags=re.ASCII)[:80]
+        return self.cache / f"{name}-{key}"
+
+    @property
+    def package(self) -> Path:
+        """The vendor folder that the simulator loads."""
+        return self.folder / "vendor"
+
+    @property
+    def host_library(self) -> Path:
+        """Definition, inference and tiling."""
+        machine = platform.machine()
+        return (
+            self.package
+            / "op_impl/ai_core/tbe/op_tiling/lib/linux"
+            / machine
+            / "libcust_opmaster_rt2.0.so"
+        )
+
+    @property
+    def api_library(self) -> Path:
+        """The aclnn functions."""
+        return self.package / "op_api" / "lib" / OPAPI
+
+    def _compile(self, steps: Sequence[Step], what: str, spare: str | None = None) -> list[Path]:
+        """Compile; a source that lacks a header with a name like ``spare`` is left out."""
+        made = []
+        with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
+            for step, error in zip(steps, pool.map(Step.run, steps), strict=True):
+                if error is None:
+                    made.append(step.output)
+                    continue
+                missing = diagnose(error)
+                known = missing.kind == "header" and spare and re.search(spare, missing.name)
+                if not known:
+                    raise self.failure(what, error, step)
+        return made
+
+    def failure(self, what: str, output: str, step: Step | None = None) -> SourcesError:
+        """What a compile lacked, where, and what to do."""
+        missing = diagnose(output)
+        log = self.folder / "error.log"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = shlex.join(step.command) + "\n" if step else ""
+        log.write_text(command + output)
+        lacks = {
+            "header": f"no header {missing.name} in the simulator or around the operator",
+            "api": f"{missing.name} is not known to the simulator",
+            "member": f"{missing.name} is not known to the simulator",
+            "form": f"this form of {missing.name} is not known to the simulator",
+            "symbol": f"{missing.name} is declared but defined nowhere",
+        }.get(missing.kind, missing.message)
+        where = f"{missing.place}: " if missing.place else ""
+        package = _PACKAGES.get(missing.name)
+        install = f"apt-get install {package}; " if package else ""
+        return SourcesError(
+            f"{self.sources.name}: {what} does not build: {lacks}\n  {where}{missing.message}\n"
+            f"Next: {install}the compiler's whole output is in {log}",
+            missing,
+        )
+
+    def _flags(
+        self, output: Path, includes: Iterable[Path], extra: Iterable[str]
+    ) -> tuple[str, ...]:
+        paths = [self.toolkit / "include", *includes]
+        return (
+            self.compiler,
+            "-std=c++17",
+            self.optimise,
+            "-gdwarf-4",
+            self.debug,
+            "-fno-omit-frame-pointer",
+            "-fno-optimize-sibling-calls",
+            "-fPIC",
+            "-w",
+            "-ffp-contract=off",
+            "-fdiagnostics-color=never",
+            "-fmax-errors=20",
+            *(f"-I{path}" for path in paths),
+            "-idirafter",
+            str(self.toolkit / "include/aclsim/host_log"),
+            *extra,
+            "-MD",
+            "-MF",
+            f"{output}.d",
+            "-MT",
+            str(output),
+        )
+
+    def _parsed(self, kind: str, headers: Sequence[str], words: Sequence[str]) -> list[str]:
+        """Words that start a compile from headers which are parsed already."""
+        key = hashlib.sha256(
+            repr((self.compiler, self.optimise, self.debug, self.toolkit, words, headers)).encode()
+        )
+        header = self.cache / "parsed" / f"{kind}-{key.hexdigest()[:10]}.h"
+        with _parsing:
+            write_if_different(header, "".join(f"#include <{name}>\n" for name in headers))
+            output = header.with_name(header.name + ".gch")
+            flags = self._flags(output, [], words)
+            step = Step(output, (*flags, "-x", "c++-header", str(header), "-o", str(output)))
+            error = step.run()
+        if error is not None:
+            raise self.failure("the simulator's headers", error, step)
+        return ["-include", str(header)]
+
+    def _front_end(
+        self,
+        source: Path,
+        name: str,
+        includes: Iterable[Path],
+        words: Iterable[str],
+        what: str,
+        entry: str = "",
+    ) -> None:
+        """Refuse what CANN's op compiler refuses in a kernel's source before it compiles it."""
+        output = self.folder / "obj" / f"{name}.keys"
+        command = (
+            str(self.toolkit / "bin" / "ascc"),
+            "--front-end",
+            f"--npu-arch=dav-{self.soc.npu_arch}",
+            f"--host-compiler={self.compiler}",
+            f"--entry={entry}",
+            *(word for word in self._flags(output, includes, words)[1:] if word != "-w"),
+            str(source),
+            "-o",
+            str(output),
+        )
+        self._compile([Step(output, command)], what)
+
+    def _object(self, source: Path, includes: Iterable[Path], extra: Iterable[str]) -> Step:
+        name = re.sub(
+            r"[^\w.]",
+            "_",
+            str(source.relative_to(self.sources.root))
+            if source.is_relative_to(self.sources.root)
+            else source.name,
+        )
+        output = self.folder / "obj" / f"{name}.o"
+        return Step(
+            output, (*self._flags(output, includes, extra), "-c", str(source), "-o", str(output))
+        )
+
+    def _link(
+        self,
+        output: Path,
+        objects: Iterable[Path],
+        libraries: Iterable[str],
+        extra: Iterable[str] = (),
+    ) -> Step:
+        lib64 = self.toolkit / "lib64"
+        return Step(
+            output,
+            (
+                self.compiler,
+                "-shared",
+                *map(str, objects),
+                "-o",
+                str(output),
+                f"-L{lib64}",
+                f"-Wl,-rpath,{lib64}",
+                *libraries,
+                *extra,
+            ),
+        )
+
+
+def demangle(symbol: str) -> str:
+    """A symbol as C++ spells it."""
+    done = subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or symbol
+
+
+def demangle_all(text: str) -> str:
+    """A text with all its symbols as C++ spells them."""
+    return re.sub(r"_Z\w+", lambda match: demangle(match[0]), text)

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds kernels: one library per dtype combination from op_kernel, with the words that CANN's op
+compiler passes to a kernel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aclgrad.codegen.render import render, write_if_different
+from aclgrad.project.compiler import Compiler
+from aclgrad.project.entry import entries, instances_of
+from aclgrad.project.sources import (
+    DEVICE_TYPES,
+    Kernel,
+    SourcesError,
+    Step,
+    numpy_name,
+    simulator_stem,
+    snake_case,
+)
+from aclgrad.project.tiling import tiling_classes, tiling_structs
+from aclgrad.spec.soc import ARCHITECTURE_WORDS
+
+_KERNEL_HEADERS = ("kernel_operator.h",)
+
+
+@dataclass
+class KernelBuilder(Compiler):
+    """Builds the kernels of one operator for one SoC family."""
+
+    def kernel(self, op: Mapping[str, Any], dtypes: tuple[str, ...]) -> Kernel:
+        """The kernel library of one dtype combination, in its place in the package."""
+        stem = simulator_stem(op["type"])
+        name = "_".join([op["type"], *map(numpy_name, dtypes)]) + ".so"
+        return Kernel(
+            op, dtypes, self.package / "op_impl/ai_core/tbe/kernel" / self.soc.name / stem / name
+        )
+
+    def kernel_source(self, op: Mapping[str, Any]) -> Path:
+        """The source file of an operator type: what its definition names, or the only one."""
+        named = op.get("config", {}).get("opFile.value")
+        wanted = [named] if named else []
+        wanted += [snake_case(op["type"]), self.sources.name]
+        by_stem = {path.stem: path for path in self.sources.kernels}
+        for stem in wanted:
+            if stem in by_stem:
+                return by_stem[stem]
+        if len(self.sources.kernels) == 1:
+            return self.sources.kernels[0]
+        raise SourcesError(
+            f"{op['type']}: which kernel is its source? op_kernel has"
+            f" {', '.join(sorted(by_stem))}, want"
+            f" {' or '.join(wanted)}. Next: give one file: aclgrad build"
+            f" {self.sources.root}/op_kernel/<file>.cpp"
+        )
+
+    def kernel_includes(self, source: Path) -> list[Path]:
+        """Include path of a kernel.
+
+        Kernels are installed next to each other, one folder per operator with the common headers in
+        ``inc``, and some include each other that way; a folder of links gives them the same view.
+        """
+        common = self.sources.repository / "common" / "inc"
+        wanted = [
+            source.parent,
+            self.sources.repository,
+            common,
+            common / "op_kernel",
+            self.sources.root.parent,
+        ]
+        return [*(path for path in wanted if path.is_dir()), *self._installed_view()]
+
+    def _installed_view(self) -> list[Path]:
+        part = self.sources.part
+        key = hashlib.sha256(str(part).encode()).hexdigest()[:10]
+        tree = self.cache / f"view-{key}"
+        inside = tree / "op" / "sub"
+        if not inside.is_dir():
+            # Made aside and moved: other processes may want it at the same time.
+            fresh = tree.with_name(f"{tree.name}.{os.getpid()}")
+            (fresh / "op" / "sub").mkdir(parents=True, exist_ok=True)
+            halves = [part] if part == self.sources.repository else [part, self.sources.repository]
+            kernels = [folder for half in halves for folder in sorted(half.glob("*/*/op_kernel"))]
+            links = {folder.parent.name: folder for folder in reversed(kernels)}
+            common = self.sources.repository / "common" / "inc" / "op_kernel"
+            if common.is_dir():
+                links["inc"] = common
+            for name, folder in links.items():
+                if not (fresh / name).exists():
+                    (fresh / name).symlink_to(folder)
+            try:
+                fresh.rename(tree)
+            except OSError:
+                shutil.rmtree(fresh, ignore_errors=True)
+        return [tree / "op", inside]
+
+    def defines(self, op: Mapping[str, Any] | None, dtypes: Sequence[str]) -> list[str]:
+        """The words that the operator compiler passes to a kernel."""
+        words = [
+            f"-D__NPU_ARCH__={self.soc.npu_arch}",
+            f"-D__CCE_AICORE__={self.soc.cce_aicore}",
+            *(f"-D{name}" for name in ARCHITECTURE_WORDS.get(self.soc.npu_arch, ())),
+        ]
+        if op is None:
+            return words
+        for param, dtype in zip([*op["inputs"], *op["outputs"]], dtypes, strict=True):
+            name = param["name"].upper()
+            formats = param["formats"] or ["ND"]
+            layout = formats[0].removeprefix("FORMAT_")
+            words += [
+                f"-DDTYPE_{name}={DEVICE_TYPES.get(dtype, 'void')}",
+                f"-DORIG_DTYPE_{name}={dtype}",
+                f"-DFORMAT_{name}=FORMAT_{layout}",
+            ]
+        return words
+
+    def tiling_header(
+        self, op: Mapping[str, Any], described: Mapping[str, Any], without: Collection[str] = ()
+    ) -> Path | None:
+        """Write the kernel's view of tiling data that op_host declares field by field.
+
+        The default struct is the macro ACLSIM_DEFAULT_TILING where keys have structs of their own.
+        ``without`` names structs that the kernel brings itself.
+        """
+        if not described["tilingData"]:
+            return None
+        kernel_tiling = self.toolkit / "include/kernel_tiling/kernel_tiling.h"
+        structs = tiling_structs(described, kernel_tiling.read_text())
+        for name in without:
+            structs.pop(name, None)
+        classes = tiling_classes(op, described)
+        default = next(iter(classes), None)
+        if default is not None and default in without:
+            default = None
+        text = render(
+            "project/tiling.h.j2", op=op["type"], structs=list(structs.values()), default=default
+        )
+        path = self.folder / "gen" / f"{simulator_stem(op['type'])}_tiling.h"
+        write_if_different(path, text)
+        return path
+
+    def build_kernel(self, kernel: Kernel, described: Mapping[str, Any]) -> None:
+        """Compile one kernel library."""
+        own: set[str] = set()
+        while True:
+            try:
+                return self._build_kernel(kernel, described, own)
+            except SourcesError as error:
+                if error.missing is None:
+                    raise
+                # Structs that op_host declares and the kernel as well: the kernel's own count.
+                log = (self.folder / "error.log").read_text(errors="replace")
+                twice = set(re.findall(r"error: redefinition of ‘struct (\w+)’", log)) - own
+                if not twice:
+                    raise
+                own |= twice
+
+    def _build_kernel(
+        self, kernel: Kernel, described: Mapping[str, Any], own: Collection[str]
+    ) -> None:
+        source = self.kernel_source(kernel.op)
+        includes = self.kernel_includes(source)
+        words = self.defines(kernel.op, kernel.dtypes)
+        tiling = self.tiling_header(kernel.op, described, own)
+        if tiling is not None:
+            words += ["-include", str(tiling)]
+        stem = simulator_stem(kernel.op["type"])
+        gen = self.folder / "gen" / kernel.output.stem
+        entry = self._entry(source, kernel, includes, words)
+        # Workspace and tiling data follow; an output whose shape the kernel computes adds shapes.
+        tensors = len(kernel.op["inputs"]) + len(kernel.op["outputs"])
+        if entry["entry"].arity not in (tensors + 2, tensors + 3):
+            raise SourcesError(
+                f"{kernel.title}: {entry['entry'].name} takes {entry['entry'].arity} arguments,"
+                f" CANN's op compiler passes {tensors + 2} ({source}). Next: the inputs and outputs"
+                " of the definition in its order, then workspace and tiling"
+            )
+        classes = tiling_classes(kernel.op, described)
+        text = source.read_text(errors="replace")
+        if len(classes) < 2 or entry["instances"] is not None or "GET_TILING_DATA(" not in text:
+            classes = {}
+        if "<<<" in text:
+            device = gen.with_name(gen.name + "_device.cpp")
+            write_if_different(device, f'#line 1 "{source}"\n{without_launches(text)}')
+            source = device
+        parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
+        variants, objects = self._variants(
+            kernel, source, entry["entry"].name, classes, includes, [*parsed, *words]
+        )
+        wrapper = gen.with_name(gen.name + ".cpp")
+        write_if_different(
+            wrapper,
+            render(
+                "project/kernel.cpp.j2",
+                op=kernel.title,
+                kernel=source,
+                symbol=stem,
+                variants=list(zip(variants, classes.values(), strict=True)),
+                **entry,
+            ),
+        )
+        built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
+        self._compile([built], f"kernel {kernel.title}")
+        wanted = kernel.op.get("config", {}).get("opInterface.value") or snake_case(
+            kernel.op["type"]
+        )
+        title = f"kernel {kernel.title}"
+        self._front_end(source, kernel.output.stem, includes, words, title, wanted)
+
+    def _variants(
+        self,
+        kernel: Kernel,
+        source: Path,
+        entry: str,
+        classes: Iterable[str],
+        includes: Iterable[Path],
+        words: Iterable[str],
+    ) -> tuple[list[str | None], list[Path]]:
+        """One compile per tiling struct, so that GET_TILING_DATA means that of the key.
+
+        None stands for a struct that the kernel does not compile with: it belongs to keys of
+        another architecture.
+        """
+        names: list[str | None] = []
+        objects: list[Path] = []
+        failure: SourcesError | None = None
+        for name in classes:
+            output = self.folder / "obj" / f"{kernel.output.stem}_{name}.o"
+            variant = f"{entry}_{name}"
+            own = [f"-D{entry}={variant}", f"-DACLSIM_DEFAULT_TILING={name}", "-fno-gnu-unique"]
+            flags = self._flags(output, includes, [*words, *own])
+            step = Step(output, (*flags, "-c", str(source), "-o", str(output)))
+            try:
+                self._compile([step], f"kernel {kernel.title}")
+            except SourcesError as error:
+                failure = failure or error
+                names.append(None)
+                continue
+            names.append(variant)
+            objects.append(self._isolate(output, variant))
+        if failure is not None and not objects:
+            raise failure
+        return names, objects
+
+    def _isolate(self, compiled: Path, entry: str) -> Path:
+        """An object in which all but the entry is its own: inline functions too, which linkers
+        merge by name.
+        """
+        merged, own = compiled.with_suffix(".merged.o"), compiled.with_suffix(".own.o")
+        group = ("-r", "-nostdlib", "-Wl,--force-group-allocation")
+        keep = ("--wildcard", f"--keep-global-symbol=*{entry}*")
+        for output, command in (
+            (merged, (self.compiler, *group, str(compiled), "-o", str(merged))),
+            (own, ("objcopy", *keep, str(merged), str(own))),
+        ):
+            self._compile([Step(output, command)], entry)
+        return own
+
+    def _object_at(
+        self,
+        source: Path,
+        output: Path,
+        includes: Iterable[Path],
+        words: Iterable[str],
+        objects: Iterable[Path] = (),
+    ) -> Step:
+        lib64 = self.toolkit / "lib64"
+        command = (
+            *self._flags(output, includes, words),
+            "-shared",
+            str(source),
+            *map(str, objects),
+            "-o",
+            str(output),
+            f"-L{lib64}",
+            f"-Wl,-rpath,{lib64}",
+            "-lascendcl",
+            "-Wl,-z,defs",
+        )
+        return Step(output, command)
+
+    def build_file(self, wrapper: Path, output: Path) -> None:
+        """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
+        source = self.sources.kernels[0]
+        words = self.defines(None, ())
+        includes = self.kernel_includes(source)
+        step = self._object_at(wrapper, output, includes, words)
+        self._compile([step], f"kernel file {source.name}")
+        self._front_end(source, output.stem, includes, words, f"kernel file {source.name}")
+
+    def _entry(
+        self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]
+    ) -> dict[str, Any]:
+        wanted = [
+            kernel.op.get("config", {}).get("opInterface.value"),
+            snake_case(kernel.op["type"]),
+            source.stem,
+        ]
+        plain = entries(source.read_text(errors="replace"))
+        chosen = next((plain[name] for name in wanted if name in plain), None)
+        # Of two definitions the preprocessor chooses one.
+        if chosen is not None and chosen.extern_c and chosen.alone:
+            return {"entry": chosen, "instances": None, "params": []}
+        listing = self.folder / "gen" / f"{kernel.output.stem}.i"
+        step = Step(
+            listing,
+            (
+                *self._flags(listing, includes, words),
+                "-DACLSIM_TPL_LIST",
+                "-E",
+                "-P",
+                str(source),
+                "-o",
+                str(listing),
+            ),
+        )
+        self._compile([step], f"kernel {kernel.title}")
+        text = listing.read_text(errors="replace")
+        found = entries(text)
+        chosen = next((found[name] for name in wanted if name in found), None)
+        if chosen is None and len(found) == 1:
+            chosen = next(iter(found.values()))
+        if chosen is None:
+            raise SourcesError(
+                f"{kernel.title}: {source} has no entry {' or '.join(filter(None, wanted))}; its"
+                " __global__ functions are"
+                f" {', '.join(found) or 'none'}. Next: name the entry like the operator"
+            )
+        if not chosen.template:
+            return {"entry": chosen, "instances": None, "params": []}
+        params, instances = instances_of(text, chosen, kernel)
+        if not instances:
+            raise SourcesError(
+                f"{kernel.title}: the entry {chosen.name} is a template without ASCENDC_TPL_SEL,"
+                " so nothing says which"
+                f" instances exist ({source}). Next: add ASCENDC_TPL_ARGS_DECL and ASCENDC_TPL_SEL"
+            )
+        return {"entry": chosen, "instances": instances, "params": params}
+
+
+def without_launches(text: str) -> str:
+    """A kernel source with nothing in place of ``kernel<<<...>>>(...)``, which host code says."""
+
+    def empty(match: re.Match[str]) -> str:
+        return "static_cast<void>(0)" + "\n" * match[0].count("\n")
+
+    return re.sub(r"\b\w+(?:<[^<>;{}]*>)?\s*<<<[^;{}]*?>>>\s*\([^;{}]*\)(?=\s*;)", empty, text)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a word of the command line names, and how to launch a kernel file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+def is_path(word: str) -> bool:
+    """Whether a word names sources: a kernel file, or a folder with op_kernel or op_host."""
+    if word.endswith((".cpp", ".asc")) or os.sep in word:
+        return True
+    folder = Path(word)
+    return (folder / "op_kernel").is_dir() or (folder / "op_host").is_dir()
+
+
+def soc_name(name: str | None) -> str:
+    """The SoC of an option, of the environment, or the default."""
+    from aclgrad.spec.soc import DEFAULT_SOC
+
+    return name or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """How to launch a kernel file: what an operator's tiling would say."""
+
+    blocks: int | None = None
+    tiling: str | None = None
+    tiling_key: int | None = None
+    workspace: int | None = None
+
+    def given(self) -> list[str]:
+        """The options that were set, as the command line spells them."""
+        return [
+            f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value is not None
+        ]

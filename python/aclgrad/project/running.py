@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an operator that was built from its sources, through its aclnn functions."""
+
+from __future__ import annotations
+
+import ctypes as c
+import itertools
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aclgrad.common.files import writing
+from aclgrad.errors import AclnnError
+from aclgrad.findings import ERROR, Finding
+from aclgrad.project import building
+from aclgrad.project.api import ATTR_TYPES, api_context
+from aclgrad.project.sources import SourcesError, locate, snake_case
+from aclgrad.project.words import (
+    _ZEROS,
+    Array,
+    OutputWord,
+    Param,
+    choose_row,
+    parse_attrs,
+    parse_outputs,
+)
+from aclgrad.runtime import open_device as open_sim
+from aclgrad.runtime.device import Device
+from aclgrad.runtime.library import AttrC, TensorDescC
+from aclgrad.runtime.memory import Buffer, Tensor, storage_of
+from aclgrad.spec import dtypes
+from aclgrad.spec.call import TensorDesc, row_major
+from aclgrad.spec.soc import DEFAULT_SOC, family_of
+
+_C_TYPES: dict[str, Any] = {"int64_t ": c.c_int64, "double ": c.c_double, "bool ": c.c_bool}
+
+
+class _HostTensorC(c.Structure):
+    """The simulator's aclsimHostTensor."""
+
+    _fields_ = [("desc", TensorDescC), ("data", c.c_void_p)]  # noqa: RUF012
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outputs by name; of an output that is a list, name_0, name_1, .."""
+
+    op: str
+    outputs: dict[str, Array]
+    findings: tuple[Finding, ...] = ()  # errors that the checks found and that did not end the run
+
+
+class _Call:
+    """One call's handles; all are given back at the end."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.nnopbase = device.libraries.nnopbase
+        self.keep: list[Any] = []
+        self.handles: list[tuple[str, int]] = []
+
+    def tensor(self, array: Array) -> tuple[Tensor, Buffer]:
+        storage, desc = storage_of(array)
+        buffer = self.device.upload(storage)
+        tensor = self.device.tensor(desc, buffer.address)
+        self.keep += [tensor, buffer]
+        return tensor, buffer
+
+    def empty(self, shape: Sequence[int], dtype: dtypes.DType) -> tuple[Tensor, Buffer]:
+        desc = TensorDesc(tuple(shape), dtype, row_major(shape))
+        buffer = self.device.buffer(desc.size * dtype.numpy.itemsize)
+        tensor = self.device.tensor(desc, buffer.address)
+        self.keep += [tensor, buffer]
+        return tensor, buffer
+
+    def _make(self, what: str, *args: Any) -> int:
+        function = getattr(self.nnopbase, f"aclCreate{what}")
+        function.restype = c.c_void_p
+        handle = function(*args)
+        if not handle:
+            raise AclnnError(161001, function.__name__, self.device.libraries.recent_message())
+        self.handles.append((what, int(handle)))
+        return int(handle)
+
+    def tensor_list(self, tensors: Sequence[Tensor]) -> int:
+        """Make a list; it owns its tensors from here on."""
+        handles = (c.c_void_p * max(len(tensors), 1))(*(tensor.handle for tensor in tensors))
+        handle = self._make("TensorList", handles, c.c_uint64(len(tensors)))
+        for tensor in tensors:
+            tensor.detach()
+        return handle
+
+    def array(self, kind: str, values: Sequence[Any]) -> int:
+        """Make an aclIntArray, aclFloatArray or aclBoolArray."""
+        element: Any = {"Int": c.c_int64, "Float": c.c_float, "Bool": c.c_bool}[kind]
+        data = (element * max(len(values), 1))(*values)
+        return self._make(f"{kind}Array", data, c.c_uint64(len(values)))
+
+    def scalar(self, array: Array) -> int:
+        """Make an aclScalar of an array's first element."""
+        data = np.ascontiguousarray(array.reshape(-1)[:1])
+        self.keep.append(data)
+        kind = dtypes.of_array(array.dtype).acl
+        return self._make("Scalar", c.c_void_p(data.ctypes.data), kind)
+
+    def scalar_list(self, array: Array) -> int:
+        """Make an aclScalarList of an array's elements; it owns them from here on."""
+        count = array.size
+        scalars = [self.scalar(array.reshape(-1)[at : at + 1]) for at in range(count)]
+        del self.handles[len(self.handles) - count :]
+        return self._make("ScalarList", (c.c_void_p * max(count, 1))(*scalars), c.c_uint64(count))
+
+    def close(self) -> None:
+        """Give everything back."""
+        for what, handle in self.handles:
+            getattr(self.nnopbase, f"aclDestroy{what}")(c.c_void_p(handle))
+        for item in self.keep:
+            if isinstance(item, Tensor):
+                item.destroy()
+            elif isinstance(item, Buffer):
+                item.free()
+
+
+def infer(
+    device: Device,
+    host: Path,
+    op: Mapping[str, Any],
+    inputs: Sequence[Param],
+    attrs: Mapping[str, Any],
+    counts: Sequence[int],
+) -> list[list[tuple[tuple[int, ...], int]]]:
+    """Shapes and dtypes of the outputs by the operator's own inference."""
+    if not op["inferShape"]:
+        raise SourcesError(
+            f"{op['type']}: op_host has no shape inference. Next: say --outputs, e.g. --outputs"
+            " 2x8:fp32"
+        )
+    register = c.CDLL(str(device.libraries.toolkit.library_dir / "libregister.so"))
+    device.libraries.call("aclrtSetDevice", 0)
+    c.CDLL(str(host))
+    keep: list[Any] = []
+    tensors: list[_HostTensorC] = []
+    for param, item in zip(inputs, op["inputs"], strict=True):
+        for array in param:
+            dims = (c.c_int64 * max(array.ndim, 1))(*array.shape)
+            whole = np.ascontiguousarray(array)
+            keep += [dims, whole]
+            desc = TensorDescC(dims, array.ndim, dtypes.of_array(array.dtype).acl)
+            tensors.append(_HostTensorC(desc, whole.ctypes.data if item["valueDepend"] else None))
+    text = c.create_string_buffer(1 << 20)
+    code = register.aclsimInferShape(
+        op["type"].encode(),
+        (_HostTensorC * max(len(tensors), 1))(*tensors),
+        (c.c_uint64 * max(len(inputs), 1))(*map(len, inputs)),
+        c.c_size_t(len(inputs)),
+        (c.c_uint64 * max(len(counts), 1))(*counts),
+        c.c_size_t(len(counts)),
+        *_attrs_c(op, attrs, keep),
+        text,
+        c.c_size_t(len(text)),
+    )
+    device.libraries.check(code, f"shape inference of {op['type']}")
+    return [
+        [(tuple(item["shape"]), item["dtype"]) for item in param]
+        for param in json.loads(text.value)
+    ]
+
+
+def _attrs_c(op: Mapping[str, Any], attrs: Mapping[str, Any], keep: list[Any]) -> tuple[Any, Any]:
+    values = []
+    for attr in op["attrs"]:
+        value = attrs[attr["name"]]
+        if value is None:
+            break  # from here on inference sees the definition's defaults
+        values.append(_attr_c(attr["kind"], value, keep))
+    return (AttrC * max(len(values), 1))(*values), c.c_size_t(len(values))
+
+
+def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
+    if kind == "String":
+        return AttrC(3, 0, 0.0, value.encode(), None, 0)
+    if kind == "ListFloat":
+        reals = (c.c_double * max(len(value), 1))(*value)
+        keep.append(reals)
+        return AttrC(6, 0, 0.0, None, None, len(value), reals)
+    if kind in ("ListInt", "ListBool", "ListListInt"):
+        flat = value
+        if kind == "ListListInt":
+            flat = [number for inner in value for number in (len(inner), *inner)]
+        data = (c.c_int64 * max(len(flat), 1))(*map(int, flat))
+        keep.append(data)
+        code = {"ListInt": 4, "ListBool": 5, "ListListInt": 7}[kind]
+        return AttrC(code, 0, 0.0, None, data, len(flat))
+    code = {"Int": 0, "Float": 1, "Bool": 2}[kind]
+    return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
+
+
+def pick(ops: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any]:
+    """The operator that a folder is named after, or its only one."""
+    return next((op for op in ops if snake_case(op["type"]) == name), ops[0])
+
+
+def describe(word: str, soc: str) -> Mapping[str, Any]:
+    """The definition of the operator that a path names: inputs, outputs, attributes."""
+    builder = building.Builder(locate(word), family_of(soc))
+    return pick(
+        building.runnable(builder.build_host(), builder.sources, builder.soc),
+        builder.sources.name,
+    )
+
+
+def run(
+    word: str,
+    inputs: Sequence[Param],
+    attr_words: Sequence[str] = (),
+    *,
+    soc: str | None = None,
+    outputs: Sequence[str] = (),
+    jobs: int = 0,
+    open_device: Callable[[], Device] = open_sim,
+) -> Result:
+    """Build what the inputs' dtypes need and compute the outputs on the simulator."""
+    name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
+    builder = building.Builder(locate(word), family_of(name), jobs=jobs)
+    described = builder.build_host()
+    op = pick(building.runnable(described, builder.sources, builder.soc), builder.sources.name)
+    given = [*inputs, *([[]] * (len(op["inputs"]) - len(inputs)))]
+    _check_inputs(op, inputs, given)
+    attrs = parse_attrs(op, attr_words)
+    row = choose_row(op, builder.combinations(op), given)
+    builder.build_kernel(builder.kernel(op, row), described)
+    builder.build_api([op])
+
+    os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
+    device = open_device()
+    device.set_option("soc", name)
+    return call(device, builder, op, row, given, attrs, parse_outputs(outputs))
+
+
+def call(
+    device: Device,
+    builder: building.Builder,
+    op: Mapping[str, Any],
+    row: Sequence[str],
+    inputs: Sequence[Param],
+    attrs: Mapping[str, Any],
+    outputs: Sequence[OutputWord] = (),
+) -> Result:
+    """Compute the outputs of an operator that is built; a tensor list or none per input."""
+    out_types = [dtypes.by_label(name.removeprefix("DT_")) for name in row[len(inputs) :]]
+    shapes = _output_shapes(device, builder, op, inputs, attrs, outputs, out_types)
+    return _execute(device, builder, op, inputs, attrs, shapes)
+
+
+def _check_inputs(op: Mapping[str, Any], inputs: Sequence[Param], given: Sequence[Param]) -> None:
+    names = " ".join(
+        f"{item['name']}.npy" if item["kind"] != "optional" else f"[{item['name']}.npy|-]"
+        for item in op["inputs"]
+    )
+    if len(inputs) > len(op["inputs"]):
+        raise SourcesError(
+            f"{op['type']}: got {len(inputs)} inputs, want {len(op['inputs'])}. Next: --inputs"
+            f" {names}"
+        )
+    for item, param in zip(op["inputs"], given, strict=True):
+        if item["kind"] != "optional" and not param:
+            raise SourcesError(
+                f"{op['type']}: input {item['name']} is missing. Next: --inputs {names}"
+            )
+        if item["kind"] != "dynamic" and len(param) > 1:
+            raise SourcesError(
+                f"{op['type']}: input {item['name']} is one tensor, got {len(param)}. Next:"
+                f" --inputs {names}"
+            )
+
+
+def _output_shapes(
+    device: Device,
+    builder: building.Builder,
+    op: Mapping[str, Any],
+    inputs: Sequence[Param],
+    attrs: Mapping[str, Any],
+    wanted: Sequence[OutputWord],
+    types: Sequence[dtypes.DType],
+) -> list[list[tuple[tuple[int, ...], dtypes.DType]]]:
+    longest = max(
+        (
+            len(param)
+            for param, item in zip(inputs, op["inputs"], strict=True)
+            if item["kind"] == "dynamic"
+        ),
+        default=1,
+    )
+    counts = [longest if item["kind"] == "dynamic" else 1 for item in op["outputs"]]
+    if wanted:
+        if len(wanted) != sum(counts):
+            raise SourcesError(
+                f"{op['type']}: got {len(wanted)} --outputs, want {sum(counts)}:"
+                f" {', '.join(item['name'] for item in op['outputs'])}"
+            )
+        rest = iter(wanted)
+        return [
+            [(shape, dtype or own) for shape, dtype in itertools.islice(rest, count)]
+            for count, own in zip(counts, types, strict=True)
+        ]
+    inferred = infer(device, builder.host_library, op, inputs, attrs, counts)
+    return [
+        [(shape, own) for shape, _ in param] for param, own in zip(inferred, types, strict=True)
+    ]
+
+
+def _execute(
+    device: Device,
+    builder: building.Builder,
+    op: Mapping[str, Any],
+    inputs: Sequence[Param],
+    attrs: Mapping[str, Any],
+    shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
+) -> Result:
+    context = api_context(op)
+    device.clear_findings()
+    call = _Call(device)
+    try:
+        arguments: list[Any] = []
+        made: dict[str, list[tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]]] = {}
+        for item, param, packed in zip(op["inputs"], inputs, context["inputs"], strict=True):
+            arguments.append(_input(call, item, param, packed, made))
+        for attr in op["attrs"]:
+            value = attrs[attr["name"]]
+            kind = attr["kind"]
+            if kind.startswith("List"):
+                arguments.append(
+                    None
+                    if value is None
+                    else c.c_void_p(call.array(kind.removeprefix("List"), value))
+                )
+            elif kind == "String":
+                arguments.append(None if value is None else c.c_char_p(value.encode()))
+            else:
+                arguments.append(
+                    _C_TYPES[ATTR_TYPES[kind]](_ZEROS[kind] if value is None else value)
+                )
+        results: dict[str, list[tuple[Buffer, tuple[int, ...], dtypes.DType]]] = {}
+        for item, outs, packed in zip(op["outputs"], shapes, context["outputs"], strict=True):
+            if packed["ref"]:
+                results[item["name"]] = [entry[1:] for entry in made[item["name"]]]
+                continue
+            fresh = [(*call.empty(shape, dtype), shape, dtype) for shape, dtype in outs]
+            results[item["name"]] = [entry[1:] for entry in fresh]
+            tensors = [entry[0] for entry in fresh]
+            arguments.append(
+                c.c_void_p(call.tensor_list(tensors) if packed["list"] else tensors[0].handle)
+            )
+        _two_stages(device, builder, context["api"], arguments)
+        arrays: dict[str, Array] = {}
+        for name, entries in results.items():
+            for index, (buffer, shape, dtype) in enumerate(entries):
+                array = buffer.read(dtype.numpy).reshape(shape)
+                arrays[name if len(entries) == 1 else f"{name}_{index}"] = array
+        errors = tuple(item for item in device.findings() if item.severity == ERROR)
+        return Result(op["type"], arrays, errors)
+    finally:
+        call.close()
+
+
+def _input(
+    call: _Call,
+    item: Mapping[str, Any],
+    param: Param,
+    packed: Mapping[str, Any],
+    made: dict[str, Any],
+) -> Any:
+    if not param:
+        return None
+    if packed["host"]:
+        if item["scalar"]:
+            return c.c_void_p(call.scalar(param[0]))
+        if item["scalarList"]:
+            return c.c_void_p(call.scalar_list(param[0]))
+        kind = {"DT_BOOL": "Bool", "DT_FLOAT": "Float"}.get(packed["dtype"], "Int")
+        return c.c_void_p(call.array(kind, param[0].reshape(-1).tolist()))
+    entries = [
+        (*call.tensor(np.ascontiguousarray(array)), array.shape, dtypes.of_array(array.dtype))
+        for array in param
+    ]
+    made[item["name"]] = entries
+    tensors = [entry[0] for entry in entries]
+    return c.c_void_p(call.tensor_list(tensors) if packed["list"] else tensors[0].handle)
+
+
+def _two_stages(device: Device, builder: building.Builder, api: str, arguments: list[Any]) -> None:
+    library = c.CDLL(str(builder.api_library))
+    size, executor = c.c_uint64(0), c.c_void_p()
+    first = getattr(library, f"{api}GetWorkspaceSize")
+    first.restype = c.c_int32
+    device.libraries.check(
+        first(*arguments, c.byref(size), c.byref(executor)), f"{api}GetWorkspaceSize"
+    )
+    workspace = device.buffer(size.value)
+    try:
+        second = getattr(library, api)
+        second.restype = c.c_int32
+        address = c.c_void_p(workspace.address)
+        device.libraries.check(second(address, size, executor, c.c_void_p(device.stream)), api)
+        device.synchronize()
+    finally:
+        workspace.free()
+
+
+def save(path: Path, result: Result) -> None:
+    """Write one output as .npy, or all as .npz."""
+    if path.suffix != ".npz" and len(result.outputs) != 1:
+        raise SourcesError(
+            f"--save {path}: {result.op} has {len(result.outputs)} outputs. Next: --save"
+            f" {path.with_suffix('.npz')}"
+        )
+    with writing(path, "--save") as file:
+        if path.suffix == ".npz":
+            np.savez(file, allow_pickle=False, **result.outputs)
+        else:
+            np.save(file, next(iter(result.outputs.values())))

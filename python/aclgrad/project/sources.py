@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the build of a foreign operator starts from: its files, its names, the compiler's runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aclgrad.errors import ToolkitError
+
+DEVICE_TYPES = {
+    "DT_FLOAT": "float",
+    "DT_FLOAT16": "half",
+    "DT_BF16": "bfloat16_t",
+    "DT_INT8": "int8_t",
+    "DT_INT16": "int16_t",
+    "DT_INT32": "int32_t",
+    "DT_INT64": "int64_t",
+    "DT_UINT8": "uint8_t",
+    "DT_UINT16": "uint16_t",
+    "DT_UINT32": "uint32_t",
+    "DT_UINT64": "uint64_t",
+    "DT_DOUBLE": "double",
+    "DT_BOOL": "bool",
+    "DT_INT4": "AscendC::int4b_t",
+    "DT_COMPLEX32": "complex32",
+    "DT_COMPLEX64": "complex64",
+}
+"""What the operator compiler puts behind DTYPE_<INPUT>."""
+
+NUMPY_NAMES = {
+    "DT_FLOAT": "float32",
+    "DT_FLOAT16": "float16",
+    "DT_BF16": "bfloat16",
+    "DT_DOUBLE": "float64",
+}
+"""Names that are not simply the lower-case ones."""
+
+
+OTHER_ARCHITECTURE = re.compile(r"arch35|regbase|_apt\.cpp$|arch3510|950")
+
+
+_HOST_FILES = (
+    "*_def*.cpp",
+    "*_infershape*.cpp",
+    "*_tiling*.cpp",
+    "op_tiling/*.cpp",
+    "arch22/*_tiling*.cpp",
+    "arch32/*_tiling*.cpp",
+)
+
+
+class SourcesError(ToolkitError):
+    """An operator that cannot be built or run, with what is missing."""
+
+    def __init__(self, text: str, missing: Missing | None = None) -> None:
+        super().__init__(text)
+        self.missing = missing
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The first thing that a compile asked for in vain."""
+
+    kind: str  # header | api | form | other
+    name: str
+    place: str  # file:line
+    message: str
+
+
+_DIAGNOSES: tuple[tuple[str, str], ...] = (
+    ("header", r"fatal error: (\S+): No such file"),
+    ("member", r"has no member named ‘([^’]+)’"),
+    ("api", r"static assertion failed: (\S+) is not in this simulator"),
+    ("api", r"static assertion failed: (\S+) exists on architectures"),
+    ("api", r"‘([^’]+)’ was not declared in this scope"),
+    ("api", r"‘([^’]+)’ has not been declared"),
+    ("api", r"‘([^’]+)’ is not a member of ‘"),
+    ("api", r"‘([^’]+)’ in namespace ‘[^’]+’ does not name"),
+    ("api", r"‘([^’]+)’ does not name a (?:type|template type)"),
+    ("api", r"‘([^’]+)’ is not a (?:type|template)"),
+    ("api", r"no member named ‘([^’]+)’"),
+    ("api", r"no declaration matches ‘([^’]+)’"),
+    ("form", r"no matching function for call to ‘([^’(<]+)"),
+    ("form", r"(?:too many|too few|invalid) (?:arguments|argument|conversion)[^‘]*‘([^’]+)’"),
+    ("form", r"template argument.*invalid"),
+    ("api", r"there are no arguments to ‘([^’]+)’"),
+    ("symbol", r"undefined reference to `([^']+)'"),
+)
+
+
+def diagnose(text: str) -> Missing:
+    """Find the first error in a compiler's output and what it lacks."""
+    for line in text.splitlines():
+        match = re.match(r"(.*?):(\d+):\d+: (?:fatal )?error: (.*)", line)
+        link = re.search(r"undefined reference to .*", line)
+        if match is None and link is None:
+            continue
+        place = f"{match[1]}:{match[2]}" if match else line.split(": undefined", maxsplit=1)[0]
+        message = match[3] if match else line
+        for kind, pattern in _DIAGNOSES:
+            found = re.search(pattern, line)
+            if found:
+                name = found[1] if found.groups() else ""
+                return Missing(kind, name, place, message)
+        return Missing("other", "", place, message)
+    return Missing("other", "", "", text.strip().splitlines()[-1] if text.strip() else "no output")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of one operator, as ops-nn lays them out."""
+
+    root: Path
+    name: str
+    kernels: tuple[Path, ...]
+    host: tuple[Path, ...]
+    repository: Path
+    other_host: tuple[Path, ...] = ()  # for other architectures: built when they can be
+
+    @property
+    def part(self) -> Path:
+        """The folder of the categories: the repository, or its experimental half."""
+        experimental = self.repository / "experimental"
+        return experimental if experimental in self.root.parents else self.repository
+
+    @property
+    def host_includes(self) -> list[Path]:
+        """Include path of op_host sources, as the repository's own build sets it."""
+        category = self.root.parent
+        common = self.repository / "common" / "inc"
+        shared = sorted(category.glob("*_utils/op_host")) + sorted(
+            category.glob("*common*/op_host")
+        )
+        wanted = [
+            self.repository,
+            common,
+            common / "op_host",
+            self.root / "op_host",
+            self.root,
+            category,
+            category.parent,
+            self.repository / "vfusion",
+            *shared,
+        ]
+        return [path for path in wanted if path.is_dir()]
+
+
+def locate(word: str | Path) -> Sources:
+    """Find the sources of an operator. Raises `SourcesError` that says what a folder lacks."""
+    path = Path(word).expanduser().resolve()
+    if path.is_file():
+        root = path.parent.parent if path.parent.name == "op_kernel" else path.parent
+        if path.parent.name != "op_kernel":
+            return Sources(root, path.stem, (path,), (), _repository(root))
+        whole = locate(root)
+        return Sources(whole.root, whole.name, (path,), whole.host, whole.repository)
+    if not path.exists():
+        raise SourcesError(
+            f"{word}: no such file or folder. Next: give an operator's folder, e.g."
+            " ops-nn/activation/relu"
+        )
+    if path.name in ("op_kernel", "op_host"):
+        path = path.parent
+    kernels = tuple(
+        file
+        for file in sorted((path / "op_kernel").glob("*.cpp"))
+        if not OTHER_ARCHITECTURE.search(file.name)
+        and file.is_file()
+        and "__global__" in file.read_text(errors="replace")
+    )
+    if not kernels:
+        raise SourcesError(
+            f"{path}: no kernel found: want op_kernel/*.cpp with a __global__ function."
+            " Next: give the folder that holds op_kernel and op_host, or a kernel file"
+        )
+    host = path / "op_host"
+    files = {file for pattern in _HOST_FILES for file in host.glob(pattern) if file.is_file()}
+    files |= _shared_files(path, files)
+    other = {file for file in files if OTHER_ARCHITECTURE.search(file.name)}
+    return Sources(
+        path,
+        path.name,
+        kernels,
+        tuple(sorted(files - other)),
+        _repository(path),
+        tuple(sorted(other)),
+    )
+
+
+def _shared_files(path: Path, files: set[Path]) -> set[Path]:
+    """Sources of neighbours that register tiling or inference of this operator."""
+    text = "".join(file.read_text(errors="replace") for file in files)
+    types = set(re.findall(r"\bOP_ADD\(\s*(\w+)", text))
+    shared: set[Path] = set()
+    for macro in ("IMPL_OP_OPTILING", "IMPL_OP_INFERSHAPE"):
+        own = set(re.findall(rf"\b(?:{macro}|IMPL_OP)\(\s*(\w+)", text))
+        if re.search(r"\bSetTiling\(", text) and macro == "IMPL_OP_OPTILING":
+            continue
+        wanted = types - own
+        if not wanted:
+            continue
+        pattern = re.compile(rf"\b(?:{macro}|IMPL_OP)\(\s*(?:{'|'.join(sorted(wanted))})\s*\)")
+        for file in sorted(path.parent.glob("*/op_host/**/*.cpp")):
+            elsewhere = path not in file.parents and "op_api" not in file.parts
+            if elsewhere and file.is_file() and pattern.search(file.read_text(errors="replace")):
+                shared.add(file)
+    return shared
+
+
+def _repository(path: Path) -> Path:
+    """The outermost folder whose headers the operator may include."""
+    for folder in (path, *path.parents):
+        if (folder / "common" / "inc").is_dir() or (folder / ".git").exists():
+            return folder
+    return path.parent
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run of the compiler; done again when its command or a file that it read has changed."""
+
+    output: Path
+    command: tuple[str, ...]
+
+    @property
+    def _stamp(self) -> Path:
+        return self.output.with_name(self.output.name + ".cmd")
+
+    @property
+    def depfile(self) -> Path:
+        """What the compiler writes with -MD: the toolkit's headers are among its inputs."""
+        return self.output.with_name(self.output.name + ".d")
+
+    def _inputs(self) -> list[str]:
+        if not self.depfile.is_file():
+            return [
+                word
+                for word in self.command
+                if word.endswith((".cpp", ".asc", ".o")) and os.path.exists(word)
+            ]
+        text = self.depfile.read_text().replace("\\\n", " ")
+        return text.split(":", maxsplit=1)[1].split() if ":" in text else []
+
+    def fresh(self) -> bool:
+        """Whether the output is there and newer than all that it was made from."""
+        try:
+            made = self.output.stat().st_mtime_ns
+            if self._stamp.read_text() != shlex.join(self.command):
+                return False
+            return all(os.stat(path).st_mtime_ns <= made for path in self._inputs())
+        except OSError:
+            return False
+
+    def run(self) -> str | None:
+        """Compile unless fresh. Returns the compiler's output when it fails."""
+        if self.fresh():
+            return None
+        self.output.parent.mkdir(parents=True, exist_ok=True)
+        self.output.unlink(missing_ok=True)
+        part = self.output.with_name(f"{self.output.name}.{os.getpid()}.part")
+        command = [str(part) if word == str(self.output) else word for word in self.command]
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+        if done.returncode:
+            part.unlink(missing_ok=True)
+            return done.stderr or done.stdout or f"{command[0]} ended with status {done.returncode}"
+        part.replace(self.output)
+        self._stamp.write_text(shlex.join(self.command))
+        return None
+
+
+@dataclass
+class Kernel:
+    """One kernel library: an operator type, a dtype combination and the source that has it."""
+
+    op: Mapping[str, Any]
+    dtypes: tuple[str, ...]
+    output: Path
+
+    @property
+    def title(self) -> str:
+        """For messages: Relu(float32 -> float32)."""
+        names = [numpy_name(dtype) for dtype in self.dtypes]
+        count = len(self.op["inputs"])
+        return f"{self.op['type']}({', '.join(names[:count])} -> {', '.join(names[count:])})"
+
+
+def numpy_name(dtype: str) -> str:
+    """DT_FLOAT16 -> float16, as kernel files spell it."""
+    return NUMPY_NAMES.get(dtype) or dtype.removeprefix("DT_").lower()
+
+
+def snake_case(op_type: str) -> str:
+    """File stem of an operator type as CANN spells it: AddRmsNormV2 -> add_rms_norm_v2, but
+    AccumulateNV2 -> accumulate_nv2.
+    """
+    text = re.sub(r"([A-Z0-9]+)([A-Z][a-z])", r"\1_\2", op_type)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", text).lower()
+
+
+def simulator_stem(op_type: str) -> str:
+    """The folder and entry that the simulator looks for: every capital starts a word."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", op_type).lower()

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words of a command line that describe an operator's inputs, attributes and outputs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from aclgrad.project.sources import SourcesError, numpy_name
+from aclgrad.spec import dtypes
+from aclgrad.testing import npy
+from aclgrad.testing.user_data import unambiguous
+
+Array = NDArray[Any]
+OutputWord = tuple[tuple[int, ...], "dtypes.DType | None"]
+"""Shape and dtype of an output; without a dtype it is the definition's."""
+
+Param = list[Array]
+"""The tensors of one parameter: none for an absent one, several for a list."""
+
+ABSENT = "-"
+"""Stands for an optional input that is not given."""
+
+
+def load(word: str, dtype: dtypes.DType | None) -> Param:
+    """Read the tensors of one parameter: a file, a list of files joined by commas, or ``-``."""
+    if word == ABSENT:
+        return []
+    return [npy.load(Path(name), dtype) for name in word.split(",")]
+
+
+def parse_attrs(op: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    """Values of the operator's attributes: NAME=VALUE words over the definition's defaults."""
+    known = {attr["name"]: attr for attr in op["attrs"]}
+    values = {name: attr["default"] for name, attr in known.items()}
+    for word in unambiguous(words):
+        name, equal, text = word.partition("=")
+        if not equal or name not in known:
+            raise SourcesError(
+                f"--attr {word}: {op['type']} has the attributes {', '.join(known) or '(none)'}."
+                " Next: --attr NAME=VALUE"
+            )
+        try:
+            values[name] = _attr_value(known[name]["kind"], text)
+        except ValueError:
+            raise SourcesError(
+                f"--attr {word}: want a value of type {known[name]['kind']}. Next: e.g."
+                f" {name}={_EXAMPLES[known[name]['kind']]}"
+            ) from None
+    unset = [name for name, attr in known.items() if values[name] is None and attr["required"]]
+    if unset:
+        raise SourcesError(
+            f"{op['type']}: attribute {unset[0]} is required. Next: --attr"
+            f" {unset[0]}={_EXAMPLES[known[unset[0]]['kind']]}"
+        )
+    return values
+
+
+_EXAMPLES = {
+    "Int": "1",
+    "Float": "0.5",
+    "Bool": "true",
+    "String": "none",
+    "ListInt": "0,1",
+    "ListFloat": "0.5,1",
+    "ListBool": "true,false",
+    "ListListInt": "",
+}
+
+
+_ZEROS = {"Int": 0, "Float": 0.0, "Bool": False}
+
+
+def _attr_value(kind: str, text: str) -> Any:
+    if kind.startswith("List"):
+        return [
+            _attr_value(kind.removeprefix("List"), part)
+            for part in text.strip("[]").split(",")
+            if part.strip()
+        ]
+    if kind == "Int":
+        return int(text, 0)
+    if kind == "Float":
+        return float(text)
+    if kind == "Bool":
+        return bool(["false", "0", "true", "1"].index(text.strip().lower()) // 2)
+    return text
+
+
+def choose_row(
+    op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], inputs: Sequence[Param]
+) -> tuple[str, ...]:
+    """The dtype combination of the definition that the inputs have."""
+    given = [dtypes.of_array(param[0].dtype).ge if param else None for param in inputs]
+    for row in rows:
+        if all(own is None or own == want for own, want in zip(given, row, strict=False)):
+            return row
+    offered = "; ".join(", ".join(map(numpy_name, row[: len(given)])) for row in rows)
+    got = ", ".join(numpy_name(name) if name else "absent" for name in given)
+    raise SourcesError(
+        f"{op['type']}: inputs have dtypes {got}, its definition has {offered}. Next: convert"
+        " them with ndarray.astype"
+    )
+
+
+def parse_outputs(words: Sequence[str]) -> list[OutputWord]:
+    """``2x8:fp32 scalar`` -> shapes, each with a dtype or none."""
+    found: list[OutputWord] = []
+    for word in itertools.chain.from_iterable(word.split(",") for word in words):
+        shape, _, name = word.partition(":")
+        try:
+            dims = () if shape == "scalar" else tuple(int(dim) for dim in shape.lower().split("x"))
+        except ValueError:
+            raise SourcesError(
+                f"--outputs {word}: want dims joined by x and a dtype, e.g. 2x8:fp32, or"
+                " scalar:fp32"
+            ) from None
+        found.append((dims, dtypes.parse(name) if name else None))
+    return found

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dtypes of the aclnn interface and their spellings in NumPy, ACL, GE and Ascend C."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aclgrad.common import lazy
+
+
+@dataclass(frozen=True)
+class DType:
+    """One dtype. ``label`` is the spelling of the aclnn documents, ``name`` NumPy's."""
+
+    label: str
+    name: str
+    acl: int
+    device: str = ""  # Ascend C type; empty when no kernel of this project takes it
+    alias: str = ""
+
+    @property
+    def ge(self) -> str:
+        """Enumerator in ge::DataType."""
+        return f"DT_{self.label}"
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """NumPy dtype."""
+        if self.name == "bfloat16":
+            # Imported on use: code generation must run on a Python that has only Jinja2 and NumPy.
+            dtype: np.dtype[Any] = np.dtype(lazy.module("ml_dtypes").bfloat16)
+            return dtype
+        return np.dtype(self.name)
+
+
+FLOAT = DType("FLOAT", "float32", 0, "float", "fp32")
+FLOAT16 = DType("FLOAT16", "float16", 1, "half", "fp16")
+BF16 = DType("BF16", "bfloat16", 27, "bfloat16_t", "bf16")
+BOOL = DType("BOOL", "bool", 12, "bool")
+INT8 = DType("INT8", "int8", 2)
+INT32 = DType("INT32", "int32", 3)
+DOUBLE = DType("DOUBLE", "float64", 11, "", "fp64")
+
+CASTABLE = (
+    FLOAT,
+    FLOAT16,
+    BF16,
+    BOOL,
+    DOUBLE,
+    INT8,
+    DType("INT16", "int16", 6),
+    INT32,
+    DType("INT64", "int64", 9),
+    DType("UINT8", "uint8", 4),
+    DType("UINT16", "uint16", 7),
+    DType("UINT32", "uint32", 8),
+    DType("UINT64", "uint64", 10),
+    DType("COMPLEX64", "complex64", 16),
+    DType("COMPLEX128", "complex128", 17),
+)
+"""Dtypes that l0op::Cast converts a floating-point result to."""
+
+UNCASTABLE = (
+    DType("STRING", "object", 13),
+    DType("INT4", "int8", 29),
+    DType("UINT1", "uint8", 30),
+    DType("COMPLEX32", "complex64", 33),
+)
+"""Dtypes an aclTensor may have, but that no cast reaches. Their NumPy names only stand in for a
+layout.
+"""
+
+_BY_LABEL = {dtype.label: dtype for dtype in CASTABLE + UNCASTABLE}
+_BY_WORD = {
+    word: dtype
+    for dtype in CASTABLE
+    for word in (dtype.label.lower(), dtype.name, dtype.alias)
+    if word
+}
+
+
+def by_label(label: str) -> DType:
+    """Return the dtype the aclnn documents call ``label``."""
+    return _BY_LABEL[label]
+
+
+def parse(word: str) -> DType:
+    """Return the dtype a user wrote: ``bf16``, ``bfloat16``, ``FLOAT``, ..."""
+    try:
+        return _BY_WORD[word.lower()]
+    except KeyError:
+        known = ", ".join(dtype.alias or dtype.name for dtype in CASTABLE)
+        raise ValueError(f"dtype: got {word!r}, want one of {known}") from None
+
+
+def of_array(dtype: object) -> DType:
+    """Return the dtype of a NumPy array."""
+    name = np.dtype(dtype).name  # type: ignore[call-overload]
+    try:
+        return _BY_WORD[name]
+    except KeyError:
+        raise ValueError(
+            f"array dtype: got {name}, want one of {', '.join(dtype.name for dtype in CASTABLE)}; "
+            "convert it with ndarray.astype"
+        ) from None

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpSpec: the single description of an operator that wrapper, Python function, tests and docs are
+derived from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad.spec import naming
+from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
+from aclgrad.spec.call import MAX_ELEMENTS, PRIVATE_FORMATS, AttrValue, Call, broadcast
+from aclgrad.spec.cases import Case
+from aclgrad.spec.check import INNER_FIND_KERNEL, INNER_NULLPTR, SUCCESS, Check
+from aclgrad.spec.checks import DtypeSupported, ReturnIfEmpty, SameShape
+from aclgrad.spec.dtypes import CASTABLE, FLOAT, DType
+from aclgrad.spec.soc import FAMILIES, Family, family
+from aclgrad.spec.steps import (
+    BroadcastToCommon,
+    CastTo,
+    CopyTo,
+    Launch,
+    MakeContiguous,
+    Step,
+    SumTo,
+    Widen,
+    ZeroIfEmpty,
+)
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class OpSpec:
+    """Everything that is particular to one operator."""
+
+    op_type: str
+    api: str
+    header: str  # aclnn_<header>.h
+    brief: str
+    formula: str
+    args: tuple[Tensor | Attr, ...]  # in the order of the C function, without the result pointers
+    inputs: tuple[KernelTensor, ...]  # in the order of the OpDef
+    outputs: tuple[KernelTensor, ...]
+    attrs: tuple[KernelAttr, ...]
+    dtypes: Mapping[str, tuple[DType, ...]]  # family -> dtypes that the checks let pass
+    kernels: Mapping[str, tuple[tuple[DType, ...], ...]]  # family -> dtype of each input and output
+    checks: tuple[Check, ...]
+    lowering: tuple[Step, ...]
+    golden: Callable[..., Float64]  # (inputs by name in float64, attributes by name) -> float64
+    cases: Callable[[OpSpec, bool], Iterable[Case]]
+    notes: tuple[str, ...] = ()
+    terms: Callable[..., Float64] | None = None  # largest magnitude that is rounded on the way
+    keeps_executor: bool = False  # a second stage without its workspace leaves the executor usable
+
+    def __post_init__(self) -> None:
+        """Refuse a spec whose parts name arguments that do not exist."""
+        known = {arg.name for arg in self.args}
+        for part in (*self.checks, *self.lowering, *self.inputs, *self.outputs, *self.attrs):
+            if unknown := _named(part) - known:
+                raise ValueError(f"{self.api}: {part} names {sorted(unknown)}, not an argument")
+        naming.op_type(self.op)
+
+    @property
+    def op(self) -> str:
+        """Stem of every file of the operator."""
+        return naming.op_stem(self.op_type)
+
+    @property
+    def function(self) -> str:
+        """Name of the Python function."""
+        return naming.python_function(self.api)
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """Tensor arguments in the order of the C function."""
+        return tuple(arg for arg in self.args if isinstance(arg, Tensor))
+
+    @property
+    def input_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that are read."""
+        return tuple(arg for arg in self.tensors if not arg.out)
+
+    @property
+    def output_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that are written."""
+        return tuple(arg for arg in self.tensors if arg.out)
+
+    @property
+    def kernel_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that the kernel reads, in the order of the C function."""
+        read = {item.arg for item in self.inputs}
+        return tuple(arg for arg in self.input_args if arg.name in read)
+
+    @property
+    def empty_args(self) -> tuple[Tensor, ...]:
+        """Tensor arguments that leave nothing to compute when they are empty."""
+        names = {n for check in self.checks if isinstance(check, ReturnIfEmpty) for n in check.args}
+        return tuple(arg for arg in self.input_args if arg.name in names) or self.kernel_args
+
+    @property
+    def result_like(self) -> str:
+        """Input whose shape and dtype the output takes when nothing else is said."""
+        sums = [step.arg for step in self.lowering if isinstance(step, SumTo)]
+        return (sums or [step.like for step in self.lowering if isinstance(step, Launch)])[0]
+
+    @property
+    def attr_args(self) -> tuple[Attr, ...]:
+        """Scalar arguments in the order of the C function."""
+        return tuple(arg for arg in self.args if isinstance(arg, Attr))
+
+    @property
+    def checked_args(self) -> tuple[Tensor | Attr, ...]:
+        """Arguments that some check looks at."""
+        attrs = {getattr(check, "attr", None) for check in self.checks}
+        return tuple(arg for arg in self.args if isinstance(arg, Tensor) or arg.name in attrs)
+
+    def dtypes_on(self, soc_family: Family) -> tuple[DType, ...]:
+        """Dtypes that the checks let pass on a SoC family."""
+        return self.dtypes.get(soc_family.name, ())
+
+    def kernels_on(self, soc_family: Family) -> tuple[tuple[DType, ...], ...]:
+        """Kernels that run on a family: its own, or those of a family with the same
+        architecture.
+        """
+        for name, variants in self.kernels.items():
+            if family(name).npu_arch == soc_family.npu_arch:
+                return variants
+        return ()
+
+    @property
+    def kernel_dtypes(self) -> tuple[DType, ...]:
+        """Dtypes of the first input that any kernel is built for."""
+        found = [variant[0] for variants in self.kernels.values() for variant in variants]
+        return tuple(dict.fromkeys(found))
+
+    def same_shape_group(self, arg: str) -> set[str]:
+        """Arguments that the checks tie to the shape of ``arg``, itself included."""
+        group = {arg}
+        ties = [{c.arg, c.other} for c in self.checks if isinstance(c, SameShape)]
+        while True:
+            grown = group.union(*(tie for tie in ties if tie & group))
+            if grown == group:
+                return group
+            group = grown
+
+    def first_hit(self, call: Call) -> Check | None:
+        """Return the check that ends the call, in the documented order."""
+        return next((check for check in self.checks if check.hit(call, self)), None)
+
+    def predict(self, call: Call) -> int:
+        """Return the code of the first stage, worked out from the checks and the lowering alone."""
+        hit = self.first_hit(call)
+        if hit is not None:
+            return hit.code
+        if any(call.tensor(arg.name).empty for arg in self.empty_args):
+            return SUCCESS
+        for step in self.lowering:
+            if isinstance(step, ZeroIfEmpty):
+                if 0 in (broadcast(*(call.tensor(name).shape for name in step.of)) or ()):
+                    return SUCCESS if call.tensor(step.arg).addressable else INNER_NULLPTR
+            elif isinstance(step, MakeContiguous):
+                if not call.tensor(step.arg).addressable:
+                    return step.code
+            elif isinstance(step, BroadcastToCommon):
+                common = broadcast(*(call.tensor(name).shape for name in step.of)) or ()
+                desc = call.tensor(step.arg)
+                repeated = desc.size != math.prod(common) and not (step.single and desc.size == 1)
+                if repeated and (
+                    math.prod(common) > MAX_ELEMENTS or desc.format in PRIVATE_FORMATS
+                ):
+                    return INNER_NULLPTR
+            elif isinstance(step, Launch):
+                wide = self._widened(call)
+                variant = tuple(
+                    FLOAT if item.arg in wide else call.tensor(item.arg).dtype
+                    for item in self.inputs
+                )
+                built = {v[: len(self.inputs)] for v in self.kernels_on(call.family)}
+                if variant not in built:
+                    return INNER_FIND_KERNEL
+            elif isinstance(step, CastTo):
+                if call.tensor(step.arg).dtype not in CASTABLE:
+                    return INNER_NULLPTR
+            elif isinstance(step, CopyTo) and not call.tensor(step.arg).addressable:
+                return INNER_NULLPTR
+        return SUCCESS
+
+    def _widened(self, call: Call) -> set[str]:
+        steps = [step for step in self.lowering if isinstance(step, Widen) and step.needed(call)]
+        return {name for step in steps for name in step.args}
+
+    def computed_dtype(self, call: Call) -> DType:
+        """Dtype that the kernel rounds its result to."""
+        like = next(step.like for step in self.lowering if isinstance(step, Launch))
+        return FLOAT if like in self._widened(call) else call.tensor(like).dtype
+
+    def late_codes(self) -> list[tuple[int, str]]:
+        """Codes of the first stage that come from the lowering, with what leads to them."""
+        reasons = [(INNER_FIND_KERNEL, "no kernel is installed for this SoC and dtype")]
+        for step in self.lowering:
+            if isinstance(step, MakeContiguous):
+                reasons.append((step.code, "a strided input view leaves its storage"))
+            elif isinstance(step, CastTo) and DtypeSupported(step.arg) not in self.checks:
+                reasons.append((INNER_NULLPTR, "no cast reaches the dtype of an output"))
+        found: dict[int, list[str]] = {}
+        for code, text in dict.fromkeys(reasons):
+            found.setdefault(code, []).append(text)
+        return sorted((code, ", or ".join(texts)) for code, texts in found.items())
+
+    def families(self) -> Iterator[tuple[Family, tuple[DType, ...], bool]]:
+        """Family, dtypes that its checks accept, whether a kernel is built: the support table."""
+        for item in FAMILIES:
+            yield item, self.dtypes_on(item), bool(self.kernels_on(item))
+
+    def dtype_groups(self) -> list[tuple[tuple[DType, ...], list[Family]]]:
+        """Families by the dtypes they accept."""
+        groups: dict[tuple[DType, ...], list[Family]] = {}
+        for item in FAMILIES:
+            groups.setdefault(self.dtypes_on(item), []).append(item)
+        return list(groups.items())
+
+    @property
+    def common_dtypes(self) -> tuple[DType, ...]:
+        """Dtypes that every known family accepts: what a SoC without a row of its own gets."""
+        groups = [dtypes for dtypes, _ in self.dtype_groups()]
+        return tuple(d for d in groups[0] if all(d in group for group in groups))
+
+    def evaluate(
+        self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]
+    ) -> Float64:
+        """Golden result in float64 of inputs that are already rounded to their dtype."""
+        wide = {
+            name: np.asarray(array).astype(np.float64 if array.dtype != np.bool_ else np.bool_)
+            for name, array in inputs.items()
+        }
+        with np.errstate(all="ignore"):
+            return self.golden(**wide, **attrs)
+
+    def magnitudes(
+        self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]
+    ) -> Float64 | None:
+        """Largest magnitude per element that the arithmetic rounds; None when not stated."""
+        if self.terms is None:
+            return None
+        wide = {name: np.asarray(array).astype(np.float64) for name, array in inputs.items()}
+        with np.errstate(all="ignore"):
+            return self.terms(**wide, **attrs)
+
+    def defaults(self) -> dict[str, AttrValue]:
+        """Return the default of every attribute."""
+        return {attr.name: attr.default for attr in self.attr_args}
+
+
+def _named(part: object) -> set[str]:
+    """Arguments that a check, step or kernel parameter names."""
+    names: set[str] = set()
+    for key in ("arg", "args", "other", "of", "attr", "like"):
+        value = getattr(part, key, ())
+        names.update(value if isinstance(value, tuple) else (value,))
+    return names
+
+
+def replace(spec: OpSpec, **changes: Any) -> OpSpec:
+    """Return a spec with fields changed: for tests and experiments."""
+    return dataclasses.replace(spec, **changes)

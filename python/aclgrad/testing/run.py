@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs cases of the grid on a device and judges them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad.errors import AclnnError
+from aclgrad.findings import ERROR, Finding, Run, consequence
+from aclgrad.golden.precision import Report, compare
+from aclgrad.runtime import Device
+from aclgrad.runtime.memory import Tensor
+from aclgrad.spec.call import TensorDesc
+from aclgrad.spec.cases import Case, view
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.steps import Launch
+
+_CANARY = 0xA5
+"""Fills the output's storage before a run; bytes outside the view must still hold it afterwards."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one case. ``traffic`` is GM bytes moved by the floor, None when it was not
+    counted.
+    """
+
+    case: Case
+    passed: bool
+    message: str
+    seconds: float
+    report: Report | None = None
+    traffic: float | None = None
+    moved_bytes: int = 0
+    floor_bytes: int = 0
+    findings: tuple[Finding, ...] = ()
+    launched: bool = False
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings that fail the case."""
+        return tuple(finding for finding in self.findings if finding.severity == ERROR)
+
+    @property
+    def after_faults(self) -> int:
+        """Faults before the numbers, whose consequence these may be."""
+        return sum(bool(finding.goes_on) for finding in self.errors) if self.report else 0
+
+    def run(self, repro: str) -> Run:
+        """Return the findings of `aclgrad check`; a failure that no check explains is one too."""
+        found = self.findings
+        if not self.passed and not self.errors:
+            kind = "wrong-result" if self.report else "call-failed"
+            found += (Finding(kind, op=self.case.op, detail=self.message, text=self.message),)
+        return Run(self.case.name, repro, found, self.launched)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A computation and what the checks say about it. ``result`` is None when it failed with
+    ``error``.
+    """
+
+    result: NDArray[Any] | None
+    error: str
+    findings: tuple[Finding, ...]
+
+
+def check_findings(
+    device: Device, op: str, compute: Callable[[], NDArray[Any]], chaos: Sequence[int] = ()
+) -> Checked:
+    """Run ``compute``, and again for each chaos seed: the result has to be the same bit for bit.
+
+    Where a finding has failed the launch, the results that chaos leads to are those without checks.
+    """
+    checked = _attempt(device, compute)
+    if not chaos:
+        return checked
+    found = list(checked.findings)
+    options = {name: device.option(name) or "" for name in ("mode", "chaos")}
+    try:
+        expected = checked
+        if checked.result is None:
+            device.set_option("mode", "fast")
+            expected = _attempt(device, compute)
+        for seed in chaos:
+            device.set_option("chaos", str(seed))
+            late = _attempt(device, compute)
+            known = {finding.key for finding in found}
+            found += [f for f in late.findings if f.severity == ERROR and f.key not in known]
+            if expected.result is None:
+                continue
+            text = late.error if late.result is None else difference(late.result, expected.result)
+            if text:
+                found.append(_chaos_difference(op, device.option("soc") or "", seed, text))
+    finally:
+        for name, value in options.items():
+            device.set_option(name, value)
+    return Checked(checked.result, checked.error, tuple(found))
+
+
+def _attempt(device: Device, compute: Callable[[], NDArray[Any]]) -> Checked:
+    device.clear_findings()
+    try:
+        return Checked(compute(), "", device.findings())
+    except AclnnError as error:
+        return Checked(None, str(error), device.findings())
+
+
+def _chaos_difference(op: str, soc: str, seed: int, text: str) -> Finding:
+    return Finding(
+        "chaos-difference",
+        op=op,
+        soc=soc,
+        detail=f"chaos seed {seed}: {text}",
+        advice="Hardware runs the pipes side by side: wrong numbers now and then. Order the"
+        " instructions by queues, flags or barriers; the other findings name them.",
+    )
+
+
+def difference(got: NDArray[Any], want: NDArray[Any]) -> str:
+    """Say where two arrays of one dtype and shape differ; empty when they do not. One NaN is as
+    good as another, zeros have signs.
+    """
+    pairs = [np.ascontiguousarray(a).reshape(-1) for a in (got, want)]
+    size = pairs[0].itemsize
+    first, second = (a.view(np.uint8).reshape(-1, size) for a in pairs)
+    differ = (first != second).any(axis=1)
+    # Not isnan, which integers do not have.
+    places = np.flatnonzero(differ & ~((pairs[0] != pairs[0]) & (pairs[1] != pairs[1])))
+    if not places.size:
+        return ""
+    at = int(places[0])
+    return (
+        f"{places.size} of {pairs[0].size} elements differ from the run in program order, first"
+        f" at {at}: {pairs[0][at]} for {pairs[1][at]}"
+    )
+
+
+def floor_parts(spec: OpSpec, case: Case) -> tuple[int, int]:
+    """Least bytes that kernels can read and write: each input once, each output once."""
+    like = case.call.tensor(next(step.like for step in spec.lowering if isinstance(step, Launch)))
+    read = [case.call.tensor(arg.name) for arg in spec.kernel_args]
+
+    def size(descs: Iterable[TensorDesc]) -> int:
+        return sum(desc.size * desc.dtype.numpy.itemsize for desc in descs)
+
+    return size(read), size([like] * len(spec.outputs))
+
+
+def floor_bytes(spec: OpSpec, case: Case) -> int:
+    """Least bytes that kernels can move."""
+    return sum(floor_parts(spec, case))
+
+
+def execute(
+    device: Device, spec: OpSpec, case: Case, seed: int = 0
+) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Compute one case; return the flat storage of the output and the bytes that were in it
+    before.
+    """
+    storages = case.storages(spec, seed)
+    tensors: dict[str, Tensor | None] = {}
+    buffers = []
+    for arg in spec.input_args:
+        buffers.append(device.upload(storages[arg.name]))
+        tensors[arg.name] = device.tensor(case.call.tensor(arg.name), buffers[-1].address)
+    name = spec.output_args[0].name
+    desc = case.call.tensor(name)
+    before = np.full(math.prod(desc.storage_shape) * desc.dtype.numpy.itemsize, _CANARY, np.uint8)
+    out = device.upload(before)
+    tensors[name] = device.tensor(desc, out.address)
+    device.call(spec, tensors, case.call.attrs)
+    return out.read(desc.dtype.numpy), before
+
+
+def inputs_of(spec: OpSpec, case: Case, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """Views of a case's inputs."""
+    storages = case.storages(spec, seed)
+    return {
+        arg.name: view(storages[arg.name], case.call.tensor(arg.name)) for arg in spec.input_args
+    }
+
+
+def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
+    """Golden result of a case in float64."""
+    return spec.evaluate(inputs_of(spec, case, seed), case.call.attrs)
+
+
+def run_case(
+    device: Device, spec: OpSpec, case: Case, seed: int = 0, chaos: Sequence[int] = ()
+) -> Outcome:
+    """Compute and judge one case. A refused call, a kernel fault or a finding of a check is a
+    failed case, not an exception.
+    """
+    start = time.perf_counter()
+    device.reset_stats()
+    before = np.empty(0, np.uint8)
+
+    def compute() -> NDArray[Any]:
+        nonlocal before
+        storage, before = execute(device, spec, case, seed)
+        return storage
+
+    checked = check_findings(device, spec.op, compute, chaos)
+    errors = [finding for finding in checked.findings if finding.severity == ERROR]
+    storage = checked.result
+    stats = device.stats()
+    launched = stats is None or stats.launches > 0
+    if storage is None:
+        seconds = time.perf_counter() - start
+        return Outcome(
+            case, False, checked.error, seconds, findings=checked.findings, launched=launched
+        )
+    desc = case.call.tensor(spec.output_args[0].name)
+    actual = view(storage, desc)
+    computed = spec.computed_dtype(case.call).numpy
+    terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
+    report = compare(actual, golden(spec, case, seed), computed, terms=terms)
+    message = str(report)
+    inside = np.zeros(storage.size, bool)
+    if not desc.empty:
+        view(inside, desc)[...] = True
+    outside = ~np.repeat(inside, storage.itemsize)
+    spoiled = int((storage.view(np.uint8)[outside] != before[outside]).sum())
+    if spoiled:
+        message = (
+            f"FAILED: {spoiled} bytes outside the view of the output were overwritten\n{message}"
+        )
+    if faults := sum(bool(finding.goes_on) for finding in errors):
+        message = f"{consequence(faults)}\n{message}"
+    message = "\n".join([*(finding.text or finding.detail for finding in errors), message])
+    moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
+    floor = floor_bytes(spec, case)
+    return Outcome(
+        case,
+        report.passed and not spoiled and not errors,
+        message,
+        time.perf_counter() - start,
+        report,
+        moved / floor if moved and floor else None,
+        moved,
+        floor,
+        checked.findings,
+        launched,
+    )
+
+
+def run_cases(
+    device: Device,
+    spec: OpSpec,
+    cases: Iterable[Case],
+    seed: int = 0,
+    chaos: Sequence[int] = (),
+) -> Iterator[Outcome]:
+    """Run cases one after the other."""
+    for case in cases:
+        yield run_case(device, spec, case, seed, chaos)

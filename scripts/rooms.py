@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rooms of the Python package and who imports whom, read from the sources.
+
+``scripts/rooms.py`` prints the picture of docs/design.md (Mermaid), ``--write`` puts it there.
+tests/null/test_rooms.py holds the package to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from aclgrad.common import files
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python" / "aclgrad"
+PAGE = ROOT / "docs" / "design.md"
+BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"
+
+Graph = dict[str, set[str]]
+
+
+def modules(package: Path = PACKAGE) -> dict[str, Path]:
+    """Every module of the package by its dotted name below it; a room's own module is the room."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name:
+            found[name] = path
+    return found
+
+
+def _imported(path: Path, known: Mapping[str, Path], package: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [(item.name, "") for item in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [(node.module, item.name) for item in node.names]
+        else:
+            continue
+        for module, name in names:
+            if module != package and not module.startswith(f"{package}."):
+                continue
+            below = module[len(package) + 1 :]
+            whole = f"{below}.{name}".strip(".")
+            if whole in known:
+                yield whole
+            elif below in known:
+                yield below
+
+
+def imports(package: Path = PACKAGE) -> Graph:
+    """Which modules each module imports, wherever the import stands."""
+    known = modules(package)
+    return {
+        name: set(_imported(path, known, package.name)) - {name} for name, path in known.items()
+    }
+
+
+def room(module: str) -> str:
+    """The room a module lives in."""
+    return module.partition(".")[0]
+
+
+def between_rooms(graph: Graph) -> Graph:
+    """The same for rooms."""
+    rooms: Graph = {}
+    for name, wanted in graph.items():
+        rooms.setdefault(room(name), set()).update(room(other) for other in wanted)
+    return {name: wanted - {name} for name, wanted in rooms.items()}
+
+
+def circle(graph: Graph) -> list[str]:
+    """Modules that import each other in a circle; empty when there is none."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        for other in sorted(graph.get(name, ())):
+            found = visit(other, [*path, name])
+            if found:
+                return found
+        done.add(name)
+        return []
+
+    return next((found for name in sorted(graph) if (found := visit(name, []))), [])
+
+
+def picture(graph: Graph) -> str:
+    """Rooms as a Mermaid graph; what others on the way import too is left out."""
+    rooms = between_rooms(graph)
+
+    def reach(name: str) -> set[str]:
+        return set().union(*({other} | reach(other) for other in rooms[name]))
+
+    lines = ["```mermaid", "graph TD"]
+    for name in sorted(rooms):
+        direct = [
+            other
+            for other in sorted(rooms[name])
+            if not any(other in reach(between) for between in rooms[name] - {other})
+        ]
+        lines += [f"  {name} --> {other}" for other in direct]
+    return "\n".join([*lines, "```"])
+
+
+def fill(page: str, text: str) -> str:
+    """The page with the picture between its marks."""
+    return re.sub(
+        f"{re.escape(BEGIN)}.*?{re.escape(END)}", f"{BEGIN}\n{text}\n{END}", page, flags=re.S
+    )
+
+
+def main() -> None:
+    """Print or write the picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put it into docs/design.md")
+    text = picture(imports())
+    if parser.parse_args().write:
+        files.write(PAGE, fill(PAGE.read_text(encoding="utf-8"), text), str(PAGE))
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

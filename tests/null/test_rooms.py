@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package is made of rooms: few, small files, no circles, each says what it imports."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_found = importlib.util.spec_from_file_location("rooms", ROOT / "scripts" / "rooms.py")
+assert _found and _found.loader
+rooms = importlib.util.module_from_spec(_found)
+_found.loader.exec_module(rooms)
+
+GRAPH = rooms.imports()
+
+
+def test_few_places() -> None:
+    here = [path for path in rooms.PACKAGE.iterdir() if path.name != "__pycache__"]
+    assert len(here) <= 22, sorted(path.name for path in here)
+
+
+def test_no_circle() -> None:
+    assert rooms.circle(GRAPH) == []
+    assert rooms.circle(rooms.between_rooms(GRAPH)) == []
+
+
+def test_circles_are_seen(tmp_path: Path) -> None:
+    package = tmp_path / "aclgrad"
+    package.mkdir()
+    (package / "spec.py").write_text("def f():\n    from aclgrad import checks\n")
+    (package / "checks.py").write_text("from aclgrad.cases import Case\n")
+    (package / "cases.py").write_text("import aclgrad.spec\n")
+    assert rooms.circle(rooms.imports(package)) == ["cases", "spec", "checks", "cases"]
+
+
+@pytest.mark.parametrize("name", sorted({rooms.room(name) for name in GRAPH if "." in name}))
+def test_docstring_says_what_a_room_imports(name: str) -> None:
+    text = ast.get_docstring(ast.parse((rooms.PACKAGE / name / "__init__.py").read_text("utf-8")))
+    assert text and "May import: " in text, name
+    allowed = text.partition("May import: ")[2]
+    missing = {f"``{other}``" for other in rooms.between_rooms(GRAPH)[name]}
+    assert {word for word in missing if word not in allowed} == set()
+
+
+def test_small_files_and_no_families_by_prefix() -> None:
+    for path in rooms.PACKAGE.rglob("*.py"):
+        assert len(path.read_text("utf-8").splitlines()) <= 450, path
+    for folder in (rooms.PACKAGE, *(item for item in rooms.PACKAGE.rglob("*") if item.is_dir())):
+        if folder.name != "ops":
+            stems = [path.stem for path in folder.glob("*.py") if not path.stem.startswith("__")]
+            prefixes = Counter(stem.partition("_")[0] for stem in stems if "_" in stem)
+            assert [name for name, count in prefixes.items() if count > 2] == [], folder
+
+
+def test_picture_is_of_today() -> None:
+    page = (ROOT / "docs" / "design.md").read_text("utf-8")
+    assert rooms.fill(page, rooms.picture(GRAPH)) == page, "Next: python scripts/rooms.py --write"
