@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,16 @@ def launch(acl: Acl, kernels: ctypes.CDLL, name: str, args: list[int], stream: i
     return acl.call(
         "aclsimLaunchKernel", name.encode(), entry, 1, 0, pointers, sizes, len(args), stream
     )
+
+
+@contextmanager
+def sleeping(kernels: ctypes.CDLL) -> Iterator[None]:
+    """Inside, acl_test_sleep has not ended."""
+    kernels.acl_test_hold()
+    try:
+        yield
+    finally:
+        kernels.acl_test_let_go()
 
 
 def in_process(library: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -271,9 +271,9 @@ def test_poison_is_linear(acl: Acl) -> None:
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
     before = resident()
-    start = time.monotonic()
+    start = time.process_time()
     block = acl.malloc(256 << 20)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
     assert resident() - before > 250 << 20
     acl.ok("aclrtFree", block)
     assert resident() - before < 32 << 20

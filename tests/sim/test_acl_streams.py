@@ -35,6 +35,7 @@ from acl_harness import (
     kernels,
     launch,
     library,
+    sleeping,
 )
 
 JUNK = 0x1234567890
@@ -56,11 +57,12 @@ def test_a_launch_is_asynchronous_and_synchronize_waits(acl: Acl, kernels: ctype
     byte, copy = acl.malloc(1), acl.malloc(1)
     acl.write(byte, b"\x05")
     start = time.monotonic()
-    assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
-    assert launch(acl, kernels, "acl_test_increment", [byte], stream) == 0
-    acl.ok("aclrtMemcpyAsync", copy, 1, byte, 1, D2D, stream)
-    assert busy(acl, stream)
-    timeout = acl.fails(RT_STREAM_SYNC_TIMEOUT, "aclrtSynchronizeStreamWithTimeout", stream, 10)
+    with sleeping(kernels):
+        assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
+        assert launch(acl, kernels, "acl_test_increment", [byte], stream) == 0
+        acl.ok("aclrtMemcpyAsync", copy, 1, byte, 1, D2D, stream)
+        assert busy(acl, stream)
+        timeout = acl.fails(RT_STREAM_SYNC_TIMEOUT, "aclrtSynchronizeStreamWithTimeout", stream, 10)
     assert "10 ms" in timeout
     acl.ok("aclrtSynchronizeStream", stream)
     assert time.monotonic() - start >= 0.2
@@ -81,7 +83,7 @@ def test_order_within_a_stream(acl: Acl) -> None:
 
 def test_streams_run_side_by_side(acl: Acl) -> None:
     """A task that waits for a task of another stream only ends if both run at once."""
-    barrier = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2, timeout=60)
     passed: list[int] = []
 
     def meet(_: object) -> None:
@@ -116,11 +118,12 @@ def test_copies_from_pinned_memory_do_not_wait(acl: Acl, kernels: ctypes.CDLL) -
     byte, block = acl.malloc(1), acl.malloc(size)
     pinned = acl.pointer("aclrtMallocHost", size)
     ctypes.memset(pinned, 0x55, size)
-    assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
-    acl.ok("aclrtMemcpyAsync", block, size, pinned, size, H2D, stream)
-    acl.ok("aclrtFreeHost", pinned)
-    ctypes.memset(acl.pointer("aclrtMallocHost", size), 0xAA, size)
-    assert busy(acl, stream)
+    with sleeping(kernels):
+        assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
+        acl.ok("aclrtMemcpyAsync", block, size, pinned, size, H2D, stream)
+        acl.ok("aclrtFreeHost", pinned)
+        ctypes.memset(acl.pointer("aclrtMallocHost", size), 0xAA, size)
+        assert busy(acl, stream)
     acl.ok("aclrtSynchronizeStream", stream)
     assert acl.read(block, size) == b"\x55" * size
     host = ctypes.create_string_buffer(8)
@@ -155,14 +158,15 @@ def test_a_block_freed_under_a_stream_is_named(acl: Acl, kernels: ctypes.CDLL) -
     for task in ("kernel", "copy", "fill"):
         stream = acl.pointer("aclrtCreateStream")
         byte, freed = acl.malloc(1), acl.malloc(16)
-        assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
-        if task == "kernel":
-            assert launch(acl, kernels, "acl_test_increment", [freed], stream) == 0
-        elif task == "copy":
-            acl.ok("aclrtMemcpyAsync", byte, 1, freed, 1, D2D, stream)
-        else:
-            acl.ok("aclrtMemsetAsync", freed, 16, 0, 16, stream)
-        acl.ok("aclrtFree", freed)
+        with sleeping(kernels):
+            assert launch(acl, kernels, "acl_test_sleep", [byte], stream) == 0
+            if task == "kernel":
+                assert launch(acl, kernels, "acl_test_increment", [freed], stream) == 0
+            elif task == "copy":
+                acl.ok("aclrtMemcpyAsync", byte, 1, freed, 1, D2D, stream)
+            else:
+                acl.ok("aclrtMemsetAsync", freed, 16, 0, 16, stream)
+            acl.ok("aclrtFree", freed)
         text = acl.fails(RT_PARAM_INVALID, "aclrtSynchronizeStream", stream)
         assert "16 bytes that was freed by aclrtFree" in text
 
@@ -176,13 +180,13 @@ def test_destroy_waits_and_force_does_not(acl: Acl) -> None:
         runs.append(1)
 
     function = HOST_FUNC(task)
-    for name in ("aclrtDestroyStream", "aclrtDestroyStreamForce"):
+    for name, count in (("aclrtDestroyStream", 10), ("aclrtDestroyStreamForce", 3000)):
         runs.clear()
         stream = acl.pointer("aclrtCreateStream")
-        for _ in range(10):
+        for _ in range(count):
             acl.ok("aclrtLaunchHostFunc", stream, function, None)
         acl.ok(name, stream)
-        assert (len(runs) == 10) == (name == "aclrtDestroyStream"), (name, len(runs))
+        assert (len(runs) == count) == (name == "aclrtDestroyStream"), (name, len(runs))
 
 
 def test_unknown_handles(acl: Acl) -> None:
@@ -233,15 +237,16 @@ def test_event_orders_two_streams(acl: Acl, kernels: ctypes.CDLL) -> None:
     event = acl.pointer("aclrtCreateEvent")
     byte, copy = acl.malloc(1), acl.malloc(1)
     acl.write(byte, b"\x01")
-    assert launch(acl, kernels, "acl_test_sleep", [byte], first) == 0
-    assert launch(acl, kernels, "acl_test_increment", [byte], first) == 0
-    acl.ok("aclrtRecordEvent", event, first)
-    acl.ok("aclrtStreamWaitEvent", second, event)
-    acl.ok("aclrtMemcpyAsync", copy, 1, byte, 1, D2D, second)
-    status = ctypes.c_int(-1)
-    acl.ok("aclrtQueryEventStatus", event, ctypes.byref(status))
-    assert status.value == 0
-    acl.ok("aclrtDestroyEvent", event)
+    with sleeping(kernels):
+        assert launch(acl, kernels, "acl_test_sleep", [byte], first) == 0
+        assert launch(acl, kernels, "acl_test_increment", [byte], first) == 0
+        acl.ok("aclrtRecordEvent", event, first)
+        acl.ok("aclrtStreamWaitEvent", second, event)
+        acl.ok("aclrtMemcpyAsync", copy, 1, byte, 1, D2D, second)
+        status = ctypes.c_int(-1)
+        acl.ok("aclrtQueryEventStatus", event, ctypes.byref(status))
+        assert status.value == 0
+        acl.ok("aclrtDestroyEvent", event)
     acl.ok("aclrtSynchronizeStream", second)
     assert acl.read(copy, 1) == b"\x02"
 
@@ -258,13 +263,14 @@ def test_event_times(acl: Acl, kernels: ctypes.CDLL) -> None:
     name = "aclrtEventElapsedTime"
     acl.fails(RT_TIMESTAMP_INVALID, name, ctypes.byref(ms), start, end)
     acl.ok("aclrtRecordEvent", start, None)
-    assert launch(acl, kernels, "acl_test_sleep", [byte], None) == 0
-    acl.ok("aclrtRecordEvent", end, None)
-    acl.fails(RT_TIMESTAMP_INVALID, name, ctypes.byref(ms), start, end)
-    acl.fails(507047, "aclrtSynchronizeEventWithTimeout", end, 5)
+    with sleeping(kernels):
+        assert launch(acl, kernels, "acl_test_sleep", [byte], None) == 0
+        acl.ok("aclrtRecordEvent", end, None)
+        acl.fails(RT_TIMESTAMP_INVALID, name, ctypes.byref(ms), start, end)
+        acl.fails(507047, "aclrtSynchronizeEventWithTimeout", end, 5)
     acl.ok("aclrtSynchronizeEvent", end)
     acl.ok(name, ctypes.byref(ms), start, end)
-    assert 200 <= ms.value < 2000
+    assert 200 <= ms.value < 60000
     acl.ok("aclrtRecordEvent", flagged, None)
     acl.ok("aclrtSynchronizeEvent", flagged)
     acl.fails(RT_TIMESTAMP_INVALID, name, ctypes.byref(ms), start, flagged)
@@ -358,8 +364,9 @@ def test_options(acl: Acl, kernels: ctypes.CDLL) -> None:
         acl.fails(INVALID_PARAM, "aclsimSetOption", name.encode(), value.encode())
     acl.fails(INVALID_PARAM, "aclsimSetOption", None, b"1")
     assert acl.lib.aclsimGetOption(b"speed") is None
-    assert launch(acl, kernels, "acl_test_sleep", [acl.malloc(1)], None) == 0
-    assert "stream has work" in acl.fails(INVALID_PARAM, "aclsimSetOption", b"mode", b"checked")
+    with sleeping(kernels):
+        assert launch(acl, kernels, "acl_test_sleep", [acl.malloc(1)], None) == 0
+        assert "stream has work" in acl.fails(INVALID_PARAM, "aclsimSetOption", b"mode", b"checked")
     acl.ok("aclrtSynchronizeDevice")
 
 
@@ -466,9 +473,7 @@ def test_other_faults_are_left_alone(
 
 @pytest.mark.parametrize("how", ["exit", "return", "callback", "fork"])
 def test_a_process_may_end_at_any_time(compiled: Callable[..., Path], how: str) -> None:
-    """Fifty seconds of queued work neither hold the process up nor crash it."""
+    """Twenty minutes of queued work neither hold the process up nor crash it."""
     program = compiled("acl_process_end")
-    start = time.monotonic()
-    done = subprocess.run([program, how], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([program, how], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - start < 4

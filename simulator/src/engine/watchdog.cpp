@@ -31,6 +31,8 @@ constexpr double kRepeatingFactor = 10;
 // Of the limit: who waits for a core that has not begun, because host threads are fewer than cores, must get on.
 constexpr double kHandOnShare = 0.25;
 constexpr uint32_t kMostThreads = 64;  // at a time
+// Processor time in which code that calls the API at all has come to a call: it ends there, and at the same one in each run.
+constexpr double kUntilSignal = 0.001;
 // Calls without a new place. Checks and profiles keep a record of each, gigabytes of them in the time of the limit.
 constexpr double kMostRecords = 16e6;
 
@@ -192,16 +194,21 @@ class __attribute__((visibility("hidden"))) Watchdog {
       const auto [begin, end] = RangeAround(each->code_);
       each->libraryBegin_ = begin;
       each->libraryEnd_ = end;
+      if (!each->IsCondemned()) {
+        each->processorThen_ = each->seen_.processor;
+      }
       each->issuedThen_ = each->seen_.issued;
       each->placesThen_ = each->seen_.places;
       each->how_ = how;
       each->seconds_ = seconds;
       each->condemned_ = each->seen_.run;
       each->ends_ = true;
-      sigval value{};
-      value.sival_ptr = &stuckToken;
-      pthread_sigqueue(each->thread_, kStuckSignal, value);
       ending_ = true;
+      if (each->seen_.processor - each->processorThen_ >= kUntilSignal) {
+        sigval value{};
+        value.sival_ptr = &stuckToken;
+        pthread_sigqueue(each->thread_, kStuckSignal, value);
+      }
     }
   }
 
@@ -243,6 +250,7 @@ const void* ThreadProgress::Begin(const void* code) {
   if (watchdog_ != &watchdog) {
     watchdog.Add(this);
   }
+  recent_ = {};  // an earlier launch on the same memory says nothing about this one
   const void* const outer = code_.exchange(code);
   run_ = ++runs_;
   if (HangLimit() > 0) {

@@ -106,8 +106,9 @@ class ThreadProgress {
     uint64_t recorded = 0;
     double processor = 0;
   } seen_;
-  double idle_ = 0;       // processor time since the last instruction or new place
-  double repeating_ = 0;  // and since the last new place
+  double idle_ = 0;           // processor time since the last instruction or new place
+  double repeating_ = 0;      // and since the last new place
+  double processorThen_ = 0;  // when it was condemned
   pthread_t thread_{};
   clockid_t clock_{};
 };

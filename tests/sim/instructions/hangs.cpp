@@ -45,6 +45,13 @@ extern "C" __global__ void all_poll(GM_ADDR gm) {
   while (flags.GetValue(next) == 0) { DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE>(flags[next]); }  // HANG all_poll
 }
 
+// The same with a pause, as kernels that spare the bus have it.
+extern "C" __global__ void all_poll_slowly(GM_ADDR gm) {
+  GlobalTensor<int32_t> flags = Global<int32_t>(gm);
+  uint32_t next = (Core() + 1) % static_cast<uint32_t>(GetBlockNum()) * 16;
+  while (flags.GetValue(next) == 0) { DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE>(flags[next]); for (volatile uint32_t i = 0; i < 2000; i = i + 1) {} }  // HANG all_poll_slowly
+}
+
 // As all_poll, but the last core sets its flag, and then every one in turn.
 extern "C" __global__ void all_wait(GM_ADDR gm) {
   GlobalTensor<int32_t> flags = Global<int32_t>(gm);
@@ -57,7 +64,8 @@ extern "C" __global__ void all_wait(GM_ADDR gm) {
 // Slow, but each round gets somewhere: to other memory, or an instruction further.
 extern "C" __global__ void slow_scalars(GM_ADDR gm) {
   GlobalTensor<int32_t> numbers = Global<int32_t>(gm);
-  for (uint32_t i = 0; i < 100; ++i) {
+  for (uint32_t i = 0; i < 50; ++i) {
+    Think();
     Think();
     numbers.SetValue(i * 16, static_cast<int32_t>(i));
   }

@@ -3,9 +3,19 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <mutex>
 #include <stdexcept>
 
-extern "C" void acl_test_sleep(uint8_t*) { usleep(200 * 1000); }
+static std::mutex held;
+
+// From one thread: until it lets go no acl_test_sleep ends, however long that thread waits for a processor.
+extern "C" void acl_test_hold() { held.lock(); }
+extern "C" void acl_test_let_go() { held.unlock(); }
+
+extern "C" void acl_test_sleep(uint8_t*) {
+  usleep(200 * 1000);
+  const std::lock_guard<std::mutex> lock(held);
+}
 
 extern "C" void acl_test_increment(uint8_t* byte) { ++*byte; }
 

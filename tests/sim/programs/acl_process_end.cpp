@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0 || aclrtCreateStream(&stream) != 0) {
     return 1;
   }
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 24000; ++i) {
     aclrtLaunchHostFunc(stream, Sleep, nullptr);
   }
   if (std::strcmp(how, "exit") == 0) {
