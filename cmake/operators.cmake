@@ -13,7 +13,7 @@ if(codegen_status)
   message(FATAL_ERROR "codegen failed; run: PYTHONPATH=python ${Python3_EXECUTABLE} -m aclgrad.codegen --out build/gen")
 endif()
 file(GLOB_RECURSE codegen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/aclgrad/ops/*.py
-     ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/*.py ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/templates/*.j2)
+     ${CMAKE_SOURCE_DIR}/python/aclgrad/spec/*.py ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/*.py ${CMAKE_SOURCE_DIR}/python/aclgrad/codegen/templates/*.j2)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${codegen_inputs})
 
 set(ACLGRAD_TILING_SOURCES)
