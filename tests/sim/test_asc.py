@@ -265,15 +265,16 @@ def test_program_with_a_fault(program: Path) -> None:
 
 
 def test_raw_store_past_the_end(cache: Path) -> None:
-    """No call of the API says where it is, but the file and the kernel's launch are named."""
+    """No call of the API says where it is, yet the store's own line is named."""
     copy = "AscendC::DataCopy(target[16 * AscendC::GetBlockIdx()], values, 16)"
     assert copy in PROGRAM
     source = cache / "sources" / "poke.asc"
     source.parent.mkdir(exist_ok=True)
     source.write_text(PROGRAM.replace(copy, "reinterpret_cast<__gm__ int32_t*>(out)[32] = value"))
+    line = next(at for at, text in enumerate(source.read_text().splitlines(), 1) if "[32]" in text)
     document = json.loads(tool("run", source, "--json", "--", "a", "b").stdout)
     (finding,) = document["findings"]
-    assert "[gm-overrun]" in finding and f"at {source}:" in finding
+    assert "[gm-overrun]" in finding and f"at {source}:{line}" in finding
     assert document["autosync"]["value"] == "on"
 
 

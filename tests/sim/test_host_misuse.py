@@ -111,14 +111,19 @@ def misuse_kernels(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> c
 
 
 def launch(
-    host: Host, kernels: ctypes.CDLL, name: str, args: list[tuple[int, int]], stream: int | None
+    host: Host,
+    kernels: ctypes.CDLL,
+    name: str,
+    args: list[tuple[int, int]],
+    stream: int | None,
+    cores: int = 1,
 ) -> int:
     """Launches a kernel on (address, bytes) arguments."""
     pointers = (ctypes.c_void_p * len(args))(*(a for a, _ in args))
     sizes = (ctypes.c_uint64 * len(args))(*(b for _, b in args))
     entry = ctypes.cast(getattr(kernels, name), ctypes.c_void_p)
     return host.call(
-        "aclsimLaunchKernel", name.encode(), entry, 1, 0, pointers, sizes, len(args), stream
+        "aclsimLaunchKernel", name.encode(), entry, cores, 0, pointers, sizes, len(args), stream
     )
 
 
@@ -474,12 +479,42 @@ def test_overrun_by_pointer(
     assert (found["kind"], found["op"], found["buffer"]) == ("gm-overrun", "poke", "argument 0")
     for word in ("which has 100 bytes", *words.split("|")):
         assert word in text and word in found["detail"]
-    assert found["at"]["file"].endswith("host_kernels.cpp") and found["at"]["line"] > 0
+    assert found["at"]["file"].endswith("host_kernels.cpp") and found["core"] == 0
+    assert found["at"]["text"].endswith("// POKE")
     host.lib.aclsimClearFindings()
     host.ok("aclrtFree", block)
     host.ok("aclrtFree", offset)
     host.ok("aclrtDestroyStream", stream)
     host.clean()  # told once
+
+
+def test_overrun_by_pointer_of_one_core_among_many_stores(
+    host: Host, misuse_kernels: ctypes.CDLL
+) -> None:
+    """All cores write to the same page; one of them, at one line, too far."""
+    block, count = host.malloc(100), host.malloc(8)
+    host.write(count, (25).to_bytes(8, "little"))
+    stream = host.pointer("aclrtCreateStream")
+    args = [(block, 100), (count, 8)]
+    assert launch(host, misuse_kernels, "fill_by_pointer", args, stream, cores=3) == 0
+    host.fails(RT_VECTOR_CORE_EXCEPTION, "aclrtSynchronizeStream", stream)
+    host.ok("aclrtDestroyStream", stream)
+    (found,) = host.findings()
+    assert (found["kind"], found["core"]) == ("gm-overrun", 2)
+    assert found["at"]["text"].endswith("// ONE_MORE")
+
+
+def test_overrun_by_pointer_that_happens_once(host: Host, misuse_kernels: ctypes.CDLL) -> None:
+    """The kernel does something else when it runs again: its beginning is named, as such."""
+    block, offset = host.malloc(100), host.malloc(8)
+    host.write(offset, (100).to_bytes(8, "little"))
+    stream = host.pointer("aclrtCreateStream")
+    assert launch(host, misuse_kernels, "poke_once", [(block, 100), (offset, 8)], stream) == 0
+    host.fails(RT_VECTOR_CORE_EXCEPTION, "aclrtSynchronizeStream", stream)
+    host.ok("aclrtDestroyStream", stream)
+    (found,) = host.findings()
+    assert (found["kind"], found["core"]) == ("gm-overrun", -1)
+    assert found["at"]["line"] > 0 and "begins here" in found["at"]["note"]
 
 
 def test_overrun_of_another_block_shows_at_its_free(

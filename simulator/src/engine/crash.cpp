@@ -75,13 +75,8 @@ bool Keep(Frame* frame, const siginfo_t* info, const void* context) {
   frame->signal = info->si_signo;
   frame->code = info->si_code;
   frame->address = reinterpret_cast<uintptr_t>(info->si_addr);
-  frame->depth = backtrace(frame->stack, kMaxFrames);
-  void** const end = frame->stack + frame->depth;
-  // The other frames are return addresses, one past a call.
-  if (void** at = std::find(frame->stack, end, ProgramCounter(context)); at != end) {
-    *at = static_cast<char*>(*at) + 1;
-  }
-  return std::none_of(frame->stack, end, IsInAllocator);
+  frame->depth = StackInSignal(frame->stack, kMaxFrames, context);
+  return std::none_of(frame->stack, frame->stack + frame->depth, IsInAllocator);
 }
 
 // To whoever handled the signal before.
@@ -218,6 +213,16 @@ __attribute__((noinline)) void Enter(Frame* frame, void (*call)(const void*), co
 }
 
 }  // namespace
+
+int StackInSignal(void** stack, int most, const void* context) {
+  const int depth = backtrace(stack, most);
+  void** const end = stack + depth;
+  // The other frames are return addresses, one past a call.
+  if (void** at = std::find(stack, end, ProgramCounter(context)); at != end) {
+    *at = static_cast<char*>(*at) + 1;
+  }
+  return depth;
+}
 
 std::string CrashText(const Crash& crash) {
   switch (crash.signal) {

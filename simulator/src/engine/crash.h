@@ -23,6 +23,9 @@ struct Crash {
   double seconds = 0;  // ThreadProgress::Seconds
 };
 
+// In the handler of a signal that an instruction raised: as CaptureStack, up to `most` frames. Their number.
+int StackInSignal(void** stack, int most, const void* context);
+
 // "SIGSEGV at address 0x10"
 std::string CrashText(const Crash& crash);
 

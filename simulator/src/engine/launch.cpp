@@ -211,4 +211,21 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
   return result;
 }
 
+void RunAgain(const KernelLaunch& launch) {
+  Meeting meeting(launch.blockDim);
+  HostThreads::Instance().Run(launch.blockDim, 1, [&](uint32_t index) {
+    Core core(launch, index, ThreadUb(UbImageBytes(*launch.soc, KeepGoing())), {}, &meeting);
+    Core::SetCurrent(&core);
+    bool failed = true;
+    try {
+      failed = RunForeign(launch.entry, [&] { CallKernel(launch); }).has_value();
+      core.End();
+    } catch (const CoreAbandoned&) {
+    } catch (const KernelFault&) {
+    }
+    meeting.Leave(index, failed);
+    Core::SetCurrent(nullptr);
+  });
+}
+
 }  // namespace aclsim

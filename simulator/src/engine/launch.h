@@ -65,6 +65,9 @@ struct LaunchResult {
 // Blocks until every core has finished. Never throws. Cores are spread over the host threads of ACLGRAD_SIM_THREADS.
 LaunchResult Launch(const KernelLaunch& launch) noexcept;
 
+// The cores once more, one after the other: nothing is checked, reported or counted.
+void RunAgain(const KernelLaunch& launch);
+
 // checked mode poisons memory and feeds observers; fast mode does neither. Bounds are checked in both.
 bool CheckedMode();
 void SetCheckedMode(bool on);

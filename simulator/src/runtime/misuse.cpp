@@ -12,6 +12,7 @@
 
 #include "engine/fork.h"
 #include "engine/gm_shadow.h"
+#include "engine/writer.h"
 #include "runtime/errors.h"
 #include "runtime/state.h"
 
@@ -22,6 +23,7 @@ namespace {
 using Ull = unsigned long long;
 
 constexpr int32_t kExecutionFailed = 507035;
+constexpr int kMostSearches = 4;  // of one launch: each runs it again
 
 struct Consequence {
   const char* kind;
@@ -252,6 +254,7 @@ void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
     lastLaunch->opType = launch.opType;
   }
   DeviceMemory& device = Global().device;
+  int searches = kMostSearches;
   for (const GmRegion& region : launch.regions) {
     for (const DeviceMemory::Overrun& overrun : device.TakeOverruns(region.addr)) {
       Finding finding = OverrunFinding(overrun);
@@ -259,7 +262,17 @@ void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
       finding.blockDim = launch.blockDim;
       finding.buffer = region.name;
       finding.at.instruction = "a write by pointer";
-      finding.at.line = LineOfEntry(launch.entry);
+      const uint8_t* const block = overrun.block.contents;
+      const auto writer = --searches >= 0
+                              ? FindWriter(launch, block + overrun.begin, block + overrun.end)
+                              : std::nullopt;
+      if (writer) {
+        finding.core = static_cast<int32_t>(writer->core);
+        finding.at.line = FindKernelLine(writer->stack);
+      } else {
+        finding.at.note = "somewhere in the kernel that begins here";
+        finding.at.line = LineOfEntry(launch.entry);
+      }
       finding.detail =
           Format("kernel %s, outside of %s: ", launch.opType.c_str(), region.name.c_str()) +
           finding.detail;
