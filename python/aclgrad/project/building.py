@@ -25,12 +25,12 @@ from aclgrad.codegen.render import render, write_if_different
 from aclgrad.project.api import api_context
 from aclgrad.project.compiler import demangle, demangle_all
 from aclgrad.project.kernels import KernelBuilder
+from aclgrad.project.layout import locate
 from aclgrad.project.sources import (
     Missing,
     Sources,
     SourcesError,
     Step,
-    locate,
     numpy_name,
     snake_case,
 )
@@ -78,17 +78,18 @@ class Builder(KernelBuilder):
 
     def build_host(self) -> dict[str, Any]:
         """Build the host library and return what it registers."""
-        if not self.sources.host:
+        if self.sources.alone:
             raise SourcesError(
-                f"{self.sources.root}: no op_host/*_def.cpp, so there is no operator to run."
+                f"{self.sources.root}: no OP_ADD in op_host, so there is no operator to run."
                 " Next: give the operator's folder, or build the kernel file alone"
             )
         words = ["-DLOG_CPP", "-fno-strict-aliasing"]
         extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]
+        extra += self.sources.defines
         includes = self.sources.host_includes
-        steps = [self._object(source, includes, extra) for source in self.sources.host]
-        others = [self._object(source, includes, extra) for source in self.sources.other_host]
-        # Tiling for other architectures is part of the operator's build, but nobody asks it here.
+        needed, rest = self.sources.host_for(self.soc.npu_arch)
+        steps = [self._object(source, includes, extra) for source in needed]
+        others = [self._object(source, includes, extra) for source in rest]
         objects = self._compile(steps, "op_host", spare=_OTHER_ARCHITECTURES_HEADER)
         objects += [step.output for step in others if step.run() is None]
         self._link_host(objects)
@@ -238,6 +239,7 @@ def runnable(
 ) -> list[Mapping[str, Any]]:
     """The operators of a host library that this SoC has."""
     ops = [op for op in described["ops"] if op["defined"]]
+    ops = [op for op in ops if not sources.types or op["type"] in sources.types]
     chosen = [op for op in ops if "inputs" in op]
     if not chosen:
         why = "; ".join(
@@ -251,7 +253,12 @@ def runnable(
 
 
 def build(
-    word: str | Path, *, soc: str, dtypes: Sequence[str] = (), jobs: int = 0, optimise: str = "-O2"
+    word: str | Path | Sources,
+    *,
+    soc: str,
+    dtypes: Sequence[str] = (),
+    jobs: int = 0,
+    optimise: str = "-O2",
 ) -> Built:
     """Build an operator from its sources: all dtype combinations, or the one asked for."""
     builder = Builder(locate(word), family_of(soc), optimise=optimise, jobs=jobs)

@@ -25,7 +25,8 @@ from aclgrad.errors import AclnnError
 from aclgrad.project import building, running
 from aclgrad.project.auto_sync import Assumed, assume
 from aclgrad.project.inputs import Case, cases
-from aclgrad.project.sources import SourcesError, locate, numpy_name
+from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.runtime import open_device
 from aclgrad.spec.soc import family_of
 

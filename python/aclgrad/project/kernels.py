@@ -47,14 +47,27 @@ class KernelBuilder(Compiler):
     def kernel_source(self, op: Mapping[str, Any]) -> Path:
         """The source file of an operator type: what its definition names, or the only one."""
         named = op.get("config", {}).get("opFile.value")
-        wanted = [named] if named else []
-        wanted += [snake_case(op["type"]), self.sources.name]
-        by_stem = {path.stem: path for path in self.sources.kernels}
+        stems = [*filter(None, [named]), snake_case(op["type"]), self.sources.name]
+        wanted = [each for stem in stems for each in (f"{stem}_apt", stem)]
+        if self.soc.npu_arch != 3510:
+            wanted = stems
+        files = self.sources.kernels_for(self.soc.npu_arch)
+        by_stem = {path.stem: path for path in reversed(files)}
         for stem in wanted:
             if stem in by_stem:
                 return by_stem[stem]
-        if len(self.sources.kernels) == 1:
-            return self.sources.kernels[0]
+        if len(files) == 1:
+            return files[0]
+        if not files and self.sources.kernels:
+            raise SourcesError(
+                f"{op['type']}: its kernels ({', '.join(p.name for p in self.sources.kernels)}) are"
+                f" for Ascend950 alone, got {self.soc.name}. Next: --soc Ascend950PR_9589"
+            )
+        if not files:
+            raise SourcesError(
+                f"{op['type']}: no kernel found: want {self.sources.root}/op_kernel/"
+                f"{wanted[0]}.cpp with a __global__ function"
+            )
         raise SourcesError(
             f"{op['type']}: which kernel is its source? op_kernel has"
             f" {', '.join(sorted(by_stem))}, want"
@@ -68,15 +81,20 @@ class KernelBuilder(Compiler):
         Kernels are installed next to each other, one folder per operator with the common headers in
         ``inc``, and some include each other that way; a folder of links gives them the same view.
         """
-        common = self.sources.repository / "common" / "inc"
-        wanted = [
-            source.parent,
-            self.sources.repository,
-            common,
-            common / "op_kernel",
-            self.sources.root.parent,
+        repository, root = self.sources.repository, self.sources.root
+        common = repository / "common" / "inc"
+        wanted = [source.parent, repository, common, common / "op_kernel"]
+        if root == repository:
+            return self._there([*wanted, root, *self.sources.roots])
+        return [
+            *self._there([*wanted, root.parent]),
+            *self._installed_view(),
+            *self._there([root, *self.sources.roots]),
         ]
-        return [*(path for path in wanted if path.is_dir()), *self._installed_view()]
+
+    @staticmethod
+    def _there(paths: Iterable[Path]) -> list[Path]:
+        return [path for path in dict.fromkeys(paths) if path.is_dir()]
 
     def _installed_view(self) -> list[Path]:
         part = self.sources.part
@@ -111,6 +129,7 @@ class KernelBuilder(Compiler):
         ]
         if op is None:
             return words
+        words += self.sources.defines
         for param, dtype in zip([*op["inputs"], *op["outputs"]], dtypes, strict=True):
             name = param["name"].upper()
             formats = param["formats"] or ["ND"]

@@ -19,7 +19,8 @@ from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding
 from aclgrad.project import building
 from aclgrad.project.api import ATTR_TYPES, api_context
-from aclgrad.project.sources import SourcesError, locate, snake_case
+from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError, snake_case
 from aclgrad.project.words import (
     _ZEROS,
     Array,

@@ -21,8 +21,9 @@ from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.files import reading
 from aclgrad.project import building
 from aclgrad.project.entry import Entry, entries
+from aclgrad.project.layout import locate
 from aclgrad.project.running import Result
-from aclgrad.project.sources import SourcesError, Step, locate
+from aclgrad.project.sources import SourcesError, Step
 from aclgrad.project.words import Param, parse_outputs
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime.device import Device

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,17 +43,11 @@ NUMPY_NAMES = {
 """Names that are not simply the lower-case ones."""
 
 
-OTHER_ARCHITECTURE = re.compile(r"arch35|regbase|_apt\.cpp$|arch3510|950")
+OTHER_ARCHITECTURE = re.compile(r"arch35|regbase|_apt\.(?:cpp|cc)$|arch3510|950")
+"""Names of files for architecture 3510."""
 
-
-_HOST_FILES = (
-    "*_def*.cpp",
-    "*_infershape*.cpp",
-    "*_tiling*.cpp",
-    "op_tiling/*.cpp",
-    "arch22/*_tiling*.cpp",
-    "arch32/*_tiling*.cpp",
-)
+_FORMER = re.compile(r"(?:^|/)arch(?:13|20|22|32)(?:/|$)")
+"""Folders of files for the architectures before it."""
 
 
 class SourcesError(ToolkitError):
@@ -115,14 +109,25 @@ def diagnose(text: str) -> Missing:
 
 @dataclass(frozen=True)
 class Sources:
-    """The files of one operator, as ops-nn lays them out."""
+    """The files that a build takes; `aclgrad.project.layout` finds them."""
 
     root: Path
     name: str
     kernels: tuple[Path, ...]
     host: tuple[Path, ...]
     repository: Path
-    other_host: tuple[Path, ...] = ()  # for other architectures: built when they can be
+    helpers: tuple[Path, ...] = ()  # the rest of op_host: built when they can be
+    roots: tuple[Path, ...] = ()  # of headers for more than this operator
+    defines: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()  # the operators wanted of those that op_host registers
+    api: tuple[Path, ...] = ()
+    line: str = ""
+    word: str = ""
+    alone: bool = False  # kernels without op_host, or a program
+    entry: str = ""
+
+    def __str__(self) -> str:
+        return self.word or str(self.root)
 
     @property
     def part(self) -> Path:
@@ -130,71 +135,47 @@ class Sources:
         experimental = self.repository / "experimental"
         return experimental if experimental in self.root.parents else self.repository
 
+    def kernels_for(self, arch: int) -> list[Path]:
+        """Kernel sources of an architecture, the ones that count first."""
+        plain = [path for path in self.kernels if not self._later(path)]
+        return [*filter(self._later, self.kernels), *plain] if arch == 3510 else plain
+
+    def host_for(self, arch: int) -> tuple[list[Path], list[Path]]:
+        """Sources of op_host for an architecture: those that must build, and the rest."""
+        needed, rest = [], list(self.helpers)
+        news = [path for path in self.host if self._later(path)]
+        for path in self.host:
+            folder = path.relative_to(self.root).parent if self._own(path) else Path()
+            if arch == 3510 and news and _FORMER.search(str(folder)):
+                continue
+            if path not in news:
+                needed.append(path)
+            elif arch == 3510 or not OTHER_ARCHITECTURE.search(str(folder)):
+                # Tiling for another architecture is part of the operator's build as well.
+                (needed if arch == 3510 else rest).append(path)
+        return needed, rest
+
+    def _own(self, path: Path) -> bool:
+        return path.is_relative_to(self.root)
+
+    def _later(self, path: Path) -> bool:
+        below = path.relative_to(self.root) if self._own(path) else Path(path.name)
+        return bool(OTHER_ARCHITECTURE.search(str(below)))
+
     @property
     def host_includes(self) -> list[Path]:
         """Include path of op_host sources, as the repository's own build sets it."""
-        category = self.root.parent
         common = self.repository / "common" / "inc"
-        shared = sorted(category.glob("*_utils/op_host")) + sorted(
-            category.glob("*common*/op_host")
-        )
-        wanted = [
-            self.repository,
-            common,
-            common / "op_host",
-            self.root / "op_host",
-            self.root,
-            category,
-            category.parent,
-            self.repository / "vfusion",
-            *shared,
-        ]
-        return [path for path in wanted if path.is_dir()]
+        wanted = [self.repository, common, common / "op_host", self.root / "op_host", self.root]
+        if self.root != self.repository:
+            category = self.root.parent
+            wanted += [category, category.parent, self.repository / "vfusion"]
+            wanted += sorted(category.glob("*_utils/op_host"))
+            wanted += sorted(category.glob("*common*/op_host"))
+        return [path for path in dict.fromkeys([*wanted, *self.roots]) if path.is_dir()]
 
 
-def locate(word: str | Path) -> Sources:
-    """Find the sources of an operator. Raises `SourcesError` that says what a folder lacks."""
-    path = Path(word).expanduser().resolve()
-    if path.is_file():
-        root = path.parent.parent if path.parent.name == "op_kernel" else path.parent
-        if path.parent.name != "op_kernel":
-            return Sources(root, path.stem, (path,), (), _repository(root))
-        whole = locate(root)
-        return Sources(whole.root, whole.name, (path,), whole.host, whole.repository)
-    if not path.exists():
-        raise SourcesError(
-            f"{word}: no such file or folder. Next: give an operator's folder, e.g."
-            " ops-nn/activation/relu"
-        )
-    if path.name in ("op_kernel", "op_host"):
-        path = path.parent
-    kernels = tuple(
-        file
-        for file in sorted((path / "op_kernel").glob("*.cpp"))
-        if not OTHER_ARCHITECTURE.search(file.name)
-        and file.is_file()
-        and "__global__" in file.read_text(errors="replace")
-    )
-    if not kernels:
-        raise SourcesError(
-            f"{path}: no kernel found: want op_kernel/*.cpp with a __global__ function."
-            " Next: give the folder that holds op_kernel and op_host, or a kernel file"
-        )
-    host = path / "op_host"
-    files = {file for pattern in _HOST_FILES for file in host.glob(pattern) if file.is_file()}
-    files |= _shared_files(path, files)
-    other = {file for file in files if OTHER_ARCHITECTURE.search(file.name)}
-    return Sources(
-        path,
-        path.name,
-        kernels,
-        tuple(sorted(files - other)),
-        _repository(path),
-        tuple(sorted(other)),
-    )
-
-
-def _shared_files(path: Path, files: set[Path]) -> set[Path]:
+def shared_files(path: Path, files: Iterable[Path]) -> set[Path]:
     """Sources of neighbours that register tiling or inference of this operator."""
     text = "".join(file.read_text(errors="replace") for file in files)
     types = set(re.findall(r"\bOP_ADD\(\s*(\w+)", text))
@@ -212,14 +193,6 @@ def _shared_files(path: Path, files: set[Path]) -> set[Path]:
             if elsewhere and file.is_file() and pattern.search(file.read_text(errors="replace")):
                 shared.add(file)
     return shared
-
-
-def _repository(path: Path) -> Path:
-    """The outermost folder whose headers the operator may include."""
-    for folder in (path, *path.parents):
-        if (folder / "common" / "inc").is_dir() or (folder / ".git").exists():
-            return folder
-    return path.parent
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from aclgrad.project.layout import locate
 from aclgrad.project.sources import (
     OTHER_ARCHITECTURE,
     Sources,
     SourcesError,
-    locate,
 )
 from aclgrad.project.unit_tests.lists import TESTS
 
@@ -57,7 +57,7 @@ class TestFile:
     def kernel(self) -> Path:
         """The kernel's source: the one that the test is named after, else the operator's."""
         stem = self.path.stem.removeprefix("test_")
-        kernels = self.sources.kernels
+        kernels = self.sources.kernels_for(2201) or list(self.sources.kernels)
         named = [path for path in kernels if stem.startswith(path.stem)]
         own = [path for path in kernels if path.stem == self.sources.name]
         chosen = [*sorted(named, key=lambda path: -len(path.stem)), *own, *kernels]

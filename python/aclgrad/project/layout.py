@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a path holds: which of the layouts that Ascend C projects have, and the files in it.
+
+Operators are known by what their files say (OP_ADD, IMPL_OP_*), never by how the files are called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+
+from aclgrad.project import launch_lists
+from aclgrad.project.repository import SKIPPED, include_roots, repository_of, walk
+from aclgrad.project.sources import (
+    OTHER_ARCHITECTURE,
+    Sources,
+    SourcesError,
+    shared_files,
+    snake_case,
+)
+
+
+class Kind(str, Enum):
+    """The layouts, as ``--layout`` spells them."""
+
+    operator = "operator"  # ops-nn: a folder per operator, its definition in *_def.cpp
+    msopgen = "msopgen"  # what msopgen makes: op_host and op_kernel, any number of operators
+    launch = "launch"  # kernels that CMake's ascendc_library() names
+    kernel = "kernel"  # kernel files by themselves
+    program = "program"  # kernels and main() in one file
+
+
+_TITLES = {
+    Kind.operator: "operator folder",
+    Kind.msopgen: "msopgen project",
+    Kind.launch: "kernel-launch project",
+    Kind.kernel: "kernels alone",
+    Kind.program: "program",
+}
+
+_HOST_PARTS = re.compile(r"_(?:def|infershape|tiling)\w*\.(?:cpp|cc)$")
+_REGISTERS = re.compile(
+    r"\b(?:OP_ADD|IMPL_OP\w*|REGISTER_\w*TILING\w*|REG_OP|DEVICE_IMPL_OP\w*)\s*\("
+)
+_FOREIGN = re.compile(r"#include\s*[<\"](?:torch/|torch_npu/|ATen/|acl/acl\.h|aclrtlaunch_)")
+_OTHER_PARTS = {"op_api", "op_graph", "config", "tests", "test", "stub", "examples", "build"}
+_SUFFIXES = (".cpp", ".cc")
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator type that op_host registers, and the files that are its own."""
+
+    type: str
+    definition: Path
+    host: tuple[Path, ...]
+    kernels: tuple[Path, ...] = ()
+    api: tuple[Path, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        """As its files are called."""
+        return snake_case(self.type)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What was found at a path."""
+
+    kind: Kind
+    root: Path
+    repository: Path
+    operators: tuple[Operator, ...] = ()
+    kernels: tuple[Path, ...] = ()  # all, those for architecture 3510 too
+    host: tuple[Path, ...] = ()  # what registers something, for any architecture
+    helpers: tuple[Path, ...] = ()  # the rest of op_host
+    api: tuple[Path, ...] = ()
+    includes: tuple[Path, ...] = ()  # what the project's own lists say
+    defines: tuple[str, ...] = ()
+    word: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:
+        """What the path is called in messages and in the cache."""
+        alone = self.kernels[0].stem if len(self.kernels) == 1 else self.root.name
+        if self.kind is Kind.msopgen and len(self.operators) == 1:
+            return self.operators[0].stem
+        return alone if self.kind in (Kind.kernel, Kind.program) else self.root.name
+
+    @property
+    def line(self) -> str:
+        """What was found, for people."""
+        what = _TITLES[self.kind]
+        if self.operators:
+            names = ", ".join(op.type for op in self.operators)
+            many = f"{len(self.operators)} operators: " if len(self.operators) > 1 else ""
+            return f"{self.name}: {what}, {many}{names}"
+        if len(self.kernels) == 1:
+            return f"{self.kernels[0].name}: {what.replace('kernels alone', 'kernel alone')}"
+        return f"{self.name}: {what}, {_listed([path.name for path in self.kernels])}"
+
+    def only(self, name: str) -> Layout:
+        """The project with one of its operators, by type or by file stem."""
+        chosen = [op for op in self.operators if name in (op.type, op.stem)]
+        if not chosen:
+            have = ", ".join(op.type for op in self.operators) or "none"
+            raise SourcesError(
+                f"--op {name}: {self.root} has no such operator; it has {have}. Next: --op with one"
+                " of them"
+            )
+        others = {file for op in self.operators if op not in chosen for file in op.host}
+        mine = {file for op in chosen for file in op.host}
+        host = tuple(file for file in self.host if file in mine or file not in others)
+        return replace(self, operators=tuple(chosen), host=host)
+
+
+def find(word: str | Path, kind: str | Kind | None = None, op: str | None = None) -> Layout:
+    """Find out what a path holds. Raises `SourcesError` that says what it lacks."""
+    given = Path(word).expanduser()
+    if not given.exists():
+        raise SourcesError(
+            f"{word}: no such file or folder. Next: give an operator's folder, e.g."
+            " ops-nn/activation/relu"
+        )
+    path = given.resolve()
+    wanted = Kind(kind) if kind else None
+    found = _file(path, wanted) if path.is_file() else _folder(path, wanted)
+    found = replace(found, word=str(word))
+    return found.only(op) if op else found
+
+
+def _file(path: Path, wanted: Kind | None) -> Layout:
+    if path.suffix == ".asc" and wanted in (None, Kind.program):
+        return Layout(Kind.program, path.parent, repository_of(path.parent), kernels=(path,))
+    if path.suffix not in (*_SUFFIXES, ".asc"):
+        raise SourcesError(
+            f"{path}: no source of an operator or a kernel, want .cpp, .cc or .asc. Next: give the"
+            " folder that holds op_host and op_kernel, or a kernel file"
+        )
+    if wanted is Kind.program:
+        return Layout(Kind.program, path.parent, repository_of(path.parent), kernels=(path,))
+    part = next((folder for folder in path.parents if folder.name in _PARTS), None)
+    if part is not None and wanted is not Kind.kernel:
+        whole = _project(part.parent, wanted)
+        if whole is not None and path in whole.kernels:
+            return replace(whole, kernels=(path,))
+        own = [op for op in whole.operators if path in op.host] if whole is not None else []
+        if whole is not None and own:
+            return whole if len(own) == len(whole.operators) else whole.only(own[0].type)
+        if part.name == "op_host":
+            raise SourcesError(
+                f"{path}: it registers no operator and has no kernel. Next: give the operator's"
+                f" folder: {part.parent}"
+            )
+    root = path.parent.parent if path.parent.name == "op_kernel" else path.parent
+    said = launch_lists.above(path) if wanted is not Kind.kernel else None
+    if said is None:
+        return Layout(Kind.kernel, root, repository_of(root), kernels=(path,))
+    return Layout(Kind.launch, root, repository_of(root), (), (path,), (), (), (), *said.words)
+
+
+_PARTS = ("op_host", "op_kernel")
+
+
+def _folder(path: Path, wanted: Kind | None) -> Layout:
+    if wanted is Kind.program:
+        raise SourcesError(f"--layout program: {path} is a folder. Next: give the file with main()")
+    part = next((folder for folder in (path, *path.parents) if folder.name in _PARTS), None)
+    inside, path = path, part.parent if part else path
+    if wanted in (None, Kind.operator, Kind.msopgen):
+        found = _project(path, wanted)
+        if found is not None:
+            own = [op for op in found.operators if inside in op.definition.parents]
+            return found.only(own[0].type) if len(own) == 1 else found
+    if wanted in (None, Kind.launch):
+        said = launch_lists.read(path)
+        if said is not None:
+            where = (path, repository_of(path))
+            return Layout(Kind.launch, *where, (), said.sources, (), (), (), *said.words)
+    if wanted in (None, Kind.kernel):
+        kernels = _kernels(path / "op_kernel") or _kernels(path, deep=False)
+        if kernels:
+            return Layout(Kind.kernel, path, repository_of(path), kernels=kernels)
+    below = _below(path)
+    if len(below) == 1:
+        return _folder(below[0], wanted)
+    if below:
+        raise SourcesError(
+            f"{path}: holds {len(below)} operator projects:"
+            f" {_listed([str(folder.relative_to(path)) for folder in below])}. Next: give one of"
+            f" them, e.g. {below[0]}"
+        )
+    raise SourcesError(
+        f"{path}: no kernel found and no operator: want op_host with an OP_ADD(Name) and op_kernel"
+        " with a __global__ function, CMake lists with ascendc_library(), or *.cpp with a"
+        " __global__ function. Next: give the folder that holds op_kernel and op_host, or a kernel"
+        " file"
+    )
+
+
+def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
+    """The operators that ``root/op_host`` registers; None when it registers none."""
+    host = root / "op_host"
+    if not host.is_dir():
+        return None
+    files = [
+        file
+        for file in sorted(host.rglob("*"))
+        if file.suffix in _SUFFIXES
+        and file.is_file()
+        and not _OTHER_PARTS & set(file.relative_to(host).parts[:-1])
+    ]
+    texts = {file: code(file) for file in files}
+    api = tuple(
+        file for file in _sources_in(root / "op_api", host / "op_api") if _is_api(code(file))
+    )
+    api += tuple(file for file in files if _is_api(texts[file]))
+    files = [file for file in files if file not in api and not _foreign(texts[file])]
+    kernels = _kernels(root / "op_kernel")
+    adds: dict[str, list[Path]] = {}
+    for file in files:
+        for name in re.findall(r"\bOP_ADD\(\s*(\w+)", texts[file]):
+            adds.setdefault(name, []).append(file)
+    if not adds:
+        _unregistered(texts)
+        return None
+    for name, twice in adds.items():
+        plain = [
+            file for file in twice if not OTHER_ARCHITECTURE.search(str(file.relative_to(host)))
+        ]
+        if len(plain) > 1:
+            raise SourcesError(
+                f"{root}: two definitions of {name} clash: {', '.join(map(str, plain))}. Next:"
+                " leave one of them, or rename its OP_ADD"
+            )
+    operators = tuple(
+        Operator(name, twice[0], _of(name, files, texts), _kernels_of(name, kernels, adds), api)
+        for name, twice in adds.items()
+    )
+    registering = [file for file in files if _REGISTERS.search(texts[file])]
+    parts = [
+        file
+        for file in files
+        if file in registering or (_HOST_PARTS.search(file.name) and len(adds) == 1)
+    ]
+    by_name = any("_def" in ops[0].stem for ops in adds.values())
+    kind = Kind.operator if by_name and len(adds) == 1 else Kind.msopgen
+    if (root / "CMakePresets.json").is_file():
+        kind = Kind.msopgen
+    return Layout(
+        wanted or kind,
+        root,
+        repository_of(root),
+        operators,
+        kernels,
+        tuple(parts),
+        tuple(file for file in files if file not in parts),
+        api,
+    )
+
+
+def _of(name: str, files: Sequence[Path], texts: dict[Path, str]) -> tuple[Path, ...]:
+    """The files that register something for an operator type."""
+    pattern = re.compile(rf"\b[A-Z_]+\(\s*{name}\b")
+    return tuple(file for file in files if pattern.search(texts[file]))
+
+
+def _kernels_of(
+    name: str, kernels: Sequence[Path], adds: dict[str, list[Path]]
+) -> tuple[Path, ...]:
+    if len(adds) == 1:
+        return tuple(kernels)
+    stem = snake_case(name)
+    return tuple(file for file in kernels if file.stem in (stem, f"{stem}_apt"))
+
+
+def _unregistered(texts: dict[Path, str]) -> None:
+    """Refuse a definition that nothing registers."""
+    for file, text in texts.items():
+        named = re.search(r"\bclass\s+(\w+)\s*(?:final\s*)?:\s*public\s+(?:ops::)?OpDef\b", text)
+        if named:
+            raise SourcesError(
+                f"{file}: it defines {named[1]} and nothing registers it. Next: write"
+                f" OP_ADD({named[1]}); behind the class"
+            )
+
+
+def _is_api(text: str) -> bool:
+    return bool(re.search(r"\b(?:L2_DFX_PHASE_1|OP_TYPE_REGISTER|CommonOpExecutorRun)\s*\(", text))
+
+
+def _foreign(text: str) -> bool:
+    """Host code that calls kernels or torch: not for a package of operators."""
+    return bool(_FOREIGN.search(text))
+
+
+def _sources_in(*folders: Path) -> list[Path]:
+    return [
+        file
+        for folder in folders
+        if folder.is_dir()
+        for file in sorted(folder.rglob("*"))
+        if file.suffix in _SUFFIXES and file.is_file()
+    ]
+
+
+def _kernels(folder: Path, *, deep: bool = True) -> tuple[Path, ...]:
+    """Kernel sources, those of the folder itself first."""
+    if not folder.is_dir():
+        return ()
+    found = folder.rglob("*.cpp") if deep else folder.glob("*.cpp")
+    files = [file for file in found if file.is_file() and "__global__" in code(file)]
+    return tuple(sorted(files, key=lambda file: (len(file.parts), file)))
+
+
+def _below(path: Path) -> list[Path]:
+    """Folders that hold operators, not looking into those found."""
+    found: list[Path] = []
+    for folder in walk(path):
+        if any(one in folder.parents for one in found):
+            continue
+        if any((folder / part).is_dir() for part in _PARTS) and folder.name not in SKIPPED:
+            try:
+                if _project(folder) is not None or _kernels(folder / "op_kernel"):
+                    found.append(folder)
+            except SourcesError:
+                found.append(folder)  # it says what it lacks when it is given
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _read(file: Path, stamp: int) -> str:
+    text = file.read_text("utf-8", errors="replace")
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+
+
+def code(file: Path) -> str:
+    """The text of a source without its comments."""
+    try:
+        return _read(file, file.stat().st_mtime_ns)
+    except OSError:
+        return ""
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def locate(
+    word: str | Path | Sources,
+    kind: str | Kind | None = None,
+    op: str | None = None,
+    extra: Extra | None = None,
+) -> Sources:
+    """The files that a build of a path takes, one operator's or all of them. What is sources
+    already stays as it is.
+    """
+    if isinstance(word, Sources):
+        return word
+    found = find(word, kind, op)
+    more = extra or Extra()
+    host = set(found.host)
+    if found.operators and found.root != found.repository:
+        host |= shared_files(found.root, found.host)
+    needed, helpers = sorted(host), found.helpers
+    if found.kind is Kind.msopgen:
+        # CANN builds all of that folder.
+        needed, helpers = sorted({*host, *helpers}), ()
+    return Sources(
+        found.root,
+        found.name,
+        found.kernels,
+        tuple(needed),
+        found.repository,
+        helpers,
+        (*more.includes, *found.includes, *include_roots(found.root, found.repository)),
+        (*found.defines, *more.defines),
+        tuple(operator.type for operator in found.operators),
+        found.api,
+        found.line,
+        str(word),
+        not found.operators,
+        more.entry,
+    )
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a command line adds to a layout: include folders, definitions, the kernel's entry."""
+
+    includes: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+    entry: str = ""
