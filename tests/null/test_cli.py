@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import ml_dtypes
 import numpy as np
@@ -20,20 +23,40 @@ from aclgrad.common.files import FileError
 COMMANDS = sorted(str(command.name) for command in app.registered_commands)
 
 
+def _environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name != "ASCEND_HOME_PATH"}
+    return {**kept, "ACLGRAD_TOOLKIT": "/nonexistent/toolkit", **more}
+
+
 def aclgrad(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "ACLGRAD_TOOLKIT": "/nonexistent/toolkit", "COLUMNS": "200", **environment}
-    env.pop("ASCEND_HOME_PATH", None)
     return subprocess.run(
         [sys.executable, "-m", "aclgrad", *map(str, words)],
         capture_output=True,
         text=True,
         timeout=120,
-        env=env,
+        env=_environment(**environment),
     )
 
 
+def in_process(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The same without a new Python, of which there would be hundreds; a traceback is raised."""
+    out, err = io.StringIO(), io.StringIO()
+    status: object = 0
+    with (
+        patch.dict(os.environ, _environment(**environment), clear=True),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            app([str(word) for word in words])
+        except SystemExit as end:
+            status = end.code
+    assert isinstance(status, int)
+    return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
+
+
 def refused(*words: object, match: str, status: int = 1, **environment: str) -> None:
-    done = aclgrad(*words, **environment)
+    done = in_process(*words, **environment)
     assert done.returncode == status, done.stdout + done.stderr
     assert match in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
@@ -57,16 +80,16 @@ def test_version_and_bare_call() -> None:
     assert aclgrad("--version").stdout.startswith("aclgrad ")
     bare = aclgrad()
     assert all(command in bare.stdout + bare.stderr for command in COMMANDS)
-    refused("frobnicate", match="No such command", status=2)
+    wrong = aclgrad("frobnicate")
+    assert wrong.returncode == 2 and "No such command" in wrong.stderr
 
 
 def test_explain() -> None:
     done = aclgrad("explain", 561002)
     assert done.returncode == 0 and "TILING" in done.stdout and "aclgrad tiling" in done.stdout
-    assert (
-        json.loads(aclgrad("explain", 161001, "--json").stdout)["name"] == "ACLNN_ERR_PARAM_NULLPTR"
-    )
-    assert aclgrad("explain", "acl_error_rt_context_null").stdout.startswith("107002 ")
+    named = json.loads(in_process("explain", 161001, "--json").stdout)
+    assert named["name"] == "ACLNN_ERR_PARAM_NULLPTR"
+    assert in_process("explain", "acl_error_rt_context_null").stdout.startswith("107002 ")
     refused("explain", 7, match="neither an aclnn", status=2)
     refused("explain", 561999, match="in no public table", status=2)
     refused("explain", "x", match="want a number", status=2)
@@ -76,7 +99,7 @@ def test_doctor_helps_when_nothing_is_built() -> None:
     done = aclgrad("doctor")
     assert done.returncode == 1
     assert "problem" in done.stdout and "fix: aclgrad build" in done.stdout
-    report = json.loads(aclgrad("doctor", "--json", ACLGRAD_SOC="Ascend123").stdout)
+    report = json.loads(in_process("doctor", "--json", ACLGRAD_SOC="Ascend123").stdout)
     assert report["ok"] is False
     assert any(
         f["what"] == "simulated SoC" and f["status"] == "problem" for f in report["findings"]
