@@ -438,6 +438,20 @@ def test_program_that_fails(profile: Profile, program: Path) -> None:
         assert f"-- {' '.join(words)}" in error
 
 
+def test_program_goes_on_after_faults(profile: Profile, program: Path) -> None:
+    """The launch is timed all the same, the fault is shown, and the status is that of a failure."""
+    text = profile(program, "--keep-going", "--", "1", "lost", status=1)
+    assert "twice.asc 1 lost (after 1 fault) on Ascend910B2" in text
+    assert re.search(r"time +\d+\.\d us \(estimate; ", text)
+    fault = text[text.index("kernel fault [deadlock] in doubled") :]
+    assert "twice.asc:21" in fault and "keep-going: nothing waits here" in fault
+    document = json.JSONDecoder().raw_decode(
+        profile(program, "--keep-going", "--json", "--", "1", "lost", status=1)
+    )[0]
+    assert document["note"] == "1 lost (after 1 fault)" and document["microseconds"] > 0
+    assert "after" not in profile(program, "--keep-going", "--", "1").splitlines()[0]
+
+
 @pytest.mark.parametrize("suffix", [".cpp", ".asc"])
 def test_kernel_without_end(suffix: str, tmp_path: Path) -> None:
     """A loop that calls nothing: the limit ends it, a process of its own with it."""
@@ -474,6 +488,10 @@ def test_faults_are_one_line(profile: Profile, device: Device, tmp_path: Path) -
     assert len(error) == 1
     assert "stuck.cpp: kernel fault [deadlock] in stuck" in error[0]
     assert f"Next: aclgrad run {source} --inputs ... shows the whole report" in error[0]
+    device.clear_findings()
+    text = profile(source, "4x4", "--outputs", "4x4:fp32", "--keep-going", status=1)
+    assert "stuck 4x4 fp32 (after 1 fault) on Ascend910B2" in text
+    assert "keep-going: nothing waits here" in text and not re.search("^error: ", text, re.M)
     device.clear_findings()
 
 

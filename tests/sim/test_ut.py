@@ -139,6 +139,25 @@ def test_words_of_a_failure(cache, planted):
     assert "compare_says.py: matches its golden" in lines[first + 2]
 
 
+def test_keep_going(cache, planted):
+    """The finding says what was done; numbers that are right all the same are no mismatch."""
+    words = (MATH / "planted", "--filter", "Planted.Bounds", "--keep-going")
+    done = ut(cache, *words)
+    assert done.returncode == 1
+    head = "FAILED Planted.Bounds: 1 finding and matches its golden; googletest saw nothing wrong"
+    assert head in done.stdout.splitlines()
+    how = "keep-going: the 32 bytes outside the tensor were read as 0"
+    assert how in done.stdout
+    (one,) = json.loads(ut(cache, *words, "--json").stdout)["files"][0]["tests"]
+    assert (one["ok"], one["match"], one["kinds"]) == (False, "golden", ["gm-out-of-bounds"])
+    assert how in one["findings"][0]
+    assert how not in planted["Planted.Bounds"]["findings"][0]
+    by_environment = ut(cache, *words[:3], environment={"ACLGRAD_SIM_KEEP_GOING": "1"})
+    assert how in by_environment.stdout
+    ended = ut(cache, *words[:3], "--no-keep-going", environment={"ACLGRAD_SIM_KEEP_GOING": "1"})
+    assert how not in ended.stdout
+
+
 def test_what_cmake_lists_do(cache):
     """Options with semicolons and variables, a header before everything, copies in four ways."""
     folder = MATH / "planted" / "tests" / "ut" / "op_kernel" / "listed"

@@ -239,7 +239,7 @@ def _profile(device: Device, request: Request) -> Profiled:
 
 
 def _after(faults: Sequence[Finding]) -> str:
-    return f"(after {len(faults)} faults)" if faults else ""
+    return f"(after {len(faults)} fault{'s' * (len(faults) > 1)})" if faults else ""
 
 
 def other(request: Request, word: str) -> Request:
