@@ -102,6 +102,20 @@ class RowSums : public PartialSums {
     }
   }
 
+  // What the flag tells of are also the sums that the scalar unit has read: others, and later copies of this
+  // core, write over them.
+  __aicore__ inline void Publish(int64_t round) {
+#if !OP_KERNEL_WHOLE_BLOCKS_ONLY
+    if (shared_) {
+      const auto read =
+          static_cast<event_t>(GetTPipePtr()->FetchEventID(AscendC::HardEvent::S_MTE3));
+      AscendC::SetFlag<AscendC::HardEvent::S_MTE3>(read);
+      AscendC::WaitFlag<AscendC::HardEvent::S_MTE3>(read);
+      PartialSums::Publish(round);
+    }
+#endif
+  }
+
   // Lines of the data cache may be older than the sums. They are dropped while the core waits anyway,
   // which would take up to a quarter longer afterwards. Only a scalar access to a line brings it back,
   // and until Await returns there is none: slots are whole lines, and scalar accesses keep their order.
@@ -132,6 +146,9 @@ class RowSums : public PartialSums {
       for (uint32_t i = 0; i < parts_; ++i) {
         sums[i] = here.GetValue(i * width_);
       }
+      const auto read = static_cast<event_t>(GetTPipePtr()->FetchEventID(AscendC::HardEvent::S_V));
+      AscendC::SetFlag<AscendC::HardEvent::S_V>(read);  // the next unit's take their place
+      AscendC::WaitFlag<AscendC::HardEvent::S_V>(read);
     }
     for (uint32_t left = parts_; left > 1; left = CeilDiv(left, 2)) {
       for (uint32_t i = 0; i < left / 2; ++i) {

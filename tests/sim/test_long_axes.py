@@ -59,3 +59,14 @@ def test_matches_the_formula_on_any_number_of_cores(
         device.set_option("cores", "7")
         device.set_option("chaos", "2")
         assert run(device, api, arrays, {"dim": dim}).tobytes() == got.tobytes()
+
+
+@pytest.mark.sim_only
+@each_api
+def test_slots_of_the_workspace_are_used_again(api: str, device: Device) -> None:
+    """More rounds than it holds, without the compiler's synchronisation: conftest wants no finding."""
+    arrays = {name: np.full((60, 10_000), 0.5, np.float32) for name in ("gradOutput", "output")}
+    device.set_option("autosync", "off")
+    device.set_option("cores", "4")
+    got = run(device, api, arrays, {"dim": -1})
+    assert compare(got, BY_API[api].evaluate(arrays, {"dim": -1})).passed
