@@ -13,7 +13,7 @@ import pytest
 from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import FLOAT
 from faulty.corpus import HERE, SEEDS, SOURCES, Fault, Simulator, build, kernels, labels, lines_of
-from faulty.faults import CLASSES, LAUNCHES, SOURCE_OF, TILING
+from faulty.faults import CLASSES, HINTS, LAUNCHES, SOURCE_OF, TILING
 from samples import Sample, run, samples
 
 pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
@@ -180,6 +180,19 @@ def test_chaos_leaves_operators_alone(sample: Sample, device: Device, options: S
         assert got == want, f"seed {seed}"
 
 
+@pytest.mark.parametrize("fault", HINTS, ids=_name)
+def test_hint(options: Simulator, libraries: Libraries, fault: Fault) -> None:
+    """The launch succeeds, with the right numbers, and one hint says what and where."""
+    shape = _shape(fault)
+    code, out, found = options.launch(_entry(libraries, fault.name), LAUNCHES[shape])
+    assert (code, found) == (0, [])
+    assert out.tobytes() == LAUNCHES[shape].want.tobytes()
+    hints = {(hint["kind"], tuple(lines_of(hint))) for hint in options.findings("hint")}
+    assert (fault.kind, (_line(fault, fault.at),)) in hints
+    options.launch(_entry(libraries, f"{shape}_none"), LAUNCHES[shape])
+    assert fault.kind not in {hint["kind"] for hint in options.findings("hint")}
+
+
 def test_partial_outputs(options: Simulator, libraries: Libraries) -> None:
     """What an operator leaves unwritten on purpose is no finding, under any of its names."""
     entry = _entry(libraries, "TilesOfFloat_end_forgotten")
@@ -195,8 +208,8 @@ def test_corpus_is_whole() -> None:
     """Every faulty kernel has an entry, every class several, and faults.cpp's are on top."""
     planted = {kernel for source in SOURCES for kernel in kernels(source)}
     faulty = {kernel for kernel in planted if not kernel.endswith("_none")}
-    assert faulty <= {fault.name for fault in FAULTS}
-    assert {fault.name for fault in FAULTS} <= planted
+    assert faulty <= {fault.name for fault in (*FAULTS, *HINTS)}
+    assert {fault.name for fault in (*FAULTS, *HINTS)} <= planted
     assert len(faulty) >= 60
     assert all(len(faults) >= 3 for faults in CLASSES.values())
     single = (HERE.parent / "instructions" / "faults.cpp").read_text()

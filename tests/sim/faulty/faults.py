@@ -495,6 +495,11 @@ CLASSES = {
     "API rules": API_RULES,
     "masks": MASKS,
 }
+# Right numbers, and something that is worth a word.
+HINTS = (
+    Fault("Masks_register_left", "mask-left-set", "register_left"),
+    Fault("Masks_counter_left", "mask-left-set", "counter_left"),
+)
 # Tiling whose fields the host has swapped, or one of another structure.
 TILING = (
     Fault("Queues_none", "ub-overflow", "init_x", tiling={"tile": 102100, "total": 128}),

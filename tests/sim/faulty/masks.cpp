@@ -62,6 +62,8 @@ class Masks {
       DataCopy(Global<float>(z)[at], c, t.tile);  // @store
       outQueue_.FreeTensor(c);
     }
+    EDIT(register_left, , SetVectorMask<float>(48));  // @register_left
+    EDIT(counter_left, , SetMaskCount());  // @counter_left
   }
 
  private:
@@ -89,3 +91,5 @@ KERNEL(Masks, selected)
 KERNEL(Masks, gathered)
 KERNEL(Masks, register_of_half)
 KERNEL(Masks, by_the_compiler)
+KERNEL(Masks, register_left)
+KERNEL(Masks, counter_left)
