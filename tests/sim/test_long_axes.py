@@ -64,7 +64,7 @@ def test_matches_the_formula_on_any_number_of_cores(
 @pytest.mark.sim_only
 @each_api
 def test_slots_of_the_workspace_are_used_again(api: str, device: Device) -> None:
-    """More rounds than it holds, without the compiler's synchronisation: conftest wants no finding."""
+    """More rounds than it holds, without automatic synchronisation: conftest wants no finding."""
     arrays = {name: np.full((60, 10_000), 0.5, np.float32) for name in ("gradOutput", "output")}
     device.set_option("autosync", "off")
     device.set_option("cores", "4")

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs that nobody wrote, of operators from sources: lists, empty ones, shapes of the result."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aclgrad.errors import AclnnError
+from aclgrad.project import running
+from aclgrad.runtime import Device
+
+pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+
+MATH = Path(__file__).parent / "projects" / "math"
+STORE = "    DataCopyPad(target, value, bytes);\n"
+# One kernel for all that is forgotten of a list: what x holds first says which.
+FORGETS = """\
+    const float what = source.GetSize() > 0 ? source.GetValue(0) : 0;
+    if (what == 1) {  // nothing
+      continue;
+    }
+    if (what == 2) {  // a part
+      DataCopyPad(target, value, {1, static_cast<uint32_t>((size - 1) * sizeof(float)), 0, 0, 0});
+      continue;
+    }
+    if (size > 0) {
+      DataCopyPad(target, value, bytes);
+    }
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
+    """One cache for all tests here, so that an operator is compiled once."""
+    assert session_device.kind == "sim"
+    folder = tmp_path_factory.mktemp("unwritten")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("ACLGRAD_CACHE", str(folder))
+    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+    yield folder
+    patch.undo()
+
+
+def edited(folder: Path, name: str, *edits: tuple[str, str, str]) -> Path:
+    """A copy of an operator with (file, text, new text)."""
+    shutil.copytree(MATH / name, folder / name)
+    for file, old, new in edits:
+        path = folder / name / file
+        text = path.read_text()
+        assert text.count(old) == 1, (file, old)
+        path.write_text(text.replace(old, new))
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def list_scale(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """y[i] = x[i] * 3, but for what x[i] says."""
+    kernel = ("op_kernel/list_scale.cpp", STORE, FORGETS)
+    return edited(tmp_path_factory.mktemp("list"), "list_scale", kernel)
+
+
+def tensors(*first: float) -> list[np.ndarray]:
+    """A list of tensors of different sizes that begin with these."""
+    return [np.full(10 + i, value, np.float32) for i, value in enumerate(first)]
+
+
+def test_tensors_of_a_list(list_scale: Path) -> None:
+    """Each is an output of its own, told by its number."""
+    result = running.run(list_scale, [tensors(5, 6, 7)])
+    assert result.outputs["y_2"].tolist() == [21] * 12
+    with pytest.raises(AclnnError, match=r"(?s)output-unwritten") as caught:
+        running.run(list_scale, [tensors(5, 1, 7, 2)])
+    text = str(caught.value)
+    assert "no core wrote bytes [0, 44) (elements 0 to 10 of 11) of y[1]" in text
+    assert "no core wrote bytes [48, 52) (element 12 of 13) of y[3]" in text
+    assert text.count("[output-unwritten]") == 2
+    path = list_scale / "op_kernel" / "list_scale.cpp"
+    part = next(i for i, line in enumerate(path.read_text().splitlines(), 1) if "size - 1" in line)
+    assert f"list_scale.cpp:{part}" in text
+
+
+@pytest.mark.parametrize("names", ["y", "y[1]", "ListScale.y"])
+def test_tensors_of_a_list_that_may_stay_unwritten(list_scale: Path, names: str) -> None:
+    """The list's name stands for all of it."""
+    device = running.open_sim()
+    device.set_option("partial_outputs", names)
+    try:
+        result = running.run(list_scale, [tensors(5, 1)])
+    finally:
+        device.set_option("partial_outputs", "")
+    assert result.outputs["y_0"].tolist() == [15] * 10
+
+
+def test_empty_tensors(list_scale: Path) -> None:
+    """There is nothing to write, in a list and alone."""
+    empty = np.empty((0, 4), np.float32)
+    result = running.run(list_scale, [[*tensors(5), empty, *tensors(6)]])
+    assert result.outputs["y_1"].shape == (0, 4)
+    assert running.run(list_scale, [[empty]]).outputs["y"].shape == (0, 4)
+
+
+def test_shape_that_the_result_says(tmp_path: Path) -> None:
+    """How much is written only the kernel knows: a part will do, where op_host says so."""
+    less = ("op_kernel/square.cpp", "target, value, data.count", "target, value, data.count - 8")
+    plain = edited(tmp_path / "plain", "square", less)
+    x = np.arange(24, dtype=np.float32)
+    with pytest.raises(AclnnError, match=r"output-unwritten.*\n.*square\.cpp:"):
+        running.run(plain, [[x]])
+    output = '    Output("y").ParamType(REQUIRED)'
+    marked = ("op_host/square_def.cpp", output, f"{output}.OutputShapeDependOnCompute()")
+    result = running.run(edited(tmp_path / "marked", "square", less, marked), [[x]])
+    np.testing.assert_array_equal(result.outputs["y"][:16], x[:16] ** 2)
+    inferred = "IMPL_OP_INFERSHAPE(Square)"
+    registered = (
+        "op_host/square_infershape.cpp",
+        inferred,
+        f"{inferred}.OutputShapeDependOnCompute({{0}})",
+    )
+    result = running.run(edited(tmp_path / "registered", "square", less, registered), [[x]])
+    np.testing.assert_array_equal(result.outputs["y"][:16], x[:16] ** 2)
