@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.headers import check, op_compiler, report
+from aclgrad.headers import check, op_compiler, projects, report, trees
 from aclgrad.headers.trees import HeaderSet
 from aclgrad.ops import find
 from aclgrad.project.cmake import find_compiler
@@ -58,7 +58,9 @@ def run(
     sets = HeaderSet("CANN 1", (("CANN 1", home, ""),), (), home, (), (), None, home, True)
     compiler = find_compiler()
     assert compiler is not None
-    planned = op_compiler.plan(sets, [tiny()], folder, compiler, folder / "cache")
+    planned = op_compiler.plan(
+        sets, op_compiler.sources_of([tiny()], folder), compiler, folder / "cache"
+    )
     fronts = [kernel.run() for kernel in planned]
     assert [front.soc for front in fronts] == ["ascend910b", "ascend910_93"]
     assert list((folder / "cache/op_compiler").iterdir()) == []
@@ -119,6 +121,34 @@ def test_native_parts_that_are_not_there(tmp_path: Path, monkeypatch: pytest.Mon
 def test_process_that_ends(tmp_path: Path) -> None:
     (error,) = run(tmp_path, "", "HANG")[0].errors
     assert error.startswith("ended with status 3")
+
+
+def test_kernels_of_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toolkit: Path
+) -> None:
+    """What its definition registers, on every SoC of it."""
+    home = tmp_path / "home"
+    scripts = home / "python/site-packages/asc_op_compile_base/asc_op_compiler"
+    shutil.copytree(HERE / "cann_op_compiler/scripts", scripts)
+    (scripts.parent / "__init__.py").touch()
+    (home / "include").mkdir()
+    (home / "include/kernel_operator.h").touch()
+    sources = (("CANN 1", home, ""),)
+    sets = HeaderSet("CANN 1", sources, (home / "include",), home, (), (), None, home, True)
+    monkeypatch.setattr(trees, "find", lambda folders: [sets])
+    project = tmp_path / "square"
+    shutil.copytree(HERE / "projects/math/square", project)
+    result = projects.check([home], [str(project)])
+    assert {front.op for front in result.fronts} == {"square"} and not result.skipped
+    assert {front.dtypes for front in result.fronts} >= {"float32_float32"}
+    assert result.refused == []
+    kernel = next((project / "op_kernel").glob("*.cpp"))
+    kernel.write_text(
+        kernel.read_text() + f"// {OF_20}\n".replace("// ", "inline void f() { ") + "}\n"
+    )
+    result = projects.check([home], [str(project)])
+    assert result.refused == list(result.fronts)
+    assert "must provide default kernel type" in result.refused[0].errors[0]
 
 
 # -- the docs page ------------------------------------------------------------------------------

@@ -314,20 +314,39 @@ def check_command(
 
 
 def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) -> None:
-    """What stands beside --headers and is a folder is one more of its folders."""
+    """What stands beside --headers and is a folder is an operator project, or one more of its
+    folders.
+    """
     from aclgrad.headers import check as header_check
+    from aclgrad.headers import projects
     from aclgrad.headers import report as header_report
 
     known = {spec.op for spec in selection.operators([])}
-    more = [word for word in words if word not in known and Path(word).is_dir()]
-    specs = selection.operators([word for word in words if word not in more])
+    halves = ("op_kernel", "op_host")
+    own = [
+        word
+        for word in words
+        if word not in known and any((Path(word) / half).is_dir() for half in halves)
+    ]
+    more = [word for word in words if word not in {*known, *own} and Path(word).is_dir()]
+    rest = [word for word in words if word not in {*own, *more}]
+    if own and rest:
+        raise ValueError(
+            f"check --headers: {rest[0]} and {own[0]}: an operator of this package and a project of"
+            " its own. Next: one call for each"
+        )
     with progress(ERR) as bar:
         task = bar.add_task("checking", total=None)
 
         def step(done: int, total: int, text: str) -> None:
             bar.update(task, completed=done, total=total, description=f"{text[:60]:60}")
 
-        result = header_check.check([first, *map(Path, more)], specs, jobs=jobs, progress=step)
+        folders = [first, *map(Path, more)]
+        if own:
+            result = projects.check(folders, own, jobs=jobs, progress=step)
+        else:
+            specs = selection.operators(rest)
+            result = header_check.check(folders, specs, jobs=jobs, progress=step)
     if as_json:
         print(json.dumps(result.as_json()))
     else:

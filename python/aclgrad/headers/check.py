@@ -207,7 +207,8 @@ def check(
                 elif count:
                     notes.append(f"{name}: the headers alone give {count} errors, left out here")
             planned += plan.kernels(wanted)
-            found_scripts = op_compiler.plan(headers, plan.specs, root, compiler, plan.folder)
+            asked = op_compiler.sources_of(plan.specs, root)
+            found_scripts = op_compiler.plan(headers, asked, compiler, plan.folder)
             if not found_scripts:
                 notes.append(f"{headers.name}: the scripts of the op compiler are not there")
             fronts += found_scripts
@@ -239,6 +240,17 @@ def check(
     )
 
 
+def folder_of(headers: HeaderSet, compiler: str, clang: str | None) -> Path:
+    """Cache: another for other headers, compilers or stand-ins."""
+    parts = [_describe(compiler), _describe(clang or compiler)]
+    for name, path, commit in headers.sources:
+        parts += [name, str(path), commit, str(path.stat().st_mtime_ns)]
+    for module in (standins, trees):
+        parts.append(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return cache.root() / "headers" / key
+
+
 _TOO_MANY = 150  # behind so many errors of its own, a header hides those of others
 
 
@@ -267,14 +279,7 @@ class _Plan:
 
     @cached_property
     def folder(self) -> Path:
-        """Cache: another for other headers, compilers or stand-ins."""
-        parts = [_describe(self.compiler), _describe(self.clang or self.compiler)]
-        for name, path, commit in self.headers.sources:
-            parts += [name, str(path), commit, str(path.stat().st_mtime_ns)]
-        for module in (standins, trees):
-            parts.append(Path(str(module.__file__)).read_text(encoding="utf-8"))
-        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-        return cache.root() / "headers" / key
+        return folder_of(self.headers, self.compiler, self.clang)
 
     def stand_ins(self, family: Family, branch: str) -> StandIns:
         compiler = self.compiler if branch == CPU else self.clang

@@ -14,12 +14,12 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aclgrad.codegen.render import Variant, kernel_variants, write_if_different
+from aclgrad.codegen.render import kernel_variants, write_if_different
 from aclgrad.headers.trees import HeaderSet
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import ARCHITECTURE_WORDS, FAMILIES, Family
@@ -155,15 +155,50 @@ def find(headers: HeaderSet) -> list[Scripts]:
     return found
 
 
-def kernels(specs: Sequence[OpSpec]) -> Iterator[tuple[OpSpec, Family, Variant]]:
-    """All kernels, on every SoC that runs them."""
+@dataclass(frozen=True)
+class Source:
+    """A kernel of one dtype combination on one SoC, as the op compiler is asked for it."""
+
+    op: str  # stem of its files
+    op_type: str
+    entry: str
+    family: Family
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    file: Path
+    include: tuple[Path, ...]
+    defines: tuple[str, ...]
+    prelude: tuple[Path, ...] = ()  # headers that the op compiler makes and includes first
+
+    @property
+    def label(self) -> str:
+        """Dtypes as file names have them."""
+        return "_".join(self.dtypes)
+
+
+def sources_of(specs: Sequence[OpSpec], root: Path) -> Iterator[Source]:
+    """All kernels of a checkout, on every SoC that runs them."""
+    include = (root / "op_kernel", root / "op_host")
     for spec in specs:
+        inputs = tuple(item.name for item in spec.inputs)
+        outputs = tuple(item.name for item in spec.outputs)
+        file = root / "op_kernel" / spec.op / f"{spec.op}.cpp"
         for family in FAMILIES:
             if family.name not in spec.dtypes or family.name not in _SHORT:
                 continue
             for variant in kernel_variants(spec):
                 if variant.family.npu_arch == family.npu_arch:
-                    yield spec, family, variant
+                    dtypes = tuple(dtype.name for dtype in variant.dtypes)
+                    yield Source(
+                        spec.op, spec.op_type, spec.op, family, inputs, outputs, dtypes, file,
+                        include, tuple(f"-D{define}" for define in variant.defines),
+                    )  # fmt: skip
+
+
+def known(family: Family) -> bool:
+    """Whether the op compiler's scripts know a SoC family by a name of their own."""
+    return family.name in _SHORT
 
 
 @dataclass(frozen=True)
@@ -171,10 +206,7 @@ class Kernel:
     """One run of the front end."""
 
     scripts: Scripts
-    spec: OpSpec
-    family: Family
-    variant: Variant
-    root: Path  # the checkout with op_kernel
+    source: Source
     compiler: str
     common: Path  # headers that every installation has, see header_standins
     cache: Path
@@ -186,16 +218,13 @@ class Kernel:
             return _front(self, _answer(self, Path(folder)))
 
 
-def plan(
-    headers: HeaderSet, specs: Sequence[OpSpec], root: Path, compiler: str, cache: Path
-) -> list[Kernel]:
-    """Every kernel, dtype combination and SoC for every generation of the scripts."""
+def plan(headers: HeaderSet, sources: Iterable[Source], compiler: str, cache: Path) -> list[Kernel]:
+    """Every kernel for every generation of the scripts."""
+    sources = list(sources)
     return [
-        Kernel(
-            scripts, *kernel, root, compiler, common=cache / "common", cache=cache / "op_compiler"
-        )
+        Kernel(scripts, source, compiler, cache / "common", cache / "op_compiler")
         for scripts in find(headers)
-        for kernel in kernels(specs)
+        for source in sources
     ]
 
 
@@ -230,15 +259,15 @@ def _answer(kernel: Kernel, folder: Path) -> dict[str, Any]:
 
 
 def _stand_in(tools: Path, calls: Path, kernel: Kernel) -> None:
-    family = kernel.family
-    include = [*kernel.scripts.headers.kernel, kernel.common]
-    include += [kernel.root / "op_kernel", kernel.root / "op_host"]
+    family = kernel.source.family
+    include = [*kernel.scripts.headers.kernel, kernel.common, *kernel.source.include]
     common = [f"-D__NPU_ARCH__={family.npu_arch}", f"-D__CCE_AICORE__={family.cce_aicore}"]
     first, *rest = ARCHITECTURE_WORDS[family.npu_arch]
+    made = [word for path in kernel.source.prelude for word in ("-include", str(path))]
     cube = [f"-D{word}=1" for word in (_CUBE_WORDS.get(family.npu_arch), "__DAV_CUBE__") if word]
     text = _STAND_IN.format(
         python=sys.executable,
-        words=[kernel.compiler, *common, f"-D{first}=1", *(f"-I{path}" for path in include)],
+        words=[kernel.compiler, *common, f"-D{first}=1", *(f"-I{path}" for path in include), *made],
         cube=cube,
         vector=[f"-D{word}=1" for word in (*rest, "__DAV_VEC__")],
         calls=str(calls),
@@ -249,35 +278,35 @@ def _stand_in(tools: Path, calls: Path, kernel: Kernel) -> None:
 
 
 def _request(kernel: Kernel, folder: Path) -> dict[str, Any]:
-    spec, variant = kernel.spec, kernel.variant
+    source = kernel.source
     tensors = [
         {
-            "name": item.name,
-            "param_name": item.name,
+            "name": name,
+            "param_name": name,
             "paramType": "required",
-            "dtype": dtype.name,
+            "dtype": dtype,
             "format": "ND",
             "ori_format": "ND",
             "shape": [-2],
             "ori_shape": [-2],
             "range": [],
         }
-        for item, dtype in zip((*spec.inputs, *spec.outputs), variant.dtypes, strict=True)
+        for name, dtype in zip((*source.inputs, *source.outputs), source.dtypes, strict=True)
     ]
-    short = _SHORT[kernel.family.name]
+    short = _SHORT[source.family.name]
     return {
         "package": kernel.scripts.package,
         "path": str(kernel.scripts.path),
         "work": str(folder),
-        "source": str(kernel.root / "op_kernel" / spec.op / f"{spec.op}.cpp"),
-        "entry": spec.op,
-        "op_type": spec.op_type,
-        "kernel_name": f"{spec.op_type}_{variant.stem}",
-        "inputs": tensors[: len(spec.inputs)],
-        "outputs": tensors[len(spec.inputs) :],
+        "source": str(source.file),
+        "entry": source.entry,
+        "op_type": source.op_type,
+        "kernel_name": f"{source.op_type}_{source.label}",
+        "inputs": tensors[: len(source.inputs)],
+        "outputs": tensors[len(source.inputs) :],
         "attrs": [],
         "param_types": ["required"] * len(tensors),
-        "options": [*(f"-D{define}" for define in variant.defines), "-x", "cce"],
+        "options": [*source.defines, "-x", "cce"],
         "soc": {
             "SHORT_SOC_VERSION": short,
             "SOC_VERSION": short,
@@ -312,11 +341,11 @@ def _front(kernel: Kernel, answer: Mapping[str, Any]) -> Front:
     types = found.get("tiling_key_kernel_type") or {}
     structs = (found.get("tiling_key_struct_map") or {}).values()
     return Front(
-        kernel.spec.op,
+        kernel.source.op,
         scripts.headers.name,
         scripts.name,
-        kernel.family.name,
-        kernel.variant.stem,
+        kernel.source.family.name,
+        kernel.source.label,
         tuple(found.get("tiling_key_list") or ()),
         {key: str(types[key]) for key in sorted(types, key=int)},
         tuple(dict.fromkeys(map(str, structs))),

@@ -320,6 +320,10 @@ def prepare_common(headers: HeaderSet, folder: Path) -> None:
         for child in sorted(api.iterdir()):
             if child.is_dir():
                 _link(folder / "tiling" / child.name, child)
+                # Names of the libraries in 8.x, which an installation of 9.x has too.
+                _link(folder / "lib" / child.name, child)
+                for header in child.glob("*_intf.h"):
+                    _link(folder / "lib" / header.name, header)
     _link(folder / "tiling" / "platform", headers.devkit / "include/utils/tiling/platform")
 
 

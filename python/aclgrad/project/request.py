@@ -6,10 +6,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    pass
+from aclgrad.spec.soc import DEFAULT_SOC
 
 
 def is_path(word: str) -> bool:
@@ -22,8 +20,6 @@ def is_path(word: str) -> bool:
 
 def soc_name(name: str | None) -> str:
     """The SoC of an option, of the environment, or the default."""
-    from aclgrad.spec.soc import DEFAULT_SOC
-
     return name or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
 
 
