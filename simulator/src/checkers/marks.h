@@ -4,70 +4,104 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
 namespace aclsim {
 
 // A number for each of many places that mostly change in long runs: what covers a whole group of kGroup places is one number.
-template <typename T, size_t kGroup>
+// kRising: nobody sets a place to less than any place of its group has.
+template <typename T, size_t kGroup, bool kRising = false>
 class Marks {
  public:
   Marks(size_t size, T value)
       : alike_((size + kGroup - 1) / kGroup, true),
-        value_(alike_.size(), value),
+        most_(alike_.size(), value),
         each_(new T[alike_.size() * kGroup]) {}
 
   void Set(size_t begin, size_t end, T value) {
-    for (size_t at = begin; at < end;) {
-      const size_t group = at / kGroup;
-      const size_t until = std::min(end, (group + 1) * kGroup);
-      if (until - at == kGroup) {
-        alike_[group] = true;
-        value_[group] = value;
-      } else if (!alike_[group] || value_[group] != value) {
-        Spread(group);
-        std::fill(each_.get() + at, each_.get() + until, value);
-      }
-      at = until;
+    const size_t first = (begin + kGroup - 1) / kGroup;  // the first whole group
+    const size_t last = end / kGroup;                    // and the one behind them
+    if (first > last) {
+      SetPart(last, begin, end, value);
+      return;
     }
+    SetPart(first - 1, begin, first * kGroup, value);
+    std::fill(alike_.begin() + Step(first), alike_.begin() + Step(last), uint8_t{true});
+    std::fill(most_.begin() + Step(first), most_.begin() + Step(last), value);
+    SetPart(last, last * kGroup, end, value);
   }
 
   T Max(size_t begin, size_t end) const {
-    T most = 0;
-    for (size_t at = begin; at < end;) {
-      const size_t group = at / kGroup;
-      const size_t until = std::min(end, (group + 1) * kGroup);
-      if (alike_[group]) {
-        most = std::max(most, value_[group]);
-      } else {
-        for (size_t i = at; i < until; ++i) {
-          most = std::max(most, each_[i]);
-        }
-      }
-      at = until;
+    const size_t first = (begin + kGroup - 1) / kGroup;
+    const size_t last = end / kGroup;
+    if (first > last) {
+      return MaxOfPart(last, begin, end, 0);
     }
-    return most;
+    T most = kRising ? MostOf(most_.data() + first, most_.data() + last) : MaxOfGroups(first, last);
+    most = MaxOfPart(first - 1, begin, first * kGroup, most);
+    return MaxOfPart(last, last * kGroup, end, most);
   }
 
   // All places one by one, to read and to write until the next call.
   T* Each() {
+    static_assert(!kRising);
     for (size_t group = 0; group < alike_.size(); ++group) {
       Spread(group);
     }
+    std::fill(most_.begin(), most_.end(), std::numeric_limits<T>::max());
     return each_.get();
   }
 
  private:
+  static std::ptrdiff_t Step(size_t at) { return static_cast<std::ptrdiff_t>(at); }
+
+  static T MostOf(const T* begin, const T* end) {
+    T most = 0;
+    for (; begin < end; ++begin) {
+      most = std::max(most, *begin);
+    }
+    return most;
+  }
+
+  T MaxOfGroups(size_t first, size_t last) const {
+    const T bound = MostOf(most_.data() + first, most_.data() + last);
+    T most = 0;
+    for (size_t group = first; group < last && most < bound; ++group) {
+      most = MaxOfPart(group, group * kGroup, (group + 1) * kGroup, most);
+    }
+    return most;
+  }
+
+  // And no less than `most`. [begin, end) lies in the group, or is empty.
+  T MaxOfPart(size_t group, size_t begin, size_t end, T most) const {
+    if (begin >= end || most_[group] <= most) {
+      return most;
+    }
+    return alike_[group] ? most_[group]
+                         : std::max(most, MostOf(each_.get() + begin, each_.get() + end));
+  }
+
+  // [begin, end) is a part of the group, or empty.
+  void SetPart(size_t group, size_t begin, size_t end, T value) {
+    if (begin >= end || (alike_[group] && most_[group] == value)) {
+      return;
+    }
+    Spread(group);
+    std::fill(each_.get() + begin, each_.get() + end, value);
+    most_[group] = std::max(most_[group], value);
+  }
+
   void Spread(size_t group) {
     if (alike_[group]) {
       alike_[group] = false;
-      std::fill_n(each_.get() + group * kGroup, kGroup, value_[group]);
+      std::fill_n(each_.get() + group * kGroup, kGroup, most_[group]);
     }
   }
 
-  std::vector<uint8_t> alike_;  // by group: all places have value_, and each_ says nothing
-  std::vector<T> value_;
+  std::vector<uint8_t> alike_;  // by group: all places have most_, and each_ says nothing
+  std::vector<T> most_;         // no place of the group has more
   std::unique_ptr<T[]> each_;
 };
 

@@ -16,6 +16,9 @@ uint64_t BlocksEnd(uint64_t end) { return (end + kBlockBytes - 1) / kBlockBytes;
 
 bool Writes(const Access& access) { return access.use != Use::kRead; }
 
+// Behind UB lie the comparison register, whose users hardware orders, and what UB could not hold.
+bool InUb(const Core& core, const Access& access) { return access.addr < core.soc.UbMemory(); }
+
 const char* HazardOf(bool earlierWrote, bool nowWrites) {
   return earlierWrote ? (nowWrites ? "race-write-after-write" : "race-read-after-write")
                       : "race-write-after-read";
@@ -133,13 +136,18 @@ void RaceObserver::MarkUsed(size_t pipe, size_t other, uint32_t clock) {
   while (at.index != 0) {
     const std::vector<Source>& sources = sources_[at.pipe][other];
     const auto last = sources.begin() + at.index + 1;
-    const auto source = std::lower_bound(sources.begin() + 1, last, clock,
+    // Mostly one of the last few.
+    auto first = last - 1;
+    for (uint32_t back = 2; first->upTo >= clock && first != sources.begin() + 1; back *= 2) {
+      first = last - std::min(back, at.index);
+    }
+    const auto source = std::lower_bound(first, last, clock,
                                          [](const Source& s, uint32_t c) { return s.upTo < c; });
     if (source == last) {
       return;
     }
-    if (const auto site = sites_.find(source->site); site != sites_.end()) {
-      site->second.used = true;
+    if (source->site < sites_.size()) {
+      sites_[source->site].used = true;
     }
     at = source->parent;
   }
@@ -153,6 +161,9 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
       (event.kind == SyncEvent::Kind::kWait ? explicitFlag : event.kind != SyncEvent::Kind::kSet) &&
       (std::string_view(event.name) == "WaitFlag" ||
        std::string_view(event.name) == "PipeBarrier")) {
+    if (event.site >= sites_.size()) {
+      sites_.resize(event.site + 1);
+    }
     SyncUse::Site& site = sites_[event.site];
     if (site.executed++ == 0) {
       site.name = event.name;
@@ -287,10 +298,11 @@ void RaceObserver::Settle(Core& core, const Record& record, const Access& access
   }
 }
 
+uint32_t RaceObserver::Latest(const UbMarks& marks, uint64_t from, uint64_t to) {
+  return static_cast<uint32_t>(marks.Max(FirstBlock(from), BlocksEnd(to)));
+}
+
 void RaceObserver::CheckUb(Core& core, const Record& record, const Access& access) {
-  if (access.addr >= core.soc.UbMemory()) {
-    return;  // hardware orders the users of the comparison register
-  }
   const bool writes = Writes(access);
   for (size_t q = 0; q < kPipes; ++q) {
     const auto& marks = writes ? touched_[q] : wrote_[q];
@@ -301,7 +313,7 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
     uint32_t latest = 0;
     uint64_t begin = 0, end = 0;
     ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-      const uint32_t found = marks.Max(FirstBlock(from), BlocksEnd(to));
+      const uint32_t found = Latest(marks, from, to);
       if (found > latest) {
         latest = found;
         begin = from;
@@ -313,12 +325,12 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
     }
     bool earlierWrote = !writes;
     if (writes) {
-      earlierWrote = wrote_[q].Max(FirstBlock(begin), BlocksEnd(end)) == latest;
+      earlierWrote = Latest(wrote_[q], begin, end) == latest;
       // Instructions of one pipe read in order: they only collide when both write.
       if (q == Index(record.pipe)) {
         latest = 0;
         ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-          const uint32_t found = wrote_[q].Max(FirstBlock(from), BlocksEnd(to));
+          const uint32_t found = Latest(wrote_[q], from, to);
           if (found > latest) {
             latest = found;
             begin = from;
@@ -335,9 +347,9 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
 void RaceObserver::UpdateUb(const Access& access, size_t pipe, uint32_t now) {
   const bool writes = Writes(access);
   ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-    touched_[pipe].Set(FirstBlock(from), BlocksEnd(to), now);
+    touched_[pipe].Set(FirstBlock(from), BlocksEnd(to), static_cast<int32_t>(now));
     if (writes) {
-      wrote_[pipe].Set(FirstBlock(from), BlocksEnd(to), now);
+      wrote_[pipe].Set(FirstBlock(from), BlocksEnd(to), static_cast<int32_t>(now));
     }
   });
 }
@@ -435,7 +447,9 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {
-      CheckUb(core, record, Distinct(access));
+      if (InUb(core, access)) {
+        CheckUb(core, record, Distinct(access));
+      }
     } else if (Tracked(core, access, Writes(access))) {
       CheckGm(core, record, access);
     }
@@ -445,7 +459,9 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {
-      UpdateUb(Distinct(access), pipe, now);
+      if (InUb(core, access)) {
+        UpdateUb(Distinct(access), pipe, now);
+      }
     } else if (Tracked(core, access, Writes(access))) {
       UpdateGm(access, pipe, now);
     }
@@ -456,8 +472,10 @@ void RaceObserver::OnEnd(Core&) {
   if (sourceCount_ >= kMostSources) {
     return;
   }
-  for (const auto& [id, site] : sites_) {
-    syncUse_->Add(site);
+  for (const SyncUse::Site& site : sites_) {
+    if (site.executed != 0) {
+      syncUse_->Add(site);
+    }
   }
 }
 

@@ -52,7 +52,8 @@ class RaceObserver : public Observer {
 
  private:
   // The last accesses of each pipe, as its instruction count; 0 is never.
-  using UbMarks = Marks<uint32_t, 64>;  // by block of UB
+  // By block of UB, groups of a repeat's bytes. Signed: older hosts have no vector maximum of the other kind.
+  using UbMarks = Marks<int32_t, 8, true>;
   struct GmMarks {
     uint32_t wrote[kPipes] = {};
     uint32_t touched[kPipes] = {};
@@ -82,6 +83,7 @@ class RaceObserver : public Observer {
   bool Tracked(const Core& core, const Access& access, bool write);
   // The clock up to which `pipe` may rely on `other`; UINT32_MAX: always in order.
   uint32_t Limit(size_t pipe, size_t other, bool read) const;
+  static uint32_t Latest(const UbMarks& marks, uint64_t from, uint64_t to);
   void CheckUb(Core& core, const Record& record, const Access& access);
   void CheckGm(Core& core, const Record& record, const Access& access);
   void UpdateUb(const Access& access, size_t pipe, uint32_t now);
@@ -110,8 +112,8 @@ class RaceObserver : public Observer {
   std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
   size_t sourceCount_ = 0;
   std::map<std::array<uint64_t, 3>, size_t>
-      reported_;  // kind and both sites -> index of the finding
-  std::unordered_map<uint32_t, SyncUse::Site> sites_;
+      reported_;                      // kind and both sites -> index of the finding
+  std::vector<SyncUse::Site> sites_;  // by call site; never executed: no flag and no barrier
 };
 
 }  // namespace aclsim

@@ -328,6 +328,8 @@ void Core::Stamp(Record& record) {
 }
 
 void Core::Emit(const Record& record) {
+  constexpr size_t kBesideChecks = 32;  // lines that memory delivers meanwhile
+  readAhead.Ask(kBesideChecks);
   for (Observer* observer : observers_) {
     observer->OnRecord(*this, record);
   }

@@ -104,6 +104,11 @@ uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes) {
   if (!Positions(backing, bytes, &begin, &end)) {
     return bytes;
   }
+  // Tiles of a large tensor follow each other: the next one's bits may come from memory meanwhile.
+  constexpr uint64_t kLine = 64, kMostAhead = 4096;
+  for (uint64_t ahead = 0; ahead < std::min((end - begin) / 8, kMostAhead); ahead += kLine) {
+    __builtin_prefetch(shadow.bits + end / 8 + ahead, 0, 2);
+  }
   const auto all = [](uint64_t position, uint64_t count) {
     uint64_t every = ~0ull;
     for (uint64_t i = 0; i < count; i += 64) {

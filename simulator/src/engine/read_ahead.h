@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A guess at what a core copies from GM next. Tiles of large tensors come from memory, which would stand idle while the host
-// computes: long computations ask for the next tile a few lines at a time. It changes nothing but the host's caches.
+// computes: long computations, and the checks of an instruction, ask for the next tile a few lines at a time. It changes nothing
+// but the host's caches.
 #pragma once
 
 #include <algorithm>
@@ -41,19 +42,7 @@ class ReadAhead {
     part(at, bytes - at);
   }
 
- private:
-  static constexpr size_t kLine = 64;
-  static constexpr size_t kPart = 512;  // more at once, and the processor waits for memory again
-  static constexpr uint64_t kLeastCopy = 4096;
-
-  // Copies of one tensor, each behind the last.
-  struct Run {
-    const uint8_t* next = nullptr;   // where the next copy would start
-    const uint8_t* asked = nullptr;  // up to here memory has been asked
-    const uint8_t* last = nullptr;   // and up to here it may be
-  };
-
-  // False when there is nothing to ask for.
+  // Asks for that many lines of the host's caches. False when there is nothing to ask for.
   bool Ask(size_t lines) {
     for (Run& run : runs_) {
       if (run.asked < run.last) {
@@ -65,6 +54,18 @@ class ReadAhead {
     }
     return false;
   }
+
+ private:
+  static constexpr size_t kLine = 64;
+  static constexpr size_t kPart = 512;  // more at once, and the processor waits for memory again
+  static constexpr uint64_t kLeastCopy = 4096;
+
+  // Copies of one tensor, each behind the last.
+  struct Run {
+    const uint8_t* next = nullptr;   // where the next copy would start
+    const uint8_t* asked = nullptr;  // up to here memory has been asked
+    const uint8_t* last = nullptr;   // and up to here it may be
+  };
 
   std::array<Run, 4> runs_;
   size_t oldest_ = 0;

@@ -18,15 +18,8 @@ constexpr uint64_t kMix = 0x9E3779B97F4A7C15;  // its products have mixed high b
 
 // The API's templates are often functions of their own: the line is further up then. Copies of them that the optimiser makes
 // have no dynamic symbol, so that an address outside of its nearest symbol may be one.
-bool IsApiFrame(void* address) {
-  struct Recent {
-    void* address = nullptr;
-    bool api = false;
-  };
-  // Two of each hash: two call sites of one loop that take turns in one place would be looked up again and again. Not in
-  // place: a library that is loaded at run time has little thread-local storage.
-  thread_local const auto recent = std::make_unique<std::array<std::array<Recent, 2>, 1024>>();
-  auto& [known, before] = (*recent)[(reinterpret_cast<uintptr_t>(address) * kMix) >> 54];
+bool IsApiFrame(void* address, ApiFrames& recent) {
+  auto& [known, before] = recent[(reinterpret_cast<uintptr_t>(address) * kMix) >> 54];
   if (known.address == address) {
     return known.api;
   }
@@ -94,6 +87,12 @@ uintptr_t ThreadStackEnd() {
   return end;
 }
 
+// Not in place: a library that is loaded at run time has little thread-local storage.
+ApiFrames& ApiFramesOfThread() {
+  thread_local const auto frames = std::make_unique<ApiFrames>();
+  return *frames;
+}
+
 }  // namespace
 
 size_t Sites::Hash::operator()(const SiteStack& stack) const {
@@ -104,7 +103,7 @@ size_t Sites::Hash::operator()(const SiteStack& stack) const {
   return hash ^ (hash >> 32);
 }
 
-Sites::Sites() : stacks_(1) {
+Sites::Sites() : stacks_(1), apiFrames_(ApiFramesOfThread()) {
   std::tie(libraryBegin_, libraryEnd_) = LibraryRange();
   stackEnd_ = ThreadStackEnd();
 }
@@ -121,7 +120,7 @@ uint32_t Sites::Capture() {
     const auto address = reinterpret_cast<uintptr_t>(frame->returnAddress);
     if (address < libraryBegin_ || address >= libraryEnd_) {
       stack[depth++] = frame->returnAddress;
-      if (!IsApiFrame(frame->returnAddress)) {
+      if (!IsApiFrame(frame->returnAddress, apiFrames_)) {
         break;
       }
     }

@@ -14,6 +14,14 @@ namespace aclsim {
 // Return addresses inside the kernel library, innermost first: an unoptimised kernel has the API's own frames in between.
 using SiteStack = std::array<void*, 4>;
 
+// Return addresses that were looked up last, and whether they lie in a function of the API. Two of each hash: two call sites of
+// one loop that take turns in one place would be looked up again and again.
+struct ApiFrame {
+  void* address = nullptr;
+  bool api = false;
+};
+using ApiFrames = std::array<std::array<ApiFrame, 2>, 1024>;
+
 // The call sites of one core. Site 0 is "unknown".
 class Sites {
  public:
@@ -38,6 +46,7 @@ class Sites {
   std::unordered_map<SiteStack, uint32_t, Hash> ids_;
   uintptr_t libraryBegin_ = 0, libraryEnd_ = 0;
   uintptr_t stackEnd_ = 0;
+  ApiFrames& apiFrames_;  // of the thread that runs the core
 };
 
 }  // namespace aclsim
