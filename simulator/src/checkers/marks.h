@@ -11,16 +11,21 @@
 namespace aclsim {
 
 // A number for each of many places that mostly change in long runs: what covers a whole group of kGroup places is one number.
-// kRising: nobody sets a place to less than any place of its group has.
+// kRising: nobody sets a place to less than any place has. What covers many groups is then one number as well.
 template <typename T, size_t kGroup, bool kRising = false>
 class Marks {
  public:
   Marks(size_t size, T value)
       : alike_((size + kGroup - 1) / kGroup, true),
         most_(alike_.size(), value),
+        mostOfMany_(kRising ? alike_.size() / kMany + 1 : 0, value),
         each_(new T[alike_.size() * kGroup]) {}
 
   void Set(size_t begin, size_t end, T value) {
+    if (kRising && begin < end) {
+      std::fill(mostOfMany_.begin() + Step(begin / kGroup / kMany),
+                mostOfMany_.begin() + Step((end - 1) / kGroup / kMany + 1), value);
+    }
     const size_t first = (begin + kGroup - 1) / kGroup;  // the first whole group
     const size_t last = end / kGroup;                    // and the one behind them
     if (first > last) {
@@ -39,7 +44,7 @@ class Marks {
     if (first > last) {
       return MaxOfPart(last, begin, end, 0);
     }
-    T most = kRising ? MostOf(most_.data() + first, most_.data() + last) : MaxOfGroups(first, last);
+    T most = kRising ? MostOfGroups(first, last) : MaxOfGroups(first, last);
     most = MaxOfPart(first - 1, begin, first * kGroup, most);
     return MaxOfPart(last, last * kGroup, end, most);
   }
@@ -55,6 +60,8 @@ class Marks {
   }
 
  private:
+  static constexpr size_t kMany = 16;  // groups
+
   static std::ptrdiff_t Step(size_t at) { return static_cast<std::ptrdiff_t>(at); }
 
   static T MostOf(const T* begin, const T* end) {
@@ -63,6 +70,19 @@ class Marks {
       most = std::max(most, *begin);
     }
     return most;
+  }
+
+  // Where values rise, what no place exceeds is what one of them has.
+  T MostOfGroups(size_t first, size_t last) const {
+    const T* const groups = most_.data();
+    const size_t firstMany = (first + kMany - 1) / kMany;
+    const size_t lastMany = last / kMany;
+    if (firstMany >= lastMany) {
+      return MostOf(groups + first, groups + last);
+    }
+    return std::max({MostOf(groups + first, groups + firstMany * kMany),
+                     MostOf(mostOfMany_.data() + firstMany, mostOfMany_.data() + lastMany),
+                     MostOf(groups + lastMany * kMany, groups + last)});
   }
 
   T MaxOfGroups(size_t first, size_t last) const {
@@ -102,6 +122,7 @@ class Marks {
 
   std::vector<uint8_t> alike_;  // by group: all places have most_, and each_ says nothing
   std::vector<T> most_;         // no place of the group has more
+  std::vector<T> mostOfMany_;   // where values rise: none of kMany groups
   std::unique_ptr<T[]> each_;
 };
 
