@@ -145,6 +145,21 @@ def test_shapes(probe: Probe) -> None:
         assert code == INNER_NULLPTR and api in probe.message()
 
 
+def test_copies_that_the_host_asks_for(probe: Probe) -> None:
+    """framework_op.h: host tensors to the device, and one on the device to another."""
+    array = np.zeros(3, np.int32)
+    for sync in (0, 1):
+        got = probe.unary("aclnnProbeUpload", array, (3,), np.int32, c.c_int64(sync))
+        assert got.tolist() == [7, -1, 1 << 30]
+    out = probe.contiguous(array)
+    for on, words in (
+        (2, "CopyToNpu: the tensor is on the device, want one on the host"),
+        (3, "CopyNpuToNpu: the tensor is on the host, want one on the device"),
+    ):
+        code, *_ = probe.plan("aclnnProbeUpload", probe.contiguous(array), c.c_int64(on), out)
+        assert code == INNER_NULLPTR and words in probe.message()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32", "int8", "float64"])
 @pytest.mark.parametrize("axes", [(), (0,), (-1,), (0, 2), (1,)])
 def test_reduce_sum(probe: Probe, dtype: str, axes: tuple[int, ...]) -> None:

@@ -11,9 +11,11 @@
 #include "level0/fill.h"
 #include "level0/reduce_sum_op.h"
 #include "level0/zero_op.h"
+#include "opdev/framework_op.h"
 #include "opdev/make_op_executor.h"
 #include "opdev/op_dfx.h"
 #include "opdev/op_executor.h"
+#include "opdev/small_vector.h"
 
 namespace l0op {
 OP_TYPE_REGISTER(ProbeShift);
@@ -94,6 +96,20 @@ static const aclTensor* FillValue(const aclTensor* self, const aclTensor* out,
   return l0op::Fill(nullptr, one, executor->AllocIntArray(dims.data(), dims.size()), executor);
 }
 PROBE(aclnnProbeFill, NOTHING, NOTHING, FillValue(self, out, unique.get()))
+
+// A table that the host computes, on the device. 2 and 3 take a tensor from the wrong side.
+static const aclTensor* Uploaded(const aclTensor* self, int64_t on, aclOpExecutor* executor) {
+  const op::internal::SmallVector<int32_t, 4> table{7, -1, 1 << 30};
+  const aclTensor* host =
+      executor->ConvertToTensor(table.data(), table.size(), op::DataType::DT_INT32);
+  const aclTensor* copy =
+      on == 0 ? op::CopyToNpuSync(host, executor) : op::CopyToNpu(on == 2 ? self : host, executor);
+  CHECK_RET(copy != nullptr, nullptr);
+  const aclTensor* second = executor->AllocTensor(copy->GetViewShape(), copy->GetDataType());
+  auto moved = op::CopyNpuToNpu(on == 3 ? host : copy, second, executor);
+  return moved == ACLNN_SUCCESS ? second : nullptr;
+}
+PROBE(aclnnProbeUpload, int64_t on COMMA, COMMA on, Uploaded(self, on, unique.get()))
 
 // Shift, cast to float16 and back: two temporaries in a row.
 static const aclTensor* Chain(const aclTensor* self, double bias, aclOpExecutor* executor) {
