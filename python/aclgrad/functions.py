@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import inspect
 import operator
+import os
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -12,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.common import lazy
+from aclgrad.common import callables, lazy
+from aclgrad.common.callables import Operators
+from aclgrad.errors import AclnnError
 from aclgrad.ops import all_specs
-from aclgrad.spec import dtypes
-from aclgrad.spec.arguments import Attr
+from aclgrad.spec import dtypes, naming
+from aclgrad.spec.arguments import Attr, Tensor
 from aclgrad.spec.call import AttrValue, TensorDesc
 from aclgrad.spec.op_spec import OpSpec
 
 PLACEHOLDER = np.empty(0, np.float32)
 """Stands for a tensor that the library wants to be there and never reads."""
-
-_PYTHON_TYPES = {"int64_t": int, "double": float, "bool": bool}
 
 
 def names() -> tuple[str, ...]:
@@ -36,22 +38,56 @@ def by_name(name: str) -> Callable[..., NDArray[Any]]:
     return _make(next(spec for spec in all_specs() if spec.function == name))
 
 
+def load(path: str | os.PathLike[str], *, soc: str | None = None) -> Operators:
+    """Make Python functions of the operators of a project, or of an operator package.
+
+    Parameters
+    ----------
+    path : str or path
+        An operator project, which is built when needed (a kernel with the first call that needs
+        it), or the folder of an operator package that is built for the simulator.
+    soc : str, optional
+        Simulated SoC; ``$ACLGRAD_SOC`` or Ascend910B2 when left out.
+
+    Returns
+    -------
+    Operators
+        A function on NumPy arrays per operator, named like the operator in snake case, with the
+        inputs and attributes of its definition: ``load("huber_grad").huber_grad(x, t, delta=1.0)``.
+
+    Raises
+    ------
+    ToolkitError
+        There is no operator, or it does not build; says why, and what to do.
+    """
+    loaded: Operators = lazy.module("aclgrad.project.loading").load(path, soc=soc)
+    return loaded
+
+
 def attr_value(attr: Attr, value: object) -> AttrValue:
     """Return a value as the C function takes it; refuses what would be cut off on the way."""
-    if attr.c_type == "bool":
-        return bool(value)
-    if attr.c_type == "double":
-        return float(value)  # type: ignore[arg-type]
+    if isinstance(value, np.bool_):
+        value = bool(value)
     try:
+        if attr.c_type == "double":
+            if not isinstance(value, (str, bytes)):
+                return float(value)  # type: ignore[arg-type]
+            raise TypeError
         number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"{attr.python}: got {value!r}, want an integer") from None
+    except (TypeError, ValueError, OverflowError):
+        want = {"bool": "True or False", "double": "a number"}.get(attr.c_type, "an integer")
+        raise TypeError(f"{attr.python}: got {value!r}, want {want}") from None
+    if attr.c_type == "bool":
+        if number not in (0, 1):
+            raise ValueError(f"{attr.python}: got {number}, want True or False")
+        return bool(number)
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"{attr.python}: got {number}, want a 64-bit integer")
     return number
 
 
-def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
+def signature(spec: OpSpec) -> inspect.Signature:
+    """Parameters of an operator's function: the arguments of the C function but the output."""
     kinds = inspect.Parameter
     parameters = [
         kinds(
@@ -67,7 +103,7 @@ def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
             a.python,
             kinds.POSITIONAL_OR_KEYWORD,
             default=a.default,
-            annotation=_PYTHON_TYPES[a.c_type],
+            annotation=a.python_type,
         )
         for a in spec.attr_args
     ]
@@ -75,26 +111,48 @@ def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
         kinds("out_dtype", kinds.KEYWORD_ONLY, default=None, annotation="numpy dtype or None"),
         kinds("device", kinds.KEYWORD_ONLY, default="sim", annotation=str),
     ]
-    signature = inspect.Signature(parameters, return_annotation=np.ndarray)
+    return inspect.Signature(parameters, return_annotation=np.ndarray)
 
-    def function(*args: Any, **kwargs: Any) -> NDArray[Any]:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = bound.arguments
+
+def _make(spec: OpSpec) -> Callable[..., NDArray[Any]]:
+    tensors, attributes = spec.input_args, spec.attr_args
+    count = len(tensors)
+
+    def call(*values: Any) -> NDArray[Any]:
         inputs = {
-            arg.name: PLACEHOLDER
-            if arg.unused and given[arg.python] is None
-            else np.asarray(given[arg.python])
-            for arg in spec.input_args
+            arg.name: _array(spec, arg, value) for arg, value in zip(tensors, values, strict=False)
         }
-        attrs = {arg.name: attr_value(arg, given[arg.python]) for arg in spec.attr_args}
-        return compute(spec, inputs, attrs, given["out_dtype"], given["device"])
+        try:
+            attrs = {
+                arg.name: value
+                if type(value) is type(arg.default) is float
+                else attr_value(arg, value)
+                for arg, value in zip(attributes, values[count:], strict=False)
+            }
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{spec.function}: {error}") from None
+        return compute(spec, inputs, attrs, *values[-2:])
 
-    function.__name__ = function.__qualname__ = spec.function
-    function.__module__ = "aclgrad"
-    function.__doc__ = docstring(spec)
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    return function
+    return callables.make(spec.function, signature(spec), docstring(spec), call, "aclgrad")
+
+
+def _array(spec: OpSpec, arg: Tensor, value: Any) -> NDArray[Any]:
+    """An argument as an array of a dtype that tensors have."""
+    if type(value) is np.ndarray and dtypes.is_known(value.dtype):
+        return value
+    where = f"{spec.function}: {arg.python}"
+    if value is None:
+        if arg.unused:
+            return PLACEHOLDER
+        wanted = arg.dtypes or spec.kernel_dtypes
+        names = ", ".join(dtype.name for dtype in wanted)
+        raise TypeError(f"{where}: got None, want a numpy.ndarray of {names}")
+    try:
+        array = np.asarray(value)
+        dtypes.of_array(array.dtype)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
+    return array
 
 
 def result_desc(
@@ -116,11 +174,34 @@ def compute(
 ) -> NDArray[Any]:
     """Run one operator on arrays."""
     runtime = lazy.module("aclgrad.runtime")
-    out = result_desc(spec, inputs, out_dtype)
-    for array in inputs.values():
-        dtypes.of_array(array.dtype)
-    result: NDArray[Any] = runtime.open_device(device).run(spec, inputs, attrs, out)
+    try:
+        out = result_desc(spec, inputs, out_dtype)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{spec.function}: out_dtype: {error}") from None
+    try:
+        result: NDArray[Any] = runtime.open_device(device).run(spec, inputs, attrs, out)
+    except AclnnError as error:
+        raise error.reworded(_reworded(spec, error, out_dtype)) from None
     return result
+
+
+def _reworded(spec: OpSpec, error: AclnnError, out_dtype: object) -> str:
+    """A refusal of the library in NumPy's words and with the names of the Python function."""
+    text = re.sub(rf"^\[{error.code}\] ", "", error.message)
+    names = {arg.name: arg.python for arg in spec.args}
+    where = re.match(rf"{spec.api}: (\w+)", text)
+    also = f"; {where[1]}" if where and where[1] != names.get(where[1], where[1]) else ""
+    for arg in spec.output_args:
+        # Users give no output: its shape and dtype come from elsewhere.
+        of_dtype = out_dtype is not None and "dtype" in text
+        names[arg.name] = "out_dtype" if of_dtype else naming.snake(spec.result_like)
+    text = re.sub(
+        rf"\b({'|'.join(names)})\b(?! of\b)",
+        lambda found: names[found[1]],
+        text.removeprefix(f"{spec.api}: "),
+    )
+    text = dtypes.numpy_words(text) or "refused"
+    return f"{spec.function}: {text} ({error.function}: {error.code} {error.name}{also})"
 
 
 def docstring(spec: OpSpec) -> str:
@@ -137,7 +218,7 @@ def docstring(spec: OpSpec) -> str:
             f"    {_sentence(tensor.doc)} Any strides.",
         ]
     for attr in spec.attr_args:
-        kind = _PYTHON_TYPES[attr.c_type].__name__
+        kind = attr.python_type.__name__
         lines += [f"{attr.python} : {kind}, default {attr.default}", f"    {_sentence(attr.doc)}"]
     like = next(arg for arg in spec.input_args if arg.name == spec.result_like)
     lines += [

@@ -11,8 +11,10 @@ import pytest
 
 import aclgrad
 from aclgrad.golden.precision import compare
-from aclgrad.ops import find
+from aclgrad.ops import all_specs, find
 from aclgrad.runtime import OPTIONS, Device, open_device
+from aclgrad.spec import naming
+from aclgrad.spec.op_spec import OpSpec
 
 SPEC = find("softmax_grad")
 
@@ -82,6 +84,63 @@ def test_errors_carry_code_and_argument(device: Device) -> None:
         assert caught.value.code == code and "got" in caught.value.message
     with pytest.raises(ValueError, match="array dtype"):
         aclgrad.softmax_backward(np.array(["a"]), y, device=device.kind)
+
+
+def good_call(spec: OpSpec) -> dict[str, object]:
+    """Arguments that are right, by their Python names."""
+    shape = (1, 1, 3, 5)
+    made: dict[str, object] = {
+        arg.python: np.zeros(shape, arg.dtypes[0].numpy if arg.dtypes else np.float32)
+        for arg in spec.input_args
+    }
+    return {**made, **{attr.python: attr.default for attr in spec.attr_args}}
+
+
+@pytest.mark.parametrize("spec", all_specs(), ids=lambda spec: spec.function)
+def test_refusals_are_in_numpys_words(spec: OpSpec, device: Device) -> None:
+    """Each argument, wrong in each way: function and argument as Python spells them, dtypes and
+    shapes as NumPy does.
+    """
+    function = getattr(aclgrad, spec.function)
+    good = good_call(spec)
+    tensors = [arg for arg in spec.input_args if not arg.unused]
+    like = naming.snake(spec.result_like)
+    cases: list[tuple[str, object, str]] = []
+    for arg in tensors:
+        name = arg.python
+        cases += [
+            (name, None, f"{name}: got None, want a numpy.ndarray of "),
+            (name, np.array(["a"]), f"{name}: array dtype: got str"),
+            (name, [[1, 2], [3]], f"{name}: setting an array element with a sequence"),
+            (name, np.zeros((1,) * 9, np.float32), "(1, 1, 1, 1, 1, 1, 1, 1, 1)"),
+            (name, np.zeros((1, 1, 3, 5), np.float64), "float64"),
+        ]
+    for attr in spec.attr_args:
+        name = attr.python
+        want = {int: "an integer", float: "a number", bool: "True or False"}[attr.python_type]
+        cases += [(name, bad, f"{name}: got {bad!r}, want {want}") for bad in ("x", None)]
+    cases += [("out_dtype", "colour", "out_dtype: "), ("device", "gpu", "'sim' (the simulator) or")]
+    for name, bad, words in cases:
+        try:
+            function(**{**good, "device": device.kind, name: bad})
+        except (TypeError, ValueError, aclgrad.AclgradError) as error:
+            text = str(error)
+        else:
+            # What follows an input is free to be cast or broadcast.
+            assert name in {arg.python for arg in tensors}, (name, bad)
+            continue
+        if words.startswith("(1"):
+            assert words in text or "got 9 dims" in text, text
+        else:
+            assert words in text, text
+        assert "DT_" not in text
+        if name != "device":
+            assert text.startswith(f"{spec.function}: ")
+            assert name in text or like in text, text
+    with pytest.raises(TypeError, match=rf"{spec.function}\(\) got an unexpected keyword .*'axis'"):
+        function(**good, axis=1)
+    with pytest.raises(TypeError, match=rf"{spec.function}\(\) missing .*{tensors[-1].python}"):
+        function(**{k: v for k, v in good.items() if k != tensors[-1].python})
 
 
 def test_calls_after_an_error_work(device: Device) -> None:

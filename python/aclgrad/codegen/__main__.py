@@ -2,13 +2,13 @@
 """``python -m aclgrad.codegen --out DIR --include-dir DIR``: what the CMake build calls.
 
 ``python -m aclgrad.codegen --docs`` writes the API pages, the README's support table and the
-example programs of the checkout instead.
+example programs and the package's stub of the checkout instead.
 """
 
 import argparse
 from pathlib import Path
 
-from aclgrad.codegen import docs
+from aclgrad.codegen import docs, stubs
 from aclgrad.codegen.render import generate
 from aclgrad.runtime.toolkit import checkout
 
@@ -21,7 +21,7 @@ def main() -> None:
     kinds = parser.add_mutually_exclusive_group(required=True)
     kinds.add_argument("--out", type=Path, help="folder for sources and operators.cmake")
     kinds.add_argument(
-        "--docs", action="store_true", help="documents and examples of this checkout"
+        "--docs", action="store_true", help="documents, examples and stub of this checkout"
     )
     parser.add_argument(
         "--include-dir", type=Path, help="folder for public headers (default OUT/aclnnop)"
@@ -31,7 +31,7 @@ def main() -> None:
         root = checkout()
         if root is None:
             parser.error("--docs: this package is installed; run it from a source checkout")
-        changed = docs.write(root)
+        changed = [*docs.write(root), *stubs.write(root)]
     else:
         changed = generate(args.out, args.include_dir or args.out / "aclnnop")
     for path in changed:

@@ -78,14 +78,18 @@ class AclnnError(AclgradError):
     aclGetRecentErrMsg's.
     """
 
-    def __init__(self, code: int, function: str, message: str = "") -> None:
+    def __init__(self, code: int, function: str, message: str = "", text: str = "") -> None:
         known = CODES.get(code, Code(code, "unknown code", ""))
         self.code = code
         self.name = known.name
         self.function = function
         self.message = message.strip()
         detail = self.message or known.meaning
-        super().__init__(f"{function} returned {code} ({known.name}): {detail}")
+        super().__init__(text or f"{function} returned {code} ({known.name}): {detail}")
+
+    def reworded(self, text: str) -> AclnnError:
+        """The same error, said otherwise."""
+        return AclnnError(self.code, self.function, self.message, text)
 
 
 class ToolkitError(AclgradError):

@@ -31,6 +31,7 @@ from aclgrad.project.words import (
     parse_outputs,
 )
 from aclgrad.runtime import open_device as open_sim
+from aclgrad.runtime import packages
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import AttrC, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor, storage_of
@@ -141,9 +142,7 @@ def infer(
             f"{op['type']}: op_host has no shape inference. Next: say --outputs, e.g. --outputs"
             " 2x8:fp32"
         )
-    register = c.CDLL(str(device.libraries.toolkit.library_dir / "libregister.so"))
     device.libraries.call("aclrtSetDevice", 0)
-    c.CDLL(str(host))
     keep: list[Any] = []
     tensors: list[_HostTensorC] = []
     for param, item in zip(inputs, op["inputs"], strict=True):
@@ -154,17 +153,18 @@ def infer(
             desc = TensorDescC(dims, array.ndim, dtypes.of_array(array.dtype).acl)
             tensors.append(_HostTensorC(desc, whole.ctypes.data if item["valueDepend"] else None))
     text = c.create_string_buffer(1 << 20)
-    code = register.aclsimInferShape(
-        op["type"].encode(),
-        (_HostTensorC * max(len(tensors), 1))(*tensors),
-        (c.c_uint64 * max(len(inputs), 1))(*map(len, inputs)),
-        c.c_size_t(len(inputs)),
-        (c.c_uint64 * max(len(counts), 1))(*counts),
-        c.c_size_t(len(counts)),
-        *_attrs_c(op, attrs, keep),
-        text,
-        c.c_size_t(len(text)),
-    )
+    with packages.first(packages.root_of(host)):
+        code = device.libraries.nnopbase.aclsimInferShape(
+            op["type"].encode(),
+            (_HostTensorC * max(len(tensors), 1))(*tensors),
+            (c.c_uint64 * max(len(inputs), 1))(*map(len, inputs)),
+            c.c_size_t(len(inputs)),
+            (c.c_uint64 * max(len(counts), 1))(*counts),
+            c.c_size_t(len(counts)),
+            *_attrs_c(op, attrs, keep),
+            text,
+            c.c_size_t(len(text)),
+        )
     device.libraries.check(code, f"shape inference of {op['type']}")
     return [
         [(tuple(item["shape"]), item["dtype"]) for item in param]
@@ -386,7 +386,7 @@ def _input(
         kind = {"DT_BOOL": "Bool", "DT_FLOAT": "Float"}.get(packed["dtype"], "Int")
         return c.c_void_p(call.array(kind, param[0].reshape(-1).tolist()))
     entries = [
-        (*call.tensor(np.ascontiguousarray(array)), array.shape, dtypes.of_array(array.dtype))
+        (*call.tensor(np.asarray(array, order="C")), array.shape, dtypes.of_array(array.dtype))
         for array in param
     ]
     made[item["name"]] = entries

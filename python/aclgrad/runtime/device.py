@@ -9,7 +9,8 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from aclgrad.errors import AclnnError, ToolkitError
 from aclgrad.findings import Finding, parse
 from aclgrad.runtime.library import ALREADY_INITIALISED, AttrC, LaunchStats, Libraries, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor, storage_of
-from aclgrad.runtime.toolkit import find_toolkit
+from aclgrad.runtime.toolkit import check_kind, find_toolkit
 from aclgrad.spec.call import AttrValue, TensorDesc, row_major
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
@@ -216,6 +217,26 @@ class Device:
         # ACL keeps the current device per thread.
         self.libraries.call("aclrtSetDevice", 0)
 
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Keep other threads from the device; this one may use it."""
+        with self._lock:
+            self._use()
+            yield
+
+    @contextmanager
+    def with_option(self, name: str, value: str) -> Iterator[None]:
+        """Have one of ``OPTIONS`` another value for a while."""
+        before = self.option(name)
+        if before in (None, value):
+            yield
+            return
+        self.set_option(name, value)
+        try:
+            yield
+        finally:
+            self.set_option(name, str(before))
+
     def set_option(self, name: str, value: str) -> None:
         """Set one of the simulator's ``OPTIONS``."""
         function = self.libraries.optional(self.libraries.acl, "aclsimSetOption")
@@ -379,6 +400,7 @@ _open_lock = threading.Lock()
 
 def open_device(kind: str = "sim") -> Device:
     """Return the process's device, opened on first use. A process drives one kind of device."""
+    check_kind(kind)
     with _open_lock:
         if kind not in _open:
             if _open:

@@ -8,6 +8,7 @@ import os
 import platform
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +92,26 @@ def look_up(own_opp: Path | None) -> list[Candidate]:
     for candidate in found:
         unique.setdefault(candidate.root.resolve(), candidate)
     return list(unique.values())
+
+
+def root_of(library: Path) -> Path:
+    """The package that a library lies in."""
+    return next(path.parent for path in library.parents if path.name == "op_impl")
+
+
+@contextmanager
+def first(root: Path) -> Iterator[None]:
+    """Have calls look into a package before all others. For one thread at a time."""
+    name = "ASCEND_CUSTOM_OPP_PATH"
+    before = os.environ.get(name)
+    os.environ[name] = f"{root}:{before}" if before else str(root)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
 
 
 def _custom() -> Iterator[Candidate]:

@@ -96,12 +96,20 @@ def _npu() -> Toolkit:
     )
 
 
+def check_kind(device: object) -> None:
+    """Refuse what is no device."""
+    if device not in ("sim", "npu"):
+        raise ToolkitError(
+            f"device: got {device!r}, want 'sim' (the simulator) or 'npu' (an NPU with CANN). Next:"
+            " device='sim'"
+        )
+
+
 def find_toolkit(device: str = "sim") -> Toolkit:
     """Return the toolkit for a device. Raises `ToolkitError` that says what is missing and what to
     run.
     """
-    if device not in ("sim", "npu"):
-        raise ToolkitError(f"device: got {device!r}, want sim or npu")
+    check_kind(device)
     toolkit = _sim() if device == "sim" else _npu()
     missing = toolkit.missing()
     if missing:

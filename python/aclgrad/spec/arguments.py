@@ -49,6 +49,11 @@ class Attr:
         """Name in the Python function."""
         return naming.snake(self.name)
 
+    @property
+    def python_type(self) -> type:
+        """Type in the Python function."""
+        return {"int64_t": int, "double": float, "bool": bool}[self.c_type]
+
 
 @dataclass(frozen=True)
 class KernelTensor:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dtypes of the aclnn interface and their spellings in NumPy, ACL, GE and Ascend C."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +86,28 @@ def by_label(label: str) -> DType:
     return _BY_LABEL[label]
 
 
+def known(name: str) -> bool:
+    """Whether there is an array of a dtype that a definition spells DT_..."""
+    return name.removeprefix("DT_") in _BY_LABEL
+
+
+def numpy_words(text: str) -> str:
+    """A message of the library as NumPy users read it: ``float64`` for DT_DOUBLE, shapes in
+    parentheses.
+    """
+
+    def name(match: re.Match[str]) -> str:
+        found = _BY_LABEL.get(match[1])
+        return match[1].lower() if found is None or found in UNCASTABLE else found.name
+
+    def shape(match: re.Match[str]) -> str:
+        dims = match[2]
+        return f"{match[1]}({dims}{',' if dims and ',' not in dims else ''})"
+
+    text = re.sub(r"\bDT_([A-Z]\w*)", name, text)
+    return re.sub(r"((?:shapes?|which is|and|with) )\[(\d+(?:, ?\d+)*|)\]", shape, text)
+
+
 def parse(word: str) -> DType:
     """Return the dtype a user wrote: ``bf16``, ``bfloat16``, ``FLOAT``, ..."""
     try:
@@ -94,11 +117,21 @@ def parse(word: str) -> DType:
         raise ValueError(f"dtype: got {word!r}, want one of {known}") from None
 
 
+_BY_NUMPY: dict[object, DType] = {}
+
+
+def is_known(dtype: np.dtype[Any]) -> bool:
+    """Whether `of_array` has been asked for a NumPy dtype before and knew it."""
+    return dtype in _BY_NUMPY
+
+
 def of_array(dtype: object) -> DType:
     """Return the dtype of a NumPy array."""
+    if isinstance(dtype, np.dtype) and dtype in _BY_NUMPY:
+        return _BY_NUMPY[dtype]
     name = np.dtype(dtype).name  # type: ignore[call-overload]
     try:
-        return _BY_WORD[name]
+        return _BY_NUMPY.setdefault(np.dtype(dtype), _BY_WORD[name])  # type: ignore[call-overload]
     except KeyError:
         raise ValueError(
             f"array dtype: got {name}, want one of {', '.join(dtype.name for dtype in CASTABLE)}; "

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad import functions
+from aclgrad.errors import ToolkitError
+from aclgrad.runtime.toolkit import check_kind
 from aclgrad.spec import dtypes
 
 try:
@@ -74,7 +76,11 @@ def _apply(function: Any, *args: Any) -> torch.Tensor:
     return result
 
 
-def _check(function: str, **tensors: torch.Tensor) -> None:
+def _check(function: str, device: str, **tensors: torch.Tensor) -> None:
+    try:
+        check_kind(device)  # before forward: backward is too late to say so
+    except ToolkitError as error:
+        raise ToolkitError(f"{function}: {error}") from None
     for name, tensor in tensors.items():
         where = f"{function}: {name}"
         if not isinstance(tensor, torch.Tensor):
@@ -239,7 +245,7 @@ def softmax(x: torch.Tensor, dim: int = -1, *, device: str = "sim") -> torch.Ten
     AclnnError
         From backward: the library refused the call.
     """
-    _check("softmax", x=x)
+    _check("softmax", device, x=x)
     return _apply(Softmax, x, dim, device)
 
 
@@ -267,7 +273,7 @@ def log_softmax(x: torch.Tensor, dim: int = -1, *, device: str = "sim") -> torch
     AclnnError
         From backward: the library refused the call.
     """
-    _check("log_softmax", x=x)
+    _check("log_softmax", device, x=x)
     return _apply(LogSoftmax, x, dim, device)
 
 
@@ -293,7 +299,7 @@ def logsigmoid(x: torch.Tensor, *, device: str = "sim") -> torch.Tensor:
     AclnnError
         From backward: the library refused the call.
     """
-    _check("logsigmoid", x=x)
+    _check("logsigmoid", device, x=x)
     return _apply(LogSigmoid, x, device)
 
 
@@ -334,7 +340,7 @@ def kl_div(
     AclnnError
         From backward: the library refused the call.
     """
-    _check("kl_div", input=input, target=target)
+    _check("kl_div", device, input=input, target=target)
     if reduction not in _REDUCTIONS:
         raise ValueError(
             f"kl_div: reduction: got {reduction!r}, want one of {', '.join(_REDUCTIONS)}"
@@ -378,9 +384,10 @@ def scaled_masked_softmax(
     AclnnError
         From backward: the library refused the call.
     """
-    _check("scaled_masked_softmax", x=x)
+    _check("scaled_masked_softmax", device, x=x)
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.device != x.device:
-        got = f"{mask.dtype} on {mask.device}" if isinstance(mask, torch.Tensor) else type(mask)
+        given = isinstance(mask, torch.Tensor)
+        got = f"{mask.dtype} on {mask.device}" if given else type(mask).__name__
         raise TypeError(f"scaled_masked_softmax: mask: got {got}, want torch.bool on the CPU")
     if x.dim() != 4:
         raise ValueError(

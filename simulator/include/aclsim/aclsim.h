@@ -152,7 +152,7 @@ ACLSIM_API int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* i
                                    size_t outputCount, const aclsimAttr* attrs, size_t attrCount,
                                    char* json, size_t jsonSize);
 
-// libregister.so: runs the shape and dtype inference of an operator whose library this process has loaded itself. Tensors are
+// libnnopbase.so: runs the shape and dtype inference of an operator, of the first package in force that has it. Tensors are
 // listed parameter by parameter; inputCounts and outputCounts say how many each has (0: absent, more than 1: a tensor list).
 // Writes [[{"shape": [..], "dtype": n}, ..], ..] to json, a list per output; dtype 28 stands for one that was not inferred.
 // Returns 0, 561001 (inference refused or there is none) or 561003 (no such operator), with the reason in aclGetRecentErrMsg.

@@ -3,13 +3,14 @@
 #include <cstring>
 
 #include "aclsim/aclsim.h"
+#include "opbase/package.h"
 #include "opbase/register/op_call.h"
+#include "opdev/op_errno.h"
 #include "runtime/runtime.h"
 
 namespace {
 
 constexpr int32_t kInferShapeError = 561001;
-constexpr int32_t kNoSuchOperator = 561003;
 
 aclsim::TensorArg ToArg(const aclsimHostTensor& tensor) {
   aclsim::TensorArg arg;
@@ -44,12 +45,13 @@ extern "C" int32_t aclsimInferShape(const char* opType, const aclsimHostTensor* 
                                     const uint64_t* outputCounts, size_t outputParams,
                                     const aclsimAttr* attrs, size_t attrCount, char* json,
                                     size_t jsonSize) {
-  gert::OpImplEntry* op = opType == nullptr ? nullptr : aclsim::FindOp(0, opType);
-  if (op == nullptr) {
-    aclsim::ReportError("aclsimInferShape: no library of this process has registered %s",
-                        opType == nullptr ? "(NULL)" : opType);
-    return kNoSuchOperator;
+  if (opType == nullptr) {
+    aclsim::ReportError("aclsimInferShape: opType is a null pointer");
+    return ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
   }
+  int32_t missing = ACLNN_SUCCESS;
+  const std::vector<op::internal::FoundOp> found = op::internal::FindOpInPackages(opType, &missing);
+  if (found.empty()) return missing;
   aclsim::OpCall call;
   call.type = opType;
   for (size_t p = 0; p < inputParams; ++p) {
@@ -58,7 +60,7 @@ extern "C" int32_t aclsimInferShape(const char* opType, const aclsimHostTensor* 
   }
   for (size_t p = 0; p < outputParams; ++p) call.outputs.emplace_back(outputCounts[p]);
   for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(aclsim::ToAttrArg(attrs[i]));
-  const int32_t status = aclsim::RunInferShape(*op, &call);
+  const int32_t status = aclsim::RunInferShape(*found.front().entry, &call);
   if (status != 0) return status;
   const std::string text = ToJson(call);
   if (text.size() >= jsonSize) {
