@@ -18,8 +18,9 @@ from aclgrad.common.callables import Operators
 from aclgrad.errors import AclnnError
 from aclgrad.project import building, running, signatures
 from aclgrad.project.api import api_context
+from aclgrad.project.layout import locate
 from aclgrad.project.request import soc_name
-from aclgrad.project.sources import Sources, SourcesError, locate, numpy_name
+from aclgrad.project.sources import Sources, SourcesError, numpy_name
 from aclgrad.project.words import Array, OutputWord, Param
 from aclgrad.runtime import open_device, packages
 from aclgrad.spec import dtypes
