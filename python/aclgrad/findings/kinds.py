@@ -100,6 +100,7 @@ _TITLES = {
     "redundancy": {
         "sync-redundant": "barrier or flag that orders nothing",
         "instruction-idle": "instruction that does nothing: a mask or repeat of 0",
+        "compare-remainder": "comparison whose last lanes get no bits",
         "mask-left-set": "mask not reset at the end",
     },
     "results": {

@@ -126,27 +126,27 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRep
   return set;
 }
 
-namespace {
-
-void HintIdle(Core& core, const char* why) {
+void HintAt(Core& core, const char* kind, const char* what, const char* advice) {
   const uint32_t site = core.sites.Capture();
-  if (!core.Observed() || !core.IsFirst("instruction-idle", site, 0)) {
+  if (!core.Observed() || !core.IsFirst(kind, site, 0)) {
     return;
   }
   Finding finding;
-  finding.kind = "instruction-idle";
+  finding.kind = kind;
   finding.severity = Severity::kHint;
   finding.at = core.PlaceOf(core.instruction, Pipe::kVector, site, "");
-  finding.detail = Format("%s %s", core.instruction, why);
-  finding.advice =
-      "Legal, and it takes time. Leave the call out, or split it when the number was meant to be "
-      "256.";
+  finding.detail = Format("%s %s", core.instruction, what);
+  finding.advice = advice;
   core.Find(std::move(finding));
 }
 
+namespace {
+
 bool MarkIdle(Core& core, const Ub& dst, const char* why) {
   core.MarkIdle(dst, why);
-  HintIdle(core, why);
+  HintAt(core, "instruction-idle", why,
+         "Legal, and it takes time. Leave the call out, or split it when the number was meant to "
+         "be 256.");
   return true;
 }
 

@@ -43,6 +43,8 @@ void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most);
 // The count form as repeats that follow each other, the last one partial; other forms as they are.
 LaneSet Repeated(LaneSet lanes);
 
+// "<instruction> <what>" as a hint, once for each line of the kernel.
+void HintAt(Core& core, const char* kind, const char* what, const char* advice);
 // Whether there is nothing to do, which the documents allow. Remembered: whoever finds dst undefined names the instruction.
 bool IsIdle(Core& core, const LaneSet& lanes, const Ub& dst);
 // The same of instructions without a mask.

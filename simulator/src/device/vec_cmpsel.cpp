@@ -41,7 +41,18 @@ void VecCompare(Compare op, const Ub& dst, const Ub& src0, const Ub* src1, Scala
   VecCtl ctl = ctlIn;
   LaneSet lanes;
   if (ctl.mode == VecCtl::kCount) {
-    ctl.mask[0] -= ctl.mask[0] % static_cast<uint64_t>(perRepeat);
+    const uint64_t dropped = ctl.mask[0] % static_cast<uint64_t>(perRepeat);
+    if (dropped != 0) {
+      HintAt(core, "compare-remainder",
+             Format("compares whole repeats of %lld lanes only: of a count of %llu the last %llu "
+                    "get no bits",
+                    static_cast<long long>(perRepeat), static_cast<unsigned long long>(ctl.mask[0]),
+                    static_cast<unsigned long long>(dropped))
+                 .c_str(),
+             "Their bits stay what they were. Round the count up to 256 bytes of lanes, which the "
+             "documents ask for, and give the buffers room for them.");
+    }
+    ctl.mask[0] -= dropped;
     lanes = ResolveLanes(core, ctl, dtype);
   } else {
     lanes.repeat = ctl.repeat;

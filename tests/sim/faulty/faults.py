@@ -498,6 +498,7 @@ CLASSES = {
 # Right numbers, and something that is worth a word.
 HINTS = (
     Fault("Masks_register_left", "mask-left-set", "register_left"),
+    Fault("Gate_remainder", "compare-remainder", "compare_more"),
     Fault("Masks_counter_left", "mask-left-set", "counter_left"),
 )
 # Tiling whose fields the host has swapped, or one of another structure.

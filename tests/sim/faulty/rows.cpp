@@ -107,6 +107,7 @@ class Gate {
       LocalTensor<float> z_ = zQueue_.template AllocTensor<float>();
       // Compare works on whole repeats.
       CompareScalar(bits, x_, 0.0F, CMPMODE::GT, PICK(compare_not_whole, RoundUp(count, 64), count));  // @compare
+      EDIT(remainder, , CompareScalar(rest_.template Get<uint8_t>(), x_, 0.0F, CMPMODE::GT, count / 64 * 64 + 6));  // @compare_more
       EDIT(compare_of_ints, , Compare(bits, x_.template ReinterpretCast<int32_t>(), y_.template ReinterpretCast<int32_t>(), CMPMODE::GT, 64));  // @compare_ints
       PipeBarrier<PIPE_V>();
       EDIT(select_misaligned_bits, Select(z_, bits, y_, 0.0F, SELMODE::VSEL_TENSOR_SCALAR_MODE, count), Select(z_, bits[8], y_, 0.0F, SELMODE::VSEL_TENSOR_SCALAR_MODE, count));  // @select
@@ -130,4 +131,5 @@ KERNEL(Gate, none)
 KERNEL(Gate, bits_too_short)
 KERNEL(Gate, compare_not_whole)
 KERNEL(Gate, compare_of_ints)
+KERNEL(Gate, remainder)
 KERNEL(Gate, select_misaligned_bits)
