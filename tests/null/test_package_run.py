@@ -944,7 +944,10 @@ def test_build_script_packs_instead_of_testing(tmp_path: Path) -> None:
     project.touch()
     commands = tmp_path / ".venv/bin"
     commands.mkdir(parents=True)
-    (commands / "python").symlink_to(sys.executable)
+    # A set-up that wants to install something must not do it to the Python that runs the tests.
+    python = f'#!/bin/sh\ncase "$*" in *"-m pip"*) exit 1;; esac\nexec {sys.executable} "$@"\n'
+    (commands / "python").write_text(python)
+    (commands / "python").chmod(0o755)
     (commands / "aclgrad").write_text('#!/usr/bin/env bash\necho "aclgrad $*"\n')
     (commands / "aclgrad").chmod(0o755)
     nothing = hashlib.sha256(b"").hexdigest()  # no modules, and an empty pyproject.toml
