@@ -15,7 +15,8 @@ from aclgrad.headers.check import Result, Skipped, folder_of
 from aclgrad.headers.op_compiler import Source, known
 from aclgrad.project.building import Builder, runnable
 from aclgrad.project.cmake import find_compiler
-from aclgrad.project.sources import SourcesError, locate, numpy_name, snake_case
+from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError, numpy_name, snake_case
 from aclgrad.spec.soc import FAMILIES
 
 _REGISTER = "libregister.so"
