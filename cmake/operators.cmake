@@ -65,10 +65,25 @@ endfunction()
 
 include(${ACLGRAD_GEN}/operators.cmake)
 
+# What operators share, for those of others too: sources under aclgrad/ in the toolkit (docs/own_operator.md), and the host's part
+# built. The names of the folders here belong to whoever includes them, so they are aclgrad/ there.
 file(GLOB op_host_common CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/op_host/common/*.cpp)
-add_library(cust_opmaster MODULE ${ACLGRAD_TILING_SOURCES} ${op_host_common})
+file(GLOB shared_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/op_host/common/* ${CMAKE_SOURCE_DIR}/op_kernel/common/*)
+foreach(source IN LISTS shared_sources)
+  get_filename_component(name ${source} NAME)
+  file(READ ${source} text)
+  string(REPLACE "#include \"common/" "#include \"aclgrad/" text "${text}")
+  file(CONFIGURE OUTPUT ${ACLGRAD_TOOLKIT}/op_library/aclgrad/${name} CONTENT "${text}" @ONLY)
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shared_sources})
+add_library(aclgrad_tiling STATIC ${op_host_common})
+target_include_directories(aclgrad_tiling PRIVATE ${CMAKE_SOURCE_DIR}/op_host)
+target_link_libraries(aclgrad_tiling PRIVATE aclgrad_options register)
+set_target_properties(aclgrad_tiling PROPERTIES CXX_STANDARD 17 ARCHIVE_OUTPUT_DIRECTORY ${ACLGRAD_TOOLKIT}/lib64)
+
+add_library(cust_opmaster MODULE ${ACLGRAD_TILING_SOURCES})
 target_include_directories(cust_opmaster PRIVATE ${CMAKE_SOURCE_DIR}/op_host ${CMAKE_SOURCE_DIR})
-target_link_libraries(cust_opmaster PRIVATE aclgrad_options register)
+target_link_libraries(cust_opmaster PRIVATE aclgrad_options aclgrad_tiling register)
 set_target_properties(cust_opmaster PROPERTIES CXX_STANDARD 17 OUTPUT_NAME cust_opmaster_rt2.0
   LIBRARY_OUTPUT_DIRECTORY ${ACLGRAD_OPP}/op_impl/ai_core/tbe/op_tiling/lib/linux/${CMAKE_SYSTEM_PROCESSOR}
   BUILD_RPATH "" BUILD_RPATH_USE_ORIGIN ON)

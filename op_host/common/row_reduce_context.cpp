@@ -122,14 +122,6 @@ std::string JsonFields(const RowReduceTilingData& data) {
   return text;
 }
 
-int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize) {
-  if (json == nullptr || text.size() >= jsonSize) {
-    return -1;
-  }
-  std::memcpy(json, text.c_str(), text.size() + 1);
-  return static_cast<int64_t>(text.size());
-}
-
 int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
   if (data == nullptr || size != sizeof(RowReduceTilingData)) {
     return -1;

@@ -10,6 +10,7 @@
 
 #include "common/row_reduce_data.h"
 #include "common/row_reduce_tiling.h"
+#include "common/tiling_function.h"
 #include "register/op_impl_registry.h"
 
 namespace optiling {
@@ -32,17 +33,8 @@ ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
 
 std::vector<int64_t> Dims(const gert::Shape& shape);
 
-struct NoCompileInfo {};
-
-// Everything that a tiling function of the family needs comes with its context.
-inline ge::graphStatus ParseNothing(gert::TilingParseContext* /* context */) {
-  return ge::GRAPH_SUCCESS;
-}
-
 // "outer":1,...,"resident":0 without the braces.
 std::string JsonFields(const RowReduceTilingData& data);
-// Copies text into json. Returns its length without the terminator, or -1 when it does not fit.
-int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize);
 // Prints tiling data as a JSON object: what <OpType>TilingJson returns.
 int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);
 

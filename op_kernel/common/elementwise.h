@@ -6,7 +6,7 @@
 //   kInputs              number of tensors that are streamed
 //   Compute(dst, in, n)  dst = f(in[0], ...) on n fp32 lanes. It may overwrite the inputs; dst
 //                        overlaps none of them.
-// Tiling is a plain struct with the fields that the class below reads;
+// Tiling is ElementwiseTilingData or a plain struct with the same fields;
 // op_host/common/elementwise_tiling.h fills it. Cores and tiles start on GM lines of 512 bytes, and
 // no lane depends on another, so results do not depend on the split.
 //
@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "common/block_copy.h"
+#include "common/elementwise_data.h"
 #include "kernel_operator.h"
 
 namespace elementwise {
@@ -190,6 +191,15 @@ class Elementwise {
   TQue<TPosition::VECOUT, kQueueDepth> outQueue_;
   TBuf<TPosition::VECCALC> work_;  // fp32 lanes of the inputs
 };
+
+// All of a kernel whose inputs are tensors of one shape.
+template <typename T, typename Step>
+__aicore__ inline void Run(GM_ADDR (&&inputs)[Step::kInputs], GM_ADDR out,
+                           const ElementwiseTilingData& tiling, const Step& step) {
+  TPipe pipe;
+  Elementwise<T, ElementwiseTilingData, Step> kernel(&pipe, inputs, out, tiling, step);
+  kernel.Process();
+}
 
 }  // namespace elementwise
 

@@ -5,9 +5,9 @@
 extern "C" __global__ __aicore__ void log_sigmoid_grad(GM_ADDR grads, GM_ADDR features,
                                                        GM_ADDR backprops, GM_ADDR workspace,
                                                        GM_ADDR tiling) {
-  REGISTER_TILING_DEFAULT(LogSigmoidGradTilingData);
-  GET_TILING_DATA_WITH_STRUCT(LogSigmoidGradTilingData, tilingData, tiling);
+  REGISTER_TILING_DEFAULT(ElementwiseTilingData);
+  GET_TILING_DATA_WITH_STRUCT(ElementwiseTilingData, tilingData, tiling);
   if (TILING_KEY_IS(1)) {
-    logsigmoidgrad::Run<DTYPE_GRADS>(grads, features, backprops, tilingData);
+    elementwise::Run<DTYPE_GRADS>({grads, features}, backprops, tilingData, logsigmoidgrad::Step());
   }
 }

@@ -10,7 +10,6 @@
 #define OP_KERNEL_LOG_SIGMOID_GRAD_LOG_SIGMOID_GRAD_H_
 
 #include "common/elementwise.h"
-#include "log_sigmoid_grad/log_sigmoid_grad_tiling.h"
 
 namespace logsigmoidgrad {
 
@@ -37,17 +36,6 @@ struct Step {
     AscendC::Mul(dst, g, z, count);
   }
 };
-
-template <typename T>
-__aicore__ inline void Run(GM_ADDR grads, GM_ADDR features, GM_ADDR backprops,
-                           const LogSigmoidGradTilingData& tiling) {
-  AscendC::TPipe pipe;
-  GM_ADDR inputs[Step::kInputs] = {grads, features};
-  const Step step;
-  elementwise::Elementwise<T, LogSigmoidGradTilingData, Step> kernel(&pipe, inputs, backprops,
-                                                                     tiling, step);
-  kernel.Process();
-}
 
 }  // namespace logsigmoidgrad
 

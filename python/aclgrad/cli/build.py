@@ -45,6 +45,8 @@ def build_command(
     for one SoC, with the CANN toolkit of ASCEND_HOME_PATH; with a path (an operator's folder with
     op_kernel and op_host, or a kernel file) that operator for the simulator.
     """
+    if device is DeviceName.sim and sanitizer is None:
+        ops = project_request.here(ops) or None
     if sanitizer and (device is DeviceName.npu or any(map(project_request.is_path, ops or []))):
         raise ValueError(
             "--sanitize: the simulator and this project's operators are built so. Next: leave out"

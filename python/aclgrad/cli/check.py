@@ -15,7 +15,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from aclgrad.cli import sources
 from aclgrad.cli.common import (
     ERR,
     OUT,
@@ -43,7 +42,9 @@ from aclgrad.testing import selection, user_data
 
 if TYPE_CHECKING:
     from aclgrad.findings import Run
+    from aclgrad.reporting.report import Conditions
     from aclgrad.spec.cases import Case
+    from aclgrad.testing.run import Outcome
 
 OnlyDtype = Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")]
 Fast = Annotated[bool, typer.Option("--fast", help="Shorter grid: no long rows.")]
@@ -91,7 +92,19 @@ def test_command(
     if folder.is_dir():
         for kind in kinds:
             files.check_output(folder / reports.FORMATS[kind], "report")
-    specs = selection.operators(ops or [], listed)
+    words = project_request.here(ops) if listed is None else ops or []
+    if any(map(project_request.is_path, words)):
+        from aclgrad.cli import cases
+
+        if device is DeviceName.npu:
+            raise ValueError("--device npu: a path is tested on the simulator. Next: leave it out")
+        ran, conditions = cases.test(
+            words, soc, seed, check, autosync, chaos, keep_going, ERR if as_json else OUT,
+            dtype=dtype, names=case or (), fast=fast,
+        )  # fmt: skip
+        _report(ran.outcomes, conditions, folder, kinds, bool(case), as_json, ran.left_out)
+        return
+    specs = selection.operators(words, listed)
     wanted = dtypes.parse(dtype) if dtype else None
     # Refuse wrong words before a device is opened.
     selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
@@ -117,21 +130,40 @@ def test_command(
         opened.option("chaos") or "0",
         keep_going,
     )
+    left_out = [f"{chosen.left_out} cases left out: not supported on {name}"]
+    _report(
+        outcomes, conditions, folder, kinds, bool(case), as_json, left_out * bool(chosen.left_out)
+    )
+
+
+def _report(
+    outcomes: Sequence[Outcome],
+    conditions: Conditions,
+    folder: Path,
+    kinds: Sequence[str],
+    named: bool,
+    as_json: bool,
+    left_out: Sequence[str],
+) -> None:
+    """Write the report, show what failed, or every case that was asked for by name."""
+    from aclgrad.reporting import report as reports
+
     paths = reports.write_formats(folder, kinds, outcomes, conditions)
     failed = [outcome for outcome in outcomes if not outcome.passed]
     if as_json:
         print(json.dumps(reports.as_json(outcomes, conditions)))
     else:
-        _print_table(reports.rows(outcomes), f"precision on {name} ({device.value})")
-        shown = outcomes if case else failed
+        title = f"precision on {conditions.soc} ({conditions.device})"
+        _print_table(reports.rows(outcomes), title)
+        shown = outcomes if named else failed
         for outcome in shown[:5]:
             OUT.print(f"\n{outcome.case.op} {outcome.case.name}\n{outcome.message}", markup=False)
-            if not case:
+            if not named:
                 OUT.print(f"repeat: {conditions.repro(outcome.case)}", markup=False)
         if len(shown) > 5:
             OUT.print(f"\nand {len(shown) - 5} more cases, all in the report")
-        if chosen.left_out:
-            OUT.print(f"{chosen.left_out} cases left out: not supported on {name}")
+        for line in left_out:
+            OUT.print(line, markup=False)
         if paths:
             OUT.print(f"report: {', '.join(map(str, paths))}", markup=False)
     if failed:
@@ -262,6 +294,7 @@ def check_command(
         raise ValueError("--json and --jobs: go with --headers. Next: --format json for findings")
     if output is not None:
         files.check_output(output)
+    words = project_request.here(ops)
     if report is not None:
         if ops or shape or case or chaos:
             raise ValueError(
@@ -270,16 +303,13 @@ def check_command(
             )
         found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
         result = findings.Result(tuple(found))
-    elif ops and any(map(project_request.is_path, ops)):
-        if len(ops) > 1 or shape or case or chaos or attr or dim is not None:
-            raise ValueError(
-                "check PATH: one path, with inputs made from its definition. Next: only --dtype,"
-                " --soc, --autosync, --keep-going, --hints, --format and --output go with it"
-            )
-        chosen_sync = autosync.value if autosync else None
-        result = sources.check(
-            ops[0], soc=soc, dtype=dtype, autosync=chosen_sync, keep_going=keep_going
-        )
+    elif any(map(project_request.is_path, words)):
+        from aclgrad.cli import cases
+
+        result = cases.check(
+            words, soc, dtype, shape or [], case or [], attr or [], dim, chaos, fast, seed,
+            autosync, keep_going,
+        )  # fmt: skip
     else:
         specs = selection.operators(ops or [])
         wanted = dtypes.parse(dtype) if dtype else None

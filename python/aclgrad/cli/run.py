@@ -99,6 +99,8 @@ def run_command(
     kernel = project_request.KernelOptions(blocks, tiling, tiling_key, workspace)
     chosen_sync = autosync.value if autosync else None
     if op.endswith(".asc"):
+        if golden:
+            raise ValueError("--golden: a program has no golden. Next: leave --golden out")
         status = _run_program(
             Path(op),
             files,
@@ -130,6 +132,7 @@ def run_command(
             as_json=as_json,
             kernel=kernel,
             assumed=assumed,
+            golden=golden,
         )
         if wrong:
             raise typer.Exit(1)
@@ -279,11 +282,12 @@ def ut_command(
 
 
 def tiling_command(
-    op: Op,
-    shape: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="SHAPE", help="Shape of the tensors, e.g. 2x8192; 'scalar' for rank 0."
+            metavar="[OP] SHAPE...",
+            help="Operator or path, then the shape of the tensors, e.g. 2x8192; 'scalar' for rank"
+            " 0. With a path: SHAPE[:DTYPE] per input, or one for all.",
         ),
     ],
     dtype: Dtype = "fp32",
@@ -293,6 +297,17 @@ def tiling_command(
     as_json: Json = False,
 ) -> None:
     """Show how an operator would split a shape over the cores, without running it."""
+    op, shapes = _op_and_shapes(words)
+    shape = " ".join(shapes)
+    if project_request.is_path(op):
+        from aclgrad.cli import cases
+
+        given = [*(attr or []), *([f"dim={dim}"] if dim is not None else [])]
+        plan = cases.tiling(op, shapes, dtype, given, soc)
+        _show_plan(plan, f"{op} {shape} {dtype}", as_json)
+        return
+    if len(shapes) > 1:
+        raise ValueError(f"{shapes[1]}: {op} has one shape. Next: aclgrad tiling {op} {shapes[0]}")
     spec = find(op)
     dims = user_data.parse_shape(shape)
     attrs = user_data.parse_attrs(spec, attr or [], dim)
@@ -302,13 +317,26 @@ def tiling_command(
         if any(getattr(step, "attr", None) == name for step in spec.lowering) and value < 0:
             attrs[name] = value + max(len(dims), 1)
     opened = open_device(DeviceName.sim, soc)
-    shapes = {arg.name: dims for arg in spec.tensors}
-    plan = opened.tiling(spec, shapes, dtypes.parse(dtype), attrs)
+    by_name = {arg.name: dims for arg in spec.tensors}
+    plan = opened.tiling(spec, by_name, dtypes.parse(dtype), attrs)
+    _show_plan(plan, f"{spec.op} {shape} {dtype}", as_json)
+
+
+def _op_and_shapes(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Words without an operator are about the project that one stands in."""
+    if project_request.is_shape(words[0]) and (here := project_request.here(None)):
+        return here[0], words
+    if len(words) < 2:
+        raise ValueError(f"{words[0]}: a shape is missing. Next: aclgrad tiling {words[0]} 8x64")
+    return words[0], words[1:]
+
+
+def _show_plan(plan: dict[str, Any], title: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(plan))
         return
     table = Table(
-        title=f"{spec.op} {shape} {dtype} on {plan.get('soc', '')}",
+        title=f"{title} on {plan.get('soc', '')}",
         title_justify="left",
         show_header=False,
     )

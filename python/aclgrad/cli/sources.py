@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from aclgrad import findings
+    from aclgrad.project.golden_file import GoldenFile
     from aclgrad.project.unit_tests.gtest import TestResult
     from aclgrad.runtime.device import Device
 
@@ -114,8 +115,11 @@ def run(
     as_json: bool,
     kernel: KernelOptions,
     assumed: Assumed | None,
+    golden: bool = False,
 ) -> bool:
-    """Run an operator that comes as sources on files; returns whether the checks found an error."""
+    """Run an operator that comes as sources on files; returns whether the checks found an error or
+    the golden another result.
+    """
     from aclgrad.findings import consequence
     from aclgrad.project import running, single_file, words
     from aclgrad.spec import dtypes
@@ -128,7 +132,12 @@ def run(
     if assumed is not None and not as_json:
         print(assumed.line, file=sys.stderr)
     alone = single_file.find(word)
+    report, verdict = None, ""
     if alone is not None:
+        if golden:
+            raise SourcesError(
+                f"--golden: {word} is a kernel alone, which has no golden. Next: leave --golden out"
+            )
         if attrs:
             raise SourcesError(
                 f"--attr {attrs[0]}: a kernel alone has no attributes. Next: --tiling"
@@ -150,9 +159,17 @@ def run(
                 f"{kernel.given()[0]}: {word} comes with op_host, whose tiling decides that. Next:"
                 " leave it out"
             )
+        own = _golden(word, soc) if golden else None
         result = running.run(
             word, inputs, attrs, soc=soc_name(soc), outputs=wanted, open_device=open_device
         )
+        if own is not None:
+            from aclgrad.project import trial
+
+            every = [*inputs, *([[]] * (len(own.op["inputs"]) - len(inputs)))]
+            values = words.parse_attrs(own.op, attrs)
+            report, verdict = trial.judge(own, own.op, every, values, result)
+    wrong = bool(result.findings) or (report is not None and not report.passed)
     faults = sum(bool(finding.goes_on) for finding in result.findings)
     if save is not None:
         running.save(save, result)
@@ -170,8 +187,14 @@ def run(
         }
         if assumed is not None:
             document["autosync"] = assumed.as_json()
+        if report is not None:
+            document["golden"] = {
+                "passed": report.passed,
+                "max_ulp": report.max_ulp,
+                "max_abs": report.max_abs,
+            }
         print(json.dumps(document))
-        return bool(result.findings)
+        return wrong
     if faults:
         console.print(consequence(faults), markup=False)
     for name, array in result.outputs.items():
@@ -180,7 +203,23 @@ def run(
         console.print(f"saved {save}", markup=False)
     for finding in result.findings:
         console.print(finding.text, markup=False)
-    return bool(result.findings)
+    if verdict:
+        console.print(verdict, markup=False)
+    return wrong
+
+
+def _golden(word: str, soc: str | None) -> GoldenFile:
+    """The golden of the operator that a path names; none is an error before anything runs."""
+    from aclgrad.project import building, golden_file, running
+    from aclgrad.project.sources import locate
+    from aclgrad.spec.soc import family_of
+
+    builder = building.Builder(locate(word), family_of(soc_name(soc)))
+    described = builder.build_host()
+    op = running.pick(
+        building.runnable(described, builder.sources, builder.soc), builder.sources.name
+    )
+    return golden_file.need(op, builder.sources, word)
 
 
 def check(

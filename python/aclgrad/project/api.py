@@ -78,6 +78,7 @@ def api_context(op: Mapping[str, Any]) -> dict[str, Any]:
                 "name": name,
                 "list": list_,
                 "host": host,
+                "written": item["name"] in out_names,
                 "dtype": dtype,
                 "types": _types_by_column(ins, item) if host else [],
             }

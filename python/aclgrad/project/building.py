@@ -27,6 +27,7 @@ from aclgrad.project.compiler import demangle, demangle_all
 from aclgrad.project.kernels import KernelBuilder
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import (
+    Kernel,
     Missing,
     Sources,
     SourcesError,
@@ -97,12 +98,15 @@ class Builder(KernelBuilder):
 
     def _link_host(self, objects: list[Path]) -> None:
         """Link op_host. Functions that no source defines become functions that say so."""
-        link = self._link(self.host_library, objects, ("-lregister",))
+        libraries = ("-laclgrad_tiling", "-lregister")
+        # Its functions are this library's own: another package may have those of another version.
+        hidden = ("-Wl,--exclude-libs,libaclgrad_tiling.a",)
+        link = self._link(self.host_library, objects, libraries, hidden)
         if link.fresh():
             return
         stubs = self.folder / "gen" / "missing.cpp"
         stub_object = self.folder / "obj" / "missing.o"
-        with_stubs = self._link(self.host_library, [*objects, stub_object], ("-lregister",))
+        with_stubs = self._link(self.host_library, [*objects, stub_object], libraries, hidden)
         if with_stubs.fresh():
             return
         self._compile([link], "op_host")
@@ -181,6 +185,17 @@ class Builder(KernelBuilder):
                 if row not in found:
                     found.append(row)
         return found
+
+    def build_kernels(
+        self, op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], described: Mapping[str, Any]
+    ) -> None:
+        """Compile the kernel libraries of dtype combinations."""
+        self.build_all([self.kernel(op, row) for row in rows], described)
+
+    def build_all(self, kernels: Sequence[Kernel], described: Mapping[str, Any]) -> None:
+        """Compile kernel libraries side by side."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
+            list(pool.map(lambda kernel: self.build_kernel(kernel, described), kernels))
 
     def build_api(self, ops: Sequence[Mapping[str, Any]]) -> list[Path]:
         """Generate and build aclnn<OpType> of each operator; returns the headers."""
@@ -279,8 +294,7 @@ def build(
                 f" {offered}"
             )
         wanted += [builder.kernel(op, row) for row in chosen]
-    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        list(pool.map(lambda kernel: builder.build_kernel(kernel, described), wanted))
+    builder.build_all(wanted, described)
     headers = builder.build_api(ops)
     return Built(
         builder.package,

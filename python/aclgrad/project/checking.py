@@ -93,9 +93,9 @@ def run_cases(
         work = lambda rest=rest: _work(  # noqa: E731
             builder, op, row, rest, soc, judge, until_clean, seconds, autosync, keep_going
         )
-        for line, ended in _lines(work, deadline):
-            if line is not None:
-                outcomes.append(_from_json(line))
+        for answer, ended in isolated(work, deadline):
+            if answer is not None:
+                outcomes.append(_from_json(answer))
             elif ended and len(outcomes) < len(queue):
                 outcomes.append(Outcome(queue[len(outcomes)].label, *ended))
         if until_clean and outcomes and outcomes[-1].ran:
@@ -161,20 +161,21 @@ def _work(
             return
 
 
-def _from_json(line: str) -> Outcome:
-    data = json.loads(line)
-    found = []
-    for item in data.pop("found"):
-        item["at"] = findings.Place(**item["at"])
-        item["related"] = tuple(findings.Place(**place) for place in item["related"])
-        found.append(findings.Finding(**item))
-    return Outcome(found=tuple(found), **data)
+def _from_json(data: dict[str, Any]) -> Outcome:
+    return Outcome(found=tuple(map(finding_from_json, data.pop("found"))), **data)
 
 
-def _lines(
+def finding_from_json(item: dict[str, Any]) -> findings.Finding:
+    """A finding that a child has sent."""
+    item["at"] = findings.Place(**item["at"])
+    item["related"] = tuple(findings.Place(**place) for place in item["related"])
+    return findings.Finding(**item)
+
+
+def isolated(
     work: Callable[[], Iterator[dict[str, Any]]], deadline: float
-) -> Iterator[tuple[str | None, tuple[str, str] | None]]:
-    """Lines that a forked child writes, and how it ended when it did not end well."""
+) -> Iterator[tuple[dict[str, Any] | None, tuple[str, str] | None]]:
+    """What work yields in a forked child, and how it ended when it did not end well."""
     read, write = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -196,7 +197,7 @@ def _lines(
             pending += data
             *lines, pending = pending.split(b"\n")
             for line in lines:
-                yield line.decode(), None
+                yield json.loads(line), None
     _, status = os.waitpid(child, 0)
     if ended is None and os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name

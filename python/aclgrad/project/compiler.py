@@ -123,7 +123,7 @@ class Compiler:
     def _flags(
         self, output: Path, includes: Iterable[Path], extra: Iterable[str]
     ) -> tuple[str, ...]:
-        paths = [self.toolkit / "include", *includes]
+        paths = [self.toolkit / "include", *includes, self.toolkit / "op_library"]
         return (
             self.compiler,
             "-std=c++17",

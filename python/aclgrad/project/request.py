@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,22 @@ def is_path(word: str) -> bool:
         return True
     folder = Path(word)
     return (folder / "op_kernel").is_dir() or (folder / "op_host").is_dir()
+
+
+def here(words: Sequence[str] | None) -> list[str]:
+    """The words of a command line; without any the current folder, if it holds an operator project
+    and is no checkout of this one.
+    """
+    if words:
+        return list(words)
+    folder = Path.cwd()
+    own = (folder / "python" / "aclgrad").is_dir()
+    return ["."] if not own and is_path(".") else []
+
+
+def is_shape(word: str) -> bool:
+    """Whether a word is SHAPE or SHAPE:DTYPE."""
+    return bool(re.fullmatch(r"(scalar|\d+([xX,]\d+)*)(:\w+)?", word))
 
 
 def soc_name(name: str | None) -> str:

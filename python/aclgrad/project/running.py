@@ -148,10 +148,13 @@ def infer(
     for param, item in zip(inputs, op["inputs"], strict=True):
         for array in param:
             dims = (c.c_int64 * max(array.ndim, 1))(*array.shape)
-            whole = np.ascontiguousarray(array)
-            keep += [dims, whole]
+            keep.append(dims)
             desc = TensorDescC(dims, array.ndim, dtypes.of_array(array.dtype).acl)
-            tensors.append(_HostTensorC(desc, whole.ctypes.data if item["valueDepend"] else None))
+            data = None
+            if item["valueDepend"]:
+                keep.append(whole := np.ascontiguousarray(array))
+                data = whole.ctypes.data
+            tensors.append(_HostTensorC(desc, data))
     text = c.create_string_buffer(1 << 20)
     with packages.first(packages.root_of(host)):
         code = device.libraries.nnopbase.aclsimInferShape(
@@ -161,7 +164,7 @@ def infer(
             c.c_size_t(len(inputs)),
             (c.c_uint64 * max(len(counts), 1))(*counts),
             c.c_size_t(len(counts)),
-            *_attrs_c(op, attrs, keep),
+            *attrs_c(op, attrs, keep),
             text,
             c.c_size_t(len(text)),
         )
@@ -172,7 +175,8 @@ def infer(
     ]
 
 
-def _attrs_c(op: Mapping[str, Any], attrs: Mapping[str, Any], keep: list[Any]) -> tuple[Any, Any]:
+def attrs_c(op: Mapping[str, Any], attrs: Mapping[str, Any], keep: list[Any]) -> tuple[Any, Any]:
+    """Attributes as the simulator's C interface takes them; ``keep`` holds what they point to."""
     values = []
     for attr in op["attrs"]:
         value = attrs[attr["name"]]
@@ -385,10 +389,9 @@ def _input(
             return c.c_void_p(call.scalar_list(param[0]))
         kind = {"DT_BOOL": "Bool", "DT_FLOAT": "Float"}.get(packed["dtype"], "Int")
         return c.c_void_p(call.array(kind, param[0].reshape(-1).tolist()))
-    entries = [
-        (*call.tensor(np.asarray(array, order="C")), array.shape, dtypes.of_array(array.dtype))
-        for array in param
-    ]
+    if packed["written"]:
+        param = [np.asarray(array, order="C") for array in param]  # read back as a whole
+    entries = [(*call.tensor(array), array.shape, dtypes.of_array(array.dtype)) for array in param]
     made[item["name"]] = entries
     tensors = [entry[0] for entry in entries]
     return c.c_void_p(call.tensor_list(tensors) if packed["list"] else tensors[0].handle)

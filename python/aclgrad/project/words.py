@@ -75,6 +75,11 @@ _EXAMPLES = {
 _ZEROS = {"Int": 0, "Float": 0.0, "Bool": False}
 
 
+def attr_zero(kind: str) -> Any:
+    """What an attribute without a default is passed as; None where the C function takes a null."""
+    return _ZEROS.get(kind)
+
+
 def _attr_value(kind: str, text: str) -> Any:
     if kind.startswith("List"):
         return [

@@ -31,7 +31,7 @@ class Conditions:
         """Shell command that runs one case again under the same conditions. ``choice`` are the
         words that choose the case, if not its name.
         """
-        words = ["aclgrad", command, case.op, *(choice or ["--case", case.name])]
+        words = ["aclgrad", command, case.word, *(choice or ["--case", case.name])]
         words += ["--soc", self.soc] if self.device == "sim" else ["--device", self.device]
         if self.seed:
             words += ["--seed", str(self.seed)]

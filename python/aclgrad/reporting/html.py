@@ -80,7 +80,11 @@ def page(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
         _template().render(
             conditions=conditions,
             operators=operators,
-            specs={op: find(op) for op in operators},
+            specs={
+                case.op: find(case.op)
+                for case in (group[0].case for group in groups.values())
+                if case.word == case.op
+            },
             failures=sum(not outcome.passed for outcome in outcomes),
             found=found(outcomes, conditions),
             describe=lambda item: describe(item, Path.cwd(), len(outcomes)),

@@ -13,6 +13,7 @@ from aclgrad.findings import Merged, Run, merge, merged_json
 from aclgrad.ops import find
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.spec.cases import Case
+from aclgrad.spec.dtypes import DType
 from aclgrad.testing.run import Outcome
 
 
@@ -52,7 +53,7 @@ def grouped(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], list[Outcome]]
     """Outcomes by operator and dtype, in the order of first appearance."""
     groups: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
-        groups.setdefault((outcome.case.op, outcome.case.dtype.alias), []).append(outcome)
+        groups.setdefault((outcome.case.op, alias_of(outcome.case.dtype)), []).append(outcome)
     return groups
 
 
@@ -133,8 +134,22 @@ def _number(value: float | None) -> float | None:
     return value if value is None or math.isfinite(value) else None
 
 
+def alias_of(dtype: DType) -> str:
+    """A dtype as tables spell it."""
+    return dtype.alias or dtype.name
+
+
 def shape_text(case: Case) -> str:
-    """Shape of the result, then those of the inputs that differ from it."""
+    """Shape of the result, then those of the inputs that differ from it; of an operator that comes
+    as sources the shapes of its inputs.
+    """
+    if case.word != case.op:
+        given: dict[str, str] = {}
+        for name, desc in case.call.tensors.items():
+            if desc is not None:
+                given.setdefault("x".join(map(str, desc.shape)) or "scalar", name)
+        first, *rest = given
+        return ", ".join([first, *(f"{given[shape]} {shape}" for shape in rest)])
     spec = find(case.op)
     shapes = {
         arg.name: "x".join(map(str, case.call.tensor(arg.name).shape)) or "scalar"
@@ -147,6 +162,10 @@ def shape_text(case: Case) -> str:
 
 def dtype_text(case: Case) -> str:
     """Dtypes of the floating-point inputs, and of the output where it differs."""
+    if case.word != case.op:
+        return "+".join(
+            dict.fromkeys(alias_of(desc.dtype) for desc in case.call.tensors.values() if desc)
+        )
     spec = find(case.op)
     inputs = [case.call.tensor(arg.name).dtype for arg in spec.kernel_args if not arg.dtypes]
     text = "+".join(dict.fromkeys(dtype.alias for dtype in inputs))

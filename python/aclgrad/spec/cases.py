@@ -37,6 +37,11 @@ class Case:
         return next(desc.dtype for desc in self.call.tensors.values() if desc is not None)
 
     @property
+    def word(self) -> str:
+        """What commands call the operator."""
+        return self.op
+
+    @property
     def seed(self) -> int:
         """Fixed by the name, so that a failure repeats on its own."""
         return zlib.crc32(f"{self.op}:{self.name}".encode())

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs cases and users' arrays on a device and judges them.
+"""Runs cases and users' arrays on a device and judges them. Operator projects import `case`.
 
 May import: ``common``, ``errors``, ``findings``, ``functions``, ``golden``, ``ops``, ``runtime``,
 ``spec``.
 """
+
+from aclgrad.testing.api import OwnCase, case
+
+__all__ = ["OwnCase", "case"]

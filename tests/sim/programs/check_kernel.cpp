@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LogSigmoidGrad for float, with a fault to plant: each is a line that is wrong, marked with its number.
 #include "kernel_operator.h"
-#include "log_sigmoid_grad/log_sigmoid_grad_tiling.h"
+#include "common/elementwise_data.h"
 
 using namespace AscendC;
 
@@ -13,8 +13,8 @@ using namespace AscendC;
 extern "C" __global__ __aicore__ void log_sigmoid_grad(GM_ADDR grads, GM_ADDR features,
                                                        GM_ADDR backprops, GM_ADDR,
                                                        GM_ADDR tiling) {
-  REGISTER_TILING_DEFAULT(LogSigmoidGradTilingData);
-  GET_TILING_DATA_WITH_STRUCT(LogSigmoidGradTilingData, t, tiling);
+  REGISTER_TILING_DEFAULT(ElementwiseTilingData);
+  GET_TILING_DATA_WITH_STRUCT(ElementwiseTilingData, t, tiling);
   if (!TILING_KEY_IS(1)) {
     return;
   }

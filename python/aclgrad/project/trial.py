@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the cases of an operator project against its golden.
+
+Inference, tiling and kernel are the user's code, so the cases run in a child process: what ends it
+ends one case, and the next child goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad.errors import AclnnError
+from aclgrad.findings import ERROR, consequence
+from aclgrad.golden.precision import Element, Report, compare
+from aclgrad.project import building, golden_file, running
+from aclgrad.project.checking import finding_from_json, isolated
+from aclgrad.project.golden_file import GoldenError, GoldenFile
+from aclgrad.project.grid import ProjectCase
+from aclgrad.project.sources import SourcesError, locate, snake_case
+from aclgrad.runtime import open_device
+from aclgrad.runtime.device import Device
+from aclgrad.spec.soc import family_of
+from aclgrad.testing.run import Outcome, check_findings
+
+Array = NDArray[Any]
+
+_CASE_SECONDS = 600.0
+"""The simulator ends what hangs long before; this is for what it cannot see."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An operator of a project: built, with its golden if it has one."""
+
+    path: str
+    builder: building.Builder
+    described: Mapping[str, Any]
+    op: Mapping[str, Any]
+    golden: GoldenFile | None
+
+    @property
+    def stem(self) -> str:
+        """What reports call it."""
+        return snake_case(self.op["type"])
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The dtype combinations of the definition."""
+        return self.builder.combinations(self.op)
+
+    def build(self, rows: Sequence[tuple[str, ...]]) -> None:
+        """Build the kernels of dtype combinations and the aclnn functions."""
+        self.builder.build_kernels(self.op, rows, self.described)
+        self.builder.build_api([self.op])
+
+
+def subjects(path: str, soc: str, *, jobs: int = 0, golden: bool = True) -> list[Subject]:
+    """The operators of a project. With ``golden`` those that have one; none is an error."""
+    builder = building.Builder(locate(path), family_of(soc), jobs=jobs)
+    described = builder.build_host()
+    ops = building.runnable(described, builder.sources, builder.soc)
+    # The folder's own operator comes first, and is the one whose golden is missed.
+    main = running.pick(ops, builder.sources.name)
+    ops = [main, *(op for op in ops if op is not main)]
+    with_golden = [op for op in ops if golden_file.find(op, builder.sources)]
+    if golden and not with_golden:
+        golden_file.need(ops[0], builder.sources, path)
+    chosen = with_golden or ops[:1]
+    return [
+        Subject(
+            path,
+            builder,
+            described,
+            op,
+            golden_file.need(op, builder.sources, path) if op in with_golden else None,
+        )
+        for op in chosen
+    ]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How cases are run; None leaves it to the environment."""
+
+    soc: str
+    seed: int = 0
+    checked: bool | None = None
+    autosync: str | None = None
+    chaos: int | None = None
+    keep_going: bool | None = None
+    seeds: tuple[int, ...] = ()  # of further runs, whose results have to be the same
+
+
+@dataclass
+class Trial:
+    """Outcomes, the simulator's options in force, and cases that the operator does not take."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    in_force: dict[str, str] = field(default_factory=dict)
+    refused: list[tuple[ProjectCase, str]] = field(default_factory=list)
+
+
+def run(
+    subject: Subject,
+    cases: Sequence[ProjectCase],
+    options: Options,
+    step: Callable[[], None] = lambda: None,
+) -> Trial:
+    """Run cases of a built operator."""
+    trial = Trial()
+    left = list(cases)
+    while left:
+        rest = list(left)
+        deadline = time.monotonic() + _CASE_SECONDS * len(rest)
+
+        def work(rest: Sequence[ProjectCase] = rest) -> Iterator[dict[str, Any]]:
+            return _work(subject, rest, options)
+
+        failure = ""
+        for answer, ended in isolated(work, deadline):
+            if answer is not None and "in_force" in answer:
+                trial.in_force = answer["in_force"]
+                continue
+            if not left:
+                continue
+            case = left.pop(0)
+            step()
+            if ended is not None:
+                trial.outcomes.append(Outcome(case, False, f"{ended[0]}: {ended[1]}", 0.0))
+            elif "golden" in (answer or {}):
+                assert answer is not None
+                failure = answer["golden"]
+            else:
+                assert answer is not None
+                found = _from_json(case, answer["outcome"])
+                if answer["refused"] and case.guessed:
+                    trial.refused.append((case, found.message))
+                else:
+                    if answer["refused"] and case.own is not None:
+                        place = f"{found.message}\n  the case: {case.own.place}"
+                        found = dataclasses.replace(found, message=place)
+                    trial.outcomes.append(found)
+        if failure:
+            raise GoldenError(failure)
+        if len(left) == len(rest):
+            raise SourcesError(
+                f"{subject.op['type']}: the process that runs the cases ended before the first."
+                f" Next: aclgrad run {subject.path} --inputs ..."
+            )
+    if trial.refused and not trial.outcomes:
+        case, why = trial.refused[-1]
+        raise SourcesError(
+            f"{subject.op['type']}: it takes none of the {len(trial.refused)} cases of the standard"
+            f" grid, in which all inputs have one shape; {case.name}: {_last_line(why)}. Next:"
+            f" describe its cases in cases() of {subject.stem}_golden.py"
+        )
+    return trial
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else text
+
+
+def _work(
+    subject: Subject, cases: Sequence[ProjectCase], options: Options
+) -> Iterator[dict[str, Any]]:
+    """In the child: an answer per case, until one leaves the stream useless."""
+    os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(subject.builder.package)
+    device = open_device()
+    device.set_option("soc", options.soc)
+    if options.checked is not None:
+        device.set_option("mode", "checked" if options.checked else "fast")
+    if options.autosync is not None:
+        device.set_option("autosync", options.autosync)
+    if options.chaos is not None:
+        device.set_option("chaos", str(options.chaos))
+    if options.keep_going is not None:
+        device.set_option("keep_going", "on" if options.keep_going else "off")
+    if names := os.environ.get("ACLGRAD_SIM_PARTIAL_OUTPUTS"):
+        device.set_option("partial_outputs", names)
+    device.takes_faults = True
+    names_ = ("mode", "autosync", "chaos")
+    yield {"in_force": {name: device.option(name) or "" for name in names_}}
+    for case in cases:
+        try:
+            outcome, refused = run_case(device, subject, case, options.seed, options.seeds)
+        except GoldenError as error:
+            yield {"golden": str(error)}
+            return
+        yield {"outcome": _to_json(outcome), "refused": refused}
+        if outcome.errors or (outcome.report is None and not refused):
+            return
+
+
+def run_case(
+    device: Device, subject: Subject, case: ProjectCase, seed: int, seeds: Sequence[int]
+) -> tuple[Outcome, bool]:
+    """Compute and judge one case; and whether inference or tiling refused it."""
+    start = time.perf_counter()
+    device.reset_stats()
+    inputs = case.inputs(seed)
+    result: running.Result | None = None
+    refused = False
+
+    def compute() -> Array:
+        nonlocal result, refused
+        try:
+            result = running.call(
+                device, subject.builder, subject.op, case.row, inputs, case.call.attrs
+            )
+        except AclnnError as error:
+            refused = error.function.endswith("GetWorkspaceSize") or error.function.startswith(
+                "shape inference"
+            )
+            raise
+        arrays = [np.ascontiguousarray(array).reshape(-1) for array in result.outputs.values()]
+        if len({array.dtype for array in arrays}) == 1:
+            return np.concatenate(arrays)
+        return np.concatenate([array.view(np.uint8) for array in arrays])
+
+    checked = check_findings(device, subject.stem, compute, seeds)
+    errors = [finding for finding in checked.findings if finding.severity == ERROR]
+    stats = device.stats()
+    launched = stats is None or stats.launches > 0
+    if checked.result is None or result is None:
+        seconds = time.perf_counter() - start
+        texts = [finding.text or finding.detail for finding in errors]
+        message = "\n".join([*texts, *([] if texts else [checked.error])])
+        outcome = Outcome(
+            case, False, message, seconds, findings=checked.findings, launched=launched
+        )
+        return outcome, refused and not errors
+    report, message = (
+        judge(subject.golden, subject.op, inputs, case.call.attrs, result)
+        if subject.golden
+        else (None, "")
+    )
+    if faults := sum(bool(finding.goes_on) for finding in errors):
+        message = f"{consequence(faults)}\n{message}"
+    message = "\n".join([*(finding.text or finding.detail for finding in errors), message])
+    moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
+    floor = sum(array.nbytes for param in inputs for array in param)
+    floor += sum(array.nbytes for array in result.outputs.values())
+    passed = (report is None or report.passed) and not errors
+    outcome = Outcome(
+        case,
+        passed,
+        message,
+        time.perf_counter() - start,
+        report,
+        moved / floor if moved and floor else None,
+        moved,
+        floor,
+        checked.findings,
+        launched,
+    )
+    return outcome, False
+
+
+def _to_json(outcome: Outcome) -> dict[str, Any]:
+    """All of an outcome but its case."""
+    fields = {field.name for field in dataclasses.fields(outcome)} - {"case", "report", "findings"}
+    return {
+        **{name: getattr(outcome, name) for name in fields},
+        "report": outcome.report and dataclasses.asdict(outcome.report),
+        "findings": [dataclasses.asdict(item) for item in outcome.findings],
+    }
+
+
+def _from_json(case: ProjectCase, data: dict[str, Any]) -> Outcome:
+    report = data.pop("report")
+    if report is not None:
+        first = report.pop("first_bad")
+        report = Report(
+            **{**report, "reasons": tuple(report["reasons"])}
+            | {
+                "first_bad": first and _element(first),
+                "worst": tuple(map(_element, report["worst"])),
+            }
+        )
+    found = tuple(map(finding_from_json, data.pop("findings")))
+    return Outcome(case, report=report, findings=found, **data)
+
+
+def _element(data: dict[str, Any]) -> Element:
+    return Element(**{**data, "index": tuple(data["index"])})
+
+
+def judge(
+    golden: GoldenFile,
+    op: Mapping[str, Any],
+    inputs: Sequence[Sequence[Array]],
+    attrs: Mapping[str, Any],
+    result: running.Result,
+) -> tuple[Report, str]:
+    """Compare all outputs with the golden: the worst report, and what to say of each."""
+    shapes = []
+    for item in op["outputs"]:
+        name = item["name"]
+        many = itertools.takewhile(
+            result.outputs.__contains__, (f"{name}_{i}" for i in itertools.count())
+        )
+        parts = [name] if name in result.outputs else list(many)
+        shapes.append(tuple(result.outputs[part].shape for part in parts))
+    wanted = golden.evaluate(inputs, attrs, shapes)
+    reports: list[Report] = []
+    lines = []
+    for (name, array), want in zip(result.outputs.items(), wanted, strict=True):
+        if want is None:
+            continue
+        report = _compare(array, want)
+        reports.append(report)
+        lines.append(f"{name}: {report}" if len(wanted) > 1 else str(report))
+    worst = max(reports, key=lambda report: (not report.passed, report.max_ulp))
+    return worst, "\n".join(lines)
+
+
+def _compare(array: Array, want: Array) -> Report:
+    if array.dtype.kind == "c":
+        pairs = [np.stack([item.real, item.imag], -1) for item in (array, want)]
+        return compare(pairs[0], pairs[1].astype(np.float64))
+    return compare(array, want.astype(np.float64))

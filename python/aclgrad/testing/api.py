@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ``<stem>_golden.py`` of an operator project imports: `case`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aclgrad.spec import dtypes as known_dtypes
+
+Shape = tuple[int, ...]
+Shapes = Shape | tuple[Shape, ...] | None
+"""Of one input: dims, the dims of each tensor of a list, or None for an absent one."""
+
+LAYOUTS = ("contiguous", "offset", "gaps", "transposed", "expanded")
+
+VALUES = (
+    *("uniform", "normal", "wide", "probability", "log_probability", "zero"),
+    *("nan", "inf", "-inf", "special", "special_each", "all_nan", "all_inf", "all_-inf"),
+)
+"""Named contents. ``nan``, ``inf``, ``-inf`` and ``special`` are put into the first input."""
+
+
+@dataclass(frozen=True, eq=False)
+class OwnCase:
+    """One case as `case` describes it, and where it was written."""
+
+    shapes: Shape | Mapping[str, Any]
+    dtypes: tuple[str, ...]
+    attrs: Mapping[str, Any]
+    values: Any
+    layout: str
+    name: str
+    place: str  # file:line
+
+
+def case(
+    shapes: int | Sequence[int] | Mapping[str, Any],
+    *,
+    dtypes: str | Sequence[str] = (),
+    attrs: Mapping[str, Any] | None = None,
+    values: Any = "uniform",
+    layout: str = "contiguous",
+    name: str = "",
+) -> OwnCase:
+    """Describe one case of ``cases()``.
+
+    Args:
+        shapes: dims of all inputs, e.g. ``(8, 64)``, or a dict with the dims of each input by its
+            name; ``None`` is an optional input that is absent, a list of dims a list of tensors.
+        dtypes: dtypes of the first input, e.g. ``"fp16"``; all of the definition when left out.
+        attrs: attributes by name; the definition's defaults for the rest.
+        values: one of `VALUES`, a pair ``(low, high)``, or a dict of these or arrays by input.
+        layout: memory layout of the inputs, one of `LAYOUTS`.
+        name: what reports and ``--case`` call it; made of the rest when left out.
+    """
+    frame = sys._getframe(1)
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+    def refuse(what: str, got: object, want: str) -> None:
+        raise ValueError(f"{place}: case: {what}: got {got!r}, want {want}")
+
+    if isinstance(shapes, Mapping):
+        whole: Shape | Mapping[str, Any] = dict(shapes)
+    else:
+        whole = _dims(shapes)
+    for item in whole.values() if isinstance(whole, Mapping) else [whole]:
+        for dims in item if _is_list(item) else [item]:
+            plain = dims is None or all(isinstance(dim, int) and dim >= 0 for dim in _dims(dims))
+            if not plain:
+                refuse("shapes", dims, "dims such as (8, 64)")
+    words = (dtypes,) if isinstance(dtypes, str) else tuple(dtypes)
+    for word in words:
+        try:
+            known_dtypes.parse(word)
+        except ValueError as error:
+            raise ValueError(f"{place}: case: {error}") from None
+    if layout not in LAYOUTS:
+        refuse("layout", layout, f"one of {', '.join(LAYOUTS)}")
+    for value in values.values() if isinstance(values, Mapping) else [values]:
+        if isinstance(value, str) and value not in VALUES:
+            refuse("values", value, f"one of {', '.join(VALUES)}, or a pair (low, high)")
+    return OwnCase(whole, words, dict(attrs or {}), values, layout, name, place)
+
+
+def _dims(item: Any) -> Any:
+    if isinstance(item, int):
+        return (item,)
+    try:
+        return tuple(item)
+    except TypeError:
+        return (item,)
+
+
+def _is_list(item: Any) -> bool:
+    """Whether it is dims of several tensors."""
+    return isinstance(item, (list, tuple)) and any(isinstance(x, (list, tuple)) for x in item)
+
+
+def shapes_of(item: Any) -> tuple[Shape, ...]:
+    """The dims of each tensor of one input; none for an absent one."""
+    if item is None:
+        return ()
+    return tuple(map(_dims, item)) if _is_list(item) else (_dims(item),)
