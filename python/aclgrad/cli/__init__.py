@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from aclgrad import __version__
-from aclgrad.cli import build, check, doctor, run
+from aclgrad.cli import build, check, doctor, new, run
 from aclgrad.cli.common import ERR
 from aclgrad.errors import AclgradError
 
@@ -32,6 +32,7 @@ app = typer.Typer(
 Command = Callable[..., None]
 
 _COMMANDS: dict[str, Command] = {
+    "new": new.new_command,
     "build": build.build_command,
     "test": check.test_command,
     "check": check.check_command,

@@ -50,11 +50,19 @@ def config_command(
             "--cmake", help="Print the folder for cmake -Daclgrad_DIR or CMAKE_PREFIX_PATH."
         ),
     ] = False,
+    op_library: Annotated[
+        bool,
+        typer.Option(
+            "--op-library",
+            help="Print the folder of aclgrad/*.h, which operators of yours may use.",
+        ),
+    ] = False,
     device: Device = DeviceName.sim,
     as_json: Json = False,
 ) -> None:
     """Print what a C++ program needs: g++ prog.cpp $(aclgrad config --cflags --libs) -o prog."""
     from aclgrad.runtime import config, find_toolkit
+    from aclgrad.runtime.toolkit import sim_root
 
     toolkit = find_toolkit(device.value)
     chosen = {
@@ -62,10 +70,12 @@ def config_command(
         "libs": config.libs(toolkit) if libs or as_json else [],
         "opp_path": [str(toolkit.opp)] if opp_path or as_json else [],
         "cmake": [str(config.cmake(toolkit))] if cmake else [],
+        "op_library": [str(sim_root() / "op_library")] if op_library or as_json else [],
     }
     if as_json:
         cmake_dir = str(config.cmake(toolkit)) if device is DeviceName.sim else None
-        print(json.dumps({**chosen, "opp_path": chosen["opp_path"][0], "cmake": cmake_dir}))
+        folders = {name: chosen[name][0] for name in ("opp_path", "op_library")}
+        print(json.dumps({**chosen, **folders, "cmake": cmake_dir}))
         return
     words = [word for group in chosen.values() for word in group]
     if not words:

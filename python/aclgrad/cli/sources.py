@@ -211,7 +211,7 @@ def run(
 def _golden(word: str, soc: str | None) -> GoldenFile:
     """The golden of the operator that a path names; none is an error before anything runs."""
     from aclgrad.project import building, golden_file, running
-    from aclgrad.project.sources import locate
+    from aclgrad.project.layout import locate
     from aclgrad.spec.soc import family_of
 
     builder = building.Builder(locate(word), family_of(soc_name(soc)))

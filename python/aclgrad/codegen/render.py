@@ -58,7 +58,8 @@ def _environment() -> jinja2.Environment:
 def render(template: str, **context: object) -> str:
     """Return the text of one template, C++ folded to the project's line length."""
     text = _environment().get_template(template).render(**context)
-    text = re.sub(r"\n{3,}", "\n\n", text)
+    if not template.endswith(".py.j2"):
+        text = re.sub(r"\n{3,}", "\n\n", text)
     if template.endswith((".h.j2", ".cpp.j2")):
         text = "".join(_fold(line) for line in text.splitlines(keepends=True))
     return text

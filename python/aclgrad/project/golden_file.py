@@ -54,7 +54,7 @@ class GoldenFile:
                 wide if item["kind"] == "dynamic" else (wide[0] if wide else None)
             )
         values |= {name: attrs[name] for name in (attr["name"] for attr in self.op["attrs"])}
-        given = {_python(name): values[name] for name in self.takes}
+        given = {python_name(name): values[name] for name in self.takes}
         try:
             with np.errstate(all="ignore"):
                 result = self.function(**given)
@@ -67,10 +67,9 @@ class GoldenFile:
     def _checked(self, result: Any, shapes: Sequence[Any]) -> list[Array | None]:
         outputs = self.op["outputs"]
         line = self.function.__code__.co_firstlineno
-        several = isinstance(result, (tuple, list))
-        if len(outputs) == 1 and not (several and len(result) == 1):
-            result = (result,)
-            several = True
+        several = isinstance(result, tuple) or (isinstance(result, list) and len(outputs) > 1)
+        if len(outputs) == 1 and not several:
+            result, several = (result,), True
         if not several or len(result) != len(outputs):
             got = f"{len(result)} results" if several else type(result).__name__
             names = ", ".join(item["name"] for item in outputs)
@@ -168,10 +167,10 @@ def load(path: Path, op: Mapping[str, Any]) -> GoldenFile:
     if not inspect.isfunction(function):
         raise golden_error(op["type"], path, 1, "the file has no function golden(...)")
     names = [item["name"] for item in (*op["inputs"], *op["attrs"])]
-    signature = f"golden({', '.join(map(_python, names))})"
+    signature = f"golden({', '.join(map(python_name, names))})"
     line = function.__code__.co_firstlineno
     parameters = inspect.signature(function).parameters.values()
-    known = {_python(name): name for name in names}
+    known = {python_name(name): name for name in names}
     open_end = any(item.kind is item.VAR_KEYWORD for item in parameters)
     named = [item for item in parameters if item.kind not in (item.VAR_KEYWORD,)]
     for item in named:
@@ -224,7 +223,7 @@ def _line(error: BaseException, path: Path) -> int:
     return (lines[-1] if lines else None) or 1
 
 
-def _python(name: str) -> str:
+def python_name(name: str) -> str:
     """A name of the definition as a Python parameter."""
     return f"{name}_" if keyword.iskeyword(name) else name
 

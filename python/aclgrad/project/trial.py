@@ -25,7 +25,8 @@ from aclgrad.project import building, golden_file, running
 from aclgrad.project.checking import finding_from_json, isolated
 from aclgrad.project.golden_file import GoldenError, GoldenFile
 from aclgrad.project.grid import ProjectCase
-from aclgrad.project.sources import SourcesError, locate, snake_case
+from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError, snake_case
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.spec.soc import family_of

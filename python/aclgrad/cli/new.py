@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad new``: a new operator project."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aclgrad.cli.common import OUT, Soc
+from aclgrad.project.request import soc_name
+from aclgrad.project.scaffold import Like, Shape, from_sources, new
+
+
+def new_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Of the operator, e.g. huber_grad.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="Folder to write. [default: NAME]")
+    ] = None,
+    like: Annotated[
+        Like, typer.Option(help="What it starts as: a working operator of this kind.")
+    ] = Like.elementwise,
+    layout: Annotated[
+        Shape, typer.Option(help="As ops-nn has its files, or as msopgen makes them.")
+    ] = Shape.operator,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="PATH", help="Add golden and cases to the sources of an operator."
+        ),
+    ] = None,
+    soc: Soc = None,
+) -> None:
+    """Write an operator project that builds and passes its tests at once."""
+    if source is not None:
+        if name is not None:
+            raise ValueError(f"new: {name} and --from {source}: keep one")
+        made = from_sources(source, soc_name(soc))
+        for path in made.files:
+            OUT.print(f"wrote {path}", markup=False)
+        OUT.print(
+            f"next: write down golden and cases in it, then aclgrad test {shlex.quote(source)}",
+            markup=False,
+        )
+        return
+    if name is None:
+        raise ValueError("new: a name is missing. Next: aclgrad new huber_grad")
+    made = new(name, folder, like, layout)
+    for path in made.files:
+        OUT.print(f"wrote {path}", markup=False)
+    where = shlex.quote(str(made.folder))
+    step = "" if os.path.samefile(made.folder, ".") else f"cd {where} && "
+    OUT.print(f"next: {step}aclgrad test", markup=False)

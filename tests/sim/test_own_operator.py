@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operator projects of a user's own: what `aclgrad new` writes is green, and what golden files get
+wrong is named.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.sim_only, pytest.mark.timeout_s(900)]
+
+SQUARE = Path(__file__).parent / "projects" / "math" / "square"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all tests here."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def aclgrad(*words: object, cwd: Path, cache: Path, status: int = 0) -> str:
+    """Output of a command of aclgrad."""
+    done = subprocess.run(
+        [sys.executable, "-m", "aclgrad", *map(str, words)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "ACLGRAD_CACHE": str(cache)},
+        timeout=800,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("like", "layout", "dtype"),
+    [
+        ("elementwise", "operator", "fp16"),
+        ("row-reduction", "msopgen", "fp32"),
+        ("blank", "operator", "fp16"),
+    ],
+)
+def test_what_new_writes_is_green(
+    like: str, layout: str, dtype: str, cache: Path, tmp_path: Path
+) -> None:
+    aclgrad(
+        "new", "my_op", "project", "--like", like, "--layout", layout, cwd=tmp_path, cache=cache
+    )
+    project = tmp_path / "project"
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    chosen = ("--dtype", dtype, "--fast")
+    said = json.loads(aclgrad("test", *chosen, "--json", cwd=project, cache=cache))
+    assert said["passed"] and len(said["cases"]) > 15
+    assert {case["name"].partition("-")[0] for case in said["cases"]} == {dtype}
+    checked = aclgrad(
+        *("check", "--autosync", "off", "--chaos", "1", *chosen), cwd=project, cache=cache
+    )
+    assert checked.startswith("0 errors") or "\n0 errors" in checked
+    plan = json.loads(
+        aclgrad("tiling", "8x1000", "--dtype", dtype, "--json", cwd=project, cache=cache)
+    )
+    assert plan["op"] == "MyOp" and plan["blockDim"] > 1 and plan["tiling"]
+    shutil.rmtree(project / "report")
+    after = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    assert after == before
+    # Nothing that is there is ever overwritten.
+    text = aclgrad("new", "my_op", "project", cwd=tmp_path, cache=cache, status=1)
+    assert "exists already, nothing was written. Next: " in text
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("HuberGrad", "aclgrad new huber_grad"),
+        ("huber-grad", "aclgrad new huber_grad"),
+        ("double", "keyword of C++"),
+        ("lambda", "keyword of C++ or Python"),
+        ("abs", "C library"),
+        ("2d", "words of a-z"),
+        ("../x", "words of a-z"),
+        ("", "words of a-z"),
+    ],
+)
+def test_names_that_are_refused(name: str, wanted: str, cache: Path, tmp_path: Path) -> None:
+    assert wanted in aclgrad("new", name, cwd=tmp_path, cache=cache, status=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def square(tmp_path: Path) -> Path:
+    """A copy of a project that has no golden."""
+    shutil.copytree(SQUARE, tmp_path / "square")
+    return tmp_path / "square"
+
+
+GOLDENS = {
+    "def golden(y):\n    return y\n": ("want golden(x)", 1),
+    "def golden():\n    return 1\n": ("no parameter for x", 1),
+    "def golden(x)\n    return x\n": ("SyntaxError", 1),
+    "import nothing_of_that_name\n": ("ModuleNotFoundError", 1),
+    "def other(x):\n    return x\n": ("no function golden", 1),
+    "def golden(x):\n\n    return x / unknown\n": ("NameError", 3),
+    "def golden(x):\n    return x[..., None]\n": ("the operator's shape inference says", 1),
+    "def golden(x):\n    return 'x'\n": ("want numbers", 1),
+    "def golden(x):\n    return x, x\n": ("2 results", 1),
+    "def golden(x):\n    return None\n": ("nothing would be compared", 1),
+    "def golden(x):\n    return x\n\n\ndef cases():\n    return []\n": ("yields no case", 5),
+    "def golden(x):\n    return x\n\n\ndef cases():\n    yield 1\n": ("yields int", 5),
+}
+_CASES = {
+    "(64,), attrs={'k': 1}": "no attribute k",
+    "{'z': (64,)}": "no input z",
+    "(64,), dtypes='int8'": "no kernel for int8",
+    "(64,), dtypes='fp17'": "got 'fp17'",
+    "(64,), layout='diagonal'": "layout: got 'diagonal'",
+    "(64,), values='odd'": "values: got 'odd'",
+    "(-1,)": "shapes: got (-1,)",
+    "(3, 64)": "x must not be a matrix",
+}
+for _words, _wanted in _CASES.items():
+    GOLDENS[
+        "from aclgrad.testing import case\n\n\ndef golden(x):\n    return x * x\n\n\n"
+        f"def cases():\n    yield case({_words})\n"
+    ] = (_wanted, 9)
+
+
+@pytest.mark.parametrize("text", GOLDENS)
+def test_faults_of_a_golden_file_are_named(text: str, square: Path, cache: Path) -> None:
+    wanted, line = GOLDENS[text]
+    path = square / "square_golden.py"
+    path.write_text(text)
+    said = aclgrad("test", square, cwd=square, cache=cache, status=1)
+    assert wanted in said and f"{path}:{line}" in said and "Square" in said.title()
+    assert "Traceback" not in said and ("Next: " in said or "repeat: " in said)
+
+
+def test_run_compares_with_the_golden(square: Path, cache: Path) -> None:
+    np.save(square / "x.npy", np.arange(64, dtype=np.float32))
+    command = ("run", square, "x.npy", "--golden")
+    text = aclgrad(*command, cwd=square, cache=cache, status=1)
+    assert "no golden to compare with" in text and "Next: aclgrad new --from" in text
+    aclgrad("new", "--from", square, cwd=square, cache=cache)
+    path = square / "square_golden.py"
+    assert "NotImplementedError" in aclgrad("test", cwd=square, cache=cache, status=1)
+    path.write_text("def golden(x):\n    return x * x\n")
+    assert "passed: 64/64 elements match" in aclgrad(*command, cwd=square, cache=cache)
+    path.write_text("def golden(x):\n    return x * x + (x == 5)\n")
+    wrong = aclgrad(*command, cwd=square, cache=cache, status=1)
+    assert "[5] got 25, want 26" in wrong
+
+
+def test_a_folder_without_an_operator(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for verb in ("build", "test", "check"):
+        said = aclgrad(verb, f"{tmp_path}/empty", cwd=tmp_path, cache=cache, status=1)
+        assert "Next: " in said and "empty" in said
