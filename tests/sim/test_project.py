@@ -18,7 +18,8 @@ import pytest
 from aclgrad.errors import AclnnError
 from aclgrad.project import building, checking, running
 from aclgrad.project.cmake import find_compiler
-from aclgrad.project.sources import SourcesError, diagnose, locate, snake_case
+from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError, diagnose, snake_case
 from aclgrad.project.unit_tests import gtest
 from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.runtime import Device, Toolkit

@@ -78,6 +78,10 @@ def build_command(
             jobs=jobs,
             progress=step,
         )
+    from aclgrad.project import definitions
+
+    if sanitizer is None:  # its libraries load into an instrumented process only
+        definitions.check(selection.operators(ops or []), result.folder / "toolkit")
     if result.rebuilt:
         OUT.print(f"rebuilt {len(result.rebuilt)} libraries in {result.folder}:")
         for name in result.rebuilt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from enum import Enum
@@ -108,6 +109,10 @@ def test_command(
     wanted = dtypes.parse(dtype) if dtype else None
     # Refuse wrong words before a device is opened.
     selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
+    if device is DeviceName.sim and not os.environ.get("LD_PRELOAD"):
+        from aclgrad.project import definitions
+
+        definitions.check(specs)
     opened = open_device(device, soc, check, autosync, chaos, keep_going)
     name = opened.option("soc") or "npu"
     family = family_of(name) if device is DeviceName.sim else None

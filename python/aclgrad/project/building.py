@@ -73,6 +73,23 @@ _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
 
 
+def combinations(op: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The dtype columns of a definition: a row of its table each."""
+    params = [*op["inputs"], *op["outputs"]]
+    columns = max((len(param["dtypes"]) for param in params if not param["anyOf"]), default=1)
+    found: list[tuple[str, ...]] = []
+    free = [param["dtypes"] if param["anyOf"] else [None] for param in params]
+    for choice in itertools.islice(itertools.product(*free), 64):
+        for column in range(columns):
+            row = tuple(
+                chosen or (param["dtypes"] or ["DT_FLOAT"])[min(column, len(param["dtypes"]) - 1)]
+                for chosen, param in zip(choice, params, strict=True)
+            )
+            if row not in found:
+                found.append(row)
+    return found
+
+
 @dataclass
 class Builder(KernelBuilder):
     """Builds one operator for one SoC family."""
@@ -171,20 +188,7 @@ class Builder(KernelBuilder):
 
     def combinations(self, op: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """The dtype columns of an operator: a row of the definition's table each."""
-        params = [*op["inputs"], *op["outputs"]]
-        columns = max((len(param["dtypes"]) for param in params if not param["anyOf"]), default=1)
-        found: list[tuple[str, ...]] = []
-        free = [param["dtypes"] if param["anyOf"] else [None] for param in params]
-        for choice in itertools.islice(itertools.product(*free), 64):
-            for column in range(columns):
-                row = tuple(
-                    chosen
-                    or (param["dtypes"] or ["DT_FLOAT"])[min(column, len(param["dtypes"]) - 1)]
-                    for chosen, param in zip(choice, params, strict=True)
-                )
-                if row not in found:
-                    found.append(row)
-        return found
+        return combinations(op)
 
     def build_kernels(
         self, op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], described: Mapping[str, Any]
