@@ -2,21 +2,41 @@
 """Backward operators for Ascend NPUs in Ascend C, with a simulator that needs only g++.
 
 One function per operator, for example `aclgrad.softmax_backward`; `aclgrad.load` makes functions of
-anybody's operators. Importing the package loads no
-library; the first call does.
+anybody's operators. Importing the package loads no library; the first call does. The functions are
+made from the specs when the first of them is asked for: most commands need none.
 """
 
-from aclgrad import functions as _functions
-from aclgrad.errors import AclgradError, AclnnError, ToolkitError
-from aclgrad.functions import load
+from pathlib import Path as _Path
+
+from aclgrad.common import lazy as _lazy
+from aclgrad.errors import AclgradError as AclgradError
+from aclgrad.errors import AclnnError as AclnnError
+from aclgrad.errors import ToolkitError as ToolkitError
 
 __version__ = "0.1.0"
-__all__ = [
-    "AclgradError",
-    "AclnnError",
-    "ToolkitError",
-    "__version__",
-    "load",
-    *_functions.names(),
-]
-globals().update({_name: _functions.by_name(_name) for _name in _functions.names()})
+_HERE = _Path(__file__).parent
+_OWN = ["AclgradError", "AclnnError", "ToolkitError", "__version__", "load"]
+
+
+def __getattr__(name: str) -> object:
+    ours = name != "__all__" and (name.startswith("_") or (_HERE / name).exists())
+    if not ours and not (_HERE / f"{name}.py").exists():
+        functions = _lazy.module("aclgrad.functions")
+        names = functions.names()
+        value = (
+            [*_OWN, *names]
+            if name == "__all__"
+            else functions.load
+            if name == "load"
+            else functions.by_name(name)
+            if name in names
+            else None
+        )
+        if value is not None:
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'aclgrad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})  # type: ignore[misc]

@@ -11,10 +11,12 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from aclgrad import __version__
+from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
 from aclgrad.project import cann
@@ -61,7 +63,7 @@ class Finding:
 def examine(device: str = "sim") -> list[Finding]:
     """Return all findings. Loads libraries in a child process only."""
     own = _cann() if device == "npu" else _soc()
-    return [*_python(), *_build_tools(), *libraries(device), *own, *_environment()]
+    return [*_python(), *_build_tools(), *libraries(device), *own, *_cache(), *_environment()]
 
 
 def _python() -> Iterator[Finding]:
@@ -303,6 +305,28 @@ def _cann() -> Iterator[Finding]:
     else:
         text = "no /dev/davinci*: no driver, or a container that was started without the device"
         yield Finding("NPU", text, "problem", "npu-smi info; docker run --device /dev/davinci0 ...")
+
+
+def _cache() -> Iterator[Finding]:
+    """Where builds are kept, and how much that is."""
+    try:
+        folder = cache.place()
+        if not folder.exists():
+            yield Finding("cache", f"{folder}: nothing there yet")
+            return
+        cache.root()
+    except ToolkitError as error:
+        text, _, fix = str(error).removeprefix("cache: ").partition(" Next: ")
+        yield Finding("cache", text, "problem", fix)
+        return
+    size = 0
+    for above, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += os.lstat(os.path.join(above, name)).st_size
+    parsed = sum(path.stat().st_size for path in (folder / "parsed").glob("*.gch"))
+    text = f"{folder}: {size / 1e6:.0f} MB, {parsed / 1e6:.0f} MB of it precompiled headers"
+    yield Finding("cache", f"{text}; delete it at will")
 
 
 def _soc() -> Iterator[Finding]:

@@ -8,7 +8,6 @@ import operator
 import os
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,12 @@ PLACEHOLDER = np.empty(0, np.float32)
 
 def names() -> tuple[str, ...]:
     """Names of all operator functions."""
-    return tuple(spec.function for spec in all_specs())
+    return tuple(_ALL)
 
 
-@cache
 def by_name(name: str) -> Callable[..., NDArray[Any]]:
     """Return the function of this name."""
-    return _make(next(spec for spec in all_specs() if spec.function == name))
+    return _ALL[name]
 
 
 def load(path: str | os.PathLike[str], *, soc: str | None = None) -> Operators:
@@ -249,3 +247,8 @@ def docstring(spec: OpSpec) -> str:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+# With the module: a thread that asks for the first function later would import specs while others
+# fork.
+_ALL = {spec.function: _make(spec) for spec in all_specs()}

@@ -112,9 +112,10 @@ def test_lists_tuples_and_out() -> None:
 @pytest.mark.parametrize(
     ("args", "words", "kind", "message"),
     [
-        ((), {}, TypeError, r"scale_add\(\) missing 1 required positional argument: 'x'"),
-        ((X, X, X), {}, TypeError, r"scale_add\(\) takes from 1 to 2 positional arguments but 3"),
-        ((X,), {"skale": 1}, TypeError, r"unexpected keyword argument 'skale'"),
+        ((), {}, TypeError, r"scale_add\(\) missing a required argument: 'x'"),
+        ((X, X, X), {}, TypeError, r"scale_add\(\) too many positional arguments"),
+        ((X,), {"skale": 1}, TypeError, "got an unexpected keyword argument 'skale'"),
+        ((X,), {"x": X}, TypeError, r"scale_add\(\) multiple values for argument 'x'"),
         ((None,), {}, TypeError, "scale_add: x: got None, want a numpy.ndarray of float32 or flo"),
         ((X.astype("f8"),), {}, TypeError, "scale_add: x: got float64, want float32 or float16; c"),
         ((X.astype("O"),), {}, TypeError, "scale_add: x: got object, want float32 or float16"),

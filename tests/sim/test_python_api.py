@@ -120,7 +120,10 @@ def test_refusals_are_in_numpys_words(spec: OpSpec, device: Device) -> None:
         name = attr.python
         want = {int: "an integer", float: "a number", bool: "True or False"}[attr.python_type]
         cases += [(name, bad, f"{name}: got {bad!r}, want {want}") for bad in ("x", None)]
-    cases += [("out_dtype", "colour", "out_dtype: "), ("device", "gpu", "'sim' (the simulator) or")]
+    cases += [
+        ("out_dtype", "colour", "out_dtype: "),
+        ("device", "gpu", "got 'gpu', want sim or npu: "),
+    ]
     for name, bad, words in cases:
         try:
             function(**{**good, "device": device.kind, name: bad})

@@ -9,19 +9,81 @@ May import: ``common``, ``doctor``, ``errors``, ``findings``, ``functions``, ``g
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from aclgrad import __version__
-from aclgrad.cli import build, check, doctor, new, run
-from aclgrad.cli.common import ERR
 from aclgrad.errors import AclgradError
 
+Command = Callable[..., None]
+
+_COMMANDS = {
+    "new": ("new", "Begin an operator project that is green at once"),
+    "build": ("build", "Build the simulator and operators"),
+    "test": ("check", "Run the case grid against golden data"),
+    "check": ("check", "Look for faults that an NPU would have"),
+    "run": ("run", "Run an operator on your own tensors"),
+    "ut": ("run", "Run unit tests written for CANN's CPU twin"),
+    "tiling": ("run", "Show how a shape is split over the cores"),
+    "profile": ("run", "Estimate the time on an NPU, and what bounds it"),
+    "doctor": ("doctor", "Check what a run depends on"),
+    "config": ("doctor", "Print what a C++ program needs"),
+    "package": ("build", "Make an installer of built operators"),
+    "explain": ("doctor", "Say what a result code means"),
+}
+"""The module of this room that has <command>_command, and a line for the list of commands. A module
+is imported when its command is wanted: each brings much along.
+"""
+
+
+class _Commands(MutableMapping[str, Any]):
+    """The commands by name, made on demand."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            module = importlib.import_module(f"aclgrad.cli.{_COMMANDS[name][0]}")
+            alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+            alone.command(name)(_guarded(getattr(module, f"{name}_command")))
+            self._made[name] = typer.main.get_command(alone)
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+class _Group(TyperGroup):
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        self.commands = _Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(_COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+
+
 app = typer.Typer(
+    cls=_Group,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -29,22 +91,9 @@ app = typer.Typer(
     help="Backward operators for Ascend NPUs, on an NPU or on the built-in simulator.",
 )
 
-Command = Callable[..., None]
 
-_COMMANDS: dict[str, Command] = {
-    "new": new.new_command,
-    "build": build.build_command,
-    "test": check.test_command,
-    "check": check.check_command,
-    "run": run.run_command,
-    "ut": run.ut_command,
-    "tiling": run.tiling_command,
-    "profile": run.profile_command,
-    "doctor": doctor.doctor_command,
-    "config": doctor.config_command,
-    "package": build.package_command,
-    "explain": doctor.explain_command,
-}
+def _errors() -> Any:
+    return importlib.import_module("aclgrad.cli.common").ERR
 
 
 def _guarded(command: Command) -> Command:
@@ -60,20 +109,18 @@ def _guarded(command: Command) -> Command:
                 if isinstance(error, OSError) and error.filename
                 else str(error)
             )
-            ERR.print(f"error: {text}", style="red", markup=False)
+            _errors().print(f"error: {text}", style="red", markup=False)
             raise typer.Exit(1) from None
         except MemoryError:
-            ERR.print("error: not enough memory. Next: free -h, or smaller tensors", style="red")
+            _errors().print(
+                "error: not enough memory. Next: free -h, or smaller tensors", style="red"
+            )
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            ERR.print("interrupted")
+            _errors().print("interrupted")
             raise typer.Exit(130) from None
 
     return guarded
-
-
-for _name, _function in _COMMANDS.items():
-    app.command(_name)(_guarded(_function))
 
 
 def _version(show: bool) -> None:

@@ -18,7 +18,7 @@ def root() -> Path:
     """``$ACLGRAD_CACHE``, else ``aclgrad`` in the user's cache folder; made on demand. Never a
     folder of this package or of the project that it works on.
     """
-    path = _place()
+    path = place()
     if ":" in str(path):
         raise ToolkitError(f"cache: {path} has a colon, which ends a path in lists. Next: {_OTHER}")
     try:
@@ -43,7 +43,8 @@ def root() -> Path:
     return path
 
 
-def _place() -> Path:
+def place() -> Path:
+    """Where `root` would be; nothing is made or checked."""
     try:
         if chosen := os.environ.get("ACLGRAD_CACHE"):
             return Path(chosen).expanduser().resolve()

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python functions with the parameters of an operator. Python itself binds their arguments: its own
-words for those that are missing, unknown or given twice, and nothing to pay for it in a call.
-"""
+"""Python functions with the parameters of an operator."""
 
 from __future__ import annotations
 
@@ -9,8 +7,6 @@ import inspect
 import keyword
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
-
-_KINDS = inspect.Parameter
 
 
 def parameter_name(name: str, taken: Collection[str] = ()) -> str:
@@ -27,35 +23,28 @@ def make(
 
     Parameters may be given by position or name, or by name only.
     """
-    taken = [*signature.parameters, name]
-    target = parameter_name("call", taken)
-    words: list[str] = []
-    for item in signature.parameters.values():
-        if item.kind is _KINDS.KEYWORD_ONLY and "*" not in words:
-            words.append("*")
-        words.append(item.name if item.default is item.empty else f"{item.name}=None")
-    source = (
-        f"def outer({target}):\n"
-        f"    def {name}({', '.join(words)}):\n"
-        f"        return {target}({', '.join(signature.parameters)})\n"
-        f"    return {name}\n"
-    )
-    scope: dict[str, Any] = {"__name__": module}
-    exec(compile(source, f"<{module}.{name}>", "exec"), scope)
-    function: Any = scope["outer"](call)
-    defaults = [item for item in signature.parameters.values() if item.default is not item.empty]
-    function.__defaults__ = tuple(
-        item.default for item in defaults if item.kind is not _KINDS.KEYWORD_ONLY
-    )
-    function.__kwdefaults__ = {
-        item.name: item.default for item in defaults if item.kind is _KINDS.KEYWORD_ONLY
+    parameters = signature.parameters
+    names, known = tuple(parameters), frozenset(parameters)
+    places = sum(item.kind is not item.KEYWORD_ONLY for item in parameters.values())
+    defaults = {
+        item.name: item.default for item in parameters.values() if item.default is not item.empty
     }
+
+    def function(*args: Any, **words: Any) -> Any:
+        given = {**defaults, **dict(zip(names, args, strict=False)), **words}
+        twice = words and not words.keys().isdisjoint(names[: len(args)])
+        if twice or given.keys() != known or len(args) > places:
+            try:
+                signature.bind(*args, **words)
+            except TypeError as error:
+                raise TypeError(f"{name}() {error}") from None
+        return call(*[given[item] for item in names])
+
+    function.__name__ = function.__qualname__ = name
     function.__module__ = module
-    function.__qualname__ = name
     function.__doc__ = doc
-    function.__signature__ = signature
-    made: Callable[..., Any] = function
-    return made
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
 class Operators:

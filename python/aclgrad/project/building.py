@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common.locks import alone
 from aclgrad.project.api import api_context
 from aclgrad.project.compiler import demangle, demangle_all
 from aclgrad.project.kernels import KernelBuilder
@@ -115,6 +116,10 @@ class Builder(KernelBuilder):
 
     def _link_host(self, objects: list[Path]) -> None:
         """Link op_host. Functions that no source defines become functions that say so."""
+        with alone(self.folder / "op_host.lock"):  # one library by two commands
+            self._link_host_alone(objects)
+
+    def _link_host_alone(self, objects: list[Path]) -> None:
         libraries = ("-laclgrad_tiling", "-lregister")
         # Its functions are this library's own: another package may have those of another version.
         hidden = ("-Wl,--exclude-libs,libaclgrad_tiling.a",)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
 from aclgrad.project.sanitize import Sanitizer, build_folder
 from aclgrad.runtime.toolkit import checkout
@@ -115,6 +116,10 @@ def build(
             + ". Next: apt-get install g++, or set CXX to a compiler"
         )
     folder = folder or build_folder(source, sanitizer)
+
+    def waiting() -> None:
+        print(f"waiting for another build in {folder}", file=sys.stderr, flush=True)
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -125,8 +130,20 @@ def build(
         raise ToolkitError(
             f"build: cannot write {folder}. Next: chmod -R u+w {folder}, or delete it"
         )
-    _configure(source, folder, debug, sanitizer)
+    with alone(folder / ".aclgrad-build.lock", waiting):
+        return _build(source, folder, ops, debug, sanitizer, jobs, progress)
 
+
+def _build(
+    source: Path,
+    folder: Path,
+    ops: Sequence[str],
+    debug: bool,
+    sanitizer: Sanitizer | None,
+    jobs: int,
+    progress: Callable[[int, int, str], None],
+) -> BuildResult:
+    _configure(source, folder, debug, sanitizer)
     command = [need_tool("ninja"), "-C", str(folder)]
     if jobs:
         command.append(f"-j{jobs}")

@@ -12,6 +12,7 @@ import platform
 import re
 import shlex
 import subprocess
+import sys
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 
 from aclgrad.codegen.render import write_if_different
-from aclgrad.common import cache
+from aclgrad.common import cache, files
 from aclgrad.project.cmake import find_compiler
 from aclgrad.project.sources import Sources, SourcesError, Step, diagnose
 from aclgrad.runtime.toolkit import OPAPI, sim_root
@@ -103,7 +104,7 @@ class Compiler:
         log = self.folder / "error.log"
         self.folder.mkdir(parents=True, exist_ok=True)
         command = shlex.join(step.command) + "\n" if step else ""
-        log.write_text(command + output)
+        files.write(log, command + output, "log")
         lacks = {
             "header": f"no header {missing.name} in the simulator or around the operator",
             "api": f"{missing.name} is not known to the simulator",
@@ -118,6 +119,7 @@ class Compiler:
             f"{self.sources.name}: {what} does not build: {lacks}\n  {where}{missing.message}\n"
             f"Next: {install}the compiler's whole output is in {log}",
             missing,
+            output,
         )
 
     def _flags(
@@ -159,10 +161,25 @@ class Compiler:
             output = header.with_name(header.name + ".gch")
             flags = self._flags(output, [], words)
             step = Step(output, (*flags, "-x", "c++-header", str(header), "-o", str(output)))
+            if not step.fresh():
+                self._tell_of_parsed()
             error = step.run()
         if error is not None:
             raise self.failure("the simulator's headers", error, step)
         return ["-include", str(header)]
+
+    def _tell_of_parsed(self) -> None:
+        """What lands in the user's cache, and how much: once in a cache."""
+        try:
+            (self.cache / "parsed" / "told").touch(exist_ok=False)
+        except FileExistsError:
+            return
+        print(
+            f"aclgrad: headers are precompiled once, about 150 MB in {self.cache}"
+            " (ACLGRAD_CACHE); aclgrad doctor tells its size",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def _front_end(
         self,

@@ -6,9 +6,9 @@ compiler passes to a kernel.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
+import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,9 +102,10 @@ class KernelBuilder(Compiler):
         tree = self.cache / f"view-{key}"
         inside = tree / "op" / "sub"
         if not inside.is_dir():
-            # Made aside and moved: other processes may want it at the same time.
-            fresh = tree.with_name(f"{tree.name}.{os.getpid()}")
-            (fresh / "op" / "sub").mkdir(parents=True, exist_ok=True)
+            # Made aside and moved: others may want it at the same time.
+            self.cache.mkdir(parents=True, exist_ok=True)
+            fresh = Path(tempfile.mkdtemp(prefix=f"{tree.name}.", dir=self.cache))
+            (fresh / "op" / "sub").mkdir(parents=True)
             halves = [part] if part == self.sources.repository else [part, self.sources.repository]
             kernels = [folder for half in halves for folder in sorted(half.glob("*/*/op_kernel"))]
             links = {folder.parent.name: folder for folder in reversed(kernels)}
@@ -162,7 +163,10 @@ class KernelBuilder(Compiler):
         text = render(
             "project/tiling.h.j2", op=op["type"], structs=list(structs.values()), default=default
         )
-        path = self.folder / "gen" / f"{simulator_stem(op['type'])}_tiling.h"
+        # By what it lacks: who builds at the same time may be a step behind.
+        lacks = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest()[:8]
+        suffix = f"_without_{lacks}" if without else ""
+        path = self.folder / "gen" / f"{simulator_stem(op['type'])}_tiling{suffix}.h"
         write_if_different(path, text)
         return path
 
@@ -176,8 +180,8 @@ class KernelBuilder(Compiler):
                 if error.missing is None:
                     raise
                 # Structs that op_host declares and the kernel as well: the kernel's own count.
-                log = (self.folder / "error.log").read_text(errors="replace")
-                twice = set(re.findall(r"error: redefinition of ‘struct (\w+)’", log)) - own
+                found = re.findall(r"error: redefinition of ‘struct (\w+)’", error.output)
+                twice = set(found) - own
                 if not twice:
                     raise
                 own |= twice

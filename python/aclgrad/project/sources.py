@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
 
 DEVICE_TYPES = {
@@ -53,9 +54,10 @@ _FORMER = re.compile(r"(?:^|/)arch(?:13|20|22|32)(?:/|$)")
 class SourcesError(ToolkitError):
     """An operator that cannot be built or run, with what is missing."""
 
-    def __init__(self, text: str, missing: Missing | None = None) -> None:
+    def __init__(self, text: str, missing: Missing | None = None, output: str = "") -> None:
         super().__init__(text)
         self.missing = missing
+        self.output = output  # the compiler's, whole
 
 
 @dataclass(frozen=True)
@@ -235,19 +237,34 @@ class Step:
         """Compile unless fresh. Returns the compiler's output when it fails."""
         if self.fresh():
             return None
-        self.output.parent.mkdir(parents=True, exist_ok=True)
-        self.output.unlink(missing_ok=True)
-        part = self.output.with_name(f"{self.output.name}.{os.getpid()}.part")
-        command = [str(part) if word == str(self.output) else word for word in self.command]
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False
-        )
-        if done.returncode:
+        with alone(self.output.with_name(self.output.name + ".lock")):
+            # Whoever had the lock may have made it.
+            return None if self.fresh() else self._make()
+
+    def _make(self) -> str | None:
+        """Compile aside: others may be reading what is there."""
+        part = self.output.with_name(self.output.name + ".part")
+        listed = part.with_name(part.name + ".d")
+        aside = {str(self.output): str(part), str(self.depfile): str(listed)}
+        command = [aside.get(word, word) for word in self.command]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", check=False
+            )
+            # Without its stamp the output is not fresh, in whatever order this is seen.
+            self._stamp.unlink(missing_ok=True)
+            if done.returncode:
+                self.output.unlink(missing_ok=True)
+                status = f"{command[0]} ended with status {done.returncode}"
+                return done.stderr or done.stdout or status
+            if listed.is_file():
+                listed.replace(self.depfile)
+            part.replace(self.output)
+            self._stamp.write_text(shlex.join(self.command))
+            return None
+        finally:
             part.unlink(missing_ok=True)
-            return done.stderr or done.stdout or f"{command[0]} ended with status {done.returncode}"
-        part.replace(self.output)
-        self._stamp.write_text(shlex.join(self.command))
-        return None
+            listed.unlink(missing_ok=True)
 
 
 @dataclass

@@ -5,22 +5,20 @@ from __future__ import annotations
 
 import atexit
 import ctypes as c
-import json
 import os
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError, ToolkitError
-from aclgrad.findings import Finding, parse
-from aclgrad.runtime.library import ALREADY_INITIALISED, AttrC, LaunchStats, Libraries, TensorDescC
-from aclgrad.runtime.memory import Buffer, Tensor, storage_of
+from aclgrad.runtime.library import ALREADY_INITIALISED, Libraries
+from aclgrad.runtime.memory import Buffer, Tensor, create_tensor, storage_of
+from aclgrad.runtime.simulator import SimulatorCalls
 from aclgrad.runtime.toolkit import check_kind, find_toolkit
 from aclgrad.spec.call import AttrValue, TensorDesc, row_major
 from aclgrad.spec.dtypes import DType
@@ -41,6 +39,7 @@ OPTIONS = (
 )
 
 _KERNEL_FAULT = 507035
+_KEPT_BYTES, _KEPT_OF_A_SIZE, _KEPT_SIZES = 1 << 16, 4, 32
 
 _C_TYPES = {"int64_t": c.c_int64, "double": c.c_double, "bool": c.c_bool}
 
@@ -56,7 +55,7 @@ class Planned:
     executor: int | None
 
 
-class Device:
+class Device(SimulatorCalls):
     """One open device with one stream. Calls from several threads are serialised.
 
     A forked child has nothing of its parent's device but the object, which is opened anew with the
@@ -69,6 +68,7 @@ class Device:
         self._lock = threading.RLock()
         # Kernels that went on after faults count as run: whoever sets this asks for `findings`.
         self.takes_faults = False
+        self._kept: dict[int, list[Buffer]] = {}  # for inputs of small calls, by size
         self.stream: int | None = None
         self._open()
         _devices.add(self)
@@ -84,6 +84,7 @@ class Device:
     def _after_fork(self) -> None:
         # Another thread of the parent may hold the lock for ever.
         self._lock = threading.RLock()
+        self._kept = {}
         self._forked = self.stream is not None
         self.stream = None
 
@@ -95,6 +96,7 @@ class Device:
     def close(self) -> None:
         """Give the device back."""
         if self.stream is not None:
+            self._drop_kept()
             self.libraries.acl.aclrtDestroyStream(self.stream)
             self.stream = None
             self.libraries.acl.aclrtResetDevice(0)
@@ -136,10 +138,6 @@ class Device:
         executor_null: bool = False,
     ) -> Planned:
         """First stage. Raises `AclnnError` with the code and the library's message."""
-        name = f"{spec.api}GetWorkspaceSize"
-        types: list[Any] = [_C_TYPES.get(arg.c_type, c.c_void_p) for arg in spec.args]
-        function = self.libraries.aclnn(name, [*types, c.c_void_p, c.c_void_p])
-        size, executor = c.c_uint64(0), c.c_void_p()
         values: list[Any] = []
         for arg in spec.args:
             if arg.c_type in _C_TYPES:
@@ -147,13 +145,29 @@ class Device:
             else:
                 tensor = tensors[arg.name]
                 values.append(None if tensor is None else tensor.handle)
+        return self._plan(spec, values, workspace_size_null, executor_null)
+
+    def _plan(
+        self,
+        spec: OpSpec,
+        values: Sequence[Any],
+        workspace_size_null: bool = False,
+        executor_null: bool = False,
+    ) -> Planned:
+        function, _ = self._stages(spec)
+        size, executor = c.c_uint64(0), c.c_void_p()
         code = function(
             *values,
             None if workspace_size_null else c.byref(size),
             None if executor_null else c.byref(executor),
         )
-        self.libraries.check(code, name)
+        if code:
+            self.libraries.check(code, f"{spec.api}GetWorkspaceSize")
         return Planned(size.value, executor.value)
+
+    def _stages(self, spec: OpSpec) -> tuple[Any, Any]:
+        types = tuple(_C_TYPES.get(arg.c_type, c.c_void_p) for arg in spec.args)
+        return self.libraries.stages(spec.api, types)
 
     def launch(
         self,
@@ -163,7 +177,7 @@ class Device:
         workspace_size: int | None = None,
     ) -> None:
         """Second stage, without waiting for its end."""
-        function = self.libraries.aclnn(spec.api, [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p])
+        _, function = self._stages(spec)
         size = planned.workspace_size if workspace_size is None else workspace_size
         self.libraries.check(function(workspace, size, planned.executor, self.stream), spec.api)
 
@@ -173,13 +187,7 @@ class Device:
         """Both stages and the wait."""
         with self._lock:
             self._use()
-            planned = self.plan(spec, tensors, attrs)
-            workspace = self.buffer(planned.workspace_size)
-            try:
-                self.launch(spec, planned, workspace.address)
-                self.synchronize()
-            finally:
-                workspace.free()
+            self._finish(spec, self.plan(spec, tensors, attrs))
 
     def run(
         self,
@@ -191,25 +199,68 @@ class Device:
         """Compute one output of a contiguous description from arrays of any strides."""
         with self._lock:
             self._use()
-            tensors: dict[str, Tensor | None] = {}
-            buffers: list[Buffer] = []
+            values: dict[str, Any] = dict(attrs)
+            handles: list[int] = []
             # Freed here and not with the objects: a caught exception keeps this frame alive.
+            buffers: list[Buffer] = []
+            done = False
             try:
                 for arg in spec.input_args:
                     storage, desc = storage_of(inputs[arg.name])
-                    buffers.append(self.upload(storage))
-                    tensors[arg.name] = self.tensor(desc, buffers[-1].address)
+                    buffers.append(self._input_buffer(storage.nbytes))
+                    buffers[-1].write(storage)
+                    handles.append(create_tensor(self.libraries, desc, buffers[-1].address))
+                    values[arg.name] = handles[-1]
                 result = self.buffer(out.size * out.dtype.numpy.itemsize)
-                buffers.append(result)
-                tensors[spec.output_args[0].name] = self.tensor(out, result.address)
-                self.call(spec, tensors, attrs)
-                return result.read(out.dtype.numpy).reshape(out.shape)
+                try:
+                    handles.append(create_tensor(self.libraries, out, result.address))
+                    values[spec.output_args[0].name] = handles[-1]
+                    self._finish(spec, self._plan(spec, [values[arg.name] for arg in spec.args]))
+                    array = result.read(out.dtype.numpy).reshape(out.shape)
+                finally:
+                    result.free()
+                done = True
+                return array
             finally:
-                for tensor in tensors.values():
-                    if tensor is not None:
-                        tensor.destroy()
+                for handle in handles:
+                    self.libraries.nnopbase.aclDestroyTensor(handle)
                 for buffer in buffers:
-                    buffer.free()
+                    self._give_back(buffer, keep=done)
+
+    def _finish(self, spec: OpSpec, planned: Planned) -> None:
+        """Second stage and the wait."""
+        if not planned.workspace_size:
+            self.launch(spec, planned, None)
+            self.synchronize()
+            return
+        workspace = self.buffer(planned.workspace_size)
+        try:
+            self.launch(spec, planned, workspace.address)
+            self.synchronize()
+        finally:
+            workspace.free()
+
+    def _input_buffer(self, nbytes: int) -> Buffer:
+        """A buffer of exactly this size, a kept one if there is any. All of it is written before a
+        kernel sees it, so that checks see what they see of a new one. Outputs and workspaces are
+        new: nobody may read there what an earlier call has left.
+        """
+        kept = self._kept.get(nbytes)
+        return kept.pop() if kept else self.buffer(nbytes)
+
+    def _give_back(self, buffer: Buffer, keep: bool) -> None:
+        if keep and 0 < buffer.nbytes <= _KEPT_BYTES:
+            kept = self._kept.setdefault(buffer.nbytes, [])
+            if len(kept) < _KEPT_OF_A_SIZE and (kept or len(self._kept) <= _KEPT_SIZES):
+                kept.append(buffer)
+                return
+        buffer.free()
+
+    def _drop_kept(self) -> None:
+        for kept in self._kept.values():
+            for buffer in kept:
+                buffer.free()
+        self._kept.clear()
 
     def _use(self) -> None:
         if self._forked:
@@ -236,162 +287,6 @@ class Device:
             yield
         finally:
             self.set_option(name, str(before))
-
-    def set_option(self, name: str, value: str) -> None:
-        """Set one of the simulator's ``OPTIONS``."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimSetOption")
-        if function is None:
-            raise ToolkitError(f"option {name}: only the simulator has it. Next: use --device sim")
-        function.argtypes, function.restype = [c.c_char_p, c.c_char_p], c.c_int32
-        self.libraries.check(function(name.encode(), value.encode()), "aclsimSetOption")
-
-    def option(self, name: str) -> str | None:
-        """Return one of ``OPTIONS`` as it is in force; None on an NPU or for an unknown name."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimGetOption")
-        if function is None:
-            return None
-        function.argtypes, function.restype = [c.c_char_p], c.c_char_p
-        text = function(name.encode())
-        return text.decode() if text else None
-
-    def reset_stats(self) -> None:
-        """Forget the counters; does nothing on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimResetStats")
-        if function is not None:
-            function.argtypes, function.restype = [], None
-            function()
-
-    def stats(self) -> LaunchStats | None:
-        """Return the simulator's counters since the last reset; None on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimGetStats")
-        if function is None:
-            return None
-        function.argtypes, function.restype = [c.POINTER(LaunchStats)], None
-        stats = LaunchStats()
-        function(c.byref(stats))
-        return stats
-
-    def clear_findings(self) -> None:
-        """Forget what the checks have found; does nothing on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimClearFindings")
-        if function is not None:
-            function.argtypes, function.restype = [], None
-            function()
-
-    def findings(self) -> tuple[Finding, ...]:
-        """Return what the checks have found since `clear_findings`; nothing on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimFindings")
-        if function is None:
-            return ()
-        function.argtypes, function.restype = [], c.c_char_p
-        return parse(function().decode("utf-8", "replace"))
-
-    def clear_profiles(self) -> None:
-        """Forget the estimates of earlier launches; does nothing on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimClearProfiles")
-        if function is not None:
-            function.argtypes, function.restype = [], None
-            function()
-
-    def profiles(self) -> list[dict[str, Any]]:
-        """Return the timing model's estimates of the launches since `clear_profiles`, as
-        docs/timing_model.md describes them. Empty unless the option profile is on.
-        """
-        function = self.libraries.optional(self.libraries.acl, "aclsimProfiles")
-        if function is None:
-            return []
-        function.argtypes, function.restype = [], c.c_char_p
-        return list(json.loads(function()))
-
-    def profile_lines(self, launch: int, cores: Sequence[int] = ()) -> list[dict[str, Any]]:
-        """Return what each line of a profiled launch's kernel costs, on some cores or on all."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimProfileLines")
-        if function is None:
-            raise ToolkitError("profile: only the simulator has one. Next: use --device sim")
-        function.argtypes = [c.c_size_t, c.POINTER(c.c_uint32), c.c_size_t]
-        function.restype = c.c_char_p
-        text = function(launch, (c.c_uint32 * max(len(cores), 1))(*cores), len(cores))
-        if text is None:
-            message = self.libraries.recent_message()
-            raise AclnnError(100000, "aclsimProfileLines", message)
-        return list(json.loads(text))
-
-    def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
-        """Write some cores of a profiled launch as a Chrome trace."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimWriteTrace")
-        if function is None:
-            raise ToolkitError("trace: only the simulator has one. Next: use --device sim")
-        function.argtypes = [c.c_size_t, c.POINTER(c.c_uint32), c.c_size_t, c.c_char_p]
-        function.restype = c.c_int32
-        chosen = (c.c_uint32 * max(len(cores), 1))(*cores)
-        self.libraries.check(
-            function(launch, chosen, len(cores), str(path).encode()), "aclsimWriteTrace"
-        )
-
-    def soc_names(self) -> list[str]:
-        """Names of the SoCs that the simulator knows; empty on an NPU."""
-        function = self.libraries.optional(self.libraries.acl, "aclsimSocNames")
-        if function is None:
-            return []
-        function.argtypes, function.restype = [], c.c_char_p
-        return [str(name) for name in json.loads(function())]
-
-    def tiling(
-        self,
-        spec: OpSpec,
-        shapes: Mapping[str, Sequence[int]],
-        dtype: DType,
-        attrs: Mapping[str, AttrValue],
-    ) -> dict[str, Any]:
-        """Run the operator's tiling function alone. Only the simulator can."""
-        function = self.libraries.optional(self.libraries.nnopbase, "aclsimRunTiling")
-        if function is None:
-            raise ToolkitError("tiling: only the simulator runs it alone. Next: use --device sim")
-        function.restype = c.c_int32
-        keep: list[Any] = []  # what the structs point to
-
-        def descs(items: Sequence[Any]) -> Any:
-            array = (TensorDescC * len(items))()
-            by_name = {arg.name: arg for arg in spec.tensors}
-            for slot, item in zip(array, items, strict=True):
-                shape = list(shapes[item.arg])
-                dims = (c.c_int64 * max(len(shape), 1))(*shape)
-                keep.append(dims)
-                own = by_name[item.arg].dtypes
-                slot.dims = dims
-                slot.rank = len(shape)
-                slot.dtype = (own[0] if own else dtype).acl
-            return array
-
-        def attr(item: Any) -> AttrC:
-            value = attrs[item.arg]
-            if item.type == "ListInt":
-                values = (c.c_int64 * 1)(int(value))
-                keep.append(values)
-                return AttrC(4, 0, 0.0, None, values, 1)
-            if item.type == "String":
-                text = dict(enumerate(item.choices)).get(int(value), item.default).encode()
-                return AttrC(3, 0, 0.0, text, None, 0)
-            kind = {"Int": 0, "Float": 1, "Bool": 2}[item.type]
-            return AttrC(kind, int(value) if kind != 1 else 0, float(value), None, None, 0)
-
-        inputs, outputs = descs(spec.inputs), descs(spec.outputs)
-        attributes = (AttrC * max(len(spec.attrs), 1))(*map(attr, spec.attrs))
-        text = c.create_string_buffer(1 << 20)
-        code = function(
-            spec.op_type.encode(),
-            inputs,
-            c.c_size_t(len(inputs)),
-            outputs,
-            c.c_size_t(len(outputs)),
-            attributes,
-            c.c_size_t(len(spec.attrs)),
-            text,
-            c.c_size_t(len(text)),
-        )
-        self.libraries.check(code, "aclsimRunTiling")
-        plan: dict[str, Any] = json.loads(text.value)
-        return plan
 
 
 _open: dict[str, Device] = {}

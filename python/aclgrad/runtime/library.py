@@ -78,6 +78,7 @@ class Libraries:
 
     def __init__(self, toolkit: Toolkit) -> None:
         self.toolkit = toolkit
+        self._stages: dict[str, tuple[Any, Any]] = {}
         loaded = []
         for path in toolkit.libraries:
             try:
@@ -126,6 +127,16 @@ class Libraries:
         function = self._symbol(self.opapi, name)
         function.argtypes, function.restype = argtypes, c.c_int32
         return function
+
+    def stages(self, api: str, argtypes: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Both stages of a function of the operator package."""
+        found = self._stages.get(api)
+        if found is None:
+            found = self._stages[api] = (
+                self.aclnn(f"{api}GetWorkspaceSize", [*argtypes, c.c_void_p, c.c_void_p]),
+                self.aclnn(api, [c.c_void_p, c.c_uint64, c.c_void_p, c.c_void_p]),
+            )
+        return found
 
     def recent_message(self) -> str:
         """Take this thread's error text, which the call clears."""

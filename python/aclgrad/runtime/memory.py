@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes as c
 import os
 import weakref
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,8 +80,29 @@ def _destroy(libraries: Libraries, handle: int, owner: int) -> None:
         libraries.nnopbase.aclDestroyTensor(handle)
 
 
-def _int64s(values: Sequence[int]) -> Any:
+@lru_cache(maxsize=4096)
+def _int64s(values: tuple[int, ...]) -> Any:
+    """An array for calls that only read it."""
     return (c.c_int64 * max(len(values), 1))(*values)
+
+
+def create_tensor(libraries: Libraries, desc: TensorDesc, address: int | None) -> int:
+    """An aclTensor handle, which its owner destroys."""
+    storage = desc.storage_shape
+    handle = libraries.nnopbase.aclCreateTensor(
+        _int64s(desc.shape),
+        len(desc.shape),
+        desc.dtype.acl,
+        None if desc.strides is None else _int64s(desc.strides),
+        desc.offset,
+        FORMATS[desc.format],
+        _int64s(storage),
+        len(storage),
+        address,
+    )
+    if not handle:
+        raise AclnnError(161001, "aclCreateTensor", libraries.recent_message())
+    return int(handle)
 
 
 class Tensor:
@@ -89,22 +110,8 @@ class Tensor:
 
     def __init__(self, libraries: Libraries, desc: TensorDesc, address: int | None) -> None:
         self.desc = desc
-        strides = None if desc.strides is None else _int64s(desc.strides)
-        handle = libraries.nnopbase.aclCreateTensor(
-            _int64s(desc.shape),
-            desc.rank,
-            desc.dtype.acl,
-            strides,
-            desc.offset,
-            FORMATS[desc.format],
-            _int64s(desc.storage_shape),
-            len(desc.storage_shape),
-            address,
-        )
-        if not handle:
-            raise AclnnError(161001, "aclCreateTensor", libraries.recent_message())
-        self.handle: int = handle
-        self._finalizer = weakref.finalize(self, _destroy, libraries, handle, os.getpid())
+        self.handle = create_tensor(libraries, desc, address)
+        self._finalizer = weakref.finalize(self, _destroy, libraries, self.handle, os.getpid())
 
     def destroy(self) -> None:
         """Destroy now instead of with the object."""
@@ -113,6 +120,11 @@ class Tensor:
     def detach(self) -> None:
         """Leave the destruction to whoever owns the handle now."""
         self._finalizer.detach()
+
+
+@lru_cache(maxsize=4096)
+def _dense(shape: tuple[int, ...], dtype: dtypes.DType) -> TensorDesc:
+    return TensorDesc(shape, dtype)
 
 
 def storage_of(array: NDArray[Any]) -> tuple[NDArray[Any], TensorDesc]:
@@ -124,6 +136,9 @@ def storage_of(array: NDArray[Any]) -> tuple[NDArray[Any], TensorDesc]:
     foreign byte orders are copied.
     """
     dtype = dtypes.of_array(array.dtype)
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned and array.size and array.dtype.isnative:
+        return array.reshape(-1), _dense(array.shape, dtype)
     size = array.itemsize
     steps = [stride // size for stride in array.strides]
     if (

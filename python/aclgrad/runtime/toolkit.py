@@ -100,7 +100,7 @@ def check_kind(device: object) -> None:
     """Refuse what is no device."""
     if device not in ("sim", "npu"):
         raise ToolkitError(
-            f"device: got {device!r}, want 'sim' (the simulator) or 'npu' (an NPU with CANN). Next:"
+            f"device: got {device!r}, want sim or npu: the simulator, or an NPU with CANN. Next:"
             " device='sim'"
         )
 

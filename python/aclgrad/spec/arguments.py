@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from aclgrad.spec import naming
@@ -28,7 +29,7 @@ class Tensor:
         """Type in the C function."""
         return "aclTensor*" if self.out else "const aclTensor*"
 
-    @property
+    @cached_property
     def python(self) -> str:
         """Name in the Python function."""
         return naming.snake(self.name)
@@ -44,7 +45,7 @@ class Attr:
     doc: str
     out: ClassVar[bool] = False
 
-    @property
+    @cached_property
     def python(self) -> str:
         """Name in the Python function."""
         return naming.snake(self.name)

@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class DType:
         """Enumerator in ge::DataType."""
         return f"DT_{self.label}"
 
-    @property
+    @cached_property
     def numpy(self) -> np.dtype[Any]:
         """NumPy dtype."""
         if self.name == "bfloat16":

@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,32 +69,32 @@ class OpSpec:
                 raise ValueError(f"{self.api}: {part} names {sorted(unknown)}, not an argument")
         naming.op_type(self.op)
 
-    @property
+    @cached_property
     def op(self) -> str:
         """Stem of every file of the operator."""
         return naming.op_stem(self.op_type)
 
-    @property
+    @cached_property
     def function(self) -> str:
         """Name of the Python function."""
         return naming.python_function(self.api)
 
-    @property
+    @cached_property
     def tensors(self) -> tuple[Tensor, ...]:
         """Tensor arguments in the order of the C function."""
         return tuple(arg for arg in self.args if isinstance(arg, Tensor))
 
-    @property
+    @cached_property
     def input_args(self) -> tuple[Tensor, ...]:
         """Tensor arguments that are read."""
         return tuple(arg for arg in self.tensors if not arg.out)
 
-    @property
+    @cached_property
     def output_args(self) -> tuple[Tensor, ...]:
         """Tensor arguments that are written."""
         return tuple(arg for arg in self.tensors if arg.out)
 
-    @property
+    @cached_property
     def kernel_args(self) -> tuple[Tensor, ...]:
         """Tensor arguments that the kernel reads, in the order of the C function."""
         read = {item.arg for item in self.inputs}
@@ -105,13 +106,13 @@ class OpSpec:
         names = {n for check in self.checks if isinstance(check, ReturnIfEmpty) for n in check.args}
         return tuple(arg for arg in self.input_args if arg.name in names) or self.kernel_args
 
-    @property
+    @cached_property
     def result_like(self) -> str:
         """Input whose shape and dtype the output takes when nothing else is said."""
         sums = [step.arg for step in self.lowering if isinstance(step, SumTo)]
         return (sums or [step.like for step in self.lowering if isinstance(step, Launch)])[0]
 
-    @property
+    @cached_property
     def attr_args(self) -> tuple[Attr, ...]:
         """Scalar arguments in the order of the C function."""
         return tuple(arg for arg in self.args if isinstance(arg, Attr))
@@ -135,7 +136,7 @@ class OpSpec:
                 return variants
         return ()
 
-    @property
+    @cached_property
     def kernel_dtypes(self) -> tuple[DType, ...]:
         """Dtypes of the first input that any kernel is built for."""
         found = [variant[0] for variants in self.kernels.values() for variant in variants]

@@ -55,13 +55,16 @@ std::string Machine() {
   return uname(&names) == 0 ? names.machine : "x86_64";
 }
 
-// The folder that this library lies in.
-fs::path LibraryFolder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&SnakeCase), &info) == 0) return {};
-  std::error_code error;
-  const fs::path path = fs::weakly_canonical(info.dli_fname, error);
-  return error ? fs::path() : path.parent_path();
+// The folder that this library lies in, which it was loaded from once.
+const fs::path& LibraryFolder() {
+  static const fs::path folder = [] {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(&SnakeCase), &info) == 0) return fs::path();
+    std::error_code error;
+    const fs::path path = fs::weakly_canonical(info.dli_fname, error);
+    return error ? fs::path() : path.parent_path();
+  }();
+  return folder;
 }
 
 // vendors/config.ini: load_priority=<vendor>,<vendor>. Without the file, every folder in the order
@@ -108,17 +111,17 @@ class Packages {
     }
     const std::string opp = Environment("ASCEND_OPP_PATH");
     if (!opp.empty()) Append(Vendors(fs::path(opp) / "vendors", tried), &roots);
-    const fs::path own = LibraryFolder();
+    const fs::path& own = LibraryFolder();
     if (!own.empty()) Append(Vendors(own.parent_path() / "opp" / "vendors", tried), &roots);
 
     std::vector<const Package*> packages;
     std::set<std::string> seen;
     for (const fs::path& root : roots) {
       std::error_code error;
-      const fs::path canonical = fs::weakly_canonical(root, error);
-      const std::string key = error ? root.string() : canonical.string();
+      const bool there = fs::is_directory(root / "op_impl", error);
+      const std::string key = KeyOf(root, there);
       if (!seen.insert(key).second) continue;
-      if (!fs::is_directory(root / "op_impl", error)) {
+      if (!there) {
         tried->push_back(root.string());
         continue;
       }
@@ -130,6 +133,17 @@ class Packages {
  private:
   static void Append(const std::vector<fs::path>& from, std::vector<fs::path>* to) {
     to->insert(to->end(), from.begin(), from.end());
+  }
+
+  // The folder without links. Asked once of a package: its library is loaded once as well.
+  std::string KeyOf(const fs::path& root, bool there) {
+    const auto known = keys_.find(root.string());
+    if (there && known != keys_.end()) return known->second;
+    std::error_code error;
+    const fs::path canonical = fs::weakly_canonical(root, error);
+    const std::string key = error ? root.string() : canonical.string();
+    if (there && root.is_absolute()) keys_[root.string()] = key;
+    return key;
   }
 
   const Package& Load(const std::string& root) {
@@ -153,6 +167,7 @@ class Packages {
 
   std::mutex mutex_;
   std::map<std::string, Package> loaded_;
+  std::map<std::string, std::string> keys_;
 };
 
 aclsim::PerProcess<Packages> allPackages;

@@ -83,6 +83,16 @@ const std::array<uint8_t, kPage>& GuardPattern() {
   return *pattern;
 }
 
+// Calls part(at, bytes, pattern) for what one copy of the pattern covers each.
+template <typename F>
+void ForEachPattern(uintptr_t begin, uintptr_t end, F&& part) {
+  for (uintptr_t at = begin; at < end;) {
+    const uintptr_t bytes = std::min<uintptr_t>(end - at, kPage - at % kPage);
+    part(at, bytes, GuardPattern().data() + at % kPage);
+    at += bytes;
+  }
+}
+
 void* MapReserved(uint64_t bytes) {
   void* addr = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return addr == MAP_FAILED ? nullptr : addr;
@@ -286,18 +296,20 @@ void DeviceMemory::TakeOverrunsLocked(const Block& block, std::vector<Overrun>* 
   if (!block.guarded) {
     return;
   }
-  const auto& pattern = GuardPattern();
   ForEachGuardLocked(block, [&](uintptr_t begin, uintptr_t end) {
     uintptr_t first = 0;
     uintptr_t last = 0;
-    for (uintptr_t at = begin; at < end; ++at) {
-      uint8_t* byte = BackingOf(at);
-      if (*byte != pattern[at % kPage]) {
-        first = first == 0 ? at : first;
-        last = at;
-        *byte = pattern[at % kPage];
+    ForEachPattern(begin, end, [&](uintptr_t start, uintptr_t bytes, const uint8_t* pattern) {
+      uint8_t* const own = BackingOf(start);
+      if (std::memcmp(own, pattern, bytes) == 0) return;
+      for (uintptr_t i = 0; i < bytes; ++i) {
+        if (own[i] != pattern[i]) {
+          first = first == 0 ? start + i : first;
+          last = start + i;
+          own[i] = pattern[i];
+        }
       }
-    }
+    });
     if (first != 0) {
       const auto offset = [&](uintptr_t at) {
         return static_cast<int64_t>(at) - static_cast<int64_t>(block.start);
@@ -368,9 +380,9 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, con
     if (checked) {
       UndefineLocked(start, bytes);
       ForEachGuardLocked(block, [&](uintptr_t begin, uintptr_t end) {
-        for (uintptr_t at = begin; at < end; ++at) {
-          *BackingOf(at) = GuardPattern()[at % kPage];
-        }
+        ForEachPattern(begin, end, [&](uintptr_t at, uintptr_t bytes, const uint8_t* pattern) {
+          std::memcpy(BackingOf(at), pattern, bytes);
+        });
       });
     }
   }

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only the simulator does beside ACL's own functions: options, counters, findings, profiles,
+tiling alone.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aclgrad.errors import AclnnError, ToolkitError
+from aclgrad.findings import Finding, parse
+from aclgrad.runtime.library import AttrC, LaunchStats, Libraries, TensorDescC
+from aclgrad.spec.call import AttrValue
+from aclgrad.spec.dtypes import DType
+from aclgrad.spec.op_spec import OpSpec
+
+
+class SimulatorCalls:
+    """Calls on the loaded libraries. On an NPU they give nothing, or say that there is nothing."""
+
+    libraries: Libraries
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set one of the simulator's ``OPTIONS``."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimSetOption")
+        if function is None:
+            raise ToolkitError(f"option {name}: only the simulator has it. Next: use --device sim")
+        function.argtypes, function.restype = [c.c_char_p, c.c_char_p], c.c_int32
+        self.libraries.check(function(name.encode(), value.encode()), "aclsimSetOption")
+
+    def option(self, name: str) -> str | None:
+        """Return one of ``OPTIONS`` as it is in force; None on an NPU or for an unknown name."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimGetOption")
+        if function is None:
+            return None
+        function.argtypes, function.restype = [c.c_char_p], c.c_char_p
+        text = function(name.encode())
+        return text.decode() if text else None
+
+    def reset_stats(self) -> None:
+        """Forget the counters; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimResetStats")
+        if function is not None:
+            function.argtypes, function.restype = [], None
+            function()
+
+    def stats(self) -> LaunchStats | None:
+        """Return the simulator's counters since the last reset; None on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimGetStats")
+        if function is None:
+            return None
+        function.argtypes, function.restype = [c.POINTER(LaunchStats)], None
+        stats = LaunchStats()
+        function(c.byref(stats))
+        return stats
+
+    def clear_findings(self) -> None:
+        """Forget what the checks have found; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimClearFindings")
+        if function is not None:
+            function.argtypes, function.restype = [], None
+            function()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the checks have found since `clear_findings`; nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimFindings")
+        if function is None:
+            return ()
+        function.argtypes, function.restype = [], c.c_char_p
+        return parse(function().decode("utf-8", "replace"))
+
+    def clear_profiles(self) -> None:
+        """Forget the estimates of earlier launches; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimClearProfiles")
+        if function is not None:
+            function.argtypes, function.restype = [], None
+            function()
+
+    def profiles(self) -> list[dict[str, Any]]:
+        """Return the timing model's estimates of the launches since `clear_profiles`, as
+        docs/timing_model.md describes them. Empty unless the option profile is on.
+        """
+        function = self.libraries.optional(self.libraries.acl, "aclsimProfiles")
+        if function is None:
+            return []
+        function.argtypes, function.restype = [], c.c_char_p
+        return list(json.loads(function()))
+
+    def profile_lines(self, launch: int, cores: Sequence[int] = ()) -> list[dict[str, Any]]:
+        """Return what each line of a profiled launch's kernel costs, on some cores or on all."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimProfileLines")
+        if function is None:
+            raise ToolkitError("profile: only the simulator has one. Next: use --device sim")
+        function.argtypes = [c.c_size_t, c.POINTER(c.c_uint32), c.c_size_t]
+        function.restype = c.c_char_p
+        text = function(launch, (c.c_uint32 * max(len(cores), 1))(*cores), len(cores))
+        if text is None:
+            message = self.libraries.recent_message()
+            raise AclnnError(100000, "aclsimProfileLines", message)
+        return list(json.loads(text))
+
+    def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
+        """Write some cores of a profiled launch as a Chrome trace."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimWriteTrace")
+        if function is None:
+            raise ToolkitError("trace: only the simulator has one. Next: use --device sim")
+        function.argtypes = [c.c_size_t, c.POINTER(c.c_uint32), c.c_size_t, c.c_char_p]
+        function.restype = c.c_int32
+        chosen = (c.c_uint32 * max(len(cores), 1))(*cores)
+        self.libraries.check(
+            function(launch, chosen, len(cores), str(path).encode()), "aclsimWriteTrace"
+        )
+
+    def soc_names(self) -> list[str]:
+        """Names of the SoCs that the simulator knows; empty on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimSocNames")
+        if function is None:
+            return []
+        function.argtypes, function.restype = [], c.c_char_p
+        return [str(name) for name in json.loads(function())]
+
+    def tiling(
+        self,
+        spec: OpSpec,
+        shapes: Mapping[str, Sequence[int]],
+        dtype: DType,
+        attrs: Mapping[str, AttrValue],
+    ) -> dict[str, Any]:
+        """Run the operator's tiling function alone. Only the simulator can."""
+        function = self.libraries.optional(self.libraries.nnopbase, "aclsimRunTiling")
+        if function is None:
+            raise ToolkitError("tiling: only the simulator runs it alone. Next: use --device sim")
+        function.restype = c.c_int32
+        keep: list[Any] = []  # what the structs point to
+
+        def descs(items: Sequence[Any]) -> Any:
+            array = (TensorDescC * len(items))()
+            by_name = {arg.name: arg for arg in spec.tensors}
+            for slot, item in zip(array, items, strict=True):
+                shape = list(shapes[item.arg])
+                dims = (c.c_int64 * max(len(shape), 1))(*shape)
+                keep.append(dims)
+                own = by_name[item.arg].dtypes
+                slot.dims = dims
+                slot.rank = len(shape)
+                slot.dtype = (own[0] if own else dtype).acl
+            return array
+
+        def attr(item: Any) -> AttrC:
+            value = attrs[item.arg]
+            if item.type == "ListInt":
+                values = (c.c_int64 * 1)(int(value))
+                keep.append(values)
+                return AttrC(4, 0, 0.0, None, values, 1)
+            if item.type == "String":
+                text = dict(enumerate(item.choices)).get(int(value), item.default).encode()
+                return AttrC(3, 0, 0.0, text, None, 0)
+            kind = {"Int": 0, "Float": 1, "Bool": 2}[item.type]
+            return AttrC(kind, int(value) if kind != 1 else 0, float(value), None, None, 0)
+
+        inputs, outputs = descs(spec.inputs), descs(spec.outputs)
+        attributes = (AttrC * max(len(spec.attrs), 1))(*map(attr, spec.attrs))
+        text = c.create_string_buffer(1 << 20)
+        code = function(
+            spec.op_type.encode(),
+            inputs,
+            c.c_size_t(len(inputs)),
+            outputs,
+            c.c_size_t(len(outputs)),
+            attributes,
+            c.c_size_t(len(spec.attrs)),
+            text,
+            c.c_size_t(len(text)),
+        )
+        self.libraries.check(code, "aclsimRunTiling")
+        plan: dict[str, Any] = json.loads(text.value)
+        return plan
