@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
-from functools import wraps
+from collections.abc import Callable
+from functools import cache, wraps
 from typing import Annotated, Any
 
 import typer
@@ -42,40 +42,9 @@ is imported when its command is wanted: each brings much along.
 """
 
 
-class _Commands(MutableMapping[str, Any]):
-    """The commands by name, made on demand."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            module = importlib.import_module(f"aclgrad.cli.{_COMMANDS[name][0]}")
-            alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-            alone.command(name)(_guarded(getattr(module, f"{name}_command")))
-            self._made[name] = typer.main.get_command(alone)
-        return self._made[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._made[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_COMMANDS)
-
-    def __len__(self) -> int:
-        return len(_COMMANDS)
-
-
 class _Group(TyperGroup):
-    def __init__(self, **words: Any) -> None:
-        super().__init__(**words)
-        self.commands = _Commands()
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(_COMMANDS)
+    def get_command(self, ctx: Any, name: str) -> Any:
+        return _command(name) if name in _COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -90,6 +59,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Backward operators for Ascend NPUs, on an NPU or on the built-in simulator.",
 )
+
+
+def _listed() -> None:
+    """Stands for a command that is not wanted."""
+
+
+for _name in _COMMANDS:
+    app.command(_name)(_listed)
+
+
+@cache
+def _command(name: str) -> Any:
+    module = importlib.import_module(f"aclgrad.cli.{_COMMANDS[name][0]}")
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(name)(_guarded(getattr(module, f"{name}_command")))
+    return typer.main.get_command(alone)
 
 
 def _errors() -> Any:
