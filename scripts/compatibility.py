@@ -3,6 +3,7 @@
 """Tries every vector kernel of public operator libraries: which build, run and match, why not.
 
     scripts/compatibility.py /path/to/ops-nn /path/to/ops-math --doc docs/compatibility.md
+    scripts/compatibility.py /path/to/other --short --doc docs/compatibility_other.md
 
 The checkouts are yours; nothing of them is kept but names and figures. Results are cached in
 build/compatibility, so that a second run tries only what has changed: an operator's sources, or
@@ -36,8 +37,9 @@ import compatibility_golden
 
 from aclgrad.common import files
 from aclgrad.common.cache import root as cache_root
-from aclgrad.project import building, checking, inputs
-from aclgrad.project.sources import SourcesError, diagnose, locate, numpy_name
+from aclgrad.project import building, checking, inputs, layout
+from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError, diagnose, numpy_name
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.soc import family
 
@@ -67,12 +69,12 @@ class Kernel:
     folder: Path
     source: Path
     soc: str
+    categories: tuple[str, ...]  # the folders around its own
 
     @property
     def name(self) -> str:
         """The place in its library, as the table shows it."""
-        path = f"{self.folder.parts[-3]}/" if self.folder.parts[-3] == "experimental" else ""
-        return f"{self.library}/{path}{self.folder.parts[-2]}/{self.source.stem}"
+        return "/".join((self.library, *self.categories, self.source.stem))
 
 
 def text_of(source: Path, seen: set[Path]) -> str:
@@ -94,20 +96,23 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
     left_out: dict[str, str] = {}
     for folder in sorted(checkout.glob("**/op_kernel")):
         operator = folder.parent
-        if "tests" in operator.relative_to(checkout).parts or not (operator / "op_host").is_dir():
+        below = operator.relative_to(checkout).parts
+        if "tests" in below:
             continue
-        definitions = "".join(
-            path.read_text(errors="replace") for path in (operator / "op_host").glob("*_def*.cpp")
-        )
+        try:
+            operators = layout.find(operator).operators
+        except SourcesError:
+            continue
+        definitions = "".join(layout.code(item.definition) for item in operators)
         if not definitions:
             continue
         soc = next((name for name in SOCS if f'"{name}"' in definitions), None)
         for source in sorted(folder.glob("*.cpp")):
             if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
                 continue
-            kernel = Kernel(checkout.name, operator, source, soc or "")
+            kernel = Kernel(checkout.name, operator, source, soc or "", below[:-1])
             used = CUBE.search(text_of(source, set())) if soc else None
-            if "scripts" in operator.relative_to(checkout).parts:
+            if "scripts" in below:
                 left_out[kernel.name] = "a template that a generator fills in, no operator"
             elif soc is None:
                 left_out[kernel.name] = "not defined for Atlas A2 or A3"
@@ -180,7 +185,8 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
     try:
         sources = locate(kernel.folder)
         # Tiling for other architectures is no part of the question.
-        sources = dataclasses.replace(sources, name=kernel.source.stem, other_host=())
+        host = tuple(path for path in sources.host if path in sources.host_for(2201)[0])
+        sources = dataclasses.replace(sources, name=kernel.source.stem, host=host, helpers=())
         builder = building.Builder(
             sources, family(kernel.soc), optimise="-O0", debug="-g1", jobs=1, cache=cache
         )
@@ -402,18 +408,26 @@ nothing of them is in this repository. Examples of the toolkit itself are in
 """
 
 
+_SHORT = """# Other people's operators: one more library
+
+Made by `scripts/compatibility.py --short`; [compatibility.md](compatibility.md) says what the words
+mean.
+"""
+
+
 def document(
     results: dict[str, dict[str, Any]],
     total: int,
     left_out: Mapping[str, str],
     commits: dict[str, str],
+    short: bool = False,
 ) -> str:
-    """The text of docs/compatibility.md."""
+    """The text of docs/compatibility.md, or of a page that names only what went wrong."""
     figures = Figures.of(results)
     libraries = ", ".join(f"{name} {commit}" for name, commit in sorted(commits.items()))
     part = "" if figures.tried == total else f" ({figures.tried} of them were tried)"
     lines = [
-        _INTRODUCTION,
+        _SHORT if short else _INTRODUCTION,
         f"Libraries: {libraries}. Vector kernels for Atlas A2 in them: {total}{part}.",
         "",
         f"| of {figures.tried} kernels | | |",
@@ -444,13 +458,15 @@ def document(
         lines.append("")
     lines += _faults(results)
     lines += [
-        "## Every kernel",
+        "## Kernels that did not run without a finding" if short else "## Every kernel",
         "",
         "| kernel | host | kernel | ran | matched | why not |",
         "|---|---|---|---|---|---|",
     ]
     for name, result in sorted(results.items()):
         match = result["match"]
+        if short and result["ran"] == checking.CLEAN and not match.startswith("mismatched"):
+            continue
         if match.startswith("mismatched"):
             cell, why = "**no**", match.removeprefix("mismatched: ")
         else:
@@ -518,6 +534,9 @@ def main() -> int:
     )
     parser.add_argument(
         "--doc", type=Path, help="write the table there, e.g. docs/compatibility.md"
+    )
+    parser.add_argument(
+        "--short", action="store_true", help="a page without the kernels that are fine"
     )
     parser.add_argument("--only", default="", help="regular expression of kernel names")
     parser.add_argument(
@@ -621,6 +640,7 @@ def main() -> int:
                     **{path.resolve().name: commit_of(path) for path in options.checkouts},
                     **dict(item.split("=", 1) for item in options.revision),
                 },
+                options.short,
             ),
             "--doc",
         )

@@ -11,7 +11,19 @@ from typing import Annotated
 import typer
 
 from aclgrad.cli import sources
-from aclgrad.cli.common import OUT, Device, DeviceName, Json, Ops, progress
+from aclgrad.cli.common import (
+    OUT,
+    DefinitionsShown,
+    Device,
+    DeviceName,
+    EntryShown,
+    IncludesShown,
+    Json,
+    LayoutShown,
+    OnlyOpShown,
+    Ops,
+    progress,
+)
 from aclgrad.project import request as project_request
 from aclgrad.project.sanitize import Sanitizer
 from aclgrad.testing import selection
@@ -33,6 +45,11 @@ def build_command(
         str | None,
         typer.Option("--dtypes", help="With a path: dtypes of the first inputs, e.g. fp32,fp32."),
     ] = None,
+    layout: LayoutShown = None,
+    only: OnlyOpShown = None,
+    entry: EntryShown = None,
+    include: IncludesShown = None,
+    define: DefinitionsShown = None,
     sanitizer: Annotated[
         Sanitizer | None,
         typer.Option(
@@ -55,6 +72,7 @@ def build_command(
     if device is DeviceName.npu:
         _build_npu(ops, debug, soc, jobs)
         return
+    sources.find(ops or [], layout, only, entry, include, define)
     if ops and any(map(project_request.is_path, ops)):
         sources.build(ops, OUT, soc=soc, dtypes=only_dtypes, debug=debug, jobs=jobs)
         return

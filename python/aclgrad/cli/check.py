@@ -23,11 +23,16 @@ from aclgrad.cli.common import (
     AutoSync,
     Chaos,
     Checks,
+    Definitions,
     Device,
     DeviceName,
     Dim,
+    EntryName,
+    Includes,
     Json,
     KeepGoing,
+    LayoutKind,
+    OnlyOp,
     Ops,
     PartialOutputs,
     Soc,
@@ -250,6 +255,11 @@ def check_command(
     partial_output: PartialOutputs = None,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values.")] = 0,
+    layout: LayoutKind = None,
+    only: OnlyOp = None,
+    entry: EntryName = None,
+    include: Includes = None,
+    define: Definitions = None,
     keep_going: KeepGoing = None,
     hints: Annotated[
         bool, typer.Option("--hints/--no-hints", help="List barriers and flags that order nothing.")
@@ -311,6 +321,7 @@ def check_command(
     elif any(map(project_request.is_path, words)):
         from aclgrad.cli import cases
 
+        sources.find(words, layout, only, entry, include, define)
         result = cases.check(
             words, soc, dtype, shape or [], case or [], attr or [], dim, chaos, fast, seed,
             autosync, keep_going,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from aclgrad import runtime
+from aclgrad.project.layout import Kind
 from aclgrad.spec.soc import family_of
 
 OUT = Console(highlight=False, soft_wrap=True)
@@ -45,7 +47,10 @@ Attrs = Annotated[
 Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
 
 Outputs = Annotated[
-    str | None, typer.Option(help="With a path: shapes of the results, e.g. '2x8:fp32'.")
+    str | None,
+    typer.Option(
+        help="With a path: shapes of the results, e.g. '2x8:fp32', then =0 or =FILE to begin with."
+    ),
 ]
 Blocks = Annotated[int | None, typer.Option(min=1, help="Kernel file: cores. [default: 1]")]
 Tiling = Annotated[
@@ -59,6 +64,36 @@ TilingKey = Annotated[int | None, typer.Option(min=0, help="Kernel file: key. [d
 Workspace = Annotated[
     int | None, typer.Option(min=0, help="Kernel file: bytes. [default: 16 MiB if it has one]")
 ]
+
+
+def _of_paths(*names: str, metavar: str, text: str) -> tuple[Any, Any]:
+    """An option of paths, for commands about these and, out of sight, for the others."""
+    return (
+        typer.Option(*names, metavar=metavar, help=text),
+        typer.Option(*names, metavar=metavar, help=text, hidden=True),
+    )
+
+
+_LAYOUT = _of_paths(
+    "--layout",
+    metavar="KIND",
+    text="With a path: operator, msopgen, launch, kernel, program. [default: as it looks]",
+)
+_ONLY = _of_paths("--op", metavar="NAME", text="With a path of several operators: one.")
+_ENTRY = _of_paths("--entry", metavar="NAME", text="Kernel file: __global__ function.")
+_INCLUDE = _of_paths("--include", "-I", metavar="DIR", text="With a path: folder of headers.")
+_DEFINE = _of_paths("--define", "-D", metavar="NAME[=VALUE]", text="With a path: macro.")
+
+LayoutShown = Annotated[Kind | None, _LAYOUT[0]]
+OnlyOpShown = Annotated[str | None, _ONLY[0]]
+EntryShown = Annotated[str | None, _ENTRY[0]]
+IncludesShown = Annotated[list[Path] | None, _INCLUDE[0]]
+DefinitionsShown = Annotated[list[str] | None, _DEFINE[0]]
+LayoutKind = Annotated[Kind | None, _LAYOUT[1]]
+OnlyOp = Annotated[str | None, _ONLY[1]]
+EntryName = Annotated[str | None, _ENTRY[1]]
+Includes = Annotated[list[Path] | None, _INCLUDE[1]]
+Definitions = Annotated[list[str] | None, _DEFINE[1]]
 
 
 class Switch(str, Enum):

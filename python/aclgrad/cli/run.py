@@ -20,12 +20,17 @@ from aclgrad.cli.common import (
     Blocks,
     Chaos,
     Checks,
+    Definitions,
     Device,
     DeviceName,
     Dim,
     Dtype,
+    EntryName,
+    Includes,
     Json,
     KeepGoing,
+    LayoutKind,
+    OnlyOp,
     Op,
     Outputs,
     PartialOutputs,
@@ -89,6 +94,11 @@ def run_command(
     chaos: Chaos = None,
     keep_going: KeepGoing = None,
     partial_output: PartialOutputs = None,
+    layout: LayoutKind = None,
+    only: OnlyOp = None,
+    entry: EntryName = None,
+    include: Includes = None,
+    define: Definitions = None,
     as_json: Json = False,
 ) -> None:
     """Run an operator on your own tensors: one of this package, sources (a folder, a kernel file)
@@ -97,6 +107,7 @@ def run_command(
     allow_partial(partial_output)
     files = [*([inputs_first] if inputs_first else []), *(files or [])]
     kernel = project_request.KernelOptions(blocks, tiling, tiling_key, workspace)
+    sources.find([op], layout, only, entry, include, define, quiet=as_json or op.endswith(".asc"))
     chosen_sync = autosync.value if autosync else None
     if op.endswith(".asc"):
         if golden:
@@ -402,6 +413,11 @@ def profile_command(
         Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or the roofline.")
     ] = None,
     keep_going: KeepGoing = None,
+    layout: LayoutKind = None,
+    only: OnlyOp = None,
+    entry: EntryName = None,
+    include: Includes = None,
+    define: Definitions = None,
     as_json: Json = False,
 ) -> None:
     """Estimate an operator's or a program's time on an NPU, and where it goes."""
@@ -409,6 +425,7 @@ def profile_command(
     from aclgrad.profiling.request import Request, parse_cores
 
     assumed = None
+    sources.find([op], layout, only, entry, include, define, quiet=as_json)
     if project_request.is_path(op) or op.endswith(".asc"):
         chosen_sync = autosync.value if autosync else None
         assumed = assume(op, project_request.soc_name(soc), chosen_sync)

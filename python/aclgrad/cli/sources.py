@@ -21,8 +21,43 @@ if TYPE_CHECKING:
 
     from aclgrad import findings
     from aclgrad.project.golden_file import GoldenFile
+    from aclgrad.project.layout import Kind
     from aclgrad.project.unit_tests.gtest import TestResult
     from aclgrad.runtime.device import Device
+
+
+def find(
+    words: Sequence[str],
+    layout: Kind | None,
+    op: str | None,
+    entry: str | None,
+    include: Sequence[Path] | None,
+    define: Sequence[str] | None,
+    *,
+    quiet: bool = False,
+) -> None:
+    """Find out what paths hold, say so, and keep what the command line says of them."""
+    from aclgrad.project.layout import Choice, choose
+
+    paths = [word for word in words if is_path(word)]
+    options = {"--layout": layout, "--op": op, "--entry": entry, "-I": include, "-D": define}
+    if not paths:
+        given = next((name for name, value in options.items() if value), None)
+        if given:
+            raise SourcesError(f"{given}: goes with a path. Next: leave it out, or give a path")
+        return
+    for folder in include or ():
+        if not folder.is_dir():
+            raise SourcesError(f"-I {folder}: no such folder. Next: -I with one that exists")
+    for word in define or ():
+        if not re.match(r"[A-Za-z_]\w*(?:=|$)", word):
+            raise SourcesError(f"-D {word}: want NAME or NAME=VALUE. Next: e.g. -D TILE=64")
+    folders = tuple(folder.resolve() for folder in include or ())
+    macros = tuple(f"-D{word}" for word in define or ())
+    for word in paths:
+        found = choose(word, Choice(layout, op, entry or "", folders, macros))
+        if not quiet:
+            print(found.line, file=sys.stderr)
 
 
 def build(
@@ -48,8 +83,8 @@ def build(
         optimise = "-O0" if debug else "-O2"
         alone = single_file.find(word)
         if alone is not None:
-            made = single_file.build(alone, family_of(soc_name(soc)), optimise=optimise)
-            console.print(f"built {made}", markup=False)
+            for made in single_file.build_all(alone, family_of(soc_name(soc)), optimise=optimise):
+                console.print(f"built {made}", markup=False)
             continue
         built = building.build(word, soc=soc_name(soc), dtypes=names, jobs=jobs, optimise=optimise)
         console.print(
@@ -138,14 +173,11 @@ def run(
             raise SourcesError(
                 f"--golden: {word} is a kernel alone, which has no golden. Next: leave --golden out"
             )
-        if attrs:
-            raise SourcesError(
-                f"--attr {attrs[0]}: a kernel alone has no attributes. Next: --tiling"
-            )
         result = single_file.run_kernel(
             alone,
             inputs,
             wanted,
+            attrs,
             soc=soc_name(soc),
             blocks=1 if kernel.blocks is None else kernel.blocks,
             tiling=kernel.tiling,

@@ -67,6 +67,8 @@ def render(template: str, **context: object) -> str:
 
 def _fold(line: str) -> str:
     """Break a long line after a comma outside string literals, or a comment between words."""
+    if line.rstrip().endswith("\\"):
+        return line  # of a macro
     indent = len(line) - len(line.lstrip())
     comment = line.lstrip().startswith("//")
     lead = " " * indent + "// " if comment else " " * max(indent, min(indent + 4, 8))

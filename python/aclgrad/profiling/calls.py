@@ -116,12 +116,10 @@ def profile_sources(
             f"--{next(iter(launch)).replace('_', '-')}: {path} comes with op_host, whose tiling"
             " decides that. Next: leave it out"
         )
-    if alone is not None and attrs:
-        raise ProfileError(f"--attr {attrs[0]}: a kernel alone has no attributes. Next: --tiling")
     with profiling(opened):
         if alone is not None:
             result = single_file.run_kernel(
-                alone, inputs, outputs, soc=name, open_device=lambda: opened, **launch
+                alone, inputs, outputs, attrs, soc=name, open_device=lambda: opened, **launch
             )
         else:
             result = running.run(
@@ -146,7 +144,8 @@ def _bytes(array: Array) -> int:
 
 def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> list[Param]:
     """Tensors of zeros for the inputs of an operator that comes as sources: ``SHAPE[:DTYPE]`` per
-    input, one word for all of an operator, or ``-`` for an optional input that is absent.
+    input, several with commas between for a list, one word for all of an operator, or ``-`` for an
+    optional input that is absent.
     """
     from aclgrad.project import running, single_file
     from aclgrad.project.words import ABSENT
@@ -161,7 +160,14 @@ def sources_inputs(path: str, words: Sequence[str], dtype: DType, soc: str) -> l
         if word == ABSENT:
             found.append([])
             continue
-        shape, _, kind = word.partition(":")
-        chosen = dtypes.parse(kind) if kind else dtype
-        found.append([np.zeros(parse_shape(shape), chosen.numpy)])
+        parts = word.split(",")
+        if not all("x" in part.lower() or ":" in part for part in parts):
+            parts = [word]  # 2,8192 is another way to write 2x8192
+        tensors = [part.partition(":") for part in parts]
+        found.append(
+            [
+                np.zeros(parse_shape(shape), (dtypes.parse(kind) if kind else dtype).numpy)
+                for shape, _, kind in tensors
+            ]
+        )
     return found

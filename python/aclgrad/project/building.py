@@ -99,46 +99,62 @@ class Builder(KernelBuilder):
         """Build the host library and return what it registers."""
         if self.sources.alone:
             raise SourcesError(
-                f"{self.sources.root}: no OP_ADD in op_host, so there is no operator to run."
-                " Next: give the operator's folder, or build the kernel file alone"
+                f"{self.sources}: no OP_ADD in op_host, so nothing says what its inputs are. Next:"
+                f" aclgrad run {self.sources.kernels[0]} --inputs ... --outputs ..."
             )
         words = ["-DLOG_CPP", "-fno-strict-aliasing"]
         extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]
         extra += self.sources.defines
         includes = self.sources.host_includes
         needed, rest = self.sources.host_for(self.soc.npu_arch)
-        steps = [self._object(source, includes, extra) for source in needed]
-        others = [self._object(source, includes, extra) for source in rest]
-        objects = self._compile(steps, "op_host", spare=_OTHER_ARCHITECTURES_HEADER)
-        objects += [step.output for step in others if step.run() is None]
-        self._link_host(objects)
-        return self.describe()
 
-    def _link_host(self, objects: list[Path]) -> None:
-        """Link op_host. Functions that no source defines become functions that say so."""
+        def compile_needed() -> list[Path]:
+            steps = [self._object(source, includes, extra) for source in needed]
+            return self._compile(steps, "op_host", spare=_OTHER_ARCHITECTURES_HEADER)
+
+        objects = self.with_headers(compile_needed)
+        rest += self.common.files
+        while True:
+            others = {source: self._object(source, includes, extra) for source in rest}
+            failed = [source for source, step in others.items() if step.run() is not None]
+            for source in {*failed} & {*self.common.files}:
+                self.common.drop(source)
+            made = [step.output for source, step in others.items() if source not in failed]
+            rest = self._link_host([*objects, *made])
+            if not rest:
+                return self.describe()
+            rest = [*others, *rest]
+
+    def _link_host(self, objects: list[Path]) -> list[Path]:
+        """Link op_host. Returns sources of the repository that define what is missing; functions
+        that no source defines become functions that say so.
+        """
         with alone(self.folder / "op_host.lock"):  # one library by two commands
-            self._link_host_alone(objects)
+            return self._link_host_alone(objects)
 
-    def _link_host_alone(self, objects: list[Path]) -> None:
+    def _link_host_alone(self, objects: list[Path]) -> list[Path]:
         libraries = ("-laclgrad_tiling", "-lregister")
         # Its functions are this library's own: another package may have those of another version.
         hidden = ("-Wl,--exclude-libs,libaclgrad_tiling.a",)
         link = self._link(self.host_library, objects, libraries, hidden)
         if link.fresh():
-            return
+            return []
         stubs = self.folder / "gen" / "missing.cpp"
         stub_object = self.folder / "obj" / "missing.o"
         with_stubs = self._link(self.host_library, [*objects, stub_object], libraries, hidden)
         if with_stubs.fresh():
-            return
+            return []
         self._compile([link], "op_host")
         done = subprocess.run(
             ["ldd", "-r", str(self.host_library)], capture_output=True, text=True, check=False
         )
         missing = sorted(set(re.findall(r"undefined symbol: (\w+)", done.stdout + done.stderr)))
         if not missing:
-            return
+            return []
         names = [demangle(symbol) for symbol in missing]
+        more = self.common.find_sources(names)
+        if more:
+            return more
         items = list(zip(missing, names, strict=True))
         write_if_different(
             stubs, render("project/missing.cpp.j2", op=self.sources.name, items=items)
@@ -146,6 +162,7 @@ class Builder(KernelBuilder):
         flags = self._flags(stub_object, [], ("-c", str(stubs), "-o", str(stub_object)))
         self._compile([Step(stub_object, flags)], "op_host")
         self._compile([with_stubs], "op_host")
+        return []
 
     def describe(self) -> dict[str, Any]:
         """What the host library registers; asked in another process, as its code is a guest."""
@@ -258,6 +275,14 @@ class Built:
     kernels: tuple[Path, ...]
 
 
+def _named(why: str) -> str:
+    """A SoC of the family that a definition is for."""
+    only = re.search(r"only for (\w+)", why)
+    return {"ascend950": " Ascend950PR_9589", "ascend310p": " Ascend310P3"}.get(
+        only[1] if only else "", ""
+    )
+
+
 def runnable(
     described: Mapping[str, Any], sources: Sources, soc: Family
 ) -> list[Mapping[str, Any]]:
@@ -271,7 +296,7 @@ def runnable(
         )
         raise SourcesError(
             f"{sources.name}: no operator for {soc.name}: {why or 'op_host registers nothing'}."
-            " Next: --soc"
+            f" Next: --soc{_named(why)}"
         )
     return chosen
 

@@ -262,9 +262,7 @@ def check(
     assumed = assume(word, soc, autosync)
     builder = building.Builder(locate(word), family_of(soc), jobs=jobs, optimise="-O1")
     described = builder.build_host()
-    op = running.pick(
-        building.runnable(described, builder.sources, builder.soc), builder.sources.name
-    )
+    op = running.pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
     rows = builder.combinations(op)
     row = prefer_float(rows)
     if dtype:

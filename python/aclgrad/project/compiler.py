@@ -14,14 +14,16 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from aclgrad.codegen.render import write_if_different
 from aclgrad.common import cache, files
 from aclgrad.project.cmake import find_compiler
+from aclgrad.project.common_code import CommonCode
 from aclgrad.project.sources import Sources, SourcesError, Step, diagnose
 from aclgrad.runtime.toolkit import OPAPI, sim_root
 from aclgrad.spec.soc import Family
@@ -29,6 +31,7 @@ from aclgrad.spec.soc import Family
 _PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
 """Libraries of others that op_host sources of public operators include, by header."""
 
+Made = TypeVar("Made")
 _parsing = threading.Lock()
 
 
@@ -58,10 +61,30 @@ class Compiler:
     @cached_property
     def folder(self) -> Path:
         """The operator's place in the cache: same sources, same place."""
-        key = hashlib.sha256(str(self.sources.root).encode()).hexdigest()[:10]
+        named = f"{self.sources.root} {self.sources.only}".rstrip()
+        key = hashlib.sha256(named.encode()).hexdigest()[:10]
         # The name goes into lists of paths and commands to copy.
         name = re.sub(r"[^\w.+-]", "_", self.sources.name, flags=re.ASCII)[:80]
         return self.cache / f"{name}-{key}"
+
+    @cached_property
+    def common(self) -> CommonCode:
+        """What the operator takes from elsewhere in its repository."""
+        return CommonCode(self.folder / "common.json", self.sources)
+
+    def with_headers(self, work: Callable[[], Made]) -> Made:
+        """Compile; what includes a header of the repository gets the folder of it."""
+        looked: set[str] = set()
+        while True:
+            try:
+                return work()
+            except SourcesError as error:
+                missing = error.missing
+                if missing is None or missing.kind != "header" or missing.name in looked:
+                    raise
+                looked.add(missing.name)
+                if not self.common.find_header(missing.name):
+                    raise
 
     @property
     def package(self) -> Path:
@@ -125,7 +148,9 @@ class Compiler:
     def _flags(
         self, output: Path, includes: Iterable[Path], extra: Iterable[str]
     ) -> tuple[str, ...]:
-        paths = [self.toolkit / "include", *includes, self.toolkit / "op_library"]
+        given = list(includes)
+        paths = [self.toolkit / "include", *given, *(self.common.roots if given else ())]
+        paths.append(self.toolkit / "op_library")
         return (
             self.compiler,
             "-std=c++17",

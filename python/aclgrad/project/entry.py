@@ -28,6 +28,7 @@ class Entry:
     arity: int
     extern_c: bool
     alone: bool = True  # no other definition of that name in the text
+    params: tuple[str, ...] = ()  # names
 
 
 _ENTRY = re.compile(
@@ -45,9 +46,20 @@ def entries(text: str) -> dict[str, Entry]:
         params = [word for word in _split(match["params"]) if word and word != "void"]
         name = match["name"]
         found[name] = Entry(
-            name, words, len(params), match["c"] is not None, alone=name not in found
+            name,
+            words,
+            len(params),
+            match["c"] is not None,
+            name not in found,
+            tuple(map(_name, params)),
         )
     return found
+
+
+def _name(param: str) -> str:
+    """What a parameter is called; macros that mark sections may stand behind it."""
+    words = re.findall(r"\w+", param.partition("=")[0])
+    return words[-1] if words else ""
 
 
 def _template_kind(text: str) -> str:

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from aclgrad.project.tiling import tiling_classes, tiling_structs
 from aclgrad.spec.soc import ARCHITECTURE_WORDS
 
 _KERNEL_HEADERS = ("kernel_operator.h",)
+_LISTING = ("-DACLSIM_TPL_LIST", "-E", "-P")
+"""Keeps the words that say what an entry is."""
 
 
 @dataclass
@@ -175,7 +178,7 @@ class KernelBuilder(Compiler):
         own: set[str] = set()
         while True:
             try:
-                return self._build_kernel(kernel, described, own)
+                return self.with_headers(partial(self._build_kernel, kernel, described, own))
             except SourcesError as error:
                 if error.missing is None:
                     raise
@@ -310,14 +313,28 @@ class KernelBuilder(Compiler):
         )
         return Step(output, command)
 
-    def build_file(self, wrapper: Path, output: Path) -> None:
+    def preprocessed(self, source: Path) -> str:
+        """A kernel file that comes without op_host, after the preprocessor."""
+        words = [*self.defines(None, ()), *self.sources.defines]
+
+        def listing() -> str:
+            output = self.folder / "gen" / f"{source.stem}-{self.soc.npu_arch}.i"
+            flags = self._flags(output, self.kernel_includes(source), words)
+            step = Step(output, (*flags, *_LISTING, str(source), "-o", str(output)))
+            self._compile([step], f"kernel file {source.name}")
+            return output.read_text(errors="replace")
+
+        return self.with_headers(listing)
+
+    def build_file(self, source: Path, included: Path, wrapper: Path, output: Path) -> None:
         """Compile the library of a kernel file that comes without op_host; wrapper includes it."""
-        source = self.sources.kernels[0]
-        words = self.defines(None, ())
+        words = [*self.defines(None, ()), *self.sources.defines]
         includes = self.kernel_includes(source)
-        step = self._object_at(wrapper, output, includes, words)
-        self._compile([step], f"kernel file {source.name}")
-        self._front_end(source, output.stem, includes, words, f"kernel file {source.name}")
+        title = f"kernel file {source.name}"
+        self.with_headers(
+            lambda: self._compile([self._object_at(wrapper, output, includes, words)], title)
+        )
+        self._front_end(included, output.stem, includes, words, title)
 
     def _entry(
         self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]
@@ -337,9 +354,7 @@ class KernelBuilder(Compiler):
             listing,
             (
                 *self._flags(listing, includes, words),
-                "-DACLSIM_TPL_LIST",
-                "-E",
-                "-P",
+                *_LISTING,
                 str(source),
                 "-o",
                 str(listing),

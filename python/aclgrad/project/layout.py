@@ -81,6 +81,7 @@ class Layout:
     api: tuple[Path, ...] = ()
     includes: tuple[Path, ...] = ()  # what the project's own lists say
     defines: tuple[str, ...] = ()
+    narrowed: bool = False  # to one of several operators
     word: str = field(default="", compare=False)
 
     @property
@@ -115,7 +116,7 @@ class Layout:
         others = {file for op in self.operators if op not in chosen for file in op.host}
         mine = {file for op in chosen for file in op.host}
         host = tuple(file for file in self.host if file in mine or file not in others)
-        return replace(self, operators=tuple(chosen), host=host)
+        return replace(self, operators=tuple(chosen), host=host, narrowed=True)
 
 
 def find(word: str | Path, kind: str | Kind | None = None, op: str | None = None) -> Layout:
@@ -134,6 +135,10 @@ def find(word: str | Path, kind: str | Kind | None = None, op: str | None = None
 
 
 def _file(path: Path, wanted: Kind | None) -> Layout:
+    if wanted is Kind.program and path.suffix != ".asc":
+        raise SourcesError(
+            f"--layout program: {path} does not end in .asc. Next: give a copy of it that ending"
+        )
     if path.suffix == ".asc" and wanted in (None, Kind.program):
         return Layout(Kind.program, path.parent, repository_of(path.parent), kernels=(path,))
     if path.suffix not in (*_SUFFIXES, ".asc"):
@@ -141,8 +146,6 @@ def _file(path: Path, wanted: Kind | None) -> Layout:
             f"{path}: no source of an operator or a kernel, want .cpp, .cc or .asc. Next: give the"
             " folder that holds op_host and op_kernel, or a kernel file"
         )
-    if wanted is Kind.program:
-        return Layout(Kind.program, path.parent, repository_of(path.parent), kernels=(path,))
     part = next((folder for folder in path.parents if folder.name in _PARTS), None)
     if part is not None and wanted is not Kind.kernel:
         whole = _project(part.parent, wanted)
@@ -190,7 +193,7 @@ def _folder(path: Path, wanted: Kind | None) -> Layout:
         return _folder(below[0], wanted)
     if below:
         raise SourcesError(
-            f"{path}: holds {len(below)} operator projects:"
+            f"{path}: no kernel found here, but {len(below)} operator projects below it:"
             f" {_listed([str(folder.relative_to(path)) for folder in below])}. Next: give one of"
             f" them, e.g. {below[0]}"
         )
@@ -223,7 +226,7 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
     kernels = _kernels(root / "op_kernel")
     adds: dict[str, list[Path]] = {}
     for file in files:
-        for name in re.findall(r"\bOP_ADD\(\s*(\w+)", texts[file]):
+        for name in _registered(texts[file]):
             adds.setdefault(name, []).append(file)
     if not adds:
         _unregistered(texts)
@@ -263,6 +266,17 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
     )
 
 
+def _registered(text: str) -> list[str]:
+    """Operator types that a source registers: by OP_ADD, or by a macro of its own around that."""
+    found = re.findall(r"\bOP_ADD\(\s*(\w+)", text)
+    others = re.findall(r"(?m)^\s*[A-Z][A-Z0-9_]+\(\s*(\w+)\s*\)", text)
+    return found + [name for name in _defined(text) if name in others and name not in found]
+
+
+def _defined(text: str) -> list[str]:
+    return re.findall(r"\bclass\s+(\w+)\s*(?:final\s*)?:\s*public\s+(?:ops::)?OpDef\b", text)
+
+
 def _of(name: str, files: Sequence[Path], texts: dict[Path, str]) -> tuple[Path, ...]:
     """The files that register something for an operator type."""
     pattern = re.compile(rf"\b[A-Z_]+\(\s*{name}\b")
@@ -281,11 +295,10 @@ def _kernels_of(
 def _unregistered(texts: dict[Path, str]) -> None:
     """Refuse a definition that nothing registers."""
     for file, text in texts.items():
-        named = re.search(r"\bclass\s+(\w+)\s*(?:final\s*)?:\s*public\s+(?:ops::)?OpDef\b", text)
-        if named:
+        for name in _defined(text)[:1]:
             raise SourcesError(
-                f"{file}: it defines {named[1]} and nothing registers it. Next: write"
-                f" OP_ADD({named[1]}); behind the class"
+                f"{file}: it defines {name} and nothing registers it. Next: write OP_ADD({name});"
+                " behind the class"
             )
 
 
@@ -351,19 +364,33 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def locate(
-    word: str | Path | Sources,
-    kind: str | Kind | None = None,
-    op: str | None = None,
-    extra: Extra | None = None,
-) -> Sources:
-    """The files that a build of a path takes, one operator's or all of them. What is sources
-    already stays as it is.
-    """
+@dataclass(frozen=True)
+class Choice:
+    """What a command line says of a path, over what is found there."""
+
+    kind: Kind | None = None
+    op: str | None = None
+    entry: str = ""
+    includes: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+
+
+_choices: dict[Path, Choice] = {}
+
+
+def choose(word: str | Path, choice: Choice) -> Layout:
+    """Keep what a command line says of a path, which verbs look up more than once; what it is."""
+    found = find(word, choice.kind, choice.op)
+    _choices[Path(word).expanduser().resolve()] = choice
+    return found
+
+
+def locate(word: str | Path | Sources) -> Sources:
+    """The files that a build of a path takes. What is sources already stays as it is."""
     if isinstance(word, Sources):
         return word
-    found = find(word, kind, op)
-    more = extra or Extra()
+    chosen = _choices.get(Path(word).expanduser().resolve(), Choice())
+    found = find(word, chosen.kind, chosen.op)
     host = set(found.host)
     if found.operators and found.root != found.repository:
         host |= shared_files(found.root, found.host)
@@ -372,27 +399,23 @@ def locate(
         # CANN builds all of that folder.
         needed, helpers = sorted({*host, *helpers}), ()
     return Sources(
-        found.root,
-        found.name,
-        found.kernels,
-        tuple(needed),
-        found.repository,
-        helpers,
-        (*more.includes, *found.includes, *include_roots(found.root, found.repository)),
-        (*found.defines, *more.defines),
-        tuple(operator.type for operator in found.operators),
-        found.api,
-        found.line,
-        str(word),
-        not found.operators,
-        more.entry,
+        root=found.root,
+        name=found.name,
+        kernels=found.kernels,
+        host=tuple(needed),
+        repository=found.repository,
+        helpers=helpers,
+        roots=(
+            *chosen.includes,
+            *found.includes,
+            *include_roots(found.root, found.repository),
+        ),
+        defines=(*found.defines, *chosen.defines),
+        types=tuple(operator.type for operator in found.operators) if found.narrowed else (),
+        api=found.api,
+        word=str(word),
+        alone=not found.operators,
+        program=found.kind is Kind.program,
+        entry=chosen.entry,
+        only=found.operators[0].type if found.narrowed else "",
     )
-
-
-@dataclass(frozen=True)
-class Extra:
-    """What a command line adds to a layout: include folders, definitions, the kernel's entry."""
-
-    includes: tuple[Path, ...] = ()
-    defines: tuple[str, ...] = ()
-    entry: str = ""

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+_MARKS = ("utils/inc", "LICENSE", "build.sh", ".gitignore", "requirements.txt")
+"""What only the root of a repository has, of those that came without .git."""
 SKIPPED = {"build", "build_out", "node_modules", "third_party", "tests", "test", "docs"}
 _COMMON = (
     "common/inc",
@@ -33,7 +35,7 @@ def repository_of(path: Path) -> Path:
             shared = folder
         if (folder / ".git").exists():
             return shared or folder
-        if any((folder / mark).exists() for mark in ("utils/inc", "LICENSE", "build.sh")):
+        if any((folder / mark).exists() for mark in _MARKS):
             marked = folder
     return shared or marked
 

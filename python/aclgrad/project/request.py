@@ -14,9 +14,11 @@ from aclgrad.spec.soc import DEFAULT_SOC
 
 def is_path(word: str) -> bool:
     """Whether a word names sources: a kernel file, or a folder with op_kernel or op_host."""
-    if word.endswith((".cpp", ".asc")) or os.sep in word:
+    if word.endswith((".cpp", ".cc", ".asc")) or os.sep in word or word in (".", ".."):
         return True
     folder = Path(word)
+    if folder.is_file():
+        return True
     return (folder / "op_kernel").is_dir() or (folder / "op_host").is_dir()
 
 

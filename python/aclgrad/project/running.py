@@ -15,28 +15,27 @@ from typing import Any
 import numpy as np
 
 from aclgrad.common.files import writing
-from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding
 from aclgrad.project import building
 from aclgrad.project.api import ATTR_TYPES, api_context
+from aclgrad.project.handles import Call
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.project.sources import Sources, SourcesError, snake_case
 from aclgrad.project.words import (
     _ZEROS,
     Array,
     OutputWord,
     Param,
     choose_row,
+    initial_outputs,
     parse_attrs,
-    parse_outputs,
 )
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime import packages
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import AttrC, TensorDescC
-from aclgrad.runtime.memory import Buffer, Tensor, storage_of
+from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
-from aclgrad.spec.call import TensorDesc, row_major
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
 
 _C_TYPES: dict[str, Any] = {"int64_t ": c.c_int64, "double ": c.c_double, "bool ": c.c_bool}
@@ -55,77 +54,6 @@ class Result:
     op: str
     outputs: dict[str, Array]
     findings: tuple[Finding, ...] = ()  # errors that the checks found and that did not end the run
-
-
-class _Call:
-    """One call's handles; all are given back at the end."""
-
-    def __init__(self, device: Device) -> None:
-        self.device = device
-        self.nnopbase = device.libraries.nnopbase
-        self.keep: list[Any] = []
-        self.handles: list[tuple[str, int]] = []
-
-    def tensor(self, array: Array) -> tuple[Tensor, Buffer]:
-        storage, desc = storage_of(array)
-        buffer = self.device.upload(storage)
-        tensor = self.device.tensor(desc, buffer.address)
-        self.keep += [tensor, buffer]
-        return tensor, buffer
-
-    def empty(self, shape: Sequence[int], dtype: dtypes.DType) -> tuple[Tensor, Buffer]:
-        desc = TensorDesc(tuple(shape), dtype, row_major(shape))
-        buffer = self.device.buffer(desc.size * dtype.numpy.itemsize)
-        tensor = self.device.tensor(desc, buffer.address)
-        self.keep += [tensor, buffer]
-        return tensor, buffer
-
-    def _make(self, what: str, *args: Any) -> int:
-        function = getattr(self.nnopbase, f"aclCreate{what}")
-        function.restype = c.c_void_p
-        handle = function(*args)
-        if not handle:
-            raise AclnnError(161001, function.__name__, self.device.libraries.recent_message())
-        self.handles.append((what, int(handle)))
-        return int(handle)
-
-    def tensor_list(self, tensors: Sequence[Tensor]) -> int:
-        """Make a list; it owns its tensors from here on."""
-        handles = (c.c_void_p * max(len(tensors), 1))(*(tensor.handle for tensor in tensors))
-        handle = self._make("TensorList", handles, c.c_uint64(len(tensors)))
-        for tensor in tensors:
-            tensor.detach()
-        return handle
-
-    def array(self, kind: str, values: Sequence[Any]) -> int:
-        """Make an aclIntArray, aclFloatArray or aclBoolArray."""
-        element: Any = {"Int": c.c_int64, "Float": c.c_float, "Bool": c.c_bool}[kind]
-        data = (element * max(len(values), 1))(*values)
-        return self._make(f"{kind}Array", data, c.c_uint64(len(values)))
-
-    def scalar(self, array: Array) -> int:
-        """Make an aclScalar of an array's first element."""
-        data = np.ascontiguousarray(array.reshape(-1)[:1])
-        self.keep.append(data)
-        kind = dtypes.of_array(array.dtype).acl
-        return self._make("Scalar", c.c_void_p(data.ctypes.data), kind)
-
-    def scalar_list(self, array: Array) -> int:
-        """Make an aclScalarList of an array's elements; it owns them from here on."""
-        count = array.size
-        scalars = [self.scalar(array.reshape(-1)[at : at + 1]) for at in range(count)]
-        del self.handles[len(self.handles) - count :]
-        return self._make("ScalarList", (c.c_void_p * max(count, 1))(*scalars), c.c_uint64(count))
-
-    def close(self) -> None:
-        """Give everything back."""
-        for what, handle in self.handles:
-            getattr(self.nnopbase, f"aclDestroy{what}")(c.c_void_p(handle))
-        for item in self.keep:
-            if isinstance(item, Tensor):
-                item.destroy()
-            elif isinstance(item, Buffer):
-                item.free()
 
 
 def infer(
@@ -205,17 +133,22 @@ def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
     return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
 
 
-def pick(ops: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any]:
+def pick(ops: Sequence[Mapping[str, Any]], sources: Sources) -> Mapping[str, Any]:
     """The operator that a folder is named after, or its only one."""
-    return next((op for op in ops if snake_case(op["type"]) == name), ops[0])
+    named = [op for op in ops if snake_case(op["type"]) == sources.root.name]
+    if len(named or ops) > 1:
+        names = ", ".join(op["type"] for op in ops)
+        raise SourcesError(
+            f"{sources}: holds {len(ops)} operators: {names}. Next: --op {ops[0]['type']}"
+        )
+    return (named or ops)[0]
 
 
 def describe(word: str, soc: str) -> Mapping[str, Any]:
     """The definition of the operator that a path names: inputs, outputs, attributes."""
     builder = building.Builder(locate(word), family_of(soc))
     return pick(
-        building.runnable(builder.build_host(), builder.sources, builder.soc),
-        builder.sources.name,
+        building.runnable(builder.build_host(), builder.sources, builder.soc), builder.sources
     )
 
 
@@ -233,7 +166,7 @@ def run(
     name = soc or os.environ.get("ACLGRAD_SOC") or DEFAULT_SOC
     builder = building.Builder(locate(word), family_of(name), jobs=jobs)
     described = builder.build_host()
-    op = pick(building.runnable(described, builder.sources, builder.soc), builder.sources.name)
+    op = pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
     given = [*inputs, *([[]] * (len(op["inputs"]) - len(inputs)))]
     _check_inputs(op, inputs, given)
     attrs = parse_attrs(op, attr_words)
@@ -244,7 +177,8 @@ def run(
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = open_device()
     device.set_option("soc", name)
-    return call(device, builder, op, row, given, attrs, parse_outputs(outputs))
+    shapes, initial = initial_outputs(outputs)
+    return call(device, builder, op, row, given, attrs, shapes, initial)
 
 
 def call(
@@ -255,11 +189,25 @@ def call(
     inputs: Sequence[Param],
     attrs: Mapping[str, Any],
     outputs: Sequence[OutputWord] = (),
+    initial: Sequence[Array | None] = (),
 ) -> Result:
-    """Compute the outputs of an operator that is built; a tensor list or none per input."""
+    """Compute the outputs of an operator that is built; a tensor list or none per input. What
+    ``initial`` has of an output is there before the launch.
+    """
     out_types = [dtypes.by_label(name.removeprefix("DT_")) for name in row[len(inputs) :]]
     shapes = _output_shapes(device, builder, op, inputs, attrs, outputs, out_types)
-    return _execute(device, builder, op, inputs, attrs, shapes)
+    names = [item["name"] for item, outs in zip(op["outputs"], shapes, strict=True) for _ in outs]
+    begun = [name for name, array in zip(names, initial, strict=False) if array is not None]
+    if not begun:
+        return _execute(device, builder, op, inputs, attrs, shapes)
+    # Nothing may be put in their place to see what the kernel leaves out.
+    partial = device.option("partial_outputs") or "none"
+    others = [] if partial == "none" else [partial]
+    device.set_option("partial_outputs", ",".join([*(f"={name}" for name in begun), *others]))
+    try:
+        return _execute(device, builder, op, inputs, attrs, shapes, initial)
+    finally:
+        device.set_option("partial_outputs", partial)
 
 
 def _check_inputs(op: Mapping[str, Any], inputs: Sequence[Param], given: Sequence[Param]) -> None:
@@ -302,6 +250,13 @@ def _output_shapes(
         default=1,
     )
     counts = [longest if item["kind"] == "dynamic" else 1 for item in op["outputs"]]
+    if not op["outputs"]:
+        if wanted:
+            raise SourcesError(
+                f"{op['type']}: has no outputs, got {len(wanted)} --outputs. Next: leave them out;"
+                " the inputs that it changes are its results"
+            )
+        return []
     if wanted:
         if len(wanted) != sum(counts):
             raise SourcesError(
@@ -326,10 +281,11 @@ def _execute(
     inputs: Sequence[Param],
     attrs: Mapping[str, Any],
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
+    initial: Sequence[Array | None] = (),
 ) -> Result:
     context = api_context(op)
     device.clear_findings()
-    call = _Call(device)
+    call = Call(device)
     try:
         arguments: list[Any] = []
         made: dict[str, list[tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]]] = {}
@@ -350,12 +306,13 @@ def _execute(
                 arguments.append(
                     _C_TYPES[ATTR_TYPES[kind]](_ZEROS[kind] if value is None else value)
                 )
+        begun = iter(initial)
         results: dict[str, list[tuple[Buffer, tuple[int, ...], dtypes.DType]]] = {}
         for item, outs, packed in zip(op["outputs"], shapes, context["outputs"], strict=True):
             if packed["ref"]:
                 results[item["name"]] = [entry[1:] for entry in made[item["name"]]]
                 continue
-            fresh = [(*call.empty(shape, dtype), shape, dtype) for shape, dtype in outs]
+            fresh = [(*_output(call, next(begun, None), *out), *out) for out in outs]
             results[item["name"]] = [entry[1:] for entry in fresh]
             tensors = [entry[0] for entry in fresh]
             arguments.append(
@@ -367,14 +324,40 @@ def _execute(
             for index, (buffer, shape, dtype) in enumerate(entries):
                 array = buffer.read(dtype.numpy).reshape(shape)
                 arrays[name if len(entries) == 1 else f"{name}_{index}"] = array
+        if not op["outputs"]:
+            arrays = _changed(op, inputs, made)
         errors = tuple(item for item in device.findings() if item.severity == ERROR)
         return Result(op["type"], arrays, errors)
     finally:
         call.close()
 
 
+def _output(
+    call: Call, initial: Array | None, shape: tuple[int, ...], dtype: dtypes.DType
+) -> tuple[Tensor, Buffer]:
+    if initial is None:
+        return call.empty(shape, dtype)
+    return call.tensor(np.ascontiguousarray(initial, dtype.numpy))
+
+
+def _changed(
+    op: Mapping[str, Any], inputs: Sequence[Param], made: Mapping[str, Any]
+) -> dict[str, Array]:
+    """What an operator without outputs has done: the inputs that are not what they were."""
+    arrays: dict[str, Array] = {}
+    for item, param in zip(op["inputs"], inputs, strict=True):
+        for index, (entry, before) in enumerate(
+            zip(made.get(item["name"], ()), param, strict=False)
+        ):
+            _, buffer, shape, dtype = entry
+            array = buffer.read(dtype.numpy).reshape(shape)
+            if array.tobytes() != np.ascontiguousarray(before).tobytes():
+                arrays[item["name"] if len(param) == 1 else f"{item['name']}_{index}"] = array
+    return arrays
+
+
 def _input(
-    call: _Call,
+    call: Call,
     item: Mapping[str, Any],
     param: Param,
     packed: Mapping[str, Any],

@@ -10,21 +10,22 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aclgrad.codegen.render import render, write_if_different
-from aclgrad.common.files import reading
 from aclgrad.project import building
+from aclgrad.project.arguments import Output, Parameter, output_specs, parse_tiling, values_of
 from aclgrad.project.entry import Entry, entries
+from aclgrad.project.kernels import without_launches
 from aclgrad.project.layout import locate
 from aclgrad.project.running import Result
-from aclgrad.project.sources import SourcesError, Step
-from aclgrad.project.words import Param, parse_outputs
+from aclgrad.project.sources import Sources, SourcesError, Step
+from aclgrad.project.words import Array, Param
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.memory import Buffer
@@ -33,21 +34,18 @@ from aclgrad.spec.soc import Family, family_of
 
 DEFAULT_ARCH = "dav-2201"
 DEFAULT_WORKSPACE = 16 << 20
-_MOST_TILING = 16 << 20
 _SYMBOL = "aclgrad_kernel_file"
 
 
-def find(word: str | Path) -> Path | None:
-    """The file when a word names one that is no part of an operator's folder."""
-    path = Path(word).expanduser()
-    if not path.is_file() or (path.suffix != ".asc" and locate(path).host):
-        return None
-    return path.resolve()
+def find(word: str | Path) -> Sources | None:
+    """What a word names when it is no operator: a program, or kernels alone."""
+    found = locate(word)
+    return found if found.alone else None
 
 
-def build(source: Path, soc: Family, *, optimise: str = "-O2") -> Path:
+def build(source: Path | Sources, soc: Family, *, optimise: str = "-O2") -> Path:
     """Compile a single file: a program, or a kernel's library."""
-    if source.suffix == ".asc":
+    if locate(source).program:
         return build_program(source, soc, optimise=optimise)
     return build_kernel(source, soc, optimise=optimise).library
 
@@ -61,11 +59,12 @@ def compiler(toolkit: Path) -> Path:
 
 
 def build_program(
-    source: Path, soc: Family, *, optimise: str = "-O2", flags: Sequence[str] = ()
+    source: Path | Sources, soc: Family, *, optimise: str = "-O2", flags: Sequence[str] = ()
 ) -> Path:
     """Compile an .asc file with its main function; returns the program."""
     builder = building.Builder(locate(source), soc, optimise=optimise)
-    output = builder.folder / f"{source.stem}-{soc.npu_arch}"
+    file = _only(builder.sources)
+    output = builder.folder / f"{file.stem}-{soc.npu_arch}"
     command = (
         str(compiler(builder.toolkit)),
         f"--npu-arch=dav-{soc.npu_arch}",
@@ -74,7 +73,7 @@ def build_program(
         "-fmax-errors=20",
         "-fdiagnostics-color=never",
         *flags,
-        str(builder.sources.kernels[0]),
+        str(file),
         "-MD",
         "-MF",
         f"{output}.d",
@@ -86,7 +85,7 @@ def build_program(
     step = Step(output, command)
     error = step.run()
     if error is not None:
-        raise builder.failure(f"program {source.name}", error, step)
+        raise builder.failure(f"program {file.name}", error, step)
     return output
 
 
@@ -133,79 +132,37 @@ def run_program(
 # -- a kernel alone -----------------------------------------------------------------------------
 
 
-_TILING_TYPES = {
-    **{f"{sign}{bits}": f"{sign}{bits // 8}" for sign in "iu" for bits in (8, 16, 32, 64)},
-    "f32": "f4",
-    "f64": "f8",
-}
+def _entries(builder: building.Builder, source: Path) -> dict[str, Entry]:
+    """Entries of a kernel file, as they are written or, where macros make them, preprocessed."""
+    text = source.read_text(errors="replace")
+    found = entries(text)
+    if len(found) == 1 and "##" not in text and "#if" not in text:
+        return found
+    return entries(builder.preprocessed(source)) or found
 
 
-def parse_tiling(word: str) -> NDArray[np.uint8]:
-    """Tiling data: a file, or ``u32:2048,4 f32:0.5``, each value aligned as in a C struct."""
-    if not re.match(r"[a-z]\d+:", word):
-        advice = "a file, or values such as 'u32:2048,4 f32:0.5'"
-        with reading(Path(word), f"--tiling {word}", advice) as file:
-            data_of_file = file.read(_MOST_TILING + 1)
-        if len(data_of_file) > _MOST_TILING:
-            raise SourcesError(f"--tiling {word}: more than {_MOST_TILING} bytes. Next: {advice}")
-        return np.frombuffer(data_of_file, np.uint8)
-    data = bytearray()
-    for group in word.split():
-        name, _, values = group.partition(":")
-        if name not in _TILING_TYPES:
-            raise SourcesError(
-                f"--tiling {group}: unknown type {name}; it has {', '.join(_TILING_TYPES)}. Next:"
-                " e.g. u32:2048,4"
-            )
-        kind = np.dtype(_TILING_TYPES[name])
-        for value in values.split(","):
-            try:
-                one = np.array(float(value) if name[0] == "f" else int(value, 0)).astype(kind)
-                if name[0] != "f" and int(one) != int(value, 0):
-                    raise ValueError
-            except (ValueError, OverflowError):
-                raise SourcesError(
-                    f"--tiling {group}: {value!r} is no {name}. Next: e.g. {name}:1"
-                ) from None
-            data += bytes(-len(data) % kind.itemsize)
-            data += one.tobytes()
-    return np.frombuffer(bytes(data), np.uint8)
-
-
-def output_specs(words: Sequence[str]) -> list[tuple[tuple[int, ...], dtypes.DType]]:
-    """``float32[8,2048]`` or ``8x2048:fp32`` -> shapes and dtypes."""
-    found: list[tuple[tuple[int, ...], dtypes.DType]] = []
-    for word in words:
-        bracketed = re.fullmatch(r"(\w+)\[([\d,\s]*)\]", word)
-        if bracketed:
-            dims = tuple(int(dim) for dim in bracketed[2].split(",") if dim.strip())
-            found.append((dims, dtypes.parse(bracketed[1])))
-            continue
-        for shape, dtype in parse_outputs([word]):
-            if dtype is None:
-                raise SourcesError(
-                    f"--outputs {word}: its dtype is missing; a kernel alone says nothing of it."
-                    " Next: e.g. 'float32[8,2048]'"
-                )
-            found.append((shape, dtype))
-    return found
-
-
-def _entry(source: Path) -> Entry:
-    found = entries(source.read_text(errors="replace"))
-    chosen = found.get(source.stem) or next(iter(found.values()), None)
-    if chosen is None or (len(found) > 1 and chosen.name != source.stem):
-        names = ", ".join(found) or "none"
+def _choose(source: Path, found: Mapping[str, Entry], wanted: str) -> Entry:
+    names = ", ".join(found) or "none"
+    base = wanted.partition("<")[0]
+    if wanted and base not in found:
+        raise SourcesError(
+            f"--entry {wanted}: {source} has no such __global__ function; it has {names}. Next:"
+            " --entry with one of them"
+        )
+    chosen = found.get(base or source.stem) or next(iter(found.values()), None)
+    if chosen is None or (not wanted and len(found) > 1 and chosen.name != source.stem):
+        advice = f"--entry {next(iter(found))}" if found else "give a file that holds a kernel"
         raise SourcesError(
             f"{source}: want one __global__ function, or one named {source.stem}; it has {names}."
-            " Next: rename the entry, or write a main function and give the file the ending .asc"
+            f" Next: {advice}"
         )
-    if chosen.template:
+    if chosen.template and "<" not in wanted:
         raise SourcesError(
             f"{source}: the entry {chosen.name} is a template, so nothing says which instance to"
-            " run. Next: write a main function that launches one, and give the file the ending .asc"
+            f" run. Next: --entry '{chosen.name}<float>', or write a main function that launches"
+            " one, and give the file the ending .asc"
         )
-    return chosen
+    return replace(chosen, name=wanted) if "<" in wanted else chosen
 
 
 @dataclass(frozen=True)
@@ -215,40 +172,91 @@ class KernelFile:
     library: Path
     entry: Entry
 
+    @cached_property
+    def parameters(self) -> list[Parameter]:
+        """What the compiler made of its parameters."""
+        call = getattr(c.CDLL(str(self.library)), f"{_SYMBOL}_parameters")
+        call.restype = c.POINTER(_ParameterC)
+        rows = call()
+        names = self.entry.params
+        return [
+            Parameter(names[i], rows[i].kind.decode(), rows[i].bytes) for i in range(len(names))
+        ]
 
-def build_kernel(source: Path, soc: Family, *, optimise: str = "-O2") -> KernelFile:
+
+class _ParameterC(c.Structure):
+    _fields_ = [("bytes", c.c_uint64), ("kind", c.c_char)]  # noqa: RUF012
+
+
+def build_kernel(
+    source: Path | Sources, soc: Family, *, optimise: str = "-O2", entry: str = ""
+) -> KernelFile:
     """Compile a kernel file that comes without op_host."""
-    builder = building.Builder(locate(source), soc, optimise=optimise)
-    kernel = builder.sources.kernels[0]
-    entry = _entry(kernel)
-    wrapper = builder.folder / "gen" / f"{kernel.stem}.cpp"
+    sources = locate(source)
+    builder = building.Builder(sources, soc, optimise=optimise)
+    kernel = _only(sources)
+    chosen = _choose(kernel, _entries(builder, kernel), entry or sources.entry)
+    name = re.sub(r"\W", "_", chosen.name)
+    text = kernel.read_text(errors="replace")
+    included = kernel
+    if "<<<" in text:
+        included = builder.folder / "gen" / f"{kernel.stem}_device.cpp"
+        write_if_different(included, f'#line 1 "{kernel}"\n{without_launches(text)}')
+    wrapper = builder.folder / "gen" / f"{kernel.stem}-{name}.cpp"
     write_if_different(
-        wrapper, render("project/file.cpp.j2", kernel=kernel, entry=entry, symbol=_SYMBOL)
+        wrapper, render("project/file.cpp.j2", kernel=included, entry=chosen, symbol=_SYMBOL)
     )
-    output = builder.folder / f"{kernel.stem}-{soc.npu_arch}.so"
-    builder.build_file(wrapper, output)
-    return KernelFile(output, entry)
+    output = builder.folder / f"{kernel.stem}-{name}-{soc.npu_arch}.so"
+    builder.build_file(kernel, included, wrapper, output)
+    return KernelFile(output, chosen)
 
 
-def _arguments(entry: Entry, given: int, tiling: bool, workspace: int | None) -> tuple[bool, bool]:
-    """Whether workspace and tiling data are among the arguments, by their number."""
-    rest = entry.arity - given
+def build_all(sources: Sources, soc: Family, *, optimise: str = "-O2") -> list[Path]:
+    """Compile everything that a path without op_host holds: programs, each entry of each kernel."""
+    made = []
+    for file in sources.kernels:
+        own = sources if sources.kernels == (file,) else locate(file)
+        if own.program:
+            made.append(build_program(own, soc, optimise=optimise))
+            continue
+        found = _entries(building.Builder(own, soc), file)
+        plain = [name for name, entry in found.items() if not entry.template]
+        for name in [own.entry] if own.entry or len(plain) < 2 else plain:
+            made.append(build_kernel(own, soc, optimise=optimise, entry=name).library)
+    return made
+
+
+def _only(sources: Sources) -> Path:
+    if len(sources.kernels) > 1:
+        names = ", ".join(path.name for path in sources.kernels)
+        raise SourcesError(
+            f"{sources}: holds {len(sources.kernels)} kernel files: {names}. Next: give one of"
+            f" them: {sources.kernels[0]}"
+        )
+    return sources.kernels[0]
+
+
+def _arguments(entry: Entry, count: int, given: int, tiling: bool, workspace: int | None) -> bool:
+    """Whether a workspace is among the addresses, by their number."""
+    rest = count - given
     if rest == 1 + tiling or (rest == 1 and workspace is not None and not tiling):
-        return True, tiling
+        return True
     if rest == int(tiling) and workspace is None:
-        return False, tiling
+        return False
     raise SourcesError(
-        f"{entry.name} takes {entry.arity} arguments: inputs, outputs, then workspace and tiling"
+        f"{entry.name} takes {count} arguments: inputs, outputs, then workspace and tiling"
         f" data if it has them; got {given} inputs and outputs"
         f"{', --tiling' if tiling else ''}{', --workspace' if workspace is not None else ''}."
-        " Next: --inputs, --outputs, --workspace and --tiling for each of them"
+        f" Next: --inputs, --outputs, --workspace and --tiling for each of them:"
+        f" {', '.join(entry.params)}"
     )
 
 
 def run_kernel(
-    source: Path,
+    source: Path | Sources,
     inputs: Sequence[Param],
     outputs: Sequence[str],
+    attrs: Sequence[str] = (),
     *,
     soc: str,
     blocks: int = 1,
@@ -258,41 +266,70 @@ def run_kernel(
     optimise: str = "-O2",
     open_device: Callable[[], Device] = open_sim,
 ) -> Result:
-    """Run a kernel file on arrays. Its arguments are inputs, outputs, workspace, tiling data."""
-    shapes = output_specs(outputs)
-    arrays = [array for param in inputs for array in param]
-    if not shapes:
+    """Run a kernel file on arrays. Its addresses are inputs, outputs, workspace, tiling data in
+    this order, but for outputs that name theirs; ``attrs`` are NAME=VALUE of the other arguments.
+    """
+    sources = locate(source)
+    words = _only(sources).stem
+    if not outputs:
         raise SourcesError(
-            f"{source}: --outputs is missing; a kernel alone says nothing of its results. Next:"
-            " e.g. --outputs 'float32[8,2048]'"
+            f"{sources}: --outputs is missing; a kernel alone says nothing of its results. Next:"
+            f" e.g. --outputs 'float32[8,2048]'; an argument of {words} that it reads and writes:"
+            " --outputs =FILE"
         )
     data = parse_tiling(tiling) if tiling is not None else None
-    built = build_kernel(source, family_of(soc), optimise=optimise)
-    has_workspace, _ = _arguments(
-        built.entry, len(arrays) + len(shapes), data is not None, workspace
+    built = build_kernel(sources, family_of(soc), optimise=optimise)
+    params = built.parameters
+    addresses = [param.name for param in params if param.kind == "p"]
+    wanted = output_specs(outputs, addresses)
+    values = values_of(built.entry.name, params, attrs, tiling)
+    if data is not None and any(param.kind == "s" for param in params):
+        data = None
+    arrays: list[Array | None] = [
+        array for param in inputs for array in (*param, *([] if param else [None]))
+    ]
+    has_workspace = _arguments(
+        built.entry, len(addresses), len(arrays) + len(wanted), data is not None, workspace
     )
     device = open_device()
     device.set_option("soc", soc)
     device.clear_findings()
     buffers: list[Buffer] = []
+
+    def kept(buffer: Buffer) -> Buffer:
+        buffers.append(buffer)
+        return buffer
+
     try:
-        buffers += [device.upload(np.ascontiguousarray(array)) for array in arrays]
-        results = [
-            device.buffer(int(np.prod(shape, dtype=np.int64)) * dtype.numpy.itemsize)
-            for shape, dtype in shapes
+        ordered: list[Buffer | None] = [
+            None if array is None else kept(device.upload(np.ascontiguousarray(array)))
+            for array in arrays
         ]
-        buffers += results
+        results: dict[str, tuple[Buffer, Output]] = {}
+        named: dict[str, Buffer] = {}
+        for index, output in enumerate(wanted):
+            if output.initial is None:
+                buffer = kept(device.buffer(output.nbytes))
+                _expect(device, buffer, output.dtype, output.name or f"out{index}")
+            else:
+                buffer = kept(device.upload(np.ascontiguousarray(output.initial)))
+            results[output.name or f"out{index}"] = (buffer, output)
+            if output.name:
+                named[output.name] = buffer
+            else:
+                ordered.append(buffer)
         if has_workspace:
-            buffers.append(device.buffer(DEFAULT_WORKSPACE if workspace is None else workspace))
+            size = DEFAULT_WORKSPACE if workspace is None else workspace
+            ordered.append(kept(device.buffer(size)))
         if data is not None:
-            buffers.append(device.upload(data))
-        for index, (buffer, (_, dtype)) in enumerate(zip(results, shapes, strict=True)):
-            _expect(device, buffer, dtype, f"out{index}")
-        _launch(device, built, blocks, tiling_key, buffers)
+            ordered.append(kept(device.upload(data)))
+        rest = iter(ordered)
+        at = {name: named[name] if name in named else next(rest) for name in addresses}
+        _launch(device, built, blocks, tiling_key, [at.get(param.name) for param in params], values)
         device.synchronize()
         found = {
-            f"out{index}": buffer.read(dtype.numpy).reshape(shape)
-            for index, (buffer, (shape, dtype)) in enumerate(zip(results, shapes, strict=True))
+            name: buffer.read(output.dtype.numpy).reshape(output.shape)
+            for name, (buffer, output) in results.items()
         }
         errors = tuple(item for item in device.findings() if item.severity == "error")
         return Result(built.entry.name, found, errors)
@@ -310,31 +347,52 @@ def _expect(device: Device, buffer: Buffer, dtype: dtypes.DType, name: str) -> N
 
 
 def _launch(
-    device: Device, built: KernelFile, blocks: int, tiling_key: int, buffers: Sequence[Buffer]
+    device: Device,
+    built: KernelFile,
+    blocks: int,
+    tiling_key: int,
+    buffers: Sequence[Buffer | None],
+    values: Mapping[str, bytes],
 ) -> None:
     library = c.CDLL(str(built.library))
     entry = c.cast(getattr(library, _SYMBOL), c.c_void_p)
     count = len(buffers)
-    launch = device.libraries.acl.aclsimLaunchKernel
-    launch.argtypes = [
-        c.c_char_p,
-        c.c_void_p,
-        c.c_uint32,
-        c.c_uint64,
-        c.POINTER(c.c_void_p),
-        c.POINTER(c.c_uint64),
-        c.c_size_t,
-        c.c_void_p,
-    ]
+    pointers = (c.c_void_p * count)(*(buffer.address if buffer else None for buffer in buffers))
+    name = built.entry.name.encode()
+    if not values and None not in buffers:
+        launch = device.libraries.acl.aclsimLaunchKernel
+        launch.restype = c.c_int32
+        sizes = (c.c_uint64 * count)(*(buffer.nbytes for buffer in buffers if buffer))
+        code = launch(
+            name,
+            entry,
+            c.c_uint32(blocks),
+            c.c_uint64(tiling_key),
+            pointers,
+            sizes,
+            c.c_size_t(count),
+            c.c_void_p(device.stream),
+        )
+        device.libraries.check(code, built.entry.name)
+        return
+    held = [c.create_string_buffer(values.get(param.name, b""), 16) for param in built.parameters]
+    for index, param in enumerate(built.parameters):
+        if param.name in values:
+            held[index] = c.create_string_buffer(values[param.name], param.size)
+    context = (c.c_void_p * count)(*(c.addressof(value) for value in held))
+    launch = device.libraries.acl.aclsimLaunchBody
     launch.restype = c.c_int32
     code = launch(
-        built.entry.name.encode(),
+        name,
         entry,
-        blocks,
-        tiling_key,
-        (c.c_void_p * count)(*(buffer.address for buffer in buffers)),
-        (c.c_uint64 * count)(*(buffer.nbytes for buffer in buffers)),
-        count,
-        device.stream,
+        c.cast(getattr(library, f"{_SYMBOL}_body"), c.c_void_p),
+        context,
+        None,
+        c.c_uint32(blocks),
+        c.c_uint64(tiling_key),
+        pointers,
+        c.c_size_t(count),
+        c.c_void_p(device.stream),
     )
     device.libraries.check(code, built.entry.name)
+    device.synchronize()  # until then it reads the values

@@ -123,10 +123,11 @@ class Sources:
     defines: tuple[str, ...] = ()
     types: tuple[str, ...] = ()  # the operators wanted of those that op_host registers
     api: tuple[Path, ...] = ()
-    line: str = ""
     word: str = ""
     alone: bool = False  # kernels without op_host, or a program
+    program: bool = False
     entry: str = ""
+    only: str = ""  # the operator asked for
 
     def __str__(self) -> str:
         return self.word or str(self.root)

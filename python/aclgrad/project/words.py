@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.project.sources import SourcesError, numpy_name
@@ -110,6 +111,33 @@ def choose_row(
         f"{op['type']}: inputs have dtypes {got}, its definition has {offered}. Next: convert"
         " them with ndarray.astype"
     )
+
+
+def initial_outputs(words: Sequence[str]) -> tuple[list[OutputWord], list[Array | None]]:
+    """Like `parse_outputs`, with what each holds before the launch: ``=0`` or ``=FILE`` behind it
+    says so, and a file alone says its shape and dtype as well.
+    """
+    shapes: list[OutputWord] = []
+    initial: list[Array | None] = []
+    for word in words:
+        spec, given, text = word.partition("=")
+        own = parse_outputs([spec]) if spec else []
+        if not given:
+            shapes += own
+            initial += [None] * len(own)
+        elif text == "0":
+            shapes += own
+            initial += [np.zeros(shape) for shape, _ in own]
+        else:
+            array = npy.load(Path(text), own[0][1] if own else None)
+            if len(own) > 1 or (own and own[0][0] != array.shape):
+                raise SourcesError(
+                    f"--outputs {word}: {text} has the shape {list(array.shape)}, want"
+                    f" {spec}. Next: --outputs ={text}"
+                )
+            shapes.append((array.shape, dtypes.of_array(array.dtype)))
+            initial.append(array)
+    return shapes, initial
 
 
 def parse_outputs(words: Sequence[str]) -> list[OutputWord]:

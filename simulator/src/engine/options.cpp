@@ -127,13 +127,22 @@ void SetPartialOutputs(const std::string& names) {
   partial.names = names;
 }
 
-bool IsPartialOutput(const std::string& op, const std::string& output) {
+namespace {
+
+// Whether an output is among the names; `kept`: among those that stand behind an equals sign.
+bool IsNamed(const std::string& op, const std::string& output, bool kept) {
   const std::string plain = output.substr(0, output.find('['));
   std::istringstream names(PartialOutputs());
   for (std::string name; std::getline(names, name, ',');) {
     const size_t first = name.find_first_not_of(' ');
     name = first == std::string::npos ? ""
                                       : name.substr(first, name.find_last_not_of(' ') + 1 - first);
+    const bool begun = name.starts_with('=');
+    if (begun) {
+      name.erase(0, 1);
+    } else if (kept) {
+      continue;
+    }
     if (const size_t dot = name.find('.'); dot != std::string::npos) {
       if (name.substr(0, dot) != op) {
         continue;
@@ -145,6 +154,16 @@ bool IsPartialOutput(const std::string& op, const std::string& output) {
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool IsPartialOutput(const std::string& op, const std::string& output) {
+  return IsNamed(op, output, false);
+}
+
+bool IsKeptOutput(const std::string& op, const std::string& output) {
+  return IsNamed(op, output, true);
 }
 
 }  // namespace aclsim

@@ -34,5 +34,7 @@ std::string PartialOutputs();
 void SetPartialOutputs(const std::string& names);
 // A tensor of a list, "y[0]", is also known by the list's name.
 bool IsPartialOutput(const std::string& op, const std::string& output);
+// Whether a kernel finds in an output what it held before the launch: "=y" among those names.
+bool IsKeptOutput(const std::string& op, const std::string& output);
 
 }  // namespace aclsim

@@ -53,9 +53,10 @@ bool IsRead(const std::vector<aclsim::GmRegion>& regions, const aclsim::GmRegion
 
 // Outputs are about to be written in full, so what stays of the poison is an element that the
 // kernel forgot. Memory that is read as well is left alone.
-void PoisonOutputs(const std::vector<aclsim::GmRegion>& regions) {
+void PoisonOutputs(const std::string& op, const std::vector<aclsim::GmRegion>& regions) {
   for (const aclsim::GmRegion& out : regions) {
-    if (out.kind == aclsim::RegionKind::kOutput && !IsRead(regions, out)) {
+    if (out.kind == aclsim::RegionKind::kOutput && !IsRead(regions, out) &&
+        !aclsim::IsKeptOutput(op, out.name)) {
       Poison(out.addr, out.bytes);
     }
   }
@@ -164,7 +165,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   launch.regions.push_back({aclsim::RegionKind::kTiling, data.data(), data.size(), "tiling"});
   if (tiling.needAtomic) FillOutputs(uses, input);
   if (aclsim::CheckedMode()) {
-    if (!tiling.needAtomic) PoisonOutputs(launch.regions);
+    if (!tiling.needAtomic) PoisonOutputs(name, launch.regions);
     if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
   }
   const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);

@@ -197,7 +197,7 @@ bool ApplyKeepGoing(const char* text, const char* what, std::string* why) {
 
 bool ApplyPartialOutputs(const char* text, const char* what, std::string* why) {
   constexpr const char* kLegal =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,[]* ";
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,[]*= ";
   if (text[std::strspn(text, kLegal)] != '\0') {
     *why =
         Format("%s is \"%.32s\", want names of outputs with commas between, such as y,Sort.indices",

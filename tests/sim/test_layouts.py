@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every layout that projects come in: found by what the files say, built and run as it is."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aclgrad.project import layout, running, single_file
+from aclgrad.project.launch_lists import read
+from aclgrad.project.sources import SourcesError
+from aclgrad.runtime import Device
+from aclgrad.spec.soc import family_of
+
+pytestmark = pytest.mark.sim_only
+
+LIBRARY = Path(__file__).parent / "projects"
+PAIR, LAUNCH = LIBRARY / "pair", LIBRARY / "launch"
+HALVE = "HalveTheValuesWhereTheyStandWithoutAWord"
+SOC = "Ascend910B2"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
+    assert session_device.kind == "sim"
+    folder = tmp_path_factory.mktemp("layouts")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("ACLGRAD_CACHE", str(folder))
+    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+    yield folder
+    patch.undo()
+
+
+def tool(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "aclgrad", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("math/square", "square: operator folder, Square"),
+        ("math/square/op_host", "square: operator folder, Square"),
+        ("math/square/op_kernel/square.cpp", "square: operator folder, Square"),
+        ("pair", f"pair: msopgen project, 2 operators: AddOne, {HALVE}"),
+        ("pair/op_host/halve.cc", f"{layout.snake_case(HALVE)}: msopgen project, {HALVE}"),
+        ("launch", "totals.cpp: kernel-launch project"),
+        ("launch/kernels/totals.cpp", "totals.cpp: kernel-launch project"),
+        ("math/planted/op_kernel/planted.cpp", "planted.cpp: kernel alone"),
+        ("layouts.asc", "layouts.asc: program"),
+    ],
+)
+def test_what_a_path_is(path: str, line: str) -> None:
+    assert layout.find(LIBRARY / path).line == line
+
+
+def test_layout_can_be_overruled() -> None:
+    kernel = LIBRARY / "math" / "square" / "op_kernel" / "square.cpp"
+    assert layout.find(kernel, "kernel").line == "square.cpp: kernel alone"
+    assert [op.type for op in layout.find(PAIR, op="add_one").operators] == ["AddOne"]
+    with pytest.raises(SourcesError, match=rf"--op Sub: .* it has AddOne, {HALVE}"):
+        layout.find(PAIR, op="Sub")
+
+
+def test_what_is_no_operator(tmp_path: Path) -> None:
+    """Every refusal names the file and the next step."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SourcesError, match=r"no kernel found and no operator.*\. Next: "):
+        layout.find(tmp_path / "empty")
+    (tmp_path / "notes.txt").write_text("none")
+    with pytest.raises(SourcesError, match=r"notes.txt: no source of an operator.*\. Next: "):
+        layout.find(tmp_path / "notes.txt")
+    with pytest.raises(SourcesError, match=r"no such file or folder\. Next: "):
+        layout.find(tmp_path / "none")
+    with pytest.raises(SourcesError, match=r"operator projects below it: .*math/square"):
+        layout.find(LIBRARY)
+    square = tmp_path / "square"
+    shutil.copytree(LIBRARY / "math" / "square", square)
+    shutil.copy(square / "op_host" / "square_def.cpp", square / "op_host" / "again.cpp")
+    with pytest.raises(SourcesError, match=r"two definitions of Square clash: .*again.cpp, .*def"):
+        layout.find(square)
+    (square / "op_host" / "again.cpp").unlink()
+    definition = square / "op_host" / "square_def.cpp"
+    definition.write_text(definition.read_text().replace("OP_ADD(Square)", "// OP_ADD(Square)"))
+    with pytest.raises(SourcesError, match=r"defines Square and nothing registers it\. Next: "):
+        layout.find(square)
+
+
+def test_neighbours_are_no_repository(tmp_path: Path) -> None:
+    """What merely lies beside a project is not on its include path."""
+    shutil.copytree(LIBRARY / "math" / "square", tmp_path / "square")
+    (tmp_path / "other" / "op_host").mkdir(parents=True)
+    sources = layout.locate(tmp_path / "square")
+    assert sources.repository == tmp_path / "square"
+    assert all(tmp_path / "square" in (path, *path.parents) for path in sources.host_includes)
+
+
+def test_operators_side_by_side(tmp_path: Path) -> None:
+    """Several operators need a choice; an output that is added to begins as it is told."""
+    x = np.arange(16, dtype=np.float32)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", x * 10)
+    which = tool("run", PAIR, "--inputs", tmp_path / "x.npy")
+    assert which.returncode == 1 and "holds 2 operators" in which.stderr
+    assert "Next: --op AddOne" in which.stderr
+    words = ["run", PAIR, "--op", "AddOne", "--inputs", tmp_path / "x.npy"]
+    for initial, want in (("16=0", x + 1), (f"={tmp_path / 'y.npy'}", x * 11 + 1)):
+        done = tool(*words, "--outputs", initial, "--save", tmp_path / "out.npy")
+        assert done.returncode == 0, done.stderr + done.stdout
+        assert "msopgen project, AddOne" in done.stderr
+        np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), want)
+
+
+def test_operator_without_outputs() -> None:
+    """What it changes of its inputs is its result. Its type is long, a header of its repository is
+    looked for, and so is the source of a function that op_host calls.
+    """
+    x = np.arange(20, dtype=np.float32)
+    choice = layout.Choice(op=HALVE)
+    layout.choose(PAIR, choice)
+    try:
+        result = running.run(str(PAIR), [[x]])
+        with pytest.raises(SourcesError, match=r"has no outputs, got 1 --outputs"):
+            running.run(str(PAIR), [[x]], outputs=["16"])
+    finally:
+        layout.choose(PAIR, layout.Choice())
+    want = np.concatenate([x[:16] / 2, x[16:]])
+    assert list(result.outputs) == ["x"]
+    np.testing.assert_array_equal(result.outputs["x"], want)
+
+
+def test_lists_of_a_launch_project() -> None:
+    said = read(LAUNCH)
+    assert said is not None
+    assert said.sources == (LAUNCH / "kernels" / "totals.cpp",)
+    assert said.words == ((LAUNCH / "headers",), ("-DTOTALS_STEP=1",))
+
+
+def test_kernels_with_values_among_their_arguments(tmp_path: Path) -> None:
+    """Numbers and structs by value, one entry of several, what is in and out, -D."""
+    kernel = LAUNCH / "kernels" / "totals.cpp"
+    x = np.arange(32, dtype=np.float32)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "total.npy", 100 * x)
+    saved = tmp_path / "out.npy"
+    words = ["run", kernel, "--inputs", tmp_path / "x.npy", "--save", saved]
+    words += ["--outputs", f"total:={tmp_path / 'total.npy'}"]
+    several = tool(*words)
+    assert several.returncode == 1
+    assert "it has totals_float, totals_half, totals_changed" in several.stderr
+    assert "Next: --entry totals_float" in several.stderr
+    first = [*words, "--entry", "totals_float"]
+    missing = tool(*first, "--attr", "count=32")
+    assert "argument scale, a float32, is passed by value and is missing" in missing.stderr
+    unknown = tool(*first, "--attr", "count=32", "scale=1", "--attr", "size=1")
+    assert "are count, scale. Next" in unknown.stderr
+    wrong = tool(*first, "--attr", "count=-1", "--attr", "scale=1")
+    assert "--attr count=-1: want count, a uint32. Next" in wrong.stderr
+    done = tool(*first, "--attr", "count=32", "--attr", "scale=3", "-D", "TOTALS_MORE=5")
+    assert done.returncode == 0, done.stderr + done.stdout
+    np.testing.assert_array_equal(np.load(saved), 103 * x + 5)
+    struct = ["--attr", "change=f32:0.5 u32:32", "--attr", "twice=true"]
+    done = tool(*words, "--entry", "totals_changed", *struct)
+    assert done.returncode == 0, done.stderr + done.stdout
+    np.testing.assert_array_equal(np.load(saved), 101 * x)
+
+
+def test_all_entries_are_built() -> None:
+    made = single_file.build_all(layout.locate(LAUNCH), family_of(SOC))
+    assert [path.name.rsplit("-", 1)[0] for path in made] == [
+        "totals-totals_float",
+        "totals-totals_half",
+        "totals-totals_changed",
+    ]
