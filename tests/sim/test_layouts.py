@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aclgrad.project import layout, running, single_file
+from aclgrad.project import building, layout, running, single_file
 from aclgrad.project.launch_lists import read
 from aclgrad.project.sources import SourcesError
 from aclgrad.runtime import Device
@@ -158,8 +158,8 @@ def test_kernels_with_values_among_their_arguments(tmp_path: Path) -> None:
     first = [*words, "--entry", "totals_float"]
     missing = tool(*first, "--attr", "count=32")
     assert "argument scale, a float32, is passed by value and is missing" in missing.stderr
-    unknown = tool(*first, "--attr", "count=32", "scale=1", "--attr", "size=1")
-    assert "are count, scale. Next" in unknown.stderr
+    unknown = tool(*first, "--attr", "count=32", "--attr", "scale=1", "--attr", "size=1")
+    assert "values are count, scale. Next" in unknown.stderr
     wrong = tool(*first, "--attr", "count=-1", "--attr", "scale=1")
     assert "--attr count=-1: want count, a uint32. Next" in wrong.stderr
     done = tool(*first, "--attr", "count=32", "--attr", "scale=3", "-D", "TOTALS_MORE=5")
@@ -178,3 +178,34 @@ def test_all_entries_are_built() -> None:
         "totals-totals_half",
         "totals-totals_changed",
     ]
+
+
+def test_kernels_of_the_later_architecture(tmp_path: Path) -> None:
+    """_apt.cpp and arch35 count for Ascend950, and an operator that has nothing else says so."""
+    square = tmp_path / "square"
+    shutil.copytree(LIBRARY / "math" / "square", square)
+    kernel = square / "op_kernel" / "square.cpp"
+    kernel.rename(square / "op_kernel" / "square_apt.cpp")
+    (square / "op_host" / "arch35").mkdir()
+    tiling = square / "op_host" / "square_tiling.cpp"
+    shutil.copy(tiling, square / "op_host" / "arch35" / "square_tiling_arch35.cpp")
+    sources = layout.locate(square)
+    assert [path.name for path in sources.kernels_for(3510)] == ["square_apt.cpp"]
+    assert sources.kernels_for(2201) == []
+    needed = [{path.name for path in sources.host_for(arch)[0]} for arch in (2201, 3510)]
+    assert needed[1] - needed[0] == {"square_tiling_arch35.cpp"}
+    builder = building.Builder(sources, family_of(SOC))
+    with pytest.raises(SourcesError, match=r"for Ascend950 alone, .* Next: --soc Ascend950PR_9589"):
+        builder.kernel_source({"type": "Square"})
+    later = building.Builder(sources, family_of("Ascend950PR_9589"))
+    assert later.kernel_source({"type": "Square"}).name == "square_apt.cpp"
+
+
+def test_definition_by_a_macro_of_its_own(tmp_path: Path) -> None:
+    square = tmp_path / "square"
+    shutil.copytree(LIBRARY / "math" / "square", square)
+    definition = square / "op_host" / "square_def.cpp"
+    definition.rename(square / "op_host" / "words.cpp")
+    text = (square / "op_host" / "words.cpp").read_text()
+    (square / "op_host" / "words.cpp").write_text(text.replace("OP_ADD(", "OWN_OP_ADD("))
+    assert [op.type for op in layout.find(square).operators] == ["Square"]

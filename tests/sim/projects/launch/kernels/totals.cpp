@@ -30,10 +30,10 @@ __aicore__ inline void Accumulate(GM_ADDR total, GM_ADDR x, uint32_t count, floa
   DataCopy(target, sum, count);
 }
 
-#define TOTALS_ENTRY(TYPE)                                                                   \
-  extern "C" __global__ __aicore__ void totals_##TYPE(GM_ADDR total, GM_ADDR x,              \
-                                                      uint32_t count, float scale) {         \
-    Accumulate<TYPE>(total, x, count, scale);                                                \
+#define TOTALS_ENTRY(TYPE)                                                                      \
+  extern "C" __global__ __aicore__ void totals_##TYPE(GM_ADDR total, GM_ADDR x, uint32_t count, \
+                                                      float scale) {                            \
+    Accumulate<TYPE>(total, x, count, scale);                                                   \
   }
 TOTALS_ENTRY(float)
 TOTALS_ENTRY(half)

@@ -7,7 +7,8 @@ namespace optiling {
 
 static ge::graphStatus TilingFunc(gert::TilingContext* context) {
   AddOneTilingData data;
-  data.set_count(static_cast<uint32_t>(context->GetInputShape(0)->GetStorageShape().GetShapeSize()));
+  data.set_count(
+      static_cast<uint32_t>(context->GetInputShape(0)->GetStorageShape().GetShapeSize()));
   data.SaveToBuffer(context->GetRawTilingData()->GetData(),
                     context->GetRawTilingData()->GetCapacity());
   context->GetRawTilingData()->SetDataSize(data.GetDataSize());

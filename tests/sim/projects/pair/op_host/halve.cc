@@ -13,8 +13,7 @@ REGISTER_TILING_DATA_CLASS(HalveTheValuesWhereTheyStandWithoutAWord, HalveTiling
 
 static ge::graphStatus HalveTiling(gert::TilingContext* context) {
   HalveTilingData data;
-  data.set_count(
-      parts::WholeBlocks(context->GetInputShape(0)->GetStorageShape().GetShapeSize()));
+  data.set_count(parts::WholeBlocks(context->GetInputShape(0)->GetStorageShape().GetShapeSize()));
   data.SaveToBuffer(context->GetRawTilingData()->GetData(),
                     context->GetRawTilingData()->GetCapacity());
   context->GetRawTilingData()->SetDataSize(data.GetDataSize());
