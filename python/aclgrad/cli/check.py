@@ -319,7 +319,7 @@ def check_command(
         found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
         result = findings.Result(tuple(found))
     elif any(map(project_request.is_path, words)):
-        from aclgrad.cli import cases
+        from aclgrad.cli import cases, sources
 
         sources.find(words, layout, only, entry, include, define)
         result = cases.check(

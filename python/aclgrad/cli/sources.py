@@ -248,9 +248,7 @@ def _golden(word: str, soc: str | None) -> GoldenFile:
 
     builder = building.Builder(locate(word), family_of(soc_name(soc)))
     described = builder.build_host()
-    op = running.pick(
-        building.runnable(described, builder.sources, builder.soc), builder.sources.name
-    )
+    op = running.pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
     return golden_file.need(op, builder.sources, word)
 
 

@@ -19,6 +19,10 @@ def is_path(word: str) -> bool:
     folder = Path(word)
     if folder.is_file():
         return True
+    return _is_project(folder)
+
+
+def _is_project(folder: Path) -> bool:
     return (folder / "op_kernel").is_dir() or (folder / "op_host").is_dir()
 
 
@@ -30,7 +34,7 @@ def here(words: Sequence[str] | None) -> list[str]:
         return list(words)
     folder = Path.cwd()
     own = (folder / "python" / "aclgrad").is_dir()
-    return ["."] if not own and is_path(".") else []
+    return ["."] if not own and _is_project(folder) else []
 
 
 def is_shape(word: str) -> bool:

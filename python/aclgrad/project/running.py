@@ -133,15 +133,20 @@ def _attr_c(kind: str, value: Any, keep: list[Any]) -> AttrC:
     return AttrC(code, int(value) if code != 1 else 0, float(value), None, None, 0)
 
 
+def main_of(ops: Sequence[Mapping[str, Any]], sources: Sources) -> Mapping[str, Any]:
+    """The operator that a folder is named after, or the first."""
+    return next((op for op in ops if snake_case(op["type"]) == sources.root.name), ops[0])
+
+
 def pick(ops: Sequence[Mapping[str, Any]], sources: Sources) -> Mapping[str, Any]:
     """The operator that a folder is named after, or its only one."""
-    named = [op for op in ops if snake_case(op["type"]) == sources.root.name]
-    if len(named or ops) > 1:
+    main = main_of(ops, sources)
+    if len(ops) > 1 and snake_case(main["type"]) != sources.root.name:
         names = ", ".join(op["type"] for op in ops)
         raise SourcesError(
             f"{sources}: holds {len(ops)} operators: {names}. Next: --op {ops[0]['type']}"
         )
-    return (named or ops)[0]
+    return main
 
 
 def describe(word: str, soc: str) -> Mapping[str, Any]:

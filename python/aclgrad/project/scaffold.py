@@ -171,7 +171,7 @@ def from_sources(word: str, soc: str) -> Made:
     ops = building.runnable(described, builder.sources, builder.soc)
     missing = [op for op in ops if golden_file.find(op, builder.sources) is None]
     if not missing:
-        path = golden_file.find(running.pick(ops, builder.sources.name), builder.sources)
+        path = golden_file.find(running.main_of(ops, builder.sources), builder.sources)
         raise NewError(f"new --from {word}: {path} is there already. Next: aclgrad test {word}")
     made = []
     for op in missing:

@@ -70,7 +70,7 @@ def subjects(path: str, soc: str, *, jobs: int = 0, golden: bool = True) -> list
     described = builder.build_host()
     ops = building.runnable(described, builder.sources, builder.soc)
     # The folder's own operator comes first, and is the one whose golden is missed.
-    main = running.pick(ops, builder.sources.name)
+    main = running.main_of(ops, builder.sources)
     ops = [main, *(op for op in ops if op is not main)]
     with_golden = [op for op in ops if golden_file.find(op, builder.sources)]
     if golden and not with_golden:
