@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from aclgrad.common.locks import alone
+from aclgrad.project import building
+from aclgrad.project.layout import locate
 from aclgrad.project.sources import Step
+from aclgrad.spec.soc import family_of
 
 pytestmark = [pytest.mark.sim_only, pytest.mark.timeout_s(1200)]
 
@@ -83,6 +86,18 @@ def test_first_builds_at_once(tmp_path: Path) -> None:
     assert [*cache.rglob("*.part*")] == []
     said = [line for _, text in ended for line in text.splitlines() if "precompiled" in line]
     assert len(said) == 1 and str(cache) in said[0]
+
+
+def test_aclnn_functions_of_neighbours_stay(tmp_path: Path, monkeypatch) -> None:
+    """Who builds one operator of a folder takes nothing from who builds another."""
+    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path))
+    builder = building.Builder(locate(MATH / "scale_add"), family_of("Ascend910B2"))
+    first = building.runnable(builder.build_host(), builder.sources, builder.soc)[0]
+    second = {**first, "type": "ScaleAddToo"}
+    failures = together(lambda number: builder.build_api([(first, second)[number % 2]]) and None, 4)
+    assert failures == []
+    text = builder.api_library.read_bytes()
+    assert b"aclnnScaleAddGetWorkspaceSize" in text and b"aclnnScaleAddTooGetWorkspaceSize" in text
 
 
 def together(work: Callable[[int], None], count: int = 8) -> list[BaseException]:

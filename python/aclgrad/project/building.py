@@ -247,12 +247,11 @@ class Builder(KernelBuilder):
             headers.append(header)
             objects.append(Step(output, flags))
         self._compile(objects, "aclnn functions")
-        link = self._link(
-            self.api_library,
-            [step.output for step in objects],
-            ("-lnnopbase", "-lregister", "-lascendcl"),
-        )
-        self._compile([link], "aclnn functions")
+        with alone(self.folder / "op_api.lock"):
+            # With those that others have asked for: they are about to load the library.
+            there = sorted((self.folder / "obj").glob("aclnn_*.o"))
+            link = self._link(self.api_library, there, ("-lnnopbase", "-lregister", "-lascendcl"))
+            self._compile([link], "aclnn functions")
         return headers
 
 

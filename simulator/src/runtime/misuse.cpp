@@ -81,6 +81,25 @@ bool IsToolkit(const char* path) {
   });
 }
 
+// Whether a place is the program's. dladdr looks at all symbols of a library: it is asked once of a
+// place, as calls come from few.
+bool IsProgram(const void* frame) {
+  constexpr size_t kMostPlaces = 1024;
+  thread_local std::unordered_map<const void*, bool> known;
+  const auto found = known.find(frame);
+  if (found != known.end()) {
+    return found->second;
+  }
+  Dl_info info{};
+  const bool program =
+      dladdr(frame, &info) != 0 && info.dli_fname != nullptr && !IsToolkit(info.dli_fname);
+  if (known.size() >= kMostPlaces) {
+    known.clear();  // libraries of the program may come and go
+  }
+  known.emplace(frame, program);
+  return program;
+}
+
 std::string OverrunText(const DeviceMemory::Overrun& overrun) {
   const bool behind = overrun.begin >= 0;
   const auto bytes = static_cast<Ull>(overrun.end - overrun.begin);
@@ -176,8 +195,7 @@ SourceLine ProgramLine(const void* caller) {
 
 const void* ProgramCaller() {
   for (void* frame : CaptureStack()) {
-    Dl_info info{};
-    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && !IsToolkit(info.dli_fname)) {
+    if (IsProgram(frame)) {
       return frame;
     }
   }
