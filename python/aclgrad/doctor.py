@@ -18,7 +18,7 @@ from pathlib import Path
 from aclgrad import __version__
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
-from aclgrad.ops import all_specs
+from aclgrad.ops import all_specs, broken
 from aclgrad.project import cann
 from aclgrad.project.cmake import find_compiler, find_tool
 from aclgrad.runtime import packages
@@ -232,6 +232,9 @@ def _without(*roots: Path) -> str:
 
 
 def _operators(usable: list[packages.Candidate], toolkit: toolkits.Toolkit) -> Iterator[Finding]:
+    for fault in broken():
+        text = f"{fault.path}:{fault.line}: {fault.why}"
+        yield Finding(fault.op, text, "problem", "mend the line, then aclgrad build")
     for spec in all_specs():
         owner = next((c for c in usable if c.kernels(spec.op)), None)
         if owner is None:

@@ -6,10 +6,13 @@ example programs and the package's stub of the checkout instead.
 """
 
 import argparse
+import os
+import sys
 from pathlib import Path
 
 from aclgrad.codegen import docs, stubs
 from aclgrad.codegen.render import generate
+from aclgrad.ops import SpecError, all_specs, need_all
 from aclgrad.runtime.toolkit import checkout
 
 
@@ -33,10 +36,15 @@ def main() -> None:
             parser.error("--docs: this package is installed; run it from a source checkout")
         changed = [*docs.write(root), *stubs.write(root)]
     else:
-        changed = generate(args.out, args.include_dir or args.out / "aclnnop")
+        # A build of operators by name goes on beside one whose spec has a fault.
+        usable = all_specs() if os.environ.get("ACLGRAD_SKIP_BROKEN_SPECS") else need_all()
+        changed = generate(args.out, args.include_dir or args.out / "aclnnop", usable)
     for path in changed:
         print(f"generated {path}")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except SpecError as error:
+        sys.exit(f"error: {error}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from aclgrad.codegen import examples
 from aclgrad.codegen.render import ACLNN_NAMES, render, write_if_different
 from aclgrad.golden.precision import MATCHED_RATIO, TOLERANCES, ULP_LIMIT
-from aclgrad.ops import all_specs
+from aclgrad.ops import need_all
 from aclgrad.spec.arguments import Tensor
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
@@ -139,7 +139,7 @@ def program(spec: OpSpec) -> str:
 
 def documents(root: Path, specs: Iterable[OpSpec] | None = None) -> dict[Path, str]:
     """Every generated document of a checkout, by path."""
-    chosen = tuple(all_specs() if specs is None else specs)
+    chosen = tuple(need_all() if specs is None else specs)
     readme = root / "README.md"
     files = {readme: with_table(readme.read_text(encoding="utf-8"), chosen)}
     for spec in chosen:

@@ -12,7 +12,7 @@ from pathlib import Path
 import jinja2
 
 from aclgrad.common import files
-from aclgrad.ops import all_specs
+from aclgrad.ops import need_all
 from aclgrad.spec import naming
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
@@ -141,7 +141,7 @@ def sources(spec: OpSpec) -> dict[str, str]:
 
 def generate(out: Path, include_dir: Path, specs: Iterable[OpSpec] | None = None) -> list[Path]:
     """Write every file that differs from what is there; return the paths written."""
-    chosen = tuple(all_specs() if specs is None else specs)
+    chosen = tuple(need_all() if specs is None else specs)
     build_list = [(spec, list(variants(spec))) for spec in chosen]
     files = {out / "operators.cmake": render("operators.cmake.j2", operators=build_list)}
     for folder in (include_dir, include_dir / "level2"):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from aclgrad.codegen.render import render, write_if_different
-from aclgrad.ops import all_specs
+from aclgrad.ops import need_all
 from aclgrad.spec.op_spec import OpSpec
 
 PLACE = Path("python/aclgrad/__init__.pyi")
@@ -18,7 +18,7 @@ PLACE = Path("python/aclgrad/__init__.pyi")
 
 def stub(specs: Iterable[OpSpec] | None = None) -> str:
     """The stub's text."""
-    return render("aclgrad.pyi.j2", specs=tuple(all_specs() if specs is None else specs))
+    return render("aclgrad.pyi.j2", specs=tuple(need_all() if specs is None else specs))
 
 
 def write(root: Path) -> list[Path]:

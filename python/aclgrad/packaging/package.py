@@ -21,7 +21,7 @@ from pathlib import Path
 from aclgrad import __version__
 from aclgrad.codegen.examples import CPP_TYPES, braces, example, literal
 from aclgrad.errors import ToolkitError
-from aclgrad.ops import all_specs
+from aclgrad.ops import need_all
 from aclgrad.packaging import elf, sbom, signing
 from aclgrad.packaging.archive import uninstaller, write_run
 from aclgrad.packaging.content import _TEMPLATES, Content, Package, _render
@@ -64,7 +64,7 @@ def package(
         folder = source or _npu_folder(vendor, families)
         toolkit = _npu_toolkit(folder)
     arch = platform.machine()
-    specs = all_specs()
+    specs = need_all()
     packed = _packed(folder, families, specs, device)
     files = _built_files(folder, packed, arch)
     if device == "sim":

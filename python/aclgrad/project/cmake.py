@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,13 @@ def need_tool(name: str) -> str:
     return tool
 
 
-def _configure(source: Path, folder: Path, debug: bool, sanitizer: Sanitizer | None = None) -> None:
+def _configure(
+    source: Path,
+    folder: Path,
+    debug: bool,
+    sanitizer: Sanitizer | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> None:
     cmake, ninja = need_tool("cmake"), need_tool("ninja")
     build_type = "Debug" if debug else "RelWithDebInfo"
     wanted = {
@@ -83,7 +89,9 @@ def _configure(source: Path, folder: Path, debug: bool, sanitizer: Sanitizer | N
     command = [cmake, "-S", str(source), "-B", str(folder), "-G", "Ninja"]
     command += [f"-D{key}={value}" for key, value in wanted.items()]
     # CMake asks Python where it is, and Python looks for modules in the current folder first.
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         text = (done.stderr or done.stdout).strip()
         raise ToolkitError(
@@ -143,13 +151,15 @@ def _build(
     jobs: int,
     progress: Callable[[int, int, str], None],
 ) -> BuildResult:
-    _configure(source, folder, debug, sanitizer)
+    # Operators by name are built beside one whose spec has a fault.
+    chosen = {"ACLGRAD_SKIP_BROKEN_SPECS": "1"} if ops else {}
+    environment = {**os.environ, "NINJA_STATUS": "[%f/%t] ", **chosen}
+    _configure(source, folder, debug, sanitizer, environment)
     command = [need_tool("ninja"), "-C", str(folder)]
     if jobs:
         command.append(f"-j{jobs}")
     if ops:
         command += [*ops, *_SHARED_TARGETS]
-    environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
     output: list[str] = []
     products: list[str] = []
     steps = 0

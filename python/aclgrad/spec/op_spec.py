@@ -6,6 +6,7 @@ derived from.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -68,6 +69,24 @@ class OpSpec:
             if unknown := _named(part) - known:
                 raise ValueError(f"{self.api}: {part} names {sorted(unknown)}, not an argument")
         naming.op_type(self.op)
+        self._fits("golden", self.golden, {arg.name for arg in self.args if not arg.out})
+
+    def _fits(self, name: str, function: Callable[..., Any], wanted: set[str]) -> None:
+        """Refuse a function that cannot be called with the arguments by their names."""
+        parameters = inspect.signature(function).parameters.values()
+        named = {p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+        needed = {
+            p.name
+            for p in parameters
+            if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        }
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        if needed - wanted or (wanted - named and not takes_all):
+            line = getattr(getattr(function, "__code__", None), "co_firstlineno", 0)
+            raise ValueError(
+                f"{name}, line {line}, takes {', '.join(sorted(named))}, want"
+                f" {', '.join(sorted(wanted))}: the inputs and attributes of {self.api}"
+            )
 
     @cached_property
     def op(self) -> str:

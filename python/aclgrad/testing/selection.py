@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aclgrad.ops import all_specs, find
+from aclgrad.ops import find, need_all
 from aclgrad.spec.call import AttrValue, Call, TensorDesc
 from aclgrad.spec.cases import Case
 from aclgrad.spec.check import PARAM_INVALID
@@ -22,7 +22,7 @@ def operators(words: Sequence[str], listed: str | None = None) -> list[OpSpec]:
     if listed is not None and not listed.strip(" ,"):
         raise ValueError("--ops: got an empty list, want operators such as softmax_grad")
     names = [*words, *(word.strip() for word in (listed or "").split(",") if word.strip())]
-    return list(dict.fromkeys(map(find, names))) if names else list(all_specs())
+    return list(dict.fromkeys(map(find, names))) if names else list(need_all())
 
 
 @dataclass(frozen=True)
