@@ -360,7 +360,9 @@ def _show_plan(plan: dict[str, Any], title: str, as_json: bool) -> None:
 def profile_command(
     op: Annotated[
         str,
-        typer.Argument(metavar="OP", help="Operator, or a path: sources or .asc."),
+        typer.Argument(
+            metavar="[OP]", help="Operator, or a path: sources or .asc; the project one stands in."
+        ),
     ],
     shape: Annotated[
         list[str] | None,
@@ -424,6 +426,8 @@ def profile_command(
     from aclgrad.cli import profile
     from aclgrad.profiling.request import Request, parse_cores
 
+    if project_request.is_shape(op) and (here := project_request.here(None)):
+        op, shape = here[0], [op, *(shape or [])]
     assumed = None
     sources.find([op], layout, only, entry, include, define, quiet=as_json)
     if project_request.is_path(op) or op.endswith(".asc"):
