@@ -360,9 +360,7 @@ def _show_plan(plan: dict[str, Any], title: str, as_json: bool) -> None:
 def profile_command(
     op: Annotated[
         str,
-        typer.Argument(
-            metavar="[OP]", help="Operator, or a path: sources or .asc; the project one stands in."
-        ),
+        typer.Argument(metavar="OP", help="Operator, or a path: sources or .asc."),
     ],
     shape: Annotated[
         list[str] | None,
