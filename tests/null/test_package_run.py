@@ -22,6 +22,7 @@ import pytest
 from aclgrad.ops import all_specs
 from aclgrad.packaging import archive, package
 from aclgrad.packaging.content import Content
+from aclgrad.packaging.operators import of_spec
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import FAMILIES
 from package_files import (
@@ -895,7 +896,7 @@ def test_ops_info_says_what_the_op_definition_says(spec: OpSpec) -> None:
     attrs = re.findall(r'Attr\("(\w+)"\)\.AttrType\(OPTIONAL\)\.(\w+)\((.*?)\);', text)
     optional = set(re.findall(r'Input\("(\w+)"\)[^;]*OPTIONAL', text))
     for item in families:
-        info = package.ops_info(spec, item)
+        info = package.ops_info(of_spec(spec), item)
         tensors = [v for k, v in info.items() if re.match(r"(in|out)put\d+$", k)]
         assert {v["name"] for v in tensors if v["paramType"] == "optional"} == optional
         for entry in tensors:
@@ -910,7 +911,7 @@ def test_ops_info_says_what_the_op_definition_says(spec: OpSpec) -> None:
 
 
 def test_op_proto_declares_every_operator() -> None:
-    text = package.op_proto(all_specs())
+    text = package.op_proto(map(of_spec, all_specs()))
     for spec in all_specs():
         block = text.partition(f"REG_OP({spec.op_type})\n")[2].partition(";")[0]
         assert block.endswith(f".OP_END_FACTORY_REG({spec.op_type})")

@@ -24,7 +24,7 @@ import pytest
 
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs
-from aclgrad.packaging import package
+from aclgrad.packaging import package, self_test
 from aclgrad.packaging.content import Content, Package
 from aclgrad.project.cmake import find_compiler
 from aclgrad.runtime import Toolkit
@@ -324,7 +324,8 @@ def test_self_test_compiles_without_warnings(
     device: str, toolkit_info: Toolkit, tmp_path: Path
 ) -> None:
     source = tmp_path / "self_test.cpp"
-    source.write_text(package.self_test_source(all_specs(), device, "Ascend910B2"))
+    cases = [self_test.case_of_spec(spec) for spec in all_specs()]
+    source.write_text(self_test.source_of(cases, device, "Ascend910B2"))
     words = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
     words += [f"-I{path}" for path in toolkit_info.include_dirs]
     command = [str(find_compiler()), *words, str(source)]

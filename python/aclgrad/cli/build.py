@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from aclgrad import __version__
 from aclgrad.cli import sources
 from aclgrad.cli.common import (
     OUT,
@@ -57,6 +58,14 @@ def build_command(
             help="A build of its own with AddressSanitizer and UBSan, or with ThreadSanitizer.",
         ),
     ] = None,
+    commands: Annotated[
+        Path | None,
+        typer.Option(
+            "--compile-commands",
+            metavar="FILE",
+            help="With a path: write how its sources are compiled, for clangd and editors.",
+        ),
+    ] = None,
 ) -> None:
     """Build the simulator and the operators of a source checkout; with --device npu the operators
     for one SoC, with the CANN toolkit of ASCEND_HOME_PATH; with a path (an operator's folder with
@@ -74,8 +83,15 @@ def build_command(
         return
     sources.find(ops or [], layout, only, entry, include, define)
     if ops and any(map(project_request.is_path, ops)):
-        sources.build(ops, OUT, soc=soc, dtypes=only_dtypes, debug=debug, jobs=jobs)
+        sources.build(
+            ops, OUT, soc=soc, dtypes=only_dtypes, debug=debug, jobs=jobs, commands=commands
+        )
         return
+    if commands is not None:
+        raise ValueError(
+            "--compile-commands: this project's own is build/sim/compile_commands.json, which the"
+            " build writes. Next: leave it out, or give a path"
+        )
     if soc is not None:
         raise ValueError(
             "--soc: the simulator's build holds the kernels of every SoC. Next: leave --soc out;"
@@ -129,12 +145,27 @@ def _build_npu(ops: list[str] | None, debug: bool, soc: str | None, jobs: int) -
 
 
 def package_command(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Operator projects to pack; this project's operators when left out.",
+        ),
+    ] = None,
     soc: Annotated[
         list[str] | None,
         typer.Option(help="Only kernels for this SoC, e.g. Ascend910B2; repeatable."),
     ] = None,
-    vendor: Annotated[str, typer.Option(help="Vendor folder of the package.")] = "aclgrad",
-    output: Annotated[Path, typer.Option(help="Folder of the .run file.")] = Path("dist"),
+    vendor: Annotated[
+        str | None,
+        typer.Option(help="Vendor folder of the package. [default: aclgrad; customize of a PATH]"),
+    ] = None,
+    package_version: Annotated[
+        str, typer.Option(metavar="VERSION", help="What --upgrade of the package goes by.")
+    ] = __version__,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the .run file.")] = Path(
+        "dist"
+    ),
     device: Device = DeviceName.sim,
     source: Annotated[
         Path | None,
@@ -144,13 +175,31 @@ def package_command(
         Path | None,
         typer.Option(metavar="KEY", help="Sign it with this private key (PEM, RSA or EC)."),
     ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="With a path: parallel compilations.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
-    """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators."""
+    """Make custom_opp_<vendor>_linux-<arch>.run, an installer of the built operators, or of
+    operator projects, whose kernels it builds for every SoC family of their definitions.
+    """
     from aclgrad.packaging.package import package
 
+    paths = paths or ([] if source else project_request.here(paths))
+    for path in paths:
+        sources.refuse_names(path, "package")
     socs = [name for words in soc or [] for name in words.replace(",", " ").split()]
-    made = package(output, vendor=vendor, socs=socs, device=device.value, source=source, key=sign)
+    made = package(
+        output,
+        paths=paths,
+        vendor=vendor,
+        version=package_version,
+        socs=socs,
+        device=device.value,
+        source=source,
+        key=sign,
+        jobs=jobs,
+    )
     if as_json:
         print(json.dumps(made.as_dict()))
         return
@@ -158,6 +207,11 @@ def package_command(
         f"{made.path}: {made.bytes / 1e6:.1f} MB, {made.files} files, kernels for"
         f" {' '.join(made.socs)}\nsha256 {made.sha256}, in {made.sums}\n"
         + "".join(f"signature {path}\n" for path in made.signatures)
+        + "".join(f"not in its self-test: {op}: {why}\n" for op, why in made.untested.items())
+        + "".join(
+            f"its self-test compares {op} with today's run of the simulator: it has no golden\n"
+            for op in made.without_golden
+        )
         + f"install: bash {shlex.quote(made.path)} --install-path=DIR",
         markup=False,
     )

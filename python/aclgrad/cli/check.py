@@ -87,8 +87,20 @@ def test_command(
         Path | None, typer.Option(help="Folder of the report. [default: report]")
     ] = None,
     as_json: Json = False,
+    watching: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Go on: build and test again what changes, on the shorter grid of --fast.",
+        ),
+    ] = False,
 ) -> None:
     """Run the standard case grid against golden data and print the precision table."""
+    if watching:
+        from aclgrad.cli import watch
+
+        watch.watch_words(ops or [], listed, soc)
+        return
     from aclgrad.reporting import report as reports
     from aclgrad.spec.soc import family_of
     from aclgrad.testing.run import run_cases

@@ -60,6 +60,15 @@ def find(
             print(found.line, file=sys.stderr)
 
 
+def refuse_names(word: str, verb: str) -> None:
+    """Raise if a word beside paths names no sources."""
+    if not is_path(word):
+        raise SourcesError(
+            f"{word}: not a path to operator sources; paths and names of own operators do not mix."
+            f" Next: one aclgrad {verb} each, or ./{word} for a folder"
+        )
+
+
 def build(
     words: Sequence[str],
     console: Console,
@@ -68,6 +77,7 @@ def build(
     dtypes: str | None,
     debug: bool,
     jobs: int,
+    commands: Path | None = None,
 ) -> None:
     """Build operators from their sources and say where their package is."""
     from aclgrad.project import building, single_file
@@ -75,18 +85,26 @@ def build(
     from aclgrad.spec.soc import family_of
 
     names = [parse(word).name for word in dtypes.split(",")] if dtypes else []
+    if commands is not None and len(words) > 1:
+        raise SourcesError(
+            "--compile-commands: one file is for one project. Next: one aclgrad build each"
+        )
     for word in words:
-        if not is_path(word):
-            raise SourcesError(
-                f"{word}: paths and names of own operators do not mix. Next: one aclgrad build each"
-            )
+        refuse_names(word, "build")
         optimise = "-O0" if debug else "-O2"
         alone = single_file.find(word)
         if alone is not None:
             for made in single_file.build_all(alone, family_of(soc_name(soc)), optimise=optimise):
                 console.print(f"built {made}", markup=False)
             continue
-        built = building.build(word, soc=soc_name(soc), dtypes=names, jobs=jobs, optimise=optimise)
+        built = building.build(
+            word,
+            soc=soc_name(soc),
+            dtypes=names,
+            jobs=jobs,
+            optimise=optimise,
+            commands=commands,
+        )
         console.print(
             f"{', '.join(built.ops)}: {len(built.kernels)} kernels in {built.package}", markup=False
         )

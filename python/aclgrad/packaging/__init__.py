@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The self-extracting package: its content, its installer, its bill of materials and signature.
 
-May import: ``codegen``, ``common``, ``errors``, ``ops``, ``project``, ``runtime``, ``spec``.
+May import: ``codegen``, ``common``, ``errors``, ``golden``, ``ops``, ``project``,
+``runtime``, ``spec``.
 """

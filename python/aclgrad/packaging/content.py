@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,10 @@ class Package:
     sha256: str
     sums: str  # SHA256SUMS beside the file
     signatures: tuple[str, ...] = ()
+    untested: Mapping[str, str] = field(
+        default_factory=dict
+    )  # OpType -> why the self-test lacks it
+    without_golden: tuple[str, ...] = ()  # OpTypes that it compares with a run of the simulator
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

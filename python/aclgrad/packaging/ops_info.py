@@ -7,9 +7,7 @@ import json
 from collections.abc import Iterable
 
 from aclgrad.packaging.content import _render
-from aclgrad.spec.arguments import KernelAttr
-from aclgrad.spec.call import AttrValue
-from aclgrad.spec.op_spec import OpSpec
+from aclgrad.packaging.operators import Attribute, Operator, Param
 from aclgrad.spec.soc import Family
 
 _OPS_INFO_TYPES = {
@@ -18,67 +16,85 @@ _OPS_INFO_TYPES = {
     "Bool": "bool",
     "String": "str",
     "ListInt": "listInt",
+    "ListFloat": "listFloat",
+    "ListBool": "listBool",
+    "ListListInt": "listListInt",
 }
+_FLAGS = {
+    "dynamicCompileStatic": "true",
+    "dynamicFormat": "false",
+    "dynamicRankSupport": "true",
+    "dynamicShapeSupport": "true",
+    "needCheckSupport": "false",
+}
+_MACROS = {"required": "", "optional": "OPTIONAL_", "dynamic": "DYNAMIC_"}
 
 
-def _attr_default(spec: OpSpec, attr: KernelAttr) -> AttrValue | str:
-    value = spec.defaults()[attr.arg]
-    return attr.choices[int(value)] if attr.type == "String" else value
+def _text(value: object, brackets: str) -> str:
+    """A default as text; lists in brackets."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return brackets[0] + ", ".join(_text(item, brackets) for item in value) + brackets[1]
+    return str(value)
 
 
-def _attr_text(spec: OpSpec, attr: KernelAttr, brackets: str) -> str:
-    value = _attr_default(spec, attr)
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"{brackets[0]}{text}{brackets[1]}" if attr.type == "ListInt" else text
-
-
-def ops_info(spec: OpSpec, family: Family) -> dict[str, dict[str, str]]:
+def ops_info(op: Operator, family: Family) -> dict[str, dict[str, str]]:
     """Entry of an operator in aic-<soc>-ops-info.json."""
-    variants = spec.kernels_on(family)
-    yes, no = {"flag": "true"}, {"flag": "false"}
-    info: dict[str, dict[str, str]] = {
-        "dynamicCompileStatic": yes,
-        "dynamicFormat": no,
-        "dynamicRankSupport": yes,
-        "dynamicShapeSupport": yes,
-        "needCheckSupport": no,
-        "opFile": {"value": spec.op},
-        "opInterface": {"value": spec.op},
-    }
-    tensors = [*spec.inputs, *spec.outputs]
-    for at, tensor in enumerate(tensors):
-        column = at - len(spec.inputs)
-        formats = ",".join("ND" for _ in variants)
+    rows = op.rows_on(family)
+    info: dict[str, dict[str, str]] = {name: {"flag": value} for name, value in _FLAGS.items()}
+    for key, value in op.config.items():
+        section, _, name = key.partition(".")
+        info.setdefault(section, {})[name or "value"] = value
+    for at, tensor in enumerate([*op.inputs, *op.outputs]):
+        column = at - len(op.inputs)
+        formats = ",".join(tensor.formats or ("ND" for _ in rows))
         info[f"input{at}" if column < 0 else f"output{column}"] = {
             "name": tensor.name,
-            "dtype": ",".join(variant[at].name for variant in variants),
+            "dtype": ",".join(row[at] for row in rows),
             "format": formats,
             "unknownshape_format": formats,
-            "paramType": "optional" if tensor.optional else "required",
+            "paramType": tensor.kind,
             "shape": "all",
         }
-    if spec.attrs:
-        info["attr"] = {"list": ",".join(attr.name for attr in spec.attrs)}
-    for attr in spec.attrs:
+    if op.attrs:
+        info["attr"] = {"list": ",".join(attr.name for attr in op.attrs)}
+    for attr in op.attrs:
         info[f"attr_{attr.name}"] = {
-            "type": _OPS_INFO_TYPES[attr.type],
+            "type": _OPS_INFO_TYPES[attr.kind],
             "value": "all",
-            "paramType": "optional",
-            "defaultValue": _attr_text(spec, attr, "[]"),
+            "paramType": "required" if attr.required else "optional",
         }
+        if not attr.required and attr.default is not None:
+            info[f"attr_{attr.name}"]["defaultValue"] = _text(attr.default, "[]")
     return dict(sorted(info.items()))
 
 
-def op_proto(specs: Iterable[OpSpec]) -> str:
+def op_proto(operators: Iterable[Operator]) -> str:
     """Text of op_proto.h."""
-    operators = []
-    for spec in specs:
-        attrs = []
-        for attr in spec.attrs:
-            text = _attr_text(spec, attr, "{}")
-            quoted = json.dumps(text) if attr.type == "String" else text
-            attrs.append({"name": attr.name, "type": attr.type, "literal": quoted})
-        operators.append(
-            {"type": spec.op_type, "inputs": spec.inputs, "outputs": spec.outputs, "attrs": attrs}
-        )
-    return _render("op_proto.h.j2", operators=operators)
+    return _render(
+        "op_proto.h.j2",
+        operators=[
+            {
+                "type": op.op_type,
+                "inputs": [_declared("INPUT", item) for item in op.inputs],
+                "outputs": [_declared("OUTPUT", item) for item in op.outputs],
+                "attrs": [_declared_attr(attr) for attr in op.attrs],
+            }
+            for op in operators
+        ],
+    )
+
+
+def _declared(macro: str, item: Param) -> str:
+    # Outputs are never optional in a prototype.
+    prefix = "" if macro == "OUTPUT" and item.kind == "optional" else _MACROS[item.kind]
+    return f"{prefix}{macro}({item.name}, ge::TensorType::ALL())"
+
+
+def _declared_attr(attr: Attribute) -> str:
+    if attr.required or attr.default is None:
+        return f"REQUIRED_ATTR({attr.name}, {attr.kind})"
+    value = attr.default
+    text = json.dumps(value) if isinstance(value, str) else _text(value, "{}")
+    return f"ATTR({attr.name}, {attr.kind}, {text})"

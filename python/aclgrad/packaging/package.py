@@ -12,28 +12,30 @@ import os
 import platform
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from aclgrad import __version__
-from aclgrad.codegen.examples import CPP_TYPES, braces, example, literal
 from aclgrad.errors import ToolkitError
-from aclgrad.ops import need_all
 from aclgrad.packaging import elf, sbom, signing
 from aclgrad.packaging.archive import uninstaller, write_run
-from aclgrad.packaging.content import _TEMPLATES, Content, Package, _render
+from aclgrad.packaging.content import _TEMPLATES, Content, Package
+from aclgrad.packaging.operators import Operator
 from aclgrad.packaging.ops_info import op_proto, ops_info
-from aclgrad.project.cmake import find_compiler
+from aclgrad.packaging.projects import build_into
+from aclgrad.packaging.self_test import compiled
+from aclgrad.packaging.tested import operators_in, self_tested
 from aclgrad.runtime.toolkit import OPAPI, Toolkit, checkout, find_toolkit
-from aclgrad.spec.arguments import Attr
-from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import DEFAULT_SOC, FAMILIES, Family, family_of
 
 VENDOR = "aclgrad"
+OTHERS_VENDOR = "customize"  # as CANN calls a project's vendor that says nothing else
+_VERSION = re.compile(r"\d[0-9A-Za-z.+-]{0,63}")
 _VENDOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_BUILDERS = (".part", ".cmd", ".d")  # what a build leaves beside its libraries
 _TBE = "op_impl/ai_core/tbe"
 _RECORDS = ("manifest.sha256", "install.info", sbom.PACKAGE_FILE)  # of an installation
 
@@ -41,43 +43,65 @@ _RECORDS = ("manifest.sha256", "install.info", sbom.PACKAGE_FILE)  # of an insta
 def package(
     output: Path,
     *,
-    vendor: str = VENDOR,
+    paths: Sequence[str] = (),
+    vendor: str | None = None,
+    version: str = __version__,
     socs: Sequence[str] = (),
     device: str = "sim",
     source: Path | None = None,
     key: Path | None = None,
+    jobs: int = 0,
 ) -> Package:
-    """Pack the built operators, and sign the package with a key. Raises `ToolkitError` that says
-    what is missing and what to run.
+    """Pack the built operators, a vendor folder, or operator projects, and sign the package with a
+    key. Raises `ToolkitError` that says what is missing and what to run.
     """
+    if vendor is None:
+        vendor = OTHERS_VENDOR if paths else VENDOR
     if not _VENDOR_NAME.fullmatch(vendor):
         raise ValueError(
             f"vendor: got {vendor!r}, want a letter, then letters, digits, _ and - (64 at most)"
         )
+    if not _VERSION.fullmatch(version):
+        raise ValueError(
+            f"version: got {version!r}, want a digit, then letters, digits, . + - (64 at most)."
+            " Next: e.g. --package-version 1.0"
+        )
+    if paths and (device == "npu" or source):
+        raise ValueError(
+            f"package {paths[0]}: paths are built for the simulator. Next: leave out --device npu"
+            " and --from"
+        )
     if key is not None:
         signing.check_key(key)
     families = _families(socs)
-    if device == "sim":
-        toolkit = find_toolkit("sim")
-        folder = source or toolkit.opapi.parents[2]
-    else:
-        folder = source or _npu_folder(vendor, families)
-        toolkit = _npu_toolkit(folder)
-    arch = platform.machine()
-    specs = need_all()
-    packed = _packed(folder, families, specs, device)
-    files = _built_files(folder, packed, arch)
-    if device == "sim":
-        files |= _derived(specs, packed)
-    links = _links(files, arch)
-    soc, tested = _self_tested(toolkit, device, packed, socs, specs)
-    files |= _own_files(toolkit, device, soc, tested, folder)
-    operators = {s.op_type: s.op for s in specs}
-    content = Content(vendor, device, arch, tuple(packed), operators, files, links)
+    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as staging:
+        if device == "npu":
+            folder = source or _npu_folder(vendor, families)
+            toolkit = _npu_toolkit(folder)
+        else:
+            toolkit = find_toolkit("sim")
+            folder = source or (Path(staging) if paths else toolkit.opapi.parents[2])
+        projects = build_into(folder, paths, families, jobs) if paths else {}
+        found = operators_in(folder, toolkit, device, ours=not (paths or source))
+        arch = platform.machine()
+        packed = _packed(folder, families, found.operators, device)
+        files = _built_files(folder, packed, arch)
+        if device == "sim":
+            files |= _derived(found.operators, packed)
+        links = _links(files, arch)
+        tested = self_tested(found, folder, toolkit, device, packed, socs, projects)
+    files |= {
+        "bin/set_env.bash": (_TEMPLATES / "set_env.bash").read_bytes(),
+        "bin/self_test": tested.program,
+        "bin/switch": compiled("switch.cpp", (_TEMPLATES / "switch.cpp").read_text(), []),
+    }
+    operators = {op.op_type: op.stem for op in found.operators}
+    content = Content(vendor, device, arch, tuple(packed), operators, files, links, version)
     files["version.info"] = _version_info(content, files.get("version.info", b""), toolkit)
     files["scripts/uninstall.sh"] = uninstaller(content)
     files[sbom.PACKAGE_FILE] = _sbom(content)
-    return write_run(output, content, key)
+    made = write_run(output, content, key)
+    return replace(made, untested=tested.untested, without_golden=tested.without_golden)
 
 
 def _families(socs: Iterable[str]) -> list[Family]:
@@ -116,7 +140,7 @@ def _npu_folder(vendor: str, families: Sequence[Family]) -> Path:
 
 
 def _packed(
-    folder: Path, families: Sequence[Family], specs: Sequence[OpSpec], device: str
+    folder: Path, families: Sequence[Family], operators: Sequence[Operator], device: str
 ) -> list[str]:
     """Kernel folders that serve the families. On the simulator no kernel may be missing there."""
     kernels = folder / _TBE / "kernel"
@@ -134,11 +158,7 @@ def _packed(
     missing = []
     chosen = []
     for family in FAMILIES:
-        expected = [
-            kernels / family.name / s.op / f"{s.op_type}_{'_'.join(d.name for d in variant)}.so"
-            for s in specs
-            for variant in s.kernels.get(family.name, ())
-        ]
+        expected = [kernels / name for op in operators for name in op.kernels(family)]
         if expected and family.npu_arch in arches:
             chosen.append(family.name)
             missing += [path for path in expected if not path.is_file()]
@@ -147,7 +167,8 @@ def _packed(
         raise ValueError(f"soc: no operator has a kernel for {names}; see README.md, What is there")
     if missing:
         raise ToolkitError(
-            f"package: {missing[0]} is missing ({len(missing)} kernels in all). Next: aclgrad build"
+            f"package: {missing[0]} is missing ({len(missing)} kernels in all). Next: aclgrad"
+            " build, or aclgrad package PATH, which builds all kernels of a project"
         )
     return chosen
 
@@ -167,7 +188,7 @@ def _built_files(folder: Path, socs: Sequence[str], arch: str) -> dict[str, byte
         name = path.relative_to(folder).as_posix()
         soc = per_soc.match(name)
         other = soc is not None and soc[1] not in (*socs, "config")
-        if path.is_symlink() or not path.is_file() or path.suffix == ".part" or other:
+        if path.is_symlink() or not path.is_file() or path.suffix in _BUILDERS or other:
             continue
         if name.partition("/")[0] in ("bin", "scripts") or name in _RECORDS:
             continue  # of an installation; the package brings its own
@@ -198,16 +219,18 @@ def _links(files: Mapping[str, bytes], arch: str) -> dict[str, str]:
     return {path: target for path, target in links.items() if path not in files}
 
 
-# --- Derived from the specs: what CANN's generator makes from the op definitions ---
+# --- What CANN's generator makes from the definitions ---
 
 
-def _derived(specs: Sequence[OpSpec], socs: Sequence[str]) -> dict[str, bytes]:
-    files = {"op_proto/inc/op_proto.h": op_proto(specs).encode()}
+def _derived(operators: Sequence[Operator], socs: Sequence[str]) -> dict[str, bytes]:
+    files = {"op_proto/inc/op_proto.h": op_proto(operators).encode()}
     arches = {family.npu_arch for family in FAMILIES if family.name in socs}
     for family in FAMILIES:
         if family.npu_arch not in arches:
             continue
-        infos = {s.op_type: ops_info(s, family) for s in specs if s.kernels_on(family)}
+        infos = {op.op_type: ops_info(op, family) for op in operators if op.rows_on(family)}
+        if not infos:
+            continue
         name = f"{_TBE}/config/{family.name}/aic-{family.name}-ops-info.json"
         files[name] = (json.dumps(infos, indent=4) + "\n").encode()
     return files
@@ -245,99 +268,3 @@ def _toolkit_version(toolkit: Toolkit) -> str:
     info = toolkit.root / "compiler" / "version.info"
     found = re.search(r"^Version=(\S+)", info.read_text(), re.M) if info.is_file() else None
     return found[1] if found else "unknown"
-
-
-# --- The self-test and the tool that renames ---
-
-
-def _self_tested(
-    toolkit: Toolkit,
-    device: str,
-    packed: Sequence[str],
-    socs: Sequence[str],
-    specs: Sequence[OpSpec],
-) -> tuple[str, list[OpSpec]]:
-    """SoC of the self-test, and the operators that have a kernel there."""
-    if device == "npu":
-        families = [family for family in FAMILIES if family.name in packed]
-        return "", [s for s in specs if all(s.kernels_on(family) for family in families)]
-    from aclgrad.runtime import open_device
-
-    names = [DEFAULT_SOC, *open_device("sim").soc_names()]
-    asked = [name for name in socs if name in names]
-    arches = {family.npu_arch for family in FAMILIES if family.name in packed}
-    fits = [name for name in [*asked, *names] if family_of(name).npu_arch in arches]
-    # The one on which most operators run.
-    soc = max(fits, key=lambda name: sum(bool(s.kernels_on(family_of(name))) for s in specs))
-    return soc, [s for s in specs if s.kernels_on(family_of(soc))]
-
-
-def self_test_source(specs: Iterable[OpSpec], device: str, soc: str) -> str:
-    """C++ program that runs one case per operator."""
-    items = []
-    for spec in specs:
-        made = example(spec)
-        tensors = []
-        for arg in spec.tensors:
-            desc = made.call.tensor(arg.name)
-            values = [0.0] * desc.size if arg.out else list(made.inputs[arg.name].flatten())
-            tensors.append(
-                {
-                    "name": arg.name,
-                    "type": CPP_TYPES[desc.dtype.name],
-                    "shape": braces(desc.shape),
-                    "data": braces(values),
-                }
-            )
-        words = [
-            literal(arg, made.attrs[arg.name]) if isinstance(arg, Attr) else f"{arg.name}.get()"
-            for arg in spec.args
-        ]
-        expected = "{" + ", ".join(f"{value:.9e}F" for value in made.result.flatten()) + "}"
-        items.append(
-            {
-                "spec": spec,
-                "tensors": tensors,
-                "words": words,
-                "result": spec.output_args[0].name,
-                "expected": expected,
-            }
-        )
-    return _render("self_test.cpp.j2", items=items, device=device, soc=soc)
-
-
-def _own_files(
-    toolkit: Toolkit, device: str, soc: str, specs: Sequence[OpSpec], folder: Path
-) -> dict[str, bytes]:
-    include = [*toolkit.include_dirs, folder / "op_api" / "include"]
-    source = self_test_source(specs, device, soc)
-    return {
-        "bin/set_env.bash": (_TEMPLATES / "set_env.bash").read_bytes(),
-        "bin/self_test": _compiled("self_test.cpp", source, include),
-        "bin/switch": _compiled("switch.cpp", (_TEMPLATES / "switch.cpp").read_text(), []),
-    }
-
-
-def _compiled(name: str, source: str, include: Sequence[Path]) -> bytes:
-    compiler = find_compiler()
-    if compiler is None:
-        raise ToolkitError(
-            f"package: no C++ compiler found for {name}. Next: apt-get install g++, or set CXX"
-        )
-    # Relative names, no build id, no symbols: the same source gives the same program.
-    words = ["-std=c++17", "-O1", "-s", "-Wl,--build-id=none", f"-frandom-seed={name}"]
-    words += [f"-I{path}" for path in dict.fromkeys(include)]
-    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as folder:
-        (Path(folder) / name).write_text(source)
-        command = [compiler, *words, name, "-o", "program", "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-        if done.returncode:
-            first = "\n".join(done.stderr.strip().splitlines()[:10])
-            raise ToolkitError(
-                f"package: {name} does not compile:\n{first}\n"
-                "Next: aclgrad doctor, and aclgrad build"
-            )
-        return elf.inside((Path(folder) / "program").read_bytes(), f"bin/{Path(name).stem}")
-
-
-# --- The file ---

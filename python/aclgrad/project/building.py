@@ -17,12 +17,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.locks import alone
+from aclgrad.project import compile_commands
 from aclgrad.project.api import api_context
 from aclgrad.project.compiler import demangle, demangle_all
 from aclgrad.project.kernels import KernelBuilder
@@ -70,6 +71,13 @@ _API_HEADERS = (
 )
 """What nearly every source includes: parsed once."""
 
+HOST_LIBRARIES = (
+    ("-laclgrad_tiling", "-lregister"),
+    # Its functions are this library's own: another package may have those of another version.
+    ("-Wl,--exclude-libs,libaclgrad_tiling.a",),
+)
+"""What op_host is linked with, and how."""
+
 _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
 
@@ -95,6 +103,9 @@ def combinations(op: Mapping[str, Any]) -> list[tuple[str, ...]]:
 class Builder(KernelBuilder):
     """Builds one operator for one SoC family."""
 
+    host_objects: list[Path] = field(default_factory=list, init=False)
+    api_objects: list[Path] = field(default_factory=list, init=False)
+
     def build_host(self) -> dict[str, Any]:
         """Build the host library and return what it registers."""
         if self.sources.alone:
@@ -102,7 +113,8 @@ class Builder(KernelBuilder):
                 f"{self.sources}: no OP_ADD in op_host, so nothing says what its inputs are. Next:"
                 f" aclgrad run {self.sources.kernels[0]} --inputs ... --outputs ..."
             )
-        words = ["-DLOG_CPP", "-fno-strict-aliasing"]
+        # What an operator has inline is its own, whichever packages one process loads.
+        words = ["-DLOG_CPP", "-fno-strict-aliasing", *self.own_symbols]
         extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]
         extra += self.sources.defines
         includes = self.sources.host_includes
@@ -133,16 +145,15 @@ class Builder(KernelBuilder):
             return self._link_host_alone(objects)
 
     def _link_host_alone(self, objects: list[Path]) -> list[Path]:
-        libraries = ("-laclgrad_tiling", "-lregister")
-        # Its functions are this library's own: another package may have those of another version.
-        hidden = ("-Wl,--exclude-libs,libaclgrad_tiling.a",)
-        link = self._link(self.host_library, objects, libraries, hidden)
+        link = self._link(self.host_library, objects, *HOST_LIBRARIES)
+        self.host_objects = objects
         if link.fresh():
             return []
         stubs = self.folder / "gen" / "missing.cpp"
         stub_object = self.folder / "obj" / "missing.o"
-        with_stubs = self._link(self.host_library, [*objects, stub_object], libraries, hidden)
+        with_stubs = self._link(self.host_library, [*objects, stub_object], *HOST_LIBRARIES)
         if with_stubs.fresh():
+            self.host_objects = [*objects, stub_object]
             return []
         self._compile([link], "op_host")
         done = subprocess.run(
@@ -162,27 +173,15 @@ class Builder(KernelBuilder):
         flags = self._flags(stub_object, [], ("-c", str(stubs), "-o", str(stub_object)))
         self._compile([Step(stub_object, flags)], "op_host")
         self._compile([with_stubs], "op_host")
+        self.host_objects = [*objects, stub_object]
         return []
 
     def describe(self) -> dict[str, Any]:
-        """What the host library registers; asked in another process, as its code is a guest."""
+        """What the host library registers."""
         stamp = self.folder / f"describe-{self.soc.name}.json"
         if stamp.is_file() and stamp.stat().st_mtime_ns >= self.host_library.stat().st_mtime_ns:
             return dict(json.loads(stamp.read_text()))
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-I",
-                "-c",
-                _DESCRIBE,
-                str(self.toolkit / "lib64" / "libregister.so"),
-                str(self.host_library),
-                self.soc.name,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = ask(self.toolkit, self.host_library, self.soc.name)
         if done.returncode:
             reason = (
                 done.stderr.strip() or f"it ended with status {done.returncode}"
@@ -234,7 +233,7 @@ class Builder(KernelBuilder):
             source = self.folder / "gen" / f"aclnn_{snake_case(op['type'])}.cpp"
             write_if_different(source, render("project/aclnn.cpp.j2", **context))
             output = self.folder / "obj" / f"{source.stem}.o"
-            words = ["-fvisibility=hidden"]
+            words = ["-fvisibility=hidden", *self.own_symbols]
             flags = (
                 *self._flags(
                     output, [include], [*self._parsed("api", _API_HEADERS, words), *words]
@@ -246,13 +245,22 @@ class Builder(KernelBuilder):
             )
             headers.append(header)
             objects.append(Step(output, flags))
-        self._compile(objects, "aclnn functions")
+        self.api_objects = self._compile(objects, "aclnn functions")
         with alone(self.folder / "op_api.lock"):
             # With those that others have asked for: they are about to load the library.
             there = sorted((self.folder / "obj").glob("aclnn_*.o"))
             link = self._link(self.api_library, there, ("-lnnopbase", "-lregister", "-lascendcl"))
             self._compile([link], "aclnn functions")
         return headers
+
+
+def ask(toolkit: Path, host_library: Path, soc: str) -> subprocess.CompletedProcess[str]:
+    """What a host library registers for a SoC family, as JSON; its code is a guest, so it is loaded
+    in another process.
+    """
+    command = [sys.executable, "-I", "-c", _DESCRIBE]
+    command += [str(toolkit / "lib64" / "libregister.so"), str(host_library), soc]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 _DESCRIBE = """
@@ -307,9 +315,22 @@ def build(
     dtypes: Sequence[str] = (),
     jobs: int = 0,
     optimise: str = "-O2",
+    commands: Path | None = None,
 ) -> Built:
-    """Build an operator from its sources: all dtype combinations, or the one asked for."""
+    """Build an operator from its sources: all dtype combinations, or the one asked for. Editors
+    are told how, in ``commands`` or in the project if it asks for that; also where a build fails.
+    """
     builder = Builder(locate(word), family_of(soc), optimise=optimise, jobs=jobs)
+    try:
+        return _build(builder, dtypes)
+    finally:
+        made = compile_commands.entries(builder.commands, builder.folder)
+        place = commands or compile_commands.wanted_in(builder.sources.root, made)
+        if place is not None and made:
+            compile_commands.write(place, made, "--compile-commands")
+
+
+def _build(builder: Builder, dtypes: Sequence[str]) -> Built:
     described = builder.build_host()
     ops = runnable(described, builder.sources, builder.soc)
     wanted = []

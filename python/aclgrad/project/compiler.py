@@ -24,6 +24,7 @@ from aclgrad.codegen.render import write_if_different
 from aclgrad.common import cache, files
 from aclgrad.project.cmake import find_compiler
 from aclgrad.project.common_code import CommonCode
+from aclgrad.project.compile_commands import Commands
 from aclgrad.project.sources import Sources, SourcesError, Step, diagnose
 from aclgrad.runtime.toolkit import OPAPI, sim_root
 from aclgrad.spec.soc import Family
@@ -46,6 +47,7 @@ class Compiler:
     jobs: int = 0
     cache: Path = field(default_factory=cache.root)
     toolkit: Path = field(default_factory=sim_root)
+    commands: Commands = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         compiler = find_compiler()
@@ -239,9 +241,31 @@ class Compiler:
             else source.name,
         )
         output = self.folder / "obj" / f"{name}.o"
-        return Step(
-            output, (*self._flags(output, includes, extra), "-c", str(source), "-o", str(output))
-        )
+        words = (*self._flags(output, includes, extra), "-c", str(source))
+        self.commands.setdefault(source, {})[()] = words
+        return Step(output, (*words, "-o", str(output)))
+
+    @property
+    def own_symbols(self) -> tuple[str, ...]:
+        """Words for objects whose inline symbols no other library of a process shares; clang makes
+        none that are shared.
+        """
+        return () if "clang" in os.path.realpath(self.compiler) else ("-fno-gnu-unique",)
+
+    def isolated(self, objects: Sequence[Path], name: str, visible: str = "") -> Path:
+        """An object of others in which all but the symbols like ``visible`` are its own: inline
+        functions too, which linkers merge by name.
+        """
+        merged = self.folder / "obj" / f"{name}.merged.o"
+        own = merged.with_name(f"{name}.own.o")
+        group = ("-r", "-nostdlib", "-Wl,--force-group-allocation")
+        keep = ("--wildcard", f"--keep-global-symbol={visible or 'none at all'}")
+        for output, command in (
+            (merged, (self.compiler, *group, *map(str, objects), "-o", str(merged))),
+            (own, ("objcopy", *keep, str(merged), str(own))),
+        ):
+            self._compile([Step(output, command)], name)
+        return own
 
     def _link(
         self,

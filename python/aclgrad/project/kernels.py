@@ -198,6 +198,8 @@ class KernelBuilder(Compiler):
         tiling = self.tiling_header(kernel.op, described, own)
         if tiling is not None:
             words += ["-include", str(tiling)]
+        own_words = (*self._flags(source, includes, words), "-c", str(source))
+        self.commands.setdefault(source, {})[kernel.dtypes] = own_words
         stem = simulator_stem(kernel.op["type"])
         gen = self.folder / "gen" / kernel.output.stem
         entry = self._entry(source, kernel, includes, words)
@@ -271,24 +273,10 @@ class KernelBuilder(Compiler):
                 names.append(None)
                 continue
             names.append(variant)
-            objects.append(self._isolate(output, variant))
+            objects.append(self.isolated([output], output.stem, f"*{variant}*"))
         if failure is not None and not objects:
             raise failure
         return names, objects
-
-    def _isolate(self, compiled: Path, entry: str) -> Path:
-        """An object in which all but the entry is its own: inline functions too, which linkers
-        merge by name.
-        """
-        merged, own = compiled.with_suffix(".merged.o"), compiled.with_suffix(".own.o")
-        group = ("-r", "-nostdlib", "-Wl,--force-group-allocation")
-        keep = ("--wildcard", f"--keep-global-symbol=*{entry}*")
-        for output, command in (
-            (merged, (self.compiler, *group, str(compiled), "-o", str(merged))),
-            (own, ("objcopy", *keep, str(merged), str(own))),
-        ):
-            self._compile([Step(output, command)], entry)
-        return own
 
     def _object_at(
         self,

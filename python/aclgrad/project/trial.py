@@ -301,14 +301,14 @@ def _element(data: dict[str, Any]) -> Element:
     return Element(**{**data, "index": tuple(data["index"])})
 
 
-def judge(
+def wanted(
     golden: GoldenFile,
     op: Mapping[str, Any],
     inputs: Sequence[Sequence[Array]],
     attrs: Mapping[str, Any],
     result: running.Result,
-) -> tuple[Report, str]:
-    """Compare all outputs with the golden: the worst report, and what to say of each."""
+) -> list[Array | None]:
+    """What the golden says, for each tensor of a result."""
     shapes = []
     for item in op["outputs"]:
         name = item["name"]
@@ -317,15 +317,26 @@ def judge(
         )
         parts = [name] if name in result.outputs else list(many)
         shapes.append(tuple(result.outputs[part].shape for part in parts))
-    wanted = golden.evaluate(inputs, attrs, shapes)
+    return golden.evaluate(inputs, attrs, shapes)
+
+
+def judge(
+    golden: GoldenFile,
+    op: Mapping[str, Any],
+    inputs: Sequence[Sequence[Array]],
+    attrs: Mapping[str, Any],
+    result: running.Result,
+) -> tuple[Report, str]:
+    """Compare all outputs with the golden: the worst report, and what to say of each."""
+    exact = wanted(golden, op, inputs, attrs, result)
     reports: list[Report] = []
     lines = []
-    for (name, array), want in zip(result.outputs.items(), wanted, strict=True):
+    for (name, array), want in zip(result.outputs.items(), exact, strict=True):
         if want is None:
             continue
         report = _compare(array, want)
         reports.append(report)
-        lines.append(f"{name}: {report}" if len(wanted) > 1 else str(report))
+        lines.append(f"{name}: {report}" if len(exact) > 1 else str(report))
     worst = max(reports, key=lambda report: (not report.passed, report.max_ulp))
     return worst, "\n".join(lines)
 

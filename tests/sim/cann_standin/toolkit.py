@@ -24,6 +24,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {package!r})
 from aclgrad.ops import all_specs
+from aclgrad.packaging.operators import of_spec
 from aclgrad.packaging.ops_info import op_proto, ops_info
 from aclgrad.spec.soc import family
 out = Path(sys.argv[2])
@@ -33,10 +34,10 @@ for unit in units:
     for spec in all_specs():
         if spec.kernels_on(family(unit)):
             lines.append(f"[{{spec.op_type}}]")
-            for section, values in ops_info(spec, family(unit)).items():
+            for section, values in ops_info(of_spec(spec), family(unit)).items():
                 lines += [f"{{section}}.{{key}}={{value}}" for key, value in values.items()]
     (out / f"aic-{{unit}}-ops-info.ini").write_text("\\n".join(lines) + "\\n")
-(out / "op_proto.h").write_text(op_proto(all_specs()))
+(out / "op_proto.h").write_text(op_proto(map(of_spec, all_specs())))
 (out / "op_proto.cc").write_text("namespace ge {{}}\\n")
 """
 

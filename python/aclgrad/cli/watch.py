@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad test --watch``: builds and tests again whatever changes, until Ctrl-C."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aclgrad.cli.common import OUT
+from aclgrad.errors import AclgradError, ToolkitError
+from aclgrad.project import request
+from aclgrad.project.cmake import build
+from aclgrad.runtime.toolkit import checkout
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import Family, family_of
+from aclgrad.spec.soc import family as family_named
+from aclgrad.testing import selection
+
+_SOURCES = (".cpp", ".cc", ".h", ".hpp", ".asc", ".py", ".json", ".cmake", ".txt")
+_SETTLE_MS = 50  # editors write a file in several steps
+_KERNELS = "toolkit/opp/vendors/aclgrad/op_impl/ai_core/tbe/kernel"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What is tested again by itself, and where its sources lie."""
+
+    name: str
+    folders: tuple[Path, ...]
+    build: Callable[[], object] = lambda: None  # a path is built by its test
+
+
+def changes(folders: Iterable[Path]) -> Iterator[set[Path]]:
+    """Sources that somebody has written, in groups. Raises `ToolkitError` without watchfiles."""
+    try:
+        from watchfiles import watch
+    except ImportError:
+        raise ToolkitError(
+            "test --watch: watchfiles is not installed. Next: "
+            f"{sys.executable} -m pip install 'watchfiles>=0.22'"
+        ) from None
+    there = sorted({folder for folder in folders if folder.exists()})
+    for found in watch(*there, debounce=10 * _SETTLE_MS, step=_SETTLE_MS, raise_interrupt=True):
+        paths = {Path(path) for _, path in found}
+        wanted = {path for path in paths if path.suffix in _SOURCES and ".git" not in path.parts}
+        if wanted:
+            yield wanted
+
+
+def of_spec(spec: OpSpec, family: Family) -> Watched:
+    """An operator of this checkout. Only kernels that the family runs are built."""
+    root = checkout()
+    if root is None:
+        raise ToolkitError(
+            f"test --watch: {spec.op} comes built, without its sources. Next: a source checkout, or"
+            " the path of an operator project of your own"
+        )
+    parts = ("common", spec.op)
+    halves = [root / half / part for half in ("op_kernel", "op_host") for part in parts]
+    kernels = [
+        f"{_KERNELS}/{name}/{spec.op}/{spec.op_type}_{'_'.join(dtype.name for dtype in row)}.so"
+        for name, rows in spec.kernels.items()
+        if family_named(name).npu_arch == family.npu_arch
+        for row in rows
+    ]
+    return Watched(
+        spec.op,
+        (*halves, root / "python/aclgrad/ops" / f"{spec.op}.py"),
+        lambda: build(kernels),
+    )
+
+
+def of_path(word: str) -> Watched:
+    """An operator project, or a file of one."""
+    path = Path(word).expanduser().resolve()
+    return Watched(word, (path if path.is_dir() else path.parent,))
+
+
+def watch_words(ops: list[str], listed: str | None, soc: str | None) -> None:
+    """Watch what the command line names, and hand its other words on to each round."""
+    named = ops if listed else request.here(ops)
+    if any(map(request.is_path, named)):
+        watched = [of_path(word) for word in named]
+    else:
+        family = family_of(request.soc_name(soc))
+        watched = [of_spec(spec, family) for spec in selection.operators(named, listed)]
+    own = {"test", "--watch", "--ops", f"--ops={listed}", *ops, *([listed] if listed else [])}
+    words = [word for word in sys.argv[1:] if word not in own]
+    fast = [] if {"--fast", "--case"} & {*words} else ["--fast"]
+    watch(watched, [*words, *fast])
+
+
+def watch(watched: Sequence[Watched], words: Sequence[str]) -> None:
+    """Test all once, and what changed whenever something does; ``words`` go to ``aclgrad test``."""
+    source = changes([folder for item in watched for folder in item.folders])
+    _round(watched, words)
+    for paths in source:
+        hit = [item for item in watched if any(_below(path, item.folders) for path in paths)]
+        OUT.print(f"\nchanged: {', '.join(sorted(path.name for path in paths))}", markup=False)
+        _round(hit, words)
+
+
+def _below(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path == folder or folder in path.parents for folder in folders)
+
+
+def _round(watched: Sequence[Watched], words: Sequence[str]) -> None:
+    """Build and test; an error is shown and waits for the next change."""
+    begin = time.monotonic()
+    names = [item.name for item in watched]
+    try:
+        for item in watched:
+            item.build()
+        # Libraries of kernels stay loaded as long as a process lives.
+        command = [sys.executable, "-m", "aclgrad", "test", *names, *words]
+        status = subprocess.run(command, check=False).returncode
+        verdict = "passed" if status == 0 else "FAILED"
+    except AclgradError as error:
+        OUT.print(str(error), markup=False)
+        verdict = "not built"
+    seconds = time.monotonic() - begin
+    OUT.print(
+        f"{', '.join(names)}: {verdict} after {seconds:.1f} s; waiting for changes, Ctrl-C ends",
+        markup=False,
+    )

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The self-test of a package: a C++ program with one small call per operator, its numbers and what
+must come out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad.codegen.examples import example, literal
+from aclgrad.errors import ToolkitError
+from aclgrad.golden.precision import TOLERANCES
+from aclgrad.packaging import elf
+from aclgrad.packaging.content import _render
+from aclgrad.project.api import ATTR_TYPES, api_context
+from aclgrad.project.cmake import find_compiler
+from aclgrad.spec import dtypes
+from aclgrad.spec.arguments import Attr
+from aclgrad.spec.op_spec import OpSpec
+
+Array = NDArray[Any]
+GOLDEN, PACKER = "golden", "packer"
+_KIND = {"DT_BOOL": "Bool", "DT_FLOAT": "Float"}
+_ELEMENTS = {"Int": "int64_t", "Float": "float", "Bool": "bool"}
+_UNIT = 1e-5  # what is free in a float32 result of magnitude 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """A tensor that the call writes, what it must hold, and how far off a number may be."""
+
+    variable: str
+    name: str
+    want: Array
+    absolute: float
+    relative: float = 0.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of an aclnn function."""
+
+    op_type: str
+    api: str
+    header: str
+    lines: tuple[str, ...]  # declarations of its arguments
+    words: tuple[str, ...]  # its arguments
+    results: tuple[Result, ...]
+    against: str = GOLDEN
+
+    @property
+    def rendered(self) -> list[dict[str, Any]]:
+        """The results as the template wants them."""
+        return [
+            {
+                "variable": result.variable,
+                "name": result.name if len(self.results) > 1 else "",
+                "want": _hex(result.want),
+                "absolute": f"{result.absolute:g}",
+                "relative": f"{result.relative:g}",
+            }
+            for result in self.results
+        ]
+
+
+def case_of_spec(spec: OpSpec) -> Case:
+    """The example of an operator of this project."""
+    made = example(spec)
+    lines = []
+    for arg in spec.tensors:
+        desc = made.call.tensor(arg.name)
+        values = made.inputs[arg.name] if not arg.out else np.zeros(desc.shape)
+        lines.append(_tensor(arg.name, np.asarray(values).astype(desc.dtype.numpy)))
+    words = [
+        literal(arg, made.attrs[arg.name]) if isinstance(arg, Attr) else f"{arg.name}.get()"
+        for arg in spec.args
+    ]
+    output = spec.output_args[0].name
+    want = made.result.astype(made.call.tensor(output).dtype.numpy)
+    # Sums of a few terms of magnitude 1: the last bits are free, everything else is wrong.
+    result = Result(output, output, want, _UNIT)
+    return Case(spec.op_type, spec.api, f"aclnn_{spec.header}.h", (*lines,), (*words,), (result,))
+
+
+def case_of_definition(
+    op: Mapping[str, Any],
+    inputs: Sequence[Sequence[Array]],
+    attrs: Mapping[str, Any],
+    outputs: Mapping[str, Array],
+    against: str,
+) -> Case:
+    """A call of the function that CANN generates from a definition. ``outputs`` by name, lists as
+    name_0, name_1, .. in the definition's order.
+    """
+    context = api_context(op)
+    lines: list[str] = []
+    words: list[str] = []
+    made: dict[str, list[str]] = {}
+    for at, (item, param, packed) in enumerate(
+        zip(op["inputs"], inputs, context["inputs"], strict=True)
+    ):
+        name = f"in{at}"
+        if not param:
+            words.append("nullptr")
+        elif item["scalar"] or item["scalarList"]:
+            kind = "ScalarList" if item["scalarList"] else "Scalar"
+            array = np.ascontiguousarray(param[0]).reshape(-1)
+            count = f", {array.size}" if item["scalarList"] else ""
+            lines.append(f'auto* {name} = Make{kind}({_acl(array)}, "{_hex(array)}"{count});')
+            words.append(name)
+        elif packed["host"]:
+            kind = _KIND.get(packed["dtype"], "Int")
+            lines.append(_list(name, kind, param[0].reshape(-1).tolist()))
+            words.append(name)
+        else:
+            made[item["name"]] = _tensors(lines, words, name, param, listed=packed["list"])
+    for at, attr in enumerate(op["attrs"]):
+        _attr(lines, words, f"attr{at}", attr["kind"], attrs[attr["name"]])
+    results = []
+    for at, (item, packed) in enumerate(zip(op["outputs"], context["outputs"], strict=True)):
+        pattern = re.compile(rf"{re.escape(item['name'])}(_\d+)?")
+        wanted = [array for name, array in outputs.items() if pattern.fullmatch(name)]
+        names = made.get(item["name"], []) if packed["ref"] else []
+        if not names:
+            empty = [np.zeros_like(array) for array in wanted]
+            names = _tensors(lines, words, f"out{at}", empty, listed=packed["list"])
+        results += [
+            Result(name, item["name"], want, *tolerance(want, against))
+            for name, want in zip(names, wanted, strict=True)
+        ]
+    return Case(
+        op["type"], context["api"], context["header"], (*lines,), (*words,), (*results,), against
+    )
+
+
+def _tensors(
+    lines: list[str], words: list[str], name: str, arrays: Sequence[Array], *, listed: bool
+) -> list[str]:
+    """Declare the tensors of a parameter; their names."""
+    names = [f"{name}_{index}" for index in range(len(arrays))] if listed else [name]
+    lines += [_tensor(own, array) for own, array in zip(names, arrays, strict=True)]
+    words.append(
+        f"MakeList({{{', '.join(f'&{own}' for own in names)}}})" if listed else f"{name}.get()"
+    )
+    return names
+
+
+def _attr(lines: list[str], words: list[str], name: str, kind: str, value: Any) -> None:
+    pointer = ATTR_TYPES[kind].endswith("* ")
+    if value is None:
+        words.append("nullptr" if pointer else "0")
+    elif kind == "String":
+        words.append(json.dumps(value))
+    elif pointer:
+        lines.append(_list(name, kind.removeprefix("List"), value))
+        words.append(name)
+    else:
+        words.append(_number(kind, value))
+
+
+def _number(kind: str, value: Any) -> str:
+    return {"Bool": lambda: str(bool(value)).lower(), "Int": lambda: f"{int(value)}LL"}.get(
+        kind, lambda: repr(float(value))
+    )()
+
+
+def _list(name: str, kind: str, values: Iterable[Any]) -> str:
+    numbers = [_number(kind, value) for value in values]
+    if kind == "Float":
+        numbers = [f"{number}F" for number in numbers]
+    return f"auto* {name} = Make{kind}Array({{{', '.join(numbers)}}});"
+
+
+def _tensor(name: str, array: Array) -> str:
+    shape = "{" + ", ".join(map(str, array.shape)) + "}"
+    return f'const Tensor {name}({shape}, {_acl(array)}, "{_hex(array)}");'
+
+
+def _acl(array: Array) -> str:
+    return f"ACL_{dtypes.of_array(array.dtype).label}"
+
+
+def _hex(array: Array) -> str:
+    """Bytes of an array, in lines that compilers take."""
+    text = np.ascontiguousarray(array).tobytes().hex()
+    return '"\n        "'.join(text[at : at + 96] for at in range(0, len(text), 96))
+
+
+def tolerance(want: Array, against: str) -> tuple[float, float]:
+    """What a number may be off: nothing for integers, the precision rule's for a golden, a few
+    units in the last place for another run of the same kernel.
+    """
+    name = want.dtype.name
+    if want.dtype.kind in "iub":
+        return 0.0, 0.0
+    limits = TOLERANCES.get(name, TOLERANCES["float32"])
+    if against == GOLDEN:
+        return limits.atol, limits.rtol
+    units = 2.0 ** (2 - limits.fraction_bits)
+    return units, units
+
+
+def source_of(cases: Sequence[Case], device: str, soc: str) -> str:
+    """The program's text."""
+    return _render("self_test.cpp.j2", cases=cases, device=device, soc=soc)
+
+
+def that_compile(cases: Sequence[Case], include: Sequence[Path]) -> dict[str, str]:
+    """Of each case whose call its header does not allow, the compiler's first error."""
+    refused = {}
+    for case in cases:
+        try:
+            compiled(
+                "self_test.cpp", source_of([case], "sim", ""), include, words=("-fsyntax-only",)
+            )
+        except ToolkitError as error:
+            refused[case.op_type] = str(error).splitlines()[1]
+    return refused
+
+
+def compiled(name: str, source: str, include: Sequence[Path], words: Sequence[str] = ()) -> bytes:
+    """A program of the package."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise ToolkitError(
+            f"package: no C++ compiler found for {name}. Next: apt-get install g++, or set CXX"
+        )
+    # Relative names, no build id, no symbols: the same source gives the same program.
+    own = ["-std=c++17", "-O1", "-s", "-Wl,--build-id=none", f"-frandom-seed={name}", *words]
+    own += [f"-I{path}" for path in dict.fromkeys(include)]
+    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as folder:
+        (Path(folder) / name).write_text(source)
+        command = [compiler, *own, name, "-o", "program", "-ldl"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+        if done.returncode:
+            first = "\n".join(done.stderr.strip().splitlines()[:10])
+            raise ToolkitError(
+                f"package: {name} does not compile:\n{first}\n"
+                "Next: aclgrad doctor, and aclgrad build"
+            )
+        if "-fsyntax-only" in words:
+            return b""
+        return elf.inside((Path(folder) / "program").read_bytes(), f"bin/{Path(name).stem}")
