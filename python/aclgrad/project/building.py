@@ -78,6 +78,9 @@ HOST_LIBRARIES = (
 )
 """What op_host is linked with, and how."""
 
+_LOG_WORDS = ('-DOPS_UTILS_LOG_SUB_MOD_NAME="OP_TILING"', '-DOPS_UTILS_LOG_PACKAGE_TYPE=""')
+"""What the build of public op_host sources gives to their headers for logging."""
+
 _OTHER_ARCHITECTURES_HEADER = r"(^|/)atvoss/"
 """Headers of the template library that operators use for architecture 3510 only."""
 
@@ -115,6 +118,7 @@ class Builder(KernelBuilder):
             )
         # What an operator has inline is its own, whichever packages one process loads.
         words = ["-DLOG_CPP", "-fno-strict-aliasing", *self.own_symbols]
+        words += _LOG_WORDS
         extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]
         extra += self.sources.defines
         includes = self.sources.host_includes

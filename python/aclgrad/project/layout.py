@@ -88,7 +88,8 @@ class Layout:
     def name(self) -> str:
         """What the path is called in messages and in the cache."""
         alone = self.kernels[0].stem if len(self.kernels) == 1 else self.root.name
-        if self.kind is Kind.msopgen and len(self.operators) == 1:
+        nameless = self.kind is Kind.msopgen or not self.root.name.isidentifier()
+        if nameless and len(self.operators) == 1:
             return self.operators[0].stem
         return alone if self.kind in (Kind.kernel, Kind.program) else self.root.name
 
