@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LogSigmoidGrad for float, with a fault to plant: each is a line that is wrong, marked with its number.
-#include "kernel_operator.h"
 #include "common/elementwise_data.h"
+#include "kernel_operator.h"
 
 using namespace AscendC;
 
