@@ -43,7 +43,8 @@ def commands(job: dict[str, Any]) -> Iterator[list[str]]:
 
 def options_of(command: str) -> set[str]:
     group = typer.main.get_command(app)
-    found = group.commands[command]  # type: ignore[attr-defined]
+    found = group.get_command(typer.Context(group), command)  # type: ignore[attr-defined]
+    assert found is not None, f"aclgrad has no command {command}"
     return {name for param in found.params for name in param.opts}
 
 

@@ -116,7 +116,7 @@ def _round(watched: Sequence[Watched], words: Sequence[str]) -> None:
         for item in watched:
             item.build()
         # Libraries of kernels stay loaded as long as a process lives.
-        command = [sys.executable, "-m", "aclgrad", "test", *names, *words]
+        command = [sys.executable, "-I", "-m", "aclgrad", "test", *names, *words]
         status = subprocess.run(command, check=False).returncode
         verdict = "passed" if status == 0 else "FAILED"
     except AclgradError as error:
