@@ -166,6 +166,20 @@ typedef enum {
 } aclMemType;
 
 typedef enum {
+  ACL_OPT_DETERMINISTIC = 0,
+  ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
+  ACL_OPT_STRONG_CONSISTENCY = 2,
+  ACL_OPT_ENABLE_KERNEL_EARLY_START = 3,
+} aclSysParamOpt;
+
+typedef enum {
+  ACL_CANN_ATTR_UNDEFINED = -1,
+  ACL_CANN_ATTR_INF_NAN = 0,
+  ACL_CANN_ATTR_BF16 = 1,
+  ACL_CANN_ATTR_JIT_COMPILE = 2,
+} aclCannAttr;
+
+typedef enum {
   ACL_DEVICE_INFO_UNDEFINED = -1,
   ACL_DEVICE_INFO_AI_CORE_NUM = 0,
   ACL_DEVICE_INFO_VECTOR_CORE_NUM = 1,
@@ -194,6 +208,9 @@ ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char* func, const
   aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, fmt, ##__VA_ARGS__)
 
 ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);
+// value: 1 where the SoC or CANN has it, else 0.
+ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num);
+ACL_FUNC_VISIBILITY aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value);
 ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
                                                     int64_t* value);
 

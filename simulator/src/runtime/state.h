@@ -27,6 +27,7 @@ struct Context {
   uint64_t id = 0;
   bool byDevice = false;  // made by aclrtSetDevice, shared by all threads that called it
   std::shared_ptr<Stream> defaultStream;
+  std::map<int, int64_t> systemParameters;  // aclSysParamOpt
 };
 
 struct State {
@@ -45,6 +46,11 @@ struct State {
   std::map<uint64_t, std::shared_ptr<Stream>> streams;  // default streams too
   std::map<uint64_t, std::shared_ptr<Event>> events;
   std::vector<DeviceMemory::Block> leaked;  // blocks that aclrtResetDevice had to free
+
+  std::map<int, int64_t> systemParameters;  // of the process
+  int saturation = 0;                       // aclrtFloatOverflowMode
+  uint64_t executeLimitUs = 0;              // of an operator; 0: none was set
+  uint32_t waitLimitSeconds = 0;            // of a stream that waits for an event; 0: none
 
   DeviceMemory device;
   HostMemory host;

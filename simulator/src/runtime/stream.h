@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 
+#include "acl/acl_rt.h"
 #include "runtime/runtime.h"
 
 namespace aclsim {
@@ -34,6 +35,16 @@ class Stream {
   uint32_t priority() const { return priority_; }
   uint32_t flags() const { return flags_; }
   const void* caller() const { return caller_; }
+
+  // What aclrtSetStreamAttribute sets.
+  struct Attributes {
+    std::atomic<uint64_t> failureMode{ACL_CONTINUE_ON_FAILURE};
+    std::atomic<uint32_t> overflowSwitch{0};
+    std::atomic<uint32_t> customTag{0};
+    std::atomic<uint32_t> cacheOpInfo{0};
+    std::atomic<uint32_t> priority{0};
+  };
+  Attributes& attributes() { return attributes_; }
 
   // Returns 0 or the aclError that refuses the task. *ticket: for Wait.
   int32_t Enqueue(Task task, Run run = Run::kUnlessFailed, uint64_t* ticket = nullptr);
@@ -80,6 +91,7 @@ class Stream {
   std::atomic<bool> abandoned_{false};
   pthread_t worker_{};
   TaskResult failure_;
+  Attributes attributes_;
 };
 
 }  // namespace aclsim

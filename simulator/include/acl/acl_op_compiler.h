@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single operators by their type name, and options of their compilation. Names, values and signatures are CANN's.
+#ifndef ACL_ACL_OP_COMPILER_H_
+#define ACL_ACL_OP_COMPILER_H_
+
+#include "acl/acl_base.h"
+#include "acl/acl_op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+  ACL_PRECISION_MODE,
+  ACL_AICORE_NUM,
+  ACL_AUTO_TUNE_MODE,
+  ACL_OP_SELECT_IMPL_MODE,
+  ACL_OPTYPELIST_FOR_IMPLMODE,
+  ACL_OP_DEBUG_LEVEL,
+  ACL_DEBUG_DIR,
+  ACL_OP_COMPILER_CACHE_MODE,
+  ACL_OP_COMPILER_CACHE_DIR,
+  ACL_OP_PERFORMANCE_MODE,
+  ACL_OP_JIT_COMPILE,
+  ACL_OP_DETERMINISTIC,
+  ACL_CUSTOMIZE_DTYPES,
+  ACL_OP_PRECISION_MODE,
+  ACL_ALLOW_HF32,
+  ACL_PRECISION_MODE_V2,
+  ACL_OP_DEBUG_OPTION
+} aclCompileOpt;
+
+ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
+// With the byte that ends the string.
+ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
+ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // ACL_ACL_OP_COMPILER_H_

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switches, limits and parameters that a program sets and asks for; versions.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "runtime/state.h"
+#include "runtime/stream.h"
+#include "soc/soc.h"
+
+namespace aclsim {
+
+namespace {
+
+using Ull = unsigned long long;
+
+// What the toolkit offers is that of this version of CANN.
+constexpr const char* kCannVersion = "9.0.0";
+constexpr std::array kCannParts = {"9", "0", "0"};
+
+int32_t CheckParameter(const Api& api, int opt, int last) {
+  return opt >= 0 && opt <= last
+             ? 0
+             : api.Fail(ACL_ERROR_INVALID_PARAM, "opt is %d, want an aclSysParamOpt of 0 to %d",
+                        opt, last);
+}
+
+int32_t SetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
+                     const aclrtStreamAttrValue& value) {
+  const auto atMost1 = [&](const char* name, uint64_t got) {
+    return got <= 1 ? 0
+                    : api.Fail(ACL_ERROR_INVALID_PARAM, "%s is %llu, want 0 or 1", name,
+                               static_cast<Ull>(got));
+  };
+  int32_t error = 0;
+  const std::shared_ptr<Stream> stream = FindStream(api, handle, &error);
+  if (stream == nullptr) {
+    return error;
+  }
+  Stream::Attributes& attributes = stream->attributes();
+  switch (static_cast<int>(kind)) {
+    case ACL_STREAM_ATTR_FAILURE_MODE:
+      ACLSIM_RETURN_IF_ERROR(atMost1("the failure mode", value.failureMode));
+      attributes.failureMode = value.failureMode;
+      return 0;
+    case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
+      ACLSIM_RETURN_IF_ERROR(atMost1("the overflow switch", value.overflowSwitch));
+      attributes.overflowSwitch = value.overflowSwitch;
+      return 0;
+    case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
+      attributes.customTag = value.userCustomTag;
+      return 0;
+    case ACL_STREAM_ATTR_CACHE_OP_INFO:
+      ACLSIM_RETURN_IF_ERROR(
+          atMost1("the switch of operator information", value.cacheOpInfoSwitch));
+      attributes.cacheOpInfo = value.cacheOpInfoSwitch;
+      return 0;
+    case ACL_STREAM_ATTR_PRIORITY:
+      attributes.priority = value.streamPriority;
+      return 0;
+    default:
+      return api.Fail(ACL_ERROR_INVALID_PARAM, "the attribute is %d, want an aclrtStreamAttr",
+                      static_cast<int>(kind));
+  }
+}
+
+int32_t GetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
+                     aclrtStreamAttrValue* value) {
+  int32_t error = 0;
+  const std::shared_ptr<Stream> stream = FindStream(api, handle, &error);
+  if (stream == nullptr) {
+    return error;
+  }
+  Stream::Attributes& attributes = stream->attributes();
+  switch (static_cast<int>(kind)) {
+    case ACL_STREAM_ATTR_FAILURE_MODE:
+      value->failureMode = attributes.failureMode;
+      return 0;
+    case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
+      value->overflowSwitch = attributes.overflowSwitch;
+      return 0;
+    case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
+      value->userCustomTag = attributes.customTag;
+      return 0;
+    case ACL_STREAM_ATTR_CACHE_OP_INFO:
+      value->cacheOpInfoSwitch = attributes.cacheOpInfo;
+      return 0;
+    case ACL_STREAM_ATTR_PRIORITY:
+      value->streamPriority = attributes.priority;
+      return 0;
+    default:
+      return api.Fail(ACL_ERROR_INVALID_PARAM, "the attribute is %d, want an aclrtStreamAttr",
+                      static_cast<int>(kind));
+  }
+}
+
+int32_t SetExecuteLimit(uint64_t microseconds) {
+  State& state = Global();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.executeLimitUs = microseconds;
+  return 0;
+}
+
+// The driver is no part of the simulator.
+int32_t CheckPackage(const Api& api, const char* name) {
+  return strcasecmp(name, "driver") != 0
+             ? 0
+             : api.Fail(ACL_ERROR_INVALID_FILE, "there is no driver: the device is simulated");
+}
+
+}  // namespace
+
+}  // namespace aclsim
+
+using aclsim::Api;
+using aclsim::Enter;
+using aclsim::State;
+
+extern "C" {
+
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    if (mode != ACL_RT_OVERFLOW_MODE_SATURATION && mode != ACL_RT_OVERFLOW_MODE_INFNAN) {
+      return api.Fail(ACL_ERROR_RT_PARAM_INVALID,
+                      "mode is %d, want 0 (saturation) or 1 (Inf and NaN)", static_cast<int>(mode));
+    }
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    state.saturation = mode;
+    return 0;
+  });
+}
+
+aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(mode, "mode"));
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    *mode = static_cast<aclrtFloatOverflowMode>(state.saturation);
+    return 0;
+  });
+}
+
+aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
+                                 aclrtStreamAttrValue* value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
+    return aclsim::SetAttribute(api, stream, stmAttrType, *value);
+  });
+}
+
+aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType,
+                                 aclrtStreamAttrValue* value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
+    return aclsim::GetAttribute(api, stream, stmAttrType, value);
+  });
+}
+
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(stream, "stream"));
+    aclrtStreamAttrValue value{};
+    value.failureMode = mode;
+    return aclsim::SetAttribute(api, stream, ACL_STREAM_ATTR_FAILURE_MODE, value);
+  });
+}
+
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
+  return Enter(__func__, [&](const Api& api) {
+    aclrtStreamAttrValue value{};
+    value.overflowSwitch = flag;
+    return aclsim::SetAttribute(api, stream, ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK, value);
+  });
+}
+
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(flag, "flag"));
+    aclrtStreamAttrValue value{};
+    ACLSIM_RETURN_IF_ERROR(
+        aclsim::GetAttribute(api, stream, ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK, &value));
+    *flag = value.overflowSwitch;
+    return 0;
+  });
+}
+
+aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
+  return Enter(__func__, [&](const Api&) -> int32_t {
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    state.waitLimitSeconds = timeout;
+    return 0;
+  });
+}
+
+aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) {
+  return Enter(__func__,
+               [&](const Api&) { return aclsim::SetExecuteLimit(uint64_t{timeout} * 1'000'000); });
+}
+
+aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout) {
+  return Enter(__func__,
+               [&](const Api&) { return aclsim::SetExecuteLimit(uint64_t{timeout} * 1000); });
+}
+
+aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(actualTimeout, "actualTimeout"));
+    *actualTimeout = timeout;
+    return aclsim::SetExecuteLimit(timeout);
+  });
+}
+
+aclError aclrtGetOpExecuteTimeout(uint32_t* const timeoutMs) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(timeoutMs, "timeoutMs"));
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    *timeoutMs = static_cast<uint32_t>(state.executeLimitUs / 1000);
+    return 0;
+  });
+}
+
+aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_ENABLE_KERNEL_EARLY_START));
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    state.systemParameters[opt] = value;
+    return 0;
+  });
+}
+
+aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_ENABLE_KERNEL_EARLY_START));
+    State& state = aclsim::Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    const auto found = state.systemParameters.find(opt);
+    *value = found != state.systemParameters.end() ? found->second : 0;
+    return 0;
+  });
+}
+
+aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    std::shared_ptr<aclsim::Context> context;
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_STRONG_CONSISTENCY));
+    ACLSIM_RETURN_IF_ERROR(api.Current(&context));
+    const std::lock_guard<std::mutex> lock(aclsim::Global().mutex);
+    context->systemParameters[opt] = value;
+    return 0;
+  });
+}
+
+aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    std::shared_ptr<aclsim::Context> context;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckParameter(api, opt, ACL_OPT_STRONG_CONSISTENCY));
+    ACLSIM_RETURN_IF_ERROR(api.Current(&context));
+    const std::lock_guard<std::mutex> lock(aclsim::Global().mutex);
+    const auto found = context->systemParameters.find(opt);
+    if (found == context->systemParameters.end()) {
+      return api.Fail(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
+                      "system parameter %d was not set for this context", static_cast<int>(opt));
+    }
+    *value = found->second;
+    return 0;
+  });
+}
+
+aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    static constexpr aclCannAttr kAll[] = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16,
+                                           ACL_CANN_ATTR_JIT_COMPILE};
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(cannAttrList, "cannAttrList"));
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(num, "num"));
+    *cannAttrList = kAll;
+    *num = std::size(kAll);
+    return 0;
+  });
+}
+
+aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(value, "value"));
+    const aclsim::Soc& soc = aclsim::CurrentSoc();
+    switch (static_cast<int>(cannAttr)) {
+      case ACL_CANN_ATTR_INF_NAN:  // came with Atlas A2, as bf16 did
+      case ACL_CANN_ATTR_BF16:
+        *value = soc.bf16 ? 1 : 0;
+        return 0;
+      case ACL_CANN_ATTR_JIT_COMPILE:
+        *value = 1;
+        return 0;
+      default:
+        return api.Fail(ACL_ERROR_INVALID_PARAM, "cannAttr is %d, want an aclCannAttr of 0 to 2",
+                        static_cast<int>(cannAttr));
+    }
+  });
+}
+
+aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* version) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(version, "version"));
+    if (static_cast<unsigned>(name) > ACL_PKG_NAME_DRIVER) {
+      return api.Fail(ACL_ERROR_INVALID_PARAM, "name is %d, want an aclCANNPackageName",
+                      static_cast<int>(name));
+    }
+    ACLSIM_RETURN_IF_ERROR(
+        aclsim::CheckPackage(api, name == ACL_PKG_NAME_DRIVER ? "driver" : "CANN"));
+    *version = {};
+    std::strcpy(version->version, aclsim::kCannVersion);
+    std::strcpy(version->majorVersion, aclsim::kCannParts[0]);
+    std::strcpy(version->minorVersion, aclsim::kCannParts[1]);
+    std::strcpy(version->releaseVersion, aclsim::kCannParts[2]);
+    return 0;
+  });
+}
+
+aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(pkgName, "pkgName"));
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(versionStr, "versionStr"));
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckPackage(api, pkgName));
+    std::strcpy(versionStr, aclsim::kCannVersion);
+    return 0;
+  });
+}
+
+aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* status,
+                                aclmdlRI* modelRI) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    int32_t error = 0;
+    ACLSIM_RETURN_IF_ERROR(api.NotNull(status, "status"));
+    if (aclsim::FindStream(api, stream, &error) == nullptr) {
+      return error;
+    }
+    *status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    if (modelRI != nullptr) {
+      *modelRI = nullptr;
+    }
+    return 0;
+  });
+}
+
+}  // extern "C"
