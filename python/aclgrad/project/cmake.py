@@ -25,6 +25,7 @@ _SHARED_TARGETS = (
     "toolkit_headers",
     "cust_opapi",
     "cust_opmaster",
+    "opapi",
     "nnopbase",
     "ascendcl",
     "register",

@@ -2,6 +2,7 @@
 // What l0op functions share.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,10 +22,10 @@ bool CheckL0Args(const char* function, const aclTensor* x, const aclOpExecutor* 
 aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format format,
                      aclOpExecutor* executor);
 
-// Adds a host function with one input view and one output view. False when a view has no place in
+// Adds a host function with input views and one output view. False when a view has no place in
 // memory.
-bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out,
-                 op::internal::Flow flow, op::internal::HostTask::Body body,
+bool AddHostTask(const char* name, std::initializer_list<const aclTensor*> inputs,
+                 const aclTensor* out, op::internal::Flow flow, op::internal::HostTask::Body body,
                  aclOpExecutor* executor, bool isViewCopy = false);
 
 // Elements in memory: a private format holds what its storage shape says, padding included.

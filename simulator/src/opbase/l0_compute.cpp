@@ -83,7 +83,7 @@ const aclTensor* FillWith(const char* name, const aclTensor* value, const op::Sh
       std::memcpy(first[1] + static_cast<size_t>(i) * size, first[0], size);
     }
   };
-  return AddHostTask(name, value, out, Flow::kMove, fill, executor) ? out : nullptr;
+  return AddHostTask(name, {value}, out, Flow::kMove, fill, executor) ? out : nullptr;
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ const aclTensor* Cast(const aclTensor* self, op::DataType dstDtype, aclOpExecuto
     op::internal::ConvertElements(first[0], uses[0].dataType, first[1], uses[1].dataType,
                                   static_cast<uint64_t>(Elements(uses[1])));
   };
-  return AddHostTask("Cast", in, out, Flow::kElements, convert, executor) ? out : nullptr;
+  return AddHostTask("Cast", {in}, out, Flow::kElements, convert, executor) ? out : nullptr;
 }
 
 const aclTensor* ReduceSumOp(const aclTensor* x, const aclIntArray* axes, bool keepDims,
@@ -150,7 +150,7 @@ const aclTensor* ReduceSumOp(const aclTensor* x, const aclIntArray* axes, bool k
       SumDims<double>(uses[0], first[0], uses[1], first[1], reduced, op::DataType::DT_DOUBLE);
     }
   };
-  return AddHostTask("ReduceSumOp", in, out, Flow::kAll, sum, executor) ? out : nullptr;
+  return AddHostTask("ReduceSumOp", {in}, out, Flow::kAll, sum, executor) ? out : nullptr;
 }
 
 const aclTensor* Fill(const aclTensor*, const aclTensor* value, const aclIntArray* outShape,

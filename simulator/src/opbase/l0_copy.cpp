@@ -33,15 +33,17 @@ aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format f
   return executor->AllocTensor(shape, dataType, format);
 }
 
-bool AddHostTask(const char* name, const aclTensor* in, const aclTensor* out, Flow flow,
-                 HostTask::Body body, aclOpExecutor* executor, bool isViewCopy) {
+bool AddHostTask(const char* name, std::initializer_list<const aclTensor*> inputs,
+                 const aclTensor* out, Flow flow, HostTask::Body body, aclOpExecutor* executor,
+                 bool isViewCopy) {
   op::internal::ExecutorState& state = executor->State();
-  TensorUse from;
-  TensorUse to;
-  if (!op::internal::MakeUse(in, state.NameOf(in), &from) ||
-      !op::internal::MakeUse(out, state.NameOf(out), &to)) {
-    return false;
+  std::vector<TensorUse> from;
+  for (const aclTensor* in : inputs) {
+    from.emplace_back();
+    if (!op::internal::MakeUse(in, state.NameOf(in), &from.back())) return false;
   }
+  TensorUse to;
+  if (!op::internal::MakeUse(out, state.NameOf(out), &to)) return false;
   if (to.Bytes() == 0) return true;
   auto task =
       std::make_shared<HostTask>(name, std::move(from), std::move(to), flow, std::move(body));
@@ -140,7 +142,7 @@ bool AddCopy(const char* name, const aclTensor* in, const aclTensor* out, aclOpE
             op::ToString(in->GetDataType()).GetString());
     return false;
   }
-  return AddHostTask(name, in, out, Flow::kMove, CopyViews, executor, isViewCopy);
+  return AddHostTask(name, {in}, out, Flow::kMove, CopyViews, executor, isViewCopy);
 }
 
 const aclTensor* Contiguous(const aclTensor* x, aclOpExecutor* executor) {

@@ -62,10 +62,11 @@ bool HasNoGaps(const TensorUse& use) {
   return true;
 }
 
-HostTask::HostTask(std::string taskName, TensorUse in, TensorUse out, Flow flow, Body body)
+HostTask::HostTask(std::string taskName, std::vector<TensorUse> inputs, TensorUse out, Flow flow,
+                   Body body)
     : Task(std::move(taskName)), flow_(flow), body_(std::move(body)) {
-  inputCount = 1;
-  uses.push_back(std::move(in));
+  inputCount = inputs.size();
+  uses = std::move(inputs);
   uses.push_back(std::move(out));
 }
 
@@ -84,34 +85,55 @@ aclsim::TaskResult HostTask::Run(const TaskInput& input) const {
   return {};
 }
 
-// What the input has of unwritten memory goes on to the output: the kernel that reads it there is
-// told, as it would be without the copy in between.
+// What the inputs have of unwritten memory goes on to the output: the kernel that reads it there is
+// told, as it would be without the function in between.
 void HostTask::MarkWritten(const TaskInput& input) const {
+  bool defined = true;
+  for (size_t i = 0; i < inputCount; ++i) {
+    const auto bytes = static_cast<uint64_t>(uses[i].Bytes());
+    defined = defined && aclsim::FirstUndefinedGm(input.addrs[i], bytes) == bytes;
+  }
+  const auto outBytes = static_cast<uint64_t>(uses.back().Bytes());
+  if ((defined && HasNoGaps(uses.back())) || flow_ == Flow::kAll) {
+    aclsim::MarkGm(input.addrs.back(), outBytes, defined);
+  } else if (defined && aclsim::FirstUndefinedGm(input.addrs.back(), outBytes) == outBytes) {
+    return;
+  } else if (flow_ == Flow::kMove) {
+    MoveShadow(input);
+  } else {
+    MergeShadows(input);
+  }
+}
+
+void HostTask::MoveShadow(const TaskInput& input) const {
   const TensorUse& in = uses[0];
   const TensorUse& out = uses[1];
-  const auto inBytes = static_cast<uint64_t>(in.Bytes());
   const auto outBytes = static_cast<uint64_t>(out.Bytes());
-  const bool defined = aclsim::FirstUndefinedGm(input.addrs[0], inBytes) == inBytes;
-  if ((defined && HasNoGaps(out)) || flow_ == Flow::kAll) {
-    aclsim::MarkGm(input.addrs[1], outBytes, defined);
-    return;
-  }
-  std::vector<uint8_t> from(inBytes);
+  std::vector<uint8_t> from(static_cast<size_t>(in.Bytes()));
   std::vector<uint8_t> to(outBytes);
-  aclsim::LoadGmShadow(input.addrs[0], inBytes, from.data());
-  if (flow_ == Flow::kMove) {
-    aclsim::LoadGmShadow(input.addrs[1], outBytes, to.data());
-    body_(uses, {from.data() + (in.first - in.begin), to.data() + (out.first - out.begin)});
-  } else {
-    const auto inSize = static_cast<size_t>(ge::GetSizeByDataType(in.dataType));
-    const auto outSize = static_cast<size_t>(ge::GetSizeByDataType(out.dataType));
-    for (size_t i = 0; i < outBytes / outSize; ++i) {
-      const auto element = from.begin() + static_cast<std::ptrdiff_t>(i * inSize);
-      std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(i * outSize), outSize,
-                  *std::max_element(element, element + static_cast<std::ptrdiff_t>(inSize)));
+  aclsim::LoadGmShadow(input.addrs[0], from.size(), from.data());
+  aclsim::LoadGmShadow(input.addrs[1], outBytes, to.data());
+  body_(uses, {from.data() + (in.first - in.begin), to.data() + (out.first - out.begin)});
+  aclsim::StoreGmShadow(input.addrs[1], outBytes, to.data());
+}
+
+void HostTask::MergeShadows(const TaskInput& input) const {
+  const TensorUse& out = uses.back();
+  const auto outSize = static_cast<size_t>(ge::GetSizeByDataType(out.dataType));
+  std::vector<uint8_t> to(static_cast<size_t>(out.Bytes()), 0);
+  for (size_t i = 0; i < inputCount; ++i) {
+    const auto inSize = static_cast<size_t>(ge::GetSizeByDataType(uses[i].dataType));
+    std::vector<uint8_t> from(static_cast<size_t>(uses[i].Bytes()));
+    aclsim::LoadGmShadow(input.addrs[i], from.size(), from.data());
+    const size_t step = from.size() == inSize ? 0 : inSize;
+    for (size_t at = 0; at * outSize < to.size(); ++at) {
+      const auto element = from.begin() + static_cast<std::ptrdiff_t>(at * step);
+      if (*std::max_element(element, element + static_cast<std::ptrdiff_t>(inSize)) != 0) {
+        std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(at * outSize), outSize, UINT8_MAX);
+      }
     }
   }
-  aclsim::StoreGmShadow(input.addrs[1], outBytes, to.data());
+  aclsim::StoreGmShadow(input.addrs.back(), to.size(), to.data());
 }
 
 }  // namespace op::internal

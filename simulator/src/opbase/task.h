@@ -66,7 +66,8 @@ class Task {
 // How the result of a host function depends on what its input has of written and unwritten memory.
 enum class Flow : uint8_t {
   kMove,      // bytes of the one input go to the one output unchanged
-  kElements,  // element i of the output is made of element i of the input, both row-major
+  kElements,  // element i of the output is made of element i of each input, or of the only one that
+              // it has; all row-major
   kAll,       // every element may depend on every byte
 };
 
@@ -75,11 +76,14 @@ class HostTask : public Task {
  public:
   using Body = std::function<void(const std::vector<TensorUse>& uses,
                                   const std::vector<uint8_t*>& firstElements)>;
-  HostTask(std::string taskName, TensorUse in, TensorUse out, Flow flow, Body body);
+  HostTask(std::string taskName, std::vector<TensorUse> inputs, TensorUse out, Flow flow,
+           Body body);
   aclsim::TaskResult Run(const TaskInput& input) const override;
 
  private:
   void MarkWritten(const TaskInput& input) const;
+  void MoveShadow(const TaskInput& input) const;
+  void MergeShadows(const TaskInput& input) const;
 
   Flow flow_;
   Body body_;
