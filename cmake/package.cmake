@@ -13,3 +13,22 @@ set(asc_files ASCConfig.cmake asc/CMakeDetermineASCCompiler.cmake asc/CMakeASCCo
 foreach(file IN LISTS asc_files)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/package/${file} ${package_dir}/${file} COPYONLY)
 endforeach()
+
+# What stands in CANN's place for programs that read its environment: set_env.sh, the folders that they look for, and the
+# Python package that torch loads by its entry point.
+configure_file(${CMAKE_SOURCE_DIR}/cmake/package/set_env.sh ${ACLGRAD_TOOLKIT}/set_env.sh COPYONLY)
+foreach(part runtime compiler)
+  file(CONFIGURE OUTPUT ${ACLGRAD_TOOLKIT}/${part}/version.info CONTENT "Version=${ACLGRAD_CANN_VERSION}\n")
+endforeach()
+file(CONFIGURE OUTPUT ${ACLGRAD_TOOLKIT}/ascend_simulator_install.info CONTENT
+     "package_name=aclgrad's simulator\nversion=${ACLGRAD_CANN_VERSION}\n")
+set(torch_package aclgrad_torch_npu)
+file(GLOB torch_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python ${CMAKE_SOURCE_DIR}/python/${torch_package}/*.py)
+foreach(file IN LISTS torch_files)
+  configure_file(${CMAKE_SOURCE_DIR}/python/${file} ${ACLGRAD_TOOLKIT}/python/${file} COPYONLY)
+endforeach()
+set(dist_info ${ACLGRAD_TOOLKIT}/python/${torch_package}-${PROJECT_VERSION}.dist-info)
+file(CONFIGURE OUTPUT ${dist_info}/METADATA CONTENT
+     "Metadata-Version: 2.1\nName: aclgrad-torch-npu\nVersion: ${PROJECT_VERSION}\n")
+file(CONFIGURE OUTPUT ${dist_info}/entry_points.txt CONTENT
+     "[torch.backends]\n${torch_package} = ${torch_package}:autoload\n")

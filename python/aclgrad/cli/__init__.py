@@ -35,11 +35,15 @@ _COMMANDS = {
     "doctor": ("doctor", "Check what a run depends on"),
     "config": ("doctor", "Print what a C++ program needs"),
     "package": ("build", "Make an installer of built operators"),
+    "exec": ("execute", "Run a program with the simulator in CANN's place"),
     "explain": ("doctor", "Say what a result code means"),
 }
 """The module of this room that has <command>_command, and a line for the list of commands. A module
 is imported when its command is wanted: each brings much along.
 """
+
+# What follows the program belongs to the program.
+_SETTINGS = {"exec": {"allow_interspersed_args": False}}
 
 
 class _Group(TyperGroup):
@@ -73,7 +77,9 @@ for _name in _COMMANDS:
 def _command(name: str) -> Any:
     module = importlib.import_module(f"aclgrad.cli.{_COMMANDS[name][0]}")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name)(_guarded(getattr(module, f"{name}_command")))
+    alone.command(name, context_settings=_SETTINGS.get(name))(
+        _guarded(getattr(module, f"{name}_command"))
+    )
     return typer.main.get_command(alone)
 
 

@@ -57,11 +57,18 @@ def config_command(
             help="Print the folder of aclgrad/*.h, which operators of yours may use.",
         ),
     ] = False,
+    set_env: Annotated[
+        bool,
+        typer.Option(
+            "--set-env",
+            help="Print a script to be sourced: the simulator in CANN's place for all programs.",
+        ),
+    ] = False,
     device: Device = DeviceName.sim,
     as_json: Json = False,
 ) -> None:
     """Print what a C++ program needs: g++ prog.cpp $(aclgrad config --cflags --libs) -o prog."""
-    from aclgrad.runtime import config, find_toolkit
+    from aclgrad.runtime import config, environment, find_toolkit
     from aclgrad.runtime.toolkit import sim_root
 
     toolkit = find_toolkit(device.value)
@@ -71,10 +78,11 @@ def config_command(
         "opp_path": [str(toolkit.opp)] if opp_path or as_json else [],
         "cmake": [str(config.cmake(toolkit))] if cmake else [],
         "op_library": [str(sim_root() / "op_library")] if op_library or as_json else [],
+        "set_env": [str(environment.set_env(find_toolkit("sim")))] if set_env or as_json else [],
     }
     if as_json:
         cmake_dir = str(config.cmake(toolkit)) if device is DeviceName.sim else None
-        folders = {name: chosen[name][0] for name in ("opp_path", "op_library")}
+        folders = {name: chosen[name][0] for name in ("opp_path", "op_library", "set_env")}
         print(json.dumps({**chosen, **folders, "cmake": cmake_dir}))
         return
     words = [word for group in chosen.values() for word in group]

@@ -91,6 +91,11 @@ ACLSIM_API int32_t aclsimLaunchBody(const char* name, const void* entry, aclsimK
 ACLSIM_API int32_t aclsimExpectOutput(const void* output, uint64_t bytes, uint32_t elementBytes,
                                       const char* name);
 
+// The bytes behind device memory, for host code that takes a kernel's place once the streams that use the memory were waited
+// for; written: nonzero says that the host will write all of it, so that it counts as defined. NULL: not live device memory, with
+// the reason in aclGetRecentErrMsg.
+ACLSIM_API void* aclsimHostView(const void* device, uint64_t bytes, int32_t written);
+
 // Programs of .asc files, see aclsim/asc.h: the SoC, where ACLGRAD_SOC names none, is one of the architecture that the first of
 // them was compiled for, and errors are printed when they are found. Returns 0.
 ACLSIM_API int32_t aclsimUseArch(uint32_t npuArch);

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an operator by torch_npu's kernel where the simulator has what that needs, else on the CPU.
+
+What torch_npu's kernels need is an aclnn function or an operator type of an installed package, and
+which one shows when they ask for it. So an operator is tried once for each dtype: a kernel that
+finds nothing raises before it has launched anything, and from then on the operator runs by
+PyTorch's CPU kernel on the device's memory.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import sys
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import torch  # type: ignore[import-not-found,unused-ignore]
+
+from aclgrad_torch_npu import by_hand, random
+from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, to_npu
+from aclgrad_torch_npu.operators import untouched
+
+_KEY = "PrivateUse1"
+_VARIABLE = "ACLGRAD_TORCH_FALLBACK"
+_MODES = ("warn", "silent", "error")
+_NOT_FOUND = re.compile(
+    r"(aclnn\w+) or \1GetWorkspaceSize (?:not found|not in )"
+    r"|OPS function error: (\w+), error code is (?:100024|200001)"
+)
+"""How torch_npu says that there is no aclnn function or no operator type."""
+
+_exchange = threading.RLock()
+_operators: list[Operator] = []
+_calls: Counter[str] = Counter()
+
+
+class FallbackWarning(UserWarning):
+    """An operator without a kernel runs on the CPU."""
+
+
+def counts() -> dict[str, int]:
+    """Calls on the CPU by operator, most first."""
+    return dict(_calls.most_common())
+
+
+def mode() -> str:
+    """What becomes of an operator without a kernel."""
+    chosen = os.environ.get(_VARIABLE) or "warn"
+    if chosen not in _MODES:
+        raise RuntimeError(f"{_VARIABLE}: got {chosen!r}, want {', '.join(_MODES)}")
+    return chosen
+
+
+class Operator:
+    """One overload: torch_npu's kernel of it, if it has one, and the CPU's."""
+
+    def __init__(self, op: Any, own: bool) -> None:
+        self.op = op
+        self.name = str(op._name)
+        self._own = own  # torch_npu has a kernel of it
+        self._library: Any = None
+        self._missing: dict[Any, str] = {}  # by dtype: what torch_npu did not find
+        self._tried: set[Any] = set()
+        # Made of other operators, by PyTorch itself, which also are what has a derivative.
+        self._composite = torch._C._dispatch_has_kernel_for_dispatch_key(
+            self.name, "CompositeImplicitAutograd"
+        )
+        self._by_hand = by_hand.find(self.name)
+        schema = op._schema
+        self._written = [
+            arg.name for arg in schema.arguments if arg.alias_info and arg.alias_info.is_write
+        ]
+        self._out = [arg.name for arg in schema.arguments if arg.is_out]
+        self._names = [arg.name for arg in schema.arguments]
+        self._random = random.is_random(op)
+
+    def register(self) -> None:
+        """Stand in the dispatcher, in front of torch_npu's kernel."""
+        space, _, name = self.name.partition("::")
+        self._library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
+        self._library.impl(name.removesuffix(".default"), _KEY, self, False)
+
+    def withdraw(self) -> None:
+        """Leave the dispatcher to torch_npu's kernel."""
+        self._library.reset()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it where it can run."""
+        if not self._own:
+            return self.on_cpu(args, kwargs, "torch_npu has no kernel of it")
+        dtype = next((each.dtype for each in _tensors((args, kwargs))), None)
+        why = self._missing.get(dtype)
+        if why is None:
+            undo = None if dtype in self._tried else self._snapshot(args, kwargs)
+            result, why = self._try(args, kwargs)
+            if why is None:
+                self._tried.add(dtype)
+                return result
+            self._missing[dtype] = why
+            if undo is not None:
+                undo()
+        return self.on_cpu(args, kwargs, why)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {**dict(zip(self._names, args, strict=False)), **kwargs}
+
+    def _try(self, args: Any, kwargs: Any) -> tuple[Any, str | None]:
+        """Return the kernel's result, or what it did not find.
+
+        The kernel is called through the dispatcher with this object taken out of it, not by
+        torch.library.get_kernel: that holds Python's lock, and torch_npu's kernels do not take it
+        back when they fail.
+        """
+        with _exchange:
+            self.withdraw()
+            try:
+                return self.op(*args, **kwargs), None
+            except RuntimeError as error:
+                found = _NOT_FOUND.search(str(error))
+                if found is None:
+                    raise
+                return None, f"no installed package has {found[1] or found[2]}"
+            finally:
+                self.register()
+
+    def _snapshot(self, args: Any, kwargs: Any) -> Callable[[], None]:
+        """Keep what the kernel may change before it finds that something is missing."""
+        bound = self._bound(args, kwargs)
+        tensors = list(_tensors([bound.get(name) for name in self._written]))
+        if tensors:
+            npu().current_stream().synchronize()
+        kept = [(tensor, host_alias(tensor).clone()) for tensor in tensors]
+        generator = self._generator(bound) if self._random else None
+        offset = generator.get_offset() if generator is not None else 0
+
+        def undo() -> None:
+            if kept:
+                npu().current_stream().synchronize()
+            for tensor, value in kept:
+                alias = host_alias(tensor)
+                if alias.shape == value.shape:
+                    alias.copy_(value)
+            if generator is not None:
+                generator.set_offset(offset)
+
+        return undo
+
+    def _generator(self, bound: dict[str, Any]) -> torch.Generator:
+        given = bound.get("generator")
+        if isinstance(given, torch.Generator):
+            return given
+        return random.default_generator(_device_of(bound))
+
+    def on_cpu(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
+        """Run the CPU's kernel on the device's memory."""
+        self._note(why)
+        bound = self._bound(args, kwargs)
+        device = _device_of(bound)
+        npu().current_stream(device).synchronize()
+        written = {id(tensor) for tensor in _tensors([bound.get(name) for name in self._written])}
+        givers: dict[int, torch.Tensor] = {}  # the NPU's tensor by the CPU's
+
+        def to_host(value: Any) -> Any:
+            if on_npu(value):
+                alias = host_alias(value, id(value) in written)
+                givers[id(alias)] = value
+                kept.append(alias)
+                return alias
+            if isinstance(value, torch.device) and value.type == "npu":
+                return torch.device("cpu")
+            if isinstance(value, torch.Generator) and value.device.type == "npu":
+                return torch.Generator().manual_seed(random.next_seed(value))
+            return value
+
+        kept: list[torch.Tensor] = []
+        host_args, host = map_values(args, to_host), map_values(kwargs, to_host)
+        # A result that is resized cannot lie on memory of the device.
+        resized: dict[str, torch.Tensor] = {}
+        for name in self._out:
+            if on_npu(kwargs.get(name)):
+                resized[name] = host[name]
+                host[name] = torch.empty(0, dtype=kwargs[name].dtype)
+        with ExitStack() as stack:
+            if self._random and not isinstance(bound.get("generator"), torch.Generator):
+                stack.enter_context(random.seeded(random.next_seed(self._generator(bound))))
+            result = (self._by_hand or self.op)(*host_args, **host)
+        for name in resized:
+            _give(kwargs[name], host[name])
+            givers[id(host[name])] = kwargs[name]
+
+        def to_device(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor) or value.device.type != "cpu":
+                return value
+            giver = givers.get(id(value))
+            return to_npu(value, device) if giver is None else giver
+
+        return map_values(result, to_device)
+
+    def _note(self, why: str) -> None:
+        chosen = mode()
+        if chosen == "error":
+            raise NotImplementedError(
+                f"{self.name}: {why}, and {_VARIABLE} is error. Next: install a package that has it"
+                f" (aclgrad package), or {_VARIABLE}=warn to run it on the CPU"
+            )
+        if chosen == "warn" and self.name not in _calls:
+            warnings.warn(
+                f"{self.name} runs on the CPU: {why}. {_VARIABLE}=silent says nothing, =error stops"
+                " here",
+                FallbackWarning,
+                stacklevel=_user_level(),
+            )
+        _calls[self.name] += 1
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        if value.device.type == "npu":
+            yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _tensors(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _tensors(each)
+
+
+def _device_of(bound: dict[str, Any]) -> torch.device:
+    for tensor in _tensors(bound):
+        return tensor.device
+    device = bound.get("device")
+    if isinstance(device, torch.device) and device.index is not None:
+        return device
+    return torch.device("npu", npu().current_device())
+
+
+def _give(out: torch.Tensor, value: torch.Tensor) -> None:
+    if out.shape != value.shape:
+        out.resize_(value.shape)
+    if value.numel():
+        host_alias(out, written=True).copy_(value)
+
+
+def _synchronous() -> bool:
+    """Whether a kernel's error is raised by the call itself."""
+    return os.environ.get("TASK_QUEUE_ENABLE") == "0"
+
+
+def _user_level() -> int:
+    """Frames between the warning and the first line outside of this package and of PyTorch."""
+    own = os.path.dirname(__file__)
+    libraries = (own, os.path.dirname(torch.__file__))
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(libraries):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def register() -> None:
+    """Put an `Operator` in front of every operator that may lack what it needs."""
+    if _operators:
+        return
+    mode()
+    names = torch._C._dispatch_get_registrations_for_dispatch_key
+    for name in dict.fromkeys((*names(_KEY), *names("CPU"))):
+        space, _, rest = name.partition("::")
+        if space not in ("aten", "npu"):
+            continue
+        packet, _, overload = rest.partition(".")
+        # torch_npu registers some names that nobody defines.
+        op = getattr(getattr(getattr(torch.ops, space), packet, None), overload or "default", None)
+        if op is None or untouched(op) or (space == "npu" and by_hand.find(name) is None):
+            continue
+        own = torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY)
+        _operators.append(Operator(op, own))
+        _operators[-1].register()
+    atexit.register(_tell)
+
+
+def _tell() -> None:
+    """Say at exit what ran on the CPU."""
+    if not _calls or mode() != "warn":
+        return
+    total = sum(_calls.values())
+    most = ", ".join(f"{name} {count:,}" for name, count in _calls.most_common(8))
+    rest = f" and {len(_calls) - 8} more" if len(_calls) > 8 else ""
+    print(
+        f"aclgrad: {len(_calls)} operators without a kernel ran on the CPU, {total:,} calls:"
+        f" {most}{rest}",
+        file=sys.stderr,
+    )

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the fallback needs from the simulator's libraries."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+
+@cache
+def _acl() -> ctypes.CDLL | None:
+    """The simulator's libascendcl.so, when that is what the name stands for in this process."""
+    try:
+        library = ctypes.CDLL("libascendcl.so", mode=ctypes.RTLD_GLOBAL)
+        library.aclsimHostView.restype = ctypes.c_void_p
+        library.aclsimHostView.argtypes = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32)
+        library.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    except (OSError, AttributeError):
+        return None
+    return library
+
+
+def in_place() -> bool:
+    """Whether the simulator stands in CANN's place."""
+    return _acl() is not None
+
+
+def recent_error() -> str:
+    """Text of the last refusal."""
+    library = _acl()
+    text = library.aclGetRecentErrMsg() if library else None
+    return text.decode(errors="replace") if text else ""
+
+
+def host_view(device: int, size: int, written: bool) -> int:
+    """Address of the bytes behind device memory; ``written`` says that they are defined from now
+    on.
+    """
+    library = _acl()
+    view = library.aclsimHostView(device, size, int(written)) if library else None
+    if view is None:
+        raise RuntimeError(f"device memory at {device:#x}: {recent_error()}")
+    return int(view)
