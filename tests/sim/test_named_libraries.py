@@ -90,3 +90,32 @@ def test_a_program_linked_with_libgraph_alone(tmp_path: Path) -> None:
         subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
         == "there 0"
     )
+
+
+@pytest.mark.parametrize("name", ["libtorch_npu.so", "libother.so"])
+def test_what_a_framework_keeps_is_no_leak(tmp_path: Path, name: str) -> None:
+    """torch_npu keeps streams and memory until the process ends; anybody else's are listed."""
+    source = tmp_path / "keeps.cpp"
+    source.write_text(
+        '#include "acl/acl.h"\nextern "C" int Keep() {\n'
+        "  void *memory, *stream, *event;\n"
+        "  return aclInit(nullptr) + aclrtSetDevice(0) + aclrtCreateStream(&stream) +\n"
+        "         aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) + aclrtCreateEvent(&event);\n}\n"
+    )
+    lib = sim_root() / "lib64"
+    made = tmp_path / name
+    build = ["g++", "-shared", "-fPIC", str(source), f"-I{sim_root() / 'include'}", f"-L{lib}"]
+    subprocess.run([*build, "-lascendcl", f"-Wl,-rpath,{lib}", "-o", str(made)], check=True)
+    code = (
+        "import ctypes, sys; lib = ctypes.CDLL(sys.argv[1]); assert lib.Keep() == 0;"
+        "ctypes.CDLL('libascendcl.so').aclFinalize()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code, str(made)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "LD_LIBRARY_PATH": str(lib)},
+    )
+    listed = "1 device block(s) of 64 bytes, 1 stream(s), 1 event(s)"
+    assert (listed in done.stderr) == (name == "libother.so"), done.stderr

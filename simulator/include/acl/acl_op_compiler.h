@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+typedef enum aclCompileType { ACL_COMPILE_SYS, ACL_COMPILE_UNREGISTERED } aclopCompileType;
+
 typedef enum {
   ACL_PRECISION_MODE,
   ACL_AICORE_NUM,
@@ -29,6 +31,20 @@ typedef enum {
   ACL_PRECISION_MODE_V2,
   ACL_OP_DEBUG_OPTION
 } aclCompileOpt;
+
+// Runs an operator of an installed package by its type name: inputs and outputs in the order of its
+// definition, an input of type ACL_DT_UNDEFINED for one that is left out, attributes by name.
+ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
+    const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
+    const aclDataBuffer* const inputs[], int numOutputs, const aclTensorDesc* const outputDesc[],
+    aclDataBuffer* const outputs[], const aclopAttr* attr, aclopEngineType engineType,
+    aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
+// The same; the shapes of the outputs are written to their descriptions.
+ACL_FUNC_VISIBILITY aclError
+aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
+                         aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],
+                         aclDataBuffer* outputs[], aclopAttr* attr, aclopEngineType engineType,
+                         aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
 ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
 // With the byte that ends the string.

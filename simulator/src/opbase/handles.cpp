@@ -126,7 +126,9 @@ class HandleTable {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::map<uint64_t, std::pair<const void*, const LiveHandle*>> byAge;
     for (const auto& [handle, live] : live_) {
-      if (live.maker.function != nullptr) byAge[live.number] = {handle, &live};
+      if (live.maker.function != nullptr && !aclsim::OfFramework(live.maker.caller)) {
+        byAge[live.number] = {handle, &live};
+      }
     }
     std::map<std::string, aclsim::LiveObjects> lists;
     for (const auto& [number, entry] : byAge) {

@@ -388,17 +388,8 @@ void DescribeOutputs(const gert::OpImplEntry& op, KernelTask* task) {
   }
 }
 
-}  // namespace
-
-aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
-                            std::initializer_list<OpArgGroup> groups) {
-  const std::string type = OpTypeName(opType);
-  if (executor == nullptr) {
-    OP_LOGE(ACLNN_ERR_INNER_NULLPTR, "%s: the executor is NULL", type.c_str());
-    return ACLNN_ERR_INNER_NULLPTR;
-  }
-  PackedCall packed;
-  if (!Pack(type, groups, &packed)) return ACLNN_ERR_INNER;
+aclnnStatus AddPackedLaunch(const std::string& type, aclOpExecutor* executor,
+                            const PackedCall& packed) {
   if (!packed.outputs.empty() && AllEmpty(packed.outputs)) return ACLNN_SUCCESS;
 
   int32_t status = ACLNN_SUCCESS;
@@ -438,19 +429,17 @@ aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
   return ACLNN_SUCCESS;
 }
 
-aclnnStatus InferShape(uint32_t opType, std::initializer_list<OpArgGroup> groups) {
-  const std::string type = OpTypeName(opType);
-  PackedCall packed;
-  if (!Pack(type, groups, &packed)) return ACLNN_ERR_INNER;
+// Writes what is inferred to the outputs.
+aclnnStatus InferPacked(const std::string& type, PackedCall* packed) {
   int32_t status = ACLNN_SUCCESS;
   const std::vector<FoundOp> candidates = FindOpInPackages(type, &status);
   if (candidates.empty()) return status;
-  status = aclsim::RunInferShape(*candidates[0].entry, &packed.call);
+  status = aclsim::RunInferShape(*candidates[0].entry, &packed->call);
   if (status != ACLNN_SUCCESS) return status;
-  for (size_t i = 0; i < packed.outputs.size(); ++i) {
-    for (size_t j = 0; j < packed.outputs[i].tensors.size(); ++j) {
-      auto* tensor = const_cast<aclTensor*>(packed.outputs[i].tensors[j]);
-      const aclsim::TensorArg& arg = packed.call.outputs[i][j];
+  for (size_t i = 0; i < packed->outputs.size(); ++i) {
+    for (size_t j = 0; j < packed->outputs[i].tensors.size(); ++j) {
+      auto* tensor = const_cast<aclTensor*>(packed->outputs[i].tensors[j]);
+      const aclsim::TensorArg& arg = packed->call.outputs[i][j];
       tensor->SetViewShape(arg.origin);
       tensor->SetOriginalShape(arg.origin);
       tensor->SetStorageShape(arg.storage);
@@ -458,6 +447,42 @@ aclnnStatus InferShape(uint32_t opType, std::initializer_list<OpArgGroup> groups
     }
   }
   return ACLNN_SUCCESS;
+}
+
+}  // namespace
+
+aclnnStatus AddKernelLaunch(uint32_t opType, aclOpExecutor* executor,
+                            std::initializer_list<OpArgGroup> groups) {
+  const std::string type = OpTypeName(opType);
+  if (executor == nullptr) {
+    OP_LOGE(ACLNN_ERR_INNER_NULLPTR, "%s: the executor is NULL", type.c_str());
+    return ACLNN_ERR_INNER_NULLPTR;
+  }
+  PackedCall packed;
+  return Pack(type, groups, &packed) ? AddPackedLaunch(type, executor, packed) : ACLNN_ERR_INNER;
+}
+
+aclnnStatus AddKernelLaunch(const std::string& type, aclOpExecutor* executor,
+                            const OpArgGroup& inputs, const OpArgGroup& outputs,
+                            const std::vector<aclsim::AttrArg>& attrs) {
+  PackedCall packed;
+  if (!Pack(type, {inputs, outputs}, &packed)) return ACLNN_ERR_INNER;
+  packed.call.attrs = attrs;
+  return AddPackedLaunch(type, executor, packed);
+}
+
+aclnnStatus InferShape(uint32_t opType, std::initializer_list<OpArgGroup> groups) {
+  const std::string type = OpTypeName(opType);
+  PackedCall packed;
+  return Pack(type, groups, &packed) ? InferPacked(type, &packed) : ACLNN_ERR_INNER;
+}
+
+aclnnStatus InferShape(const std::string& type, const OpArgGroup& inputs, const OpArgGroup& outputs,
+                       const std::vector<aclsim::AttrArg>& attrs) {
+  PackedCall packed;
+  if (!Pack(type, {inputs, outputs}, &packed)) return ACLNN_ERR_INNER;
+  packed.call.attrs = attrs;
+  return InferPacked(type, &packed);
 }
 
 }  // namespace op::internal

@@ -265,6 +265,8 @@ const void* LoadKernel(const fs::path& path, const std::string& symbol, std::str
   return entry;
 }
 
+}  // namespace
+
 std::string TypeText(const std::vector<ge::DataType>& inputs,
                      const std::vector<ge::DataType>& outputs) {
   std::string text;
@@ -279,8 +281,6 @@ std::string TypeText(const std::vector<ge::DataType>& inputs,
   return text;
 }
 
-}  // namespace
-
 std::string SnakeCase(const std::string& opType) {
   std::string snake;
   for (char c : opType) {
@@ -290,7 +290,8 @@ std::string SnakeCase(const std::string& opType) {
   return snake;
 }
 
-std::vector<FoundOp> FindOpInPackages(const std::string& opType, int32_t* status) {
+std::vector<FoundOp> FindOpInPackages(const std::string& opType, int32_t* status,
+                                      std::string* lookedAt) {
   std::vector<std::string> tried;
   const std::vector<const Package*> packages = allPackages->List(&tried);
   gert::OpImplEntry* own = aclsim::FindOp(0, opType);
@@ -309,6 +310,11 @@ std::vector<FoundOp> FindOpInPackages(const std::string& opType, int32_t* status
   if (!found.empty()) return found;
   if (own != nullptr) {
     found.push_back({own, "", nullptr});
+    return found;
+  }
+  if (lookedAt != nullptr) {
+    *status = ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
+    *lookedAt = Join(packages.empty() ? tried : searched, ", ");
     return found;
   }
   if (packages.empty()) {

@@ -9,6 +9,8 @@
 
 #include "opbase/register/op_call.h"
 #include "opbase/register/registry.h"
+#include "opdev/op_arg_def.h"
+#include "opdev/op_executor.h"
 
 namespace op::internal {
 
@@ -22,7 +24,9 @@ struct FoundOp {
 // Every package that has the operator, in order of priority: ASCEND_CUSTOM_OPP_PATH,
 // ASCEND_OPP_PATH, the toolkit's own; then the process. Empty with 561107 (no package anywhere) or
 // 561003 (not in any) in *status and a report.
-std::vector<FoundOp> FindOpInPackages(const std::string& opType, int32_t* status);
+// searched: gets the packages that were looked at, and nothing is reported.
+std::vector<FoundOp> FindOpInPackages(const std::string& opType, int32_t* status,
+                                      std::string* searched = nullptr);
 
 // SoftmaxGrad -> softmax_grad
 std::string SnakeCase(const std::string& opType);
@@ -39,6 +43,10 @@ struct KernelEntry {
   std::vector<std::string> names;  // of inputs, then outputs, as the definition has them
 };
 
+// "(float32, none) -> (float32)"
+std::string TypeText(const std::vector<ge::DataType>& inputs,
+                     const std::vector<ge::DataType>& outputs);
+
 // The kernel for these dtypes on the current SoC. 0, or 561003 with a report of everything that was
 // tried.
 int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candidates,
@@ -49,5 +57,12 @@ int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candid
 // The tiling data as a JSON object, from the operator's <OpType>TilingJson function; empty when it
 // has none.
 std::string TilingJson(const FoundOp& op, const std::vector<uint8_t>& data);
+
+// One launch, and one inference, of a call whose attributes are values of any kind in the order of the definition.
+aclnnStatus AddKernelLaunch(const std::string& type, aclOpExecutor* executor,
+                            const OpArgGroup& inputs, const OpArgGroup& outputs,
+                            const std::vector<aclsim::AttrArg>& attrs);
+aclnnStatus InferShape(const std::string& type, const OpArgGroup& inputs, const OpArgGroup& outputs,
+                       const std::vector<aclsim::AttrArg>& attrs);
 
 }  // namespace op::internal

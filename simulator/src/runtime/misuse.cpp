@@ -75,30 +75,35 @@ const char* ConsequenceOf(const char* kind) {
 bool IsToolkit(const char* path) {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash != nullptr ? slash + 1 : path;
-  static constexpr const char* kOwn[] = {"libascendcl", "libnnopbase", "libregister", "libcust_"};
+  static constexpr const char* kOwn[] = {"libascendcl", "libnnopbase", "libregister",
+                                         "libacl_op_compiler", "libcust_"};
   return std::any_of(std::begin(kOwn), std::end(kOwn), [&](const char* own) {
     return std::strncmp(name, own, std::strlen(own)) == 0;
   });
 }
 
-// Whether a place is the program's. dladdr looks at all symbols of a library: it is asked once of a
-// place, as calls come from few.
-bool IsProgram(const void* frame) {
+// dladdr looks at all symbols of a library: it is asked once of a place, as calls come from few.
+template <bool (*Is)(const char* path)>
+bool InLibrary(const void* place) {
   constexpr size_t kMostPlaces = 1024;
   thread_local std::unordered_map<const void*, bool> known;
-  const auto found = known.find(frame);
+  const auto found = known.find(place);
   if (found != known.end()) {
     return found->second;
   }
   Dl_info info{};
-  const bool program =
-      dladdr(frame, &info) != 0 && info.dli_fname != nullptr && !IsToolkit(info.dli_fname);
+  const bool is = dladdr(place, &info) != 0 && info.dli_fname != nullptr && Is(info.dli_fname);
   if (known.size() >= kMostPlaces) {
     known.clear();  // libraries of the program may come and go
   }
-  known.emplace(frame, program);
-  return program;
+  known.emplace(place, is);
+  return is;
 }
+
+bool IsOther(const char* path) { return !IsToolkit(path); }
+bool IsFramework(const char* path) { return std::strstr(path, "/libtorch_npu.so") != nullptr; }
+
+bool IsProgram(const void* frame) { return InLibrary<IsOther>(frame); }
 
 std::string OverrunText(const DeviceMemory::Overrun& overrun) {
   const bool behind = overrun.begin >= 0;
@@ -173,6 +178,8 @@ PerProcess<KnownLines> knownLines;
 std::atomic<const ObjectKeeper*> objectKeeper{nullptr};
 
 }  // namespace
+
+bool OfFramework(const void* caller) { return caller != nullptr && InLibrary<IsFramework>(caller); }
 
 SourceLine ProgramLine(const void* caller) {
   Dl_info info{};
@@ -335,6 +342,7 @@ void ForgetDestroyedObjects() {
     keeper->forgetDestroyed();
   }
   ForgetDestroyedDataBuffers();
+  ForgetDestroyedDescriptions();
 }
 
 void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {

@@ -85,6 +85,9 @@ struct LiveObjects {
   uint64_t count = 0;
   std::vector<LiveObject> first;  // the oldest, a few
 };
+// Whether a place is in a framework that keeps streams, memory and handles until the process ends, by design: what it holds at
+// aclFinalize is no leak of the program's.
+bool OfFramework(const void* caller);
 inline constexpr size_t kLeakLines = 5;
 struct ObjectKeeper {
   std::vector<LiveObjects> (*list)();

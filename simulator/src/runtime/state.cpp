@@ -99,7 +99,11 @@ LiveObjects ListBlocks(const std::vector<DeviceMemory::Block>& blocks) {
   LiveObjects list;
   uint64_t bytes = 0;
   for (const DeviceMemory::Block& block : blocks) {
+    if (OfFramework(block.caller)) {
+      continue;
+    }
     bytes += block.bytes;
+    ++list.count;
     if (list.first.size() < kLeakLines) {
       list.first.push_back(
           {Format("block %p of %llu bytes, allocation %llu", reinterpret_cast<void*>(block.start),
@@ -108,7 +112,6 @@ LiveObjects ListBlocks(const std::vector<DeviceMemory::Block>& blocks) {
     }
   }
   list.kind = Format("device block(s) of %llu bytes", static_cast<Ull>(bytes));
-  list.count = blocks.size();
   return list;
 }
 
@@ -117,7 +120,7 @@ LiveObjects ListHandles(const char* noun, const char* maker, const Objects& obje
   LiveObjects list;
   list.kind = std::string(noun) + "(s)";
   for (const auto& [id, object] : objects) {
-    if (skip(object)) {
+    if (skip(object) || OfFramework(CallerOf(*object))) {
       continue;
     }
     if (++list.count <= kLeakLines) {

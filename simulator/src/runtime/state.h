@@ -86,6 +86,7 @@ void RemoveContext(uint64_t contextId);
 
 // Their memory is kept back for a while, so that a use after the end can be named.
 void ForgetDestroyedDataBuffers();
+void ForgetDestroyedDescriptions();
 
 // Environment, address ranges, fault and exit handlers. state.mutex is held.
 int32_t PrepareLocked(const Api& api, State& state);

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclopCompileAndExecute: an operator of an installed package by its type name. Kernels are compiled already, so that is a look-up,
+// its tiling and a launch.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "acl/acl_op_compiler.h"
+#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
+#include "opbase/context.h"
+#include "opbase/executor.h"
+#include "opbase/package.h"
+#include "opdev/make_op_executor.h"
+#include "runtime/op_desc.h"
+#include "runtime/options.h"
+#include "runtime/state.h"
+#include "runtime/stream.h"
+#include "soc/soc.h"
+
+namespace aclsim {
+
+namespace {
+
+using op::internal::FoundOp;
+
+// A tensor as the program described it.
+struct Given {
+  aclTensorDesc desc;
+  void* data = nullptr;
+  size_t bytes = 0;
+
+  bool Absent() const { return desc.dataType == ACL_DT_UNDEFINED; }
+  bool OnHost() const { return desc.constant || desc.place != ACL_MEMTYPE_DEVICE; }
+};
+
+struct Call {
+  std::string type;
+  std::vector<Given> inputs;
+  std::vector<Given> outputs;
+  aclopAttr attr;
+  aclrtStream stream = nullptr;
+};
+
+// Tensors that live as long as the call.
+class Tensors {
+ public:
+  ~Tensors() {
+    for (const aclTensor* tensor : made_) aclDestroyTensor(tensor);
+  }
+  const aclTensor* Add(aclTensor* tensor) {
+    if (tensor != nullptr) made_.push_back(tensor);
+    return tensor;
+  }
+
+ private:
+  std::vector<const aclTensor*> made_;
+};
+
+std::vector<ge::DataType> Types(const std::vector<Given>& tensors) {
+  std::vector<ge::DataType> types;
+  for (const Given& tensor : tensors) {
+    types.push_back(tensor.Absent() ? ge::DT_UNDEFINED
+                                    : static_cast<ge::DataType>(tensor.desc.dataType));
+  }
+  return types;
+}
+
+// Layouts that hold the elements in the order of the shape.
+bool IsPlain(aclFormat format) {
+  constexpr aclFormat kPlain[] = {ACL_FORMAT_UNDEFINED, ACL_FORMAT_NCHW, ACL_FORMAT_NHWC,
+                                  ACL_FORMAT_ND,        ACL_FORMAT_HWCN, ACL_FORMAT_NDHWC,
+                                  ACL_FORMAT_NCDHW,     ACL_FORMAT_NC,   ACL_FORMAT_NCL};
+  return std::find(std::begin(kPlain), std::end(kPlain), format) != std::end(kPlain);
+}
+
+int32_t Read(const Api& api, const char* what, int index, const aclTensorDesc* desc,
+             const aclDataBuffer* buffer, Given* given) {
+  ACLSIM_RETURN_IF_ERROR(ReadTensorDesc(api, desc, &given->desc));
+  if (given->Absent()) return 0;
+  if (!IsPlain(given->desc.storageFormat)) {
+    return api.Fail(
+        ACL_ERROR_FORMAT_NOT_MATCH,
+        "%s %d has the storage format %d, which the simulator does not have. Next: keep the "
+        "tensor in its base format (torch.npu.config.allow_internal_format = False)",
+        what, index, static_cast<int>(given->desc.storageFormat));
+  }
+  if (given->desc.constant) return 0;
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(buffer, what));
+  given->data = aclGetDataBufferAddr(buffer);
+  given->bytes = aclGetDataBufferSizeV2(buffer);
+  const size_t wanted = given->desc.Elements() * aclDataTypeSize(given->desc.dataType);
+  const bool known = std::none_of(given->desc.dims.begin(), given->desc.dims.end(),
+                                  [](int64_t dim) { return dim < 0; });
+  return !known || given->bytes >= wanted
+             ? 0
+             : api.Fail(ACL_ERROR_INVALID_PARAM,
+                        "the data buffer of %s %d has %zu bytes, its description needs %zu", what,
+                        index, given->bytes, wanted);
+}
+
+int32_t ReadAll(const Api& api, const char* what, int count, const aclTensorDesc* const descs[],
+                const aclDataBuffer* const buffers[], std::vector<Given>* all) {
+  if (count < 0) {
+    return api.Fail(ACL_ERROR_INVALID_PARAM, "the number of %ss is %d, want 0 or more", what,
+                    count);
+  }
+  ACLSIM_RETURN_IF_ERROR(count == 0 ? 0 : api.NotNull(descs, what));
+  ACLSIM_RETURN_IF_ERROR(count == 0 ? 0 : api.NotNull(buffers, what));
+  all->resize(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    ACLSIM_RETURN_IF_ERROR(
+        Read(api, what, i, descs[i], buffers[i], &(*all)[static_cast<size_t>(i)]));
+  }
+  return 0;
+}
+
+const char* KindName(ops::AttrKind kind) {
+  constexpr const char* kNames[] = {
+      "bool",         "float",         "int",         "string",
+      "list of bool", "list of float", "list of int", "list of lists of int"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// The value as the definition's kind; false when it is none.
+bool Convert(const aclopAttr::Value& value, ops::AttrKind kind, AttrArg* arg) {
+  using From = aclopAttr::Kind;
+  const bool number =
+      value.kind == From::kInt || value.kind == From::kBool || value.kind == From::kDataType;
+  arg->intValue = value.number;
+  arg->floatValue = number ? static_cast<double>(value.number) : value.real;
+  arg->text = value.text;
+  arg->listInt = value.numbers;
+  arg->listFloat = value.reals;
+  arg->listListInt = value.lists;
+  switch (kind) {
+    case ops::AttrKind::kBool:
+      arg->kind = AttrArg::Kind::kBool;
+      return number;
+    case ops::AttrKind::kInt:
+      arg->kind = AttrArg::Kind::kInt;
+      return number;
+    case ops::AttrKind::kFloat:
+      arg->kind = AttrArg::Kind::kFloat;
+      return number || value.kind == From::kFloat;
+    case ops::AttrKind::kString:
+      arg->kind = AttrArg::Kind::kString;
+      return value.kind == From::kString;
+    case ops::AttrKind::kListBool:
+      arg->kind = AttrArg::Kind::kListBool;
+      return value.kind == From::kListBool;
+    case ops::AttrKind::kListInt:
+      arg->kind = AttrArg::Kind::kListInt;
+      return value.kind == From::kListInt || value.kind == From::kListDataType;
+    case ops::AttrKind::kListFloat:
+      arg->kind = AttrArg::Kind::kListFloat;
+      return value.kind == From::kListFloat;
+    case ops::AttrKind::kListListInt:
+      arg->kind = AttrArg::Kind::kListListInt;
+      return value.kind == From::kListListInt;
+  }
+  return false;
+}
+
+aclopAttr::Value DefaultOf(const ops::AttrRecord& record) {
+  using To = aclopAttr::Kind;
+  constexpr To kKinds[] = {To::kBool,     To::kFloat,     To::kInt,     To::kString,
+                           To::kListBool, To::kListFloat, To::kListInt, To::kListListInt};
+  aclopAttr::Value value;
+  value.kind = kKinds[static_cast<size_t>(record.kind)];
+  value.number = record.intValue;
+  value.real = static_cast<float>(record.floatValue);
+  value.text = record.stringValue.GetString();
+  value.numbers = record.listInt;
+  value.reals = record.listFloat;
+  value.lists = record.listListInt;
+  return value;
+}
+
+// In the order of the definition. What else the program has set is for a compiler.
+int32_t Attributes(const Api& api, const Call& call, const ops::OpDef& def,
+                   std::vector<AttrArg>* attrs) {
+  for (const ops::OpAttrDef& one : def.Attrs()) {
+    const ops::AttrRecord& record = one.Record();
+    const std::string name = record.name.GetString();
+    const auto given = call.attr.values.find(name);
+    if (given == call.attr.values.end() && !record.hasDefault && record.type == ops::REQUIRED) {
+      return api.Fail(ACL_ERROR_OP_ATTR_NOT_MATCH,
+                      "%s needs its attribute %s (%s), which is not set", call.type.c_str(),
+                      name.c_str(), KindName(record.kind));
+    }
+    attrs->emplace_back();
+    const aclopAttr::Value value =
+        given == call.attr.values.end() ? DefaultOf(record) : given->second;
+    if (!Convert(value, record.kind, &attrs->back())) {
+      return api.Fail(ACL_ERROR_OP_ATTR_NOT_MATCH,
+                      "attribute %s of %s is a %s, and another type is set", name.c_str(),
+                      call.type.c_str(), KindName(record.kind));
+    }
+  }
+  return 0;
+}
+
+const aclTensor* OnHost(const Given& given, const op::Shape& shape, aclOpExecutor* executor) {
+  aclTensor* tensor =
+      executor->AllocHostTensor(shape, static_cast<op::DataType>(given.desc.dataType));
+  const void* data = given.desc.constant ? given.desc.value.data() : given.data;
+  const size_t bytes = std::min(given.desc.constant ? given.desc.value.size() : given.bytes,
+                                given.desc.Elements() * aclDataTypeSize(given.desc.dataType));
+  if (tensor != nullptr && bytes > 0) std::memcpy(tensor->GetData(), data, bytes);
+  return tensor;
+}
+
+const aclTensor* ToTensor(const Given& given, aclOpExecutor* executor, Tensors* tensors) {
+  const std::vector<int64_t>& dims = given.desc.dims;
+  if (given.OnHost()) {
+    op::Shape shape;
+    for (const int64_t dim : dims) shape.AppendDim(dim);
+    return OnHost(given, shape, executor);
+  }
+  std::vector<int64_t> strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(dims[i], 1);
+  return tensors->Add(aclCreateTensor(dims.data(), dims.size(), given.desc.dataType, strides.data(),
+                                      0, given.desc.format, dims.data(), dims.size(), given.data));
+}
+
+// One argument for each parameter of the definition: the dynamic one takes what the others leave.
+int32_t Arguments(const Api& api, const Call& call, const char* what,
+                  const std::vector<Given>& given, const std::vector<ops::ParamRecord>& params,
+                  aclOpExecutor* executor, Tensors* tensors, std::vector<op::OpArg>* args) {
+  size_t next = 0;
+  for (size_t i = 0; i < params.size() && next < given.size(); ++i) {
+    if (params[i].type != ops::DYNAMIC) {
+      const Given& one = given[next++];
+      const aclTensor* tensor = one.Absent() ? nullptr : ToTensor(one, executor, tensors);
+      if (tensor == nullptr && !one.Absent()) return ACL_ERROR_INVALID_PARAM;
+      if (tensor == nullptr && params[i].type == ops::REQUIRED) {
+        return api.Fail(ACL_ERROR_OP_INPUT_NOT_MATCH, "%s %s of %s is required, and left out", what,
+                        params[i].name.GetString(), call.type.c_str());
+      }
+      args->emplace_back(tensor);
+      continue;
+    }
+    const size_t behind = params.size() - i - 1;
+    std::vector<const aclTensor*> list;
+    while (next + behind < given.size()) {
+      list.push_back(ToTensor(given[next++], executor, tensors));
+      if (list.back() == nullptr) return ACL_ERROR_INVALID_PARAM;
+    }
+    args->emplace_back(
+        static_cast<const aclTensorList*>(executor->AllocTensorList(list.data(), list.size())));
+  }
+  if (next < given.size()) {
+    return api.Fail(ACL_ERROR_OP_INPUT_NOT_MATCH, "%s has %zu %ss in its definition, got %zu",
+                    call.type.c_str(), params.size(), what, given.size());
+  }
+  return 0;
+}
+
+// Memory for the run, which goes back when the stream is through with it.
+struct Workspace {
+  void* memory = nullptr;
+  uint64_t bytes = 0;
+
+  int32_t Take(const Api& api, uint64_t wanted) {
+    bytes = wanted;
+    if (wanted == 0) return 0;
+    std::string why;
+    const int32_t error = Global().device.Allocate(wanted, DeviceMemoryBytes(), CheckedMode(),
+                                                   api.caller(), &memory, &why);
+    return error == 0 ? 0 : api.FailText(error, "workspace: " + why);
+  }
+  void Give(const char* by) const {
+    if (memory == nullptr) return;
+    std::string why;
+    Global().pending.TakeBlock(reinterpret_cast<uintptr_t>(memory), bytes);
+    Global().device.Free(memory, by, &why);
+  }
+};
+
+int32_t CodeOf(aclnnStatus status) {
+  constexpr int32_t kCallers = 161;
+  constexpr int32_t kRuntime = 361;
+  switch (status / 1000) {
+    case kCallers:
+      return ACL_ERROR_INVALID_PARAM;
+    case kRuntime:
+      return ACL_ERROR_RT_FAILURE;
+    default:
+      return ACL_ERROR_GE_FAILURE;
+  }
+}
+
+int32_t Failed(const Api& api, const Call& call, const char* step, aclnnStatus status) {
+  return api.Fail(CodeOf(status), "%s: %s failed (%d); the next message says why",
+                  call.type.c_str(), step, status);
+}
+
+int32_t InferOutputs(const Api& api, Call* call, const op::OpArgGroup& inputs,
+                     const ResolvedOp& resolved, const std::vector<AttrArg>& attrs,
+                     aclOpExecutor* executor) {
+  std::vector<op::OpArg> outputs;
+  std::vector<const aclTensor*> inferred;
+  for (const Given& given : call->outputs) {
+    inferred.push_back(executor->AllocTensor(static_cast<op::DataType>(given.desc.dataType),
+                                             op::Format::FORMAT_ND, op::Format::FORMAT_ND));
+    outputs.emplace_back(inferred.back());
+  }
+  if (outputs.size() != resolved.outputs.size())
+    return 0;  // a dynamic output has what the program says
+  const aclnnStatus status =
+      op::internal::InferShape(call->type, inputs, {op::OpArgRole::kOutput, outputs}, attrs);
+  if (status != ACLNN_SUCCESS) return Failed(api, *call, "the inference of its shapes", status);
+  for (size_t i = 0; i < inferred.size(); ++i) {
+    std::vector<int64_t>& dims = call->outputs[i].desc.dims;
+    const bool known = std::none_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; });
+    const op::Shape& shape = inferred[i]->GetViewShape();
+    if (known && static_cast<int64_t>(call->outputs[i].desc.Elements()) != shape.GetShapeSize()) {
+      return api.Fail(
+          ACL_ERROR_OP_OUTPUT_NOT_MATCH, "output %s of %s has %zu elements, its inputs make %lld",
+          resolved.outputs[i].name.GetString(), call->type.c_str(),
+          call->outputs[i].desc.Elements(), static_cast<long long>(shape.GetShapeSize()));
+    }
+    dims.clear();
+    for (size_t d = 0; d < shape.GetDimNum(); ++d) dims.push_back(shape.GetDim(d));
+  }
+  return 0;
+}
+
+int32_t Launch(const Api& api, const Call& call, aclOpExecutor* executor) {
+  Workspace workspace;
+  ACLSIM_RETURN_IF_ERROR(workspace.Take(api, executor->State().GetPlan()->workspaceBytes));
+  const aclnnStatus status =
+      CommonOpExecutorRun(workspace.memory, workspace.bytes, executor, call.stream);
+  if (status != ACLNN_SUCCESS) {
+    workspace.Give(api.name());
+    return Failed(api, call, "its launch", status);
+  }
+  int32_t error = 0;
+  const std::shared_ptr<Stream> stream = FindStream(api, call.stream, &error);
+  if (workspace.memory != nullptr && stream != nullptr) {
+    const char* by = api.name();
+    error = stream->Enqueue([workspace, by] { return workspace.Give(by), TaskResult{}; },
+                            Stream::Run::kAlways);
+  }
+  return error;
+}
+
+int32_t Run(const Api& api, Call* call) {
+  int32_t error = 0;
+  if (FindStream(api, call->stream, &error) == nullptr) return error;
+  std::string searched;
+  int32_t missing = 0;
+  const std::vector<FoundOp> found =
+      op::internal::FindOpInPackages(call->type, &missing, &searched);
+  if (found.empty()) {
+    return api.Fail(ACL_ERROR_OP_NOT_FOUND,
+                    "operator type %s%s is in no installed package (%s). Next: aclgrad build PATH "
+                    "for a package that has it, or name "
+                    "its folder in ASCEND_CUSTOM_OPP_PATH",
+                    call->type.c_str(),
+                    op::internal::TypeText(Types(call->inputs), Types(call->outputs)).c_str(),
+                    searched.c_str());
+  }
+  op::internal::CurrentCall().api = Format("%s(%s)", api.name(), call->type.c_str());
+  op::internal::CurrentCall().tensors.clear();
+  const auto& def = found[0].entry->def;
+  ResolvedOp resolved;
+  std::string why = "its package has no definition of it (OP_ADD)";
+  if (!def.has_value() || !ResolveOp(*def, CurrentSoc().shortName, &resolved, &why)) {
+    return api.Fail(ACL_ERROR_OP_NOT_FOUND, "operator type %s: %s", call->type.c_str(),
+                    why.c_str());
+  }
+  std::vector<AttrArg> attrs;
+  ACLSIM_RETURN_IF_ERROR(Attributes(api, *call, *def, &attrs));
+
+  Tensors tensors;
+  UniqueExecutor executor("aclopCompileAndExecute");
+  op::OpArgGroup inputs{op::OpArgRole::kInput, {}};
+  op::OpArgGroup outputs{op::OpArgRole::kOutput, {}};
+  ACLSIM_RETURN_IF_ERROR(Arguments(api, *call, "input", call->inputs, resolved.inputs,
+                                   executor.get(), &tensors, &inputs.args));
+  if (found[0].entry->inferShape != nullptr) {
+    ACLSIM_RETURN_IF_ERROR(InferOutputs(api, call, inputs, resolved, attrs, executor.get()));
+  }
+  ACLSIM_RETURN_IF_ERROR(Arguments(api, *call, "output", call->outputs, resolved.outputs,
+                                   executor.get(), &tensors, &outputs.args));
+  const aclnnStatus status =
+      op::internal::AddKernelLaunch(call->type, executor.get(), inputs, outputs, attrs);
+  if (status != ACLNN_SUCCESS) return Failed(api, *call, "its preparation", status);
+  aclOpExecutor* ready = nullptr;
+  executor.ReleaseTo(&ready);
+  return Launch(api, *call, ready);
+}
+
+}  // namespace
+
+}  // namespace aclsim
+
+using aclsim::Api;
+using aclsim::Call;
+using aclsim::Enter;
+
+namespace {
+
+int32_t ReadCall(const Api& api, const char* opType, int numInputs,
+                 const aclTensorDesc* const inputDesc[], const aclDataBuffer* const inputs[],
+                 int numOutputs, const aclTensorDesc* const outputDesc[],
+                 const aclDataBuffer* const outputs[], const aclopAttr* attr, aclrtStream stream,
+                 Call* call) {
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(opType, "opType"));
+  call->type = opType;
+  call->stream = stream;
+  ACLSIM_RETURN_IF_ERROR(
+      aclsim::ReadAll(api, "input", numInputs, inputDesc, inputs, &call->inputs));
+  ACLSIM_RETURN_IF_ERROR(
+      aclsim::ReadAll(api, "output", numOutputs, outputDesc, outputs, &call->outputs));
+  return attr == nullptr ? 0 : aclsim::ReadOpAttr(api, attr, &call->attr);
+}
+
+}  // namespace
+
+extern "C" {
+
+aclError aclopCompileAndExecute(const char* opType, int numInputs,
+                                const aclTensorDesc* const inputDesc[],
+                                const aclDataBuffer* const inputs[], int numOutputs,
+                                const aclTensorDesc* const outputDesc[],
+                                aclDataBuffer* const outputs[], const aclopAttr* attr,
+                                aclopEngineType, aclopCompileType, const char*,
+                                aclrtStream stream) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    Call call;
+    ACLSIM_RETURN_IF_ERROR(ReadCall(api, opType, numInputs, inputDesc, inputs, numOutputs,
+                                    outputDesc, outputs, attr, stream, &call));
+    return aclsim::Run(api, &call);
+  });
+}
+
+aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
+                                  aclDataBuffer* inputs[], int numOutputs,
+                                  aclTensorDesc* outputDesc[], aclDataBuffer* outputs[],
+                                  aclopAttr* attr, aclopEngineType, aclopCompileType, const char*,
+                                  aclrtStream stream) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    Call call;
+    ACLSIM_RETURN_IF_ERROR(ReadCall(api, opType, numInputs, inputDesc, inputs, numOutputs,
+                                    outputDesc, outputs, attr, stream, &call));
+    ACLSIM_RETURN_IF_ERROR(aclsim::Run(api, &call));
+    for (int i = 0; i < numOutputs; ++i) {
+      ACLSIM_RETURN_IF_ERROR(aclsim::SetTensorDims(api, outputDesc[i],
+                                                   call.outputs[static_cast<size_t>(i)].desc.dims));
+    }
+    return 0;
+  });
+}
+
+}  // extern "C"
