@@ -100,7 +100,8 @@ def test_what_a_framework_keeps_is_no_leak(tmp_path: Path, name: str) -> None:
         '#include "acl/acl.h"\nextern "C" int Keep() {\n'
         "  void *memory, *stream, *event;\n"
         "  return aclInit(nullptr) + aclrtSetDevice(0) + aclrtCreateStream(&stream) +\n"
-        "         aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) + aclrtCreateEvent(&event);\n}\n"
+        "         aclrtCreateEvent(&event) +\n"
+        "         aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST);\n}\n"
     )
     lib = sim_root() / "lib64"
     made = tmp_path / name
