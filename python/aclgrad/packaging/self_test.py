@@ -22,8 +22,9 @@ from aclgrad.errors import ToolkitError
 from aclgrad.golden.precision import TOLERANCES
 from aclgrad.packaging import elf
 from aclgrad.packaging.content import _render
-from aclgrad.project.api import ATTR_TYPES, api_context
+from aclgrad.project.api import Function, generated
 from aclgrad.project.cmake import find_compiler
+from aclgrad.project.handles import scalar_of
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Attr
 from aclgrad.spec.op_spec import OpSpec
@@ -98,49 +99,64 @@ def case_of_definition(
     attrs: Mapping[str, Any],
     outputs: Mapping[str, Array],
     against: str,
+    function: Function | None = None,
 ) -> Case:
-    """A call of the function that CANN generates from a definition. ``outputs`` by name, lists as
-    name_0, name_1, .. in the definition's order.
+    """A call of an operator's function, which CANN generates from the definition if no other is
+    given. ``outputs`` by name, lists as name_0, name_1, .. in the definition's order.
     """
-    context = api_context(op)
+    function = function or generated(op)
     lines: list[str] = []
     words: list[str] = []
     made: dict[str, list[str]] = {}
-    for at, (item, param, packed) in enumerate(
-        zip(op["inputs"], inputs, context["inputs"], strict=True)
-    ):
-        name = f"in{at}"
-        if not param:
-            words.append("nullptr")
-        elif item["scalar"] or item["scalarList"]:
-            kind = "ScalarList" if item["scalarList"] else "Scalar"
-            array = np.ascontiguousarray(param[0]).reshape(-1)
-            count = f", {array.size}" if item["scalarList"] else ""
-            lines.append(f'auto* {name} = Make{kind}({_acl(array)}, "{_hex(array)}"{count});')
-            words.append(name)
-        elif packed["host"]:
-            kind = _KIND.get(packed["dtype"], "Int")
-            lines.append(_list(name, kind, param[0].reshape(-1).tolist()))
-            words.append(name)
-        else:
-            made[item["name"]] = _tensors(lines, words, name, param, listed=packed["list"])
-    for at, attr in enumerate(op["attrs"]):
-        _attr(lines, words, f"attr{at}", attr["kind"], attrs[attr["name"]])
     results = []
-    for at, (item, packed) in enumerate(zip(op["outputs"], context["outputs"], strict=True)):
-        pattern = re.compile(rf"{re.escape(item['name'])}(_\d+)?")
-        wanted = [array for name, array in outputs.items() if pattern.fullmatch(name)]
-        names = made.get(item["name"], []) if packed["ref"] else []
-        if not names:
+    refs = {item["name"] for item in op["inputs"]}
+    for argument in function.arguments:
+        at = argument.index
+        if argument.source == "input":
+            item, param, name = op["inputs"][at], inputs[at], f"in{at}"
+            if not param:
+                words.append("nullptr")
+            elif argument.type in ("aclScalar", "aclScalarList"):
+                kind = argument.type.removeprefix("acl")
+                array = np.ascontiguousarray(param[0]).reshape(-1)
+                count = f", {array.size}" if kind == "ScalarList" else ""
+                lines.append(f'auto* {name} = Make{kind}({_acl(array)}, "{_hex(array)}"{count});')
+                words.append(name)
+            elif argument.type.endswith("Array"):
+                kind = argument.type.removeprefix("acl").removesuffix("Array")
+                lines.append(_list(name, kind, param[0].reshape(-1).tolist()))
+                words.append(name)
+            else:
+                listed = argument.type == "aclTensorList"
+                made[item["name"]] = _tensors(lines, words, name, param, listed=listed)
+        elif argument.source == "attr":
+            attr = op["attrs"][at]
+            _attr(lines, words, f"attr{at}", attr["kind"], attrs[attr["name"]], argument.type)
+        else:
+            item = op["outputs"][at]
+            wanted = _of(item["name"], outputs)
+            if argument.source == "dtype":
+                words.append(_acl(wanted[0]))
+                continue
             empty = [np.zeros_like(array) for array in wanted]
-            names = _tensors(lines, words, f"out{at}", empty, listed=packed["list"])
+            listed = argument.type == "aclTensorList"
+            made[item["name"]] = _tensors(lines, words, f"out{at}", empty, listed=listed)
+    for item in op["outputs"]:
+        if item["name"] in refs and item["name"] not in made:
+            continue
         results += [
             Result(name, item["name"], want, *tolerance(want, against))
-            for name, want in zip(names, wanted, strict=True)
+            for name, want in zip(made[item["name"]], _of(item["name"], outputs), strict=True)
         ]
     return Case(
-        op["type"], context["api"], context["header"], (*lines,), (*words,), (*results,), against
+        op["type"], function.name, function.header, (*lines,), (*words,), (*results,), against
     )
+
+
+def _of(name: str, outputs: Mapping[str, Array]) -> list[Array]:
+    """The tensors of an output: one, or name_0, name_1, .."""
+    pattern = re.compile(rf"{re.escape(name)}(_\d+)?")
+    return [array for key, array in outputs.items() if pattern.fullmatch(key)]
 
 
 def _tensors(
@@ -155,17 +171,25 @@ def _tensors(
     return names
 
 
-def _attr(lines: list[str], words: list[str], name: str, kind: str, value: Any) -> None:
-    pointer = ATTR_TYPES[kind].endswith("* ")
+def _attr(
+    lines: list[str], words: list[str], name: str, kind: str, value: Any, c_type: str
+) -> None:
+    listed = c_type.endswith("Array")
+    one = value[0] if isinstance(value, (list, tuple)) and value else value
     if value is None:
-        words.append("nullptr" if pointer else "0")
+        words.append("nullptr" if listed or c_type in ("char", "aclScalar") else "0")
     elif kind == "String":
         words.append(json.dumps(value))
-    elif pointer:
-        lines.append(_list(name, kind.removeprefix("List"), value))
+    elif listed:
+        values = value if isinstance(value, (list, tuple)) else [value]
+        lines.append(_list(name, c_type.removeprefix("acl").removesuffix("Array"), values))
+        words.append(name)
+    elif c_type == "aclScalar":
+        array = scalar_of(kind, one)
+        lines.append(f'auto* {name} = MakeScalar({_acl(array)}, "{_hex(array)}");')
         words.append(name)
     else:
-        words.append(_number(kind, value))
+        words.append(_number(kind.removeprefix("List"), one))
 
 
 def _number(kind: str, value: Any) -> str:

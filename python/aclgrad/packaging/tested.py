@@ -28,8 +28,9 @@ from aclgrad.packaging.self_test import (
     that_compile,
     tolerance,
 )
-from aclgrad.project import checking, golden_file, grid, inputs, running, trial
-from aclgrad.project.api import api_context
+from aclgrad.project import checking, golden_file, grid, hand_written, inputs, running, trial
+from aclgrad.project.api import generated
+from aclgrad.project.api_building import exported
 from aclgrad.project.sources import Sources
 from aclgrad.runtime import open_device
 from aclgrad.runtime.packages import Candidate
@@ -179,11 +180,12 @@ def _defined_case(
     """
     family = family_of(soc)
     op = by_family[family.name]
-    context = api_context(op)
     vendor = VendorFolder(folder, family, toolkit)
-    exported = vendor.api_library.read_bytes()
-    if f"{context['api']}GetWorkspaceSize\0".encode() not in exported:
-        return f"libcust_opapi.so has no {context['api']}"
+    by_hand, _ = hand_written.functions(op, sources.api) if sources is not None else ([], [])
+    found = exported(vendor.api_library, [*by_hand, generated(op)])
+    if not found:
+        return f"libcust_opapi.so has no {generated(op).name}"
+    function = vendor.functions[op["type"]] = found[0]
     row = checking.prefer_float(vendor.combinations(op))
     with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as place:
         kept = Path(place) / "outputs.npz"
@@ -211,9 +213,9 @@ def _defined_case(
                 outputs[name] = outputs[name].view(dtypes.by_label(label.removeprefix("DT_")).numpy)
     case = tried[len(outcomes) - 1]
     if golden is None:
-        return case_of_definition(op, case.inputs, case.attrs, outputs, PACKER)
+        return case_of_definition(op, case.inputs, case.attrs, outputs, PACKER, function)
     want = _judged(golden, op, case, outputs)
-    return case_of_definition(op, case.inputs, case.attrs, want, GOLDEN)
+    return case_of_definition(op, case.inputs, case.attrs, want, GOLDEN, function)
 
 
 def _golden(op: Mapping[str, Any], sources: Sources | None) -> golden_file.GoldenFile | None:

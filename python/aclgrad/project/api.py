@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The aclnn signature that CANN's generator gives to an operator definition."""
+"""The aclnn function of an operator: what of its definition each argument is, and the signature
+that CANN's generator gives to a definition.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from aclgrad.project.sources import SourcesError, snake_case
@@ -28,6 +32,45 @@ _HOST_ARRAYS = {
 }
 
 
+@dataclass(frozen=True)
+class Argument:
+    """An argument of an aclnn function: an input, attribute or output of the definition, and how C
+    spells its type without const and pointers.
+    """
+
+    source: str  # input | attr | output | dtype (of an output)
+    index: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """An aclnn function that computes an operator."""
+
+    name: str
+    header: str
+    arguments: tuple[Argument, ...]
+    by_hand: Path | None = None  # its source, if nothing generated it
+
+    def attr(self, index: int) -> Argument | None:
+        """The argument that an attribute is; None if the function does without it."""
+        return next((a for a in self.arguments if (a.source, a.index) == ("attr", index)), None)
+
+
+def generated(op: Mapping[str, Any], prefix: str = "aclnn") -> Function:
+    """The function that CANN's generator makes of a definition."""
+    context = api_context(op, prefix)
+    kinds = [param["type"].replace("const ", "").rstrip("* ") for param in context["params"]]
+    own = [at for at, item in enumerate(context["outputs"]) if not item["ref"]]
+    places = [
+        *(("input", at) for at in range(len(op["inputs"]))),
+        *(("attr", at) for at in range(len(op["attrs"]))),
+        *(("output", at) for at in own),
+    ]
+    arguments = tuple(Argument(*place, kind) for place, kind in zip(places, kinds, strict=True))
+    return Function(context["api"], context["header"], arguments)
+
+
 def _first_tensor(ins: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The tensor whose dtype decides on the column of the definition."""
     for item in ins:
@@ -47,7 +90,7 @@ def _types_by_column(
     return [*pairs.items()] if len(set(pairs.values())) > 1 else []
 
 
-def api_context(op: Mapping[str, Any]) -> dict[str, Any]:
+def api_context(op: Mapping[str, Any], prefix: str = "aclnn") -> dict[str, Any]:
     """The signature that CANN's generator gives to an operator, and what the body needs."""
     ins, outs = op["inputs"], op["outputs"]
     in_names = {item["name"] for item in ins}
@@ -137,8 +180,8 @@ def api_context(op: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "op": op,
         "chooser": f"(*{chooser})[0]" if first and first["kind"] == "dynamic" else chooser,
-        "api": f"aclnn{op['type']}",
-        "header": f"aclnn_{stem}.h",
+        "api": f"{prefix}{op['type']}",
+        "header": f"{snake_case(prefix)}_{stem}.h",
         "guard": naming.include_guard(stem),
         "params": params,
         "inputs": inputs,

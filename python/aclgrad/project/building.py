@@ -24,9 +24,8 @@ from typing import Any
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.locks import alone
 from aclgrad.project import compile_commands
-from aclgrad.project.api import api_context
+from aclgrad.project.api_building import ApiBuilder
 from aclgrad.project.compiler import demangle, demangle_all
-from aclgrad.project.kernels import KernelBuilder
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import (
     Kernel,
@@ -35,7 +34,6 @@ from aclgrad.project.sources import (
     SourcesError,
     Step,
     numpy_name,
-    snake_case,
 )
 from aclgrad.spec.soc import Family, family_of
 
@@ -56,21 +54,6 @@ _HOST_HEADERS = (
     "tiling/platform/platform_ascendc.h",
     "util/math_util.h",
 )
-_API_HEADERS = (
-    "array",
-    "utility",
-    "vector",
-    "aclnn_kernels/contiguous.h",
-    "opdev/common_types.h",
-    "opdev/make_op_executor.h",
-    "opdev/op_dfx.h",
-    "opdev/op_errno.h",
-    "opdev/op_executor.h",
-    "opdev/op_log.h",
-    "opdev/tensor_view_utils.h",
-)
-"""What nearly every source includes: parsed once."""
-
 HOST_LIBRARIES = (
     ("-laclgrad_tiling", "-lregister"),
     # Its functions are this library's own: another package may have those of another version.
@@ -103,11 +86,10 @@ def combinations(op: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 @dataclass
-class Builder(KernelBuilder):
+class Builder(ApiBuilder):
     """Builds one operator for one SoC family."""
 
     host_objects: list[Path] = field(default_factory=list, init=False)
-    api_objects: list[Path] = field(default_factory=list, init=False)
 
     def build_host(self) -> dict[str, Any]:
         """Build the host library and return what it registers."""
@@ -215,6 +197,15 @@ class Builder(KernelBuilder):
         """The dtype columns of an operator: a row of the definition's table each."""
         return combinations(op)
 
+    def kernel_named(self, text: str) -> Kernel | None:
+        """The kernel whose file a message says is missing."""
+        for op in (op for op in self.describe()["ops"] if "inputs" in op):
+            for row in self.combinations(op) if f"{op['type']}_" in text else ():
+                kernel = self.kernel(op, row)
+                if f"/{kernel.output.name}" in text:
+                    return kernel
+        return None
+
     def build_kernels(
         self, op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], described: Mapping[str, Any]
     ) -> None:
@@ -225,37 +216,6 @@ class Builder(KernelBuilder):
         """Compile kernel libraries side by side."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
             list(pool.map(lambda kernel: self.build_kernel(kernel, described), kernels))
-
-    def build_api(self, ops: Sequence[Mapping[str, Any]]) -> list[Path]:
-        """Generate and build aclnn<OpType> of each operator; returns the headers."""
-        include = self.package / "op_api" / "include"
-        headers, objects = [], []
-        for op in ops:
-            context = api_context(op)
-            header = include / "aclnnop" / context["header"]
-            write_if_different(header, render("project/aclnn.h.j2", **context))
-            source = self.folder / "gen" / f"aclnn_{snake_case(op['type'])}.cpp"
-            write_if_different(source, render("project/aclnn.cpp.j2", **context))
-            output = self.folder / "obj" / f"{source.stem}.o"
-            words = ["-fvisibility=hidden", *self.own_symbols]
-            flags = (
-                *self._flags(
-                    output, [include], [*self._parsed("api", _API_HEADERS, words), *words]
-                ),
-                "-c",
-                str(source),
-                "-o",
-                str(output),
-            )
-            headers.append(header)
-            objects.append(Step(output, flags))
-        self.api_objects = self._compile(objects, "aclnn functions")
-        with alone(self.folder / "op_api.lock"):
-            # With those that others have asked for: they are about to load the library.
-            there = sorted((self.folder / "obj").glob("aclnn_*.o"))
-            link = self._link(self.api_library, there, ("-lnnopbase", "-lregister", "-lascendcl"))
-            self._compile([link], "aclnn functions")
-        return headers
 
 
 def ask(toolkit: Path, host_library: Path, soc: str) -> subprocess.CompletedProcess[str]:

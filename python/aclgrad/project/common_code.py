@@ -26,8 +26,8 @@ _FOREIGN = {"op_api", "op_kernel", "op_graph", "framework", "examples", "stub"}
 class CommonCode:
     """What was found for one operator; kept beside its objects, so that it is looked for once."""
 
-    def __init__(self, file: Path, sources: Sources) -> None:
-        self._file, self._sources = file, sources
+    def __init__(self, file: Path, sources: Sources, *, api: bool = False) -> None:
+        self._file, self._sources, self._api = file, sources, api
         self.roots: list[Path] = []
         self.files: list[Path] = []
         self._refused: set[Path] = set()
@@ -53,7 +53,8 @@ class CommonCode:
         for path in _files(self._sources.repository):
             if path.name == parts[-1] and path.parts[-len(parts) :] == parts:
                 root = Path(*path.parts[: -len(parts)])
-                if root not in self.roots and "stub" not in path.parts:
+                # There op_api has the declarations of what CANN brings along.
+                if root not in self.roots and (self._api or "stub" not in path.parts):
                     found.append(root)
         if not found:
             return False
@@ -95,6 +96,10 @@ class CommonCode:
             if file.suffix not in _SOURCES or root in file.parents:
                 continue
             folders = file.relative_to(repository).parts[:-1]
+            if self._api:
+                if "op_api" in folders and "stub" not in folders:
+                    yield file
+                continue
             near = root.parent in file.parents and "op_host" in folders
             shared = any(_SHARED.search(folder) for folder in folders)
             if (near or shared) and not _FOREIGN & set(folders):

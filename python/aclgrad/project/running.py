@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 
 from aclgrad.common.files import writing
+from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding
-from aclgrad.project import building
-from aclgrad.project.api import ATTR_TYPES, api_context
+from aclgrad.project import building, handles
+from aclgrad.project.api import Function
 from aclgrad.project.handles import Call
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import Sources, SourcesError, snake_case
 from aclgrad.project.words import (
-    _ZEROS,
     Array,
     OutputWord,
     Param,
+    choose_any_row,
     choose_row,
     initial_outputs,
     parse_attrs,
@@ -37,8 +38,6 @@ from aclgrad.runtime.library import AttrC, TensorDescC
 from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec import dtypes
 from aclgrad.spec.soc import DEFAULT_SOC, family_of
-
-_C_TYPES: dict[str, Any] = {"int64_t ": c.c_int64, "double ": c.c_double, "bool ": c.c_bool}
 
 
 class _HostTensorC(c.Structure):
@@ -175,9 +174,15 @@ def run(
     given = [*inputs, *([[]] * (len(op["inputs"]) - len(inputs)))]
     _check_inputs(op, inputs, given)
     attrs = parse_attrs(op, attr_words)
-    row = choose_row(op, builder.combinations(op), given)
-    builder.build_kernel(builder.kernel(op, row), described)
     builder.build_api([op])
+    rows = builder.combinations(op)
+    if builder.function_of(op).by_hand:
+        # It may take more than its kernels do, and run another one than the inputs say.
+        row = choose_any_row(rows, given)
+    else:
+        row = choose_row(op, rows, given)
+    if row in rows:
+        builder.build_kernel(builder.kernel(op, row), described)
 
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = open_device()
@@ -288,42 +293,35 @@ def _execute(
     shapes: Sequence[Sequence[tuple[tuple[int, ...], dtypes.DType]]],
     initial: Sequence[Array | None] = (),
 ) -> Result:
-    context = api_context(op)
+    function = builder.function_of(op)
     device.clear_findings()
     call = Call(device)
     try:
         arguments: list[Any] = []
         made: dict[str, list[tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]]] = {}
-        for item, param, packed in zip(op["inputs"], inputs, context["inputs"], strict=True):
-            arguments.append(_input(call, item, param, packed, made))
-        for attr in op["attrs"]:
-            value = attrs[attr["name"]]
-            kind = attr["kind"]
-            if kind.startswith("List"):
+        fresh = handles.outputs(call, op, shapes, initial)
+        for argument in function.arguments:
+            if argument.source == "input":
+                at = argument.index
                 arguments.append(
-                    None
-                    if value is None
-                    else c.c_void_p(call.array(kind.removeprefix("List"), value))
+                    handles.tensors(call, function.name, op, at, inputs[at], argument, made)
                 )
-            elif kind == "String":
-                arguments.append(None if value is None else c.c_char_p(value.encode()))
+            elif argument.source == "attr":
+                attr = op["attrs"][argument.index]
+                arguments.append(handles.attribute(call, attr, attrs[attr["name"]], argument))
+            elif argument.source == "dtype":
+                arguments.append(c.c_int(shapes[argument.index][0][1].acl))
             else:
-                arguments.append(
-                    _C_TYPES[ATTR_TYPES[kind]](_ZEROS[kind] if value is None else value)
-                )
-        begun = iter(initial)
-        results: dict[str, list[tuple[Buffer, tuple[int, ...], dtypes.DType]]] = {}
-        for item, outs, packed in zip(op["outputs"], shapes, context["outputs"], strict=True):
-            if packed["ref"]:
-                results[item["name"]] = [entry[1:] for entry in made[item["name"]]]
-                continue
-            fresh = [(*_output(call, next(begun, None), *out), *out) for out in outs]
-            results[item["name"]] = [entry[1:] for entry in fresh]
-            tensors = [entry[0] for entry in fresh]
-            arguments.append(
-                c.c_void_p(call.tensor_list(tensors) if packed["list"] else tensors[0].handle)
-            )
-        _two_stages(device, builder, context["api"], arguments)
+                tensors = [entry[0] for entry in fresh[op["outputs"][argument.index]["name"]]]
+                listed = argument.type == "aclTensorList"
+                handle = call.tensor_list(tensors) if listed else tensors[0].handle
+                arguments.append(c.c_void_p(handle))
+        handles.refuse_untaken(op, function, inputs, attrs)
+        results = {
+            item["name"]: [entry[1:] for entry in (fresh.get(item["name"]) or made[item["name"]])]
+            for item in op["outputs"]
+        }
+        _two_stages(device, builder, function, arguments)
         arrays: dict[str, Array] = {}
         for name, entries in results.items():
             for index, (buffer, shape, dtype) in enumerate(entries):
@@ -335,14 +333,6 @@ def _execute(
         return Result(op["type"], arrays, errors)
     finally:
         call.close()
-
-
-def _output(
-    call: Call, initial: Array | None, shape: tuple[int, ...], dtype: dtypes.DType
-) -> tuple[Tensor, Buffer]:
-    if initial is None:
-        return call.empty(shape, dtype)
-    return call.tensor(np.ascontiguousarray(initial, dtype.numpy))
 
 
 def _changed(
@@ -361,38 +351,27 @@ def _changed(
     return arrays
 
 
-def _input(
-    call: Call,
-    item: Mapping[str, Any],
-    param: Param,
-    packed: Mapping[str, Any],
-    made: dict[str, Any],
-) -> Any:
-    if not param:
-        return None
-    if packed["host"]:
-        if item["scalar"]:
-            return c.c_void_p(call.scalar(param[0]))
-        if item["scalarList"]:
-            return c.c_void_p(call.scalar_list(param[0]))
-        kind = {"DT_BOOL": "Bool", "DT_FLOAT": "Float"}.get(packed["dtype"], "Int")
-        return c.c_void_p(call.array(kind, param[0].reshape(-1).tolist()))
-    if packed["written"]:
-        param = [np.asarray(array, order="C") for array in param]  # read back as a whole
-    entries = [(*call.tensor(array), array.shape, dtypes.of_array(array.dtype)) for array in param]
-    made[item["name"]] = entries
-    tensors = [entry[0] for entry in entries]
-    return c.c_void_p(call.tensor_list(tensors) if packed["list"] else tensors[0].handle)
-
-
-def _two_stages(device: Device, builder: building.Builder, api: str, arguments: list[Any]) -> None:
+def _two_stages(
+    device: Device, builder: building.Builder, function: Function, arguments: list[Any]
+) -> None:
     library = c.CDLL(str(builder.api_library))
     size, executor = c.c_uint64(0), c.c_void_p()
+    api = function.name
     first = getattr(library, f"{api}GetWorkspaceSize")
     first.restype = c.c_int32
-    device.libraries.check(
-        first(*arguments, c.byref(size), c.byref(executor)), f"{api}GetWorkspaceSize"
-    )
+    tried: set[Path] = set()
+    while True:
+        try:
+            code = first(*arguments, c.byref(size), c.byref(executor))
+            device.libraries.check(code, f"{api}GetWorkspaceSize")
+            break
+        except AclnnError as error:
+            # By hand it may cast, and launch the kernel of another dtype.
+            found = builder.kernel_named(str(error)) if function.by_hand else None
+            if found is None or found.output in tried:
+                raise
+            tried.add(found.output)
+            builder.build_kernel(found, builder.describe())
     workspace = device.buffer(size.value)
     try:
         second = getattr(library, api)

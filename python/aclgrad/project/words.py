@@ -113,6 +113,22 @@ def choose_row(
     )
 
 
+def choose_any_row(rows: Sequence[tuple[str, ...]], inputs: Sequence[Param]) -> tuple[str, ...]:
+    """The dtype combination of the definition that the inputs have, or else the first with their
+    dtypes in place of its own: outputs change with the inputs of their dtype.
+    """
+    given = [dtypes.of_array(param[0].dtype).ge if param else None for param in inputs]
+    for row in rows:
+        if all(own is None or own == want for own, want in zip(given, row, strict=False)):
+            return row
+    instead: dict[str, str] = {}
+    for own, want in zip(given, rows[0], strict=False):
+        instead.setdefault(want, own or want)
+    outputs = (instead.get(name, name) for name in rows[0][len(given) :])
+    kept = (own or want for own, want in zip(given, rows[0], strict=False))
+    return (*kept, *outputs)
+
+
 def initial_outputs(words: Sequence[str]) -> tuple[list[OutputWord], list[Array | None]]:
     """Like `parse_outputs`, with what each holds before the launch: ``=0`` or ``=FILE`` behind it
     says so, and a file alone says its shape and dtype as well.

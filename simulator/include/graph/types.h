@@ -138,6 +138,14 @@ inline int32_t GetPrimaryFormat(int32_t format) { return format & 0xff; }
 inline int32_t GetSubFormat(int32_t format) { return (format & 0xffff00) >> 8; }
 inline bool HasSubFormat(int32_t format) { return GetSubFormat(format) > 0; }
 
+// How the shapes of an AI CPU operator's outputs are known.
+enum UnknowShapeOpType {
+  DEPEND_IN_SHAPE = 1,
+  DEPEND_CONST_VALUE = 2,
+  DEPEND_SHAPE_RANGE = 3,
+  DEPEND_COMPUTE = 4
+};
+
 enum Placement { kPlacementHost = 0, kPlacementDevice = 1, kPlacementEnd };
 
 }  // namespace ge

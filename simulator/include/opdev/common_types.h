@@ -150,6 +150,8 @@ struct aclTensor : public op::Object {
   void* GetData() const;
   op::TensorPlacement GetPlacement() const;
   bool IsFromWorkspace() const;
+  // Whether a tensor is a temporary is known here without being told.
+  void SetFromWorkspace(bool) const {}
   op::Tensor* GetTensor() const;
 
   // Writes elements of a host tensor, converted to dataType, which becomes the tensor's.

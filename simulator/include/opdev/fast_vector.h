@@ -58,6 +58,7 @@ class SmallVector {
   void assign(It first, It last) {
     cells_.assign(first, last);
   }
+  void assign(std::initializer_list<T> values) { cells_.assign(values.begin(), values.end()); }
   void swap(SmallVector& other) { cells_.swap(other.cells_); }
 
   T& operator[](size_t i) { return data()[i]; }

@@ -71,6 +71,23 @@ struct fp16_t {
 
   operator float() const { return internal::HalfToFloat(val); }
   float toFloat() const { return internal::HalfToFloat(val); }
+
+  template <typename T>
+  fp16_t& operator+=(const T& other) {
+    return *this = fp16_t(*this + static_cast<float>(other));
+  }
+  template <typename T>
+  fp16_t& operator-=(const T& other) {
+    return *this = fp16_t(*this - static_cast<float>(other));
+  }
+  template <typename T>
+  fp16_t& operator*=(const T& other) {
+    return *this = fp16_t(*this * static_cast<float>(other));
+  }
+  template <typename T>
+  fp16_t& operator/=(const T& other) {
+    return *this = fp16_t(*this / static_cast<float>(other));
+  }
 };
 
 }  // namespace op

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "opdev/common_types.h"
@@ -59,6 +60,13 @@ enum class OpArgRole { kInput, kOutput, kAttr, kWorkspace, kOutShape, kOption, k
 struct OpArgGroup {
   OpArgRole role = OpArgRole::kEmpty;
   std::vector<OpArg> args;
+
+  OpArgGroup() = default;
+  OpArgGroup(OpArgRole groupRole, std::vector<OpArg> groupArgs)
+      : role(groupRole), args(std::move(groupArgs)) {}
+  // Where it runs, and the names of attributes for the AI CPU: nothing depends on them here.
+  OpArgGroup(CoreType) {}
+  OpArgGroup(const FVector<std::string>&) {}
 };
 
 namespace internal {

@@ -2,7 +2,6 @@
 // What l0op functions share.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,12 +23,17 @@ aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format f
 
 // Adds a host function with input views and one output view. False when a view has no place in
 // memory.
-bool AddHostTask(const char* name, std::initializer_list<const aclTensor*> inputs,
+bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
                  const aclTensor* out, op::internal::Flow flow, op::internal::HostTask::Body body,
                  aclOpExecutor* executor, bool isViewCopy = false);
 
 // Elements in memory: a private format holds what its storage shape says, padding included.
 int64_t StoredElements(const aclTensor* tensor);
+
+// Which dims a reduction over axes leaves out, all for none given, and the shape of its result.
+// False, with a report, when there is no such axis.
+bool ReducedDims(const char* name, const op::Shape& shape, const aclIntArray* axes, bool keepDims,
+                 std::vector<bool>* reduced, op::Shape* result);
 
 // Adds a copy of in to out, element by element in row-major order; their shapes may differ, their
 // sizes must not.

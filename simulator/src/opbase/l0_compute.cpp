@@ -107,6 +107,29 @@ const aclTensor* Cast(const aclTensor* self, op::DataType dstDtype, aclOpExecuto
   return AddHostTask("Cast", {in}, out, Flow::kElements, convert, executor) ? out : nullptr;
 }
 
+bool ReducedDims(const char* name, const op::Shape& shape, const aclIntArray* axes, bool keepDims,
+                 std::vector<bool>* reduced, op::Shape* result) {
+  const int64_t rank = static_cast<int64_t>(shape.GetDimNum());
+  reduced->assign(shape.GetDimNum(), axes == nullptr || axes->Size() == 0);
+  for (uint64_t i = 0; axes != nullptr && i < axes->Size(); ++i) {
+    const int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
+    if (axis < 0 || axis >= rank) {
+      OP_LOGE(ACLNN_ERR_PARAM_INVALID, "%s: axis %ld of a tensor of rank %ld", name,
+              static_cast<long>((*axes)[i]), static_cast<long>(rank));
+      return false;
+    }
+    (*reduced)[static_cast<size_t>(axis)] = true;
+  }
+  for (size_t i = 0; i < shape.GetDimNum(); ++i) {
+    if (!(*reduced)[i]) {
+      result->AppendDim(shape[i]);
+    } else if (keepDims) {
+      result->AppendDim(1);
+    }
+  }
+  return true;
+}
+
 const aclTensor* ReduceSumOp(const aclTensor* x, const aclIntArray* axes, bool keepDims,
                              aclOpExecutor* executor) {
   if (!CheckL0Args("ReduceSumOp", x, executor)) return nullptr;
@@ -116,25 +139,10 @@ const aclTensor* ReduceSumOp(const aclTensor* x, const aclIntArray* axes, bool k
             op::ToString(type).GetString());
     return nullptr;
   }
-  const op::Shape& shape = x->GetViewShape();
-  const int64_t rank = static_cast<int64_t>(shape.GetDimNum());
-  std::vector<bool> reduced(shape.GetDimNum(), axes == nullptr || axes->Size() == 0);
-  for (uint64_t i = 0; axes != nullptr && i < axes->Size(); ++i) {
-    const int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
-    if (axis < 0 || axis >= rank) {
-      OP_LOGE(ACLNN_ERR_PARAM_INVALID, "ReduceSumOp: axis %ld of a tensor of rank %ld",
-              static_cast<long>((*axes)[i]), static_cast<long>(rank));
-      return nullptr;
-    }
-    reduced[static_cast<size_t>(axis)] = true;
-  }
+  std::vector<bool> reduced;
   op::Shape result;
-  for (size_t i = 0; i < shape.GetDimNum(); ++i) {
-    if (!reduced[i]) {
-      result.AppendDim(shape[i]);
-    } else if (keepDims) {
-      result.AppendDim(1);
-    }
+  if (!ReducedDims("ReduceSumOp", x->GetViewShape(), axes, keepDims, &reduced, &result)) {
+    return nullptr;
   }
   const aclTensor* in = Contiguous(x, executor);
   if (in == nullptr || !DimsCountElements("ReduceSumOp", in)) return nullptr;

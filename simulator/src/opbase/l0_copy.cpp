@@ -33,7 +33,7 @@ aclTensor* NewResult(const op::Shape& shape, op::DataType dataType, op::Format f
   return executor->AllocTensor(shape, dataType, format);
 }
 
-bool AddHostTask(const char* name, std::initializer_list<const aclTensor*> inputs,
+bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
                  const aclTensor* out, Flow flow, HostTask::Body body, aclOpExecutor* executor,
                  bool isViewCopy) {
   op::internal::ExecutorState& state = executor->State();

@@ -19,6 +19,7 @@ class AicpuTaskSpace {
   explicit AicpuTaskSpace(const char* opName) : op_name_(opName) {}
   template <typename... Ts>
   explicit AicpuTaskSpace(const char* opName, const Ts&...) : op_name_(opName) {}
+  void SetRef(size_t, bool = true) {}  // an input and an output that are one buffer
   const char* OpName() const { return op_name_; }
 
  private:

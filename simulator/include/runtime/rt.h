@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of CANN's runtime below ACL, as far as op_api sources call them.
+#ifndef RUNTIME_RT_H_
+#define RUNTIME_RT_H_
+
+#include "acl/acl_rt.h"
+
+typedef int32_t rtError_t;
+typedef enum {
+  SYS_OPT_DETERMINISTIC = 0,
+  SYS_OPT_ENABLE_DEBUG_KERNEL = 1,
+  SYS_OPT_STRONG_CONSISTENCY = 2
+} rtSysParamOpt;
+
+#ifndef RT_ERROR_NONE
+#define RT_ERROR_NONE 0
+#endif
+
+static inline rtError_t rtCtxGetSysParamOpt(const rtSysParamOpt configOpt,
+                                            int64_t* const configVal) {
+  return aclrtCtxGetSysParamOpt((aclSysParamOpt)configOpt, configVal);
+}
+
+#endif  // RUNTIME_RT_H_

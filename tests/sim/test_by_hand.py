@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnn functions that somebody wrote by hand: compiled with what they need, and what runs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aclgrad
+from aclgrad.errors import AclnnError
+from aclgrad.project import building, hand_written, running
+from aclgrad.project.layout import locate
+from aclgrad.runtime import Device
+from aclgrad.spec.soc import family_of
+
+pytestmark = pytest.mark.sim_only
+
+LIBRARY = Path(__file__).parent / "by_hand"
+SOC = "Ascend910B2"
+GOLDEN = """from aclgrad.testing import case
+
+
+def golden(x, offset, scale):
+    return scale * x + 2 * offset
+
+
+def cases():
+    yield case((3, 70), attrs={"scale": 0.5})
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
+    assert session_device.kind == "sim"
+    folder = tmp_path_factory.mktemp("by_hand")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("ACLGRAD_CACHE", str(folder))
+    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+    yield folder
+    patch.undo()
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A copy of the repository that a test may change."""
+    shutil.copytree(LIBRARY, tmp_path / "library")
+    return tmp_path / "library"
+
+
+@pytest.fixture
+def arrays() -> tuple[np.ndarray, np.ndarray]:
+    """X and offset, in which a sum of float16 would be rounded another way."""
+    random = np.random.default_rng(7)
+    return random.standard_normal((5, 33)), random.standard_normal((5, 33)) * 40
+
+
+def tool(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "aclgrad", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_what_its_arguments_are() -> None:
+    """By the way from the function to the launch, as names have nothing in common."""
+    sources = locate(LIBRARY / "math" / "affine")
+    builder = building.Builder(sources, family_of(SOC))
+    op = running.pick(builder.build_host()["ops"], sources)
+    (function,), others = hand_written.functions(op, sources.api)
+    assert (function.name, function.header) == ("aclnnScaledOffset", "aclnn_scaled_offset.h")
+    assert [(a.source, a.index) for a in function.arguments] == [
+        ("input", 1),
+        ("input", 0),
+        ("attr", 0),
+        ("output", 0),
+    ]
+    assert others == []
+
+
+def test_it_runs(arrays: tuple[np.ndarray, np.ndarray]) -> None:
+    """float16, which no kernel knows, goes through its Cast; a neighbour's level-0 function and one
+    of the simulator double the offset; its check answers with its own code.
+    """
+    x, offset = (array.astype(np.float16) for array in arrays)
+    path = str(LIBRARY / "math" / "affine")
+    result = running.run(path, [[x], [offset]], ["scale=3"])
+    want = x.astype(np.float32) * 3 + 2 * offset.astype(np.float32)
+    assert result.outputs["y"].dtype == np.float16
+    np.testing.assert_array_equal(result.outputs["y"], want.astype(np.float16))
+    with pytest.raises(AclnnError, match="factor is -1") as caught:
+        running.run(path, [[x], [offset]], ["scale=-1"])
+    assert caught.value.code == 561999
+
+
+def test_python_and_cases(library: Path, arrays: tuple[np.ndarray, np.ndarray]) -> None:
+    """`load` and `test` call it too."""
+    path = library / "math" / "affine"
+    x, offset = (array.astype(np.float32) for array in arrays)
+    function = aclgrad.load(path).affine
+    np.testing.assert_array_equal(function(x, offset, scale=0.5), x * np.float32(0.5) + 2 * offset)
+    (path / "affine_golden.py").write_text(GOLDEN)
+    done = tool("test", path, "--fast")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Affine" in done.stdout or "affine" in done.stdout
+
+
+def test_package_has_it(library: Path, tmp_path: Path) -> None:
+    """With its header; the package's self-test calls it."""
+    path = library / "math" / "affine"
+    (path / "affine_golden.py").write_text(GOLDEN)
+    done = tool("package", path, "--vendor", "byhand", "-o", tmp_path / "packed")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = (tmp_path / "packed").rglob("*.run")
+    installed = tmp_path / "installed"
+    install = subprocess.run(
+        ["bash", made, f"--install-path={installed}"], capture_output=True, text=True, check=False
+    )
+    assert install.returncode == 0, install.stdout + install.stderr
+    assert [*installed.rglob("aclnnop/aclnn_scaled_offset.h")]
+    (api,) = installed.rglob("libcust_opapi.so")
+    names = subprocess.run(["nm", "-D", api], capture_output=True, text=True, check=True).stdout
+    assert " T aclnnScaledOffset\n" in names
+    assert "aclnnAffine" not in names and " T _ZN4l0op" not in names
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lacks"),
+    [
+        ("l0op::Doubled(shift,", "l0op::Halved(shift,", "Halved is not known to the simulator"),
+        ("doubled.h", "tripled.h", "no header math/doubled/op_api/tripled.h"),
+    ],
+)
+def test_what_is_missing(
+    library: Path,
+    arrays: tuple[np.ndarray, np.ndarray],
+    capfd: pytest.CaptureFixture[str],
+    old: str,
+    new: str,
+    lacks: str,
+) -> None:
+    """The generated function runs instead, and one line says why."""
+    path = library / "math" / "affine"
+    source = path / "op_api" / "aclnn_scaled_offset.cpp"
+    source.write_text(source.read_text().replace(old, new))
+    x, offset = (array.astype(np.float32) for array in arrays)
+    result = running.run(str(path), [[x], [offset]], ["scale=-1"])
+    np.testing.assert_array_equal(result.outputs["y"], offset - x)
+    assert lacks in capfd.readouterr().err
+
+
+def test_other_operators_kernels_are_not_here(
+    library: Path, arrays: tuple[np.ndarray, np.ndarray], capfd: pytest.CaptureFixture[str]
+) -> None:
+    doubled = library / "math" / "doubled" / "op_api" / "doubled.cpp"
+    doubled.write_text(
+        doubled.read_text()
+        .replace("const aclTensor* Doubled", "OP_TYPE_REGISTER(Doubled);\nconst aclTensor* Doubled")
+        .replace(
+            "return Muls", "ADD_TO_LAUNCHER_LIST_AICORE(Doubled, OP_INPUT(self));\n  return Muls"
+        )
+    )
+    x, offset = (array.astype(np.float32) for array in arrays)
+    path = str(library / "math" / "affine")
+    result = running.run(path, [[x], [offset]], ["scale=-1"])
+    np.testing.assert_array_equal(result.outputs["y"], offset - x)
+    assert "op_api needs the kernel of Doubled" in capfd.readouterr().err
+
+
+def test_arguments_without_a_place(library: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What the definition does not tell is not guessed."""
+    path = library / "math" / "affine"
+    for name in ("aclnn_scaled_offset.cpp", "aclnn_scaled_offset.h"):
+        file = path / "op_api" / name
+        text = file.read_text().replace("aclTensor* out,", "aclTensor* out, int64_t group,")
+        file.write_text(text)
+    x = np.ones(4, np.float32)
+    result = running.run(str(path), [[x], [x]], ["scale=-3"])
+    np.testing.assert_array_equal(result.outputs["y"], x - 3)
+    line = "Affine: aclnnScaledOffset of op_api has group, which its definition does not tell"
+    assert line in capfd.readouterr().err
