@@ -15,7 +15,8 @@ foreach(file IN LISTS asc_files)
 endforeach()
 
 # What stands in CANN's place for programs that read its environment: set_env.sh, the folders that they look for, and the
-# Python package that torch loads by its entry point.
+# Python package that
+# follows torch_npu.
 configure_file(${CMAKE_SOURCE_DIR}/cmake/package/set_env.sh ${ACLGRAD_TOOLKIT}/set_env.sh COPYONLY)
 foreach(part runtime compiler)
   file(CONFIGURE OUTPUT ${ACLGRAD_TOOLKIT}/${part}/version.info CONTENT "Version=${ACLGRAD_CANN_VERSION}\n")
@@ -27,8 +28,4 @@ file(GLOB torch_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python ${CM
 foreach(file IN LISTS torch_files)
   configure_file(${CMAKE_SOURCE_DIR}/python/${file} ${ACLGRAD_TOOLKIT}/python/${file} COPYONLY)
 endforeach()
-set(dist_info ${ACLGRAD_TOOLKIT}/python/${torch_package}-${PROJECT_VERSION}.dist-info)
-file(CONFIGURE OUTPUT ${dist_info}/METADATA CONTENT
-     "Metadata-Version: 2.1\nName: aclgrad-torch-npu\nVersion: ${PROJECT_VERSION}\n")
-file(CONFIGURE OUTPUT ${dist_info}/entry_points.txt CONTENT
-     "[torch.backends]\n${torch_package} = ${torch_package}:autoload\n")
+configure_file(${CMAKE_SOURCE_DIR}/cmake/package/sitecustomize.py ${ACLGRAD_TOOLKIT}/python/sitecustomize.py COPYONLY)

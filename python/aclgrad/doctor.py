@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import re
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 
 from aclgrad import __version__
@@ -42,6 +44,8 @@ _VARIABLES = (
     "LD_PRELOAD",
     "CXX",
 )
+_TORCH_NPU = ("2.13.0",)
+"""Releases of torch_npu that were tried on the simulator."""
 _REINSTALL = "pip install --force-reinstall aclgrad"
 _LOAD = "import ctypes,sys; [ctypes.CDLL(p, mode=ctypes.RTLD_GLOBAL) for p in sys.argv[1:]]"
 
@@ -63,7 +67,15 @@ class Finding:
 def examine(device: str = "sim") -> list[Finding]:
     """Return all findings. Loads libraries in a child process only."""
     own = _cann() if device == "npu" else _soc()
-    return [*_python(), *_build_tools(), *libraries(device), *own, *_cache(), *_environment()]
+    return [
+        *_python(),
+        *_build_tools(),
+        *libraries(device),
+        *own,
+        *_torch(),
+        *_cache(),
+        *_environment(),
+    ]
 
 
 def _python() -> Iterator[Finding]:
@@ -308,6 +320,49 @@ def _cann() -> Iterator[Finding]:
     else:
         text = "no /dev/davinci*: no driver, or a container that was started without the device"
         yield Finding("NPU", text, "problem", "npu-smi info; docker run --device /dev/davinci0 ...")
+
+
+def _torch() -> Iterator[Finding]:
+    """PyTorch and its NPU backend: whether the two fit, and what import torch would load."""
+    found: dict[str, str] = {}
+    for name in ("torch", "torch_npu"):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    if "torch" in found:
+        yield Finding("torch", found["torch"])
+    if "torch_npu" not in found:
+        return
+    backend = found["torch_npu"]
+    wanted = re.match(r"\d+\.\d+\.\d+", backend)
+    base = found.get("torch", "none").partition("+")[0]
+    if wanted is None or base == wanted[0]:
+        yield Finding("torch_npu", f"{backend}, which fits torch {base}")
+    else:
+        fix = f"{sys.executable} -m pip install torch=={wanted[0]}"
+        yield Finding("torch_npu", f"{backend} wants torch {wanted[0]}, not {base}", "problem", fix)
+    if backend not in _TORCH_NPU:
+        tried = " and ".join(_TORCH_NPU)
+        yield Finding("torch_npu", f"{backend} was not tried on the simulator; {tried} was", "note")
+    script = (
+        "import json, torch; from pathlib import Path; print(json.dumps([torch.npu.is_available(),"
+        " *sorted({line.split()[-1] for line in Path('/proc/self/maps').read_text().splitlines()"
+        " if line.endswith('/libascendcl.so')})]))"
+    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+        )
+    except subprocess.TimeoutExpired:
+        yield Finding("import torch", "does not end", "problem", "aclgrad exec -- python PROGRAM")
+        return
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        text = f"fails here, as torch loads torch_npu ({last})"
+        yield Finding("import torch", text, "note", "aclgrad exec -- python PROGRAM")
+        return
+    available, *loaded = json.loads(done.stdout.splitlines()[-1])
+    devices = "an NPU" if available else "no NPU"
+    yield Finding("import torch", f"loads torch_npu and {', '.join(loaded)}, and sees {devices}")
 
 
 def _cache() -> Iterator[Finding]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's NPU backend, torch_npu, on the simulator: operators that nobody has run on the CPU.
 
-PyTorch loads this package by its entry point ``torch.backends`` wherever the simulator stands in
-CANN's place (``aclgrad exec``, ``aclgrad config --set-env``, ``import aclgrad.torch.npu``). It
-imports PyTorch and the standard library only, so it also works in an environment without aclgrad.
+It comes with torch_npu, whoever imports that first, wherever the simulator stands in CANN's place:
+``aclgrad exec``, ``aclgrad config --set-env`` (by `aclgrad_torch_npu.hook`), ``import
+aclgrad.torch.npu``. It imports PyTorch and the standard library only, so it also works in an
+environment without aclgrad.
 
 ``ACLGRAD_TORCH_FALLBACK`` says what becomes of an operator without a kernel: ``warn`` (the default,
 once for each operator), ``silent`` or ``error``.
@@ -12,28 +13,27 @@ once for each operator), ``silent`` or ``error``.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 
-__all__ = ["autoload", "install", "summary"]
-
-
-def autoload() -> None:
-    """Load torch_npu, if it is installed, and put the fallback behind its operators."""
-    from aclgrad_torch_npu import simulator
-
-    if importlib.util.find_spec("torch_npu") is None or not simulator.in_place():
-        return
-    install()
+__all__ = ["complete", "install", "launches", "prepare", "summary"]
 
 
 def install() -> None:
     """Load torch_npu on the simulator and register the fallback. May be called again."""
-    # Its queue hands operators to another thread, where an error is no longer that of the call: the
-    # simulator runs launches on threads of its own anyway.
-    os.environ.setdefault("TASK_QUEUE_ENABLE", "0")
+    prepare()
     importlib.import_module("torch_npu")
+    complete()
 
+
+def prepare() -> None:
+    """Before torch_npu: its queue hands operators to another thread, where an error is no longer
+    that of the call. The simulator runs launches on threads of its own anyway.
+    """
+    os.environ.setdefault("TASK_QUEUE_ENABLE", "0")
+
+
+def complete() -> None:
+    """After torch_npu: put the fallback behind its operators."""
     from aclgrad_torch_npu import fallback
 
     fallback.register()
@@ -44,3 +44,10 @@ def summary() -> dict[str, int]:
     from aclgrad_torch_npu import fallback
 
     return fallback.counts()
+
+
+def launches(op_type: str) -> int:
+    """Count the launches of one operator's kernel, by its type: ``SoftmaxGrad``."""
+    from aclgrad_torch_npu import simulator
+
+    return simulator.launches(op_type)

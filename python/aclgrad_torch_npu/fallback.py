@@ -27,11 +27,14 @@ from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, 
 from aclgrad_torch_npu.operators import untouched
 
 _KEY = "PrivateUse1"
+_AUTOGRAD_KEY = "AutogradPrivateUse1"
 _VARIABLE = "ACLGRAD_TORCH_FALLBACK"
 _MODES = ("warn", "silent", "error")
 _NOT_FOUND = re.compile(
     r"(aclnn\w+) or \1GetWorkspaceSize (?:not found|not in )"
     r"|OPS function error: (\w+), error code is (?:100024|200001)"
+    # What only its road to operator types says, which no aclnn function would have led to.
+    r"|(can not cast format when output is input)"
 )
 """How torch_npu says that there is no aclnn function or no operator type."""
 
@@ -64,13 +67,16 @@ class Operator:
         self.op = op
         self.name = str(op._name)
         self._own = own  # torch_npu has a kernel of it
-        self._library: Any = None
+        self._keys = [_KEY]
+        self._libraries: list[Any] = []
         self._missing: dict[Any, str] = {}  # by dtype: what torch_npu did not find
         self._tried: set[Any] = set()
         # Made of other operators, by PyTorch itself, which also are what has a derivative.
         self._composite = torch._C._dispatch_has_kernel_for_dispatch_key(
             self.name, "CompositeImplicitAutograd"
         )
+        if self._composite and _calls_functions_itself(self.name):
+            self._keys.append(_AUTOGRAD_KEY)
         self._by_hand = by_hand.find(self.name)
         schema = op._schema
         self._written = [
@@ -83,12 +89,15 @@ class Operator:
     def register(self) -> None:
         """Stand in the dispatcher, in front of torch_npu's kernel."""
         space, _, name = self.name.partition("::")
-        self._library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
-        self._library.impl(name.removesuffix(".default"), _KEY, self, False)
+        for key in self._keys:
+            library: Any = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
+            library.impl(name.removesuffix(".default"), key, self, False)
+            self._libraries.append(library)
 
     def withdraw(self) -> None:
         """Leave the dispatcher to torch_npu's kernel."""
-        self._library.reset()
+        while self._libraries:
+            self._libraries.pop().reset()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it where it can run."""
@@ -105,6 +114,8 @@ class Operator:
             self._missing[dtype] = why
             if undo is not None:
                 undo()
+        if self._composite:
+            return self.op.decompose(*args, **kwargs)
         return self.on_cpu(args, kwargs, why)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -125,7 +136,7 @@ class Operator:
                 found = _NOT_FOUND.search(str(error))
                 if found is None:
                     raise
-                return None, f"no installed package has {found[1] or found[2]}"
+                return None, f"no installed package has {found[1] or found[2] or 'its functions'}"
             finally:
                 self.register()
 
@@ -245,6 +256,14 @@ def _give(out: torch.Tensor, value: torch.Tensor) -> None:
         out.resize_(value.shape)
     if value.numel():
         host_alias(out, written=True).copy_(value)
+
+
+def _calls_functions_itself(name: str) -> bool:
+    """Whether torch_npu asks for aclnn functions where autograd would take an operator apart."""
+    lines = torch._C._dispatch_dump(name).splitlines()
+    return any(
+        line.startswith(f"{_AUTOGRAD_KEY}:") and "RegisterAutogradNPU" in line for line in lines
+    )
 
 
 def _synchronous() -> bool:

@@ -14,6 +14,8 @@ def _acl() -> ctypes.CDLL | None:
         library = ctypes.CDLL("libascendcl.so", mode=ctypes.RTLD_GLOBAL)
         library.aclsimHostView.restype = ctypes.c_void_p
         library.aclsimHostView.argtypes = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32)
+        library.aclsimLaunchesOf.restype = ctypes.c_uint64
+        library.aclsimLaunchesOf.argtypes = (ctypes.c_char_p,)
         library.aclGetRecentErrMsg.restype = ctypes.c_char_p
     except (OSError, AttributeError):
         return None
@@ -23,6 +25,12 @@ def _acl() -> ctypes.CDLL | None:
 def in_place() -> bool:
     """Whether the simulator stands in CANN's place."""
     return _acl() is not None
+
+
+def launches(op_type: str) -> int:
+    """How often an operator's kernel was launched."""
+    library = _acl()
+    return int(library.aclsimLaunchesOf(op_type.encode())) if library else 0
 
 
 def recent_error() -> str:

@@ -22,7 +22,7 @@ def set_env(toolkit: Toolkit) -> Path:
 
 
 def python_folder(toolkit: Toolkit) -> Path:
-    """Return the folder of the Python package that PyTorch loads by its entry point."""
+    """Return the folder of the Python package that follows torch_npu."""
     return toolkit.root / "python"
 
 

@@ -36,4 +36,14 @@ if sys.modules.get("torch", ...) is None or importlib.util.find_spec("torch") is
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("aclgrad.torch.functional"), name)
+    try:
+        functional = importlib.import_module("aclgrad.torch.functional")
+    except RuntimeError as error:
+        if "torch_npu" not in str(error):
+            raise
+        raise ImportError(
+            "aclgrad.torch: torch loads torch_npu, which finds neither CANN nor the simulator."
+            " Next: aclgrad exec -- python PROGRAM, or TORCH_DEVICE_BACKEND_AUTOLOAD=0 for the CPU"
+            " alone"
+        ) from error
+    return getattr(functional, name)

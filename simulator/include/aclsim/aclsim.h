@@ -37,6 +37,8 @@ ACLSIM_API const char* aclsimGetOption(const char* name);
 
 ACLSIM_API void aclsimResetStats(void);
 ACLSIM_API void aclsimGetStats(aclsimLaunchStats* stats);
+// Launches of one kernel since the process began, by its operator's type ("SoftmaxGrad") or its own name.
+ACLSIM_API uint64_t aclsimLaunchesOf(const char* kernel);
 
 // What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",

@@ -17,6 +17,7 @@
 #include "engine/launch.h"
 #include "engine/options.h"
 #include "runtime/errors.h"
+#include "runtime/launch_counts.h"
 #include "runtime/misuse.h"
 #include "runtime/state.h"
 #include "soc/select.h"
@@ -343,6 +344,10 @@ LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept {
   const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::steady_clock::now() - begin);
   counters.launches += 1;
+  try {
+    CountLaunch(launch.opType);
+  } catch (const std::exception&) {  // no memory to count in
+  }
   counters.gmReadBytes += result.stats.gmReadBytes;
   counters.gmWriteBytes += result.stats.gmWriteBytes;
   counters.instructions += result.stats.instructions;
