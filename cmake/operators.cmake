@@ -20,10 +20,14 @@ set(ACLGRAD_TILING_SOURCES)
 set(ACLGRAD_API_SOURCES)
 set(ACLGRAD_KERNEL_TARGETS)
 
-# aclgrad_operator(<op> OP_TYPE <OpType> API <aclnn file stem>
+# aclgrad_operator(<op> OP_TYPE <OpType> API <aclnn file stem>|FOLDER <the op that it is another type of>
 #                  VARIANTS <soc>|<npu arch>|<cce aicore>|<dtypes>|<define>,<define>,... ...)
 function(aclgrad_operator op)
-  cmake_parse_arguments(ARG "" "OP_TYPE;API" "VARIANTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "OP_TYPE;API;FOLDER" "VARIANTS" ${ARGN})
+  set(source ${CMAKE_SOURCE_DIR}/op_kernel/${op}/${op}.cpp)
+  if(ARG_FOLDER)
+    set(source ${CMAKE_SOURCE_DIR}/op_kernel/${ARG_FOLDER}/${op}.cpp)
+  endif()
   add_custom_target(${op})
   foreach(variant IN LISTS ARG_VARIANTS)
     string(REPLACE "|" ";" fields "${variant}")
@@ -34,7 +38,7 @@ function(aclgrad_operator op)
     list(GET fields 4 defines)
     string(REPLACE "," ";" defines "${defines}")
     set(kernel ${op}_${soc}_${dtypes})
-    add_library(${kernel} MODULE ${CMAKE_SOURCE_DIR}/op_kernel/${op}/${op}.cpp)
+    add_library(${kernel} MODULE ${source})
     target_compile_definitions(${kernel} PRIVATE __NPU_ARCH__=${npu_arch} __CCE_AICORE__=${cce_aicore} ${defines})
     target_include_directories(${kernel} PRIVATE ${CMAKE_SOURCE_DIR}/op_kernel ${CMAKE_SOURCE_DIR}/op_host
                                ${CMAKE_SOURCE_DIR})
@@ -49,7 +53,7 @@ function(aclgrad_operator op)
       string(REGEX REPLACE "([^;]+)" "-D\\1" words "${defines}")
       add_custom_command(TARGET ${kernel} PRE_LINK VERBATIM COMMAND ascc --front-end --npu-arch=dav-${npu_arch}
         --host-compiler=${CMAKE_CXX_COMPILER} -std=gnu++17 -D__NPU_ARCH__=${npu_arch} -D__CCE_AICORE__=${cce_aicore} ${words}
-        -I${CMAKE_SOURCE_DIR}/op_kernel -I${CMAKE_SOURCE_DIR}/op_host ${CMAKE_SOURCE_DIR}/op_kernel/${op}/${op}.cpp)
+        -I${CMAKE_SOURCE_DIR}/op_kernel -I${CMAKE_SOURCE_DIR}/op_host ${source})
       add_dependencies(${kernel} toolkit_headers)  # it reads the kernel against these
     endif()
     set_target_properties(${kernel} PROPERTIES CXX_STANDARD 17 PREFIX "" OUTPUT_NAME ${ARG_OP_TYPE}_${dtypes}
@@ -57,6 +61,10 @@ function(aclgrad_operator op)
       BUILD_RPATH "" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "")
     add_dependencies(${op} ${kernel})
   endforeach()
+  if(ARG_FOLDER)
+    add_dependencies(${ARG_FOLDER} ${op})
+    return()
+  endif()
   file(GLOB host CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/op_host/${op}/*.cpp)
   set(ACLGRAD_TILING_SOURCES ${ACLGRAD_TILING_SOURCES} ${host} PARENT_SCOPE)
   set(ACLGRAD_API_SOURCES ${ACLGRAD_API_SOURCES} ${ACLGRAD_GEN}/op_api/aclnn_${ARG_API}.cpp ${ACLGRAD_GEN}/op_api/${op}.cpp

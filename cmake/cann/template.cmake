@@ -34,7 +34,7 @@ endforeach()
 
 # The template looks for op_kernel/<op>.cpp of its own project.
 foreach(op IN LISTS ACLGRAD_OPS)
-  configure_file(${ACLGRAD_ROOT}/op_kernel/${op}/${op}.cpp ${CMAKE_SOURCE_DIR}/op_kernel/${op}.cpp COPYONLY)
+  configure_file(${ACLGRAD_ROOT}/op_kernel/${ACLGRAD_FOLDER_${op}}/${op}.cpp ${CMAKE_SOURCE_DIR}/op_kernel/${op}.cpp COPYONLY)
 endforeach()
 add_ops_compile_options(ALL OPTIONS ${ACLGRAD_KERNEL_OPTIONS})
 add_subdirectory(${CMAKE_SOURCE_DIR}/op_kernel)

@@ -9,9 +9,15 @@ IMPL_OP_INFERSHAPE(ScaledMaskedSoftmaxGradV2)
     .InferShape(InferShapeLikeFirst)
     .InferDataType(InferDataTypeLikeFirst);
 
+IMPL_OP_INFERSHAPE(ScaledMaskedSoftmaxGrad)
+    .InferShape(InferShapeLikeFirst)
+    .InferDataType(InferDataTypeLikeFirst);
+
 class ScaledMaskedSoftmaxGradV2 : public OpDef {
  public:
-  explicit ScaledMaskedSoftmaxGradV2(const char* name) : OpDef(name) {
+  explicit ScaledMaskedSoftmaxGradV2(const char* name,
+                                     const char* file = "scaled_masked_softmax_grad_v2")
+      : OpDef(name) {
     const std::vector<ge::DataType> dtypes = {ge::DT_FLOAT, ge::DT_FLOAT16, ge::DT_BF16};
     DescribeTensors(*this, {"yGrad", "y"}, "xGrad", dtypes);
     DescribeTensor(this->Input("mask"), std::vector<ge::DataType>(dtypes.size(), ge::DT_BOOL))
@@ -19,7 +25,7 @@ class ScaledMaskedSoftmaxGradV2 : public OpDef {
         .AutoContiguous();
     this->Attr("scale").AttrType(OPTIONAL).Float(1.0F);
     this->Attr("fixed_triu_mask").AttrType(OPTIONAL).Bool(false);
-    OpAICoreConfig config = DynamicKernel("scaled_masked_softmax_grad_v2");
+    OpAICoreConfig config = DynamicKernel(file);
     this->AICore().AddConfig("ascend910b", config);
     this->AICore().AddConfig("ascend910_93", config);
     this->AICore().AddConfig("ascend950", config);
@@ -27,5 +33,14 @@ class ScaledMaskedSoftmaxGradV2 : public OpDef {
 };
 
 OP_ADD(ScaledMaskedSoftmaxGradV2);
+
+// The operator by the type that clients without its aclnn function ask for.
+class ScaledMaskedSoftmaxGrad : public ScaledMaskedSoftmaxGradV2 {
+ public:
+  explicit ScaledMaskedSoftmaxGrad(const char* name)
+      : ScaledMaskedSoftmaxGradV2(name, "scaled_masked_softmax_grad") {}
+};
+
+OP_ADD(ScaledMaskedSoftmaxGrad);
 
 }  // namespace ops

@@ -76,6 +76,9 @@ ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
 IMPL_OP_OPTILING(ScaledMaskedSoftmaxGradV2)
     .Tiling(ScaledMaskedSoftmaxGradV2Tiling)
     .TilingParse<NoCompileInfo>(ParseNothing);
+IMPL_OP_OPTILING(ScaledMaskedSoftmaxGrad)
+    .Tiling(ScaledMaskedSoftmaxGradV2Tiling)
+    .TilingParse<NoCompileInfo>(ParseNothing);
 
 }  // namespace optiling
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
+import itertools
 import os
 import re
 import resource
@@ -895,8 +896,9 @@ def test_ops_info_says_what_the_op_definition_says(spec: OpSpec) -> None:
     assert {item.name for item in families} == set(re.findall(r'AddConfig\("(\w+)"', text))
     attrs = re.findall(r'Attr\("(\w+)"\)\.AttrType\(OPTIONAL\)\.(\w+)\((.*?)\);', text)
     optional = set(re.findall(r'Input\("(\w+)"\)[^;]*OPTIONAL', text))
-    for item in families:
-        info = package.ops_info(of_spec(spec), item)
+    for item, op in itertools.product(families, of_spec(spec)):
+        info = package.ops_info(op, item)
+        assert f'"{info["opFile"]["value"]}"' in text and f"OP_ADD({op.op_type});" in text
         tensors = [v for k, v in info.items() if re.match(r"(in|out)put\d+$", k)]
         assert {v["name"] for v in tensors if v["paramType"] == "optional"} == optional
         for entry in tensors:
@@ -911,10 +913,10 @@ def test_ops_info_says_what_the_op_definition_says(spec: OpSpec) -> None:
 
 
 def test_op_proto_declares_every_operator() -> None:
-    text = package.op_proto(map(of_spec, all_specs()))
-    for spec in all_specs():
-        block = text.partition(f"REG_OP({spec.op_type})\n")[2].partition(";")[0]
-        assert block.endswith(f".OP_END_FACTORY_REG({spec.op_type})")
+    text = package.op_proto(op for spec in all_specs() for op in of_spec(spec))
+    for spec, op_type in [(each, name) for each in all_specs() for name in each.types]:
+        block = text.partition(f"REG_OP({op_type})\n")[2].partition(";")[0]
+        assert block.endswith(f".OP_END_FACTORY_REG({op_type})")
         words = re.findall(r"\.(?:OPTIONAL_)?(?:INPUT|OUTPUT|ATTR)\((\w+)", block)
         assert words == [item.name for item in (*spec.inputs, *spec.outputs, *spec.attrs)]
     assert '.ATTR(reduction, String, "mean")' in text and ".ATTR(axes, ListInt, {-1})" in text

@@ -110,7 +110,7 @@ def test_cann_8_project_configures(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     options = f"ALL -I{ROOT}/op_kernel -I{ROOT}/op_host\n"
     assert f"add_ops_compile_options {options}" in text
     kernels = re.findall(r"^kernel (\w+)$", text, re.M)
-    assert sorted(kernels) == sorted(spec.op for spec in all_specs())
+    assert sorted(kernels) == sorted(stem for spec in all_specs() for stem in spec.types.values())
     # 8.1 has no log/log.h: the operators' own macros take its place.
     assert (made.cmake / "compat/log/log.h").is_file()
     check_syntax(made, "kl_div_loss_grad_tiling.cpp")
@@ -163,11 +163,12 @@ def test_public_modules_build_a_package(tmp_path: Path, monkeypatch: pytest.Monk
     vendor = cann.build_npu("Ascend910B2", folder=tmp_path / "b", jobs=2)
     tbe = vendor / "op_impl/ai_core/tbe"
     info = json.loads((tbe / "config/ascend910b/aic-ascend910b-ops-info.json").read_text())
-    assert set(info) == {spec.op_type for spec in all_specs()}
+    assert set(info) == {name for spec in all_specs() for name in spec.types}
     for spec in all_specs():
         assert (vendor / f"op_api/include/aclnnop/aclnn_{spec.header}.h").is_file()
-        kernels = list((tbe / "kernel/ascend910b" / spec.op).glob("*.o"))
-        assert len(kernels) == len(info[spec.op_type]["output0"]["dtype"].split(","))
+        for op_type, stem in spec.types.items():
+            kernels = list((tbe / "kernel/ascend910b" / stem).glob("*.o"))
+            assert len(kernels) == len(info[op_type]["output0"]["dtype"].split(","))
     assert (tbe / "op_tiling/liboptiling.so").resolve().name == "libcust_opmaster_rt2.0.so"
     names = subprocess.run(
         ["nm", "-DC", "--defined-only", vendor / "op_api/lib/libcust_opapi.so"],

@@ -62,12 +62,16 @@ class Operator:
         return [f"{soc.name}/{self.stem}/{self.op_type}_{'_'.join(row)}.so" for row in rows]
 
 
-def of_spec(spec: OpSpec) -> Operator:
-    """An operator of this project."""
+def of_spec(spec: OpSpec) -> list[Operator]:
+    """An operator of this project, by each of its types."""
+    return [_of_type(spec, name, stem) for name, stem in spec.types.items()]
+
+
+def _of_type(spec: OpSpec, op_type: str, stem: str) -> Operator:
     values = spec.defaults()
     return Operator(
-        spec.op_type,
-        spec.op,
+        op_type,
+        stem,
         tuple(
             Param(item.name, "optional" if item.optional else "required") for item in spec.inputs
         ),
@@ -86,7 +90,7 @@ def of_spec(spec: OpSpec) -> Operator:
             name: tuple(tuple(dtype.name for dtype in row) for row in rows)
             for name, rows in spec.kernels.items()
         },
-        {"opFile.value": spec.op, "opInterface.value": spec.op},
+        {"opFile.value": stem, "opInterface.value": stem},
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,9 @@ def operators_in(folder: Path, toolkit: Toolkit, device: str, *, ours: bool) -> 
     if device == "npu":
         named = Candidate(folder, "").operators
         known = {name: spec for name, spec in specs.items() if not named or name in named}
-        return Found(tuple(map(of_spec, known.values())), known)
+        return Found(_types_of(known.values()), known)
     if ours:
-        return Found(tuple(map(of_spec, specs.values())), specs)
+        return Found(_types_of(specs.values()), specs)
     library = VendorFolder(folder, FAMILIES[0], toolkit)
     for path in (library.host_library, library.api_library):
         if not path.is_file():
@@ -71,14 +71,16 @@ def operators_in(folder: Path, toolkit: Toolkit, device: str, *, ours: bool) -> 
     for family in FAMILIES:
         for op in VendorFolder(folder, family, toolkit).definitions():
             definitions.setdefault(op["type"], {})[family.name] = op
-    operators, known = [], {}
+    known = {
+        name: spec
+        for name, spec in specs.items()
+        if name in definitions and f"{spec.api}GetWorkspaceSize\0".encode() in exported
+    }
+    ours_too = {name for spec in known.values() for name in spec.types}
+    operators = list(_types_of(known.values()))
     for op_type, by_family in definitions.items():
-        spec = specs.get(op_type)
-        if spec is not None and f"{spec.api}GetWorkspaceSize\0".encode() in exported:
-            known[op_type] = spec
-            operators.append(of_spec(spec))
-            continue
-        operators.append(_defined(library, op_type, by_family))
+        if op_type not in ours_too:
+            operators.append(_defined(library, op_type, by_family))
     if not operators:
         raise ToolkitError(
             f"package: {library.host_library} registers no operator. Next: OP_ADD(Name) in op_host"
@@ -86,8 +88,12 @@ def operators_in(folder: Path, toolkit: Toolkit, device: str, *, ours: bool) -> 
     return Found(
         tuple(operators),
         known,
-        {name: op for name, op in definitions.items() if name not in known},
+        {name: op for name, op in definitions.items() if name not in ours_too},
     )
+
+
+def _types_of(specs: Iterable[OpSpec]) -> tuple[Operator, ...]:
+    return tuple(operator for spec in specs for operator in of_spec(spec))
 
 
 def _defined(
@@ -132,11 +138,11 @@ def self_tested(
     for op in found.operators:
         runs = [family_of(soc)] if soc else families
         if not all(op.rows_on(family) for family in runs):
-            if op.op_type not in found.specs:
+            if op.op_type in found.definitions:
                 untested[op.op_type] = f"no kernel for {soc}, which the self-test simulates"
         elif op.op_type in found.specs:
             cases.append(case_of_spec(found.specs[op.op_type]))
-        else:
+        elif op.op_type in found.definitions:
             own = projects.get(op.op_type)
             case = _defined_case(found.definitions[op.op_type], folder, toolkit, soc, own)
             if isinstance(case, Case):

@@ -60,6 +60,7 @@ class OpSpec:
     cases: Callable[[OpSpec, bool], Iterable[Case]]
     notes: tuple[str, ...] = ()
     terms: Callable[..., Float64] | None = None  # largest magnitude that is rounded on the way
+    further_types: tuple[str, ...] = ()  # of the same definition, tiling and kernel
     keeps_executor: bool = False  # a second stage without its workspace leaves the executor usable
 
     def __post_init__(self) -> None:
@@ -92,6 +93,11 @@ class OpSpec:
     def op(self) -> str:
         """Stem of every file of the operator."""
         return naming.op_stem(self.op_type)
+
+    @cached_property
+    def types(self) -> dict[str, str]:
+        """Every type under which the operator is registered, with the stem of its kernels."""
+        return {name: naming.op_stem(name) for name in (self.op_type, *self.further_types)}
 
     @cached_property
     def function(self) -> str:

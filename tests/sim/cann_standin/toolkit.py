@@ -32,12 +32,12 @@ units = sys.argv[3].partition("=")[2].split(";")
 for unit in units:
     lines = []
     for spec in all_specs():
-        if spec.kernels_on(family(unit)):
-            lines.append(f"[{{spec.op_type}}]")
-            for section, values in ops_info(of_spec(spec), family(unit)).items():
+        for op in of_spec(spec) if spec.kernels_on(family(unit)) else ():
+            lines.append(f"[{{op.op_type}}]")
+            for section, values in ops_info(op, family(unit)).items():
                 lines += [f"{{section}}.{{key}}={{value}}" for key, value in values.items()]
     (out / f"aic-{{unit}}-ops-info.ini").write_text("\\n".join(lines) + "\\n")
-(out / "op_proto.h").write_text(op_proto(map(of_spec, all_specs())))
+(out / "op_proto.h").write_text(op_proto(op for spec in all_specs() for op in of_spec(spec)))
 (out / "op_proto.cc").write_text("namespace ge {{}}\\n")
 """
 
