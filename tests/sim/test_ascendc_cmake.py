@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel-launch projects with their own CMake lists, by the toolkit's ascendc.cmake."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.sim_only
+
+PROJECT = Path(__file__).parent / "launch_project"
+
+
+def cmake(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = ["cmake", *map(str, words)]
+    whole = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=whole)
+
+
+@pytest.mark.parametrize("kind", ["STATIC", "SHARED", "OBJECT"])
+def test_project_of_kernel_launches(toolkit: Path, tmp_path: Path, kind: str) -> None:
+    """Launches in the kernel's file and by aclrtlaunch_*.h; what is said of the library after it
+    is made counts.
+    """
+    folder = tmp_path / "build"
+    words = ["-S", PROJECT, "-B", folder, f"-DKERNEL_LIBRARY_KIND={kind}"]
+    made = cmake(*words, ASCEND_HOME_PATH=str(toolkit))
+    assert made.returncode == 0, made.stdout + made.stderr
+    built = cmake("--build", folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    run = subprocess.run([folder / "launches"], capture_output=True, text=True, check=False)
+    # 1.5 * 10 * 2 + 1, then * 0.5 * 2 + 1
+    assert (run.returncode, run.stdout) == (0, "0 0 32 32\n"), run.stderr
+    assert (
+        "ninja: no work" in (again := cmake("--build", folder)).stdout or "[100%]" in again.stdout
+    )
+
+
+def test_other_places_and_words(toolkit: Path, tmp_path: Path) -> None:
+    """CANN's older place; what is wrong names the call."""
+    assert (toolkit / "compiler/tikcpp/ascendc_kernel_cmake/ascendc.cmake").is_file()
+    shutil.copytree(PROJECT, tmp_path / "project")
+    lists = tmp_path / "project" / "CMakeLists.txt"
+    text = lists.read_text()
+    words = ["-S", tmp_path / "project", "-B", tmp_path / "build"]
+    words += [f"-DASCEND_CANN_PACKAGE_PATH={toolkit}"]
+    for old, new, message in (
+        ("${KERNEL_FILES})", "none.cpp)", "none.cpp is missing"),
+        (
+            "ascendc_include_directories(launches_kernels",
+            "ascendc_include_directories(others",
+            r"ascendc_include_directories(others): no such target",
+        ),
+        ('"Ascend910B2"', '"Ascend77"', "want a name such as Ascend910B2"),
+    ):
+        lists.write_text(text.replace(old, new))
+        made = cmake(*words)
+        plain = " ".join(made.stderr.split())
+        assert made.returncode != 0 and message in plain, made.stderr
+        shutil.rmtree(tmp_path / "build", ignore_errors=True)
