@@ -106,16 +106,21 @@ class Acl:
         return str(self.lib.aclsimGetOption(name.encode()).decode())
 
 
+_copies: dict[Path, Path] = {}
+
+
 @pytest.fixture(scope="session")
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runtime library under test.
 
     A copy: these tests reset the device and finalise, and other tests of this process have a
-    device open on the original.
+    device open on the original. One for all modules: each takes of the few thread-local bytes that
+    a process has for libraries loaded late.
     """
-    return Path(
-        shutil.copy(toolkit / "lib64" / "libascendcl.so", tmp_path_factory.mktemp("runtime"))
-    )
+    if toolkit not in _copies:
+        folder = tmp_path_factory.mktemp("runtime")
+        _copies[toolkit] = Path(shutil.copy(toolkit / "lib64" / "libascendcl.so", folder))
+    return _copies[toolkit]
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ class Aclop:
     def __init__(self, simulator: RawSimulator) -> None:
         """The simulator is initialised already."""
         self.sim = simulator
-        self.lib = ctypes.CDLL(str(sim_root() / "lib64" / "libacl_op_compiler.so"))
+        self.lib = simulator.lib
+        self.compiler = ctypes.CDLL(str(sim_root() / "lib64" / "libacl_op_compiler.so"))
         for name in ("aclCreateTensorDesc", "aclopCreateAttr", "aclCreateDataBuffer"):
             getattr(self.lib, name).restype = ctypes.c_void_p
         self.lib.aclGetTensorDescSize.restype = ctypes.c_size_t
@@ -115,7 +116,8 @@ class Aclop:
             return (ctypes.c_void_p * len(pairs))(*(pair[part].value for pair in pairs))
 
         attr = self.attrs(**attrs)
-        call = self.lib.aclopCompileAndExecuteV2 if second else self.lib.aclopCompileAndExecute
+        name = "aclopCompileAndExecuteV2" if second else "aclopCompileAndExecute"
+        call = getattr(self.compiler, name)
         sides = (len(ins), words(ins, 0), words(ins, 1), len(outs), words(outs, 0), words(outs, 1))
         code = call(op.encode(), *sides, attr, 0, 0, None, None)
         if code == 0:

@@ -267,8 +267,10 @@ struct Workspace {
     bytes = wanted;
     if (wanted == 0) return 0;
     std::string why;
-    const int32_t error = Global().device.Allocate(wanted, DeviceMemoryBytes(), CheckedMode(),
-                                                   api.caller(), &memory, &why);
+    std::shared_ptr<Context> context;
+    ACLSIM_RETURN_IF_ERROR(api.Current(&context));
+    const int32_t error = Global().device.Allocate(wanted, DeviceMemoryBytes(), context->device,
+                                                   CheckedMode(), api.caller(), &memory, &why);
     return error == 0 ? 0 : api.FailText(error, "workspace: " + why);
   }
   void Give(const char* by) const {

@@ -23,6 +23,7 @@ std::atomic<int64_t> chaosSeed{-1};
 std::atomic<int> autoSync{-1};
 std::atomic<int> keepGoing{-1};
 std::atomic<double> hangLimit{-1};
+std::atomic<double> executeLimit{0};
 constexpr double kDefaultHangLimit = 20;
 
 struct PartialNames {
@@ -112,6 +113,14 @@ double HangLimit() {
 }
 
 void SetHangLimit(double seconds) { hangLimit = seconds; }
+
+double StuckLimit() {
+  const double limit = HangLimit();
+  const double execute = executeLimit;
+  return execute > 0 && (limit == 0 || execute < limit) ? execute : limit;
+}
+
+void SetExecuteLimit(double seconds) { executeLimit = seconds; }
 
 std::string PartialOutputs() {
   const std::lock_guard<std::mutex> lock(partial.mutex);

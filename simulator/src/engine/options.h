@@ -27,6 +27,9 @@ void SetKeepGoing(std::optional<bool> on);
 // Seconds of processor time after which code that gets nothing done ends. 0: off. ACLGRAD_SIM_HANG_LIMIT.
 double HangLimit();
 void SetHangLimit(double seconds);
+// The same, or less where the program has set a limit for operators (aclrtSetOpExecuteTimeOut).
+double StuckLimit();
+void SetExecuteLimit(double seconds);  // 0: none
 
 // Outputs that operators write only in part on purpose, as "output" or "Operator.output", separated by commas; "*" is all.
 // ACLGRAD_SIM_PARTIAL_OUTPUTS.

@@ -124,7 +124,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
   void Loop() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      const double limit = HangLimit();
+      const double limit = StuckLimit();
       asleep_ = true;
       if (limit > 0 && Anything()) {
         asleep_ = false;
@@ -253,7 +253,7 @@ const void* ThreadProgress::Begin(const void* code) {
   recent_ = {};  // an earlier launch on the same memory says nothing about this one
   const void* const outer = code_.exchange(code);
   run_ = ++runs_;
-  if (HangLimit() > 0) {
+  if (StuckLimit() > 0) {
     watchdog.Wake();
   }
   return outer;

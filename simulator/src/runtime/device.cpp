@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices and contexts. There is one device, 0.
+// Devices and contexts.
 #include <algorithm>
 
 #include "runtime/options.h"
@@ -13,7 +13,6 @@ namespace {
 
 using Ull = unsigned long long;
 
-constexpr int32_t kDevice = 0;
 constexpr uint32_t kDefaultStreamPriority = 0;
 
 // What this thread chose. Ids are never used again within a process and its forks do not share
@@ -33,17 +32,11 @@ ThreadChoice& MyChoice() {
   return choice;
 }
 
-int32_t CheckDevice(const Api& api, int64_t deviceId) {
-  return deviceId == kDevice
-             ? 0
-             : api.Fail(ACL_ERROR_RT_INVALID_DEVICEID,
-                        "device %lld does not exist; the simulator has device 0 only",
-                        static_cast<long long>(deviceId));
-}
-
-int32_t NewContextLocked(const Api& api, State& state, bool byDevice, uint64_t* id) {
+int32_t NewContextLocked(const Api& api, State& state, bool byDevice, int32_t device,
+                         uint64_t* id) {
   auto context = std::make_shared<Context>();
   context->id = ++state.lastId;
+  context->device = device;
   context->byDevice = byDevice;
   const uint64_t streamId = AddStream(state, context->id, kDefaultStreamPriority, 0, api.caller());
   if (streamId == 0) {
@@ -64,11 +57,12 @@ int32_t SetDevice(const Api& api, int32_t deviceId) {
     ACLSIM_RETURN_IF_ERROR(InitialiseLocked(api, state));
   }
   ACLSIM_RETURN_IF_ERROR(CheckDevice(api, deviceId));
-  if (state.deviceContextId == 0) {
-    ACLSIM_RETURN_IF_ERROR(NewContextLocked(api, state, true, &state.deviceContextId));
+  DeviceUsage& usage = state.devices[deviceId];
+  if (usage.contextId == 0) {
+    ACLSIM_RETURN_IF_ERROR(NewContextLocked(api, state, true, deviceId, &usage.contextId));
   }
-  ++state.deviceRefs;
-  MyChoice().deviceContext = state.deviceContextId;
+  ++usage.refs;
+  MyChoice().deviceContext = usage.contextId;
   MyChoice().context = 0;
   return 0;
 }
@@ -79,26 +73,29 @@ int32_t ResetDevice(const Api& api, int32_t deviceId, bool force) {
   {
     const std::lock_guard<std::mutex> lock(state.mutex);
     ACLSIM_RETURN_IF_ERROR(CheckDevice(api, deviceId));
-    if (state.deviceRefs == 0) {
+    DeviceUsage& usage = state.devices[deviceId];
+    if (usage.refs == 0) {
       return api.Fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
-                      "device 0 is not in use; one reset per aclrtSetDevice");
+                      "device %d is not in use; one reset per aclrtSetDevice", deviceId);
     }
-    const auto& own = state.contexts.find(state.deviceContextId)->second->defaultStream;
+    const auto& own = state.contexts.find(usage.contextId)->second->defaultStream;
     if (own->OnWorker()) {
       return api.Fail(ACL_ERROR_RT_INTERNAL_ERROR,
                       "called from a task of the default stream, which it would wait for");
     }
-    state.deviceRefs = force ? 0 : state.deviceRefs - 1;
-    if (state.deviceRefs > 0) {
+    usage.refs = force ? 0 : usage.refs - 1;
+    if (usage.refs > 0) {
       return 0;
     }
-    contextId = state.deviceContextId;
-    state.deviceContextId = 0;
+    contextId = usage.contextId;
+    usage = {};
   }
   RemoveContext(contextId);
   const std::lock_guard<std::mutex> lock(state.mutex);
-  if (state.contexts.empty() && state.deviceContextId == 0) {
-    const auto freed = state.device.FreeAll("aclrtResetDevice");
+  const bool used = std::any_of(state.contexts.begin(), state.contexts.end(),
+                                [&](const auto& one) { return one.second->device == deviceId; });
+  if (!used) {
+    const auto freed = state.device.FreeAll("aclrtResetDevice", deviceId);
     state.leaked.insert(state.leaked.end(), freed.begin(), freed.end());
   }
   return 0;
@@ -109,7 +106,7 @@ int32_t SynchronizeDevice(const Api& api, int32_t timeoutMs) {
   ACLSIM_RETURN_IF_ERROR(api.Ready());
   ACLSIM_RETURN_IF_ERROR(api.Current(&context));
   int32_t first = 0;
-  for (const auto& stream : AllStreams()) {
+  for (const auto& stream : StreamsOf(context->device)) {
     const int32_t error = SynchronizeStream(api, *stream, timeoutMs);
     first = first != 0 ? first : error;
   }
@@ -126,7 +123,7 @@ int32_t DeviceInfo(const Api& api, uint32_t deviceId, aclrtDevAttr attribute, in
       *value = soc.aicCores;
       return 0;
     case ACL_DEV_ATTR_VECTOR_CORE_NUM:
-      *value = VectorCoreCount();
+      *value = DeviceVectorCores();
       return 0;
     case ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE:
       *value = static_cast<int64_t>(soc.ubBytes);
@@ -138,6 +135,8 @@ int32_t DeviceInfo(const Api& api, uint32_t deviceId, aclrtDevAttr attribute, in
       *value = static_cast<int64_t>(soc.l2Bytes);
       return 0;
     case ACL_DEV_ATTR_PHY_CHIP_ID:
+      *value = deviceId;
+      return 0;
     case ACL_DEV_ATTR_IS_VIRTUAL:
       *value = 0;
       return 0;
@@ -152,16 +151,38 @@ int32_t DeviceInfo(const Api& api, uint32_t deviceId, aclrtDevAttr attribute, in
 
 }  // namespace
 
-int32_t Api::Current(std::shared_ptr<Context>* context) const {
+int32_t CheckDevice(const Api& api, int64_t deviceId) {
+  const uint32_t count = DeviceCount();
+  if (deviceId >= 0 && deviceId < count) {
+    return 0;
+  }
+  return count == 1
+             ? api.Fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                        "device %lld does not exist; the simulator has device 0 only, and more "
+                        "with ACLGRAD_DEVICES=N",
+                        static_cast<long long>(deviceId))
+             : api.Fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                        "device %lld does not exist; the simulator has devices 0 to %u "
+                        "(ACLGRAD_DEVICES=%u)",
+                        static_cast<long long>(deviceId), count - 1, count);
+}
+
+std::shared_ptr<Context> CurrentContext() {
   State& state = Global();
   const ThreadChoice& mine = MyChoice();
   const std::lock_guard<std::mutex> lock(state.mutex);
   for (const uint64_t id : {mine.context, mine.deviceContext}) {
-    const auto it = state.contexts.find(id);
-    if (it != state.contexts.end()) {
-      *context = it->second;
-      return 0;
+    if (const auto it = state.contexts.find(id); it != state.contexts.end()) {
+      return it->second;
     }
+  }
+  return nullptr;
+}
+
+int32_t Api::Current(std::shared_ptr<Context>* context) const {
+  *context = CurrentContext();
+  if (*context != nullptr) {
+    return 0;
   }
   return Fail(ACL_ERROR_RT_CONTEXT_NULL,
               "this thread has no context; call aclrtSetDevice(0) or aclrtSetCurrentContext");
@@ -195,7 +216,7 @@ aclError aclrtGetDevice(int32_t* deviceId) {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(deviceId, "deviceId"));
     ACLSIM_RETURN_IF_ERROR(api.Ready());
     ACLSIM_RETURN_IF_ERROR(api.Current(&context));
-    *deviceId = aclsim::kDevice;
+    *deviceId = context->device;
     return 0;
   });
 }
@@ -203,7 +224,7 @@ aclError aclrtGetDevice(int32_t* deviceId) {
 aclError aclrtGetDeviceCount(uint32_t* count) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(count, "count"));
-    *count = 1;
+    *count = aclsim::DeviceCount();
     return 0;
   });
 }
@@ -268,7 +289,7 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
     State& state = aclsim::Global();
     const std::lock_guard<std::mutex> lock(state.mutex);
     uint64_t id = 0;
-    ACLSIM_RETURN_IF_ERROR(aclsim::NewContextLocked(api, state, false, &id));
+    ACLSIM_RETURN_IF_ERROR(aclsim::NewContextLocked(api, state, false, deviceId, &id));
     aclsim::MyChoice().context = id;
     *context = aclsim::ToHandle(HandleKind::kContext, id);
     return 0;

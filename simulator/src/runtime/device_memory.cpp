@@ -338,8 +338,8 @@ std::vector<DeviceMemory::Overrun> DeviceMemory::TakeAllOverruns() {
   return overruns;
 }
 
-int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, const void* caller,
-                               void** out, std::string* why) {
+int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, bool checked,
+                               const void* caller, void** out, std::string* why) {
   const uint64_t available =
       checked && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
   if (bytes > available) {
@@ -353,9 +353,10 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, con
   uintptr_t start = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (bytes > limit || used_ > limit - bytes) {
+    Usage& used = used_[device];
+    if (bytes > limit || used.now > limit - bytes) {
       *why = Format("out of device memory: %llu bytes wanted, %llu of %llu in use",
-                    static_cast<Ull>(bytes), static_cast<Ull>(used_), static_cast<Ull>(limit));
+                    static_cast<Ull>(bytes), static_cast<Ull>(used.now), static_cast<Ull>(limit));
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     const uint64_t span = Span(bytes);
@@ -374,8 +375,8 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, bool checked, con
                     static_cast<Ull>(bytes));
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
-    used_ += bytes;
-    const Block block = {start, bytes, ++count_, caller, checked, BackingOf(start)};
+    used.Add(bytes);
+    const Block block = {start, bytes, ++count_, caller, checked, false, device, BackingOf(start)};
     live_[start] = block;
     if (checked) {
       UndefineLocked(start, bytes);
@@ -398,7 +399,7 @@ void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
   freed_[block.start] = {block.bytes, span, by};
   quarantine_.push_back(block.start);
   quarantineBytes_ += span;
-  used_ -= block.bytes;
+  used_[block.device].now -= block.bytes;
   // The pages go before anybody can get the address again. MADV_DONTNEED: read back as zeros.
   const uint64_t data = RoundUp(block.bytes, kPage);
   madvise(BackingOf(block.start), data, MADV_DONTNEED);
@@ -422,19 +423,29 @@ int32_t DeviceMemory::Free(const void* pointer, const char* by, std::string* why
     *why = DescribeLocked(address) + "; want the start of a live block, as aclrtMalloc returned it";
     return ACL_ERROR_RT_PARAM_INVALID;
   }
+  if (it->second.mapped) {
+    *why = DescribeLocked(address) +
+           ", mapped by aclrtMapMem; want aclrtUnmapMem and aclrtFreePhysical";
+    return ACL_ERROR_RT_PARAM_INVALID;
+  }
   const Block block = it->second;
   live_.erase(it);
   QuarantineLocked(block, by);
   return 0;
 }
 
-std::vector<DeviceMemory::Block> DeviceMemory::FreeAll(const char* by) {
+std::vector<DeviceMemory::Block> DeviceMemory::FreeAll(const char* by, int32_t device) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  DropPhysicalLocked(device);
   std::vector<Block> all;
   for (const auto& [start, block] : live_) {
-    all.push_back(block);
+    if (block.device == device) {
+      all.push_back(block);
+    }
   }
-  live_.clear();
+  for (const Block& block : all) {
+    live_.erase(block.start);
+  }
   for (const Block& block : all) {
     QuarantineLocked(block, by);
   }
@@ -488,6 +499,11 @@ std::string DeviceMemory::DescribeLocked(uintptr_t address) const {
                   reinterpret_cast<void*>(freed->first), static_cast<Ull>(freed->second.bytes),
                   freed->second.by);
   }
+  if (uintptr_t start = 0; const Reservation* range = FindReservedLocked(address, &start)) {
+    return Format("%p is byte %llu of the address range %p of %llu bytes, where nothing is mapped",
+                  pointer, static_cast<Ull>(address - start), reinterpret_cast<void*>(start),
+                  static_cast<Ull>(range->bytes));
+  }
   auto it = live_.upper_bound(address);
   if (it != live_.begin()) {
     const Block& below = std::prev(it)->second;
@@ -539,9 +555,16 @@ bool DeviceMemory::WasFreed(const void* pointer) const {
   return FindLocked(address) == nullptr && FindFreedLocked(address) != nullptr;
 }
 
-uint64_t DeviceMemory::UsedBytes() const {
+uint64_t DeviceMemory::UsedBytes(int32_t device) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return used_;
+  const auto found = used_.find(device);
+  return found == used_.end() ? 0 : found->second.now;
+}
+
+uint64_t DeviceMemory::PeakBytes(int32_t device) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = used_.find(device);
+  return found == used_.end() ? 0 : found->second.peak;
 }
 
 std::vector<DeviceMemory::Block> DeviceMemory::Live() const {

@@ -29,6 +29,8 @@ class DeviceMemory {
     uint64_t number = 0;           // n-th allocation of the process
     const void* caller = nullptr;  // where the program asked for it
     bool guarded = false;
+    bool mapped = false;  // of aclrtMapMem: physical memory in a reserved range
+    int32_t device = 0;
     uint8_t* contents = nullptr;  // the block's bytes
   };
   // Changed bytes outside a block, counted from its start: all of [begin, end) lie before or behind
@@ -39,7 +41,7 @@ class DeviceMemory {
     int64_t end = 0;
   };
 
-  // Reserves the address ranges once, for a device with that much memory. Returns 0 or an aclError
+  // Reserves the address ranges once, for devices with that much memory together. Returns 0 or an aclError
   // with the reason.
   int32_t Reserve(uint64_t deviceBytes, std::string* why);
   // In a forked child, before Reserve: the ranges are the parent's, and none of its blocks is there.
@@ -47,11 +49,26 @@ class DeviceMemory {
 
   // Returns 0 or an aclError with the reason. limit: bytes that the device has. checked: poison the
   // block, call it undefined and guard it.
-  int32_t Allocate(uint64_t bytes, uint64_t limit, bool checked, const void* caller, void** out,
-                   std::string* why);
+  int32_t Allocate(uint64_t bytes, uint64_t limit, int32_t device, bool checked, const void* caller,
+                   void** out, std::string* why);
   // by: the function that frees, for later messages.
   int32_t Free(const void* pointer, const char* by, std::string* why);
-  std::vector<Block> FreeAll(const char* by);
+  std::vector<Block> FreeAll(const char* by, int32_t device);
+
+  // Address ranges without memory, and physical memory that is mapped into them: blocks of
+  // their own. Each returns 0 or an aclError with the reason.
+  int32_t ReserveRange(uint64_t bytes, uint64_t align, const void* caller, void** out,
+                       std::string* why);
+  int32_t ReleaseRange(const void* pointer, std::string* why);
+  int32_t AllocatePhysical(uint64_t bytes, uint64_t limit, int32_t device, const void* caller,
+                           uint64_t id, std::string* why);
+  bool HasPhysical(uint64_t id) const;
+  // Goes when it is mapped no more. False: not live.
+  bool FreePhysical(uint64_t id);
+  int32_t Map(const void* pointer, uint64_t bytes, uint64_t id, bool checked, std::string* why);
+  int32_t Unmap(const void* pointer, uint64_t* bytes, std::string* why);
+  uint64_t MappedBytes(const void* pointer) const;
+  std::vector<Block> LivePhysical() const;
   // Addresses of freed blocks may be used again at once.
   void ForgetFreed();
 
@@ -74,7 +91,8 @@ class DeviceMemory {
   // Live blocks count as written: in fast mode nobody kept book.
   void AssumeDefined();
 
-  uint64_t UsedBytes() const;
+  uint64_t UsedBytes(int32_t device) const;
+  uint64_t PeakBytes(int32_t device) const;
   std::vector<Block> Live() const;
 
   // Writes what Describe would say into text without allocating: for a signal handler.
@@ -86,12 +104,43 @@ class DeviceMemory {
     uint64_t span = 0;
     const char* by = nullptr;
   };
+  struct Reservation {
+    uint64_t bytes = 0;
+    uint64_t span = 0;
+    const void* caller = nullptr;
+  };
+  struct Physical {
+    uint64_t bytes = 0;
+    uint64_t offset = 0;  // in the file
+    int32_t device = 0;
+    const void* caller = nullptr;
+    bool freed = false;
+    bool used = false;  // was mapped before
+    uintptr_t mappedAt = 0;
+  };
+  struct Mapping {
+    uint64_t bytes = 0;
+    uint64_t id = 0;
+  };
+  struct Usage {
+    uint64_t now = 0;
+    uint64_t peak = 0;
+    void Add(uint64_t bytes) {
+      now += bytes;
+      peak = now > peak ? now : peak;
+    }
+  };
   using Blocks = std::map<uintptr_t, Block>;
   using FreedBlocks = std::map<uintptr_t, Freed>;
 
   static uint64_t Span(uint64_t bytes);
   const Block* FindLocked(uintptr_t address) const;
   const std::pair<const uintptr_t, Freed>* FindFreedLocked(uintptr_t address) const;
+  const Reservation* FindReservedLocked(uintptr_t address, uintptr_t* start) const;
+  void JoinMappingsLocked(uintptr_t start);
+  void UnmapLocked(uintptr_t address);
+  void ReleasePhysicalLocked(uint64_t id);
+  void DropPhysicalLocked(int32_t device);
   uintptr_t PlaceLocked(uint64_t span, uint64_t align);
   bool CommitLocked(uintptr_t end);
   void FreeInheritedLocked();
@@ -118,13 +167,19 @@ class DeviceMemory {
   uintptr_t bump_ = 0;         // addresses below were handed out at least once
   uintptr_t inherited_ = 0;    // and below here by the process that this one was forked from
   bool inheritedFreed_ = true;
-  uintptr_t committed_ = 0;  // backing below is readable and writable
-  uint64_t used_ = 0;
+  uintptr_t committed_ = 0;        // backing below is readable and writable
+  std::map<int32_t, Usage> used_;  // by device
   uint64_t count_ = 0;
   Blocks live_;
   FreedBlocks freed_;
   std::deque<uintptr_t> quarantine_;  // freed_ from the oldest on
   uint64_t quarantineBytes_ = 0;
+  std::map<uintptr_t, Reservation> reserved_;
+  std::map<uintptr_t, Mapping> mappings_;
+  std::map<uint64_t, Physical> physical_;
+  int file_ = -1;  // what physical memory holds
+  uint64_t fileEnd_ = 0;
+  std::map<uint64_t, uint64_t> fileHoles_;
   std::map<uintptr_t, uint64_t> holes_;                   // addresses to use again, by start ...
   std::set<std::pair<uint64_t, uintptr_t>> holesBySize_;  // ... and by length
 };

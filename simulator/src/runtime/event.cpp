@@ -104,8 +104,13 @@ int32_t RecordEvent(const Api& api, aclrtEvent event, aclrtStream stream) {
 // Blocks the worker of stream until the record is complete.
 TaskResult AwaitRecord(EventRecord& record, const Stream& stream, uint64_t eventId) {
   std::unique_lock<std::mutex> lock(record.mutex);
+  const WaitLimit limit;
   while (!record.done && !stream.abandoned()) {
     record.changed.wait_for(lock, kAbandonPoll);
+    if (!record.done && limit.Over()) {
+      return limit.Result(Format("stream %llu waits for event %llu", static_cast<Ull>(stream.id()),
+                                 static_cast<Ull>(eventId)));
+    }
   }
   if (!record.done || record.failure.status == 0) {
     return {};

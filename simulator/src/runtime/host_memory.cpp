@@ -9,7 +9,11 @@ namespace {
 constexpr uint64_t kAlign = 4096;  // pinned memory comes in pages
 }
 
-HostMemory::Block::~Block() { std::free(start); }
+HostMemory::Block::~Block() {
+  if (own) {
+    std::free(start);
+  }
+}
 
 void* HostMemory::Allocate(uint64_t bytes) {
   if (bytes > UINT64_MAX - kAlign) {
@@ -29,10 +33,34 @@ bool HostMemory::Free(const void* pointer) {
   std::shared_ptr<const Block> block;  // released after the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto it = live_.find(reinterpret_cast<uintptr_t>(pointer));
-  if (it == live_.end()) {
+  if (it == live_.end() || !it->second->own) {
     return false;
   }
   block = std::move(it->second);
+  live_.erase(it);
+  return true;
+}
+
+bool HostMemory::Register(void* pointer, uint64_t bytes) {
+  const auto start = reinterpret_cast<uintptr_t>(pointer);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto next = live_.lower_bound(start);
+  const bool above = next != live_.end() && next->first - start < bytes;
+  const bool below =
+      next != live_.begin() && start - std::prev(next)->first < std::prev(next)->second->bytes;
+  if (above || below) {
+    return false;
+  }
+  live_[start] = std::make_shared<const Block>(static_cast<uint8_t*>(pointer), bytes, false);
+  return true;
+}
+
+bool HostMemory::Unregister(const void* pointer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = live_.find(reinterpret_cast<uintptr_t>(pointer));
+  if (it == live_.end() || it->second->own) {
+    return false;
+  }
   live_.erase(it);
   return true;
 }

@@ -15,7 +15,9 @@ class HostMemory {
   struct Block {
     uint8_t* start = nullptr;
     uint64_t bytes = 0;
-    Block(uint8_t* memory, uint64_t size) : start(memory), bytes(size) {}
+    bool own = true;  // else the program's, which it has registered
+    Block(uint8_t* memory, uint64_t size, bool mine = true)
+        : start(memory), bytes(size), own(mine) {}
     ~Block();
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
@@ -26,6 +28,10 @@ class HostMemory {
   // False when pointer does not start a live block. A copy in flight keeps the memory until it is
   // done.
   bool Free(const void* pointer);
+  // Memory of the program's own. False when some of it is known already; when pointer does not
+  // start what is registered.
+  bool Register(void* pointer, uint64_t bytes);
+  bool Unregister(const void* pointer);
   // The live block that holds pointer, or nullptr.
   std::shared_ptr<const Block> Find(const void* pointer) const;
 

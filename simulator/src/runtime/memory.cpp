@@ -406,29 +406,33 @@ int32_t Allocate(const Api& api, void** pointer, size_t size) {
     return api.Fail(ACL_ERROR_INVALID_PARAM, "size is 0, want at least 1 byte");
   }
   ACLSIM_RETURN_IF_ERROR(api.Current(&context));
-  const int32_t error = Global().device.Allocate(size, DeviceMemoryBytes(), CheckedMode(),
-                                                 api.caller(), pointer, &why);
+  const int32_t error = Global().device.Allocate(size, DeviceMemoryBytes(), context->device,
+                                                 CheckedMode(), api.caller(), pointer, &why);
   return error == 0 ? 0 : api.FailText(error, why);
 }
 
-// Work that still uses the block, as far as the host knows.
-void ReportPendingUses(const Api& api, const DeviceMemory::Block& block) {
-  for (const PendingWork::Use& use : Global().pending.TakeBlock(block.start, block.bytes)) {
+}  // namespace
+
+void ReportPendingUses(const Api& api, const char* argument, const void* pointer, uint64_t bytes) {
+  const auto start = reinterpret_cast<uintptr_t>(pointer);
+  for (const PendingWork::Use& use : Global().pending.TakeBlock(start, bytes)) {
     const std::string verb = use.write ? "writes" : "reads";
     ReportMisuse(
         {"host-use-after-free",
          api.name(),
-         "devPtr",
-         Format("devPtr %p: the block of %llu bytes is freed, but stream %llu %s %llu bytes of "
+         argument,
+         Format("%s %p: the block of %llu bytes is freed, but stream %llu %s %llu bytes of "
                 "it as %s of %s (task %llu), and nothing has waited for that",
-                reinterpret_cast<void*>(block.start), static_cast<Ull>(block.bytes),
-                static_cast<Ull>(use.stream), verb.c_str(), static_cast<Ull>(use.end - use.begin),
-                use.name.c_str(), use.by.c_str(), static_cast<Ull>(use.ticket)),
+                argument, pointer, static_cast<Ull>(bytes), static_cast<Ull>(use.stream),
+                verb.c_str(), static_cast<Ull>(use.end - use.begin), use.name.c_str(),
+                use.by.c_str(), static_cast<Ull>(use.ticket)),
          "call aclrtSynchronizeStream before the free, or aclrtFreeWithDevSync",
          {use.by, verb + " " + use.name + ", on a stream that nothing has waited for",
           use.caller}});
   }
 }
+
+namespace {
 
 int32_t FreeDevice(const Api& api, void* pointer) {
   std::string why;
@@ -437,7 +441,7 @@ int32_t FreeDevice(const Api& api, void* pointer) {
   if (const DeviceMemory::Block block = device.Find(pointer);
       CheckedMode() && block.start == reinterpret_cast<uintptr_t>(pointer)) {
     ReportOverruns(api.name(), device.TakeOverruns(device.Resolve(pointer, 1, &why)), api.caller());
-    ReportPendingUses(api, block);
+    ReportPendingUses(api, "devPtr", pointer, block.bytes);
   }
   const int32_t error = device.Free(pointer, api.name(), &why);
   if (error == 0) {
@@ -620,7 +624,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
     ACLSIM_RETURN_IF_ERROR(api.Current(&context));
     // The device has one memory, whatever kind is asked for.
     *total = aclsim::DeviceMemoryBytes();
-    const uint64_t used = aclsim::Global().device.UsedBytes();
+    const uint64_t used = aclsim::Global().device.UsedBytes(context->device);
     *free = *total > used ? *total - used : 0;
     return 0;
   });
@@ -636,6 +640,7 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
     attributes->pageSize = 4096;
     if (state.device.Find(ptr).bytes != 0) {
       attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+      attributes->location.id = static_cast<uint32_t>(state.device.Find(ptr).device);
     } else if (state.host.Find(ptr) != nullptr) {
       attributes->location.type = ACL_MEM_LOCATION_TYPE_HOST;
     } else {

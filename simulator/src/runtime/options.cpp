@@ -304,6 +304,27 @@ uint32_t SelectedCores() {
                                                                                             : 0;
 }
 
+namespace {
+
+bool ParseDevices(const char* text, uint32_t* devices, std::string* why) {
+  constexpr uint32_t kMost = 64;
+  std::string ignored;
+  if (ParseCount(text, kMost, "", devices, &ignored) && *devices > 0) {
+    return true;
+  }
+  *why = Format("ACLGRAD_DEVICES is \"%.32s\", want the number of devices, 1 to %u", text, kMost);
+  return false;
+}
+
+}  // namespace
+
+uint32_t DeviceCount() {
+  const char* text = Environment("ACLGRAD_DEVICES");
+  uint32_t devices = 1;
+  std::string why;
+  return text != nullptr && ParseDevices(text, &devices, &why) ? devices : 1;
+}
+
 int32_t ApplyEnvironment(std::string* why) {
   if (chosenSoc == nullptr) {
     environmentSoc = SocOfEnvironment(why);
@@ -318,6 +339,11 @@ int32_t ApplyEnvironment(std::string* why) {
     if (text != nullptr && !setting.apply(text, setting.variable, why)) {
       return ACL_ERROR_INVALID_PARAM;
     }
+  }
+  uint32_t devices = 0;
+  if (const char* text = Environment("ACLGRAD_DEVICES");
+      text != nullptr && !ParseDevices(text, &devices, why)) {
+    return ACL_ERROR_INVALID_PARAM;
   }
   uint32_t cores = 0;
   if (const char* text = Environment("ACLGRAD_SIM_CORES"); text != nullptr && chosenCores < 0) {

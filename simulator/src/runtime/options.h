@@ -15,7 +15,10 @@ int32_t ApplyEnvironment(std::string* why);
 // this one.
 void SetProgramArch(uint32_t npuArch);
 
-// Memory of the simulated device.
+// Simulated devices: ACLGRAD_DEVICES, 1 without.
+uint32_t DeviceCount();
+
+// Memory of one of them.
 uint64_t DeviceMemoryBytes();
 
 }  // namespace aclsim

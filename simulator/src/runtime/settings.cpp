@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "engine/options.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 #include "soc/soc.h"
@@ -42,6 +43,7 @@ int32_t SetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
     case ACL_STREAM_ATTR_FAILURE_MODE:
       ACLSIM_RETURN_IF_ERROR(atMost1("the failure mode", value.failureMode));
       attributes.failureMode = value.failureMode;
+      attributes.goesOn = value.failureMode == ACL_CONTINUE_ON_FAILURE;
       return 0;
     case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
       ACLSIM_RETURN_IF_ERROR(atMost1("the overflow switch", value.overflowSwitch));
@@ -94,10 +96,11 @@ int32_t GetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
   }
 }
 
-int32_t SetExecuteLimit(uint64_t microseconds) {
+int32_t KeepExecuteLimit(uint64_t microseconds) {
   State& state = Global();
   const std::lock_guard<std::mutex> lock(state.mutex);
   state.executeLimitUs = microseconds;
+  SetExecuteLimit(static_cast<double>(microseconds) / 1e6);
   return 0;
 }
 
@@ -196,19 +199,19 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
 
 aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) {
   return Enter(__func__,
-               [&](const Api&) { return aclsim::SetExecuteLimit(uint64_t{timeout} * 1'000'000); });
+               [&](const Api&) { return aclsim::KeepExecuteLimit(uint64_t{timeout} * 1'000'000); });
 }
 
 aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout) {
   return Enter(__func__,
-               [&](const Api&) { return aclsim::SetExecuteLimit(uint64_t{timeout} * 1000); });
+               [&](const Api&) { return aclsim::KeepExecuteLimit(uint64_t{timeout} * 1000); });
 }
 
 aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(actualTimeout, "actualTimeout"));
     *actualTimeout = timeout;
-    return aclsim::SetExecuteLimit(timeout);
+    return aclsim::KeepExecuteLimit(timeout);
   });
 }
 

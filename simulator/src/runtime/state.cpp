@@ -43,6 +43,8 @@ const char* KindName(HandleKind kind) {
       return "a context";
     case HandleKind::kStream:
       return "a stream";
+    case HandleKind::kPhysical:
+      return "a piece of physical memory";
     default:
       return "an event";
   }
@@ -99,7 +101,7 @@ LiveObjects ListBlocks(const std::vector<DeviceMemory::Block>& blocks) {
   LiveObjects list;
   uint64_t bytes = 0;
   for (const DeviceMemory::Block& block : blocks) {
-    if (OfFramework(block.caller)) {
+    if (OfFramework(block.caller) || block.mapped) {
       continue;
     }
     bytes += block.bytes;
@@ -112,6 +114,18 @@ LiveObjects ListBlocks(const std::vector<DeviceMemory::Block>& blocks) {
     }
   }
   list.kind = Format("device block(s) of %llu bytes", static_cast<Ull>(bytes));
+  return list;
+}
+
+LiveObjects ListPhysical(const std::vector<DeviceMemory::Block>& pieces) {
+  LiveObjects list;
+  list.kind = "piece(s) of physical memory";
+  for (const DeviceMemory::Block& piece : pieces) {
+    if (!OfFramework(piece.caller) && ++list.count <= kLeakLines) {
+      list.first.push_back({Format("physical memory of %llu bytes", static_cast<Ull>(piece.bytes)),
+                            "aclrtMallocPhysical", piece.caller});
+    }
+  }
   return list;
 }
 
@@ -142,7 +156,8 @@ void ListLeaks(State& state, const void* caller) {
     return context != state.contexts.end() && context->second->defaultStream == stream;
   };
   std::vector<LiveObjects> leaks = {
-      ListBlocks(blocks), ListHandles("stream", "aclrtCreateStream", state.streams, isDefault),
+      ListBlocks(blocks), ListPhysical(state.device.LivePhysical()),
+      ListHandles("stream", "aclrtCreateStream", state.streams, isDefault),
       ListHandles("event", "aclrtCreateEvent", state.events, [](const auto&) { return false; })};
   for (LiveObjects& objects : ListObjects()) {
     leaks.push_back(std::move(objects));
@@ -196,7 +211,7 @@ int32_t PrepareLocked(const Api& api, State& state) {
   std::string why;
   int32_t error = ApplyEnvironment(&why);
   if (error == 0) {
-    error = state.device.Reserve(DeviceMemoryBytes(), &why);
+    error = state.device.Reserve(DeviceMemoryBytes() * DeviceCount(), &why);
   }
   if (error != 0) {
     // Programs rarely print more than the code, and a wrong environment is not theirs to explain.
@@ -235,7 +250,8 @@ std::string DescribeHandle(HandleKind wanted, const void* handle) {
   if (handle == nullptr) {
     return Format("a null handle, want %s", KindName(wanted));
   }
-  for (const HandleKind kind : {HandleKind::kContext, HandleKind::kStream, HandleKind::kEvent}) {
+  for (const HandleKind kind :
+       {HandleKind::kContext, HandleKind::kStream, HandleKind::kEvent, HandleKind::kPhysical}) {
     const uint64_t id = FromHandle(kind, handle);
     if (id != 0 && kind == wanted) {
       return Format("%p was %s (%llu) and was destroyed", handle, KindName(kind),
@@ -330,6 +346,34 @@ std::vector<std::shared_ptr<Stream>> AllStreams() {
     all.push_back(stream);
   }
   return all;
+}
+
+std::vector<std::shared_ptr<Stream>> StreamsOf(int32_t device) {
+  State& state = Global();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  std::vector<std::shared_ptr<Stream>> all;
+  for (const auto& [id, stream] : state.streams) {
+    const auto context = state.contexts.find(stream->contextId());
+    if (context != state.contexts.end() && context->second->device == device) {
+      all.push_back(stream);
+    }
+  }
+  return all;
+}
+
+WaitLimit::WaitLimit() {
+  State& state = Global();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  seconds_ = state.waitLimitSeconds;
+  end_ = std::chrono::steady_clock::now() + std::chrono::seconds(seconds_);
+}
+
+bool WaitLimit::Over() const { return seconds_ != 0 && std::chrono::steady_clock::now() >= end_; }
+
+TaskResult WaitLimit::Result(const std::string& what) const {
+  return {ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+          Format("%s in vain for %u seconds, the limit of aclrtSetOpWaitTimeout", what.c_str(),
+                 seconds_)};
 }
 
 bool AnyStreamBusy() {

@@ -3,10 +3,13 @@
 // of objects, so an unknown or destroyed handle is looked up in vain instead of being dereferenced.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,9 +28,18 @@ struct Reports;
 // defaultStream.
 struct Context {
   uint64_t id = 0;
+  int32_t device = 0;
   bool byDevice = false;  // made by aclrtSetDevice, shared by all threads that called it
   std::shared_ptr<Stream> defaultStream;
   std::map<int, int64_t> systemParameters;  // aclSysParamOpt
+};
+
+// How the process uses a device.
+struct DeviceUsage {
+  uint64_t refs = 0;       // aclrtSetDevice calls that wait for their aclrtResetDevice
+  uint64_t contextId = 0;  // 0: the device is not in use
+  std::array<uint32_t, 2> coreLimits{};  // by aclrtDevResLimitType; 0: none
+  std::set<int32_t> peers;
 };
 
 struct State {
@@ -38,8 +50,7 @@ struct State {
   uint64_t initCount = 0;
   bool ready = false;
   bool finalized = false;
-  uint64_t deviceRefs = 0;       // aclrtSetDevice calls that wait for their aclrtResetDevice
-  uint64_t deviceContextId = 0;  // 0: the device is not in use
+  std::map<int32_t, DeviceUsage> devices;
   uint64_t lastId = 0;
   uint64_t inheritedIds = 0;  // up to here: handles of the process that this one was forked from
   std::map<uint64_t, std::shared_ptr<Context>> contexts;
@@ -62,7 +73,7 @@ struct State {
 State& Global();
 State* GlobalOrNull();  // while nobody has asked for it
 
-enum class HandleKind : uint64_t { kContext = 1, kStream = 2, kEvent = 3 };
+enum class HandleKind : uint64_t { kContext = 1, kStream = 2, kEvent = 3, kPhysical = 4 };
 void* ToHandle(HandleKind kind, uint64_t id);
 uint64_t FromHandle(HandleKind kind, const void* handle);  // 0: not a handle of that kind
 // nullptr after an error was reported; *error is its code.
@@ -77,6 +88,26 @@ int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle);
 int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs);
 bool AnyStreamBusy();
 std::vector<std::shared_ptr<Stream>> AllStreams();
+std::vector<std::shared_ptr<Stream>> StreamsOf(int32_t device);
+
+// Of this thread; null without one.
+std::shared_ptr<Context> CurrentContext();
+// 0, or ACL_ERROR_RT_INVALID_DEVICEID.
+int32_t CheckDevice(const Api& api, int64_t deviceId);
+// Lists uses of [pointer, pointer + bytes) by enqueued work, when that memory is about to go.
+void ReportPendingUses(const Api& api, const char* argument, const void* pointer, uint64_t bytes);
+
+// How long a stream may wait for what aclrtSetOpWaitTimeout limits, from now on.
+class WaitLimit {
+ public:
+  WaitLimit();
+  bool Over() const;
+  TaskResult Result(const std::string& what) const;
+
+ private:
+  uint32_t seconds_ = 0;
+  std::chrono::steady_clock::time_point end_;
+};
 
 // Adds a stream to a context. Returns its id, 0 when the device has no more.
 uint64_t AddStream(State& state, uint64_t contextId, uint32_t priority, uint32_t flags,

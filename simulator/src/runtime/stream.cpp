@@ -64,7 +64,8 @@ void Stream::Work() {
     Item item = std::move(queue_.front());
     queue_.pop_front();
     const bool run =
-        item.run == Run::kAlways || ((failure_.status == 0 || failure_.goesOn) && !abandoned_);
+        item.run == Run::kAlways ||
+        ((failure_.status == 0 || failure_.goesOn || attributes_.goesOn) && !abandoned_);
     lock.unlock();
     TaskResult result;
     if (run) {

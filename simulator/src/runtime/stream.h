@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -43,6 +44,8 @@ class Stream {
     std::atomic<uint32_t> customTag{0};
     std::atomic<uint32_t> cacheOpInfo{0};
     std::atomic<uint32_t> priority{0};
+    std::atomic<bool> goesOn{false};  // the program has asked for ACL_CONTINUE_ON_FAILURE
+    std::array<std::atomic<uint32_t>, 2> coreLimits{};  // by aclrtDevResLimitType; 0: none
   };
   Attributes& attributes() { return attributes_; }
 

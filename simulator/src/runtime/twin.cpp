@@ -183,7 +183,7 @@ void* GmAlloc(const Api& api, size_t size) {
   // A block of no bytes still has an address of its own.
   const uint64_t bytes = std::max<uint64_t>(size, 1);
   const int32_t error =
-      device.Allocate(bytes, DeviceMemoryBytes(), CheckedMode(), api.caller(), &address, &why);
+      device.Allocate(bytes, DeviceMemoryBytes(), 0, CheckedMode(), api.caller(), &address, &why);
   if (error != 0) {
     PrintError(Format("%s: ", api.name()) + why);
     (void)api.FailText(error, why);

@@ -14,6 +14,9 @@ namespace aclsim {
 const Soc* SelectedSoc(std::string* why);
 // Vector cores asked for; 0: all of the SoC.
 uint32_t SelectedCores();
+// Cores that the device or the stream leaves to the work of this thread (aclrtSetStreamResLimit, ...); 0: all.
+uint32_t VectorCoreLimit();
+uint32_t CubeCoreLimit();
 
 // "unknown SoC "x"; near matches: ...".
 std::string UnknownSocText(const std::string& name);

@@ -87,10 +87,20 @@ const Soc& CurrentSoc() {
   return *soc;
 }
 
-uint32_t VectorCoreCount() {
+uint32_t DeviceVectorCores() {
   const uint32_t all = CurrentSoc().aivCores;
   const uint32_t wanted = SelectedCores();
   return wanted == 0 ? all : std::min(wanted, all);
+}
+
+uint32_t VectorCoreCount() {
+  const uint32_t limit = VectorCoreLimit();
+  return limit == 0 ? DeviceVectorCores() : std::min(limit, DeviceVectorCores());
+}
+
+uint32_t CubeCoreCount() {
+  const uint32_t limit = CubeCoreLimit();
+  return limit == 0 ? CurrentSoc().aicCores : std::min(limit, CurrentSoc().aicCores);
 }
 
 }  // namespace aclsim

@@ -34,6 +34,9 @@ const Soc* FindSoc(const std::string& name);
 // The simulated SoC: aclsimSetOption("soc"), else ACLGRAD_SOC, else Ascend910B2. An unknown name is an error at aclInit.
 const Soc& CurrentSoc();
 // aivCores, or fewer when ACLGRAD_SIM_CORES says so.
+uint32_t DeviceVectorCores();
+// As many as the work of this thread may use: fewer where the device or the stream has a limit.
 uint32_t VectorCoreCount();
+uint32_t CubeCoreCount();
 
 }  // namespace aclsim

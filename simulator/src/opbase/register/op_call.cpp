@@ -268,7 +268,8 @@ PerProcess<CompileInfos> compileInfos;
 
 int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
   if (op.createCompileInfo == nullptr) return kSuccess;
-  const std::string key = CurrentSoc().name + ":" + std::to_string(VectorCoreCount());
+  const std::string key = CurrentSoc().name + ":" + std::to_string(VectorCoreCount()) + ":" +
+                          std::to_string(CubeCoreCount());
   auto& [mutex, infos] = *compileInfos;
   const std::lock_guard<std::recursive_mutex> lock(mutex);
   std::shared_ptr<void>& info = infos[{&op, key}];

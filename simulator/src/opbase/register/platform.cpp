@@ -47,10 +47,10 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label, const std::string& 
   return true;
 }
 
-uint32_t PlatFormInfos::GetCoreNum() const { return aclsim::CurrentSoc().aicCores; }
+uint32_t PlatFormInfos::GetCoreNum() const { return aclsim::CubeCoreCount(); }
 
 uint32_t PlatFormInfos::GetCoreNumByType(const std::string& coreType) {
-  return coreType == "VectorCore" ? aclsim::VectorCoreCount() : aclsim::CurrentSoc().aicCores;
+  return coreType == "VectorCore" ? aclsim::VectorCoreCount() : aclsim::CubeCoreCount();
 }
 
 void PlatFormInfos::GetLocalMemSize(const LocalMemType& type, uint64_t& size) {
@@ -129,7 +129,7 @@ PlatformAscendC::PlatformAscendC(fe::PlatFormInfos* platformInfo) : platformInfo
 uint32_t PlatformAscendC::GetCoreNum() const { return GetCoreNumAic(); }
 
 uint32_t PlatformAscendC::GetCoreNumAic() const {
-  return platformInfo_ == nullptr ? 0 : aclsim::CurrentSoc().aicCores;
+  return platformInfo_ == nullptr ? 0 : aclsim::CubeCoreCount();
 }
 
 uint32_t PlatformAscendC::GetCoreNumAiv() const {
