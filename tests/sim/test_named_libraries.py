@@ -13,6 +13,7 @@ import pytest
 
 from aclgrad.runtime.toolkit import sim_root
 
+NAMES = Path(__file__).parent / "torch_npu_names.txt"
 TABLE = Path(__file__).parents[2] / "simulator" / "src" / "unsupported" / "functions.json"
 
 CALLS = """
@@ -120,3 +121,35 @@ def test_what_a_framework_keeps_is_no_leak(tmp_path: Path, name: str) -> None:
     )
     listed = "1 device block(s) of 64 bytes, 1 stream(s), 1 event(s)"
     assert (listed in done.stderr) == (name == "libother.so"), done.stderr
+
+
+def wanted() -> dict[str, list[str]]:
+    """By name of a function: how torch_npu comes to it, and the versions that do."""
+    lines = [line.split() for line in NAMES.read_text().splitlines() if not line.startswith("#")]
+    every = lines[0][1:]
+    assert lines[0][0] == "versions" and "2.13.0" in every
+    return {
+        f"{name} ({how})": every if versions == ["*"] else versions
+        for name, how, *versions in lines[1:]
+    }
+
+
+def lacking(names: dict[str, list[str]], there: set[str]) -> dict[str, list[str]]:
+    """Those that no library has."""
+    return {name: versions for name, versions in names.items() if name.split()[0] not in there}
+
+
+def test_what_torch_npu_wants_by_name() -> None:
+    """Every published version: a new release, once its names are in the file, shows its gap."""
+    there: set[str] = set()
+    for library in (sim_root() / "lib64").glob("*.so"):
+        if library.name == "libgraph.so":
+            continue  # names without what is behind them
+        command = ["nm", "-D", "--defined-only", str(library)]
+        listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        there.update(line.split()[-1] for line in listed.splitlines())
+    names = wanted()
+    assert len(names) > 300
+    assert lacking(names, there) == {}
+    planted = {"aclrtFromTheFuture (looked-up)": ["9.9.9"]}
+    assert lacking({**names, **planted}, there) == planted
