@@ -414,7 +414,10 @@ void VecProgression(const Ub& dst, ScalarValue first, ScalarValue step, int32_t 
   if (IsIdle(core, lanes, dst)) {
     return;
   }
-  const OperandWalk d = CheckedWalk(core, lanes, dst, "dst", VecCtl(), 0, true);
+  const OperandWalk d = MakeWalk(dst, "dst", VecCtl(), 0, true);
+  // No more than a block is written value by value, wherever an element may lie.
+  const bool byScalars = count * d.width <= kBlock && core.soc.npuArch != 3510;
+  CheckOperand(core, dst, d.Extent(lanes), "dst", byScalars ? d.width : kBlock);
   const auto round = [dtype = dst.dtype](float value) { return RoundLane(dtype, value); };
   IssueVector(
       core, lanes, {&d},

@@ -62,7 +62,7 @@ CALL_KERNEL(gather_mask) {
   areas.Area<uint64_t>(0).SetValue(static_cast<uint32_t>(c.extra[0] / 8), kept);
 }
 
-// op 0: CreateVecIndex, 1: ArithProgression with the step in extra[0].
+// op 0: CreateVecIndex, 1: ArithProgression with the step in extra[0], from element extra[1] on.
 CALL_KERNEL(create_index) {
   ForLaneType(c.dtype, [&](auto element) {
     using T = decltype(element);
@@ -74,7 +74,8 @@ CALL_KERNEL(create_index) {
     const auto step = static_cast<uint8_t>(c.rep[0]);
     WithMask<T>(c, [&] {
       if (c.op == 1) {
-        ArithProgression(dst, first, static_cast<T>(c.extra[0]), c.count);
+        const auto from = static_cast<uint32_t>(c.extra[1]);
+        ArithProgression(dst[from], first, static_cast<T>(c.extra[0]), c.count);
       } else if (c.form == kCount) {
         CreateVecIndex(dst, first, static_cast<uint32_t>(c.count));
       } else if (c.form == kBits) {

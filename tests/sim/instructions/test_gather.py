@@ -215,6 +215,27 @@ def test_progression(bench: Bench, dtype: int) -> None:
 
 
 @pytest.mark.plants_faults
+@pytest.mark.parametrize("dtype", [FLOAT, HALF, INT16, INT32])
+def test_short_progression_anywhere(bench: Bench, dtype: int) -> None:
+    """Up to a block is written value by value: its place has to be an element's, not a block's."""
+    kind = np.dtype(DTYPES[dtype])
+    dst = source_of(dtype, 1)
+    block = 32 // kind.itemsize
+
+    def call(count: int, start: int) -> Call:
+        words = {"scalar": kind.type(4), "scalar_dtype": kind, "extra": (3, start)}
+        return Call(op=1, dtype=dtype, count=count, **words)
+
+    for count, start in ((1, 1), (5, 3), (block, block + 1)):
+        want = dst.copy()
+        want[start : start + count] = 4 + 3 * np.arange(count)
+        got = bench.run("gather:create_index", call(count, start), area(dst))
+        same_bits(got, want.view(np.uint8), dtype)
+    with pytest.raises(KernelError, match="ub-misaligned"):
+        bench.run("gather:create_index", call(block + 1, 3), area(dst))
+
+
+@pytest.mark.plants_faults
 @pytest.mark.parametrize("dtype", [HALF, INT16, UINT16])
 def test_transpose_tile(bench: Bench, dtype: int) -> None:
     """16 x 16, also in place."""
