@@ -32,7 +32,7 @@ from acl_harness import (
     sleeping,
 )
 
-PARAMETER_NOT_SET, CONTEXT_RELEASE = 107021, 507007
+PARAMETER_NOT_SET = 107021
 CUBE, VECTOR = 0, 1
 
 
@@ -257,8 +257,31 @@ def test_failure_mode(acl: Acl, kernels: ctypes.CDLL, goes_on: bool) -> None:
         acl.ok("aclrtMemsetAsync", block, 64, 98, 64, stream)
     assert acl.call("aclrtSynchronizeStream", stream) == RT_PARAM_INVALID
     assert acl.read(block, 1) == (b"b" if goes_on else b"a")
-    acl.ok("aclrtDestroyStreamForce", stream)
+    again = acl.call("aclrtSynchronizeStream", stream)
+    assert again == (0 if goes_on else RT_PARAM_INVALID)
+    acl.ok("aclrtDeviceTaskAbort", 0, 0)
+    acl.ok("aclrtMemsetAsync", block, 64, 99, 64, stream)
+    acl.ok("aclrtSynchronizeStream", stream)
+    assert acl.read(block, 1) == b"c"
+    acl.ok("aclrtDestroyStream", stream)
     acl.ok("aclrtFreeHost", held)
+
+
+def test_abort_drops_what_has_not_begun(acl: Acl, kernels: ctypes.CDLL) -> None:
+    """What a stream is at ends by itself; a limit says how long that may take."""
+    stream = acl.pointer("aclrtCreateStream")
+    block = acl.malloc(64)
+    acl.write(block, b"a" * 64)
+    with sleeping(kernels):
+        launch(acl, kernels, "acl_test_sleep", [block], stream)
+        acl.ok("aclrtMemsetAsync", block, 64, 98, 64, stream)
+        text = acl.fails(RT_STREAM_SYNC_TIMEOUT, "aclrtDeviceTaskAbort", 0, 50)
+        assert "what it had begun" in text
+    acl.ok("aclrtDeviceTaskAbort", 0, 0)
+    assert acl.read(block, 1) == b"a"
+    acl.fails(RT_INVALID_DEVICE, "aclrtDeviceTaskAbort", 9, 0)
+    acl.ok("aclrtDestroyStream", stream)
+    acl.ok("aclrtFree", block)
 
 
 def test_values_that_streams_wait_for(acl: Acl) -> None:
@@ -307,3 +330,11 @@ def test_an_event_that_nobody_reaches_in_time(acl: Acl, kernels: ctypes.CDLL) ->
     for stream in (one, two):
         acl.ok("aclrtDestroyStreamForce", stream)
     acl.ok("aclrtDestroyEvent", event)
+
+
+def test_an_event_for_other_processes(acl: Acl) -> None:
+    """There is none: who asks for it is told at once."""
+    event = ctypes.c_void_p()
+    for name in ("aclrtCreateEventWithFlag", "aclrtCreateEventExWithFlag"):
+        text = acl.fails(RT_FEATURE_NOT_SUPPORT, name, ctypes.byref(event), 0x40)
+        assert "ACL_EVENT_IPC" in text

@@ -210,6 +210,33 @@ aclError aclrtResetDeviceForce(int32_t deviceId) {
   return Enter(__func__, [&](const Api& api) { return aclsim::ResetDevice(api, deviceId, true); });
 }
 
+aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    ACLSIM_RETURN_IF_ERROR(api.Ready());
+    ACLSIM_RETURN_IF_ERROR(aclsim::CheckDevice(api, deviceId));
+    const std::vector<std::shared_ptr<aclsim::Stream>> streams = aclsim::StreamsOf(deviceId);
+    for (const auto& stream : streams) {
+      if (stream->OnWorker()) {
+        return api.Fail(ACL_ERROR_RT_INTERNAL_ERROR, "called from a task of stream %llu itself",
+                        static_cast<aclsim::Ull>(stream->id()));
+      }
+      stream->DropQueued();
+    }
+    for (const auto& stream : streams) {
+      const uint64_t ticket = stream->LastTicket();
+      const auto patience = static_cast<int32_t>(std::min<uint32_t>(timeout, INT32_MAX));
+      if (!stream->Wait(ticket, timeout == 0 ? -1 : patience)) {
+        return api.Fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        "stream %llu is still at what it had begun after %u ms",
+                        static_cast<aclsim::Ull>(stream->id()), timeout);
+      }
+      aclsim::Global().pending.Synchronized(stream->id(), ticket);
+      stream->Forgive();
+    }
+    return 0;
+  });
+}
+
 aclError aclrtGetDevice(int32_t* deviceId) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     std::shared_ptr<Context> context;

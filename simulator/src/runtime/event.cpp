@@ -48,6 +48,11 @@ int32_t CreateFlaggedEvent(const Api& api, aclrtEvent* event, uint32_t flags, bo
     return api.Fail(ACL_ERROR_RT_PARAM_INVALID, "flag is 0x%x, want ACL_EVENT_* bits (0x%x)", flags,
                     kKnownFlags);
   }
+  if ((flags & ACL_EVENT_IPC) != 0) {
+    return api.Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                    "the simulator does not have events shared between processes (ACL_EVENT_IPC). "
+                    "Next: synchronise the stream and let the processes tell each other");
+  }
   return CreateEvent(api, event, flags, reusable);
 }
 

@@ -128,6 +128,20 @@ TaskResult Stream::Failure() const {
   return failure_;
 }
 
+void Stream::DropQueued() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Item& item : queue_) {
+    if (item.run == Run::kUnlessFailed) {
+      item.task = [] { return TaskResult{}; };
+    }
+  }
+}
+
+void Stream::Forgive() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  failure_ = {};
+}
+
 bool Stream::OnWorker() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return started_ && pthread_equal(worker_, pthread_self()) != 0;

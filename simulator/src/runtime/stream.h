@@ -62,6 +62,10 @@ class Stream {
   // The first failure of the stream's tasks; it stays until the stream is destroyed.
   TaskResult Failure() const;
   bool OnWorker() const;
+  // What has not begun is not run; tasks that others may wait for are.
+  void DropQueued();
+  // Forgets the failure.
+  void Forgive();
 
   // No more tasks. force: what has not started is dropped, and waits inside tasks end.
   void Close(bool force);

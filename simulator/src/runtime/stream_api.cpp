@@ -77,6 +77,9 @@ int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs) {
   }
   Global().pending.Synchronized(stream.id(), ticket);
   const TaskResult failure = stream.Failure();
+  if (failure.status != 0 && stream.attributes().goesOn) {
+    stream.Forgive();
+  }
   return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
 }
 
