@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <sstream>
-#include <tuple>
 
 namespace aclsim {
 
@@ -112,26 +112,50 @@ std::string ReadLine(const std::string& file, int number) {
   return in && first != std::string::npos ? line.substr(first) : "";
 }
 
-// The kernel's line of one address of a module, or none. Each launch of a kernel has the same hints, and to find a line takes a
-// process: lines are kept for as long as the module's file is the same.
+// Where code lies, in a file that may be written anew.
+struct Place {
+  std::string module;
+  ino_t inode;
+  time_t seconds;
+  long nanoseconds;
+  uintptr_t offset;
+
+  bool operator==(const Place&) const = default;
+};
+
+// Lines that are known, for all threads. Only ever added to, without a lock, which a fork could leave taken.
+struct Known {
+  Place place;
+  SourceLine line;
+  const Known* next;
+};
+std::array<std::atomic<const Known*>, 256> g_known;
+
+// The kernel's line of one address of a module, or none. Each launch of a kernel has the same findings in threads of its own, and to
+// find a line takes a process: lines are kept for as long as the module's file is the same.
 SourceLine LineAt(const std::string& module, uintptr_t offset) {
-  using Key = std::tuple<std::string, ino_t, time_t, long, uintptr_t>;
-  thread_local std::map<Key, SourceLine> lines;  // no lock that a fork could leave taken
   struct stat file{};
   stat(module.c_str(), &file);
-  const auto [known, isNew] = lines.try_emplace(
-      Key(module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset));
-  if (isNew) {
-    for (SourceLine& line : Symbolise(module, offset)) {
-      if (!IsSimulatorFile(line.file)) {
-        line.file = FindSource(line.file, module);
-        line.text = ReadLine(line.file, line.line);
-        known->second = line;
-        break;
-      }
+  Place place{module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset};
+  std::atomic<const Known*>& known = g_known[offset % g_known.size()];
+  for (const Known* one = known.load(); one != nullptr; one = one->next) {
+    if (one->place == place) {
+      return one->line;
     }
   }
-  return known->second;
+  auto* added = new Known{std::move(place), {}, nullptr};
+  for (SourceLine& line : Symbolise(module, offset)) {
+    if (!IsSimulatorFile(line.file)) {
+      line.file = FindSource(line.file, module);
+      line.text = ReadLine(line.file, line.line);
+      added->line = line;
+      break;
+    }
+  }
+  added->next = known.load();
+  while (!known.compare_exchange_weak(added->next, added)) {
+  }
+  return added->line;
 }
 
 }  // namespace
