@@ -133,3 +133,16 @@ def test_ulp_is_the_spacing_of_the_dtype(dtype: np.dtype, value: float) -> None:
     )
     if np.isfinite(above).all():
         assert above - as_dtype.astype(np.float64) == spacing
+
+
+def test_worst_elements_are_those_of_a_full_sort() -> None:
+    """Of equal errors the first; also where fewer than all are asked for, or all are equal."""
+    rng = np.random.default_rng(0)
+    for size in (0, 1, 4, 5, 6, 300):
+        for levels in (1, 3, 1000):
+            golden = np.ones(size)
+            actual = (golden + rng.integers(0, levels, size) / 4096).astype(np.float32)
+            distance = np.abs(actual - golden)
+            want = np.argsort(-distance, kind="stable")[:5]
+            report = compare(actual, golden)
+            assert [element.index for element in report.worst] == [(int(at),) for at in want]

@@ -32,11 +32,9 @@ class Tolerance:
 
     def ulp(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Spacing of the dtype's numbers at each value."""
-        _, exponent = np.frexp(np.abs(values))
-        exponent = np.where(values == 0, self.min_exponent, exponent)
-        spacing: NDArray[np.float64] = np.ldexp(
-            1.0, np.maximum(exponent - 1, self.min_exponent) - self.fraction_bits
-        )
+        # By the bits of float64, as frexp and ldexp take most of a comparison's time.
+        exponent = np.maximum((np.abs(values).view(np.int64) >> 52) - 1023, self.min_exponent)
+        spacing: NDArray[np.float64] = (exponent - self.fraction_bits + 1023 << 52).view(np.float64)
         return spacing
 
 
@@ -118,6 +116,15 @@ def coarsest(*names: str) -> str:
     return max(known, key=lambda name: TOLERANCES[name].rtol)
 
 
+def _greatest(values: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Places of the greatest values, of equal ones the first: sorted, without sorting all."""
+    least = np.partition(values, -count)[-count] if values.size > count else -np.inf
+    above = np.flatnonzero(values > least)
+    above = above[np.argsort(-values[above], kind="stable")]
+    equal = np.flatnonzero(values == least)
+    return np.concatenate([above, equal[: count - above.size]])
+
+
 def compare(
     actual: NDArray[Any],
     golden: NDArray[np.float64],
@@ -172,7 +179,7 @@ def compare(
         return Element(index, float(got[index]), float(rounded[index]), float(ulps[index]))
 
     bad = np.flatnonzero(~matched | beyond)
-    worst = np.argsort(-ulps, axis=None, kind="stable")[:5]
+    worst = _greatest(ulps.ravel(), 5)
     any_usable = bool(usable.any())
     return Report(
         passed=not reasons,
