@@ -48,7 +48,7 @@ from aclgrad.testing import selection, user_data
 
 if TYPE_CHECKING:
     from aclgrad.findings import Run
-    from aclgrad.reporting.report import Conditions
+    from aclgrad.reporting.conditions import Conditions
     from aclgrad.spec.cases import Case
     from aclgrad.testing.run import Outcome
 
@@ -422,7 +422,7 @@ def _run_checks(
     fast: bool,
     keep_going: bool | None,
 ) -> tuple[list[Run], dict[str, str]]:
-    from aclgrad.reporting.report import Conditions
+    from aclgrad.reporting.conditions import Conditions
     from aclgrad.testing.run import run_case
 
     soc, autosync = opened.option("soc"), opened.option("autosync")
