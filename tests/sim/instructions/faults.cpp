@@ -127,6 +127,24 @@ extern "C" __global__ void gm_element_past_the_tensor(GM_ADDR gm) {
   Global<int32_t>(gm).SetValue(1024, 1);  // FAULT: gm-out-of-bounds
 }
 
+extern "C" __global__ void gm_elements_up_to_beyond_the_tensor(GM_ADDR gm) {
+  GlobalTensor<int64_t> numbers = Global<int64_t>(gm)[500];
+  for (uint32_t i = 0; i <= 12; ++i) {
+    numbers.SetValue(i, i);  // FAULT: gm-out-of-bounds
+  }
+}
+
+extern "C" __global__ void gm_element_read_past_the_tensor(GM_ADDR gm) {
+  const half last = Global<half>(gm).GetValue(2047);
+  const half next = Global<half>(gm).GetValue(2048);  // FAULT: gm-out-of-bounds
+  Global<half>(gm).SetValue(0, last == next ? last : next);
+}
+
+extern "C" __global__ void gm_element_named_past_the_tensor(GM_ADDR gm) {
+  Global<uint8_t>(gm)(4095) = 1;
+  Global<uint8_t>(gm)(4096) = 1;  // FAULT: gm-out-of-bounds
+}
+
 extern "C" __global__ void alloc_without_free(GM_ADDR) {
   TPipe pipe;
   TQue<TPosition::VECIN, 1> que;
