@@ -33,4 +33,5 @@ if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
 fi
 "$venv/bin/aclgrad" build
 cd "$root"
-exec "$venv/bin/python" -m pytest -n auto "${quick[@]}" "$@"
+# Neighbours stay together, as they share what their module sets up; who has nothing left takes from the others.
+exec "$venv/bin/python" -m pytest -n auto --dist worksteal "${quick[@]}" "$@"

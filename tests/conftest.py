@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,34 @@ def pytest_configure(config: pytest.Config) -> None:
     """Describe the marks."""
     config.addinivalue_line("markers", "sim_only: looks at the simulator itself")
     config.addinivalue_line("markers", "timeout_s(seconds): time limit of one test")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def operator_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One cache of operators for all processes of this run: what several tests build is compiled
+    once, and the user's own cache stays as it is.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if base.name.startswith("popen-gw") else base) / "operators"
+    (folder / "parsed").mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACLGRAD_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def new_cache(operator_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Makes caches without an operator. The headers are parsed, which takes longer than most
+    operators.
+    """
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("cache")
+        (folder / "parsed").symlink_to(operator_cache / "parsed")
+        return folder
+
+    return make
 
 
 @pytest.fixture(scope="module", autouse=True)

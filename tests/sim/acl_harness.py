@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.runtime import Device
 from compile_once import compile_once
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -110,12 +111,15 @@ _copies: dict[Path, Path] = {}
 
 
 @pytest.fixture(scope="session")
-def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(
+    toolkit: Path, session_device: Device, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The runtime library under test.
 
     A copy: these tests reset the device and finalise, and other tests of this process have a
-    device open on the original. One for all modules: each takes of the few thread-local bytes that
-    a process has for libraries loaded late.
+    device open on the original. That is open before: a library that is loaded later would take the
+    copy, which has the same name. One for all modules: each takes of the few thread-local bytes
+    that a process has for libraries loaded late.
     """
     if toolkit not in _copies:
         folder = tmp_path_factory.mktemp("runtime")

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -89,30 +88,29 @@ __global__ __aicore__ void scaled(__gm__ float* x, __gm__ float* y, GM_ADDR work
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
-    """One cache for all tests here, so that a file is compiled once."""
+def simulator(session_device: Device) -> None:
+    """What is built runs there."""
     assert session_device.kind == "sim"
-    folder = tmp_path_factory.mktemp("asc")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ACLGRAD_CACHE", str(folder))
-    yield folder
-    patch.undo()
 
 
 @pytest.fixture(scope="module")
-def program(cache: Path) -> Path:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that stays, so that a file is compiled once."""
+    return tmp_path_factory.mktemp("asc")
+
+
+@pytest.fixture(scope="module")
+def program(sources: Path) -> Path:
     """One program for all tests of the command line."""
-    (cache / "sources").mkdir(exist_ok=True)
-    source = cache / "sources" / "fill.asc"
+    source = sources / "fill.asc"
     source.write_text(PROGRAM)
     return source
 
 
 @pytest.fixture(scope="module")
-def kernel(cache: Path) -> Path:
+def kernel(sources: Path) -> Path:
     """One kernel file for all tests."""
-    (cache / "sources").mkdir(exist_ok=True)
-    source = cache / "sources" / "scaled.cpp"
+    source = sources / "scaled.cpp"
     source.write_text(KERNEL)
     return source
 
@@ -264,12 +262,11 @@ def test_program_with_a_fault(program: Path) -> None:
     assert document["status"] == 9 and "gm-out-of-bounds" in document["findings"][0]
 
 
-def test_raw_store_past_the_end(cache: Path) -> None:
+def test_raw_store_past_the_end(sources: Path) -> None:
     """No call of the API says where it is, yet the store's own line is named."""
     copy = "AscendC::DataCopy(target[16 * AscendC::GetBlockIdx()], values, 16)"
     assert copy in PROGRAM
-    source = cache / "sources" / "poke.asc"
-    source.parent.mkdir(exist_ok=True)
+    source = sources / "poke.asc"
     source.write_text(PROGRAM.replace(copy, "reinterpret_cast<__gm__ int32_t*>(out)[32] = value"))
     line = next(at for at, text in enumerate(source.read_text().splitlines(), 1) if "[32]" in text)
     document = json.loads(tool("run", source, "--json", "--", "a", "b").stdout)

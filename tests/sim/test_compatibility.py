@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,14 +31,10 @@ EDITS = {
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
+def cache(new_cache: Callable[[], Path], session_device: Device) -> Path:
     """One cache for all tests here."""
     assert session_device.kind == "sim"
-    folder = tmp_path_factory.mktemp("sweep")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ACLGRAD_CACHE", str(folder))
-    yield folder
-    patch.undo()
+    return new_cache()
 
 
 def plant(library: Path, category: str) -> Path:

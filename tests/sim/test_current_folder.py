@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,9 @@ OWN = ("scikit_build_core", "soc", "timing", "sitecustomize", "usercustomize")
 
 
 @pytest.fixture
-def planted(tmp_path: Path) -> Path:
+def planted(tmp_path: Path, new_cache: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of modules that tell when they are imported."""
+    monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
     folder = tmp_path / "planted"
     folder.mkdir()
     for name in (*sys.stdlib_module_names, *OTHERS, *OWN):
@@ -45,7 +47,7 @@ def call(command: list[str], planted: Path, tmp_path: Path, **more: str) -> str:
         capture_output=True,
         text=True,
         timeout=600,
-        env={**environment, "ACLGRAD_CACHE": str(tmp_path / "cache"), **more},
+        env={**environment, **more},
     )
     trace = tmp_path / "trace"
     assert not trace.exists(), f"{command}: imported {trace.read_text()}"

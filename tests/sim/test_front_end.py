@@ -240,8 +240,7 @@ def test_function_that_the_definition_asks_for(tmp_path: Path) -> None:
 # -- every way to build ---------------------------------------------------------------------------
 
 
-def test_kernel_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
+def test_kernel_file(tmp_path: Path) -> None:
     file = tmp_path / "planted.cpp"
     file.write_text(source(of_key(1, MIX) + KEYS))
     with pytest.raises(
@@ -252,8 +251,7 @@ def test_kernel_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     single_file.build_kernel(file, family_of("Ascend910B2"))
 
 
-def test_operator_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
+def test_operator_folder(tmp_path: Path) -> None:
     folder = tmp_path / "square"
     subprocess.run(["cp", "-r", HERE / "projects/math/square", folder], check=True)
     file = folder / "op_kernel" / "square.cpp"
@@ -276,8 +274,7 @@ def test_operator_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         building.build(folder, soc="Ascend910B2", dtypes=["float32"])
 
 
-def test_asc_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
+def test_asc_file(tmp_path: Path) -> None:
     file = tmp_path / "planted.asc"
     file.write_text(source(of_key(1, MIX) + KEYS) + "int main() { return 0; }\n")
     with pytest.raises(SourcesError, match=r"for tiling key 1, not for 7, 20"):

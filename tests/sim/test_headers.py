@@ -85,12 +85,6 @@ def cann(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand-ins are made once for all tests of this file."""
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "project"))
-
-
 def tiny() -> OpSpec:
     """A kernel of a few lines under the specification of an operator."""
     spec = find("softmax_grad")

@@ -27,14 +27,12 @@ SOC = "Ascend910B2"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
+def no_packages(session_device: Device) -> Iterator[None]:
+    """Only what the tests build is loaded."""
     assert session_device.kind == "sim"
-    folder = tmp_path_factory.mktemp("layouts")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ACLGRAD_CACHE", str(folder))
-    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-    yield folder
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+        yield
 
 
 def tool(*words: object) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import inspect
 import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import ml_dtypes
@@ -25,14 +24,9 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
-    """One cache for all tests here, so that an operator is compiled once."""
+def simulator(session_device: Device) -> None:
+    """What is built runs there."""
     assert session_device.kind == "sim"
-    folder = tmp_path_factory.mktemp("load")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ACLGRAD_CACHE", str(folder))
-    yield folder
-    patch.undo()
 
 
 def test_function_is_its_definition() -> None:

@@ -6,7 +6,6 @@ wrong is named.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -20,20 +19,13 @@ pytestmark = [pytest.mark.sim_only, pytest.mark.timeout_s(900)]
 SQUARE = Path(__file__).parent / "projects" / "math" / "square"
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests here."""
-    return tmp_path_factory.mktemp("cache")
-
-
-def aclgrad(*words: object, cwd: Path, cache: Path, status: int = 0) -> str:
+def aclgrad(*words: object, cwd: Path, status: int = 0) -> str:
     """Output of a command of aclgrad."""
     done = subprocess.run(
         [sys.executable, "-m", "aclgrad", *map(str, words)],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env={**os.environ, "ACLGRAD_CACHE": str(cache)},
         timeout=800,
     )
     assert done.returncode == status, done.stdout + done.stderr
@@ -48,31 +40,23 @@ def aclgrad(*words: object, cwd: Path, cache: Path, status: int = 0) -> str:
         ("blank", "operator", "fp16"),
     ],
 )
-def test_what_new_writes_is_green(
-    like: str, layout: str, dtype: str, cache: Path, tmp_path: Path
-) -> None:
-    aclgrad(
-        "new", "my_op", "project", "--like", like, "--layout", layout, cwd=tmp_path, cache=cache
-    )
+def test_what_new_writes_is_green(like: str, layout: str, dtype: str, tmp_path: Path) -> None:
+    aclgrad("new", "my_op", "project", "--like", like, "--layout", layout, cwd=tmp_path)
     project = tmp_path / "project"
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     chosen = ("--dtype", dtype, "--fast")
-    said = json.loads(aclgrad("test", *chosen, "--json", cwd=project, cache=cache))
+    said = json.loads(aclgrad("test", *chosen, "--json", cwd=project))
     assert said["passed"] and len(said["cases"]) > 15
     assert {case["name"].partition("-")[0] for case in said["cases"]} == {dtype}
-    checked = aclgrad(
-        *("check", "--autosync", "off", "--chaos", "1", *chosen), cwd=project, cache=cache
-    )
+    checked = aclgrad(*("check", "--autosync", "off", "--chaos", "1", *chosen), cwd=project)
     assert checked.startswith("0 errors") or "\n0 errors" in checked
-    plan = json.loads(
-        aclgrad("tiling", "8x1000", "--dtype", dtype, "--json", cwd=project, cache=cache)
-    )
+    plan = json.loads(aclgrad("tiling", "8x1000", "--dtype", dtype, "--json", cwd=project))
     assert plan["op"] == "MyOp" and plan["blockDim"] > 1 and plan["tiling"]
     shutil.rmtree(project / "report")
     after = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     assert after == before
     # Nothing that is there is ever overwritten.
-    text = aclgrad("new", "my_op", "project", cwd=tmp_path, cache=cache, status=1)
+    text = aclgrad("new", "my_op", "project", cwd=tmp_path, status=1)
     assert "exists already, nothing was written. Next: " in text
 
 
@@ -89,16 +73,21 @@ def test_what_new_writes_is_green(
         ("", "words of a-z"),
     ],
 )
-def test_names_that_are_refused(name: str, wanted: str, cache: Path, tmp_path: Path) -> None:
-    assert wanted in aclgrad("new", name, cwd=tmp_path, cache=cache, status=1)
+def test_names_that_are_refused(name: str, wanted: str, tmp_path: Path) -> None:
+    assert wanted in aclgrad("new", name, cwd=tmp_path, status=1)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
 def square(tmp_path: Path) -> Path:
     """A copy of a project that has no golden."""
-    shutil.copytree(SQUARE, tmp_path / "square")
-    return tmp_path / "square"
+    return Path(shutil.copytree(SQUARE, tmp_path / "square"))
+
+
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy whose golden file is written anew by each test, so that its kernel is built once."""
+    return Path(shutil.copytree(SQUARE, tmp_path_factory.mktemp("once") / "square"))
 
 
 GOLDENS = {
@@ -133,32 +122,32 @@ for _words, _wanted in _CASES.items():
 
 
 @pytest.mark.parametrize("text", GOLDENS)
-def test_faults_of_a_golden_file_are_named(text: str, square: Path, cache: Path) -> None:
+def test_faults_of_a_golden_file_are_named(text: str, built_once: Path) -> None:
     wanted, line = GOLDENS[text]
-    path = square / "square_golden.py"
+    path = built_once / "square_golden.py"
     path.write_text(text)
-    said = aclgrad("test", square, cwd=square, cache=cache, status=1)
+    said = aclgrad("test", built_once, cwd=built_once, status=1)
     assert wanted in said and f"{path}:{line}" in said and "Square" in said.title()
     assert "Traceback" not in said and ("Next: " in said or "repeat: " in said)
 
 
-def test_run_compares_with_the_golden(square: Path, cache: Path) -> None:
+def test_run_compares_with_the_golden(square: Path) -> None:
     np.save(square / "x.npy", np.arange(64, dtype=np.float32))
     command = ("run", square, "x.npy", "--golden")
-    text = aclgrad(*command, cwd=square, cache=cache, status=1)
+    text = aclgrad(*command, cwd=square, status=1)
     assert "no golden to compare with" in text and "Next: aclgrad new --from" in text
-    aclgrad("new", "--from", square, cwd=square, cache=cache)
+    aclgrad("new", "--from", square, cwd=square)
     path = square / "square_golden.py"
-    assert "NotImplementedError" in aclgrad("test", cwd=square, cache=cache, status=1)
+    assert "NotImplementedError" in aclgrad("test", cwd=square, status=1)
     path.write_text("def golden(x):\n    return x * x\n")
-    assert "passed: 64/64 elements match" in aclgrad(*command, cwd=square, cache=cache)
+    assert "passed: 64/64 elements match" in aclgrad(*command, cwd=square)
     path.write_text("def golden(x):\n    return x * x + (x == 5)\n")
-    wrong = aclgrad(*command, cwd=square, cache=cache, status=1)
+    wrong = aclgrad(*command, cwd=square, status=1)
     assert "[5] got 25, want 26" in wrong
 
 
-def test_a_folder_without_an_operator(tmp_path: Path, cache: Path) -> None:
+def test_a_folder_without_an_operator(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for verb in ("build", "test", "check"):
-        said = aclgrad(verb, f"{tmp_path}/empty", cwd=tmp_path, cache=cache, status=1)
+        said = aclgrad(verb, f"{tmp_path}/empty", cwd=tmp_path, status=1)
         assert "Next: " in said and "empty" in said

@@ -155,9 +155,9 @@ def command(*words: object, **environment: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """One cache for all tests here."""
-    return str(tmp_path_factory.mktemp("package-cache"))
+def cache(operator_cache: Path) -> str:
+    """The cache, which calls here name as they have no other variable of ours."""
+    return str(operator_cache)
 
 
 @pytest.fixture(scope="module")

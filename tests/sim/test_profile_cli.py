@@ -323,7 +323,6 @@ def test_operator_from_sources(
     profile: Profile, tmp_path: Path, device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
     found = json.loads(profile(PROJECT, "48x256", "--attr", "scale=3", "--json"))
     assert found["name"] == "ScaleAdd"
     assert found["readFloorBytes"] == found["writeFloorBytes"] == 48 * 256 * 4
@@ -335,7 +334,6 @@ def test_operator_from_sources(
 
 def test_kernel_file(profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel without op_host: what its tiling would say is given, and can be compared."""
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path / "cache"))
     words = [
         ROOT / "examples/own_kernel/scale.cpp", "64x256", "--dtype", "fp16", "--outputs",
         "64x256:fp16", "--tiling", "u32:16384",
@@ -471,7 +469,7 @@ def test_kernel_without_end(suffix: str, tmp_path: Path) -> None:
     words = ["4x4", "--outputs", "4x4:fp32"] if suffix == ".cpp" else []
     done = subprocess.run(
         [sys.executable, "-m", "aclgrad", "profile", str(source), *words],
-        env={**os.environ, "ACLGRAD_PROFILE_SECONDS": "1", "ACLGRAD_CACHE": str(tmp_path)},
+        env={**os.environ, "ACLGRAD_PROFILE_SECONDS": "1"},
         capture_output=True,
         text=True,
         timeout=60,

@@ -32,15 +32,12 @@ SOC = "Ascend910B2"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
-    """One cache for all tests here, so that an operator is compiled once."""
+def no_packages(session_device: Device) -> Iterator[None]:
+    """Only what the tests build is loaded."""
     assert session_device.kind == "sim"
-    folder = tmp_path_factory.mktemp("project")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ACLGRAD_CACHE", str(folder))
-    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-    yield folder
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+        yield
 
 
 @pytest.fixture
@@ -79,7 +76,7 @@ def test_key_that_is_not_selected():
         running.run(MATH / "scale_add", [[x], [x]], ["repeat=2"])
 
 
-def test_dtype_of_the_inputs_chooses_the_kernel(cache):
+def test_dtype_of_the_inputs_chooses_the_kernel():
     """Only the combination that is asked for is compiled."""
     x = random(100).astype(np.float16)
     result = running.run(MATH / "scale_add", [[x]])
@@ -151,7 +148,7 @@ def test_tensor_lists():
     np.testing.assert_array_equal(alone.outputs["y"], arrays[0] * np.float32(3))
 
 
-def test_generated_api_from_a_program(cache, toolkit_info: Toolkit, tmp_path):
+def test_generated_api_from_a_program(toolkit_info: Toolkit, tmp_path):
     """A C++ program links the generated header and library: null checks, names, strides."""
     built = building.build(MATH / "scale_add", soc=SOC, dtypes=["float32"])
     program = tmp_path / "call.cpp"
@@ -213,8 +210,9 @@ int main() {
 """
 
 
-def test_second_build_compiles_nothing(cache):
+def test_second_build_compiles_nothing(new_cache, monkeypatch):
     """Outputs that are newer than their sources stay; a touched header makes its users again."""
+    monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
     first = building.build(MATH / "clip_rows", soc=SOC)
     before = {path: path.stat().st_mtime_ns for path in first.package.rglob("*.so")}
     assert len(before) == 3
@@ -299,7 +297,7 @@ def test_function_that_no_source_defines(library: Path):
     )
 
 
-def test_command_line(tmp_path: Path, cache):
+def test_command_line(tmp_path: Path):
     """`aclgrad build PATH` and `aclgrad run PATH --inputs`, as a user types them."""
     x, bias = random(5, 8), random(5, 8)
     np.save(tmp_path / "x.npy", x)
@@ -345,7 +343,7 @@ def edited(library: Path, path: str, old: str, new: str) -> str:
     return str(folder)
 
 
-def test_check_of_a_path(tmp_path: Path, cache):
+def test_check_of_a_path(tmp_path: Path):
     """`aclgrad check PATH` runs inputs that it makes itself: none is refused or all are."""
     tool = [sys.executable, "-m", "aclgrad", "check"]
     fine = subprocess.run(
@@ -376,7 +374,7 @@ def test_check_of_a_path(tmp_path: Path, cache):
         checking.check(refusing, soc=SOC, dtype="float16")
 
 
-def test_synchronisation_of_the_build(tmp_path: Path, cache):
+def test_synchronisation_of_the_build(tmp_path: Path):
     """`aclgrad check PATH` and `run PATH` assume what the project's own build does, and say why."""
     two_steps = "Mul(value, value, value, data.count);\n  Adds"
     folder = edited(
@@ -415,7 +413,7 @@ def test_synchronisation_of_the_build(tmp_path: Path, cache):
         ("op_host/square_tiling.cpp", "context->SetTilingKey(0)", "hangs: an endless loop"),
     ],
 )
-def test_run_ends_a_hang(tmp_path: Path, cache, path: str, old: str, says: str):
+def test_run_ends_a_hang(tmp_path: Path, path: str, old: str, says: str):
     """`aclgrad run PATH` fails with the line of a loop that never ends."""
     folder = edited(tmp_path, path, old, f"for (volatile int i = 1; i != 0;) {{}} {old}")
     line = 1 + (Path(folder) / path).read_text().split(old)[0].count("\n")

@@ -24,7 +24,6 @@ def run(folder: Path, *words: str) -> str:
         **os.environ,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTHONPATH": str(ROOT / "python"),
-        "ACLGRAD_CACHE": str(folder / "cache"),
     }
     for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER"):
         environment.pop(name, None)

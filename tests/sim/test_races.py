@@ -86,11 +86,17 @@ def test_first_builds_at_once(tmp_path: Path) -> None:
     assert [*cache.rglob("*.part*")] == []
     said = [line for _, text in ended for line in text.splitlines() if "precompiled" in line]
     assert len(said) == 1 and str(cache) in said[0]
+    later = [sys.executable, "-c", "import sys, aclgrad; aclgrad.load(sys.argv[1])"]
+    environment = {**os.environ, "ACLGRAD_CACHE": str(cache)}
+    done = subprocess.run(
+        [*later, str(MATH / "scale_add")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "precompiled" not in done.stderr, done.stderr
 
 
-def test_aclnn_functions_of_neighbours_stay(tmp_path: Path, monkeypatch) -> None:
+def test_aclnn_functions_of_neighbours_stay(new_cache, monkeypatch) -> None:
     """Who builds one operator of a folder takes nothing from who builds another."""
-    monkeypatch.setenv("ACLGRAD_CACHE", str(tmp_path))
+    monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))
     builder = building.Builder(locate(MATH / "scale_add"), family_of("Ascend910B2"))
     first = building.runnable(builder.build_host(), builder.sources, builder.soc)[0]
     second = {**first, "type": "ScaleAddToo"}

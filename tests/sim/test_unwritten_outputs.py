@@ -35,15 +35,12 @@ FORGETS = """\
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
-    """One cache for all tests here, so that an operator is compiled once."""
+def no_packages(session_device: Device) -> Iterator[None]:
+    """Only what the tests build is loaded."""
     assert session_device.kind == "sim"
-    folder = tmp_path_factory.mktemp("unwritten")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ACLGRAD_CACHE", str(folder))
-    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-    yield folder
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+        yield
 
 
 def edited(folder: Path, name: str, *edits: tuple[str, str, str]) -> Path:

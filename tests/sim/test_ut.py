@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,9 @@ def gtest(session_device: Device) -> None:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory, gtest: None) -> Path:
-    """One cache, so that a file is compiled once."""
-    return tmp_path_factory.mktemp("ut")
+def cache(new_cache: Callable[[], Path], gtest: None) -> Path:
+    """One cache, so that a file is compiled once; what is run lies there."""
+    return new_cache()
 
 
 def ut(

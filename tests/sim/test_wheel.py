@@ -87,13 +87,20 @@ def void(_: object) -> None:
     """For calls whose result is not wanted."""
 
 
+def new_environment(folder: Path) -> tuple[object, ...]:
+    """A virtual environment, and the words of a pip that works on it: one of its own takes longer
+    to make than all else.
+    """
+    venv.create(folder)
+    return (sys.executable, "-m", "pip", "--python", folder / "bin/python")
+
+
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh virtual environment with the wheel and what it depends on."""
 
     def make(folder: Path) -> None:
-        venv.create(folder, with_pip=True)
-        run(folder / "bin/python", "-m", "pip", "install", "-q", wheel, cwd=folder)
+        run(*new_environment(folder), "install", "-q", "--no-compile", wheel, cwd=folder)
 
     return once(tmp_path_factory, "venv", make)
 
@@ -275,8 +282,7 @@ def test_faults_name_sources_by_their_place_in_the_checkout(
 
 
 def test_uninstall_leaves_nothing(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "v", with_pip=True)
-    pip = (tmp_path / "v/bin/python", "-m", "pip")
+    pip = new_environment(tmp_path / "v")
     before = sorted((tmp_path / "v").rglob("*"))
     run(*pip, "install", "-q", "--no-deps", wheel, cwd=tmp_path)
     added = set((tmp_path / "v").rglob("*")) - set(before)
@@ -288,8 +294,8 @@ def test_uninstall_leaves_nothing(wheel: Path, tmp_path: Path) -> None:
     assert run(python, "-c", code, cwd=tmp_path, PYTHONPATH=others) == "0.0\n"
     run(tmp_path / "v/bin/aclgrad", "doctor", cwd=tmp_path, PYTHONPATH=others)
     run(*pip, "uninstall", "-q", "-y", "aclgrad", cwd=tmp_path)
-    after = [path for path in sorted((tmp_path / "v").rglob("*")) if "pip/" not in str(path)]
-    assert [path for path in after if path not in before] == []
+    after = [path for path in sorted((tmp_path / "v").rglob("*")) if path not in before]
+    assert after == []
 
 
 def test_sdist_is_enough_to_build(toolkit: Path, tmp_path: Path) -> None:

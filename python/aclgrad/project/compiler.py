@@ -182,7 +182,9 @@ class Compiler:
         key = hashlib.sha256(
             repr((self.compiler, self.optimise, self.debug, self.toolkit, words, headers)).encode()
         )
-        header = self.cache / "parsed" / f"{kind}-{key.hexdigest()[:10]}.h"
+        # Several caches may share what is parsed, by a link.
+        folder = (self.cache / "parsed").resolve()
+        header = folder / f"{kind}-{key.hexdigest()[:10]}.h"
         with _parsing:
             write_if_different(header, "".join(f"#include <{name}>\n" for name in headers))
             output = header.with_name(header.name + ".gch")
