@@ -78,7 +78,7 @@ def run(script: Path, *words: object, **environment: str) -> subprocess.Complete
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=120,
+        timeout=600,
         stdin=subprocess.DEVNULL,
         env=clean_environment(**environment),
     )
@@ -171,7 +171,7 @@ def stopped(script: Path, *words: object, tools: Path, at: int, how: str = "kill
         env=environment,
         start_new_session=True,
     ) as process:
-        process.communicate(timeout=120)
+        process.communicate(timeout=600)
     if int(count.read_text()) < at:
         return None
     if how == "kill":

@@ -33,7 +33,7 @@ def aclgrad(*words: object, **environment: str) -> subprocess.CompletedProcess[s
         [sys.executable, "-m", "aclgrad", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env=_environment(**environment),
     )
 

@@ -74,7 +74,7 @@ def test_a_cut_file_never_succeeds(words: tuple[str, ...], one: Path, tmp_path: 
     environment = clean_environment(
         whole=str(one), cut=str(broken), words=" ".join([f"--install-path={target}", *words])
     )
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert not done.stdout, f"cut after {done.stdout.split()} of {len(data)} bytes: status 0"
     assert not target.exists()

@@ -449,7 +449,7 @@ def test_second_install_changes_nothing_and_mends_damage(one: Path, target: Path
 @pytest.mark.parametrize("umask", [0o000, 0o077])
 def test_modes_do_not_depend_on_the_umask(one: Path, umask: int, target: Path) -> None:
     script = f"umask {umask:03o}; exec bash {one} '{path_option(target)}'"
-    subprocess.run(["bash", "-c", script], check=True, env=clean_environment(), timeout=60)
+    subprocess.run(["bash", "-c", script], check=True, env=clean_environment(), timeout=600)
     for name, what in snapshot(target).items():
         mode = what if isinstance(what, int) else what[0] if isinstance(what, tuple) else None
         if isinstance(what, int) or name.endswith((".so", "self_test", "uninstall.sh")):
@@ -643,7 +643,7 @@ def test_killed_during_the_self_test(tmp_path: Path) -> None:
         start_new_session=True,
         env=clean_environment(),
         capture_output=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode < 0 and (target / "vendors/.tiny.install").is_dir()
     assert (target / CONFIG).read_text() == "load_priority=tiny\n"
@@ -663,7 +663,7 @@ def test_interrupted_self_test_restores(tmp_path: Path) -> None:
         env=clean_environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode != 0 and "restored" in done.stderr, done.stderr
     assert not target.exists()
@@ -698,7 +698,7 @@ def test_concurrent_runs_are_serialised(packages: dict[str, Path], tmp_path: Pat
         )
         for script, words in plan
     ]
-    texts = [process.communicate(timeout=120)[0] for process in runs]
+    texts = [process.communicate(timeout=600)[0] for process in runs]
     for process, text, (_, words) in zip(runs, texts, plan, strict=True):
         assert process.returncode == 0 or (words and "not installed" in text), text
     vendors = {p.name for p in (target / "vendors").iterdir()}
@@ -743,7 +743,7 @@ def test_file_size_limit(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env=clean_environment(),
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 1 and "nothing was changed" in done.stderr
     assert not target.exists()
@@ -756,7 +756,7 @@ def inside_mount(words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env=clean_environment(),
-        timeout=60,
+        timeout=600,
     )
 
 
@@ -835,7 +835,7 @@ def test_bare_user_installs_and_others_read(one: Path, public_folder: Path) -> N
             capture_output=True,
             text=True,
             cwd="/",
-            timeout=60,
+            timeout=600,
         )
 
     for words in (["--check"], [path_option(mine)], ["--list", path_option(mine)]):

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def call(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*map(str, words)], capture_output=True, text=True, timeout=120, check=False
+        [*map(str, words)], capture_output=True, text=True, timeout=600, check=False
     )
 
 

@@ -86,7 +86,6 @@ aclgrad.soft_max_backward
 """
 
 
-@pytest.mark.timeout_s(600)
 def test_mypy_sees_every_function(tmp_path: Path) -> None:
     """A user's strict program is clean; each of five mistakes is seen."""
     if shutil.which("mypy", path=str(Path(sys.executable).parent)) is None:

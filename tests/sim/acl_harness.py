@@ -201,6 +201,6 @@ def in_process(library: Path, code: str, **environment: str) -> subprocess.Compl
         [sys.executable, "-c", prelude + code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         env=clean | environment,
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.findings import ERROR, parse
+from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
 
 
@@ -27,6 +28,15 @@ def _loaded(path: Path) -> ctypes.CDLL | None:
         return None
     library.aclsimFindings.restype = ctypes.c_char_p
     return library
+
+
+@pytest.fixture(scope="module")
+def no_packages(session_device: Device) -> Iterator[None]:
+    """Only what the tests build is loaded."""
+    assert session_device.kind == "sim"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +15,9 @@ import aclgrad
 from aclgrad.errors import AclnnError
 from aclgrad.project import building, hand_written, running
 from aclgrad.project.layout import locate
-from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
-pytestmark = pytest.mark.sim_only
+pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
 
 LIBRARY = Path(__file__).parent / "by_hand"
 SOC = "Ascend910B2"
@@ -33,17 +31,6 @@ def golden(x, offset, scale):
 def cases():
     yield case((3, 70), attrs={"scale": 0.5})
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, session_device: Device) -> Iterator[Path]:
-    assert session_device.kind == "sim"
-    folder = tmp_path_factory.mktemp("by_hand")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("ACLGRAD_CACHE", str(folder))
-    patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-    yield folder
-    patch.undo()
 
 
 @pytest.fixture

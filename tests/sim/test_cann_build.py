@@ -151,7 +151,6 @@ def test_refusals_name_the_next_command(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @public_modules
-@pytest.mark.timeout_s(1800)
 def test_public_modules_build_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All steps: definitions, host libraries, one compiler call per kernel, staging. The compiler
     of the kernels is a stand-in that has the simulator's headers.

@@ -25,7 +25,7 @@ def aclgrad(*words: object, status: int = 0, **environment: str) -> str:
         [sys.executable, "-m", "aclgrad", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
         env={**os.environ, **environment},
     )
     assert done.returncode == status, done.stdout + done.stderr

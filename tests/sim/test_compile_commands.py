@@ -29,7 +29,7 @@ def build(cache: str, *words: object) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "aclgrad", "build", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=600,
         env=clean_environment(ACLGRAD_CACHE=cache),
     )
 

@@ -118,7 +118,7 @@ def test_another_process(device: Device) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.stdout.strip() == want, done.stderr

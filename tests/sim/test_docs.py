@@ -71,7 +71,7 @@ def test_console_block(page: str, body: str, toolkit: Path) -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
         )
         assert done.returncode == 0, f"{page}: {command}\n{done.stdout}{done.stderr}"
         assert matches(want, done.stdout), f"{page}: {command}\nwant:\n{want}\ngot:\n{done.stdout}"

@@ -76,7 +76,7 @@ def test_views_and_errors_from_python(toolkit_info: Toolkit, tmp_path: Path) -> 
         [sys.executable, ROOT / "examples/softmax_backward.py"],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=600,
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr

@@ -39,7 +39,7 @@ def test_children_of_a_busy_process(fork_busy: Path, runs: int, forks: int, thre
             [fork_busy, str(forks), str(threads)],
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=600,
             check=False,
         )
         assert done.returncode == 0, done.stderr[-2000:]
@@ -50,7 +50,7 @@ def test_python_children_of_a_busy_process(toolkit: Path) -> None:
         [sys.executable, PROGRAMS / "fork_busy.py", "10", "8"],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -71,7 +71,7 @@ def test_python_children_during_the_first_call(toolkit: Path) -> None:
         "assert os.wait()[1] == 0\n"
     )
     for _ in range(4):
-        subprocess.run([sys.executable, "-c", script], timeout=120, check=True)
+        subprocess.run([sys.executable, "-c", script], timeout=600, check=True)
 
 
 def halved(rows: int) -> float:
@@ -128,7 +128,7 @@ def test_what_the_parent_made_stays_with_it(device: Device) -> None:
         "    print(buffer.read(np.dtype(np.float32)).tolist())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0 and not done.stderr, done.stderr
     lines = done.stdout.splitlines()

@@ -38,7 +38,7 @@ def fuzz(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "fuzz.run", *words],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
         env={**os.environ, "PYTHONPATH": paths, **environment},
     )

@@ -58,7 +58,7 @@ def outputs(program: Path, commands: list[str]) -> list[str]:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=250,
+        timeout=600,
         env={**os.environ, "ACLGRAD_SIM_THREADS": "1"},
     )
     if re.search(r"ptrace.*not permitted|Couldn't get registers", done.stdout):

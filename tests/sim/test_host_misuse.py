@@ -667,7 +667,7 @@ def place(end: dict[str, Any]) -> tuple[str, int]:
     [("unsynchronised", "host-unsynchronised"), ("free", "host-use-after-free")],
 )
 def test_the_line_of_a_program(program: Path, what: str, kind: str) -> None:
-    done = subprocess.run([program, what], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([program, what], capture_output=True, text=True, timeout=600, check=True)
     found = next(f for f in json.loads(done.stdout) if f["kind"] == kind)
     assert place(found["at"]) == line_of("MISTAKE " + what)
     if what == "unsynchronised":
@@ -675,7 +675,9 @@ def test_the_line_of_a_program(program: Path, what: str, kind: str) -> None:
 
 
 def test_leaks(program: Path) -> None:
-    done = subprocess.run([program, "leak"], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [program, "leak"], capture_output=True, text=True, timeout=600, check=True
+    )
     found = json.loads(done.stdout)
     assert {f["kind"] for f in found} == {"host-leak"}
     assert {f["buffer"]: place(f["related"][0]) for f in found} == {

@@ -27,7 +27,7 @@ def ninja(*words: str) -> str:
     tool = find_tool("ninja")
     assert tool is not None
     command = [tool, "-C", str(BUILD), "-t", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
 
 
 @in_checkout

@@ -89,7 +89,7 @@ def test_gdb_stops_in_a_kernel(toolkit: Path, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     if "ptrace" in done.stderr and "not permitted" in done.stderr:
         pytest.skip("this machine does not let gdb trace")

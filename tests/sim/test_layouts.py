@@ -6,7 +6,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,24 +14,14 @@ import pytest
 from aclgrad.project import building, layout, running, single_file
 from aclgrad.project.launch_lists import read
 from aclgrad.project.sources import SourcesError
-from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
-pytestmark = pytest.mark.sim_only
+pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
 
 LIBRARY = Path(__file__).parent / "projects"
 PAIR, LAUNCH = LIBRARY / "pair", LIBRARY / "launch"
 HALVE = "HalveTheValuesWhereTheyStandWithoutAWord"
 SOC = "Ascend910B2"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_packages(session_device: Device) -> Iterator[None]:
-    """Only what the tests build is loaded."""
-    assert session_device.kind == "sim"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-        yield
 
 
 def tool(*words: object) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.timeout_s(900)]
+pytestmark = pytest.mark.sim_only
 
 SQUARE = Path(__file__).parent / "projects" / "math" / "square"
 

@@ -56,7 +56,7 @@ def make(toolkit: Path, output: Path, *words: str, **environment: str) -> dict[s
         [sys.executable, "-m", "aclgrad", "package", "--json", "--output", str(output), *words],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=600,
         env=clean_environment(ACLGRAD_TOOLKIT=str(toolkit), **environment),
     )
     assert done.returncode == 0, done.stderr
@@ -242,7 +242,7 @@ def test_libraries_beside_the_prefix_are_not_loaded(
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=200,
+            timeout=600,
             env=clean_environment(**environment),
         )
         assert done.returncode == 0, done.stderr
@@ -329,7 +329,7 @@ def test_self_test_compiles_without_warnings(
     words = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
     words += [f"-I{path}" for path in toolkit_info.include_dirs]
     command = [str(find_compiler()), *words, str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 
@@ -440,7 +440,7 @@ def test_installs_in_a_clean_root(made: Package, bare_toolkit: Path, tmp_path: P
             ["unshare", "-m", "bash", "-c", f'{mounts} && {words} -c "$0"', script],
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=600,
             env={"PATH": "/usr/bin:/usr/sbin:/bin:/sbin", "HOME": "/home/user", **environment},
         )
 
@@ -463,7 +463,7 @@ def switch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("switch") / "switch"
     source = ROOT / "python/aclgrad/packaging/switch.cpp"
     command = [str(find_compiler()), "-Wall", "-Wextra", "-Werror", str(source), "-o", str(program)]
-    subprocess.run(command, check=True, timeout=100)
+    subprocess.run(command, check=True, timeout=600)
     return program
 
 
@@ -505,7 +505,6 @@ def test_upgrade_is_never_without_a_package(switch: Path, tmp_path: Path) -> Non
     assert 3 < at < 99 and seen == {0, 1}
 
 
-@pytest.mark.timeout_s(600)
 def test_killed_after_some_time(made: Package, tmp_path: Path) -> None:
     """The real package, killed with SIGKILL after growing delays, over what was there."""
     target = tmp_path / "opp"

@@ -149,7 +149,7 @@ def command(*words: object, **environment: str) -> subprocess.CompletedProcess[s
         [sys.executable, "-m", "aclgrad", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=600,
         env=clean_environment(COLUMNS="200", **environment),
     )
 

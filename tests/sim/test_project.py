@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import ml_dtypes
@@ -22,22 +21,13 @@ from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, diagnose, snake_case
 from aclgrad.project.unit_tests import gtest
 from aclgrad.project.unit_tests.files import find_tests
-from aclgrad.runtime import Device, Toolkit
+from aclgrad.runtime import Toolkit
 
-pytestmark = pytest.mark.sim_only
+pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
 
 LIBRARY = Path(__file__).parent / "projects"
 MATH = LIBRARY / "math"
 SOC = "Ascend910B2"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_packages(session_device: Device) -> Iterator[None]:
-    """Only what the tests build is loaded."""
-    assert session_device.kind == "sim"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-        yield
 
 
 @pytest.fixture

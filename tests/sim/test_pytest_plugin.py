@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SQUARE = Path(__file__).parent / "projects" / "math" / "square"
-pytestmark = [pytest.mark.sim_only, pytest.mark.timeout_s(600)]
+pytestmark = pytest.mark.sim_only
 
 
 def run(folder: Path, *words: str) -> str:

@@ -18,7 +18,7 @@ from aclgrad.project.layout import locate
 from aclgrad.project.sources import Step
 from aclgrad.spec.soc import family_of
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.timeout_s(1200)]
+pytestmark = pytest.mark.sim_only
 
 MATH = Path(__file__).parent / "projects" / "math"
 PROCESSES, THREADS = 3, 4

@@ -35,7 +35,7 @@ def run(report: str, **more: object) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", PROGRAM],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=600,
         env={**os.environ, "ACLGRAD_SIM_REPORT": report},
         **more,  # type: ignore[call-overload]
     )

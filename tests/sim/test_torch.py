@@ -281,6 +281,6 @@ def test_without_torch_the_command_is_named() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=600,
     )
     assert "PyTorch is not installed. Next: pip install torch" in done.stdout

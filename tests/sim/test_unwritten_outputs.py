@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,12 @@ import pytest
 
 from aclgrad.errors import AclnnError
 from aclgrad.project import running
-from aclgrad.runtime import Device
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+pytestmark = [
+    pytest.mark.sim_only,
+    pytest.mark.plants_faults,
+    pytest.mark.usefixtures("no_packages"),
+]
 
 MATH = Path(__file__).parent / "projects" / "math"
 STORE = "    DataCopyPad(target, value, bytes);\n"
@@ -32,15 +34,6 @@ FORGETS = """\
       DataCopyPad(target, value, bytes);
     }
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_packages(session_device: Device) -> Iterator[None]:
-    """Only what the tests build is loaded."""
-    assert session_device.kind == "sim"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ASCEND_CUSTOM_OPP_PATH", "")
-        yield
 
 
 def edited(folder: Path, name: str, *edits: tuple[str, str, str]) -> Path:

@@ -55,7 +55,7 @@ def ut(
         [sys.executable, "-m", "aclgrad", "ut", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=600,
         env={**os.environ, "ACLGRAD_CACHE": str(cache), **(environment or {})},
         check=False,
     )
@@ -267,7 +267,7 @@ def test_cmake_project(gtest, session_device, tmp_path):
         ["cmake", "--build", build],
     ):
         done = subprocess.run(
-            list(map(str, command)), capture_output=True, text=True, timeout=200, check=False
+            list(map(str, command)), capture_output=True, text=True, timeout=600, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
     work = tmp_path / "library" / "build" / "tests" / "ut"
@@ -278,7 +278,7 @@ def test_cmake_project(gtest, session_device, tmp_path):
         cwd=work,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=600,
         check=False,
     )
     assert ran.returncode == 1

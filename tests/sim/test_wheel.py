@@ -29,7 +29,6 @@ ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "op_impl/ai_core/tbe/kernel/ascend910b"
 pytestmark = [
     pytest.mark.sim_only,
-    pytest.mark.timeout_s(600),
     pytest.mark.skipif(checkout() is None, reason="wheels are made from a checkout"),
 ]
 
@@ -46,16 +45,14 @@ def run(*command: object, cwd: Path, status: int = 0, **environment: str) -> str
         text=True,
         cwd=cwd,
         env=clean_environment(**environment),
-        timeout=500,
+        timeout=600,
     )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout if status == 0 else done.stdout + done.stderr
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def once(folder: Path, make: Callable[[Path], None]) -> Path:
     """Fill a folder once for all workers of a run."""
-    base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     with open(f"{folder}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
@@ -77,9 +74,9 @@ def make_wheel(source: Path, folder: Path, toolkit: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(toolkit: Path, run_folder: Path) -> Path:
     """The wheel file."""
-    folder = once(tmp_path_factory, "wheel", lambda path: void(make_wheel(ROOT, path, toolkit)))
+    folder = once(run_folder / "wheel", lambda path: void(make_wheel(ROOT, path, toolkit)))
     return next(folder.glob("aclgrad-*.whl"))
 
 
@@ -96,13 +93,13 @@ def new_environment(folder: Path) -> tuple[object, ...]:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheel: Path, run_folder: Path) -> Path:
     """A fresh virtual environment with the wheel and what it depends on."""
 
     def make(folder: Path) -> None:
         run(*new_environment(folder), "install", "-q", "--no-compile", wheel, cwd=folder)
 
-    return once(tmp_path_factory, "venv", make)
+    return once(run_folder / "venv", make)
 
 
 def traces(folder: Path, places: set[str]) -> list[str]:
