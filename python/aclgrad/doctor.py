@@ -351,7 +351,11 @@ def _torch() -> Iterator[Finding]:
     )
     try:
         done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-I", "-c", script],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         yield Finding("import torch", "does not end", "problem", "aclgrad exec -- python PROGRAM")
