@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -272,8 +273,11 @@ def test_abort_drops_what_has_not_begun(acl: Acl, kernels: ctypes.CDLL) -> None:
     stream = acl.pointer("aclrtCreateStream")
     block = acl.malloc(64)
     acl.write(block, b"a" * 64)
+    before = kernels.acl_test_begun()
     with sleeping(kernels):
         launch(acl, kernels, "acl_test_sleep", [block], stream)
+        while kernels.acl_test_begun() == before:
+            time.sleep(0.001)
         acl.ok("aclrtMemsetAsync", block, 64, 98, 64, stream)
         text = acl.fails(RT_STREAM_SYNC_TIMEOUT, "aclrtDeviceTaskAbort", 0, 50)
         assert "what it had begun" in text
