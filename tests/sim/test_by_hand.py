@@ -15,6 +15,7 @@ import aclgrad
 from aclgrad.errors import AclnnError
 from aclgrad.project import building, hand_written, running
 from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError
 from aclgrad.spec.soc import family_of
 
 pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
@@ -155,6 +156,16 @@ def test_other_operators_kernels_are_not_here(
     result = running.run(path, [[x], [offset]], ["scale=-1"])
     np.testing.assert_array_equal(result.outputs["y"], offset - x)
     assert "op_api needs the kernel of Doubled" in capfd.readouterr().err
+
+
+def test_function_for_cpp_alone(library: Path) -> None:
+    """Nobody could call it by its name."""
+    path = library / "math" / "affine"
+    header = path / "op_api" / "aclnn_scaled_offset.h"
+    header.write_text(header.read_text().replace("__cplusplus", "NO_SUCH_LANGUAGE"))
+    x = np.ones(4, np.float32)
+    with pytest.raises(SourcesError, match="aclnnScaledOffset for C.* alone, want a C function"):
+        running.run(str(path), [[x], [x]])
 
 
 def test_arguments_without_a_place(library: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -88,11 +88,18 @@ class ApiBuilder(KernelBuilder):
             words = (f"-Wl,--version-script={exports}",)
             link = self._link(self.api_library, [*by_hand, *there], _LIBRARIES, words)
             self._compile([link], "aclnn functions")
+        for op in ops:
+            function = self.functions[op["type"]]
+            if not exported(self.api_library, [function]):
+                raise SourcesError(
+                    f"{op['type']}: {function.by_hand} defines {function.name} for C++ alone, want"
+                    f' a C function. Next: include a header that declares it in extern "C" {{ }}'
+                )
         return [*headers, *(self._own_headers(include) if by_hand else ())]
 
-    def _api_words(self, *more: str) -> list[str]:
-        words = ["-fvisibility=hidden", *self.own_symbols]
-        return [*self._parsed("api", _API_HEADERS, words), *words, *more]
+    def _api_words(self) -> list[str]:
+        words = self.own_symbols
+        return [*self._parsed("api", _API_HEADERS, words), *words]
 
     def _function(self, op: Mapping[str, Any], names: set[str]) -> Function:
         """The function by hand that fits a definition, else the generated one."""
@@ -194,7 +201,8 @@ class ApiBuilder(KernelBuilder):
 
 def exported(library: Path, functions: Iterable[Function]) -> list[Function]:
     """The functions that a library has."""
-    text = library.read_bytes()
-    return [
-        function for function in functions if f"{function.name}GetWorkspaceSize\0".encode() in text
-    ]
+    done = subprocess.run(
+        ["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=False
+    )
+    names = {line.split()[-1] for line in done.stdout.splitlines() if line.strip()}
+    return [each for each in functions if f"{each.name}GetWorkspaceSize" in names]

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,11 @@ bool AddHostTask(const char* name, const std::vector<const aclTensor*>& inputs,
 
 // Elements in memory: a private format holds what its storage shape says, padding included.
 int64_t StoredElements(const aclTensor* tensor);
+
+// The wider type that elements are computed in: double or int64_t.
+template <typename T>
+constexpr op::DataType kWide =
+    std::is_same_v<T, double> ? op::DataType::DT_DOUBLE : op::DataType::DT_INT64;
 
 // Which dims a reduction over axes leaves out, all for none given, and the shape of its result.
 // False, with a report, when there is no such axis.

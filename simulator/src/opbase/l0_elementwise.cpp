@@ -19,10 +19,6 @@ using op::internal::TensorUse;
 
 namespace {
 
-// The wider type that elements are computed in, by the index of the input.
-template <typename T>
-constexpr DataType kWide = std::is_same_v<T, double> ? DataType::DT_DOUBLE : DataType::DT_INT64;
-
 template <typename T>
 using Function = std::function<T(const T* values)>;  // values of one place, by input
 

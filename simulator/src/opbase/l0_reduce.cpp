@@ -21,9 +21,6 @@ using op::internal::TensorUse;
 namespace {
 
 template <typename T>
-constexpr DataType kWide = std::is_same_v<T, double> ? DataType::DT_DOUBLE : DataType::DT_INT64;
-
-template <typename T>
 using Folding = std::function<T(const std::vector<T>& values)>;
 
 int64_t Product(const std::vector<int64_t>& dims) {

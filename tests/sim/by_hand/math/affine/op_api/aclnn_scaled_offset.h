@@ -9,13 +9,11 @@ extern "C" {
 #endif
 
 // out = 2 * added + factor * self, in float32 and rounded once; a negative factor is error 561999.
-__attribute__((visibility("default"))) aclnnStatus aclnnScaledOffsetGetWorkspaceSize(
-    const aclTensor* added, const aclTensor* self, const aclScalar* factor, aclTensor* out,
-    uint64_t* workspaceSize, aclOpExecutor** executor);
-__attribute__((visibility("default"))) aclnnStatus aclnnScaledOffset(void* workspace,
-                                                                     uint64_t workspaceSize,
-                                                                     aclOpExecutor* executor,
-                                                                     aclrtStream stream);
+aclnnStatus aclnnScaledOffsetGetWorkspaceSize(const aclTensor* added, const aclTensor* self,
+                                              const aclScalar* factor, aclTensor* out,
+                                              uint64_t* workspaceSize, aclOpExecutor** executor);
+aclnnStatus aclnnScaledOffset(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                              aclrtStream stream);
 
 #ifdef __cplusplus
 }
