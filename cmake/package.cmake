@@ -24,16 +24,11 @@ endforeach()
 file(CONFIGURE OUTPUT ${ACLGRAD_TOOLKIT}/ascend_simulator_install.info CONTENT
      "package_name=aclgrad's simulator\nversion=${ACLGRAD_CANN_VERSION}\n")
 set(torch_package aclgrad_torch_npu)
-file(GLOB torch_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python ${CMAKE_SOURCE_DIR}/python/${torch_package}/*.py)
+file(GLOB_RECURSE torch_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python ${CMAKE_SOURCE_DIR}/python/${torch_package}/*.py)
 foreach(file IN LISTS torch_files)
   configure_file(${CMAKE_SOURCE_DIR}/python/${file} ${ACLGRAD_TOOLKIT}/python/${file} COPYONLY)
 endforeach()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/package/sitecustomize.py ${ACLGRAD_TOOLKIT}/python/sitecustomize.py COPYONLY)
-set(dist_info ${ACLGRAD_TOOLKIT}/python/${torch_package}-${PROJECT_VERSION}.dist-info)
-file(CONFIGURE OUTPUT ${dist_info}/METADATA CONTENT
-     "Metadata-Version: 2.1\nName: aclgrad-torch-npu\nVersion: ${PROJECT_VERSION}\n")
-file(CONFIGURE OUTPUT ${dist_info}/entry_points.txt CONTENT
-     "[torch.backends]\n${torch_package} = ${torch_package}:autoload\n")
 
 # Kernel-launch projects include it from one of these places of a CANN toolkit.
 foreach(part tools compiler)

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from aclgrad_torch_npu import by_hand, random
+from aclgrad_torch_npu import by_hand, random, wide
 from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, to_npu
 from aclgrad_torch_npu.operators import untouched
 
@@ -37,6 +37,12 @@ _NOT_FOUND = re.compile(
     r"|(can not cast format when output is input)"
 )
 """How torch_npu says that there is no aclnn function or no operator type."""
+
+_OWN_CHECK = re.compile(r"ERR\d+ OPS|npu storage desc is unavailable")
+"""How torch_npu refuses arguments, in part for operator types that are not here."""
+
+_LONG = re.compile(r"[Ee]xpected.*(?:Long|int64)")
+"""How PyTorch's CPU says that it wants 64 bits for indices, where an NPU takes 32."""
 
 _exchange = threading.RLock()
 _operators: list[Operator] = []
@@ -85,6 +91,8 @@ class Operator:
         self._out = [arg.name for arg in schema.arguments if arg.is_out]
         self._names = [arg.name for arg in schema.arguments]
         self._random = random.is_random(op)
+        exact = by_hand.is_exact(self.name)
+        self._widened = frozenset() if exact else wide.types(op, self._random)
 
     def register(self) -> None:
         """Stand in the dispatcher, in front of torch_npu's kernel."""
@@ -107,7 +115,12 @@ class Operator:
         why = self._missing.get(dtype)
         if why is None:
             undo = None if dtype in self._tried else self._snapshot(args, kwargs)
-            result, why = self._try(args, kwargs)
+            try:
+                result, why = self._try(args, kwargs)
+            except RuntimeError as error:
+                if dtype in self._tried or not _OWN_CHECK.search(str(error)):
+                    raise
+                return self._despite(error, args, kwargs, undo)
             if why is None:
                 self._tried.add(dtype)
                 return result
@@ -117,6 +130,15 @@ class Operator:
         if self._composite:
             return self.op.decompose(*args, **kwargs)
         return self.on_cpu(args, kwargs, why)
+
+    def _despite(self, error: RuntimeError, args: Any, kwargs: Any, undo: Any) -> Any:
+        """Run on the CPU what torch_npu refuses and may not have; what both refuse is its error."""
+        if undo is not None:
+            undo()
+        try:
+            return self.on_cpu(args, kwargs, "torch_npu has no kernel of it for these arguments")
+        except (RuntimeError, IndexError, ValueError):
+            raise error from None
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return {**dict(zip(self._names, args, strict=False)), **kwargs}
@@ -180,6 +202,8 @@ class Operator:
         def to_host(value: Any) -> Any:
             if on_npu(value):
                 alias = host_alias(value, id(value) in written)
+                if id(value) in written:
+                    changed.add(id(alias))
                 givers[id(alias)] = value
                 kept.append(alias)
                 return alias
@@ -190,6 +214,7 @@ class Operator:
             return value
 
         kept: list[torch.Tensor] = []
+        changed: set[int] = set()
         host_args, host = map_values(args, to_host), map_values(kwargs, to_host)
         # A result that is resized cannot lie on memory of the device.
         resized: dict[str, torch.Tensor] = {}
@@ -197,10 +222,11 @@ class Operator:
             if on_npu(kwargs.get(name)):
                 resized[name] = host[name]
                 host[name] = torch.empty(0, dtype=kwargs[name].dtype)
+                changed.add(id(host[name]))
         with ExitStack() as stack:
             if self._random and not isinstance(bound.get("generator"), torch.Generator):
                 stack.enter_context(random.seeded(random.next_seed(self._generator(bound))))
-            result = (self._by_hand or self.op)(*host_args, **host)
+            result = self._compute(host_args, host, changed)
         for name in resized:
             _give(kwargs[name], host[name])
             givers[id(host[name])] = kwargs[name]
@@ -212,6 +238,18 @@ class Operator:
             return to_npu(value, device) if giver is None else giver
 
         return map_values(result, to_device)
+
+    def _compute(self, args: Any, kwargs: Any, changed: set[int]) -> Any:
+        function = self._by_hand or self.op
+        dtype = wide.common((args, kwargs)) if self._widened else None
+        if dtype in self._widened:
+            return wide.call(function, args, kwargs, dtype, changed)
+        try:
+            return function(*args, **kwargs)
+        except RuntimeError as error:
+            if not _LONG.search(str(error)):
+                raise
+            return function(**_long_indices(self._bound(args, kwargs)))
 
     def _note(self, why: str) -> None:
         chosen = mode()
@@ -254,6 +292,8 @@ def _device_of(bound: dict[str, Any]) -> torch.device:
 def _give(out: torch.Tensor, value: torch.Tensor) -> None:
     if out.shape != value.shape:
         out.resize_(value.shape)
+        # Memory that grows takes its old values along, later.
+        npu().current_stream(out.device).synchronize()
     if value.numel():
         host_alias(out, written=True).copy_(value)
 
@@ -264,6 +304,16 @@ def _calls_functions_itself(name: str) -> bool:
     return any(
         line.startswith(f"{_AUTOGRAD_KEY}:") and "RegisterAutogradNPU" in line for line in lines
     )
+
+
+def _long_indices(bound: dict[str, Any]) -> dict[str, Any]:
+    """Widen the arguments that count something."""
+    names = ("index", "indices", "target", "offsets")
+
+    def widen(value: Any) -> Any:
+        return value.long() if getattr(value, "dtype", None) == torch.int32 else value
+
+    return {k: map_values(v, widen) if k in names else v for k, v in bound.items()}
 
 
 def _synchronous() -> bool:

@@ -34,6 +34,9 @@ OWN_PLACES = {
     "python/aclgrad/packaging/sbom.py",
     "python/aclgrad/packaging/signing.py",
     "scripts/compatibility.py",
+    "scripts/marked_tables.py",
+    "scripts/npu_kernel_bench.py",
+    "scripts/torch_npu_tests.py",
 }
 WRITES = re.compile(
     r"\.write_(?:text|bytes)\(|\bopen\([^)]*[\"'][wax]|np\.save[zt]?\w*\((?!file\b)|\.tofile\("

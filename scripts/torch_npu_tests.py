@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs op-plugin's tests of PyTorch's NPU backend on the simulator and says what fails, and why.
+
+    scripts/torch_npu_tests.py /path/to/op-plugin --sample 60 --seed 1 --json build/sample.json
+    scripts/torch_npu_tests.py /path/to/op-plugin --write docs/torch_npu.md
+
+The checkout is yours; nothing of it is kept but names and figures. torch_npu has to be where this
+Python finds it (``PYTHONPATH``, where it is not installed). pytest-xdist shares the files among
+processes: a crash or a hang costs the test that ran.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import marked_tables
+
+OURS = (
+    "test_softmax_backward_data.py",
+    "test_log_softmax_backward.py",
+    "test_logsigmoid_backward.py",
+    "test_kl_div_backward.py",
+    "test_scaled_masked_softmax.py",
+)
+"""Files whose operators are this project's."""
+
+CLASSES = (
+    ("a finding in a kernel", r"aclgrad finding|FINDING"),
+    ("crash, or over the time limit", r"worker '\w+' crashed"),
+    (
+        "operator of torch_npu without a formula for the CPU",
+        r"aclnn\w+ not in lib|error code is (?:200001|100024)",
+    ),
+    ("PyTorch's CPU has no kernel of it", r"from the 'CPU' backend"),
+    (
+        "dtype that PyTorch's CPU has not",
+        r"not implemented for|same dtype|Unsupported datatype|UnknownQuantizer",
+    ),
+    ("a message of CANN's own checks", r"does not match \""),
+    ("differs from the test's values", r"result error|AssertionError"),
+)
+"""Reasons of failures by what the text of one says, the first that fits."""
+
+_RECORD = "TORCH_NPU_TESTS_RECORD"
+
+Results = dict[str, dict[str, tuple[str, str]]]
+"""By file and test: passed, failed or skipped, and the reason."""
+
+
+class Recorder:
+    """A pytest plugin that writes each outcome at once, so that nothing is lost with a process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test, or its setup or teardown."""
+        if report.when == "call" or report.outcome != "passed":
+            self._write(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file."""
+        if report.outcome == "failed":
+            self._write(report)
+
+    def _write(self, report: Any) -> None:
+        file, _, test = report.nodeid.partition("::")
+        row = (Path(file).name, test or "(import)", report.outcome, report.longreprtext)
+        with self._path.open("a") as rows:
+            rows.write(json.dumps(row) + "\n")
+
+
+def run(folder: Path, files: Sequence[str], jobs: int, limit: float, record: Path) -> None:
+    """Run test files under ``aclgrad exec``, with this file as a plugin of pytest."""
+    command = [
+        sys.executable,
+        "-I",
+        "-m",
+        "aclgrad",
+        "exec",
+        "--",
+        sys.executable,
+        "-P",
+        "-m",
+        "pytest",
+    ]
+    command += ["-q", "--import-mode=importlib", "-n", str(jobs), "--dist=loadfile"]
+    command += ["--max-worker-restart=10000", "-p", "no:cacheprovider", "-p", "no:aclgrad"]
+    command += ["-o", f"faulthandler_timeout={limit}", "-o", "faulthandler_exit_on_timeout=true"]
+    command += ["-p", Path(__file__).stem, f"--rootdir={folder}", *files]
+    given = os.environ.get("PYTHONPATH", "")
+    environment = {
+        **os.environ,
+        "ACLGRAD_TORCH_FALLBACK": "silent",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(
+            map(os.path.abspath, [*filter(None, given.split(os.pathsep)), Path(__file__).parent])
+        ),
+        _RECORD: str(record),
+    }
+    subprocess.run(command, cwd=folder, env=environment, check=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record in the process that hears of all tests, not in those that run them."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(Path(os.environ[_RECORD])))
+
+
+def read(record: Path, files: Sequence[str]) -> Results:
+    """Read what was recorded."""
+    results: Results = {name: {} for name in files}
+    for row in record.read_text().splitlines() if record.exists() else ():
+        file, test, outcome, text = json.loads(row)
+        tests = results.setdefault(file, {})
+        # A teardown may fail after the test has passed.
+        if tests.get(test, ("", ""))[0] != "failed":
+            tests[test] = (outcome, text)
+    return results
+
+
+def reason(text: str) -> str:
+    """Class of a failure."""
+    for name, pattern in CLASSES:
+        if re.search(pattern, text):
+            return name
+    return "other"
+
+
+def chosen(folder: Path, wanted: Sequence[str] | None, sample: int | None, seed: int) -> list[str]:
+    """Files to run, ours first."""
+    if wanted:
+        return [name if name.endswith(".py") else f"{name}.py" for name in wanted]
+    others = sorted({each.name for each in folder.glob("test_*.py")} - set(OURS))
+    if sample is not None:
+        others = sorted(random.Random(seed).sample(others, min(sample, len(others))))
+    return [*OURS, *others]
+
+
+def count(results: Results, names: Iterable[str]) -> Mapping[str, int]:
+    """Outcomes of some files."""
+    return collections.Counter(
+        outcome for name in names for outcome, _ in results.get(name, {}).values()
+    )
+
+
+def table(results: Results) -> str:
+    """Write the shares, the reasons, and the files with failures."""
+    groups = (("ours", set(OURS)), ("others", set(results) - set(OURS)))
+    lines = ["| files | tests | passed | share | skipped by themselves |", "|---|---|---|---|---|"]
+    for name, part in groups:
+        found = count(results, part)
+        ran = found["passed"] + found["failed"]
+        share = f"{found['passed'] / ran:.1%}" if ran else "-"
+        lines.append(f"| {name} | {ran} | {found['passed']} | {share} | {found['skipped']} |")
+    rows = []
+    reasons: collections.Counter[str] = collections.Counter()
+    for name, tests in sorted(results.items()):
+        why = collections.Counter(reason(text) for kind, text in tests.values() if kind == "failed")
+        reasons.update(why)
+        if why:
+            found = count(results, [name])
+            said = ", ".join(f"{each} ({n})" for each, n in why.most_common())
+            rows.append(f"| {name} | {found['passed']} | {found['failed']} | {said} |")
+    lines += ["", "| reason of a failure | tests |", "|---|---|"]
+    lines += [f"| {each} | {n} |" for each, n in reasons.most_common()]
+    return "\n".join(
+        [*lines, "", "| file | passed | failed | reasons |", "|---|---|---|---|", *rows]
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("checkout", type=Path, help="op-plugin")
+    parser.add_argument("--files", nargs="+", help="names in test/test_base_ops")
+    parser.add_argument("--sample", type=int, help="that many of the others, at random")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=300, help="seconds for a test")
+    parser.add_argument("--record", type=Path, default=Path("build/torch_npu_tests.jsonl"))
+    parser.add_argument("--write", type=Path, help="put the table into this page")
+    parser.add_argument("--again", action="store_true", help="only read the record of a run")
+    arguments = parser.parse_args()
+
+    folder = arguments.checkout.resolve() / "test" / "test_base_ops"
+    files = chosen(folder, arguments.files, arguments.sample, arguments.seed)
+    record = arguments.record.resolve()
+    if not arguments.again:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.unlink(missing_ok=True)
+        run(folder, files, arguments.jobs, arguments.limit, record)
+    results = read(record, files)
+    text = table(results)
+    print(text)
+    if arguments.write:
+        marked_tables.write(arguments.write, "torch_npu_tests", text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

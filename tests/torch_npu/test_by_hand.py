@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that PyTorch's CPU has not: formulas against PyTorch, derivatives against autograd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+import torch_npu
+
+X = torch.linspace(-3, 3, 24).reshape(4, 6)
+
+
+def close(got: torch.Tensor, want: torch.Tensor) -> None:
+    torch.testing.assert_close(got.cpu(), want, rtol=1e-5, atol=1e-6)
+
+
+CALLS: dict[str, tuple[Callable[[torch.Tensor], Any], Callable[[torch.Tensor], Any]]] = {
+    "silu": (lambda x: torch_npu.npu_silu(x), F.silu),
+    "mish": (lambda x: torch_npu.npu_mish(x), F.mish),
+    "swiglu": (lambda x: torch_npu.npu_swiglu(x), lambda x: F.silu(x[:, :3]) * x[:, 3:]),
+    "linear": (lambda x: torch_npu.npu_linear(x, x), lambda x: F.linear(x, x)),
+    "bmmV2": (
+        lambda x: torch_npu.npu_bmmV2(x[None], x.t()[None].contiguous(), []),
+        lambda x: x[None] @ x.t()[None],
+    ),
+    "rms_norm": (
+        lambda x: torch_npu.npu_rms_norm(x, torch.ones_like(x[0]))[0],
+        lambda x: x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_formula_and_derivative(name: str) -> None:
+    on_npu, on_cpu = CALLS[name]
+    device, host = X.npu().requires_grad_(), X.clone().requires_grad_()
+    got, want = on_npu(device), on_cpu(host)
+    close(got.detach(), want.detach())
+    grad = torch.linspace(0, 1, want.numel()).reshape(want.shape)
+    got.backward(grad.npu())
+    want.backward(grad)
+    assert device.grad is not None and host.grad is not None
+    close(device.grad, host.grad)
+
+
+def test_out_is_made_of_the_result() -> None:
+    out = torch.empty(0).npu()
+    torch_npu.npu_slice(X.npu(), [1, 2], [2, 3], out=out)
+    assert torch.equal(out.cpu(), X[1:3, 2:5])
+    torch_npu.npu_transpose(X.npu(), [1, 0], out=out)
+    assert torch.equal(out.cpu(), X.t())
+
+
+def test_adam_changes_its_tensors() -> None:
+    var, m, v, grad = (torch.full((5,), value) for value in (1.0, 0.0, 0.0, 2.0))
+    on_npu = tuple(each.npu() for each in (var, m, v))
+    torch_npu.npu_apply_adam(0.9, 0.99, 0.1, 0.9, 0.99, 0.0, grad.npu(), False, False, out=on_npu)
+    # The first step of Adam goes by the rate, whatever the gradient.
+    close(on_npu[0], torch.full((5,), 0.9))
+
+
+def test_bits() -> None:
+    values = torch.tensor([1, -1, 1, 1, -1, -1, 1, -1], dtype=torch.float16)
+    packed = torch_npu.npu_sign_bits_pack(values.npu(), 1)
+    assert packed.cpu().tolist() == [[0b01001101]]
+    assert torch_npu.npu_sign_bits_unpack(packed, 1, torch.float16).cpu().tolist() == [
+        values.tolist()
+    ]

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes of operators whose CPU kernels mean something else than a device's."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+
+
+@HALVES
+def test_half_types_are_rounded_once(dtype: torch.dtype) -> None:
+    x = torch.linspace(1, 2, 16 * 7).reshape(16, 7).to(dtype)
+    got = torch.prod(x.npu(), 0).cpu()
+    assert torch.equal(got, torch.prod(x.float(), 0).to(dtype))
+    in_dtype = torch.prod(x.npu(), 0, dtype=dtype).cpu()
+    assert torch.equal(in_dtype, got)
+    wide = torch.prod(x.npu(), 0, dtype=torch.float32).cpu()
+    assert wide.dtype == torch.float32 and torch.equal(wide, torch.prod(x.float(), 0))
+
+
+@HALVES
+def test_half_types_that_the_cpu_has_not(dtype: torch.dtype) -> None:
+    x = torch.randn(5, 3).to(dtype)
+    got = torch.cdist(x.npu(), x.npu(), p=1.0).cpu()
+    assert torch.equal(got, torch.cdist(x.float(), x.float(), p=1.0).to(dtype))
+
+
+@HALVES
+def test_half_types_in_place_and_out(dtype: torch.dtype) -> None:
+    x = torch.linspace(0.5, 2, 12).to(dtype)
+    want = torch.expm1(x.float()).to(dtype)
+    changed = x.npu()
+    assert changed.expm1_() is changed and torch.equal(changed.cpu(), want)
+    for size in (0, 5, 12):
+        out = torch.empty(size, dtype=dtype).npu()
+        assert torch.equal(torch.expm1(x.npu(), out=out).cpu(), want), size
+
+
+@HALVES
+def test_a_scalar_is_compared_as_the_tensors_type(dtype: torch.dtype) -> None:
+    assert bool((torch.tensor([0.1], dtype=dtype).npu() == 0.1).cpu().all())
+
+
+@HALVES
+def test_ranges_are_those_of_the_type(dtype: torch.dtype) -> None:
+    x = torch.tensor([float("inf")], dtype=dtype)
+    assert torch.equal(x.npu().nan_to_num().cpu(), x.nan_to_num())
+
+
+def test_indices_of_32_bits() -> None:
+    x, target = torch.randn(2, 3, 4, 4).log_softmax(1), torch.randint(0, 3, (2, 4, 4))
+    got = F.nll_loss(x.npu(), target.int().npu()).cpu()
+    torch.testing.assert_close(got, F.nll_loss(x, target))
+
+
+def test_matmul_goes_backward() -> None:
+    first, second = torch.randn(2, 3, 4), torch.randn(4, 5)
+    device = [each.npu().requires_grad_() for each in (first, second)]
+    host = [each.clone().requires_grad_() for each in (first, second)]
+    torch.matmul(*device).sum().backward()
+    torch.matmul(*host).sum().backward()
+    for one, other in zip(device, host, strict=True):
+        assert one.grad is not None and other.grad is not None
+        torch.testing.assert_close(one.grad.cpu(), other.grad)
+
+
+def test_what_both_refuse_is_the_backends_error() -> None:
+    with pytest.raises(RuntimeError):
+        torch.lerp(torch.ones(2, 3).npu(), torch.ones(4, 5).npu(), 0.5)
+    assert torch.equal(torch.ones(3).npu().cpu(), torch.ones(3))
