@@ -246,3 +246,19 @@ def test_summary_at_exit(program: Program) -> None:
     assert "not released" not in loud.stderr
     quiet = program(text, ACLGRAD_TORCH_FALLBACK="silent")
     assert quiet.stdout == loud.stdout and "operators" not in quiet.stderr
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)),
+     ((5, 1, 2, 3), (6, 3, 4)), ((3,), (5, 3, 4)), ((5, 2, 3), (3,))],
+    ids=str,
+)  # fmt: skip
+def test_derivative_of_matmul(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    a, b = torch.randn(left, requires_grad=True), torch.randn(right, requires_grad=True)
+    one, other = (t.detach().npu().requires_grad_() for t in (a, b))
+    (a @ b).pow(2).sum().backward()
+    (one @ other).pow(2).sum().backward()
+    for got, want in ((one.grad, a.grad), (other.grad, b.grad)):
+        assert got is not None and want is not None
+        assert torch.allclose(got.cpu(), want, rtol=1e-4, atol=1e-5)
