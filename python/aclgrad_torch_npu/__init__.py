@@ -26,16 +26,19 @@ def install() -> None:
 
 
 def prepare() -> None:
-    """Before torch_npu: its queue hands operators to another thread, where an error is no longer
-    that of the call. The simulator runs launches on threads of its own anyway.
+    """Set the environment, before torch_npu: its queue hands operators to another thread, where an
+    error is no longer that of the call, and the simulator runs launches on threads of its own. And
+    after a finding the program may go on, which on an NPU it may not.
     """
     os.environ.setdefault("TASK_QUEUE_ENABLE", "0")
+    os.environ.setdefault("ACLGRAD_SIM_RECOVER", "on")
 
 
 def complete() -> None:
     """After torch_npu: put the fallback behind its operators."""
-    from aclgrad_torch_npu import fallback
+    from aclgrad_torch_npu import fallback, simulator
 
+    simulator.name_launches()
     fallback.register()
 
 

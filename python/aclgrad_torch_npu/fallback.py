@@ -22,7 +22,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from aclgrad_torch_npu import by_hand, random, wide
+from aclgrad_torch_npu import by_hand, random, simulator, wide
 from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, to_npu
 from aclgrad_torch_npu.operators import untouched
 
@@ -323,10 +323,8 @@ def _synchronous() -> bool:
 
 def _user_level() -> int:
     """Frames between the warning and the first line outside of this package and of PyTorch."""
-    own = os.path.dirname(__file__)
-    libraries = (own, os.path.dirname(torch.__file__))
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(libraries):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(simulator.LIBRARIES):
         frame, level = frame.f_back, level + 1
     return level
 

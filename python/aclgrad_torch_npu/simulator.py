@@ -4,7 +4,20 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
+import os
+import sys
 from functools import cache
+from types import FrameType
+from typing import Any
+
+_TORCH = importlib.util.find_spec("torch")
+LIBRARIES = tuple(
+    os.path.dirname(origin)
+    for origin in (__file__, _TORCH.origin if _TORCH else None)
+    if origin is not None
+)
+"""Folders whose lines are not the program's."""
 
 
 @cache
@@ -49,3 +62,24 @@ def host_view(device: int, size: int, written: bool) -> int:
     if view is None:
         raise RuntimeError(f"device memory at {device:#x}: {recent_error()}")
     return int(view)
+
+
+def _describe(text: Any, size: int) -> None:
+    """Write the line of the program that this thread is in: the first outside of PyTorch."""
+    frame: FrameType | None = sys._getframe().f_back
+    while frame is not None and frame.f_code.co_filename.startswith(LIBRARIES):
+        frame = frame.f_back
+    if frame is not None:
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}".encode()[: size - 1]
+        ctypes.memmove(text, place + b"\0", len(place) + 1)
+
+
+# Kept, as the simulator holds its address.
+_DESCRIBE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_uint64)(_describe)
+
+
+def name_launches() -> None:
+    """Let failures of launches name the program's line."""
+    library = _acl()
+    if library is not None:
+        library.aclsimSetDescribeCaller(_DESCRIBE)

@@ -35,6 +35,7 @@ OPTIONS = (
     "profile",
     "hang_limit",
     "keep_going",
+    "recover",
     "partial_outputs",
 )
 

@@ -28,8 +28,8 @@ typedef struct aclsimLaunchStats {
 // all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
 // off, else a seed: every pipe runs as late as the synchronisation allows), "profile" (on | off: the timing model times every
 // launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
-// whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). "partial_outputs"
-// (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"). Returns
+// whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). "recover" (on |
+// off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"). Returns
 // 0, or // 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.
@@ -39,6 +39,11 @@ ACLSIM_API void aclsimResetStats(void);
 ACLSIM_API void aclsimGetStats(aclsimLaunchStats* stats);
 // Launches of one kernel since the process began, by its operator's type ("SoftmaxGrad") or its own name.
 ACLSIM_API uint64_t aclsimLaunchesOf(const char* kernel);
+
+// Languages above C know where a launch was asked for: describe writes that place into text, and a failure of what the calling
+// thread hands to a stream tells it. NULL: nobody knows. Returns 0.
+typedef void (*aclsimDescribeCaller)(char* text, uint64_t size);
+ACLSIM_API int32_t aclsimSetDescribeCaller(aclsimDescribeCaller describe);
 
 // What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",

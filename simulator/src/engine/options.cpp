@@ -22,6 +22,7 @@ std::atomic<int> checkedMode{-1};  // -1: not decided yet
 std::atomic<int64_t> chaosSeed{-1};
 std::atomic<int> autoSync{-1};
 std::atomic<int> keepGoing{-1};
+std::atomic<bool> recovers{false};
 std::atomic<double> hangLimit{-1};
 std::atomic<double> executeLimit{0};
 constexpr double kDefaultHangLimit = 20;
@@ -95,6 +96,10 @@ bool KeepGoing() {
   const int on = keepGoing;
   return on < 0 ? !CheckedMode() : on != 0;
 }
+
+bool Recovers() { return recovers; }
+
+void SetRecovers(bool on) { recovers = on; }
 
 void SetKeepGoing(std::optional<bool> on) { keepGoing = on ? static_cast<int>(*on) : -1; }
 

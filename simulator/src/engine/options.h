@@ -24,6 +24,10 @@ void SetAutoSync(bool on);
 bool KeepGoing();
 void SetKeepGoing(std::optional<bool> on);
 
+// Whether a stream works again once a synchronisation has returned its failure. ACLGRAD_SIM_RECOVER.
+bool Recovers();
+void SetRecovers(bool on);
+
 // Seconds of processor time after which code that gets nothing done ends. 0: off. ACLGRAD_SIM_HANG_LIMIT.
 double HangLimit();
 void SetHangLimit(double seconds);

@@ -239,10 +239,12 @@ aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) {
 
 aclError aclrtGetDevice(int32_t* deviceId) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
-    std::shared_ptr<Context> context;
     ACLSIM_RETURN_IF_ERROR(api.NotNull(deviceId, "deviceId"));
     ACLSIM_RETURN_IF_ERROR(api.Ready());
-    ACLSIM_RETURN_IF_ERROR(api.Current(&context));
+    const std::shared_ptr<Context> context = aclsim::CurrentContext();
+    if (context == nullptr) {
+      return ACL_ERROR_RT_CONTEXT_NULL;  // CANN's runtime has this for an answer, not for an error
+    }
     *deviceId = context->device;
     return 0;
   });

@@ -260,7 +260,7 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
   // Pageable memory may be gone or changed as soon as this returns.
   stream->Wait(ticket, -1);
   Global().pending.Synchronized(stream->id(), ticket);
-  const TaskResult failure = stream->Failure();
+  const TaskResult failure = stream->TakeFailure();
   return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
 }
 

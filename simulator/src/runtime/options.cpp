@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
-    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit, keep_going or "
+    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit, keep_going, recover or "
     "partial_outputs";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
@@ -217,6 +217,7 @@ constexpr Setting kSettings[] = {
     {"autosync", "ACLGRAD_SIM_AUTOSYNC", ApplySwitch<SetAutoSync>, SwitchText<AutoSync>},
     {"profile", "ACLGRAD_SIM_PROFILE", ApplySwitch<SetProfileMode>, SwitchText<ProfileMode>},
     {"keep_going", "ACLGRAD_SIM_KEEP_GOING", ApplyKeepGoing, SwitchText<KeepGoing>},
+    {"recover", "ACLGRAD_SIM_RECOVER", ApplySwitch<SetRecovers>, SwitchText<Recovers>},
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},
     {"hang_limit", "ACLGRAD_SIM_HANG_LIMIT", ApplyHangLimit,
      [] { return Format("%g", HangLimit()); }},

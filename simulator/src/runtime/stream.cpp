@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <exception>
+#include <utility>
 
 #include "engine/crash.h"
 #include "engine/fork.h"
+#include "engine/options.h"
 #include "runtime/errors.h"
 
 namespace aclsim {
@@ -140,6 +142,11 @@ void Stream::DropQueued() {
 void Stream::Forgive() {
   const std::lock_guard<std::mutex> lock(mutex_);
   failure_ = {};
+}
+
+TaskResult Stream::TakeFailure() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return Recovers() || attributes_.goesOn ? std::exchange(failure_, {}) : failure_;
 }
 
 bool Stream::OnWorker() const {

@@ -61,6 +61,9 @@ class Stream {
   bool Busy() const;
   // The first failure of the stream's tasks; it stays until the stream is destroyed.
   TaskResult Failure() const;
+  // The same for a caller that is told of it: with the option recover, and where the program has asked to continue on failure,
+  // the stream works again.
+  TaskResult TakeFailure();
   bool OnWorker() const;
   // What has not begun is not run; tasks that others may wait for are.
   void DropQueued();

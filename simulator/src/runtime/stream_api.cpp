@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The aclrt*Stream* functions and the task entry that opbase uses.
+#include <atomic>
+
+#include "aclsim/aclsim.h"
 #include "runtime/callback.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
@@ -76,12 +79,35 @@ int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs) {
                     static_cast<Ull>(stream.id()), timeoutMs);
   }
   Global().pending.Synchronized(stream.id(), ticket);
-  const TaskResult failure = stream.Failure();
-  if (failure.status != 0 && stream.attributes().goesOn) {
-    stream.Forgive();
-  }
+  const TaskResult failure = stream.TakeFailure();
   return failure.status == 0 ? 0 : api.FailText(failure.status, failure.message);
 }
+
+namespace {
+
+std::atomic<aclsimDescribeCaller> describeCaller{nullptr};
+
+// The task, whose failure says who asked for it.
+std::function<TaskResult()> Signed(std::function<TaskResult()> task) {
+  const aclsimDescribeCaller describe = describeCaller;
+  if (describe == nullptr) {
+    return task;
+  }
+  char place[512] = "";
+  describe(place, sizeof(place));
+  if (place[0] == '\0') {
+    return task;
+  }
+  return [task = std::move(task), place = std::string(place)] {
+    TaskResult result = task();
+    if (result.status != 0) {
+      result.message += "\n  launched at " + place;
+    }
+    return result;
+  };
+}
+
+}  // namespace
 
 int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
                     const std::vector<DeviceUse>& uses, const std::string& by) {
@@ -92,7 +118,7 @@ int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
       return error;
     }
     uint64_t ticket = 0;
-    error = found->Enqueue(std::move(task), Stream::Run::kUnlessFailed, &ticket);
+    error = found->Enqueue(Signed(std::move(task)), Stream::Run::kUnlessFailed, &ticket);
     if (error != 0) {
       return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(found->id()));
     }
@@ -110,6 +136,11 @@ using aclsim::Enter;
 using aclsim::Stream;
 
 extern "C" {
+
+int32_t aclsimSetDescribeCaller(aclsimDescribeCaller describe) {
+  aclsim::describeCaller = describe;
+  return 0;
+}
 
 aclError aclrtCreateStream(aclrtStream* stream) {
   return Enter(__func__, [&](const Api& api) { return aclsim::CreateStream(api, stream, 0, 0); });
