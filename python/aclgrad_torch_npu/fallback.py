@@ -2,9 +2,11 @@
 """Runs an operator by torch_npu's kernel where the simulator has what that needs, else on the CPU.
 
 What torch_npu's kernels need is an aclnn function or an operator type of an installed package, and
-which one shows when they ask for it. So an operator is tried once for each dtype: a kernel that
-finds nothing raises before it has launched anything, and from then on the operator runs by
-PyTorch's CPU kernel on the device's memory.
+which one shows when they ask for it. So where there are packages besides the toolkit's own, an
+operator is tried once for each dtype: a kernel that finds nothing raises before it has launched
+anything, and from then on the operator runs by PyTorch's CPU kernel on the device's memory. Without
+such packages only what libopapi.so may have is tried. With torch_npu's queue (TASK_QUEUE_ENABLE
+other than 0) an error comes too late to try anything.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad_torch_npu import by_hand, random, simulator, wide
 from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, to_npu
-from aclgrad_torch_npu.operators import untouched
+from aclgrad_torch_npu.operators import foreign_packages, has_cpu_kernel, on_host, untouched
 
 _KEY = "PrivateUse1"
 _AUTOGRAD_KEY = "AutogradPrivateUse1"
@@ -47,6 +49,7 @@ _LONG = re.compile(r"[Ee]xpected.*(?:Long|int64)")
 _exchange = threading.RLock()
 _operators: list[Operator] = []
 _calls: Counter[str] = Counter()
+_told: set[str] = set()
 
 
 class FallbackWarning(UserWarning):
@@ -72,7 +75,8 @@ class Operator:
     def __init__(self, op: Any, own: bool) -> None:
         self.op = op
         self.name = str(op._name)
-        self._own = own  # torch_npu has a kernel of it
+        # torch_npu has a kernel of it, which may find what it needs.
+        self._tries = own and _synchronous() and (foreign_packages() or on_host(op))
         self._keys = [_KEY]
         self._libraries: list[Any] = []
         self._missing: dict[Any, str] = {}  # by dtype: what torch_npu did not find
@@ -84,6 +88,8 @@ class Operator:
         if self._composite and _calls_functions_itself(self.name):
             self._keys.append(_AUTOGRAD_KEY)
         self._by_hand = by_hand.find(self.name)
+        if own and not self._composite and self._by_hand is None and not has_cpu_kernel(op):
+            self._tries = True
         schema = op._schema
         self._written = [
             arg.name for arg in schema.arguments if arg.alias_info and arg.alias_info.is_write
@@ -109,8 +115,10 @@ class Operator:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it where it can run."""
-        if not self._own:
-            return self.on_cpu(args, kwargs, "torch_npu has no kernel of it")
+        if not self._tries:
+            if self._composite:
+                return self.op.decompose(*args, **kwargs)
+            return self.on_cpu(args, kwargs, "no installed package has what it needs")
         dtype = next((each.dtype for each in _tensors((args, kwargs))), None)
         why = self._missing.get(dtype)
         if why is None:
@@ -192,7 +200,7 @@ class Operator:
 
     def on_cpu(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
         """Run the CPU's kernel on the device's memory."""
-        self._note(why)
+        self._tell(why)
         bound = self._bound(args, kwargs)
         device = _device_of(bound)
         npu().current_stream(device).synchronize()
@@ -227,6 +235,7 @@ class Operator:
             if self._random and not isinstance(bound.get("generator"), torch.Generator):
                 stack.enter_context(random.seeded(random.next_seed(self._generator(bound))))
             result = self._compute(host_args, host, changed)
+        _calls[self.name] += 1
         for name in resized:
             _give(kwargs[name], host[name])
             givers[id(host[name])] = kwargs[name]
@@ -251,21 +260,21 @@ class Operator:
                 raise
             return function(**_long_indices(self._bound(args, kwargs)))
 
-    def _note(self, why: str) -> None:
+    def _tell(self, why: str) -> None:
         chosen = mode()
         if chosen == "error":
             raise NotImplementedError(
                 f"{self.name}: {why}, and {_VARIABLE} is error. Next: install a package that has it"
                 f" (aclgrad package), or {_VARIABLE}=warn to run it on the CPU"
             )
-        if chosen == "warn" and self.name not in _calls:
+        if chosen == "warn" and self.name not in _told:
+            _told.add(self.name)
             warnings.warn(
                 f"{self.name} runs on the CPU: {why}. {_VARIABLE}=silent says nothing, =error stops"
                 " here",
                 FallbackWarning,
                 stacklevel=_user_level(),
             )
-        _calls[self.name] += 1
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
@@ -345,6 +354,8 @@ def register() -> None:
         if op is None or untouched(op) or (space == "npu" and by_hand.find(name) is None):
             continue
         own = torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY)
+        if own and on_host(op) and not _synchronous():
+            continue
         _operators.append(Operator(op, own))
         _operators[-1].register()
     atexit.register(_tell)
@@ -362,3 +373,7 @@ def _tell() -> None:
         f" {most}{rest}",
         file=sys.stderr,
     )
+
+
+if "torch_npu" in sys.modules:
+    register()

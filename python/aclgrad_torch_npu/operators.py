@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+import torch  # type: ignore[import-not-found,unused-ignore]
 
 MEMORY = frozenset(
     (
@@ -45,9 +50,33 @@ MEMORY = frozenset(
         "fill_",
         "zero_",
         "one_",
+        "_fused_sdp_choice",
     )
 )
-"""Memory, views and copies: torch_npu needs no kernel for them, or one of libopapi.so's."""
+"""Memory, views, copies, choices: torch_npu needs no kernel for them, or one of libopapi.so's."""
+
+_RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor")
+HOST = frozenset(
+    (
+        "arange",
+        "cat",
+        "complex",
+        "equal",
+        "full",
+        "full_like",
+        "isfinite",
+        "logical_not",
+        "logical_not_",
+        "npu_dtype_cast",
+        "npu_dtype_cast_",
+        "_npu_dtype_cast",
+        "ones",
+        "ones_like",
+        "zeros",
+        "zeros_like",
+    )
+) | {f"{name}{end}" for name in _RELATIONS for end in ("", "_")}
+"""What libopapi.so has functions for, though not for every argument."""
 
 ACLGRAD = frozenset(
     (
@@ -59,6 +88,35 @@ ACLGRAD = frozenset(
     )
 )
 """Operators of this project, whatever they are called with: what they refuse is an error."""
+
+
+_CPU_KEYS = (
+    "CPU",
+    "CompositeImplicitAutograd",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+)
+
+
+def has_cpu_kernel(op: Any) -> bool:
+    """Whether PyTorch's CPU can run an operator."""
+    return any(torch._C._dispatch_has_kernel_for_dispatch_key(op._name, key) for key in _CPU_KEYS)
+
+
+def on_host(op: Any) -> bool:
+    """Whether libopapi.so may have what an operator needs."""
+    return op._schema.name.partition("::")[2] in HOST
+
+
+@cache
+def foreign_packages() -> bool:
+    """Whether there are operator packages besides the toolkit's own."""
+    own = Path(os.environ.get("ASCEND_HOME_PATH") or "/", "opp", "vendors", "aclgrad").resolve()
+    folders = [Path(p) for p in os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if p]
+    opp = os.environ.get("ASCEND_OPP_PATH")
+    if opp:
+        folders += (path for path in Path(opp, "vendors").glob("*") if path.is_dir())
+    return any(folder.resolve() != own for folder in folders)
 
 
 def untouched(op: Any) -> bool:

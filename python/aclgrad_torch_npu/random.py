@@ -34,13 +34,13 @@ def default_generator(device: torch.device) -> torch.Generator:
 
 def next_seed(generator: torch.Generator) -> int:
     """Take a seed from a generator of an NPU."""
-    offset = generator.get_offset()
+    offset = int(generator.get_offset())
     generator.set_offset(offset + _STEP)
     # splitmix64: neighbouring seeds and offsets give unlike streams.
     mixed = (generator.initial_seed() + (offset + 1) * 0x9E3779B97F4A7C15) & _MASK
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
-    return (mixed ^ (mixed >> 31)) >> 1
+    return int((mixed ^ (mixed >> 31)) >> 1)
 
 
 @contextmanager
