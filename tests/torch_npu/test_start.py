@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -107,6 +108,15 @@ def test_socs(program: Program, soc: str) -> None:
     text = "import torch\nprint(torch.npu.get_device_name(0))\n" + STEP
     done = program(text, ACLGRAD_SOC=soc)
     assert done.returncode == 0 and soc in done.stdout and "grad True" in done.stdout, done.stderr
+
+
+def test_programs_of_the_page(program: Program) -> None:
+    page = (ROOT / "docs" / "torch_npu.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    assert found
+    for text in found:
+        done = program(text)
+        assert done.returncode == 0, done.stderr
 
 
 def test_exec_words(tmp_path: Path) -> None:
