@@ -21,10 +21,9 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+import torch_npu
 from rich.progress import track
 from torch import nn
-
-import torch_npu
 
 # By the type's names: A2 and A3 know the last one by its older name.
 OPERATORS = (

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   echo "Usage: scripts/torch_npu.sh [pytest arguments]"
   echo
-  echo "Installs torch 2.13.0 into .venv and torch_npu 2.13.0 into build/torch_npu, builds, and runs tests/torch_npu with the"
+  echo "Installs torch 2.13.0 into .venv and torch_npu 2.13.0 into build/torch_npu, builds, and runs tests/torch_backend with the"
   echo "simulator in CANN's place. torch_npu has a folder of its own because torch loads it wherever it finds it, and that fails"
   echo "without CANN or the simulator."
   exit 0
@@ -29,4 +29,4 @@ if [[ ! -d $folder/torch_npu ]]; then
 fi
 "$venv/bin/aclgrad" build
 cd "$root"
-PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH} exec "$venv/bin/aclgrad" exec -- "$venv/bin/python" -m pytest -n auto tests/torch_npu "$@"
+PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH} exec "$venv/bin/aclgrad" exec -- "$venv/bin/python" -m pytest -n auto tests/torch_backend "$@"

@@ -29,7 +29,7 @@ def blocks(kind: str) -> list[tuple[str, str]]:
     return [
         (page.relative_to(ROOT).as_posix(), body)
         for page in PAGES
-        if page.name != "torch_npu.md"  # tests/torch_npu runs that
+        if page.name != "torch_npu.md"  # tests/torch_backend runs that
         for found, body in FENCE.findall(page.read_text())
         if found == kind
     ]

@@ -167,10 +167,13 @@ aclError aclrtUseStreamResInCurrentThread(aclrtStream stream) {
   });
 }
 
-aclError aclrtUnuseStreamResInCurrentThread(aclrtStream) {
-  return Enter(__func__, [&](const Api&) -> int32_t {
-    aclsim::limitingStream.reset();
-    return 0;
+aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    int32_t error = 0;
+    if (aclsim::FindStream(api, stream, &error) != nullptr) {
+      aclsim::limitingStream.reset();
+    }
+    return error;
   });
 }
 

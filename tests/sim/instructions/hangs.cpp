@@ -66,7 +66,6 @@ extern "C" __global__ void slow_scalars(GM_ADDR gm) {
   GlobalTensor<int32_t> numbers = Global<int32_t>(gm);
   for (uint32_t i = 0; i < 50; ++i) {
     Think();
-    Think();
     numbers.SetValue(i * 16, static_cast<int32_t>(i));
   }
 }

@@ -16,7 +16,9 @@ from instructions.bench import HERE, KernelError, Runtime, compile_kernel
 pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
 
 _SOURCE = (HERE / "hangs.cpp").read_text().splitlines()
-_LIMIT = "0.2"
+_LIMIT = (
+    "0.4"  # many times what a slow kernel needs between two signs of life, on a busy machine too
+)
 
 
 @pytest.fixture(scope="module")

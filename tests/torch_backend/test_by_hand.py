@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch.nn import functional as F
-
 import torch_npu
+from torch.nn import functional as F
 
 X = torch.linspace(-3, 3, 24).reshape(4, 6)
 

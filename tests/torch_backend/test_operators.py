@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-
 import torch_npu
+
 from aclgrad.golden.precision import compare
 from aclgrad.torch.functional import array_of
 from aclgrad_torch_npu import launches
