@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs op-plugin's tests of PyTorch's NPU backend on the simulator and says what fails, and why.
 
-    scripts/torch_npu_tests.py /path/to/op-plugin --sample 60 --seed 1 --json build/sample.json
+    scripts/torch_npu_tests.py /path/to/op-plugin --sample 60 --seed 1 --record build/sample.json
     scripts/torch_npu_tests.py /path/to/op-plugin --write docs/torch_npu.md
 
 The checkout is yours; nothing of it is kept but names and figures. torch_npu has to be where this
