@@ -80,6 +80,8 @@ def _bert_adam(
     *,
     out: _Tensors,
 ) -> _Tensors:
+    if adam_mode != 0 or step_size is not None:
+        raise NotImplementedError("npu_bert_apply_adam: adam_mode and step_size are not here")
     if max_grad_norm > 0 and global_grad_norm > max_grad_norm:
         grad = grad * (max_grad_norm / global_grad_norm)
     _moments(out, grad, beta1, beta2)
