@@ -17,6 +17,7 @@ from aclgrad.errors import ToolkitError
 from aclgrad.headers import check as header_check
 from aclgrad.headers.trees import REPOSITORIES
 from aclgrad.ops import all_specs, find
+from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec.op_spec import OpSpec, replace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +82,7 @@ def cann(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The stand-in as an installation; its host side are the simulator's headers."""
     home = tmp_path_factory.mktemp("cann") / "home"
     shutil.copytree(STAND_IN, home)
-    (home / "x86_64-linux" / "include").symlink_to(ROOT / "simulator" / "include")
+    (home / "x86_64-linux" / "include").symlink_to(sim_root() / "include")
     return home
 
 

@@ -20,6 +20,7 @@ from aclgrad.runtime.toolkit import sim_root
 
 pytestmark = pytest.mark.sim_only
 
+ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ("-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220")
 STRICT = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-variable")
 NO_HCCL = re.compile(r"^(?:tiling/)?hccl/")
@@ -218,6 +219,43 @@ def test_no_hccl_on_hosts(toolkit, header):
     done = compiled(toolkit, f"#include <{header}>\n")
     assert done.returncode != 0
     assert f"{header} is not in this simulator: it has one NPU and no HCCL" in done.stderr
+
+
+def test_further_names_come_from_the_table(toolkit, tmp_path):
+    """The toolkit has the sources' headers and the table's, no others; a name that left the table
+    leaves the folder, and what stays is not written again.
+    """
+    table = ROOT / "simulator/forwarding_headers.txt"
+    lines = [line for line in table.read_text().splitlines() if line and line[0] != "#"]
+    names = [line.strip() for line in lines if line != line.strip()]
+    assert len(names) > 200 and len(names) == len(set(names))
+    source = ROOT / "simulator/include"
+    written = {str(path.relative_to(source)) for path in source.rglob("*") if path.is_file()}
+    assert {line for line in lines if line == line.strip()} <= written
+    include = toolkit / "include"
+    there = {str(path.relative_to(include)) for path in include.rglob("*") if path.is_file()}
+    extra = there - {*names, *written}
+    assert there >= {*names, *written}
+    assert {Path(name).parts[0] for name in extra} == {"aclnnop"}, "another table's"
+
+    def write(text: str) -> Path:
+        (tmp_path / "table.txt").write_text(text)
+        script = tmp_path / "write.cmake"
+        function = ROOT / "cmake/forwarding_headers.cmake"
+        script.write_text(
+            f"include({function})\nforwarding_headers({tmp_path}/table.txt own.h {tmp_path}/out)\n"
+        )
+        subprocess.run(["cmake", "-P", str(script)], check=True)
+        return tmp_path / "out"
+
+    out = write("own.h\n  a.h\n  far/b.h\n")
+    (out / "own.h").touch()
+    assert '#include "own.h"' in (out / "far/b.h").read_text()
+    (out / "a.h").touch()
+    os.utime(out / "a.h", (1, 1))
+    write("# A comment.\nown.h\n  a.h\n")
+    assert sorted(path.name for path in out.rglob("*") if path.is_file()) == ["a.h", "own.h"]
+    assert (out / "a.h").stat().st_mtime == 1
 
 
 REPORTS = r"""

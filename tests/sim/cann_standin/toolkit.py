@@ -13,7 +13,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from aclgrad.runtime.toolkit import sim_root
+
 ROOT = Path(__file__).resolve().parents[3]
+HEADERS = sim_root() / "include"
 HERE = Path(__file__).parent
 LIBRARIES = ("exe_graph", "register", "tiling_api", "mmpa", "nnopbase", "ascendcl", "opapi")
 
@@ -79,12 +82,12 @@ def make_toolkit(home: Path, style: str, modules: Path | None = None) -> Path:
     """
     absent = {"level0"} if style == "ASC" else {"level0", "log", "op_common"}
     (home / "include").mkdir(parents=True)
-    for path in (ROOT / "simulator" / "include").iterdir():
+    for path in HEADERS.iterdir():
         if path.name not in absent:
             (home / "include" / path.name).symlink_to(path)
     if style != "ASC":
         (home / "include" / "log").mkdir()
-        for path in (ROOT / "simulator" / "include" / "log").iterdir():
+        for path in (HEADERS / "log").iterdir():
             if path.name != "log.h":
                 (home / "include" / "log" / path.name).symlink_to(path)
     (home / "compiler").mkdir()
@@ -108,7 +111,7 @@ def script(path: Path, text: str) -> None:
     values = {
         "python": sys.executable,
         "package": str(ROOT / "python"),
-        "include": str(ROOT / "simulator/include"),
+        "include": str(HEADERS),
     }
     path.write_text(text.format(**values))
     path.chmod(0o755)

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of kernel_operator.h: the device API is one header here.
-#ifndef ADV_API_MATH_CEIL_H_
-#define ADV_API_MATH_CEIL_H_
-
-#include "kernel_operator.h"
-
-#endif  // ADV_API_MATH_CEIL_H_

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of kernel_operator.h: the device API is one header here.
-#ifndef KERNEL_EVENT_H_
-#define KERNEL_EVENT_H_
-
-#include "kernel_operator.h"
-
-#endif  // KERNEL_EVENT_H_

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of kernel_operator.h: the device API is one header here.
-#ifndef LIB_ACTIVATION_SOFTMAXFLASHV2_H_
-#define LIB_ACTIVATION_SOFTMAXFLASHV2_H_
-
-#include "kernel_operator.h"
-
-#endif  // LIB_ACTIVATION_SOFTMAXFLASHV2_H_

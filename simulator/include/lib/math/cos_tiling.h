@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of tiling/high_level_api.h.
-#ifndef LIB_MATH_COS_TILING_H_
-#define LIB_MATH_COS_TILING_H_
-
-#include "tiling/high_level_api.h"
-
-#endif  // LIB_MATH_COS_TILING_H_

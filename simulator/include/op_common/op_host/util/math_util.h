@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of util/math_util.h.
-#ifndef OP_COMMON_OP_HOST_UTIL_MATH_UTIL_H_
-#define OP_COMMON_OP_HOST_UTIL_MATH_UTIL_H_
-
-#include "util/math_util.h"
-
-#endif  // OP_COMMON_OP_HOST_UTIL_MATH_UTIL_H_

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of util/platform_util.h.
-#ifndef OP_COMMON_OP_HOST_UTIL_PLATFORM_UTIL_H_
-#define OP_COMMON_OP_HOST_UTIL_PLATFORM_UTIL_H_
-
-#include "util/platform_util.h"
-
-#endif  // OP_COMMON_OP_HOST_UTIL_PLATFORM_UTIL_H_

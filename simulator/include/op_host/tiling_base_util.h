@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of op_common/op_host/tiling_base_util.h.
-#ifndef OP_HOST_TILING_BASE_UTIL_H_
-#define OP_HOST_TILING_BASE_UTIL_H_
-
-#include "op_common/op_host/tiling_base_util.h"
-
-#endif  // OP_HOST_TILING_BASE_UTIL_H_

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Other path of op_common/op_host/util/bfloat16.h.
-#ifndef UTIL_BFLOAT16_H_
-#define UTIL_BFLOAT16_H_
-
-#include "op_common/op_host/util/bfloat16.h"
-
-#endif  // UTIL_BFLOAT16_H_
