@@ -200,6 +200,27 @@ int main() {
 """
 
 
+def test_name_of_a_function_of_the_toolkit(library: Path, toolkit_info: Toolkit) -> None:
+    """A stranger's Equal has its own aclnnEqual, whatever libopapi.so has, and programs find that
+    by the library's name once it is loaded.
+    """
+    for part in ("op_host", "op_kernel"):
+        for path in (MATH / "scale_add" / part).iterdir():
+            text = path.read_text().replace("ScaleAdd", "Equal").replace("scale_add", "equal")
+            target = library / "math" / "equal" / part / path.name.replace("scale_add", "equal")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+    built = building.build(library / "math" / "equal", soc=SOC, dtypes=["float32"])
+    assert (toolkit_info.include_dirs[0] / "aclnnop" / "aclnn_equal.h").is_file()
+    program = (
+        "import ctypes, sys; given, named = map(ctypes.CDLL, sys.argv[1:]);"
+        " address = lambda x: ctypes.cast(x, ctypes.c_void_p).value;"
+        " assert address(given.aclnnEqual) == address(named.aclnnEqual)"
+    )
+    path = built.package / "op_api" / "lib" / "libcust_opapi.so"
+    subprocess.run([sys.executable, "-I", "-c", program, path, path.name], check=True)
+
+
 def test_second_build_compiles_nothing(new_cache, monkeypatch):
     """Outputs that are newer than their sources stay; a touched header makes its users again."""
     monkeypatch.setenv("ACLGRAD_CACHE", str(new_cache()))

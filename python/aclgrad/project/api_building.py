@@ -75,7 +75,9 @@ class ApiBuilder(KernelBuilder):
             write_if_different(header, render("project/aclnn.h.j2", **context))
             source = self.folder / "gen" / f"aclnn_{snake_case(op['type'])}.cpp"
             write_if_different(source, render("project/aclnn.cpp.j2", **context))
-            flags = self._flags(output, [include], self._api_words())
+            # The toolkit may have a function of that name, and then a header too.
+            words = ["-iquote", str(include), *self._api_words()]
+            flags = self._flags(output, [include], words)
             headers.append(header)
             steps.append(Step(output, (*flags, "-c", str(source), "-o", str(output))))
         place.mkdir(parents=True, exist_ok=True)
@@ -85,7 +87,9 @@ class ApiBuilder(KernelBuilder):
             there = sorted(place.glob("aclnn_*.o"))
             exports = self.folder / "gen" / "op_api.map"
             write_if_different(exports, _EXPORTS)
-            words = (f"-Wl,--version-script={exports}",)
+            # By that name programs find it once their framework has loaded it by its path.
+            soname = f"-Wl,-soname,{self.api_library.name}"
+            words = (f"-Wl,--version-script={exports}", soname)
             link = self._link(self.api_library, [*by_hand, *there], _LIBRARIES, words)
             self._compile([link], "aclnn functions")
         for op in ops:

@@ -156,7 +156,8 @@ constexpr void operator+(const Assertion<Holds>& assertion) {
   }
 }
 // A device build leaves nothing of ASSERT, so that kernels in use have `a = b ASSERT(condition);` for want of a semicolon. Nothing
-// is checked there: the condition may be about what is being set.
+// is checked there: the condition may be about what is being set. For the same reason a condition may name functions of AscendC
+// without their namespace, wherever it stands.
 template <typename T, typename Holds>
 constexpr T&& operator+(T&& value, const Assertion<Holds>&) {
   return static_cast<T&&>(value);
@@ -165,9 +166,13 @@ constexpr T&& operator+(T&& value, const Assertion<Holds>&) {
 }  // namespace AscendC::detail
 
 #ifndef ASSERT
-#define ASSERT(cond, ...)                                                        \
-  +::AscendC::detail::Assertion {                                                \
-    [&]() -> bool { return static_cast<bool>(cond); }, #cond, __FILE__, __LINE__ \
+#define ASSERT(cond, ...)             \
+  +::AscendC::detail::Assertion {     \
+    [&]() -> bool {                   \
+      using namespace ::AscendC;      \
+      return static_cast<bool>(cond); \
+    },                                \
+        #cond, __FILE__, __LINE__     \
   }
 #endif
 #ifndef ASSERT_MSG

@@ -55,9 +55,22 @@ extern "C" __global__ __aicore__ void by_arguments(GM_ADDR gm) {
   DataCopy<float>(source, y, 8);
 }
 
+// Nothing of a condition is left in a device build: it may leave out the namespace.
+template <typename T>
+struct Split {
+  T cores = 0;
+  void Set() {
+    ASSERT(GetBlockNum() != 0 && "no core");
+    cores = 1;
+  }
+};
+
 extern "C" __global__ __aicore__ void assertions(GM_ADDR gm) {
   Sizes sizes;
   sizes.Set(4);
+  Split<uint32_t> split;
+  split.Set();
+  ASSERT(split.cores == 1);
   ASSERT(sizes.checked);
   ASSERT_MSG(sizes.tileNum == 4, "%u tiles\n", sizes.tileNum);
   sizes.checked ? ascendc_assert(sizes.tileNum == 4, "%d", 4) : void(0);
