@@ -156,6 +156,20 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
   return best;
 }
 
+// Whether an extreme of further lanes takes the place of the one found so far.
+bool Replaces(ReduceOp op, const Extreme& next, const Extreme& best) {
+  if (best.index < 0) return true;
+  const bool better = op == ReduceOp::kMax ? next.value > best.value : next.value < best.value;
+  return best.value == best.value && (better || next.value != next.value);
+}
+
+// What GetReduceMaxMinCount returns: the bits of the value, and the index among all lanes.
+void KeepExtreme(Core& core, DType dtype, const Extreme& best) {
+  core.registers.extreme[0] = 0;
+  StoreLane(dtype, reinterpret_cast<uint8_t*>(&core.registers.extreme[0]), best.value);
+  core.registers.extreme[1] = static_cast<uint32_t>(best.index);
+}
+
 }  // namespace
 
 void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl,
@@ -181,7 +195,7 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const int64_t step = unit * ctl.repStride[0];
   const int64_t extent = (lanes.repeat - 1) * step + unit;
   CheckOperand(core, dst, extent, "dst", unit);
-  const auto body = [=] {
+  const auto body = [=, &core] {
     float values[kMaxLanes];
     if (op == ReduceOp::kSum) {
       for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
@@ -193,10 +207,12 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
       }
       return;
     }
+    Extreme ofAll;
     for (int64_t r = 0; r < lanes.repeat; ++r) {
       uint8_t* to = dst.addr + r * step;
       LoadRepeat(s, lanes, r, 0.0f, values);
       const Extreme best = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
+      if (Replaces(op, best, ofAll)) ofAll = {best.value, r * lanes.lanes + best.index};
       const auto index = static_cast<uint32_t>(best.index);  // stored as bits in the data type
       if (indexOnly) {
         std::memcpy(to, &index, sizeof(index));
@@ -207,6 +223,7 @@ void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
         std::memcpy(to + (order == 0 ? width : 0), &index, static_cast<size_t>(width));
       }
     }
+    KeepExtreme(core, src.dtype, ofAll);
   };
   IssueReduce(core, lanes, s, ResultAccess(core, dst, unit, lanes.repeat, step), Flow::kRepeats,
               body);
@@ -380,19 +397,13 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
     for (int64_t r = 0; r < lanes.repeat; ++r) {
       LoadRepeat(s, lanes, r, 0.0f, values);
       const Extreme next = FindExtreme(op, values, 0, lanes.lanes, lanes, lanes.ActiveIn(r));
-      const bool better = op == ReduceOp::kMax ? next.value > best.value : next.value < best.value;
-      const bool bestIsNan = best.value != best.value;
-      if (best.index < 0 || (!bestIsNan && (better || next.value != next.value))) {
-        best = {next.value, r * lanes.lanes + next.index};
-      }
+      if (Replaces(op, next, best)) best = {next.value, r * lanes.lanes + next.index};
     }
     // The scratch may be the source itself, and the destination may lie in the scratch.
     SpoilWork(work, workBytes);
     StoreLane(dst.dtype, dst.addr, best.value);
     const auto index = static_cast<uint32_t>(best.index);
-    core.registers.extreme[0] = 0;
-    std::memcpy(&core.registers.extreme[0], dst.addr, static_cast<size_t>(width));
-    core.registers.extreme[1] = index;
+    KeepExtreme(core, dst.dtype, best);
     if (calIndex) {
       std::memcpy(dst.addr + width, &index, static_cast<size_t>(width));
     }

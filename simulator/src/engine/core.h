@@ -91,7 +91,7 @@ struct Registers {
   uint16_t merged[4] = {};     // structures that the last MrgSort took from each queue
   uint16_t deqScale = 0x3C00;  // SetDeqScale: bits of a half, 1 from the start
   uint32_t sum = 0;            // bits of the last ReduceSum's result
-  uint32_t extreme[2] = {};    // of the last ReduceMax's or ReduceMin's: value and index
+  uint32_t extreme[2] = {};    // of the last maximum or minimum of all lanes: value and index
   uint64_t padValue = 0;       // SetPadValue
   bool padSet = false;
 };

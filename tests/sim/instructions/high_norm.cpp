@@ -283,20 +283,23 @@ CALL_KERNEL(quant) {
   }
 }
 
-// What the last ReduceMax found, from the register.
+// What the last maximum or minimum found, from the register. op: 0 ReduceMax, 1 WholeReduceMax, 2 WholeReduceMin, of 7 repeats.
 CALL_KERNEL(extreme) {
   ForFloat(c.dtype, [&](auto element) {
     using T = decltype(element);
     const LocalTensor<T> dst = areas.Area<T>(0);
-    ReduceMax(dst, areas.Area<T>(1), areas.Area<T>(2), c.count, true);
+    constexpr int32_t kLanes = 256 / sizeof(T);
+    if (c.op == 0) ReduceMax(dst, areas.Area<T>(1), areas.Area<T>(2), c.count, true);
+    if (c.op == 1) WholeReduceMax(dst, areas.Area<T>(1), kLanes, 7, 1, 1, 8);
+    if (c.op == 2) WholeReduceMin(dst, areas.Area<T>(1), kLanes, 7, 1, 1, 8);
     T value;
     T index;
     T again;
     GetReduceMaxMinCount(value, index);
     GetReduceRepeatMaxMinSpr(again);
-    dst.SetValue(8, value);
-    dst.SetValue(9, index);
-    dst.SetValue(10, again);
+    dst.SetValue(64, value);
+    dst.SetValue(65, index);
+    dst.SetValue(66, again);
   });
 }
 

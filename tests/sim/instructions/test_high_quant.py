@@ -132,16 +132,20 @@ def test_anti_quant(norms: Bench, dtype: int, transposed: int, groups: int) -> N
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
-def test_extreme_register(norms: Bench, dtype: int) -> None:
-    """GetReduceMaxMinCount and its newer name give what ReduceMax stored."""
-    x = np.random.default_rng(3).normal(0, 1, 500).astype(DTYPES[dtype])
+@pytest.mark.parametrize("op", [0, 1, 2], ids=["ReduceMax", "WholeReduceMax", "WholeReduceMin"])
+def test_extreme_register(norms: Bench, dtype: int, op: int) -> None:
+    """GetReduceMaxMinCount and its newer name give the extreme of all repeats and where it is."""
+    x = np.random.default_rng(3).normal(0, 1, 1000).astype(DTYPES[dtype])
+    count = 500 if op == 0 else 7 * 256 // x.itemsize
     got = norms.run(
-        "high_norm:extreme", Call(dtype=dtype, count=500), area(x * 0), area(x), area(x)
+        "high_norm:extreme", Call(dtype=dtype, op=op, count=count), area(x * 0), area(x), area(x)
     )
-    values = got[:64].view(np.dtype(DTYPES[dtype]))
-    assert values[8] == values[10] == values[0] == x.max()
-    assert values[9:10].tobytes() == values[1:2].tobytes()
-    assert values[9:10].view(f"u{values.itemsize}")[0] == x.argmax()
+    values = got.view(np.dtype(DTYPES[dtype]))
+    at = x[:count].argmin() if op == 2 else x[:count].argmax()
+    assert values[64] == values[66] == x[at]
+    assert values[65:66].view(f"u{values.itemsize}")[0] == at
+    if op == 0:
+        assert values[:2].tobytes() == values[64:66].tobytes()
 
 
 MISUSES = {
