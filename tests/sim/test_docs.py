@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import re
 import shutil
@@ -81,6 +82,8 @@ def test_console_block(page: str, body: str, toolkit: Path) -> None:
 @pytest.mark.parametrize(("page", "body"), blocks("python"))
 def test_python_block(page: str, body: str, toolkit: Path) -> None:
     """Run the block as a program."""
+    if "import torch" in body and importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed; scripts/test.sh --torch installs it")
     done = subprocess.run(
         [sys.executable, "-c", body], cwd=ROOT, env=environment(), capture_output=True, text=True
     )

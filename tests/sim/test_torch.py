@@ -20,6 +20,8 @@ torch = pytest.importorskip(
     "torch", reason="torch is not installed; scripts/test.sh --torch installs it"
 )
 import aclgrad.torch as glue  # noqa: E402  needs torch
+from aclgrad.torch.gradients import MASKED as MASKED_VALUE  # noqa: E402
+from aclgrad.torch.tensors import array_of, tensor_of  # noqa: E402
 
 F = torch.nn.functional
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
@@ -43,7 +45,7 @@ class Row:
 
 
 def masked(x: Any, mask: Any, scale: float) -> Any:
-    return torch.softmax((x * scale).masked_fill(mask, glue.MASKED), -1)
+    return torch.softmax((x * scale).masked_fill(mask, MASKED_VALUE), -1)
 
 
 def rows() -> list[Row]:
@@ -124,7 +126,7 @@ def test_gradient_is_that_of_torch(row: Row, dtype: Any, device: Device) -> None
     for side in (dtype, torch.float64):
         same, want = gradient(row.torchs, x.to(side), others, 8)
         for mine, its in ((value, same), (got, want)):
-            report = compare(glue.array_of(mine), its.double().numpy())
+            report = compare(array_of(mine), its.double().numpy())
             assert report.passed, f"torch in {side}: {report}"
 
 
@@ -132,10 +134,10 @@ def test_gradient_is_that_of_torch(row: Row, dtype: Any, device: Device) -> None
 def test_views_share_their_memory(dtype: Any) -> None:
     base = values((6, 8), dtype)
     for tensor in (base, base.T, base[1:, ::2], base[0].expand(3, 8), base[2, 3]):
-        array = glue.array_of(tensor)
+        array = array_of(tensor)
         assert array.ctypes.data == tensor.data_ptr() and array.shape == tuple(tensor.shape)
         assert [step // array.itemsize for step in array.strides] == list(tensor.stride())
-        again = glue.tensor_of(array)
+        again = tensor_of(array)
         assert again.data_ptr() == tensor.data_ptr() and again.dtype == dtype
         assert torch.equal(again, tensor)
 
@@ -149,7 +151,7 @@ def test_strided_leaves_and_expanded_gradients(dtype: Any, device: Device) -> No
         # sum() hands backward one element with stride 0.
         (glue.softmax(leaf, 0)[1:] * 2).sum().backward()
         (torch.softmax(wide, 0)[1:] * 2).sum().backward()
-        assert compare(glue.array_of(leaf.grad), wide.grad.numpy()).passed
+        assert compare(array_of(leaf.grad), wide.grad.numpy()).passed
 
 
 def test_composed_with_torch_and_itself(device: Device) -> None:
@@ -176,10 +178,10 @@ def test_composed_with_torch_and_itself(device: Device) -> None:
 def simple_calls() -> list[tuple[str, str, Callable[[Any], Any]]]:
     some = torch.full((1, 2, 3, 4), 0.25)
     calls: list[tuple[str, str, Callable[[Any], Any]]] = [
-        ("softmax", SOFTMAX, glue.softmax),
-        ("log_softmax", LOG_SOFTMAX, glue.log_softmax),
+        ("softmax", SOFTMAX, lambda x: glue.softmax(x, -1)),
+        ("log_softmax", LOG_SOFTMAX, lambda x: glue.log_softmax(x, -1)),
         ("logsigmoid", SIGMOID, glue.logsigmoid),
-        ("kl_div", KL, lambda x: glue.kl_div(x, some, "sum")),
+        ("kl_div", KL, lambda x: glue.kl_div(x, some, reduction="sum")),
         ("masked", MASKED, lambda x: glue.scaled_masked_softmax(x, some.bool())),
     ]
     return [call for call in calls if call[1] in BY_API]
@@ -188,14 +190,6 @@ def simple_calls() -> list[tuple[str, str, Callable[[Any], Any]]]:
 each_function = pytest.mark.parametrize(
     "function", [pytest.param(call[2], id=call[0]) for call in simple_calls()]
 )
-
-
-@each_function
-def test_differentiates_once(function: Callable[[Any], Any], device: Device) -> None:
-    x = values((1, 2, 3, 4), torch.float32).requires_grad_()
-    (first,) = torch.autograd.grad(function(x).square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="differentiate twice"):
-        first.sum().backward()
 
 
 @each_function
@@ -211,8 +205,6 @@ def test_other_tensors_are_refused(function: Callable[[Any], Any]) -> None:
     for dtype in (torch.float64, torch.int32, torch.complex64):
         with pytest.raises(TypeError, match=r"got torch\..*, want torch.float32"):
             function(torch.zeros((1, 2, 3, 4), dtype=dtype))
-    with pytest.raises(ValueError, match=r"on meta, want .* CPU"):
-        function(torch.zeros((1, 2, 3, 4), device="meta"))
     with pytest.raises(ValueError, match="torch.sparse_coo"):
         function(torch.zeros(1, 2, 3, 4).to_sparse())
     with pytest.raises(TypeError, match=r"got ndarray, want a torch\.Tensor"):
@@ -238,13 +230,15 @@ def test_kl_div_says_what_it_cannot_do() -> None:
     with pytest.raises(ValueError, match=r"target: .* pass target.detach\(\)"):
         glue.kl_div(x, target)
     with pytest.raises(ValueError, match="reduction: got 'median', want one of none, mean"):
-        glue.kl_div(x, target.detach(), "median")
+        glue.kl_div(x, target.detach(), reduction="median")
+    with pytest.raises(TypeError, match="say reduction='sum'"):
+        glue.kl_div(x, target.detach(), "sum")
 
 
 def test_kl_div_of_mixed_dtypes(device: Device) -> None:
     leaf = values((3, 40), torch.float16).requires_grad_()
     target = torch.rand(3, 40, generator=torch.Generator().manual_seed(9))
-    glue.kl_div(leaf, target, "sum").backward()
+    glue.kl_div(leaf, target, reduction="sum").backward()
     assert leaf.grad.dtype == torch.float16 and torch.equal(leaf.grad, -target.half())
 
 
@@ -253,7 +247,7 @@ def test_masks_and_shapes_are_checked_before_forward() -> None:
     for shape in ((3, 3, 4, 5), (2, 3, 1, 5), (2, 3, 4), (1, 2, 3, 4, 5), (1, 1, 4, 1)):
         with pytest.raises(ValueError, match="mask: got shape"):
             glue.scaled_masked_softmax(x, torch.zeros(shape, dtype=torch.bool))
-    with pytest.raises(ValueError, match="x: got shape"):
+    with pytest.raises(ValueError, match="input: got shape"):
         glue.scaled_masked_softmax(x[0], torch.zeros((3, 4, 5), dtype=torch.bool))
     with pytest.raises(TypeError, match=r"mask: got torch\.float32"):
         glue.scaled_masked_softmax(x, torch.zeros(2, 3, 4, 5))

@@ -10,8 +10,9 @@ import pytest
 import torch
 import torch_npu
 
+import aclgrad.torch
 from aclgrad.golden.precision import compare
-from aclgrad.torch.functional import array_of
+from aclgrad.torch.tensors import array_of
 from aclgrad_torch_npu import launches
 
 F = torch.nn.functional
@@ -115,3 +116,8 @@ def test_many_sizes() -> None:
         x, grad = torch.randn(rows, cols), torch.randn(rows, cols)
         check(lambda t: F.softmax(t, -1), x, grad)
         check(lambda t: F.log_softmax(t, -1), x, grad)
+
+
+def test_functions_for_the_cpu_say_where_tensors_of_an_npu_go() -> None:
+    with pytest.raises(ValueError, match="got a tensor on npu:0, want one on the CPU"):
+        aclgrad.torch.softmax(torch.zeros(3, 4, device="npu"), -1)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: the operators as the backward of functions on CPU tensors, and the NPU backend on the
-simulator (``aclgrad.torch.npu``).
+"""PyTorch: the operators in its registry and as the backward of functions on CPU tensors, and the
+NPU backend on the simulator (``aclgrad.torch.npu``).
 
 PyTorch, an optional extra, is imported with the first function: the backend has to come before it.
-May import: ``errors``, ``functions``, ``runtime``, ``spec``.
+May import: ``common``, ``errors``, ``functions``, ``ops``, ``runtime``, ``spec``.
 
 >>> from aclgrad.torch import softmax
 >>> softmax(x, dim=-1).sum().backward()
@@ -34,7 +34,7 @@ if sys.modules.get("torch", ...) is None or importlib.util.find_spec("torch") is
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         functional = importlib.import_module("aclgrad.torch.functional")
@@ -46,4 +46,5 @@ def __getattr__(name: str) -> Any:
             " Next: aclgrad exec -- python PROGRAM, or TORCH_DEVICE_BACKEND_AUTOLOAD=0 for the CPU"
             " alone"
         ) from error
-    return getattr(functional, name)
+    value = globals()[name] = getattr(functional, name)
+    return value
