@@ -155,7 +155,10 @@ def test_run_refuses_bad_files(arrays: tuple[Path, Path], tmp_path: Path) -> Non
     )
     refused("run", "softmax_grad", good, other, "-o", tmp_path / "no" / "o.npy", match="mkdir -p")
     refused("run", "softmax_grad", good, other, "-o", tmp_path, match="is a folder")
-    refused("run", "softmax_grad", good, other, match="--output", status=2)
+    refused("run", "softmax_grad", good, other, "--outputs", "2x3", match="--outputs is for a kern")
+    refused("run", "softmax_grad", good, other, "--debug", match="--debug: goes with a path")
+    refused("tiling", "softmax_grad", "2x8", "--op", "X", match="--op: goes with a path")
+    refused("test", "softmax_grad", "--layout", "msopgen", match="--layout: goes with a path")
     refused("run", "softmin_grad", good, other, "-o", out, match="want one of")
     refused(
         "run",

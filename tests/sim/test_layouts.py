@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,22 @@ def test_layout_can_be_overruled() -> None:
     assert [op.type for op in layout.find(PAIR, op="add_one").operators] == ["AddOne"]
     with pytest.raises(SourcesError, match=rf"--op Sub: .* it has AddOne, {HALVE}"):
         layout.find(PAIR, op="Sub")
+
+
+def test_every_verb_can_overrule() -> None:
+    """The same words, of `test` and `tiling` too, and a path beside a name is one more."""
+    for name in ("AddOne", HALVE):
+        plan = tool("tiling", PAIR, "16", "--op", name, "--json")
+        assert plan.returncode == 0 and json.loads(plan.stdout)["op"] == name, plan.stderr
+        done = tool("test", PAIR, "--op", name)
+        assert done.returncode == 1
+        assert f"{name}: there is no golden" in done.stderr, done.stderr
+    square = LIBRARY / "math" / "square"
+    for words in (("tiling", square, "64"), ("test", square)):
+        done = tool(*words, "--layout", "kernel")
+        assert done.returncode == 1 and "nothing says what its inputs are" in done.stderr
+    done = tool("check", "log_sigmoid_grad", square, "--shape", "64", "--dtype", "fp32")
+    assert done.returncode == 0 and "in 2 cases" in done.stdout, done.stdout + done.stderr
 
 
 def test_what_is_no_operator(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ _COMMANDS = {
     "test": ("check", "Run the case grid against golden data"),
     "check": ("check", "Look for faults that an NPU would have"),
     "run": ("run", "Run an operator on your own tensors"),
-    "ut": ("run", "Run unit tests written for CANN's CPU twin"),
+    "ut": ("ut", "Run unit tests written for CANN's CPU twin"),
     "tiling": ("run", "Show how a shape is split over the cores"),
     "profile": ("run", "Estimate the time on an NPU, and what bounds it"),
     "doctor": ("doctor", "Check what a run depends on"),
@@ -76,9 +76,10 @@ for _name in _COMMANDS:
 @cache
 def _command(name: str) -> Any:
     module = importlib.import_module(f"aclgrad.cli.{_COMMANDS[name][0]}")
+    grouped = importlib.import_module("aclgrad.cli.options").grouped
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name, context_settings=_SETTINGS.get(name))(
-        _guarded(getattr(module, f"{name}_command"))
+        _guarded(grouped(getattr(module, f"{name}_command")))
     )
     return typer.main.get_command(alone)
 

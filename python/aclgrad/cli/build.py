@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,19 +13,8 @@ import typer
 
 from aclgrad import __version__
 from aclgrad.cli import sources
-from aclgrad.cli.common import (
-    OUT,
-    DefinitionsShown,
-    Device,
-    DeviceName,
-    EntryShown,
-    IncludesShown,
-    Json,
-    LayoutShown,
-    OnlyOpShown,
-    Ops,
-    progress,
-)
+from aclgrad.cli.common import OUT, progress
+from aclgrad.cli.options import Device, DeviceName, Json, OfPath, Ops
 from aclgrad.project import request as project_request
 from aclgrad.project.sanitize import Sanitizer
 from aclgrad.testing import selection
@@ -32,9 +22,6 @@ from aclgrad.testing import selection
 
 def build_command(
     ops: Ops = None,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Compile without optimisation, for gdb.")
-    ] = False,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=0, help="Parallel compilations; 0 lets Ninja choose.")
     ] = 0,
@@ -46,11 +33,8 @@ def build_command(
         str | None,
         typer.Option("--dtypes", help="With a path: dtypes of the first inputs, e.g. fp32,fp32."),
     ] = None,
-    layout: LayoutShown = None,
-    only: OnlyOpShown = None,
-    entry: EntryShown = None,
-    include: IncludesShown = None,
-    define: DefinitionsShown = None,
+    *,
+    of_path: OfPath,
     sanitizer: Annotated[
         Sanitizer | None,
         typer.Option(
@@ -79,14 +63,13 @@ def build_command(
             " --device npu and paths"
         )
     if device is DeviceName.npu:
-        _build_npu(ops, debug, soc, jobs)
+        _build_npu(ops, of_path.debug, soc, jobs)
         return
-    sources.find(ops or [], layout, only, entry, include, define)
     if ops and any(map(project_request.is_path, ops)):
-        sources.build(
-            ops, OUT, soc=soc, dtypes=only_dtypes, debug=debug, jobs=jobs, commands=commands
-        )
+        sources.choose(ops, of_path)
+        sources.build(ops, OUT, soc=soc, dtypes=only_dtypes, jobs=jobs, commands=commands)
         return
+    sources.choose([], replace(of_path, debug=False))
     if commands is not None:
         raise ValueError(
             "--compile-commands: this project's own is build/sim/compile_commands.json, which the"
@@ -107,7 +90,7 @@ def build_command(
 
         result = build(
             [spec.op for spec in selection.operators(ops)] if ops else [],
-            debug=debug,
+            debug=of_path.debug,
             sanitizer=sanitizer,
             jobs=jobs,
             progress=step,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from enum import Enum
@@ -16,40 +15,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from aclgrad.cli.common import (
-    ERR,
-    OUT,
+from aclgrad.cli import lookup, operators
+from aclgrad.cli.common import ERR, OUT, allow_partial, progress
+from aclgrad.cli.options import (
     Attrs,
-    AutoSync,
-    Chaos,
-    Checks,
-    Definitions,
-    Device,
-    DeviceName,
+    Checked,
     Dim,
-    EntryName,
-    Includes,
     Json,
-    KeepGoing,
-    LayoutKind,
-    OnlyOp,
+    OfPathUnseen,
     Ops,
-    PartialOutputs,
-    Soc,
-    allow_partial,
-    open_device,
-    progress,
+    Running,
 )
 from aclgrad.common import files
-from aclgrad.project import request as project_request
-from aclgrad.spec import dtypes
-from aclgrad.spec.op_spec import OpSpec
-from aclgrad.testing import selection, user_data
+from aclgrad.testing import selection
 
 if TYPE_CHECKING:
-    from aclgrad.findings import Run
     from aclgrad.reporting.conditions import Conditions
-    from aclgrad.spec.cases import Case
     from aclgrad.testing.run import Outcome
 
 OnlyDtype = Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")]
@@ -61,8 +42,6 @@ def test_command(
     listed: Annotated[
         str | None, typer.Option("--ops", metavar="A,B", help="Operators as a list.")
     ] = None,
-    device: Device = DeviceName.sim,
-    soc: Soc = None,
     dtype: OnlyDtype = None,
     case: Annotated[
         list[str] | None,
@@ -70,11 +49,9 @@ def test_command(
     ] = None,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values for the same grid.")] = 0,
-    check: Checks = None,
-    autosync: AutoSync = None,
-    chaos: Chaos = None,
-    keep_going: KeepGoing = None,
-    partial_output: PartialOutputs = None,
+    *,
+    running: Running,
+    of_path: OfPathUnseen,
     report: Annotated[
         str | None,
         typer.Option(metavar="DIR|FORMATS", help="Folder, or formats like --format."),
@@ -99,63 +76,35 @@ def test_command(
     if watching:
         from aclgrad.cli import watch
 
-        watch.watch_words(ops or [], listed, soc)
+        watch.watch_words(ops or [], listed, running.soc)
         return
     from aclgrad.reporting import report as reports
-    from aclgrad.spec.soc import family_of
-    from aclgrad.testing.run import run_cases
 
-    allow_partial(partial_output)
+    allow_partial(running.partial_output)
     folder, kinds = _report_place(report, formats, out, case)
     if folder.is_dir():
         for kind in kinds:
             files.check_output(folder / reports.FORMATS[kind], "report")
-    words = project_request.here(ops) if listed is None else ops or []
-    if any(map(project_request.is_path, words)):
-        from aclgrad.cli import cases
-
-        if device is DeviceName.npu:
-            raise ValueError("--device npu: a path is tested on the simulator. Next: leave it out")
-        ran, conditions = cases.test(
-            words, soc, seed, check, autosync, chaos, keep_going, ERR if as_json else OUT,
-            dtype=dtype, names=case or (), fast=fast,
-        )  # fmt: skip
-        _report(ran.outcomes, conditions, folder, kinds, bool(case), as_json, ran.left_out)
-        return
-    specs = selection.operators(words, listed)
-    wanted = dtypes.parse(dtype) if dtype else None
-    # Refuse wrong words before a device is opened.
-    selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
-    if device is DeviceName.sim and not os.environ.get("LD_PRELOAD"):
-        from aclgrad.project import definitions
-
-        definitions.check(specs)
-    opened = open_device(device, soc, check, autosync, chaos, keep_going)
-    name = opened.option("soc") or "npu"
-    family = family_of(name) if device is DeviceName.sim else None
-    chosen = selection.choose(specs, fast=fast, dtype=wanted, names=case or (), family=family)
-    outcomes = []
+    asked = operators.Asked(dtype, case or (), fast)
+    ran = operators.Ran()
     with progress(ERR if as_json else OUT) as bar:
-        for spec, group in chosen.groups:
-            task = bar.add_task(f"{spec.op} on {name}", total=len(group))
-            for outcome in run_cases(opened, spec, group, seed):
-                outcomes.append(outcome)
-                bar.advance(task)
+        for found in lookup.find(ops, of_path, listed, quiet=as_json):
+            done = found.test(asked, running, seed, bar)
+            ran.outcomes += done.outcomes
+            ran.left_out += done.left_out
+            ran.in_force = done.in_force
     conditions = reports.Conditions(
-        device.value,
-        name,
-        opened.option("mode"),
+        running.device.value,
+        ran.in_force["soc"] or "npu",
+        ran.in_force.get("mode"),
         seed,
         fast,
         f"{datetime.now(timezone.utc):%F %R} UTC",
-        opened.option("autosync"),
-        opened.option("chaos") or "0",
-        keep_going,
+        ran.in_force.get("autosync"),
+        ran.in_force.get("chaos") or "0",
+        running.keep_going,
     )
-    left_out = [f"{chosen.left_out} cases left out: not supported on {name}"]
-    _report(
-        outcomes, conditions, folder, kinds, bool(case), as_json, left_out * bool(chosen.left_out)
-    )
+    _report(ran.outcomes, conditions, folder, kinds, bool(case), as_json, ran.left_out)
 
 
 def _report(
@@ -254,8 +203,8 @@ def check_command(
         list[str] | None,
         typer.Option(metavar="ID", help="Only this case of the grid; repeatable."),
     ] = None,
-    soc: Soc = None,
-    autosync: AutoSync = None,
+    *,
+    checked: Checked,
     chaos: Annotated[
         str | None,
         typer.Option(
@@ -264,15 +213,9 @@ def check_command(
             " the result must be the same.",
         ),
     ] = None,
-    partial_output: PartialOutputs = None,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values.")] = 0,
-    layout: LayoutKind = None,
-    only: OnlyOp = None,
-    entry: EntryName = None,
-    include: Includes = None,
-    define: Definitions = None,
-    keep_going: KeepGoing = None,
+    of_path: OfPathUnseen,
     hints: Annotated[
         bool, typer.Option("--hints/--no-hints", help="List barriers and flags that order nothing.")
     ] = True,
@@ -306,9 +249,8 @@ def check_command(
     instructions. Exit status 1 when there is an error.
     """
     from aclgrad import findings
-    from aclgrad.spec.soc import family_of
 
-    allow_partial(partial_output)
+    allow_partial(checked.partial_output)
     if headers is not None:
         if shape or dtype or attr or case or chaos or report or output or dim is not None:
             raise ValueError(
@@ -321,7 +263,6 @@ def check_command(
         raise ValueError("--json and --jobs: go with --headers. Next: --format json for findings")
     if output is not None:
         files.check_output(output)
-    words = project_request.here(ops)
     if report is not None:
         if ops or shape or case or chaos:
             raise ValueError(
@@ -330,33 +271,22 @@ def check_command(
             )
         found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
         result = findings.Result(tuple(found))
-    elif any(map(project_request.is_path, words)):
-        from aclgrad.cli import cases, sources
-
-        sources.find(words, layout, only, entry, include, define)
-        result = cases.check(
-            words, soc, dtype, shape or [], case or [], attr or [], dim, chaos, fast, seed,
-            autosync, keep_going,
-        )  # fmt: skip
     else:
-        specs = selection.operators(ops or [])
-        wanted = dtypes.parse(dtype) if dtype else None
-        seeds = selection.seeds(chaos) if chaos else ()
-        shapes = [user_data.parse_shape(text) for text in shape or ()]
-        if shapes and case:
+        if shape and case:
             raise ValueError("--shape and --case: both choose what is run; keep one")
-        if (attr or dim is not None) and not shapes:
-            raise ValueError("--attr and --dim: the grid has its own. Next: give a --shape too")
-        if not shapes:
-            # Refuse wrong words before a device is opened.
-            selection.choose(specs, fast=fast, dtype=wanted, names=case or ())
-        attrs = {spec: user_data.parse_attrs(spec, attr or [], dim) for spec in specs}
-        opened = open_device(DeviceName.sim, soc, True, autosync, 0, keep_going)
-        chosen = selection.to_check(
-            attrs, shapes, family_of(opened.option("soc")), wanted, case or (), fast, bool(ops)
-        )
-        runs, conditions = _run_checks(opened, chosen, seed, seeds, chaos, fast, keep_going)
-        result = findings.Result(tuple(findings.merge(runs)), len(runs), conditions)
+        if (attr or dim is not None) and not shape:
+            raise ValueError("--attr and --dim: the cases have their own. Next: give a --shape too")
+        attrs = [*(attr or []), *([f"dim={dim}"] if dim is not None else [])]
+        asked = operators.Asked(dtype, case or (), fast, shape or (), attrs)
+        running = Running(**vars(checked), check=True, chaos=0)
+        looked = operators.Looked()
+        with progress(ERR) as bar:
+            for one in lookup.find(ops, of_path):
+                done = one.check(asked, running, seed, chaos, bar)
+                looked.runs += done.runs
+                looked.conditions |= done.conditions
+        conditions = {**looked.conditions, **({"chaos": chaos} if chaos else {})}
+        result = findings.Result(tuple(findings.merge(looked.runs)), len(looked.runs), conditions)
     if not hints:
         errors = [item for item in result.found if item.finding.severity == findings.ERROR]
         result = dataclasses.replace(result, found=tuple(errors))
@@ -411,28 +341,3 @@ def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) 
         header_report.show(result)
     if result.failed or result.refused or any(item.needed for item in result.skipped):
         raise typer.Exit(1)
-
-
-def _run_checks(
-    opened: Any,
-    chosen: Sequence[tuple[OpSpec, Case, list[str]]],
-    seed: int,
-    seeds: Sequence[int],
-    chaos: str | None,
-    fast: bool,
-    keep_going: bool | None,
-) -> tuple[list[Run], dict[str, str]]:
-    from aclgrad.reporting.conditions import Conditions
-    from aclgrad.testing.run import run_case
-
-    soc, autosync = opened.option("soc"), opened.option("autosync")
-    here = Conditions("sim", soc, None, seed, fast, "", autosync, chaos or "0", keep_going)
-    runs = []
-    with progress(ERR) as bar:
-        task = bar.add_task(f"checking on {soc}", total=len(chosen))
-        for spec, case, words in chosen:
-            outcome = run_case(opened, spec, case, seed, seeds)
-            runs.append(outcome.run(here.repro(case, "check", words)))
-            bar.advance(task)
-    conditions = {"soc": soc, "autosync": autosync}
-    return runs, {**conditions, "chaos": chaos} if chaos else conditions

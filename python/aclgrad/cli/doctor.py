@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from aclgrad import errors
-from aclgrad.cli.common import ERR, OUT, Device, DeviceName, Json
+from aclgrad.cli.common import ERR, OUT
+from aclgrad.cli.options import Device, DeviceName, Json
 
 
 def doctor_command(device: Device = DeviceName.sim, as_json: Json = False) -> None:

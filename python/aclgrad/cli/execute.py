@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from aclgrad.cli.common import Soc
+from aclgrad.cli.options import Soc
 
 
 def exec_command(

@@ -221,7 +221,8 @@ def _profile(device: Device, request: Request) -> Profiled:
                 f" {spec.op} 4096x4096"
             )
         shape = user_data.parse_shape(request.shapes[0])
-        attrs = user_data.parse_attrs(spec, request.attrs, request.dim)
+        dim = [] if request.dim is None else [f"dim={request.dim}"]
+        attrs = user_data.parse_attrs(spec, [*request.attrs, *dim])
         user_data.check_dims(spec, shape, attrs)
         try:
             found = profile_op(device, spec, shape, kind, attrs)

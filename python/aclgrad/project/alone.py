@@ -148,6 +148,8 @@ def _outputs(
     import numpy as np
 
     op = subject.op
+    if not op["outputs"]:
+        return []
     arrays = [
         [] if item is None else [np.broadcast_to(np.zeros((), kind.numpy), item[0])]
         for item, kind in zip(inputs, kinds, strict=False)

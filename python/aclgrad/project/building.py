@@ -278,13 +278,12 @@ def build(
     soc: str,
     dtypes: Sequence[str] = (),
     jobs: int = 0,
-    optimise: str = "-O2",
     commands: Path | None = None,
 ) -> Built:
     """Build an operator from its sources: all dtype combinations, or the one asked for. Editors
     are told how, in ``commands`` or in the project if it asks for that; also where a build fails.
     """
-    builder = Builder(locate(word), family_of(soc), optimise=optimise, jobs=jobs)
+    builder = Builder(locate(word), family_of(soc), jobs=jobs)
     try:
         return _build(builder, dtypes)
     finally:

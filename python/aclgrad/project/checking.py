@@ -239,12 +239,10 @@ class Checked:
         """The cases that the operator did not refuse."""
         return [outcome for outcome in self.outcomes if outcome.status != REFUSED]
 
-    def result(self, word: str, soc: str) -> findings.Result:
+    def runs(self, word: str, soc: str) -> list[findings.Run]:
         """As reports want it."""
         again = f"aclgrad check {word} --soc {soc}{self.assumed.words}"
-        runs = [findings.Run(outcome.label, again, outcome.found) for outcome in self.taken]
-        conditions = {"soc": soc, "autosync": self.assumed.value, "why": self.assumed.why}
-        return findings.Result(tuple(findings.merge(runs)), len(runs), conditions)
+        return [findings.Run(outcome.label, again, outcome.found) for outcome in self.taken]
 
 
 def check(

@@ -50,6 +50,8 @@ class Compiler:
     commands: Commands = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        if self.sources.debug:
+            self.optimise = "-O0"
         compiler = find_compiler()
         if compiler is None:
             raise SourcesError("no C++ compiler found. Next: apt-get install g++, or set CXX")
@@ -63,7 +65,7 @@ class Compiler:
     @cached_property
     def folder(self) -> Path:
         """The operator's place in the cache: same sources, same place."""
-        named = f"{self.sources.root} {self.sources.only}".rstrip()
+        named = f"{self.sources.root} {self.sources.only}{' debug' * self.sources.debug}".rstrip()
         key = hashlib.sha256(named.encode()).hexdigest()[:10]
         # The name goes into lists of paths and commands to copy.
         name = re.sub(r"[^\w.+-]", "_", self.sources.name, flags=re.ASCII)[:80]

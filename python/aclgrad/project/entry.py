@@ -42,8 +42,10 @@ _ENTRY = re.compile(
 def entries(text: str) -> dict[str, Entry]:
     found = {}
     for match in _ENTRY.finditer(text):
-        words = tuple(_template_kind(word) for word in _split(match["template"] or "") if word)
-        params = [word for word in _split(match["params"]) if word and word != "void"]
+        words = tuple(
+            _template_kind(word) for word in split_arguments(match["template"] or "") if word
+        )
+        params = [word for word in split_arguments(match["params"]) if word and word != "void"]
         name = match["name"]
         found[name] = Entry(
             name,
@@ -67,13 +69,14 @@ def _template_kind(text: str) -> str:
     return "typename" if words[0] in ("typename", "class") else " ".join(words[:-1] or words)
 
 
-def _split(text: str) -> list[str]:
-    """Split at the commas outside of brackets."""
+def split_arguments(text: str, *, angles: bool = True) -> list[str]:
+    """Split at the commas outside of brackets; in expressions < and > are none."""
+    opens, closes = ("([{<", ")]}>") if angles else ("([{", ")]}")
     parts, depth, start = [], 0, 0
     for at, char in enumerate(text):
-        if char in "([{<":
+        if char in opens:
             depth += 1
-        elif char in ")]}>":
+        elif char in closes:
             depth -= 1
         elif char == "," and depth == 0:
             parts.append(text[start:at].strip())
@@ -91,7 +94,7 @@ def _calls(text: str, word: str) -> list[list[str]]:
         while depth and at < len(text):
             depth += {"(": 1, ")": -1}.get(text[at], 0)
             at += 1
-        found.append(_split(text[match.end() : at - 1]))
+        found.append(split_arguments(text[match.end() : at - 1]))
     return found
 
 
@@ -151,7 +154,7 @@ def instances_of(
         match = _LINK.match(link)
         if match is None or match[1] not in _KINDS:
             continue
-        words = _split(match[2])
+        words = split_arguments(match[2])
         kind = _KINDS[match[1]]
         values = _uints(words[2:]) if kind == "uint" else words[1:]
         params.append(
@@ -167,11 +170,11 @@ def instances_of(
     found = []
     for selection in selections[0]:
         chosen: dict[str, Sequence[str]] = {param["name"]: param["values"] for param in params}
-        for link in _split(selection[selection.find("(") + 1 : selection.rfind(")")]):
+        for link in split_arguments(selection[selection.find("(") + 1 : selection.rfind(")")]):
             match = _LINK.match(link)
             if match is None or match[1] not in _KINDS:
                 continue
-            words = _split(match[2])
+            words = split_arguments(match[2])
             chosen[words[0]] = _uints(words[1:]) if match[1] == "UINT" else words[1:]
         combinations = math.prod(len(chosen[param["name"]]) for param in params)
         if combinations > _MOST_INSTANCES:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.project.api import Argument, Function
+from aclgrad.project.entry import split_arguments
 from aclgrad.project.layout import code
 from aclgrad.spec import naming
 
@@ -257,7 +258,7 @@ def _calls(text: str) -> Iterator[tuple[str, list[str]]]:
             continue
         end = _closing(text, match.end() - 1)
         if end > 0:
-            yield match[1], _split(text[match.end() : end])
+            yield match[1], split_arguments(text[match.end() : end], angles=False)
 
 
 def _definitions(file: Path) -> Iterator[_Defined]:
@@ -273,7 +274,9 @@ def _definitions(file: Path) -> Iterator[_Defined]:
         close = _closing(text, opening.end() - 1)
         if close < 0:
             return
-        params = tuple(_param(word) for word in _split(text[match.end() : end]))
+        params = tuple(
+            _param(word) for word in split_arguments(text[match.end() : end], angles=False)
+        )
         yield _Defined(match[1], params, text[opening.end() : close], file)
         at = close
 
@@ -300,17 +303,3 @@ def _closing(text: str, at: int) -> int:
             if depth == 0:
                 return match.start()
     return -1
-
-
-def _split(text: str) -> list[str]:
-    """Words between commas that are in no bracket."""
-    found, depth, start = [], 0, 0
-    for at, letter in enumerate(text):
-        if letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            found.append(text[start:at])
-            start = at + 1
-    return [*found, text[start:]] if text.strip() else []

@@ -5,19 +5,20 @@ compiler passes to a kernel.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.project.compiler import Compiler
-from aclgrad.project.entry import entries, instances_of
+from aclgrad.project.entry import Entry, entries, instances_of
 from aclgrad.project.sources import (
     DEVICE_TYPES,
     Kernel,
@@ -215,10 +216,8 @@ class KernelBuilder(Compiler):
         text = source.read_text(errors="replace")
         if len(classes) < 2 or entry["instances"] is not None or "GET_TILING_DATA(" not in text:
             classes = {}
-        if "<<<" in text:
-            device = gen.with_name(gen.name + "_device.cpp")
-            write_if_different(device, f'#line 1 "{source}"\n{without_launches(text)}')
-            source = device
+        named = entry["entry"].name
+        source, entry["entry"] = self.for_host(source, gen.name, entry["entry"])
         parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
         variants, objects = self._variants(
             kernel, source, entry["entry"].name, classes, includes, [*parsed, *words]
@@ -240,8 +239,26 @@ class KernelBuilder(Compiler):
         wanted = kernel.op.get("config", {}).get("opInterface.value") or snake_case(
             kernel.op["type"]
         )
+        wanted = entry["entry"].name if wanted == named else wanted
         title = f"kernel {kernel.title}"
         self._front_end(source, kernel.output.stem, includes, words, title, wanted)
+
+    def for_host(self, source: Path, name: str, entry: Entry) -> tuple[Path, Entry]:
+        """A kernel source as a host's compiler takes it, and its entry there: without launches, and
+        with a name of its own where C has a function of that name.
+        """
+        text = source.read_text(errors="replace")
+        changed = without_launches(text) if "<<<" in text else text
+        if entry.extern_c and _is_of_c(entry.name):
+            pattern = rf"(__global__[^;{{}}]*?\bvoid\s+(?:__aicore__\s+)?){entry.name}(?=\s*\()"
+            renamed, count = re.subn(pattern, rf"\g<1>aclsim_{entry.name}", changed)
+            if count:
+                changed, entry = renamed, replace(entry, name=f"aclsim_{entry.name}")
+        if changed == text:
+            return source, entry
+        device = self.folder / "gen" / f"{name}_device.cpp"
+        write_if_different(device, f'#line 1 "{source}"\n{changed}')
+        return device, entry
 
     def _variants(
         self,
@@ -370,6 +387,11 @@ class KernelBuilder(Compiler):
                 f" instances exist ({source}). Next: add ASCENDC_TPL_ARGS_DECL and ASCENDC_TPL_SEL"
             )
         return {"entry": chosen, "instances": instances, "params": params}
+
+
+@lru_cache
+def _is_of_c(name: str) -> bool:
+    return any(hasattr(ctypes.CDLL(library), name) for library in (None, "libm.so.6"))
 
 
 def without_launches(text: str) -> str:

@@ -374,6 +374,7 @@ class Choice:
     entry: str = ""
     includes: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
+    debug: bool = False
 
 
 _choices: dict[Path, Choice] = {}
@@ -418,5 +419,6 @@ def locate(word: str | Path | Sources) -> Sources:
         alone=not found.operators,
         program=found.kind is Kind.program,
         entry=chosen.entry,
+        debug=chosen.debug,
         only=found.operators[0].type if found.narrowed else "",
     )

@@ -21,7 +21,6 @@ from aclgrad.codegen.render import render, write_if_different
 from aclgrad.project import building
 from aclgrad.project.arguments import Output, Parameter, output_specs, parse_tiling, values_of
 from aclgrad.project.entry import Entry, entries
-from aclgrad.project.kernels import without_launches
 from aclgrad.project.layout import locate
 from aclgrad.project.running import Result
 from aclgrad.project.sources import Sources, SourcesError, Step
@@ -43,11 +42,11 @@ def find(word: str | Path) -> Sources | None:
     return found if found.alone else None
 
 
-def build(source: Path | Sources, soc: Family, *, optimise: str = "-O2") -> Path:
+def build(source: Path | Sources, soc: Family) -> Path:
     """Compile a single file: a program, or a kernel's library."""
     if locate(source).program:
-        return build_program(source, soc, optimise=optimise)
-    return build_kernel(source, soc, optimise=optimise).library
+        return build_program(source, soc)
+    return build_kernel(source, soc).library
 
 
 def compiler(toolkit: Path) -> Path:
@@ -58,18 +57,16 @@ def compiler(toolkit: Path) -> Path:
     return path
 
 
-def build_program(
-    source: Path | Sources, soc: Family, *, optimise: str = "-O2", flags: Sequence[str] = ()
-) -> Path:
+def build_program(source: Path | Sources, soc: Family, *, flags: Sequence[str] = ()) -> Path:
     """Compile an .asc file with its main function; returns the program."""
-    builder = building.Builder(locate(source), soc, optimise=optimise)
+    builder = building.Builder(locate(source), soc)
     file = _only(builder.sources)
     output = builder.folder / f"{file.stem}-{soc.npu_arch}"
     command = (
         str(compiler(builder.toolkit)),
         f"--npu-arch=dav-{soc.npu_arch}",
         f"--host-compiler={builder.compiler}",
-        optimise,
+        builder.optimise,
         "-fmax-errors=20",
         "-fdiagnostics-color=never",
         *flags,
@@ -188,41 +185,35 @@ class _ParameterC(c.Structure):
     _fields_ = [("bytes", c.c_uint64), ("kind", c.c_char)]  # noqa: RUF012
 
 
-def build_kernel(
-    source: Path | Sources, soc: Family, *, optimise: str = "-O2", entry: str = ""
-) -> KernelFile:
+def build_kernel(source: Path | Sources, soc: Family, *, entry: str = "") -> KernelFile:
     """Compile a kernel file that comes without op_host."""
     sources = locate(source)
-    builder = building.Builder(sources, soc, optimise=optimise)
+    builder = building.Builder(sources, soc)
     kernel = _only(sources)
     chosen = _choose(kernel, _entries(builder, kernel), entry or sources.entry)
     name = re.sub(r"\W", "_", chosen.name)
-    text = kernel.read_text(errors="replace")
-    included = kernel
-    if "<<<" in text:
-        included = builder.folder / "gen" / f"{kernel.stem}_device.cpp"
-        write_if_different(included, f'#line 1 "{kernel}"\n{without_launches(text)}')
+    included, device = builder.for_host(kernel, f"{kernel.stem}-{name}", chosen)
     wrapper = builder.folder / "gen" / f"{kernel.stem}-{name}.cpp"
     write_if_different(
-        wrapper, render("project/file.cpp.j2", kernel=included, entry=chosen, symbol=_SYMBOL)
+        wrapper, render("project/file.cpp.j2", kernel=included, entry=device, symbol=_SYMBOL)
     )
     output = builder.folder / f"{kernel.stem}-{name}-{soc.npu_arch}.so"
     builder.build_file(kernel, included, wrapper, output)
     return KernelFile(output, chosen)
 
 
-def build_all(sources: Sources, soc: Family, *, optimise: str = "-O2") -> list[Path]:
+def build_all(sources: Sources, soc: Family) -> list[Path]:
     """Compile everything that a path without op_host holds: programs, each entry of each kernel."""
     made = []
     for file in sources.kernels:
         own = sources if sources.kernels == (file,) else locate(file)
         if own.program:
-            made.append(build_program(own, soc, optimise=optimise))
+            made.append(build_program(own, soc))
             continue
         found = _entries(building.Builder(own, soc), file)
         plain = [name for name, entry in found.items() if not entry.template]
         for name in [own.entry] if own.entry or len(plain) < 2 else plain:
-            made.append(build_kernel(own, soc, optimise=optimise, entry=name).library)
+            made.append(build_kernel(own, soc, entry=name).library)
     return made
 
 
@@ -263,7 +254,6 @@ def run_kernel(
     tiling: str | None = None,
     tiling_key: int = 0,
     workspace: int | None = None,
-    optimise: str = "-O2",
     open_device: Callable[[], Device] = open_sim,
 ) -> Result:
     """Run a kernel file on arrays. Its addresses are inputs, outputs, workspace, tiling data in
@@ -278,7 +268,7 @@ def run_kernel(
             " --outputs =FILE"
         )
     data = parse_tiling(tiling) if tiling is not None else None
-    built = build_kernel(sources, family_of(soc), optimise=optimise)
+    built = build_kernel(sources, family_of(soc))
     params = built.parameters
     addresses = [param.name for param in params if param.kind == "p"]
     wanted = output_specs(outputs, addresses)

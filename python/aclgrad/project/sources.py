@@ -128,6 +128,7 @@ class Sources:
     program: bool = False
     entry: str = ""
     only: str = ""  # the operator asked for
+    debug: bool = False  # for gdb: not optimised, and in the process of the command
 
     def __str__(self) -> str:
         return self.word or str(self.root)

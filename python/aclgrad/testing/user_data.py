@@ -74,11 +74,11 @@ def unambiguous(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def parse_attrs(spec: OpSpec, words: Sequence[str], dim: int | None) -> dict[str, AttrValue]:
+def parse_attrs(spec: OpSpec, words: Sequence[str]) -> dict[str, AttrValue]:
     """NAME=VALUE words over the defaults of an operator."""
     known = {name: arg for arg in spec.attr_args for name in (arg.name, arg.python)}
     values = spec.defaults()
-    for word in unambiguous([*words, *([f"dim={dim}"] if dim is not None else [])]):
+    for word in unambiguous(words):
         name, equals, text = word.partition("=")
         if not equals or name not in known:
             raise ValueError(

@@ -204,7 +204,7 @@ def _run_cmake(
     return [json.loads(line) for line in lines], error
 
 
-def _split(words: Sequence[str]) -> dict[str, list[list[str]]]:
+def _by_keyword(words: Sequence[str]) -> dict[str, list[list[str]]]:
     """Arguments of a custom command or target by their keywords."""
     found: dict[str, list[list[str]]] = {}
     rest: list[str] = []
@@ -223,7 +223,7 @@ def _copy_scripts(calls: Sequence[Sequence[str]], work: Path) -> list[str]:
     for call in calls:
         if call[0] not in ("add_custom_command", "add_custom_target"):
             continue
-        parts = _split(call[1:])
+        parts = _by_keyword(call[1:])
         folder = next((words[0] for words in parts.get("WORKING_DIRECTORY", []) if words), work)
         for words in parts.get("COMMAND", []):
             name = Path(words[0]).name if words else ""

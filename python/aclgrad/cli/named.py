@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of this package, by their specs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aclgrad.cli.common import open_device
+from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran
+from aclgrad.cli.options import DeviceName, Running
+from aclgrad.common.files import check_output
+from aclgrad.findings import errors_of
+from aclgrad.golden.precision import compare
+from aclgrad.reporting.conditions import Conditions
+from aclgrad.spec import dtypes
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import family_of
+from aclgrad.testing import selection, user_data
+from aclgrad.testing.run import run_case
+
+if TYPE_CHECKING:
+    from aclgrad.spec.cases import Case
+    from aclgrad.testing.run import Outcome
+
+
+class Named:
+    """Operators of this package; whether somebody ``named`` them, or all are meant."""
+
+    def __init__(self, specs: Sequence[OpSpec], named: bool) -> None:
+        self.specs, self.named = specs, named
+
+    def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
+        """See `Operators`."""
+        dtype = dtypes.parse(asked.dtype) if asked.dtype else None
+        # Refuse wrong words before a device is opened.
+        selection.choose(self.specs, fast=asked.fast, dtype=dtype, names=asked.names)
+        simulated = running.device is DeviceName.sim
+        if simulated and not os.environ.get("LD_PRELOAD"):
+            from aclgrad.project import definitions
+
+            definitions.check(self.specs)
+        device = open_device(running)
+        soc = device.option("soc") or "npu"
+        family = family_of(soc) if simulated else None
+        chosen = selection.choose(
+            self.specs, fast=asked.fast, dtype=dtype, names=asked.names, family=family
+        )
+        cases = [(spec, case) for spec, group in chosen.groups for case in group]
+        left_out = f"{chosen.left_out} cases left out: not supported on {soc}"
+        return Ran(
+            _run(device, cases, seed, (), shown),
+            [left_out] * bool(chosen.left_out),
+            {name: device.option(name) for name in ("soc", "mode", "autosync", "chaos")},
+        )
+
+    def check(
+        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
+    ) -> Looked:
+        """See `Operators`."""
+        dtype = dtypes.parse(asked.dtype) if asked.dtype else None
+        chaos = selection.seeds(seeds) if seeds else ()
+        shapes = [user_data.parse_shape(text) for text in asked.shapes]
+        if not shapes:
+            selection.choose(self.specs, fast=asked.fast, dtype=dtype, names=asked.names)
+        attrs = {spec: user_data.parse_attrs(spec, asked.attrs) for spec in self.specs}
+        device = open_device(running)
+        soc, autosync = device.option("soc"), device.option("autosync")
+        chosen = selection.to_check(
+            attrs, shapes, family_of(soc), dtype, asked.names, asked.fast, self.named
+        )
+        cases = [(spec, case) for spec, case, _ in chosen]
+        here = Conditions(
+            "sim", soc, None, seed, asked.fast, "", autosync, seeds or "0", running.keep_going
+        )
+        runs = [
+            outcome.run(here.repro(case, "check", words))
+            for outcome, (_, case, words) in zip(
+                _run(device, cases, seed, chaos, shown), chosen, strict=True
+            )
+        ]
+        return Looked(runs, {"soc": soc, "autosync": autosync})
+
+    def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
+        """See `Operators`."""
+        from aclgrad.functions import result_desc
+
+        (spec,) = self.specs
+        if given.kernel.given() or given.outputs:
+            option = (*given.kernel.given(), "--outputs")[0]
+            raise ValueError(
+                f"{option} is for a kernel file; {spec.op} has its own tiling and inference. Next:"
+                " leave it out"
+            )
+        kind = dtypes.parse(given.dtype) if given.dtype else None
+        inputs = user_data.load_inputs(spec, [Path(name) for name in given.files], kind)
+        attrs = user_data.parse_attrs(spec, given.attrs)
+        out = result_desc(
+            spec, inputs, dtypes.parse(given.out_dtype).numpy if given.out_dtype else None
+        )
+        if save is not None:
+            check_output(save)
+        device = open_device(running)
+        device.clear_findings()
+        result = device.run(spec, inputs, attrs, out)
+        if save is not None:
+            user_data.save(save, result)
+        report = None
+        if given.golden:
+            dtype = next(iter(inputs.values())).dtype
+            terms = spec.magnitudes(inputs, attrs)
+            report = compare(result, spec.evaluate(inputs, attrs), dtype, terms=terms)
+        return Computed(
+            spec.op,
+            {spec.output_args[0].python: result},
+            errors_of(device.findings()),
+            report,
+            str(report or ""),
+        )
+
+    def tiling(
+        self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
+    ) -> dict[str, Any]:
+        """See `Operators`."""
+        (spec,) = self.specs
+        if len(shapes) > 1:
+            raise ValueError(
+                f"{shapes[1]}: {spec.op} has one shape. Next: aclgrad tiling {spec.op} {shapes[0]}"
+            )
+        dims = user_data.parse_shape(shapes[0])
+        values = user_data.parse_attrs(spec, attrs)
+        user_data.check_dims(spec, dims, values)
+        for name, value in values.items():
+            # The wrapper hands the kernel a dim counted from the front.
+            if any(getattr(step, "attr", None) == name for step in spec.lowering) and value < 0:
+                values[name] = value + max(len(dims), 1)
+        device = open_device(Running(soc=soc))
+        by_name = {arg.name: dims for arg in spec.tensors}
+        plan: dict[str, Any] = device.tiling(spec, by_name, dtypes.parse(dtype), values)
+        return plan
+
+
+def _run(
+    device: Any, cases: Sequence[tuple[OpSpec, Case]], seed: int, seeds: Sequence[int], shown: Any
+) -> list[Outcome]:
+    tasks: dict[str, Any] = {}
+    for spec, _ in cases:
+        if spec.op not in tasks:
+            total = sum(other.op == spec.op for other, _ in cases)
+            tasks[spec.op] = shown.add_task(f"{spec.op} on {device.option('soc')}", total=total)
+    outcomes = []
+    for spec, case in cases:
+        outcomes.append(run_case(device, spec, case, seed, seeds))
+        shown.advance(tasks[spec.op])
+    return outcomes

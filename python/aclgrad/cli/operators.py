@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What words of a command line name, in one concept: operators of this package by their names, or
+an operator project by its path. Each verb of a command is a method, the same to its caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numpy.typing import NDArray
+
+from aclgrad.cli.options import Running
+from aclgrad.project.request import KernelOptions
+
+if TYPE_CHECKING:
+    from aclgrad.findings import Finding, Run
+    from aclgrad.golden.precision import Report
+    from aclgrad.testing.run import Outcome
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which cases a command line asks for: of the grid, or with shapes and attributes of its."""
+
+    dtype: str | None = None
+    names: Sequence[str] = ()
+    fast: bool = False
+    shapes: Sequence[str] = ()
+    attrs: Sequence[str] = ()
+
+
+@dataclass
+class Ran:
+    """What cases showed, lines about those that were left out, and the options in force."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    in_force: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass
+class Looked:
+    """What the checks found in each case, and under which conditions."""
+
+    runs: list[Run] = field(default_factory=list)
+    conditions: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A call of a command line: its tensors, its attributes, and what is said of its results."""
+
+    files: Sequence[str]
+    attrs: Sequence[str] = ()
+    dtype: str | None = None
+    out_dtype: str | None = None
+    outputs: str | None = None
+    kernel: KernelOptions = field(default_factory=KernelOptions)
+    golden: bool = False
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Results of a call by name, errors that the checks found, and what the golden says."""
+
+    op: str
+    outputs: Mapping[str, NDArray[Any]]
+    errors: Sequence[Finding] = ()
+    report: Report | None = None
+    verdict: str = ""
+    autosync: Mapping[str, str] | None = None
+
+
+class Operators(Protocol):
+    """Operators that a command is about."""
+
+    def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
+        """Run cases against their golden; ``shown`` is a bar."""
+
+    def check(
+        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
+    ) -> Looked:
+        """Run cases for what the checks find, and again for each seed of chaos."""
+
+    def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
+        """Compute one call, and save its results."""
+
+    def tiling(
+        self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
+    ) -> dict[str, Any]:
+        """What the tiling decides for shapes."""

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator project, by its path: anybody's operators, or a kernel file."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aclgrad import findings
+from aclgrad.cli.common import open_device
+from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran
+from aclgrad.cli.options import DeviceName, Running, Switch
+from aclgrad.common.files import check_output
+from aclgrad.project.auto_sync import Assumed, assume
+from aclgrad.project.request import soc_name
+from aclgrad.project.sources import SourcesError, numpy_name
+from aclgrad.reporting.conditions import Conditions
+from aclgrad.spec import dtypes
+
+if TYPE_CHECKING:
+    from aclgrad.golden.precision import Report
+    from aclgrad.project import trial
+    from aclgrad.project.golden_file import GoldenFile
+    from aclgrad.project.grid import ProjectCase
+    from aclgrad.project.running import Result
+
+
+class Project:
+    """The operators of a project."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def test(self, asked: Asked, running: Running, seed: int, shown: Any) -> Ran:
+        """See `Operators`."""
+        from aclgrad.project import trial
+
+        assumed = self._assume(running)
+        options = self._options(running, assumed, seed)
+        ran = Ran()
+        for subject in trial.subjects(self.word, options.soc):
+            _run(subject, _chosen(subject, asked), options, shown, ran)
+        ran.in_force = {**ran.in_force, "soc": options.soc}
+        return ran
+
+    def check(
+        self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
+    ) -> Looked:
+        """See `Operators`. Without cases of its own and shapes of the caller's the inputs are made
+        from the definition.
+        """
+        from aclgrad.project import grid, trial, words
+        from aclgrad.testing import selection, user_data
+
+        assumed = self._assume(running)
+        chaos = selection.seeds(seeds) if seeds else ()
+        running = dataclasses.replace(running, check=True, chaos=0)
+        options = dataclasses.replace(self._options(running, assumed, seed), seeds=chaos)
+        subject = trial.subjects(self.word, options.soc, golden=False)[0]
+        choice: dict[str, list[str]] = {}
+        conditions = {"soc": options.soc, "autosync": assumed.value, "why": assumed.why}
+        cases: list[ProjectCase] = []
+        if asked.shapes:
+            values = words.parse_attrs(subject.op, asked.attrs)
+            rows = _rows(subject, asked.dtype)
+            own = {"stem": subject.stem, "path": self.word}
+            for text in asked.shapes:
+                dims = user_data.parse_shape(text)
+                made = grid.one_shape(subject.op, rows, dims, values, **own)
+                again = [
+                    "--shape",
+                    text,
+                    *(part for item in asked.attrs for part in ("--attr", item)),
+                ]
+                choice |= {
+                    case.name: [*again, "--dtype", dtypes.by_label(case.row[0][3:]).name]
+                    for case in made
+                }
+                cases += made
+        elif subject.golden is not None:
+            cases = _chosen(subject, asked)
+        elif asked.names or seeds:
+            raise ValueError(
+                f"check {self.word}: it has no golden file with cases. Next: aclgrad new --from"
+                f" {self.word}, or --shape"
+            )
+        else:
+            return Looked(self._check_made(asked, running, options.soc), conditions)
+        ran = Ran()
+        _run(subject, cases, options, shown, ran)
+        here = Conditions(
+            "sim", options.soc, None, seed, asked.fast, "", assumed.value, seeds or "0",
+            running.keep_going,
+        )  # fmt: skip
+        runs = [
+            outcome.run(here.repro(outcome.case, "check", choice.get(outcome.case.name, ())))
+            for outcome in ran.outcomes
+        ]
+        return Looked(runs, conditions)
+
+    def _check_made(self, asked: Asked, running: Running, soc: str) -> list[findings.Run]:
+        from aclgrad.project import checking
+
+        checked = checking.check(
+            self.word,
+            soc=soc,
+            dtype=dtypes.parse(asked.dtype).name if asked.dtype else "",
+            autosync=running.autosync and running.autosync.value,
+            keep_going=running.keep_going,
+        )
+        return checked.runs(self.word, soc)
+
+    def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
+        """See `Operators`."""
+        from aclgrad.project import running as project_running
+        from aclgrad.project import single_file, words
+
+        if given.out_dtype:
+            raise SourcesError(
+                "--out-dtype: a path's inference says the dtypes of its outputs. Next: leave it out"
+            )
+        assumed = self._assume(running)
+        running = dataclasses.replace(running, autosync=Switch(assumed.value))
+        if save is not None:
+            check_output(save, "--save")
+        kind = dtypes.parse(given.dtype) if given.dtype else None
+        inputs = [words.load(name, kind) for name in given.files]
+        outputs = re.sub(r",\s+", ",", given.outputs).split() if given.outputs else []
+        if not quiet:
+            print(assumed.line, file=sys.stderr)
+        soc = soc_name(running.soc)
+        alone = single_file.find(self.word)
+        report: Report | None = None
+        verdict = ""
+        kernel = given.kernel
+        if alone is not None:
+            if given.golden:
+                raise SourcesError(
+                    f"--golden: {self.word} is a kernel alone, which has no golden. Next: leave"
+                    " --golden out"
+                )
+            result = single_file.run_kernel(
+                alone,
+                inputs,
+                outputs,
+                given.attrs,
+                soc=soc,
+                blocks=1 if kernel.blocks is None else kernel.blocks,
+                tiling=kernel.tiling,
+                tiling_key=kernel.tiling_key or 0,
+                workspace=kernel.workspace,
+                open_device=lambda: open_device(running),
+            )
+        else:
+            if kernel.given():
+                raise SourcesError(
+                    f"{kernel.given()[0]}: {self.word} comes with op_host, whose tiling decides"
+                    " that. Next: leave it out"
+                )
+            golden = _golden(self.word, soc) if given.golden else None
+            result = project_running.run(
+                self.word, inputs, given.attrs, soc=soc, outputs=outputs,
+                open_device=lambda: open_device(running),
+            )  # fmt: skip
+            if golden is not None:
+                report, verdict = _judge(golden, inputs, given.attrs, result)
+        if save is not None:
+            project_running.save(save, result)
+        return Computed(
+            result.op, result.outputs, result.findings, report, verdict, assumed.as_json()
+        )
+
+    def tiling(
+        self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None
+    ) -> dict[str, Any]:
+        """See `Operators`: SHAPE[:DTYPE] per input, or one for all."""
+        from aclgrad.project import trial
+        from aclgrad.project.alone import tiling_of
+
+        name = soc_name(soc)
+        subject = trial.subjects(self.word, name, golden=False)[0]
+        return tiling_of(subject, name, shapes, dtype, attrs)
+
+    def _assume(self, running: Running) -> Assumed:
+        """What is assumed of the device compiler."""
+        if running.device is DeviceName.npu:
+            raise ValueError("--device npu: a path runs on the simulator. Next: leave it out")
+        chosen = running.autosync.value if running.autosync else None
+        return assume(self.word, soc_name(running.soc), chosen)
+
+    def _options(self, running: Running, assumed: Assumed, seed: int) -> trial.Options:
+        from aclgrad.project import trial
+
+        return trial.Options(
+            soc_name(running.soc), seed, running.check, assumed.value, running.chaos,
+            running.keep_going,
+        )  # fmt: skip
+
+
+def _golden(word: str, soc: str) -> GoldenFile:
+    """The golden of the operator that a path names; none is an error before anything runs."""
+    from aclgrad.project import building, golden_file, layout, running
+    from aclgrad.spec.soc import family_of
+
+    builder = building.Builder(layout.locate(word), family_of(soc))
+    described = builder.build_host()
+    op = running.pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
+    return golden_file.need(op, builder.sources, word)
+
+
+def _judge(
+    golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Result
+) -> tuple[Report, str]:
+    from aclgrad.project import trial, words
+
+    every = [*inputs, *([[]] * (len(golden.op["inputs"]) - len(inputs)))]
+    return trial.judge(golden, golden.op, every, words.parse_attrs(golden.op, attrs), result)
+
+
+def _run(
+    subject: trial.Subject,
+    cases: Sequence[ProjectCase],
+    options: trial.Options,
+    shown: Any,
+    ran: Ran,
+) -> None:
+    from aclgrad.project import trial
+
+    subject.build(list(dict.fromkeys(case.row for case in cases)))
+    task = shown.add_task(f"{subject.stem} on {options.soc}", total=len(cases))
+    done = trial.run(subject, cases, options, lambda: shown.advance(task))
+    ran.outcomes += done.outcomes
+    ran.in_force = done.in_force
+    if done.refused:
+        case, why = done.refused[0]
+        ran.left_out.append(
+            f"{len(done.refused)} cases left out: {subject.stem} does not take them; the first,"
+            f" {case.name}: {why.splitlines()[-1].strip()}"
+        )
+
+
+def _rows(subject: trial.Subject, dtype: str | None) -> list[tuple[str, ...]]:
+    rows = subject.rows
+    if dtype is None:
+        return rows
+    wanted = dtypes.parse(dtype)
+    chosen = [row for row in rows if row and row[0] == wanted.ge]
+    if not chosen:
+        offered = ", ".join(dict.fromkeys(numpy_name(row[0]) for row in rows if row))
+        raise SourcesError(
+            f"{subject.op['type']}: no kernel whose first input is {wanted.name}. Next: --dtype"
+            f" with one of {offered}"
+        )
+    return chosen
+
+
+def _chosen(subject: trial.Subject, asked: Asked) -> list[ProjectCase]:
+    from aclgrad.project import grid
+
+    rows = _rows(subject, asked.dtype)
+    own = {"stem": subject.stem, "path": subject.path}
+    found = grid.cases(subject.golden, subject.op, subject.rows, **own, fast=asked.fast)
+    for name in asked.names:
+        if not any(case.name == name for case in found):
+            near = difflib.get_close_matches(name, [case.name for case in found], 3)
+            hint = f"; near it: {', '.join(near)}" if near else ""
+            raise ValueError(f"--case: got {name!r}, which is no case of {subject.path}{hint}")
+    chosen = [
+        case for case in found if case.row in rows and (not asked.names or case.name in asked.names)
+    ]
+    if not chosen:
+        raise ValueError(
+            f"{subject.path}: no case has dtype {asked.dtype}. Next: leave --dtype out"
+        )
+    return chosen
