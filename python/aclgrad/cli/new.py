@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from aclgrad.cli.common import OUT, Soc
+from aclgrad.cli.common import OUT
+from aclgrad.cli.options import Soc
 from aclgrad.project.request import soc_name
 from aclgrad.project.scaffold import Like, Shape, from_sources, new
 
@@ -34,6 +35,10 @@ def new_command(
             "--from", metavar="PATH", help="Add golden and cases to the sources of an operator."
         ),
     ] = None,
+    editor: Annotated[
+        bool,
+        typer.Option("--vscode/--no-vscode", help="With .vscode: tasks, gdb session, settings."),
+    ] = True,
     soc: Soc = None,
 ) -> None:
     """Write an operator project that builds and passes its tests at once."""
@@ -50,7 +55,7 @@ def new_command(
         return
     if name is None:
         raise ValueError("new: a name is missing. Next: aclgrad new huber_grad")
-    made = new(name, folder, like, layout)
+    made = new(name, folder, like, layout, editor=editor)
     for path in made.files:
         OUT.print(f"wrote {path}", markup=False)
     where = shlex.quote(str(made.folder))

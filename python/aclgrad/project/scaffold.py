@@ -17,7 +17,7 @@ from typing import Any
 from aclgrad.codegen.render import render
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
-from aclgrad.project import building, golden_file, running
+from aclgrad.project import building, golden_file, running, vscode
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, snake_case
 from aclgrad.spec.soc import family_of
@@ -47,12 +47,8 @@ _CPP = (
     " template this thread_local throw true try typedef typeid typename union unsigned using"
     " virtual void volatile wchar_t while xor xor_eq concept requires half"
 )
-_C_LIBRARY = (
-    "abs acos asin atan atan2 ceil cos cosh div erf erfc exp exp2 expm1 fabs floor fmax fmin fmod"
-    " frexp hypot index ldexp lgamma log log10 log1p log2 logb lrint lround main memcpy memset"
-    " modf nan pow read remainder remove rename rint round signal sin sinh sqrt tan tanh tgamma"
-    " time trunc write y0 y1 yn j0 j1 jn gamma cbrt exit free malloc printf select std"
-    " ops optiling elementwise rowreduce"
+_TAKEN = (
+    "main exit free malloc memcpy memset printf read write std ops optiling elementwise rowreduce"
 )
 
 
@@ -83,7 +79,7 @@ def op_type(name: str) -> str:
             f"new: {name!r} is a keyword of C++ or Python, and the kernel's function has this name."
             f" Next: aclgrad new {name}_op"
         )
-    if name in _C_LIBRARY.split():
+    if name in _TAKEN.split():
         raise NewError(
             f"new: {name!r} is a name of the C library or of the shared headers, and the kernel's"
             f" function has this name. Next: aclgrad new {name}_op"
@@ -97,7 +93,7 @@ def op_type(name: str) -> str:
     return found
 
 
-def new(name: str, folder: Path | None, like: Like, shape: Shape) -> Made:
+def new(name: str, folder: Path | None, like: Like, shape: Shape, *, editor: bool = True) -> Made:
     """Write a project into a folder that is not there yet, or is empty."""
     kind = op_type(name)
     root = Path(name) if folder is None else folder
@@ -135,10 +131,12 @@ def new(name: str, folder: Path | None, like: Like, shape: Shape) -> Made:
     if like is not Like.row_reduction:
         add(f"op_kernel/{header}", "what tiling tells the kernel", text("tiling_data.h"))
     add(f"{name}_golden.py", "what it computes, in NumPy, and its cases", text("golden.py"))
-    made["README.md"] = render("new/README.md.j2", **context, files=notes)
+    made["README.md"] = render("new/README.md.j2", **context, files=notes, editor=editor)
     made[".gitignore"] = render("new/gitignore.j2")
     if shape is Shape.msopgen:
         made["CMakePresets.json"] = json.dumps(_PRESETS, indent=2) + "\n"
+    if editor:
+        made |= vscode.files(name, "fp32-6x17-special_each")
     for path, content in made.items():
         files.make_folder((root / path).parent, "new")
         files.write(root / path, content, "new")
