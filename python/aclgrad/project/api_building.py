@@ -89,8 +89,8 @@ class ApiBuilder(KernelBuilder):
             write_if_different(exports, _EXPORTS)
             # By that name programs find it once their framework has loaded it by its path.
             soname = f"-Wl,-soname,{self.api_library.name}"
-            words = (f"-Wl,--version-script={exports}", soname)
-            link = self._link(self.api_library, [*by_hand, *there], _LIBRARIES, words)
+            how = (f"-Wl,--version-script={exports}", soname)
+            link = self._link(self.api_library, [*by_hand, *there], _LIBRARIES, how)
             self._compile([link], "aclnn functions")
         for op in ops:
             function = self.functions[op["type"]]
