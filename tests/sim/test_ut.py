@@ -211,6 +211,16 @@ def test_options_of_the_cmake_list(cache):
     assert [path.stat().st_size for path in kept] == [512 * 4]
 
 
+def test_contexts_that_tests_make(cache):
+    """A test that takes the tiling from the operator itself, by what the library's tests share."""
+    folder = MATH / "clip_rows" / "tests" / "ut" / "op_kernel"
+    done = ut(cache, folder / "test_clip_rows_tiling.cpp")
+    assert done.returncode == 0, done.stdout + done.stderr
+    tests = ("RunsTheKernel", "PlatformIsAsItWasSet", "Inference", "WhatDoesNotFitIsSaid")
+    said = done.stdout.splitlines()
+    assert said == [f"ok     ClipRowsTiling.{name}: passed, compared in C++" for name in tests]
+
+
 def test_nothing_is_written_to_the_library(cache, planted):
     """Tests copy their scripts and run them elsewhere."""
     assert planted

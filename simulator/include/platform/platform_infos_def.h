@@ -13,7 +13,7 @@ namespace fe {
 
 enum class LocalMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, RESERVED };
 
-// Always speaks of the SoC that is current when it is asked.
+// Speaks of the SoC that is current when it is asked, but for what unit tests have set.
 class PlatFormInfos {
  public:
   bool Init() { return true; }
@@ -34,6 +34,24 @@ class PlatFormInfos {
   uint32_t GetCoreNumWithLock() const { return GetCoreNum(); }
   uint32_t GetCoreNumByType(const std::string& coreType);
   void GetLocalMemSize(const LocalMemType& type, uint64_t& size);
+
+  // Values of a label that hold instead of the SoC's.
+  void SetPlatformRes(const std::string& label, std::map<std::string, std::string>& values) {
+    given_[label] = values;
+  }
+  void SetPlatformResWithLock(const std::string& label,
+                              std::map<std::string, std::string>& values) {
+    SetPlatformRes(label, values);
+  }
+  void SetCoreNum(const uint32_t& count) { core_num_ = count; }
+  // Cores of a kind, AICore or VectorCore, are what GetCoreNum answers from now on.
+  void SetCoreNumByCoreType(const std::string& coreType) { core_num_ = GetCoreNumByType(coreType); }
+  // Not part of CANN: what was set; nullptr where nothing was.
+  const std::string* Given(const std::string& label, const std::string& key) const;
+
+ private:
+  std::map<std::string, std::map<std::string, std::string>> given_;
+  uint32_t core_num_ = 0;
 };
 
 class OptionalInfos {

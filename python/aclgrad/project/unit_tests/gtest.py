@@ -28,7 +28,7 @@ from aclgrad.project.sources import (
     snake_case,
 )
 from aclgrad.project.unit_tests import lists as unit_tests_lists
-from aclgrad.project.unit_tests import oracle
+from aclgrad.project.unit_tests import oracle, shared
 from aclgrad.project.unit_tests import record as unit_tests_record
 from aclgrad.project.unit_tests.files import TestFile
 from aclgrad.project.unit_tests.lists import TESTS, TestLists
@@ -164,7 +164,7 @@ class TestBuilder(Builder):
             self.test.path.parent,
             self.test.folder,
             repository / TESTS,
-            repository / "tests/ut/common",
+            repository / shared.COMMON,
             self.test.sources.root / "op_kernel",
         ]
         return [
@@ -197,7 +197,9 @@ class TestBuilder(Builder):
             if source.is_file() and not source.name.startswith("test_")
         ]
         self._compile(steps, f"unit test {self.test.path.name}")
-        if not self._includes_kernel(steps[0]):
+        read = self._compile_shared(steps, words)
+        # Tests of templates include the kernel's source; a second copy would clash.
+        if not shared.includes(steps[0].depfile, self.test.kernel):
             kernel = self._part(self.test.kernel, words)
             self._compile([kernel], f"kernel {self.test.kernel.name}")
             steps.append(kernel)
@@ -208,6 +210,7 @@ class TestBuilder(Builder):
             (
                 self.compiler,
                 *(str(step.output) for step in steps),
+                *self._host(read),
                 "-o",
                 str(program),
                 "-rdynamic",
@@ -221,14 +224,27 @@ class TestBuilder(Builder):
         self._compile([link], f"unit test {self.test.path.name}")
         return program
 
-    def _includes_kernel(self, step: Step) -> bool:
-        """Tests of templates include the kernel's source; a second copy would clash."""
-        text = step.depfile.read_text().replace("\\\n", " ")
-        wanted = self.test.kernel.resolve()
-        return any(
-            Path(word).name == wanted.name and Path(word).resolve() == wanted
-            for word in text.split()
-        )
+    def _compile_shared(self, steps: list[Step], words: Sequence[str]) -> list[str]:
+        """Compile what goes with headers of the library's tests; return all that was included."""
+        folder = self.test.sources.repository / shared.COMMON
+        known: set[Path] = set()
+        while True:
+            read = [word for step in steps for word in shared.included(step.depfile)]
+            new = [path for path in shared.helpers(read, folder) if path not in known]
+            if not new:
+                return read
+            known.update(new)
+            more = [self._part(source, words) for source in new]
+            self._compile(more, f"unit test {self.test.path.name}")
+            steps += more
+
+    def _host(self, words: Sequence[str]) -> list[str]:
+        """The operator's tiling and inference, for tests that call them."""
+        if not shared.makes_contexts(words):
+            return []
+        library = Builder(self.sources, self.soc, jobs=self.jobs)
+        library.build_host()
+        return ["-Wl,--no-as-needed", str(library.host_library)]
 
     # -- running --------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ class CompileTimeTensorDesc {
   void SetDataType(ge::DataType dataType) { data_type_ = dataType; }
   void SetStorageFormat(ge::Format format) { format_.SetStorageFormat(format); }
   void SetOriginFormat(ge::Format format) { format_.SetOriginFormat(format); }
+  void SetExpandDimsType(const ExpandDimsType& type) { format_.SetExpandDimsType(type); }
 
  private:
   ge::DataType data_type_ = ge::DT_UNDEFINED;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exe_graph/runtime/compute_node_info.h"
+#include "exe_graph/runtime/range.h"
 #include "exe_graph/runtime/runtime_tensor.h"
 
 namespace fe {
@@ -24,6 +25,14 @@ struct OpCallState {
   std::vector<Tensor> outputs;  // inference writes their shape and dtype
   const void* compileInfo = nullptr;
   fe::PlatFormInfos* platform = nullptr;
+  const ge::char_t* compiledJson = "{}";
+  // Every operator here is deterministic, so nobody needs to be asked to be.
+  int32_t deterministic = 0;
+  int32_t deterministicLevel = 0;
+  // Of graph mode, which the simulator does not have: only what unit tests put there.
+  std::vector<Range<Tensor>> inputRanges;
+  std::vector<Range<Shape>> inputShapeRanges;
+  std::vector<Range<Shape>> outputShapeRanges;
   // Results of tiling.
   TilingData* tilingData = nullptr;
   ContinuousVector* workspaces = nullptr;  // of size_t

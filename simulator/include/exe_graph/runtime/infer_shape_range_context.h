@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape ranges belong to graph mode, which the simulator does not have: nothing calls these functions, they exist so that
-// op_host code compiles.
+// Shape ranges belong to graph mode, which the simulator does not have: it calls none of these functions, but unit tests of
+// op_host do, with ranges of their own.
 #ifndef EXE_GRAPH_RUNTIME_INFER_SHAPE_RANGE_CONTEXT_H_
 #define EXE_GRAPH_RUNTIME_INFER_SHAPE_RANGE_CONTEXT_H_
 
@@ -15,12 +15,34 @@ class InferShapeRangeContext : public ExtendedKernelContext {
  public:
   using ExtendedKernelContext::ExtendedKernelContext;
 
-  const Range<Shape>* GetInputShapeRange(size_t) const { return nullptr; }
-  const TensorRange* GetInputTensorRange(size_t) const { return nullptr; }
-  const TensorRange* GetOptionalInputTensorRange(size_t) const { return nullptr; }
-  const Range<Shape>* GetOptionalInputShapeRange(size_t) const { return nullptr; }
-  const Range<Shape>* GetDynamicInputShapeRange(size_t, size_t) const { return nullptr; }
-  Range<Shape>* GetOutputShapeRange(size_t) { return nullptr; }
+  const Range<Shape>* GetInputShapeRange(size_t index) const {
+    return At(state_->inputShapeRanges, index);
+  }
+  const TensorRange* GetInputTensorRange(size_t index) const {
+    return At(state_->inputRanges, index);
+  }
+  const TensorRange* GetOptionalInputTensorRange(size_t irIndex) const {
+    return At(state_->inputRanges, IndexOf(irIndex, 0));
+  }
+  const Range<Shape>* GetOptionalInputShapeRange(size_t irIndex) const {
+    return At(state_->inputShapeRanges, IndexOf(irIndex, 0));
+  }
+  const Range<Shape>* GetDynamicInputShapeRange(size_t irIndex, size_t relativeIndex) const {
+    return At(state_->inputShapeRanges, IndexOf(irIndex, relativeIndex));
+  }
+  Range<Shape>* GetOutputShapeRange(size_t index) { return At(state_->outputShapeRanges, index); }
+
+ private:
+  // Of no range where the input has no such instance.
+  size_t IndexOf(size_t irIndex, size_t relativeIndex) const {
+    const AnchorInstanceInfo* info = GetIrInputInstanceInfo(irIndex);
+    const bool there = info != nullptr && relativeIndex < info->GetInstanceNum();
+    return there ? info->GetInstanceStart() + relativeIndex : state_->inputRanges.size();
+  }
+  template <typename T>
+  static T* At(std::vector<T>& ranges, size_t index) {
+    return index < ranges.size() ? &ranges[index] : nullptr;
+  }
 };
 
 }  // namespace gert

@@ -66,8 +66,8 @@ class TilingContext : public ExtendedKernelContext {
   int32_t GetTilingCond() const { return state_->tilingCond; }
   ge::graphStatus SetNeedAtomic(bool atomic) { return Set(state_->needAtomic, atomic); }
   bool NeedAtomic() const { return state_->needAtomic; }
-  // Every operator here is deterministic, so nobody needs to be asked to be.
-  int32_t GetDeterministic() const { return 0; }
+  int32_t GetDeterministic() const { return state_->deterministic; }
+  int32_t GetDeterministicLevel() const { return state_->deterministicLevel; }
 
   // nullptr when T is larger than the capacity given to Tiling(func, maxTilingDataSize).
   template <typename T>

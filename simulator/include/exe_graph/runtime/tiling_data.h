@@ -7,22 +7,40 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <type_traits>
 
 #include "graph/error_codes.h"
 
 namespace gert {
 
+// The data follow the header in memory, or lie where Init says.
 class TilingData {
  public:
-  explicit TilingData(size_t capacity)
-      : buffer_(new uint64_t[(capacity + 7) / 8]()), capacity_(capacity) {}
+  TilingData() = default;
+  TilingData(const TilingData&) = delete;
+  TilingData& operator=(const TilingData&) = delete;
 
+  static std::unique_ptr<uint8_t[]> CreateCap(size_t capacity) {
+    size_t bytes = 0;
+    if (__builtin_add_overflow(capacity, sizeof(TilingData), &bytes)) return nullptr;
+    std::unique_ptr<uint8_t[]> holder(new (std::nothrow) uint8_t[bytes]());
+    if (holder != nullptr) {
+      auto* data = new (holder.get()) TilingData;
+      data->Init(capacity, holder.get() + sizeof(TilingData));
+    }
+    return holder;
+  }
+  void Init(size_t capacity, const void* data) {
+    capacity_ = capacity;
+    data_size_ = 0;
+    data_ = const_cast<void*>(data);
+  }
   size_t GetCapacity() const { return capacity_; }
   size_t GetDataSize() const { return data_size_; }
   void SetDataSize(size_t size) { data_size_ = size; }
-  void* GetData() { return buffer_.get(); }
-  const void* GetData() const { return buffer_.get(); }
+  void* GetData() { return data_; }
+  const void* GetData() const { return data_; }
 
   template <typename T, std::enable_if_t<std::is_standard_layout<T>::value, int> = 0>
   ge::graphStatus Append(const T& data) {
@@ -40,15 +58,15 @@ class TilingData {
   // Room for size more bytes at the end; nullptr when the capacity is exceeded.
   void* Expand(size_t size) {
     if (size > capacity_ || data_size_ > capacity_ - size) return nullptr;
-    void* target = reinterpret_cast<uint8_t*>(buffer_.get()) + data_size_;
+    void* target = static_cast<uint8_t*>(data_) + data_size_;
     data_size_ += size;
     return target;
   }
 
  private:
-  std::unique_ptr<uint64_t[]> buffer_;
-  size_t capacity_;
+  size_t capacity_ = 0;
   size_t data_size_ = 0;
+  void* data_ = nullptr;
 };
 
 template <typename T>

@@ -12,7 +12,7 @@ class TilingParseContext : public ExtendedKernelContext {
   TilingParseContext(OpCallState* state, void* compileInfo)
       : ExtendedKernelContext(state), compile_info_(compileInfo) {}
 
-  const ge::char_t* GetCompiledJson() const { return "{}"; }
+  const ge::char_t* GetCompiledJson() const { return state_->compiledJson; }
   template <typename T>
   T* GetCompiledInfo() {
     return static_cast<T*>(compile_info_);

@@ -76,7 +76,8 @@ Blob ListListBlob(const std::vector<std::vector<int64_t>>& values) {
   return blob;
 }
 
-// Without a definition the argument's own type decides.
+}  // namespace
+
 Blob UntypedBlob(const AttrArg& arg) {
   switch (arg.kind) {
     case AttrArg::Kind::kInt:
@@ -98,6 +99,8 @@ Blob UntypedBlob(const AttrArg& arg) {
   }
   return nullptr;
 }
+
+namespace {
 
 // The argument as the definition types it; nullptr when it is of another nature.
 Blob TypedBlob(const AttrArg& arg, ops::AttrKind kind) {
@@ -320,7 +323,12 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
   }
   gert::OpCallState state;
   if (!FillState(op, call, &state)) return kTilingError;
-  gert::TilingData data(TilingCapacity(op));
+  const Blob holder = gert::TilingData::CreateCap(TilingCapacity(op));
+  if (holder == nullptr) {
+    ReportError("%s: no memory for its tiling data", call.type.c_str());
+    return kTilingError;
+  }
+  auto& data = *reinterpret_cast<gert::TilingData*>(holder.get());
   Blob workspaces = gert::ContinuousVector::Create<size_t>(kMaxWorkspaces);
   state.tilingData = &data;
   state.workspaces = reinterpret_cast<gert::ContinuousVector*>(workspaces.get());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct AttrArg {
 };
 
 AttrArg ToAttrArg(const aclsimAttr& attr);
+// The argument as contexts hand it out when no definition says its type: its own decides.
+std::unique_ptr<uint8_t[]> UntypedBlob(const AttrArg& arg);
 
 struct OpCall {
   std::string type;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chip facts for tiling, from the SoC table.
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "platform/platform_info.h"
@@ -9,9 +11,31 @@
 #include "tiling/platform/platform_ascendc.h"
 
 namespace fe {
+namespace {
+
+// Where a size of local memory stands among what was set.
+const char* KeyOf(LocalMemType type) {
+  static constexpr const char* kKeys[] = {"l0_a_size", "l0_b_size", "l0_c_size",
+                                          "l1_size",   nullptr,     "ub_size"};
+  const auto index = static_cast<size_t>(type);
+  return index < std::size(kKeys) ? kKeys[index] : nullptr;
+}
+
+}  // namespace
+
+const std::string* PlatFormInfos::Given(const std::string& label, const std::string& key) const {
+  const auto values = given_.find(label);
+  if (values == given_.end()) return nullptr;
+  const auto found = values->second.find(key);
+  return found == values->second.end() ? nullptr : &found->second;
+}
 
 bool PlatFormInfos::GetPlatformRes(const std::string& label,
                                    std::map<std::string, std::string>& values) {
+  if (const auto given = given_.find(label); given != given_.end()) {
+    values = given->second;
+    return true;
+  }
   const aclsim::Soc& soc = aclsim::CurrentSoc();
   if (label == "version") {
     values = {{"SoC_version", soc.name},
@@ -47,13 +71,25 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label, const std::string& 
   return true;
 }
 
-uint32_t PlatFormInfos::GetCoreNum() const { return aclsim::CubeCoreCount(); }
+uint32_t PlatFormInfos::GetCoreNum() const {
+  return core_num_ == 0 ? aclsim::CubeCoreCount() : core_num_;
+}
 
 uint32_t PlatFormInfos::GetCoreNumByType(const std::string& coreType) {
+  const char* key = coreType == "VectorCore" ? "vector_core_cnt" : "ai_core_cnt";
+  if (const std::string* given = Given("SoCInfo", key); given != nullptr) {
+    return static_cast<uint32_t>(std::strtoul(given->c_str(), nullptr, 10));
+  }
   return coreType == "VectorCore" ? aclsim::VectorCoreCount() : aclsim::CubeCoreCount();
 }
 
 void PlatFormInfos::GetLocalMemSize(const LocalMemType& type, uint64_t& size) {
+  const char* key = KeyOf(type);
+  const std::string* given = key == nullptr ? nullptr : Given("AICoreSpec", key);
+  if (given != nullptr) {
+    size = std::strtoull(given->c_str(), nullptr, 10);
+    return;
+  }
   const aclsim::Soc& soc = aclsim::CurrentSoc();
   switch (type) {
     case LocalMemType::L0_A:
@@ -126,14 +162,32 @@ PlatformAscendC::PlatformAscendC(fe::PlatFormInfos* platformInfo) : platformInfo
   }
 }
 
-uint32_t PlatformAscendC::GetCoreNum() const { return GetCoreNumAic(); }
+namespace {
+
+// What was set of a platform, by the key for its kinds of cores; 0 when nothing was.
+uint32_t GivenCores(const fe::PlatFormInfos& platform, const char* kind) {
+  const std::string* kinds = platform.Given("SoCInfo", "core_type_list");
+  const bool split = kinds != nullptr && *kinds == "CubeCore,VectorCore";
+  const std::string* given = platform.Given("SoCInfo", split ? kind : "ai_core_cnt");
+  return given == nullptr ? 0 : static_cast<uint32_t>(std::strtoul(given->c_str(), nullptr, 10));
+}
+
+}  // namespace
+
+uint32_t PlatformAscendC::GetCoreNum() const {
+  return platformInfo_ == nullptr ? 0 : platformInfo_->GetCoreNum();
+}
 
 uint32_t PlatformAscendC::GetCoreNumAic() const {
-  return platformInfo_ == nullptr ? 0 : aclsim::CubeCoreCount();
+  if (platformInfo_ == nullptr) return 0;
+  const uint32_t given = GivenCores(*platformInfo_, "cube_core_cnt");
+  return given == 0 ? aclsim::CubeCoreCount() : given;
 }
 
 uint32_t PlatformAscendC::GetCoreNumAiv() const {
-  return platformInfo_ == nullptr ? 0 : aclsim::VectorCoreCount();
+  if (platformInfo_ == nullptr) return 0;
+  const uint32_t given = GivenCores(*platformInfo_, "vector_core_cnt");
+  return given == 0 ? aclsim::VectorCoreCount() : given;
 }
 
 uint32_t PlatformAscendC::GetCoreNumVector() const {
@@ -152,7 +206,7 @@ uint32_t PlatformAscendC::CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNu
 
 uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const {
   constexpr uint32_t kMiB = 1024 * 1024;
-  const uint32_t arch = aclsim::CurrentSoc().npuArch;
+  const auto arch = static_cast<uint32_t>(GetCurNpuArch());
   return arch == 2201 || arch == 3510 ? 16 * kMiB : 2 * kMiB;
 }
 
@@ -160,6 +214,12 @@ void PlatformAscendC::GetCoreMemSize(const CoreMemType& memType, uint64_t& size)
   size = 0;
   if (platformInfo_ == nullptr || memType > CoreMemType::HBM) return;
   platformInfo_->GetLocalMemSize(static_cast<fe::LocalMemType>(memType), size);
+  // What is set has the part that the toolkit keeps for itself; the SoC table's size has not.
+  const bool set =
+      (memType == CoreMemType::UB && platformInfo_->Given("AICoreSpec", "ub_size") != nullptr) ||
+      (memType == CoreMemType::L1 && platformInfo_->Given("AICoreSpec", "l1_size") != nullptr);
+  constexpr uint64_t kKept = 256;
+  if (set && GetSocVersion() == SocVersion::ASCEND910B) size -= std::min(size, kKept);
   if (memType == CoreMemType::UB) size -= std::min<uint64_t>(size, reservedMemSize_);
 }
 
@@ -186,13 +246,19 @@ SocVersion PlatformAscendC::GetSocVersion() const {
       {"Ascend910_95", SocVersion::ASCEND910_95}, {"Ascend310", SocVersion::ASCEND310},
       {"Ascend610", SocVersion::ASCEND610},       {"Ascend610Lite", SocVersion::ASCEND610Lite},
   };
+  const std::string* given =
+      platformInfo_ == nullptr ? nullptr : platformInfo_->Given("version", "Short_SoC_version");
+  const std::string& wanted = given == nullptr ? aclsim::CurrentSoc().shortName : *given;
   for (const auto& [name, version] : kVersions) {
-    if (aclsim::CurrentSoc().shortName == name) return version;
+    if (wanted == name) return version;
   }
   return SocVersion::RESERVED_VERSION;
 }
 
 NpuArch PlatformAscendC::GetCurNpuArch() const {
+  const std::string* given =
+      platformInfo_ == nullptr ? nullptr : platformInfo_->Given("version", "NpuArch");
+  if (given != nullptr) return static_cast<NpuArch>(std::strtoul(given->c_str(), nullptr, 10));
   return static_cast<NpuArch>(aclsim::CurrentSoc().npuArch);
 }
 

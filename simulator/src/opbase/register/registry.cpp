@@ -242,14 +242,20 @@ OpImplRegisterV2& OpImplRegisterV2::OutputShapeDependOnCompute(
   entry_->shapesFromResult.assign(outputs.begin(), outputs.end());
   return *this;
 }
-// Graph mode only.
-OpImplRegisterV2& OpImplRegisterV2::InferShapeRange(InferShapeRangeKernelFunc) { return *this; }
+// Graph mode only; unit tests ask for it.
+OpImplRegisterV2& OpImplRegisterV2::InferShapeRange(InferShapeRangeKernelFunc func) {
+  entry_->inferShapeRange = func;
+  return *this;
+}
 // aclnn functions check their outputs themselves.
 OpImplRegisterV2& OpImplRegisterV2::NullableOutputs(std::initializer_list<int32_t>) {
   return *this;
 }
-// A key of CANN's cache of compiled kernels; kernels here are found by their dtypes.
-OpImplRegisterV2& OpImplRegisterV2::GenSimplifiedKey(GenSimplifiedKeyKernelFunc) { return *this; }
+// A key of CANN's cache of compiled kernels; kernels here are found by their dtypes, only unit tests ask for it.
+OpImplRegisterV2& OpImplRegisterV2::GenSimplifiedKey(GenSimplifiedKeyKernelFunc func) {
+  entry_->genSimplifiedKey = func;
+  return *this;
+}
 
 namespace {
 

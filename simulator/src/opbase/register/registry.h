@@ -24,7 +24,9 @@ struct OpImplEntry {
   std::string type;
   std::optional<ops::OpDef> def;
   OpImplRegisterV2::InferShapeKernelFunc inferShape = nullptr;
+  OpImplRegisterV2::InferShapeRangeKernelFunc inferShapeRange = nullptr;
   OpImplRegisterV2::InferDataTypeKernelFunc inferDataType = nullptr;
+  OpImplRegisterV2::GenSimplifiedKeyKernelFunc genSimplifiedKey = nullptr;
   bool outputTypeIsFirstInputs = false;
   OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
   size_t maxTilingDataSize = 2048;
