@@ -74,6 +74,21 @@ def test_sources_cannot_ask_for_more(values: str) -> None:
         project_entry.instances_of(TEMPLATE.format(values=values), entry, kernel)
 
 
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ('ASSERT(count(1) && "x")\n  int b;', 'ASSERT(count(1) && "x");\n  int b;'),
+        ("{ ASSERT(a) }", "{ ASSERT(a); }"),
+        ("x = wanted ASSERT(a);", None),
+        ("ASSERT(a);\nint b;", None),
+        ("#define OURS(x) \\\n  ASSERT(x)\nint b;", None),
+        ("static_assert(a)\nint b;", None),
+    ],
+)
+def test_asserts_without_a_semicolon(text: str, want: str | None) -> None:
+    assert project_entry.with_closed_asserts(text) == (want or text)
+
+
 def test_combinations_are_bounded() -> None:
     names = "abcdefgh"
     values = "ASCENDC_TPL_UI_RANGE, 1, 0, 63"

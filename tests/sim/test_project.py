@@ -141,11 +141,41 @@ def test_tensor_lists():
 def test_generated_api_from_a_program(toolkit_info: Toolkit, tmp_path):
     """A C++ program links the generated header and library: null checks, names, strides."""
     built = building.build(MATH / "scale_add", soc=SOC, dtypes=["float32"])
+    done = call(built.package, CALL, toolkit_info, tmp_path)
+    assert done.stdout.split("\n")[:2] == ["161001", "2 0 4 0 6 0 8 0"]
+
+
+def test_tiling_sees_the_shape_of_results(library: Path, toolkit_info: Toolkit, tmp_path: Path):
+    """Frameworks describe what a contiguous tensor lies in as one dim."""
+    tiling = library / "math" / "scale_add" / "op_host" / "scale_add_tiling.cpp"
+    check = (
+        "  if (context->GetInputShape(0)->GetStorageShape() !="
+        " context->GetOutputShape(0)->GetStorageShape())\n    return ge::GRAPH_FAILED;\n"
+    )
+    first = "  auto* data ="
+    tiling.write_text(tiling.read_text().replace(first, check + first))
+    built = building.build(library / "math" / "scale_add", soc=SOC, dtypes=["float32"])
+    program = (
+        CALL.replace("{4}, one[] = {1}, two[] = {2}", "{2, 2}, one[] = {2, 1}")
+        .replace("dims, 1, ACL_FLOAT, one, 0, ACL_FORMAT_ND, dims, 1, in", SQUARE.format("in"))
+        .replace("dims, 1, ACL_FLOAT, two, 0, ACL_FORMAT_ND, storage, 1, out", SQUARE.format("out"))
+    )
+    done = call(built.package, program, toolkit_info, tmp_path)
+    assert done.stdout.split("\n")[:2] == ["161001", "2 4 6 8 0 0 0 0"]
+
+
+SQUARE = "dims, 2, ACL_FLOAT, one, 0, ACL_FORMAT_ND, storage, 1, {}"
+
+
+def call(
+    package: Path, text: str, toolkit_info: Toolkit, tmp_path: Path
+) -> subprocess.CompletedProcess[str]:
+    """Compile a program with a built operator's header and library, and run it."""
     program = tmp_path / "call.cpp"
-    program.write_text(CALL)
+    program.write_text(text)
     binary = tmp_path / "call"
     lib64 = toolkit_info.library_dir
-    api = built.package / "op_api"
+    api = package / "op_api"
     subprocess.run(
         [
             str(find_compiler()), "-std=c++17", str(program), "-o", str(binary),
@@ -155,10 +185,10 @@ def test_generated_api_from_a_program(toolkit_info: Toolkit, tmp_path):
         ],
         check=True,
     )  # fmt: skip
-    environment = {**os.environ, "ASCEND_CUSTOM_OPP_PATH": str(built.package)}
+    environment = {**os.environ, "ASCEND_CUSTOM_OPP_PATH": str(package)}
     done = subprocess.run([binary], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.split("\n")[:2] == ["161001", "2 0 4 0 6 0 8 0"]
+    return done
 
 
 CALL = """
@@ -219,6 +249,23 @@ def test_name_of_a_function_of_the_toolkit(library: Path, toolkit_info: Toolkit)
     )
     path = built.package / "op_api" / "lib" / "libcust_opapi.so"
     subprocess.run([sys.executable, "-I", "-c", program, path, path.name], check=True)
+
+
+def test_definition_and_tiling_are_libraries_of_their_own(library: Path) -> None:
+    """With CANN they are, so that a header of both may define a function; within one it may not."""
+    host = library / "math" / "clip_rows" / "op_host"
+    header = host / "clip_rows_tiling.h"
+    header.write_text(header.read_text() + "\nint Twice(int value) { return 2 * value; }\n")
+    definition = host / "clip_rows_def.cpp"
+    definition.write_text('#include "clip_rows_tiling.h"\n' + definition.read_text())
+    kernel = host.parent / "op_kernel" / "clip_rows.cpp"
+    old = "ASSERT(data.flag == 7 && data.sizes[2] == 3);\n"
+    assert old in kernel.read_text()
+    kernel.write_text(kernel.read_text().replace(old, old.replace(";", "")))
+    building.build(host.parent, soc=SOC)
+    definition.rename(host / "clip_rows.cpp")
+    with pytest.raises(SourcesError, match="op_host does not build"):
+        building.build(host.parent, soc=SOC)
 
 
 def test_second_build_compiles_nothing(new_cache, monkeypatch):

@@ -61,6 +61,16 @@ HOST_LIBRARIES = (
 )
 """What op_host is linked with, and how."""
 
+
+def _host_libraries(objects: Sequence[Path]) -> tuple[Sequence[str], Sequence[str]]:
+    """What to link objects of op_host with. CANN has definitions in another library than tiling: a
+    function that a header of both defines may be in each.
+    """
+    libraries, words = HOST_LIBRARIES
+    apart = {"_def." in path.name for path in objects}
+    return libraries, (*words, "-Wl,-z,muldefs") if len(apart) == 2 else words
+
+
 _LOG_WORDS = ('-DOPS_UTILS_LOG_SUB_MOD_NAME="OP_TILING"', '-DOPS_UTILS_LOG_PACKAGE_TYPE=""')
 """What the build of public op_host sources gives to their headers for logging."""
 
@@ -131,13 +141,14 @@ class Builder(ApiBuilder):
             return self._link_host_alone(objects)
 
     def _link_host_alone(self, objects: list[Path]) -> list[Path]:
-        link = self._link(self.host_library, objects, *HOST_LIBRARIES)
+        needed = _host_libraries(objects)
+        link = self._link(self.host_library, objects, *needed)
         self.host_objects = objects
         if link.fresh():
             return []
         stubs = self.folder / "gen" / "missing.cpp"
         stub_object = self.folder / "obj" / "missing.o"
-        with_stubs = self._link(self.host_library, [*objects, stub_object], *HOST_LIBRARIES)
+        with_stubs = self._link(self.host_library, [*objects, stub_object], *needed)
         if with_stubs.fresh():
             self.host_objects = [*objects, stub_object]
             return []

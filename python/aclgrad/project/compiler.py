@@ -262,7 +262,8 @@ class Compiler:
         """
         merged = self.folder / "obj" / f"{name}.merged.o"
         own = merged.with_name(f"{name}.own.o")
-        group = ("-r", "-nostdlib", "-Wl,--force-group-allocation")
+        # What may not be defined twice was found when they were linked the first time.
+        group = ("-r", "-nostdlib", "-Wl,--force-group-allocation", "-Wl,-z,muldefs")
         keep = ("--wildcard", f"--keep-global-symbol={visible or 'none at all'}")
         for output, command in (
             (merged, (self.compiler, *group, *map(str, objects), "-o", str(merged))),

@@ -98,6 +98,30 @@ def _calls(text: str, word: str) -> list[list[str]]:
     return found
 
 
+def with_closed_asserts(text: str) -> str:
+    """A source in which each ASSERT that a statement follows ends in a semicolon. A device build
+    leaves nothing of them, so that some have none.
+    """
+    parts, start = [], 0
+    for match in re.finditer(r"\bASSERT\s*\(", text):
+        depth, at = 1, match.end()
+        while depth and at < len(text):
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        if re.match(r"\s*[\w}]", text[at:]) and not _in_directive(text, match.start()):
+            parts += [text[start:at], ";"]
+            start = at
+    return "".join([*parts, text[start:]])
+
+
+def _in_directive(text: str, at: int) -> bool:
+    """Whether a line, with those that it continues, is the preprocessor's."""
+    start = text.rfind("\n", 0, at) + 1
+    while start and text[:start].endswith("\\\n"):
+        start = text.rfind("\n", 0, start - 1) + 1
+    return text[start:at].lstrip().startswith("#")
+
+
 _KINDS = {"UINT": "uint", "BOOL": "bool", "DTYPE": "dtype", "DATATYPE": "dtype", "FORMAT": "format"}
 _BITS = {"bool": 1, "dtype": 8, "format": 8}
 _LINK = re.compile(r"ASCENDC_TPL_(\w+?)_(?:DECL|SEL)\s*\((.*)\)\s*$", re.DOTALL)

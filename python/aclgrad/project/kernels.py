@@ -18,7 +18,7 @@ from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.project.compiler import Compiler
-from aclgrad.project.entry import Entry, entries, instances_of
+from aclgrad.project.entry import Entry, entries, instances_of, with_closed_asserts
 from aclgrad.project.sources import (
     DEVICE_TYPES,
     Kernel,
@@ -244,11 +244,13 @@ class KernelBuilder(Compiler):
         self._front_end(source, kernel.output.stem, includes, words, title, wanted)
 
     def for_host(self, source: Path, name: str, entry: Entry) -> tuple[Path, Entry]:
-        """A kernel source as a host's compiler takes it, and its entry there: without launches, and
-        with a name of its own where C has a function of that name.
+        """A kernel source as a host's compiler takes it, and its entry there: without launches, with
+        a semicolon behind each ASSERT, and with a name of its own where C has a function of that
+        name.
         """
         text = source.read_text(errors="replace")
         changed = without_launches(text) if "<<<" in text else text
+        changed = with_closed_asserts(changed)
         if entry.extern_c and _is_of_c(entry.name):
             pattern = rf"(__global__[^;{{}}]*?\bvoid\s+(?:__aicore__\s+)?){entry.name}(?=\s*\()"
             renamed, count = re.subn(pattern, rf"\g<1>aclsim_{entry.name}", changed)

@@ -58,6 +58,11 @@ inline void wait_flag(pipe_t from, pipe_t to, int32_t id) {
   aclsim::WaitFlagEvent(AscendC::detail::KnownEvent(from, to), id);
   ACLSIM_KEEP_FRAME();
 }
+// Of vector cores alone, which have no others in their group.
+inline int64_t get_block_idx() { return aclsim::BlockIdx(); }
+inline int64_t get_block_num() { return aclsim::BlockNum(); }
+inline int64_t get_subblockid() { return 0; }
+inline int64_t get_subblockdim() { return 1; }
 inline void set_mask_norm() { aclsim::SetMaskMode(false); }
 inline void set_mask_count() { aclsim::SetMaskMode(true); }
 inline void set_vector_mask(uint64_t high, uint64_t low) { aclsim::SetMaskBits(high, low); }

@@ -273,6 +273,17 @@ extern "C" __global__ __aicore__ void two_ways(GM_ADDR dstGm, GM_ADDR aGm, GM_AD
   }
 }
 
+// How the device compiler counts cores.
+extern "C" __global__ __aicore__ void cores(GM_ADDR dstGm) {
+  const int64_t counts[] = {get_block_idx(), get_block_num(), get_subblockid(), get_subblockdim()};
+  GlobalTensor<int32_t> tensor;
+  tensor.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(dstGm) + get_block_idx() * 16);
+  for (uint32_t i = 0; i < 4; ++i) {
+    tensor.SetValue(i, static_cast<int32_t>(counts[i]));
+  }
+  DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE>(tensor);
+}
+
 // The system's part of the workspace: what the kernel set, else nothing that it may touch.
 extern "C" __global__ __aicore__ void system_workspace(GM_ADDR dstGm, GM_ADDR callGm) {
   const Call c = ReadCall(callGm);

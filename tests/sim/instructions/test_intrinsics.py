@@ -67,6 +67,13 @@ def test_a_queue_with_two_ways(intrinsics: Bench) -> None:
             runtime.launch(entry, [np.zeros_like(a), a, Call(mode=1).pack()])
 
 
+def test_cores_are_counted(intrinsics: Bench) -> None:
+    """As GetBlockIdx and GetBlockNum count them."""
+    entry = intrinsics.libraries["intrinsics"]["cores"]
+    got = intrinsics.runtime.launch(entry, [np.zeros((3, 16), np.int32)], block_dim=3)[0]
+    np.testing.assert_array_equal(got.reshape(3, 16)[:, :4], [[core, 3, 0, 1] for core in range(3)])
+
+
 @pytest.mark.plants_faults
 def test_system_workspace(intrinsics: Bench) -> None:
     """It is what SetSysWorkspace got; before that it is not null and not memory."""
