@@ -158,6 +158,50 @@ def test_other_operators_kernels_are_not_here(
     assert "op_api needs the kernel of Doubled" in capfd.readouterr().err
 
 
+LAUNCHES = """\
+#include "doubled.h"
+
+#include "opdev/make_op_executor.h"
+#include "opdev/op_dfx.h"
+
+namespace l0op {
+
+OP_TYPE_REGISTER(Doubled);
+
+const aclTensor* Doubled(const aclTensor* self, aclOpExecutor* executor) {
+  L0_DFX(Doubled, self);
+  aclTensor* out = executor->AllocTensor(self->GetViewShape(), self->GetDataType());
+  const auto status = ADD_TO_LAUNCHER_LIST_AICORE(Doubled, OP_INPUT(self), OP_OUTPUT(out));
+  return status == ACLNN_SUCCESS ? out : nullptr;
+}
+
+}  // namespace l0op
+"""
+
+
+def test_kernels_of_neighbours_are_built(
+    library: Path, arrays: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """When they are launched; one that does not build is named, with the command."""
+    neighbour, square = library / "math" / "doubled", LIBRARY.parent / "projects/math/square"
+    for file in (file for file in square.rglob("*") if file.suffix in (".cpp", ".h")):
+        target = neighbour / str(file.relative_to(square)).replace("square", "doubled")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = file.read_text().replace("Square", "Doubled").replace("square", "doubled")
+        target.write_text(text.replace("Mul(value", "Add(value"))
+    (neighbour / "op_api" / "doubled.cpp").write_text(LAUNCHES)
+    x, offset = (array.astype(np.float32).reshape(-1)[:160] for array in arrays)
+    path = str(library / "math" / "affine")
+    result = running.run(path, [[x], [offset]], ["scale=3"])
+    np.testing.assert_allclose(result.outputs["y"], x * 3 + 2 * offset, rtol=1e-6)
+    kernel = neighbour / "op_kernel" / "doubled.cpp"
+    kernel.write_text(kernel.read_text().replace("Add(value", "Addd(value"))
+    with pytest.raises(
+        SourcesError, match=rf"(?s)launches doubled: .*Addd.*\nNext: aclgrad build {neighbour}$"
+    ):
+        running.run(path, [[x], [offset]], ["scale=3"])
+
+
 def test_function_for_cpp_alone(library: Path) -> None:
     """Nobody could call it by its name."""
     path = library / "math" / "affine"

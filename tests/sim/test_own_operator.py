@@ -103,6 +103,7 @@ GOLDENS = {
     "def golden(x):\n    return 'x'\n": ("want numbers", 1),
     "def golden(x):\n    return x, x\n": ("2 results", 1),
     "def golden(x):\n    return None\n": ("nothing would be compared", 1),
+    "def golden(x):\n    return x\n\n\ndef terms(y):\n    return y\n": ("want terms(x)", 5),
     "def golden(x):\n    return x\n\n\ndef cases():\n    return []\n": ("yields no case", 5),
     "def golden(x):\n    return x\n\n\ndef cases():\n    yield 1\n": ("yields int", 5),
 }
@@ -146,6 +147,13 @@ def test_run_compares_with_the_golden(square: Path) -> None:
     path.write_text("def golden(x):\n    return x * x + (x == 5)\n")
     wrong = aclgrad(*command, cwd=square, status=1)
     assert "[5] got 25, want 26" in wrong
+    # ULPs of float32 at 10^7 are 1, so an error of a millionth of one is none of the arithmetic's.
+    near = "def golden(x):\n    return x * x + 1e-6\n"
+    found = []
+    for text in (near, near + "\n\ndef terms(x):\n    return 0 * x - 1e7\n"):
+        path.write_text(text)
+        found.append(json.loads(aclgrad(*command, "--json", cwd=square))["golden"])
+    assert found[0]["passed"] and found[0]["max_ulp"] > 0.01 > 1e-5 > found[1]["max_ulp"]
 
 
 def test_a_folder_without_an_operator(tmp_path: Path) -> None:

@@ -165,6 +165,26 @@ def test_wheel_works_outside_the_checkout(installed: Path, tmp_path: Path) -> No
     assert "comes built" in run(command, "build", cwd=tmp_path, status=1)
 
 
+def test_operator_of_ones_own(installed: Path, operator_cache: Path, tmp_path: Path) -> None:
+    """From the wheel alone: written, built, tested and called from Python."""
+    command, project = installed / "bin/aclgrad", tmp_path / "huber_grad"
+
+    def aclgrad(*words: object) -> str:
+        return run(command, *words, cwd=project, ACLGRAD_CACHE=str(operator_cache))
+
+    run(command, "new", "huber_grad", cwd=tmp_path)
+    assert "kernels in" in aclgrad("build", "--dtypes", "fp16")
+    listed = json.loads((project / "compile_commands.json").read_text())
+    assert {Path(entry["file"]).parent.name for entry in listed} == {"op_host", "op_kernel"}
+    assert all(str(ROOT) not in word for entry in listed for word in entry["arguments"])
+    said = json.loads(aclgrad("test", "--fast", "--dtype", "fp16", "--json"))
+    assert said["passed"] and len(said["cases"]) > 30
+    assert json.loads(aclgrad("tiling", "8x1000", "--json"))["op"] == "HuberGrad"
+    code = "import aclgrad; print(aclgrad.load('.').huber_grad.__name__)"
+    python, cache = installed / "bin/python", str(operator_cache)
+    assert run(python, "-c", code, cwd=project, ACLGRAD_CACHE=cache) == "huber_grad\n"
+
+
 @pytest.mark.skipif("ACLGRAD_TEST_PYTHONS" not in os.environ, reason="no ACLGRAD_TEST_PYTHONS")
 @pytest.mark.parametrize("python", os.environ.get("ACLGRAD_TEST_PYTHONS", "").split())
 def test_wheel_works_with_other_pythons(python: str, wheel: Path, tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ class PackingBuilder(Builder):
         """A place of its own, as its libraries differ from those for use here."""
         return Path(f"{super().folder}-packed")
 
+    @property
+    def beside(self) -> dict[str, Path]:
+        """A package has no kernels of neighbours."""
+        return {}
+
     def _flags(
         self, output: Path, includes: Iterable[Path], extra: Iterable[str]
     ) -> tuple[str, ...]:

@@ -141,6 +141,17 @@ class ApiBuilder(KernelBuilder):
         """What op_api takes from elsewhere in its repository."""
         return CommonCode(self.folder / "common_api.json", self.sources, api=True)
 
+    @property
+    def beside(self) -> dict[str, Path]:
+        """The neighbours whose kernels op_api launches: operator types, and where they are."""
+        found = {}
+        own = hand_written.launched(self.sources.api)
+        for file in self.api_common.files:
+            places = [folder for folder in file.parents if (folder / "op_host").is_dir()]
+            for name in sorted(hand_written.launched([file]) - own) if places else ():
+                found[name] = places[0]
+        return found
+
     def _build_by_hand(self) -> list[Path]:
         """Compile op_api; nothing, with a line that says why, when something is missing for it."""
         if not self.sources.api:
@@ -169,7 +180,7 @@ class ApiBuilder(KernelBuilder):
                 return objects
             names = [demangle(symbol) for symbol in dict.fromkeys(missing)]
             found = self.api_common.find_sources(names)
-            foreign = hand_written.launched(found) - hand_written.launched(sources)
+            foreign = hand_written.launched(found) - {*hand_written.launched(sources), *self.beside}
             if not found or foreign:
                 for file in found:
                     self.api_common.drop(file)

@@ -217,6 +217,44 @@ class Builder(ApiBuilder):
                     return kernel
         return None
 
+    def build_missing(self, text: str) -> Path | None:
+        """Build what a message of an aclnn function by hand says is not there, and return its file:
+        a kernel, or the package of a neighbour whose kernel it launches.
+        """
+        if kernel := self.kernel_named(text):
+            self.build_kernel(kernel, self.describe())
+            return kernel.output
+        for name, folder in self.beside.items():
+            if not re.search(rf"\b{name}(?![a-z])", text):
+                continue
+            builder = Builder(locate(folder), self.soc, jobs=self.jobs, cache=self.cache)
+            try:
+                return builder.build_beside(text)
+            except SourcesError as error:
+                what, _, _ = str(error).partition("\nNext: ")
+                raise SourcesError(
+                    f"{self.sources.name}: its aclnn function launches {builder.sources.name}:"
+                    f" {what}\nNext: aclgrad build {folder}"
+                ) from None
+        return None
+
+    def build_beside(self, text: str) -> Path | None:
+        """The same for a neighbour, whose package is not known to this process yet."""
+        described = self.build_host()
+        packages = os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":")
+        if str(self.package) not in packages:
+            ops = [op for op in described["ops"] if "inputs" in op]
+            kernels = [self.kernel(op, row) for op in ops for row in self.combinations(op)]
+            # Its sources may have changed since.
+            self.build_all([one for one in kernels if one.output.is_file()], described)
+            os.environ["ASCEND_CUSTOM_OPP_PATH"] = ":".join([*packages, str(self.package)])
+            return self.host_library
+        kernel = self.kernel_named(text)
+        if kernel is None:
+            return None
+        self.build_kernel(kernel, described)
+        return kernel.output
+
     def build_kernels(
         self, op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], described: Mapping[str, Any]
     ) -> None:

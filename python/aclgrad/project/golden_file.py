@@ -2,7 +2,8 @@
 """The Python side of an operator project: ``<stem>_golden.py`` beside op_host and op_kernel.
 
 It has ``golden(...)``, whose parameters are named like the definition's inputs and attributes, and
-may have ``cases()``. It is the user's code: every error names the operator, the file and the line.
+may have ``cases()`` and ``terms(...)``. It is the user's code: every error names the operator, the
+file and the line.
 """
 
 from __future__ import annotations
@@ -32,14 +33,32 @@ class GoldenError(SourcesError):
 
 
 @dataclass(frozen=True)
+class Fitting:
+    """A function of a golden file whose parameters are of the definition."""
+
+    call: Callable[..., Any]
+    takes: tuple[str, ...]  # inputs and attributes in the definition's spelling; all for **kwargs
+
+    @property
+    def name(self) -> str:
+        """As the file calls it."""
+        return self.call.__name__
+
+    @property
+    def line(self) -> int:
+        """Where it begins."""
+        return self.call.__code__.co_firstlineno
+
+
+@dataclass(frozen=True)
 class GoldenFile:
     """A golden that fits the definition."""
 
     path: Path
     op: Mapping[str, Any]
-    function: Callable[..., Any]
+    golden: Fitting
+    terms: Fitting | None
     own_cases: Callable[[], Any] | None
-    takes: tuple[str, ...]  # inputs and attributes in the definition's spelling; all for **kwargs
 
     def evaluate(
         self, inputs: Sequence[Sequence[Array]], attrs: Mapping[str, Any], shapes: Sequence[Any]
@@ -47,6 +66,27 @@ class GoldenFile:
         """The wanted outputs, in float64. ``shapes`` are those of the outputs that the operator's
         inference names, a tuple for each tensor of a list.
         """
+        found = self._results(self.golden, inputs, attrs, shapes)
+        if all(part is None for part in found):
+            raise self.error("golden returned None, so nothing would be compared", self.golden.line)
+        return found
+
+    def magnitudes(
+        self, inputs: Sequence[Sequence[Array]], attrs: Mapping[str, Any], shapes: Sequence[Any]
+    ) -> list[Array | None]:
+        """The largest magnitudes that are rounded on the way to each output, where it says so."""
+        if self.terms is None:
+            return [None for wanted in shapes for _ in wanted]
+        found = self._results(self.terms, inputs, attrs, shapes)
+        return [part if part is None else np.abs(part).astype(np.float64) for part in found]
+
+    def _results(
+        self,
+        function: Fitting,
+        inputs: Sequence[Sequence[Array]],
+        attrs: Mapping[str, Any],
+        shapes: Sequence[Any],
+    ) -> list[Array | None]:
         values: dict[str, Any] = {}
         for item, param in zip(self.op["inputs"], inputs, strict=True):
             wide = [widened(array) for array in param]
@@ -54,49 +94,48 @@ class GoldenFile:
                 wide if item["kind"] == "dynamic" else (wide[0] if wide else None)
             )
         values |= {name: attrs[name] for name in (attr["name"] for attr in self.op["attrs"])}
-        given = {python_name(name): values[name] for name in self.takes}
+        given = {python_name(name): values[name] for name in function.takes}
         try:
             with np.errstate(all="ignore"):
-                result = self.function(**given)
+                result = function.call(**given)
         except Exception as error:
             raise self.error(
-                f"golden raised {type(error).__name__}: {error}", _line(error, self.path)
+                f"{function.name} raised {type(error).__name__}: {error}", _line(error, self.path)
             ) from None
-        return self._checked(result, shapes)
+        return self._checked(function, result, shapes)
 
-    def _checked(self, result: Any, shapes: Sequence[Any]) -> list[Array | None]:
-        outputs = self.op["outputs"]
-        line = self.function.__code__.co_firstlineno
+    def _checked(self, function: Fitting, result: Any, shapes: Sequence[Any]) -> list[Array | None]:
+        outputs, line = self.op["outputs"], function.line
         several = isinstance(result, tuple) or (isinstance(result, list) and len(outputs) > 1)
         if len(outputs) == 1 and not several:
             result, several = (result,), True
         if not several or len(result) != len(outputs):
             got = f"{len(result)} results" if several else type(result).__name__
             names = ", ".join(item["name"] for item in outputs)
-            raise self.error(f"golden returned {got}, want a tuple of {names}", line)
+            raise self.error(f"{function.name} returned {got}, want a tuple of {names}", line)
         found: list[Array | None] = []
         for item, value, wanted in zip(outputs, result, shapes, strict=True):
             list_ = item["kind"] == "dynamic"
             parts = [None] * len(wanted) if value is None else list(value) if list_ else [value]
             if len(parts) != len(wanted):
                 raise self.error(
-                    f"golden returned {len(parts)} tensors of {item['name']}, want {len(wanted)}",
+                    f"{function.name} returned {len(parts)} tensors of {item['name']}, want"
+                    f" {len(wanted)}",
                     line,
                 )
             for part, shape in zip(parts, wanted, strict=True):
-                found.append(None if part is None else self._array(item["name"], part, shape, line))
-        if all(part is None for part in found):
-            raise self.error("golden returned None, so nothing would be compared", line)
+                what = f"{function.name} returned {item['name']}"
+                found.append(None if part is None else self._array(what, part, shape, line))
         return found
 
-    def _array(self, name: str, value: Any, shape: tuple[int, ...], line: int) -> Array:
+    def _array(self, what: str, value: Any, shape: tuple[int, ...], line: int) -> Array:
         array = np.asarray(value)
         if array.dtype.kind not in "biufcV":
-            raise self.error(f"golden returned {name} with dtype {array.dtype}, want numbers", line)
+            raise self.error(f"{what} with dtype {array.dtype}, want numbers", line)
         if array.shape != tuple(shape):
             raise self.error(
-                f"golden returned {name} with shape {array.shape}, the operator's shape inference"
-                f" says {tuple(shape)}",
+                f"{what} with shape {array.shape}, the operator's shape inference says"
+                f" {tuple(shape)}",
                 line,
             )
         return widened(array)
@@ -163,11 +202,23 @@ def need(op: Mapping[str, Any], sources: Sources, word: str) -> GoldenFile:
 def load(path: Path, op: Mapping[str, Any]) -> GoldenFile:
     """Import a golden file and hold it against the definition."""
     module = _import(path, op["type"])
-    function = getattr(module, "golden", None)
-    if not inspect.isfunction(function):
+    golden = getattr(module, "golden", None)
+    if not inspect.isfunction(golden):
         raise golden_error(op["type"], path, 1, "the file has no function golden(...)")
+    terms, own_cases = (getattr(module, name, None) for name in ("terms", "cases"))
+    for name, function in (("terms", terms), ("cases", own_cases)):
+        if function is not None and not inspect.isfunction(function):
+            raise golden_error(op["type"], path, 1, f"{name} is no function")
+    fitting = [_fitting(path, op, item) if item else None for item in (golden, terms)]
+    assert fitting[0] is not None
+    return GoldenFile(path, op, fitting[0], fitting[1], own_cases)
+
+
+def _fitting(path: Path, op: Mapping[str, Any], function: Callable[..., Any]) -> Fitting:
+    """A function whose parameters are named like inputs and attributes. `GoldenError` if not."""
+    what = function.__name__
     names = [item["name"] for item in (*op["inputs"], *op["attrs"])]
-    signature = f"golden({', '.join(map(python_name, names))})"
+    signature = f"{what}({', '.join(map(python_name, names))})"
     line = function.__code__.co_firstlineno
     parameters = inspect.signature(function).parameters.values()
     known = {python_name(name): name for name in names}
@@ -179,7 +230,7 @@ def load(path: Path, op: Mapping[str, Any]) -> GoldenFile:
                 op["type"],
                 path,
                 line,
-                f"golden has a parameter {item.name}, the definition none of that name: want"
+                f"{what} has a parameter {item.name}, the definition none of that name: want"
                 f" {signature}",
             )
     missing = [name for name in known if name not in {item.name for item in named}]
@@ -188,13 +239,10 @@ def load(path: Path, op: Mapping[str, Any]) -> GoldenFile:
             op["type"],
             path,
             line,
-            f"golden has no parameter for {', '.join(missing)} of the definition: want {signature}",
+            f"{what} has no parameter for {', '.join(missing)} of the definition: want {signature}",
         )
     takes = tuple(names) if open_end else tuple(known[item.name] for item in named)
-    own_cases = getattr(module, "cases", None)
-    if own_cases is not None and not inspect.isfunction(own_cases):
-        raise golden_error(op["type"], path, 1, "cases is no function")
-    return GoldenFile(path, op, function, own_cases, takes)
+    return Fitting(function, takes)
 
 
 def _import(path: Path, op_type: str) -> Any:

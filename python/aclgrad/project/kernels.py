@@ -244,9 +244,9 @@ class KernelBuilder(Compiler):
         self._front_end(source, kernel.output.stem, includes, words, title, wanted)
 
     def for_host(self, source: Path, name: str, entry: Entry) -> tuple[Path, Entry]:
-        """A kernel source as a host's compiler takes it, and its entry there: without launches, with
-        a semicolon behind each ASSERT, and with a name of its own where C has a function of that
-        name.
+        """A kernel source as a host's compiler takes it, and its entry there: without launches,
+        with a semicolon behind each ASSERT, and with a name of its own where C has a function of
+        that name.
         """
         text = source.read_text(errors="replace")
         changed = without_launches(text) if "<<<" in text else text

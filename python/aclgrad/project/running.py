@@ -366,12 +366,11 @@ def _two_stages(
             device.libraries.check(code, f"{api}GetWorkspaceSize")
             break
         except AclnnError as error:
-            # By hand it may cast, and launch the kernel of another dtype.
-            found = builder.kernel_named(str(error)) if function.by_hand else None
-            if found is None or found.output in tried:
+            # By hand it may cast, and launch the kernel of another dtype or of a neighbour.
+            found = builder.build_missing(str(error)) if function.by_hand else None
+            if found is None or found in tried:
                 raise
-            tried.add(found.output)
-            builder.build_kernel(found, builder.describe())
+            tried.add(found)
     workspace = device.buffer(size.value)
     try:
         second = getattr(library, api)

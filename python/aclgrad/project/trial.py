@@ -303,14 +303,8 @@ def _element(data: dict[str, Any]) -> Element:
     return Element(**{**data, "index": tuple(data["index"])})
 
 
-def wanted(
-    golden: GoldenFile,
-    op: Mapping[str, Any],
-    inputs: Sequence[Sequence[Array]],
-    attrs: Mapping[str, Any],
-    result: running.Result,
-) -> list[Array | None]:
-    """What the golden says, for each tensor of a result."""
+def _shapes(op: Mapping[str, Any], result: running.Result) -> list[tuple[tuple[int, ...], ...]]:
+    """Shapes of a result's tensors, output by output."""
     shapes = []
     for item in op["outputs"]:
         name = item["name"]
@@ -319,7 +313,18 @@ def wanted(
         )
         parts = [name] if name in result.outputs else list(many)
         shapes.append(tuple(result.outputs[part].shape for part in parts))
-    return golden.evaluate(inputs, attrs, shapes)
+    return shapes
+
+
+def wanted(
+    golden: GoldenFile,
+    op: Mapping[str, Any],
+    inputs: Sequence[Sequence[Array]],
+    attrs: Mapping[str, Any],
+    result: running.Result,
+) -> list[Array | None]:
+    """What the golden says, for each tensor of a result."""
+    return golden.evaluate(inputs, attrs, _shapes(op, result))
 
 
 def judge(
@@ -331,20 +336,22 @@ def judge(
 ) -> tuple[Report, str]:
     """Compare all outputs with the golden: the worst report, and what to say of each."""
     exact = wanted(golden, op, inputs, attrs, result)
+    terms = golden.magnitudes(inputs, attrs, _shapes(op, result))
     reports: list[Report] = []
     lines = []
-    for (name, array), want in zip(result.outputs.items(), exact, strict=True):
+    for (name, array), want, size in zip(result.outputs.items(), exact, terms, strict=True):
         if want is None:
             continue
-        report = _compare(array, want)
+        report = _compare(array, want, size)
         reports.append(report)
         lines.append(f"{name}: {report}" if len(exact) > 1 else str(report))
     worst = max(reports, key=lambda report: (not report.passed, report.max_ulp))
     return worst, "\n".join(lines)
 
 
-def _compare(array: Array, want: Array) -> Report:
+def _compare(array: Array, want: Array, terms: Array | None) -> Report:
     if array.dtype.kind == "c":
         pairs = [np.stack([item.real, item.imag], -1) for item in (array, want)]
-        return compare(pairs[0], pairs[1].astype(np.float64))
-    return compare(array, want.astype(np.float64))
+        both = None if terms is None else np.stack([terms, terms], -1)
+        return compare(pairs[0], pairs[1].astype(np.float64), terms=both)
+    return compare(array, want.astype(np.float64), terms=terms)
