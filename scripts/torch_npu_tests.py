@@ -6,8 +6,9 @@
     scripts/torch_npu_tests.py /path/to/op-plugin --write docs/torch_npu.md
 
 The checkout is yours; nothing of it is kept but names and figures. torch_npu has to be where this
-Python finds it (``PYTHONPATH``, where it is not installed). pytest-xdist shares the files among
-processes: a crash or a hang costs the test that ran.
+Python finds it (``PYTHONPATH``, where it is not installed), and so has expecttest. pytest-xdist
+shares the files among processes: a crash or a hang costs the test that ran. Files with failures are
+run again, each in a process of its own: some leave settings of the process behind for the next.
 """
 
 from __future__ import annotations
@@ -134,6 +135,22 @@ def read(record: Path, files: Sequence[str]) -> Results:
     return results
 
 
+def run_alone(folder: Path, results: Results, limit: float, record: Path) -> None:
+    """Run files with failures again, each by itself."""
+    record.unlink(missing_ok=True)
+    for name in failing(results):
+        run(folder, [name], 1, limit, record)
+
+
+def failing(results: Results) -> list[str]:
+    """Files of which a test fails."""
+    return sorted(
+        name
+        for name, tests in results.items()
+        if any(outcome == "failed" for outcome, _ in tests.values())
+    )
+
+
 def reason(text: str) -> str:
     """Class of a failure."""
     for name, pattern in CLASSES:
@@ -162,12 +179,18 @@ def count(results: Results, names: Iterable[str]) -> Mapping[str, int]:
 def table(results: Results) -> str:
     """Write the shares, the reasons, and the files with failures."""
     groups = (("ours", set(OURS)), ("others", set(results) - set(OURS)))
-    lines = ["| files | tests | passed | share | skipped by themselves |", "|---|---|---|---|---|"]
+    lines = [
+        "| files | run | tests | passed | share | skipped by themselves |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, part in groups:
         found = count(results, part)
+        files = sum(bool(results.get(each)) for each in part)
         ran = found["passed"] + found["failed"]
         share = f"{found['passed'] / ran:.1%}" if ran else "-"
-        lines.append(f"| {name} | {ran} | {found['passed']} | {share} | {found['skipped']} |")
+        lines.append(
+            f"| {name} | {files} | {ran} | {found['passed']} | {share} | {found['skipped']} |"
+        )
     rows = []
     reasons: collections.Counter[str] = collections.Counter()
     for name, tests in sorted(results.items()):
@@ -200,11 +223,15 @@ def main() -> int:
     folder = arguments.checkout.resolve() / "test" / "test_base_ops"
     files = chosen(folder, arguments.files, arguments.sample, arguments.seed)
     record = arguments.record.resolve()
+    alone = record.with_name(f"{record.stem}_alone{record.suffix}")
     if not arguments.again:
         record.parent.mkdir(parents=True, exist_ok=True)
         record.unlink(missing_ok=True)
         run(folder, files, arguments.jobs, arguments.limit, record)
     results = read(record, files)
+    if not arguments.again:
+        run_alone(folder, results, arguments.limit, alone)
+    results.update(read(alone, ()))
     text = table(results)
     print(text)
     if arguments.write:

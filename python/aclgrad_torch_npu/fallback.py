@@ -43,7 +43,7 @@ _NOT_FOUND = re.compile(
 _OWN_CHECK = re.compile(r"ERR\d+ OPS|npu storage desc is unavailable")
 """How torch_npu refuses arguments, in part for operator types that are not here."""
 
-_LONG = re.compile(r"[Ee]xpected.*(?:Long|int64)")
+_LONG = re.compile(r"[Ee]xpected.*(?:[Ll]ong|int64)")
 """How PyTorch's CPU says that it wants 64 bits for indices, where an NPU takes 32."""
 
 _exchange = threading.RLock()
@@ -88,6 +88,7 @@ class Operator:
         if self._composite and _calls_functions_itself(self.name):
             self._keys.append(_AUTOGRAD_KEY)
         self._by_hand = by_hand.find(self.name)
+        self._decomposes = self._composite and self._by_hand is None
         if own and not self._composite and self._by_hand is None and not has_cpu_kernel(op):
             self._tries = True
         schema = op._schema
@@ -116,7 +117,7 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it where it can run."""
         if not self._tries:
-            if self._composite:
+            if self._decomposes:
                 return self.op.decompose(*args, **kwargs)
             return self.on_cpu(args, kwargs, "no installed package has what it needs")
         dtype = next((each.dtype for each in _tensors((args, kwargs))), None)
@@ -135,7 +136,7 @@ class Operator:
             self._missing[dtype] = why
             if undo is not None:
                 undo()
-        if self._composite:
+        if self._decomposes:
             return self.op.decompose(*args, **kwargs)
         return self.on_cpu(args, kwargs, why)
 
@@ -251,14 +252,18 @@ class Operator:
     def _compute(self, args: Any, kwargs: Any, changed: set[int]) -> Any:
         function = self._by_hand or self.op
         dtype = wide.common((args, kwargs)) if self._widened else None
-        if dtype in self._widened:
-            return wide.call(function, args, kwargs, dtype, changed)
-        try:
+
+        def run(args: Any, kwargs: Any) -> Any:
+            if dtype in self._widened:
+                return wide.call(function, args, kwargs, dtype, changed)
             return function(*args, **kwargs)
+
+        try:
+            return run(args, kwargs)
         except RuntimeError as error:
             if not _LONG.search(str(error)):
                 raise
-            return function(**_long_indices(self._bound(args, kwargs)))
+            return run((), _long_indices(self._bound(args, kwargs)))
 
     def _tell(self, why: str) -> None:
         chosen = mode()

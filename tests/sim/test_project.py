@@ -18,7 +18,7 @@ from aclgrad.errors import AclnnError
 from aclgrad.project import building, checking, running
 from aclgrad.project.cmake import find_compiler
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import SourcesError, diagnose, snake_case
+from aclgrad.project.sources import SourcesError, Step, diagnose, snake_case
 from aclgrad.project.unit_tests import gtest
 from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.runtime import Toolkit
@@ -276,6 +276,22 @@ def test_second_build_compiles_nothing(new_cache, monkeypatch):
     assert len(before) == 3
     second = building.build(MATH / "clip_rows", soc=SOC)
     assert {path: path.stat().st_mtime_ns for path in second.package.rglob("*.so")} == before
+
+
+def test_headers_that_are_parsed_again(tmp_path: Path) -> None:
+    """What was compiled from them is made again: the compiler does not list them."""
+    header = tmp_path / "parsed.h"
+    step = Step(tmp_path / "a.o", ("c++", "-include", str(header), "a.cpp"))
+    parsed = Path(f"{header}.gch")
+    parsed.touch()
+    step.output.touch()
+    step.depfile.write_text("a.o: /usr/bin/env\n")
+    step.output.with_name("a.o.cmd").write_text(" ".join(step.command))
+    made = step.output.stat().st_mtime_ns
+    os.utime(parsed, ns=(made, made))
+    assert step.fresh()
+    os.utime(parsed, ns=(made, made + 1))
+    assert not step.fresh()
 
 
 def test_edit_rebuilds_what_depends_on_it(library: Path):

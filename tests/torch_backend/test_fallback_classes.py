@@ -56,6 +56,19 @@ def test_indices_of_32_bits() -> None:
     torch.testing.assert_close(got, F.nll_loss(x, target))
 
 
+@HALVES
+def test_indices_of_32_bits_beside_half_types(dtype: torch.dtype) -> None:
+    x = torch.linspace(-1, 1, 12).reshape(3, 4).to(dtype)
+    target = torch.tensor([[1, 2, -1, 0]] * 3, dtype=torch.int32)
+    got = F.multilabel_margin_loss(x.npu(), target.npu()).cpu()
+    want = F.multilabel_margin_loss(x.float(), target.long()).to(dtype)
+    assert torch.equal(got, want)
+    values = torch.tensor([7, 8], dtype=dtype)
+    put = x.npu().put_(torch.tensor([0, 5], dtype=torch.int32).npu(), values.npu())
+    assert torch.equal(put.cpu(), x.put(torch.tensor([0, 5]), values))
+    assert F.one_hot(torch.arange(3, dtype=torch.int32).npu(), 4).dtype == torch.int32
+
+
 def test_matmul_goes_backward() -> None:
     first, second = torch.randn(2, 3, 4), torch.randn(4, 5)
     device = [each.npu().requires_grad_() for each in (first, second)]

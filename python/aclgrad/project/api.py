@@ -124,6 +124,7 @@ def api_context(op: Mapping[str, Any], prefix: str = "aclnn") -> dict[str, Any]:
                 "written": item["name"] in out_names,
                 "dtype": dtype,
                 "types": _types_by_column(ins, item) if host else [],
+                "own_type": item["scalar"] and _first_tensor(ins) is None,
             }
         )
     for attr in op["attrs"]:

@@ -223,7 +223,14 @@ class Step:
                 if word.endswith((".cpp", ".asc", ".o")) and os.path.exists(word)
             ]
         text = self.depfile.read_text().replace("\\\n", " ")
-        return text.split(":", maxsplit=1)[1].split() if ":" in text else []
+        listed = text.split(":", maxsplit=1)[1].split() if ":" in text else []
+        return [*listed, *self._parsed()]
+
+    def _parsed(self) -> list[str]:
+        """Headers that were parsed before, which the compiler does not list."""
+        words = zip(self.command, self.command[1:], strict=False)
+        given = [f"{word}.gch" for option, word in words if option == "-include"]
+        return [path for path in given if os.path.exists(path)]
 
     def fresh(self) -> bool:
         """Whether the output is there and newer than all that it was made from."""

@@ -161,3 +161,9 @@ def _repeat_interleave_backward(
     places = torch.arange(count).repeat_interleave(times)
     summed = torch.zeros_like(flat, dtype=grad.dtype).index_add_(axis, places, grad)
     return summed.reshape(x.shape)
+
+
+@by_hand("aten::one_hot", exact=True)
+def _one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+    # An NPU takes 32 bits for indices, and gives them back.
+    return F.one_hot(x.long(), num_classes).to(x.dtype)
