@@ -35,10 +35,11 @@ def prepare() -> None:
 
 
 def complete() -> None:
-    """After torch_npu: put the fallback behind its operators."""
-    from aclgrad_torch_npu import simulator
+    """After torch_npu: the fallback behind its operators, words before what is not there."""
+    from aclgrad_torch_npu import refusals, simulator
 
     simulator.name_launches()
+    refusals.install()
     # It registers itself, also where its own import of torch is what loads torch_npu.
     importlib.import_module("aclgrad_torch_npu.fallback")
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What torch_npu cannot do on the simulator, in words: its own errors speak of what comes later.
+
+It takes no notice when graph capture is refused, its backend of torch.compile asks for packages
+that would not help, and inductor's has no code generator left.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_NEXT = "Next: torch.compile(..., backend='aot_eager')"
+_CAPTURE = f"graph capture is not simulated; run the operators one by one, without it. {_NEXT}"
+_GRAPHS = (
+    f"torch.compile: the backend 'npu' needs CANN's graph engine, which is not simulated. {_NEXT}"
+)
+_INDUCTOR = (
+    "torch.compile: inductor makes no code for a simulated NPU; torch_npu's generators need"
+    f" triton-ascend and CANN's compiler. {_NEXT}"
+)
+
+
+def install() -> None:
+    """Put the words where torch_npu would go on."""
+    graphs: Any = importlib.import_module("torch_npu.npu.graphs")
+    graphs.NPUGraph.capture_begin = _refuse(_CAPTURE)
+    backends: Any = importlib.import_module("torch_npu.dynamo")
+    backends._get_global_npu_backend = _refuse(_GRAPHS)
+    registry: Any = importlib.import_module("torch_npu.utils._dynamo")._InductorNpuRegistry
+    load = registry.register_inductor_npu
+
+    def load_and_look() -> None:
+        load()
+        common: Any = importlib.import_module("torch._inductor.codegen.common")
+        if common.get_scheduling_for_device("npu") is None:
+            wrapper: Any = importlib.import_module("torch._inductor.codegen.wrapper")
+            scheduling = type("Scheduling", (), {"__init__": _refuse(_INDUCTOR)})
+            common.register_backend_for_device("npu", scheduling, wrapper.PythonWrapperCodegen)
+
+    registry.register_inductor_npu = load_and_look
+
+
+def _refuse(words: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(words)
+
+    return refuse
