@@ -202,6 +202,19 @@ def test_kernels_of_neighbours_are_built(
         running.run(path, [[x], [offset]], ["scale=3"])
 
 
+def test_a_crash_says_where(library: Path) -> None:
+    """It ends a child; what is left is the name of the function that it was in."""
+    path = library / "math" / "affine"
+    source = path / "op_api" / "aclnn_scaled_offset.cpp"
+    text = source.read_text()
+    assert "if (factor->ToFloat() >= 0)" in text
+    crash = "if (volatile int* none = nullptr; *none >= 0)"
+    source.write_text(text.replace("if (factor->ToFloat() >= 0)", crash))
+    done = tool("check", path)
+    where = "SIGSEGV in aclnnScaledOffsetGetWorkspaceSize, written by hand in aclnn_scaled_offset"
+    assert done.returncode == 1 and where in done.stderr, done.stderr
+
+
 def test_function_for_cpp_alone(library: Path) -> None:
     """Nobody could call it by its name."""
     path = library / "math" / "affine"

@@ -178,6 +178,7 @@ def isolated(
     """What work yields in a forked child, and how it ended when it did not end well."""
     read, write = os.pipe()
     sys.stdout.flush()
+    running.enter("")
     child = os.fork()
     if child == 0:
         _be_child(work, read, write)
@@ -201,7 +202,7 @@ def isolated(
     _, status = os.waitpid(child, 0)
     if ended is None and os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        ended = (CRASHED, f"{name} in op_host or in the kernel")
+        ended = (CRASHED, f"{name} in {running.entered()}")
     elif ended is None and os.WEXITSTATUS(status):
         ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
     if ended is not None:

@@ -36,6 +36,9 @@ _LISTING = ("-DACLSIM_TPL_LIST", "-E", "-P")
 """Keeps the words that say what an entry is."""
 
 
+_TWICE = r"error: (?:redefinition of ‘struct (\w+)’|reference to ‘(\w+)’ is ambiguous)"
+
+
 @dataclass
 class KernelBuilder(Compiler):
     """Builds the kernels of one operator for one SoC family."""
@@ -183,9 +186,10 @@ class KernelBuilder(Compiler):
             except SourcesError as error:
                 if error.missing is None:
                     raise
-                # Structs that op_host declares and the kernel as well: the kernel's own count.
-                found = re.findall(r"error: redefinition of ‘struct (\w+)’", error.output)
-                twice = set(found) - own
+                # Structs that op_host declares and the kernel as well, if in a namespace that it
+                # uses: the kernel's own count.
+                found = re.findall(_TWICE, error.output)
+                twice = {"".join(names) for names in found} - own
                 if not twice:
                     raise
                 own |= twice
