@@ -199,7 +199,13 @@ def test_switches_give_back_what_was_set(acl: Acl) -> None:
         got = (ctypes.c_uint32 * 4)()
         acl.ok("aclrtGetStreamAttribute", stream, attribute, got)
         assert got[0] == 42
-    acl.fails(INVALID_PARAM, "aclrtSetStreamAttribute", stream, 99, value)
+    for attribute, name in ((1, "failure mode"), (2, "overflow"), (4, "operator information")):
+        two, got = (ctypes.c_uint32 * 4)(2), (ctypes.c_uint32 * 4)(7, 7, 7, 7)
+        assert name in acl.fails(INVALID_PARAM, "aclrtSetStreamAttribute", stream, attribute, two)
+        acl.ok("aclrtGetStreamAttribute", stream, attribute, got)
+        assert list(got) == [int(attribute == 2), 0 if attribute == 1 else 7, 7, 7]
+    for other in (0, 6, 99, -1):
+        assert "1 to 5" in acl.fails(INVALID_PARAM, "aclrtSetStreamAttribute", stream, other, value)
     for mode in (1, 0):
         acl.ok("aclrtSetDeviceSatMode", mode)
         acl.ok("aclrtGetDeviceSatMode", ctypes.byref(word))

@@ -26,74 +26,66 @@ int32_t CheckParameter(const Api& api, int opt, int last) {
                         opt, last);
 }
 
-int32_t SetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
-                     const aclrtStreamAttrValue& value) {
-  const auto atMost1 = [&](const char* name, uint64_t got) {
-    return got <= 1 ? 0
-                    : api.Fail(ACL_ERROR_INVALID_PARAM, "%s is %llu, want 0 or 1", name,
-                               static_cast<Ull>(got));
-  };
+// A member of aclrtStreamAttrValue: how messages call it, its bytes, and the largest value.
+struct Attribute {
+  const char* name;
+  size_t bytes;
+  uint64_t most;
+};
+
+constexpr Attribute kAttributes[] = {
+    // In the order of aclrtStreamAttr, which begins with 1.
+    {"the failure mode", sizeof(uint64_t), 1},
+    {"the overflow switch", sizeof(uint32_t), 1},
+    {"the tag", sizeof(uint32_t), UINT32_MAX},
+    {"the switch of operator information", sizeof(uint32_t), 1},
+    {"the priority", sizeof(uint32_t), UINT32_MAX},
+};
+static_assert(std::size(kAttributes) == ACL_STREAM_ATTR_PRIORITY);
+static_assert(std::size(kAttributes) == std::tuple_size_v<decltype(Stream::Attributes::values)>);
+
+int32_t FindAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
+                      std::shared_ptr<Stream>* stream, size_t* index) {
   int32_t error = 0;
-  const std::shared_ptr<Stream> stream = FindStream(api, handle, &error);
-  if (stream == nullptr) {
+  *stream = FindStream(api, handle, &error);
+  if (*stream == nullptr) {
     return error;
   }
-  Stream::Attributes& attributes = stream->attributes();
-  switch (static_cast<int>(kind)) {
-    case ACL_STREAM_ATTR_FAILURE_MODE:
-      ACLSIM_RETURN_IF_ERROR(atMost1("the failure mode", value.failureMode));
-      attributes.failureMode = value.failureMode;
-      attributes.goesOn = value.failureMode == ACL_CONTINUE_ON_FAILURE;
-      return 0;
-    case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
-      ACLSIM_RETURN_IF_ERROR(atMost1("the overflow switch", value.overflowSwitch));
-      attributes.overflowSwitch = value.overflowSwitch;
-      return 0;
-    case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
-      attributes.customTag = value.userCustomTag;
-      return 0;
-    case ACL_STREAM_ATTR_CACHE_OP_INFO:
-      ACLSIM_RETURN_IF_ERROR(
-          atMost1("the switch of operator information", value.cacheOpInfoSwitch));
-      attributes.cacheOpInfo = value.cacheOpInfoSwitch;
-      return 0;
-    case ACL_STREAM_ATTR_PRIORITY:
-      attributes.priority = value.streamPriority;
-      return 0;
-    default:
-      return api.Fail(ACL_ERROR_INVALID_PARAM, "the attribute is %d, want an aclrtStreamAttr",
-                      static_cast<int>(kind));
+  *index = static_cast<size_t>(kind) - 1;
+  return *index < std::size(kAttributes)
+             ? 0
+             : api.Fail(ACL_ERROR_INVALID_PARAM,
+                        "the attribute is %d, want an aclrtStreamAttr of 1 to %d",
+                        static_cast<int>(kind), static_cast<int>(std::size(kAttributes)));
+}
+
+int32_t SetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
+                     const aclrtStreamAttrValue& value) {
+  std::shared_ptr<Stream> stream;
+  size_t index = 0;
+  ACLSIM_RETURN_IF_ERROR(FindAttribute(api, handle, kind, &stream, &index));
+  const Attribute& attribute = kAttributes[index];
+  uint64_t got = 0;
+  std::memcpy(&got, &value, attribute.bytes);
+  if (got > attribute.most) {
+    return api.Fail(ACL_ERROR_INVALID_PARAM, "%s is %llu, want 0 or 1", attribute.name,
+                    static_cast<Ull>(got));
   }
+  stream->attributes().values[index] = got;
+  if (kind == ACL_STREAM_ATTR_FAILURE_MODE) {
+    stream->attributes().goesOn = got == ACL_CONTINUE_ON_FAILURE;
+  }
+  return 0;
 }
 
 int32_t GetAttribute(const Api& api, aclrtStream handle, aclrtStreamAttr kind,
                      aclrtStreamAttrValue* value) {
-  int32_t error = 0;
-  const std::shared_ptr<Stream> stream = FindStream(api, handle, &error);
-  if (stream == nullptr) {
-    return error;
-  }
-  Stream::Attributes& attributes = stream->attributes();
-  switch (static_cast<int>(kind)) {
-    case ACL_STREAM_ATTR_FAILURE_MODE:
-      value->failureMode = attributes.failureMode;
-      return 0;
-    case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
-      value->overflowSwitch = attributes.overflowSwitch;
-      return 0;
-    case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
-      value->userCustomTag = attributes.customTag;
-      return 0;
-    case ACL_STREAM_ATTR_CACHE_OP_INFO:
-      value->cacheOpInfoSwitch = attributes.cacheOpInfo;
-      return 0;
-    case ACL_STREAM_ATTR_PRIORITY:
-      value->streamPriority = attributes.priority;
-      return 0;
-    default:
-      return api.Fail(ACL_ERROR_INVALID_PARAM, "the attribute is %d, want an aclrtStreamAttr",
-                      static_cast<int>(kind));
-  }
+  std::shared_ptr<Stream> stream;
+  size_t index = 0;
+  ACLSIM_RETURN_IF_ERROR(FindAttribute(api, handle, kind, &stream, &index));
+  const uint64_t kept = stream->attributes().values[index];
+  std::memcpy(value, &kept, kAttributes[index].bytes);
+  return 0;
 }
 
 int32_t KeepExecuteLimit(uint64_t microseconds) {

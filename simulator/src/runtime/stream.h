@@ -39,11 +39,7 @@ class Stream {
 
   // What aclrtSetStreamAttribute sets.
   struct Attributes {
-    std::atomic<uint64_t> failureMode{ACL_CONTINUE_ON_FAILURE};
-    std::atomic<uint32_t> overflowSwitch{0};
-    std::atomic<uint32_t> customTag{0};
-    std::atomic<uint32_t> cacheOpInfo{0};
-    std::atomic<uint32_t> priority{0};
+    std::array<std::atomic<uint64_t>, 5> values{};  // by aclrtStreamAttr, from 1
     std::atomic<bool> goesOn{false};  // the program has asked for ACL_CONTINUE_ON_FAILURE
     std::array<std::atomic<uint32_t>, 2> coreLimits{};  // by aclrtDevResLimitType; 0: none
   };
