@@ -3,10 +3,9 @@
 
 aclgrad exec -- python examples/torch_npu_training.py --steps 200
 
-It needs torch, torch_npu and rich, and matplotlib for the picture. The task: does a sequence hold
-more even than odd tokens. Each of the five operators has its place: attention (scaled masked
-softmax), pooling (softmax), class losses (log-softmax and KL divergence) and a margin loss
-(log-sigmoid).
+It needs what pip install 'aclgrad[examples]' brings. The task: does a sequence hold more even than
+odd tokens. Each of the five operators has its place: attention (scaled masked softmax), pooling
+(softmax), class losses (log-softmax and KL divergence) and a margin loss (log-sigmoid).
 """
 
 from __future__ import annotations
@@ -133,7 +132,7 @@ def plot(curves: dict[str, list[float]], path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        print("no picture: pip install matplotlib")
+        print("no picture: pip install 'aclgrad[examples]'")
         return
     figure = Figure(figsize=(7, 4))
     axes = figure.subplots()
