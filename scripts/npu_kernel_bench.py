@@ -92,15 +92,15 @@ def call(stage: str, command: Sequence[Any], limit: float, **more: Any) -> str:
     return done.stdout
 
 
-def build_answer(task: Path, work: Path, soc: str, limit: float) -> Path:
+def build_answer(task: Path, name: str, cache: Path, soc: str, limit: float) -> Path:
     """Build the answer; return the vendor folder. Not by ``aclgrad package``, whose test of itself
     would refuse an operator that has a fault for some input.
     """
     command = [sys.executable, "-I", "-m", "aclgrad", "build", task / "answer" / "0", "--soc", soc]
-    call("build", command, limit, env={**os.environ, "ACLGRAD_CACHE": str(work / "cache")})
-    for library in (work / "cache").glob("*/vendor/op_api/lib/libcust_opapi.so"):
+    call("build", command, limit, env={**os.environ, "ACLGRAD_CACHE": str(cache)})
+    for library in cache.glob(f"{name}-*/vendor/op_api/lib/libcust_opapi.so"):
         return library.parents[2]
-    raise Failed("build", f"no library of functions in {work / 'cache'}")
+    raise Failed("build", f"no library of functions in {cache}")
 
 
 def torch_extensions() -> Any:
@@ -172,7 +172,7 @@ def run_task(checkout: Path, task: Path, build: Path, helper: Path, options: Any
     work.mkdir(parents=True, exist_ok=True)
     try:
         op_type, name = names(task)
-        vendor = build_answer(task, work, options.soc, options.limit)
+        vendor = build_answer(task, name, build / "cache", options.soc, options.limit)
         extension(task, work, helper, op_type, name, options.limit)
         found = run_cases(checkout, task, work, vendor, options, "checked")
         outcome.cases, outcome.passed = len(found), sum(not reason for reason in found)

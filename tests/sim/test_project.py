@@ -9,13 +9,16 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+from aclgrad.codegen.render import render
 from aclgrad.errors import AclnnError
 from aclgrad.project import building, checking, running
+from aclgrad.project.api import api_context
 from aclgrad.project.cmake import find_compiler
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, Step, diagnose, snake_case
@@ -162,6 +165,23 @@ def test_tiling_sees_the_shape_of_results(library: Path, toolkit_info: Toolkit, 
     )
     done = call(built.package, program, toolkit_info, tmp_path)
     assert done.stdout.split("\n")[:2] == ["161001", "2 4 6 8 0 0 0 0"]
+
+
+def test_numbers_alone_keep_their_dtype() -> None:
+    """Beside a tensor they have the one of its column."""
+
+    def item(name: str, scalar: bool) -> dict[str, Any]:
+        given = {"name": name, "kind": "required", "dtypes": ["DT_FLOAT", "DT_INT32"]}
+        return {**given, "scalar": scalar, "scalarList": False, "valueDepend": False}
+
+    op = {"type": "Count", "inputs": [item("start", True)], "attrs": []}
+    op["outputs"] = [item("y", False)]
+    words = render("project/aclnn.cpp.j2", **api_context(op)).split()
+    assert "ConvertToTensor(start, OwnType(start))" in " ".join(words)
+    op["inputs"] = [item("x", False), item("start", True)]
+    words = render("project/aclnn.cpp.j2", **api_context(op)).split()
+    assert "OwnType(start)" not in " ".join(words)
+    assert "ConvertToTensor(start, ColumnType(x->GetDataType()" in " ".join(words)
 
 
 SQUARE = "dims, 2, ACL_FLOAT, one, 0, ACL_FORMAT_ND, storage, 1, {}"
