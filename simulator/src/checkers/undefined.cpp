@@ -100,6 +100,8 @@ uint32_t UndefinedObserver::NewOrigin(const Origin& origin) {
                          static_cast<uint32_t>(origins_.size()));
   if (isNew) {
     origins_.push_back(origin);
+  } else if (origin.cause == Cause::kPadding) {
+    origins_[id->second] = origin;  // of the last copy
   }
   return id->second;
 }
@@ -228,8 +230,9 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
       if (ub.bytes != gm.bytes) {
         image_.Set(line, line + ub.bytes, record.padDefined ? kDefined : kUndefined);
         if (!record.padDefined) {
-          SetOrigin(line, line + ub.bytes,
-                    NewOrigin({record.site, Cause::kPadding, record.name, line}));
+          SetOrigin(
+              line, line + ub.bytes,
+              NewOrigin({record.site, Cause::kPadding, record.name, line, gm.bytes, ub.bytes}));
         }
       }
       const uint64_t begin = line + record.padLeft;
@@ -356,6 +359,27 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
   return finding;
 }
 
+void UndefinedObserver::DescribePadding(const Core& core, uint32_t id, uint64_t at,
+                                        Finding* finding) const {
+  const Origin& origin = origins_[id];
+  if (origin.cause != Cause::kPadding || at < origin.offset || at >= origin.offset + origin.row) {
+    return;
+  }
+  uint64_t start = 0;
+  finding->buffer = core.BufferName(at, &start);
+  finding->begin = finding->end = at - start;
+  finding->detail = Format(
+      "the value at byte %llu of %s is padding: %s wrote %llu of the row's %llu bytes, and not "
+      "this one",
+      static_cast<unsigned long long>(finding->begin), finding->buffer.c_str(), origin.name,
+      static_cast<unsigned long long>(origin.copied), static_cast<unsigned long long>(origin.row));
+  finding->advice =
+      "Hardware leaves junk there, or copies of the block's first element: never zeros. End the "
+      "loop "
+      "at the elements that were copied, not at a whole block, or set isPad, rightPadding and "
+      "paddingValue.";
+}
+
 void UndefinedObserver::Scalar(Core& core, const Record& record) {
   const Access& access = record.access[0];
   if (access.gm) {
@@ -380,6 +404,7 @@ void UndefinedObserver::Scalar(Core& core, const Record& record) {
     const uint32_t id = OriginOf(record);
     if (reported_.emplace(id, 0).second) {
       Finding finding = Describe(core, id);
+      DescribePadding(core, id, access.addr, &finding);
       finding.related.push_back(
           core.PlaceOf(record.name, Pipe::kScalar, record.site, "takes the value"));
       core.Find(std::move(finding));

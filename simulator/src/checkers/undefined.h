@@ -54,6 +54,8 @@ class UndefinedObserver : public Observer {
     Cause cause = Cause::kNeverWritten;
     const char* name = "";
     uint64_t offset = 0;  // in UB, or the GM address
+    uint64_t copied = 0;  // of padding: bytes of the row that the copy wrote, of so many
+    uint64_t row = 0;
   };
 
   bool Defined(const Access& access) const;
@@ -68,6 +70,8 @@ class UndefinedObserver : public Observer {
   uint32_t NewOrigin(const Origin& origin);
   void SetOrigin(uint64_t begin, uint64_t end, uint32_t origin);
   Finding Describe(const Core& core, uint32_t origin) const;
+  // What a scalar instruction took of a row's padding; nothing where it was moved before.
+  void DescribePadding(const Core& core, uint32_t origin, uint64_t at, Finding* finding) const;
 
   JunkSums* junkSums_;
   Marks<uint8_t, 512> image_;       // by byte of UB: 0 defined, 0xFF not

@@ -54,3 +54,19 @@ extern "C" __global__ __aicore__ void or_with_a_zero(GM_ADDR gm) {
   Or(o.out.Get<uint16_t>(), o.in.Get<uint16_t>(), o.mask.Get<uint16_t>(), kLanes, 1, {1, 1, 1, 8, 8, 8});  // FOUND
   o.Store();
 }
+
+// As loops that count whole blocks do.
+extern "C" __global__ __aicore__ void padding_divided(GM_ADDR gm) {
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, 64);
+  LocalTensor<int32_t> x = buffer.Get<int32_t>();
+  GlobalTensor<int32_t> source;
+  source.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(gm), 11);
+  DataCopyPad(x, source, DataCopyExtParams{1, 44, 0, 0, 0},
+              DataCopyPadExtParams<int32_t>{false, 0, 0, 0});
+  PipeBarrier<PIPE_ALL>();
+  for (uint32_t i = 0; i < 16; ++i) {
+    x.SetValue(i, x.GetValue(i) / 16);
+  }
+}

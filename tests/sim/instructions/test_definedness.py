@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bit that one operand of And or Or decides alone is defined, whatever the other one has."""
+"""A bit that one operand of And or Or decides alone is defined, whatever the other one has; padding."""
 
 from __future__ import annotations
 
@@ -44,3 +44,15 @@ def test_one_open_bit(runtime: Runtime, library: ctypes.CDLL, name: str) -> None
         runtime.launch(library[name], [np.zeros(128, np.uint16)])
     assert "[undefined-read]" in str(caught.value)
     assert f"definedness.cpp:{line}\n" in str(caught.value)
+
+
+def test_padding_that_a_scalar_takes(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """It says what the copy wrote, which value was taken and how to make that defined."""
+    with pytest.raises(KernelError) as caught:
+        runtime.launch(library["padding_divided"], [np.zeros(16, np.int32)])
+    said = str(caught.value)
+    assert "[undefined-padding]" in said
+    assert "the value at byte 44 of " in said
+    assert "wrote 44 of the row's 64 bytes, and not this one" in said
+    assert "End the loop at the elements that were copied" in said
+    assert "set isPad, rightPadding and paddingValue" in said
