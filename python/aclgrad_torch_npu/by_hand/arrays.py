@@ -164,6 +164,6 @@ def _repeat_interleave_backward(
 
 
 @by_hand("aten::one_hot", exact=True)
-def _one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+def _one_hot_of_classes(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
     # An NPU takes 32 bits for indices, and gives them back.
     return F.one_hot(x.long(), num_classes).to(x.dtype)
