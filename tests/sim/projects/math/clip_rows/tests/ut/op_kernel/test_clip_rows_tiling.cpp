@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "acl/acl.h"
+#include "ascendc/host_api/tiling/template_argument.h"
 #include "base/registry/op_impl_space_registry_v2.h"
 #include "op_infer_datatype_context_builder.h"
 #include "op_infer_shape_context_builder.h"
