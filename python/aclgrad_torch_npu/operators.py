@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
+import torch_npu  # type: ignore[import-not-found,unused-ignore]
+
+_FUNCTION = re.compile(rb"aclnn(\w+?)GetWorkspaceSize")
 
 MEMORY = frozenset(
     (
@@ -110,13 +115,33 @@ def on_host(op: Any) -> bool:
 
 @cache
 def foreign_packages() -> bool:
-    """Whether there are operator packages besides the toolkit's own."""
+    """Whether a package besides the toolkit's own has something that torch_npu may ask for."""
     own = Path(os.environ.get("ASCEND_HOME_PATH") or "/", "opp", "vendors", "aclgrad").resolve()
     folders = [Path(p) for p in os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if p]
     opp = os.environ.get("ASCEND_OPP_PATH")
     if opp:
         folders += (path for path in Path(opp, "vendors").glob("*") if path.is_dir())
-    return any(folder.resolve() != own for folder in folders)
+    foreign = [folder for folder in folders if folder.resolve() != own]
+    return bool(foreign) and _asks_for_any(foreign)
+
+
+def _asks_for_any(packages: list[Path]) -> bool:
+    """Whether the names of a function or of an operator type stand in torch_npu's library."""
+    library = Path(torch_npu.__file__).parent / "lib" / "libtorch_npu.so"
+    with library.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as text:
+        asked = set(_FUNCTION.findall(text))
+        for package in packages:
+            functions = package / "op_api" / "lib" / "libcust_opapi.so"
+            if functions.is_file() and not asked.isdisjoint(
+                _FUNCTION.findall(functions.read_bytes())
+            ):
+                return True
+            kernels = package.glob("op_impl/ai_core/tbe/kernel/*/*/*")
+            types = {path.name.partition("_")[0] for path in kernels}
+            # A compiler keeps short texts in its code, eight letters at a time.
+            if any(text.find(name[:8].encode()) >= 0 for name in types):
+                return True
+    return False
 
 
 def untouched(op: Any) -> bool:
