@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bit that one operand of And or Or decides alone is defined, whatever the other one has; padding."""
+"""A bit that one operand of And or Or decides alone is defined, whatever the other has; padding."""
 
 from __future__ import annotations
 
