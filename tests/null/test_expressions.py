@@ -89,6 +89,23 @@ def test_asserts_without_a_semicolon(text: str, want: str | None) -> None:
     assert project_entry.with_closed_asserts(text) == (want or text)
 
 
+def test_dtypes_that_are_numbers() -> None:
+    """Many of them are none that a tensor has: tiling and kernel mean the number."""
+    declared = "ASCENDC_TPL_DTYPE_DECL(D, 10, 20, C_DT_FLOAT)"
+    text = f"ASCENDC_TPL_ARGS_DECL(Op, {declared})\nASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL())"
+    entry = project_entry.Entry("op", ("int",), 3, False)
+    kernel = Kernel({"inputs": [], "outputs": [], "type": "Op"}, (), Path("op.so"))
+    _, found = project_entry.instances_of(text, entry, kernel)
+    assert [one["arguments"] for one in found] == [
+        ["static_cast<int>((10))"],
+        ["static_cast<int>((20))"],
+        ["static_cast<int>((C_DT_FLOAT))"],
+    ]
+    assert [one["key"] for one in found[:2]] == [
+        f"(static_cast<uint64_t>({number}) << 0)" for number in (10, 20)
+    ]
+
+
 def test_combinations_are_bounded() -> None:
     names = "abcdefgh"
     values = "ASCENDC_TPL_UI_RANGE, 1, 0, 63"

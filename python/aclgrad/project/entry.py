@@ -221,7 +221,7 @@ def _instance(
         code, argument = f"static_cast<uint64_t>({value})", f"({value})"
         if param["kind"] == "uint":
             code = f"PlaceOf(kDeclared{param['index']}, {code})"
-        elif param["kind"] == "dtype":
+        elif param["kind"] == "dtype" and not (_is_number(value) and kind != "typename"):
             dtype = _tensor_dtype(value, kernel)
             code = f"static_cast<uint64_t>(C_{dtype})"
             argument = DEVICE_TYPES.get(dtype, "void") if kind == "typename" else f"(C_{dtype})"
@@ -233,13 +233,18 @@ def _instance(
     return {"key": " | ".join(key), "arguments": arguments}
 
 
+def _is_number(word: str) -> bool:
+    """Dtypes may be numbers, of which many are none of tensors."""
+    return bool(re.fullmatch(r"[\d\s()]+", word))
+
+
 def _tensor_dtype(word: str, kernel: Kernel) -> str:
     """C_DT_FLOAT -> DT_FLOAT; ASCENDC_TPL_INPUT(1) -> the dtype of input 1 in this kernel."""
     match = re.fullmatch(r"ASCENDC_TPL_(INPUT|OUTPUT)\s*\((.*)\)", word)
     if match:
         first = 0 if match[1] == "INPUT" else len(kernel.op["inputs"])
         return kernel.dtypes[first + _number(match[2])]
-    if re.fullmatch(r"[\d\s()]+", word):
+    if _is_number(word):
         value = _number(word)
         return next((dtype.ge for dtype in _DTYPES if dtype.acl == value), "DT_UNDEFINED")
     return word.strip().removeprefix("C_")

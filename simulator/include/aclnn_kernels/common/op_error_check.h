@@ -6,6 +6,7 @@
 
 #include "opdev/common_types.h"
 #include "opdev/data_type_utils.h"
+#include "opdev/format_utils.h"
 #include "opdev/op_log.h"
 #include "opdev/shape_utils.h"
 
@@ -153,5 +154,25 @@ static inline bool CheckReduceOutShape(const aclTensor* inferOut, const aclTenso
             static_cast<size_t>((list2)->Size()));                                               \
     retExpr;                                                                                     \
   }
+
+// Whether an image has as many samples and channels after an operator as before.
+inline bool CheckNCDimValid(const aclTensor* self, const aclTensor* out) {
+  const op::Format format = self->GetStorageFormat();
+  const bool last = format == op::Format::FORMAT_NHWC;
+  if (!last && format != op::Format::FORMAT_NCHW) {
+    OP_LOGE(ACLNN_ERR_PARAM_INVALID, "self has format %s, expected NCHW or NHWC",
+            op::ToString(format).GetString());
+    return false;
+  }
+  const op::Shape& before = self->GetViewShape();
+  const op::Shape& after = out->GetViewShape();
+  const size_t channel = last ? 3 : 1;
+  if (before.GetDim(0) == after.GetDim(0) && before.GetDim(channel) == after.GetDim(channel)) {
+    return true;
+  }
+  OP_LOGE(ACLNN_ERR_PARAM_INVALID, "out has shape %s, expected N and C of self, whose shape is %s",
+          op::ToString(after).GetString(), op::ToString(before).GetString());
+  return false;
+}
 
 #endif  // ACLNN_KERNELS_COMMON_OP_ERROR_CHECK_H_

@@ -4,17 +4,49 @@
 #ifndef OP_COMMON_ATVOSS_REDUCE_REDUCE_TILING_H_
 #define OP_COMMON_ATVOSS_REDUCE_REDUCE_TILING_H_
 
+#include <cstdint>
+#include <vector>
+
+#include "graph/types.h"
 #include "log/log.h"
 #include "op_common/op_host/util/math_util.h"
 #include "register/op_impl_registry.h"
 #include "tiling/platform/platform_ascendc.h"
+#include "util/platform_util.h"
 
 namespace Ops {
 namespace Base {
 
-struct ReduceOpCompileInfo;
-struct ReduceOpInputParam;
-struct ReduceTilingKey;
+inline constexpr uint64_t CACHE_BUF_SIZE = 16 * 1024;
+
+// Members of what sources have for several architectures.
+struct ReduceOpCompileInfo {
+  uint64_t vectorCoreNum = 0;
+  uint64_t ubSize = 0;
+  uint64_t cacheLineSize = 0;
+  uint64_t ubBlockSize = 0;
+  uint64_t vRegSize = 0;
+};
+
+struct ReduceOpInputParam {
+  uint32_t reservedSize = 0;
+  uint32_t reservedNode = 0;
+  bool isTailAOne = false;
+  ge::DataType inputDtype = ge::DT_UNDEFINED;
+  ge::DataType promoteDtpye = ge::DT_UNDEFINED;
+  std::vector<int64_t> axes;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> dimStrides;
+};
+
+struct ReduceTilingKey {
+  uint32_t patternID = 0;
+  uint32_t loopARCount = 0;
+  uint32_t loopInnerARCount = 0;
+  bool isContiguous = true;
+  bool batchInvariant = false;
+};
+
 class ReduceOpTiling;
 
 }  // namespace Base
