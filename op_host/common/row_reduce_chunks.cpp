@@ -13,7 +13,8 @@ constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read t
 // Columns in chunks, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other half for
 // the cores next to them.
 constexpr int64_t kChunkedColumnBytes[] = {256, 128};
-constexpr int64_t kSumsOut = 2;  // of parts, on their way to the workspace
+constexpr int64_t kFirstBlock = 16;  // elements that one may have
+constexpr int64_t kSumsOut = 2;      // of parts, on their way to the workspace
 
 class ChunkPlanner : private RowReducePlanner {
  public:
@@ -56,25 +57,36 @@ class ChunkPlanner : private RowReducePlanner {
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
     AddWork(lanes, &budget);
     if (Packs()) {
-      budget.Add("aligned chunk", 1, static_cast<uint64_t>(lanes * kFloatBytes));
-      budget.Add("lane offsets", 1, static_cast<uint64_t>(kRowReduceGatherLanes * kFloatBytes));
+      AddPacked(plan_.chunk == 0 ? lanes : plan_.chunk, &budget);
     } else if (bytes_ == kFloatBytes) {
       budget.Add("half a chunk", 1, static_cast<uint64_t>((lanes / 2 + FoldApart()) * kFloatBytes));
     }
+    AddFolded(1, &budget);
     budget.Add("sum of a part", 1,
                static_cast<uint64_t>(std::max(kSumLanes, SumLanes()) * kFloatBytes));
     budget.Add("partial sums", 1, static_cast<uint64_t>(SumBytes(Parts())));
     return budget;
   }
 
+  // Mirrors those of PackedRow and FirstBlock.
+  void AddPacked(int64_t chunk, UbBudget* budget) const {
+    budget->Add("circle", 1,
+                static_cast<uint64_t>(CircleOf(chunk, kRowReduceChunkCircle) * kFloatBytes));
+    budget->Add("turned circle", 1, static_cast<uint64_t>(3 * kRepeatLanes * kFloatBytes));
+    budget->Add("lane offsets", 1,
+                static_cast<uint64_t>((kRepeatLanes + kFirstBlock) * kFloatBytes));
+  }
+
   int64_t MaxChunkLanes(int64_t parts) const {
-    const int64_t work = bytes_ < kFloatBytes ? 2 * kFloatBytes
-                         : Packs()            ? kFloatBytes
-                                              : kFloatBytes / 2;
-    const int64_t apart = bytes_ < kFloatBytes ? kWorkApart
-                          : Packs()            ? kRowReduceGatherLanes
-                                               : FoldApart();
-    const int64_t sums = SumBytes(parts) + std::max(kSumLanes, SumLanes()) * kFloatBytes;
+    const int64_t work = bytes_ < kFloatBytes ? 2 * kFloatBytes : Packs() ? 0 : kFloatBytes / 2;
+    const int64_t apart = bytes_ < kFloatBytes ? kWorkApart : Packs() ? 0 : FoldApart();
+    UbBudget others;
+    AddFolded(1, &others);
+    if (Packs()) {
+      AddPacked(usable_, &others);
+    }
+    const int64_t sums = SumBytes(parts) + std::max(kSumLanes, SumLanes()) * kFloatBytes +
+                         static_cast<int64_t>(others.Total());
     const int64_t lanes =
         (usable_ - apart * kFloatBytes - sums) / ((2 * ring_ + 2) * bytes_ + work);
     return std::max<int64_t>(0, TileLanesDown(lanes) - Ends());
@@ -82,6 +94,9 @@ class ChunkPlanner : private RowReducePlanner {
 
   // Lanes of one of the sums that the parts of a reduction leave.
   int64_t SumLanes() const {
+    if (Folded()) {
+      return PeriodOf(plan_.columns);
+    }
     return AlongLanes() ? kBlockBytes / kFloatBytes : AlignUp(plan_.colTile, blockLanes_);
   }
 
@@ -128,7 +143,8 @@ class ChunkPlanner : private RowReducePlanner {
     if (!shareable_) {
       return FewestParts(ring_, 1);
     }
-    const SharedAxis axis{view_.reduce, AlongLanes(), bytes_, soc_.ubBytes};
+    const int64_t rows = view_.reduce * (Folded() ? view_.inner / SumLanes() : 1);
+    const SharedAxis axis{rows, AlongLanes(), bytes_, soc_.ubBytes};
     const SharingChoice choice = ChooseSharing(axis, [this](const Sharing& sharing) {
       ring_ = sharing.ring;
       return FewestParts(sharing.keep, sharing.mostParts);
@@ -178,6 +194,12 @@ class ChunkPlanner : private RowReducePlanner {
 
   // Columns of half a GM line, unless the UB of all cores together holds narrower ones only.
   void ShareableSlabs() {
+    if (Folded()) {
+      plan_.colTile = view_.inner;
+      const int64_t parts = ResidentParts();
+      Cut(parts > 0 ? parts : MostParts());
+      return;
+    }
     const auto cut = [this](int64_t bytes) {
       const int64_t tiles = CeilDiv(view_.inner, bytes / bytes_);
       plan_.colTile = std::min(view_.inner, AlignUp(CeilDiv(view_.inner, tiles), blockLanes_));

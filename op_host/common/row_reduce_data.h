@@ -15,10 +15,15 @@ constexpr int32_t kRowReduceMostParts = 48;
 // fp32 lanes of a line of the scalar unit's data cache: the workspace starts the sums of each group of
 // cores on one.
 constexpr int32_t kRowReduceSlotLanes = 16;
-// Lanes of a packed row that one Gather aligns; of shorter rows it takes eight.
-constexpr int32_t kRowReduceGatherLanes = 256;
+// Lanes of the circle on which a packed row, or a chunk of one, is added up, at most
+// (op_kernel/common/packed_rows.h).
+constexpr int32_t kRowReduceCircleLanes = 512;
+constexpr int32_t kRowReduceChunkCircle = 2048;
 // Mask rows that follow each other at least, but at the ends of a tile, where rows of a tile are packed.
 constexpr int32_t kRowReduceMaskRun = 16;
+// Lanes of a row of folded columns (op_kernel/common/folded_columns.h) at most, and of the periods that one
+// Gather turns where they are shorter.
+constexpr int32_t kRowReduceFoldedLanes = 512;
 // Rounds whose sums of parts the workspace holds at a time.
 constexpr int32_t kRowReduceRounds = 6;
 
@@ -41,9 +46,11 @@ struct RowReduceTilingData {
   int32_t partChunks;  // chunks that are added up together, 0 when R fits
   int32_t share;       // cores that share a unit
   int32_t pastL2;      // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
+  int32_t columns;     // B where [R, B] is rows of columns that lie side by side, else 0
+  int32_t missing;     // elements that the last of these rows has less
 };
 
-static_assert(sizeof(RowReduceTilingData) == 80, "layout is shared with the device");
+static_assert(sizeof(RowReduceTilingData) == 88, "layout is shared with the device");
 static_assert(offsetof(RowReduceTilingData, extraCores) == 40, "layout is shared with the device");
 static_assert(offsetof(RowReduceTilingData, pastL2) == 76, "layout is shared with the device");
 

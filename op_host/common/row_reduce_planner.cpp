@@ -2,6 +2,7 @@
 #include "common/row_reduce_planner.h"
 
 #include <limits>
+#include <numeric>
 
 namespace optiling {
 namespace {
@@ -26,6 +27,23 @@ void RowReducePlanner::AddWork(int64_t lanes, UbBudget* budget) const {
   if (bytes_ < kFloatBytes) {
     budget->Add("f32 work", 1, static_cast<uint64_t>((2 * lanes + kWorkApart) * kFloatBytes));
   }
+}
+
+int64_t RowReducePlanner::PeriodOf(int64_t columns) {
+  return std::lcm(columns, kBlockBytes / kFloatBytes);
+}
+
+void RowReducePlanner::AddFolded(int64_t units, UbBudget* budget) const {
+  if (!Folded()) {
+    return;
+  }
+  const int64_t period = PeriodOf(plan_.columns);
+  const int64_t turned =
+      std::max<int64_t>(1, std::min<int64_t>(units, kRowReduceFoldedLanes / period)) * period;
+  budget->Add("sums of columns", 1, static_cast<uint64_t>(units * view_.inner * kFloatBytes));
+  budget->Add("periods", 1, static_cast<uint64_t>(2 * turned * kFloatBytes));
+  budget->Add("turned periods", 1, static_cast<uint64_t>(turned * kFloatBytes));
+  budget->Add("lane offsets", 1, static_cast<uint64_t>(turned * kFloatBytes));
 }
 
 int64_t RowReducePlanner::CoresFor(int64_t units) const {

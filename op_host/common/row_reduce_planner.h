@@ -19,7 +19,13 @@ struct RowReduceCase {
   const SocFacts& soc;
   bool masked;
   bool packs;  // rows may be packed
+  // Of folded columns (FoldColumns), whose view is that of their rows.
+  int64_t columns = 0;
+  int64_t missing = 0;
 };
+
+// Columns that are no whole blocks as rows of several of them, unless a tile holds slabs of them as streams.
+void FoldColumns(RowReduceCase* wanted);
 
 // Whether a tile holds the axis, of columns that are worth a copy.
 bool FitsWhole(const RowReduceCase& wanted);
@@ -53,6 +59,8 @@ class RowReducePlanner {
     plan_.outer = view_.outer;
     plan_.reduce = view_.reduce;
     plan_.inner = view_.inner;
+    plan_.columns = wanted.columns;
+    plan_.missing = wanted.missing;
   }
 
   static int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -72,11 +80,25 @@ class RowReducePlanner {
 
   void AddWork(int64_t lanes, UbBudget* budget) const;
 
-  // Whether rows are better packed: those that are no whole blocks. For 16-bit rows the vector pipe would
-  // take longer than GM does with padded ones.
-  bool Packs() const {
-    return packs_ && bytes_ == kFloatBytes && view_.inner == 1 && view_.reduce % blockLanes_ != 0;
+  // Whether rows are no whole blocks and may be packed.
+  bool Packs() const { return packs_ && view_.inner == 1 && view_.reduce % blockLanes_ != 0; }
+
+  // Lanes of the circle on which `length` of them are added up, in two turns or more.
+  static int64_t CircleOf(int64_t length, int64_t most) {
+    int64_t circle = kRepeatLanes;
+    while (circle < most && 4 * circle <= length) {
+      circle *= 2;
+    }
+    return circle;
   }
+
+  bool Folded() const { return plan_.columns > 0; }
+
+  // Mirrors those of FoldedColumns, for so many slabs at a time.
+  void AddFolded(int64_t units, UbBudget* budget) const;
+
+  // Lanes that B and a block of fp32 divide.
+  static int64_t PeriodOf(int64_t columns);
 
   int64_t CoresFor(int64_t units) const;
   void Split(int64_t units);

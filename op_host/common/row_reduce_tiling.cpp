@@ -60,6 +60,8 @@ std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t e
   if (view.reduce == 1 && !masked) {
     // Nothing to add up: the whole tensor is one long line of independent columns.
     wanted.view = {1, 1, view.outer * view.inner};
+  } else if (view.inner > 1) {
+    FoldColumns(&wanted);
   }
   return FitsWhole(wanted) ? PlanWhole(wanted, plan) : PlanChunks(wanted, plan);
 }

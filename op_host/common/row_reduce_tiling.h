@@ -57,6 +57,8 @@ struct RowReducePlan {
   int64_t share = 1;
   uint64_t workspaceBytes = 0;
   int32_t pastL2 = 0;
+  int64_t columns = 0;
+  int64_t missing = 0;
   uint64_t ubBytes = 0;
 };
 
@@ -101,6 +103,8 @@ inline void FillTiling(const RowReducePlan& plan, RowReduceTilingData* data) {
   data->partChunks = static_cast<int32_t>(plan.partChunks);
   data->share = static_cast<int32_t>(plan.share);
   data->pastL2 = plan.pastL2;
+  data->columns = static_cast<int32_t>(plan.columns);
+  data->missing = static_cast<int32_t>(plan.missing);
 }
 
 }  // namespace optiling

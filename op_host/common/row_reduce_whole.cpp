@@ -12,28 +12,36 @@ constexpr int64_t kBlocksPerRepeat = 8;
 constexpr int64_t kLanesPerRepeat = 64;  // of fp32
 constexpr int64_t kStreams = 16;         // of a tile of short rows, and the least elements of one
 constexpr int64_t kMaxShortRow = 64;     // longer ones cost little more when copied one by one
+constexpr int64_t kMinLongRow = 512;     // 16-bit rows, of whose circles one takes few instructions
 constexpr int64_t kMaxRepeats = 255;     // of an instruction, and blocks of a repeat stride
 constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kGoodCopyBytes = 16384;
+constexpr int64_t kFoldedWaste =
+    16;  // of a slab of folded columns one in so many lanes may be padding
 constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
 
 class WholePlanner : private RowReducePlanner {
  public:
   explicit WholePlanner(const RowReduceCase& wanted) : RowReducePlanner(wanted) {
-    plan_.path = view_.inner > 1 || (view_.reduce == 1 && !masked_) ? RowReducePath::kSlabs
-                 : MostShortTiles() > 0                             ? RowReducePath::kShortRows
-                 : PacksTiles()                                     ? RowReducePath::kPackedRows
-                                                                    : RowReducePath::kRows;
+    plan_.path = MostShortTiles() > 0                                 ? RowReducePath::kShortRows
+                 : view_.inner > 1 || (view_.reduce == 1 && !masked_) ? RowReducePath::kSlabs
+                 : PacksTiles()                                       ? RowReducePath::kPackedRows
+                                                                      : RowReducePath::kRows;
   }
+
+  bool TakesStreams() const { return plan_.path == RowReducePath::kShortRows; }
 
   bool Fits() const {
     switch (plan_.path) {
       case RowReducePath::kSlabs:
+        if (Folded()) {
+          return Holds(FoldedBudget(1));
+        }
         return view_.reduce <= MostSlabLanes() / LeastColumns();
       case RowReducePath::kRows:
         return masked_ || MostPackedRows() > 0 ||
-               (!Packs() && Holds(RowsBudget(TileLanesUp(RowLanes()), 1)));
+               (!PacksWhole() && Holds(RowsBudget(TileLanesUp(RowLanes()), 1)));
       default:
         return true;
     }
@@ -42,8 +50,13 @@ class WholePlanner : private RowReducePlanner {
   std::string Make(RowReducePlan* plan) {
     UbBudget budget;
     if (plan_.path == RowReducePath::kSlabs) {
-      Slabs();
+      if (Folded()) {
+        FoldedSlabs();
+      } else {
+        Slabs();
+      }
       budget = TileBudget(plan_.tileLanes);
+      AddFolded(plan_.tileUnits, &budget);
     } else if (plan_.path == RowReducePath::kRows) {
       Rows();
       budget = RowsBudget(plan_.tileLanes, plan_.tileUnits);
@@ -63,27 +76,42 @@ class WholePlanner : private RowReducePlanner {
     return budget.Total() <= static_cast<uint64_t>(usable_);
   }
 
-  UbBudget StreamsBudget(int64_t lanes) const {
+  UbBudget StreamsBudget(int64_t lanes, uint64_t outBuffers) const {
     UbBudget budget;
     budget.Add("in (y, g)", 2, static_cast<uint64_t>(2 * lanes * bytes_));
-    budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
+    budget.Add("out", outBuffers, static_cast<uint64_t>(lanes * bytes_));
     return budget;
   }
 
   // Mirrors the InitBuffer calls of ReduceWhole.
   UbBudget TileBudget(int64_t lanes) const {
-    UbBudget budget = StreamsBudget(lanes);
+    UbBudget budget = StreamsBudget(lanes, 1);
     AddWork(lanes, &budget);
     return budget;
   }
 
   UbBudget RowsBudget(int64_t lanes, int64_t units, int64_t maskBytes) const {
     UbBudget budget = TileBudget(lanes);
-    const int64_t rows = AlignUp(units, kBlocksPerRepeat);
+    const int64_t rows = AlignUp(units, soc_.wholeBlocksOnly ? kBlocksPerRepeat : kStreams);
     budget.Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
     budget.Add("spread sums", 1, static_cast<uint64_t>(rows * kBlockBytes));
     budget.Add("mask", 2, static_cast<uint64_t>(maskBytes));
+    AddCircles(units, &budget);
     return budget;
+  }
+
+  // Mirrors those of PackedRows, on which rows are added up that are no whole blocks.
+  void AddCircles(int64_t rows, UbBudget* budget) const {
+    constexpr int64_t kLanes = kBlockBytes / kFloatBytes;
+    if (soc_.wholeBlocksOnly || view_.reduce % kLanes == 0) {
+      return;
+    }
+    const bool alike = std::lcm(view_.reduce, kLanes) <= kMaxRepeats * kLanes;
+    const int64_t circle = alike ? kLanesPerRepeat : CircleOf(view_.reduce, kRowReduceCircleLanes);
+    const int64_t blocks = AlignUp(rows, kStreams) * kBlockBytes;
+    budget->Add("circles", 1, static_cast<uint64_t>(rows * circle * kFloatBytes));
+    budget->Add("blocks of circles", 1, static_cast<uint64_t>(blocks));
+    budget->Add("turned blocks", 1, static_cast<uint64_t>(blocks));
   }
 
   UbBudget RowsBudget(int64_t lanes, int64_t units) const {
@@ -92,20 +120,16 @@ class WholePlanner : private RowReducePlanner {
 
   // Mirrors those of ReduceWhole and RowMask with packed rows.
   UbBudget PackedBudget(int64_t rows) const {
-    const int64_t lanes = rows * PackedRowLanes();
     const int64_t runs = rows / kRowReduceMaskRun + 2;
     const int64_t mask = AlignUp(rows * view_.reduce, kBlockBytes) + runs * 2 * kBlockBytes;
     UbBudget budget = RowsBudget(PackedLanes(rows), rows, masked_ ? mask : 0);
-    budget.Add("aligned rows", 1, static_cast<uint64_t>(lanes * kFloatBytes));
-    const bool many = rows >= kBlocksPerRepeat && PackedRowLanes() < kRowReduceGatherLanes;
-    const int64_t gathered = many ? kBlocksPerRepeat * PackedRowLanes() : kRowReduceGatherLanes;
-    budget.Add("lane offsets", 1, static_cast<uint64_t>(gathered * kFloatBytes));
+    budget.Add("lane offsets", 1, static_cast<uint64_t>(kStreams * kFloatBytes));
     return budget;
   }
 
   // Mirrors the InitBuffer calls of ReduceShort.
   UbBudget ShortBudget(int64_t lanes) const {
-    UbBudget budget = StreamsBudget(lanes);
+    UbBudget budget = StreamsBudget(lanes, 2);
     budget.Add("f32 work", 1, static_cast<uint64_t>(2 * lanes * kFloatBytes));
     return budget;
   }
@@ -118,12 +142,9 @@ class WholePlanner : private RowReducePlanner {
                                           : blockLanes_);
   }
 
-  // Of a row that is added up on whole blocks.
-  int64_t PackedRowLanes() const { return AlignUp(view_.reduce, blockLanes_); }
-
   int64_t MaskRowBytes() const { return masked_ ? AlignUp(view_.reduce, kBlockBytes) : 0; }
 
-  int64_t LaneBytes() const { return 6 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
+  int64_t LaneBytes() const { return 5 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
 
   int64_t MostSlabLanes() const {
     const int64_t apart = bytes_ < kFloatBytes ? kWorkApart * kFloatBytes : 0;
@@ -175,23 +196,33 @@ class WholePlanner : private RowReducePlanner {
     return up <= most ? up : AlignDown(units, whole);
   }
 
-  // Rows of the smallest tile of ReduceShort: streams of whole rows, of whole blocks, and of at least
+  // Slabs of the smallest tile of ReduceShort: streams of whole slabs, of whole blocks, and of at least
   // 16 elements.
   int64_t ShortTileRows() const {
     int64_t rows = BlockRows();
-    while (rows * view_.reduce < kStreams) {
+    while (rows * Slab() < kStreams) {
       rows *= 2;
     }
     return kStreams * rows;
   }
 
+  // Whether a slab has no rows of whole blocks, nor one row that is better copied by itself.
+  bool IsShort() const {
+    if (view_.reduce == 1) {
+      return false;
+    }
+    if (view_.inner == 1) {
+      return view_.reduce % (kBlockBytes / kFloatBytes) != 0 && view_.reduce <= kMaxShortRow;
+    }
+    return view_.inner % blockLanes_ != 0;
+  }
+
   // The smallest tiles that UB can hold as one; none where rows are whole blocks without them.
   int64_t MostShortTiles() const {
-    if (masked_ || soc_.wholeBlocksOnly || view_.reduce % (kBlockBytes / kFloatBytes) == 0 ||
-        view_.reduce > kMaxShortRow) {
+    if (masked_ || soc_.wholeBlocksOnly || !IsShort()) {
       return 0;
     }
-    const int64_t tile = ShortTileRows() * view_.reduce;
+    const int64_t tile = ShortTileRows() * Slab();
     const int64_t perLane = 6 * bytes_ + 2 * kFloatBytes;
     int64_t most = usable_ / perLane / tile;
     while (most > 0 && !(Holds(ShortBudget(ApartUp(most * tile))) && ShortStridesFit(most))) {
@@ -200,39 +231,41 @@ class WholePlanner : private RowReducePlanner {
     return most;
   }
 
-  // Whether repeats and strides of a tile of ReduceShort fit their 8 bits: a repeat of TransDataTo5HD
-  // moves a block of each stream, and terms of sums (SumSlabs) lie as far apart as their slabs are long.
+  // A repeat of TransDataTo5HD moves a block of each stream.
   bool ShortStridesFit(int64_t tiles) const {
-    const int64_t slabs = tiles * ShortTileRows() / kStreams;
-    const int64_t termBlocks =
-        (AlignUp(slabs * kStreams, kLanesPerRepeat) + kStreams) / (kBlockBytes / kFloatBytes);
-    const bool strided =
-        view_.reduce > kBlocksPerRepeat;  // else one instruction takes a whole term
-    return slabs * view_.reduce / blockLanes_ <= kMaxRepeats &&
-           (!strided || (slabs <= kMaxRepeats && termBlocks <= kMaxRepeats));
+    return tiles * ShortTileRows() / kStreams * Slab() / blockLanes_ <= kMaxRepeats;
   }
 
-  // Rows that take whole blocks together.
-  int64_t BlockRows() const { return blockLanes_ / std::gcd(view_.reduce, blockLanes_); }
+  // Elements of one a of [A, R, B]; B == 1: of a row.
+  int64_t Slab() const { return view_.reduce * view_.inner; }
+
+  // Slabs that take whole blocks together.
+  int64_t BlockRows() const { return blockLanes_ / std::gcd(Slab(), blockLanes_); }
 
   // Of a tile of packed rows, which may begin and end within a block, and keeps the first results once
   // more behind them.
   int64_t PackedLanes(int64_t rows) const {
-    return TileLanesUp(rows * PackedRowLanes() + 2 * blockLanes_);
+    return TileLanesUp(rows * view_.reduce + 3 * blockLanes_);
   }
 
-  // The most rows that a tile of packed rows holds, if possible such that tiles start on blocks, as those
-  // with a mask must.
+  // Whether rows that fit are better packed. 16-bit ones take GM half the time, and of the vector pipe more
+  // than padded ones, but where they are short or long.
+  bool PacksWhole() const {
+    const bool narrow = bytes_ < kFloatBytes;
+    return Packs() && view_.reduce % (kBlockBytes / kFloatBytes) != 0 &&
+           (!narrow || view_.reduce <= kMaxShortRow || view_.reduce >= kMinLongRow);
+  }
+
+  // The most rows that a tile of packed rows holds, if possible such that tiles start on blocks.
   int64_t MostPackedRows() const {
-    if (!Packs()) {
+    if (!PacksWhole()) {
       return 0;
     }
-    const int64_t row = PackedRowLanes() * (LaneBytes() + kFloatBytes) + kFloatBytes + kBlockBytes;
-    int64_t most = std::min(usable_ / row, kMaxRowsPerTile);
+    int64_t most = std::min(usable_ / (view_.reduce * LaneBytes()), kMaxRowsPerTile);
     while (most > 0 && !Holds(PackedBudget(most))) {
       --most;
     }
-    return most >= BlockRows() || masked_ ? AlignDown(most, BlockRows()) : most;
+    return most >= 2 * BlockRows() ? AlignDown(most, BlockRows()) : most;
   }
 
   // Few tiles do not hide that packed ones take longer to compute. The sums are the same.
@@ -255,9 +288,27 @@ class WholePlanner : private RowReducePlanner {
   void ShortRows() {
     const int64_t rows = ShortTileRows();
     Split(view_.outer);
-    const int64_t units = UnitsPerTile(MostShortTiles() * rows, view_.reduce * bytes_);
+    const int64_t units = UnitsPerTile(MostShortTiles() * rows, Slab() * bytes_);
     plan_.tileUnits = std::min(MostShortTiles() * rows, AlignUp(units, rows));
-    plan_.tileLanes = ApartUp(plan_.tileUnits * view_.reduce);
+    plan_.tileLanes = ApartUp(plan_.tileUnits * Slab());
+  }
+
+  // Of slabs of folded columns.
+  UbBudget FoldedBudget(int64_t units) const {
+    UbBudget budget = TileBudget(TileLanesUp(units * Slab()));
+    AddFolded(units, &budget);
+    return budget;
+  }
+
+  void FoldedSlabs() {
+    int64_t most = std::max<int64_t>(1, usable_ / (Slab() * LaneBytes()));
+    while (most > 1 && !Holds(FoldedBudget(most))) {
+      --most;
+    }
+    plan_.colTile = view_.inner;
+    Split(view_.outer);
+    plan_.tileUnits = UnitsPerTile(most, Slab() * bytes_);
+    plan_.tileLanes = TileLanesUp(plan_.tileUnits * Slab());
   }
 
   void Slabs() {
@@ -272,6 +323,28 @@ class WholePlanner : private RowReducePlanner {
 };
 
 }  // namespace
+
+void FoldColumns(RowReduceCase* wanted) {
+  const ReduceView& view = wanted->view;
+  const int64_t block = 32 / wanted->elementBytes;
+  const int64_t period = std::lcm(view.inner, block);
+  if (wanted->soc.wholeBlocksOnly || view.inner % block == 0 || period > kRowReduceFoldedLanes ||
+      WholePlanner(*wanted).TakesStreams()) {
+    return;
+  }
+  const int64_t slab = view.reduce * view.inner;
+  const int64_t periods = (slab + period - 1) / period;
+  // As many periods as possible that leave little of the last row without data.
+  int64_t inRow = std::min(periods, kRowReduceFoldedLanes / period);
+  const auto rowsOf = [periods](int64_t count) { return (periods + count - 1) / count; };
+  while ((rowsOf(inRow) * inRow - periods) * kFoldedWaste > periods) {
+    --inRow;
+  }
+  wanted->columns = view.inner;
+  wanted->view.reduce = rowsOf(inRow);
+  wanted->view.inner = inRow * period;
+  wanted->missing = wanted->view.reduce * wanted->view.inner - slab;
+}
 
 bool FitsWhole(const RowReduceCase& wanted) { return WholePlanner(wanted).Fits(); }
 

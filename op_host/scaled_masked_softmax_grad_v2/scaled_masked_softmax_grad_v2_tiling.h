@@ -24,11 +24,11 @@ struct ScaledMaskedSoftmaxGradV2TilingData {
   int32_t reserved;
 };
 
-static_assert(sizeof(ScaledMaskedSoftmaxGradV2TilingData) == 120,
+static_assert(sizeof(ScaledMaskedSoftmaxGradV2TilingData) == 128,
               "layout is shared with the device");
-static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, mask) == 80,
+static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, mask) == 88,
               "layout is shared with the device");
-static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, scale) == 112,
+static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, scale) == 120,
               "layout is shared with the device");
 
 #endif  // OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_

@@ -70,32 +70,9 @@ __aicore__ inline void Repeat(const LocalTensor<float>& dst, const LocalTensor<f
   }
 }
 
-// dst[r, 0:lanes] = a[r, 0:lanes] op b[r, 0:lanes]. Pitches are multiples of 8 lanes; pitch 0 uses
-// one row for all. Takes the form with fewer instructions: 64 columns of all rows at once, or one
-// whole row at once.
-template <Op op>
-__aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
-                               const LocalTensor<float>& a, uint32_t aPitch,
-                               const LocalTensor<float>& b, uint32_t bPitch, uint32_t rows,
-                               uint32_t lanes) {
-  constexpr uint32_t kMaxPitch = kMaxRepeatStride * kBlockLanes;
-  const bool byColumns = dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
-                         CeilDiv(lanes, kRepeatLanes) < rows;
-  if (byColumns) {
-    const BinaryRepeatParams p(1, 1, 1, Bits8(dstPitch / kBlockLanes), Bits8(aPitch / kBlockLanes),
-                               Bits8(bPitch / kBlockLanes));
-    for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
-      Repeat<op>(dst[c], a[c], b[c], Min(kRepeatLanes, lanes - c), rows, p);
-    }
-    return;
-  }
-  for (uint32_t r = 0; r < rows; ++r) {
-    if constexpr (op == Op::kAdd) {
-      AscendC::Add(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
-    } else {
-      AscendC::Mul(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
-    }
-  }
+// Whether a repeat for each of so many rows would do little in each.
+__aicore__ inline bool IsNarrow(uint32_t rows, uint32_t lanes) {
+  return lanes % kBlockLanes == 0 && 2 * lanes <= kRepeatLanes && rows >= 4 * kRepeatBlocks;
 }
 
 // dst[r] = a[r] op b[r] for blocks of 8 lanes, which lie `*Step` blocks apart: eight rows per
@@ -113,6 +90,44 @@ __aicore__ inline void ForBlocks(const LocalTensor<float>& dst, uint32_t dstStep
   if (rest > 0) {
     const uint32_t at = full * kRepeatLanes;
     Repeat<op>(dst[at * dstStep], a[at * aStep], b[at * bStep], rest * kBlockLanes, 1, p);
+  }
+}
+
+// dst[r, 0:lanes] = a[r, 0:lanes] op b[r, 0:lanes]. Pitches are multiples of 8 lanes; pitch 0 uses
+// one row for all. Takes the form with less work: a block of each of eight rows at once, 64 columns of
+// all rows, or one whole row.
+template <Op op>
+__aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
+                               const LocalTensor<float>& a, uint32_t aPitch,
+                               const LocalTensor<float>& b, uint32_t bPitch, uint32_t rows,
+                               uint32_t lanes) {
+  constexpr uint32_t kMaxPitch = kMaxRepeatStride * kBlockLanes;
+  // Blocks a repeat apart are in one or two bank groups of UB: they would wait for each other.
+  const bool spread = aPitch % kRepeatLanes != 0 && bPitch % kRepeatLanes != 0;
+  if (IsNarrow(rows, lanes) && spread &&
+      Max(dstPitch, Max(aPitch, bPitch)) * kRepeatBlocks <= kMaxPitch) {
+    for (uint32_t c = 0; c < lanes; c += kBlockLanes) {
+      ForBlocks<op>(dst[c], dstPitch / kBlockLanes, a[c], aPitch / kBlockLanes, b[c],
+                    bPitch / kBlockLanes, rows);
+    }
+    return;
+  }
+  const bool byColumns = dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
+                         CeilDiv(lanes, kRepeatLanes) < rows;
+  if (byColumns) {
+    const BinaryRepeatParams p(1, 1, 1, Bits8(dstPitch / kBlockLanes), Bits8(aPitch / kBlockLanes),
+                               Bits8(bPitch / kBlockLanes));
+    for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
+      Repeat<op>(dst[c], a[c], b[c], Min(kRepeatLanes, lanes - c), rows, p);
+    }
+    return;
+  }
+  for (uint32_t r = 0; r < rows; ++r) {
+    if constexpr (op == Op::kAdd) {
+      AscendC::Add(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
+    } else {
+      AscendC::Mul(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
+    }
   }
 }
 
@@ -340,6 +355,21 @@ __aicore__ inline void ZeroPads(const LocalTensor<float>& rows, uint32_t pitch, 
   for (uint32_t r = 0; r < count; r += step) {
     AscendC::Duplicate(rows[r * pitch + first], 0.0F, mask, Bits8(Min(step, count - r)), 1,
                        Bits8(atOnce ? blocks : 0));
+  }
+}
+
+// a[r, 0:lanes] = 0 for rows `pitch` lanes apart; both are whole blocks.
+__aicore__ inline void ZeroColumns(const LocalTensor<float>& a, uint32_t pitch, uint32_t lanes,
+                                   uint32_t rows) {
+  const uint32_t blocks = pitch / kBlockLanes;
+  const uint32_t step = blocks <= kMaxRepeatStride ? kMaxRepeat : 1;
+  for (uint32_t r = 0; r < rows; r += step) {
+    const uint32_t count = Min(step, rows - r);
+    for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
+      AscendC::Duplicate(a[r * pitch + c], 0.0F,
+                         static_cast<uint64_t>(Min(kRepeatLanes, lanes - c)), Bits8(count), 1,
+                         Bits8(count > 1 ? blocks : 0));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #ifndef OP_KERNEL_COMMON_LONG_AXES_H_
 #define OP_KERNEL_COMMON_LONG_AXES_H_
 
+#include "common/folded_columns.h"
 #include "common/packed_rows.h"
 #include "common/partial_sums.h"
 #include "common/row_reduce.h"
@@ -25,14 +26,16 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   using typename Base::Pair;
   using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
   // A chunk of rows that are no whole blocks is one packed row (packed_rows.h).
-  static constexpr bool kPacks = rowreduce::kPacks<T> && kAlongLanes;
+  static constexpr bool kPacks = rowreduce::kPacks && kAlongLanes;
+  // Columns that are no whole blocks lie side by side (folded_columns.h).
+  static constexpr bool kFolds = !kAlongLanes && !kWholeBlocksOnly;
   // 16-bit columns have no buffer but those of their chunks: a load waits for each.
   static constexpr bool kFreesEarly = !Base::kFp32 && !kAlongLanes;
 
  public:
   __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                                   const RowReduceTilingData& t, const Step& step)
-      : Base(pipe, y, g, out, t, step),
+      : Base(pipe, y, g, out, t, step, kBuffers),
         groups_(AscendC::GetBlockNum() / t.share),
         group_(AscendC::GetBlockIdx() / t.share),
         units_(t.outer * t.colTiles),
@@ -50,12 +53,20 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     next_ = WorkOf(0);
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
                      static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
-    const uint32_t width = kAlongLanes ? kBlockLanes : UbPitch<T>(static_cast<uint32_t>(t.colTile));
+    uint32_t width = kAlongLanes ? kBlockLanes : UbPitch<T>(static_cast<uint32_t>(t.colTile));
+    if constexpr (kFolds) {
+      if (t.columns > 0) {
+        folded_.Init(pipe, static_cast<uint32_t>(t.columns), static_cast<uint32_t>(t.inner), 1);
+        width = folded_.Period();
+      }
+    }
+    sumLanes_ = width;
     pipe->InitBuffer(lanes_, Max(kSumLanes, width) * static_cast<uint32_t>(sizeof(float)));
     if constexpr (kPacks) {
-      packed_ = t.reduce % kBlockLanes != 0;
+      packed_ = t.reduce % (kBlockBytes / sizeof(T)) != 0;
       if (packed_) {
-        rows_.Init(pipe, static_cast<uint32_t>(t.chunk), 1);
+        row_.Init(pipe, static_cast<uint32_t>(t.chunk));
+        firstBlock_.Init(pipe, sizeof(T));
       }
     }
     if (Base::kFp32 && !packed_) {
@@ -99,6 +110,12 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     if constexpr (kAlongLanes) {
       chunk.offset = unit * reduce + start;
       chunk.shape = BlockShape{1, length, length};
+    } else if (Folds()) {
+      const uint64_t from = start * inner;
+      const uint64_t behind = this->slab_ - from;
+      const uint32_t count = static_cast<uint32_t>(Least(length * inner, behind));
+      chunk.offset = unit * this->slab_ + from;
+      chunk.shape = BlockShape{1, count, count};
     } else {
       const uint64_t column = static_cast<uint64_t>(unit % this->t_.colTiles) * this->t_.colTile;
       const uint64_t right = inner - column;
@@ -107,10 +124,19 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       chunk.shape = BlockShape{length, static_cast<uint32_t>(right < width ? right : width), inner};
     }
     chunk.pitch = UbPitch<T>(chunk.shape.length);
-    chunk.lead = packed_ ? static_cast<uint32_t>(chunk.offset % kBlockLanes) : 0;
+    chunk.lead = packed_ ? static_cast<uint32_t>(chunk.offset % (kBlockBytes / sizeof(T))) : 0;
     chunk.count = packed_ ? chunk.lead + chunk.shape.length : chunk.shape.blocks * chunk.pitch;
     return chunk;
   }
+
+  __aicore__ inline bool Folds() const {
+    if constexpr (kFolds) {
+      return this->t_.columns > 0;
+    }
+    return false;
+  }
+
+  __aicore__ inline static uint64_t Least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
   // What a core does in a round.
   struct Work {
@@ -195,7 +221,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       LocalTensor<float> partial = partials_.Open(part);
       const Folded sum = SumPart(work, part);
       if constexpr (kAlongLanes) {
-        SumRows(partial, sum.lanes, sum.pitch, sum.width, 1, sum.lanes);
+        SumLanesOf(partial, sum, At(work.unit, work.chunk).lead);
       } else {
         AscendC::DataCopy(partial, sum.lanes, sum.width);
       }
@@ -204,11 +230,25 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     partials_.Publish(round);
   }
 
+  // partial[0] = the sum of a part, from that of its chunks.
+  __aicore__ inline void SumLanesOf(const LocalTensor<float>& partial, const Folded& sum,
+                                    uint32_t lead) {
+    if constexpr (kPacks) {
+      if (packed_) {
+        row_.Sum(partial, sum.lanes, lead % kBlockLanes);
+        return;
+      }
+    }
+    SumRows(partial, sum.lanes, sum.pitch, sum.width, 1, sum.lanes);
+  }
+
   // A vector whose sum is that of a part: few lanes where they are added up, one row of columns.
   __aicore__ inline Folded SumPart(const Work& work, int64_t part) {
     const int64_t first = part * this->t_.partChunks;
     const int64_t end = first + this->t_.partChunks;
-    const uint32_t fold = kAlongLanes ? kRepeatLanes : At(work.unit, first).pitch;
+    const uint32_t fold = kAlongLanes ? kRepeatLanes
+                          : Folds()   ? sumLanes_
+                                      : At(work.unit, first).pitch;
     const LocalTensor<float> sum = lanes_.template Get<float>();
     // The sum leaves the work area at once, which the next chunk overwrites. Operands of fp32 have none.
     const bool alone = !Base::kFp32 && this->t_.partChunks == 1;
@@ -251,15 +291,19 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     }
     if constexpr (kPacks) {
       if (packed_) {
-        const LocalTensor<float> row = rows_.AlignedRow(f, chunk.shape.length, chunk.lead);
-        return FoldRow(row, chunk.pitch, fold, most, row);
+        return row_.Circle(f, chunk.count, most);
       }
     }
     LocalTensor<float> scratch = f;
     if constexpr (Base::kFp32) {
       scratch = fold_.template Get<float>();  // f may stay
     }
-    return FoldRow(f, chunk.count, fold, most, scratch);
+    const uint32_t lanes = AlignUp(chunk.count, fold);  // of folded columns more than the chunk has
+    if (lanes > chunk.count) {
+      AscendC::Duplicate(f[chunk.count], 0.0F, static_cast<int32_t>(lanes - chunk.count));
+      PipeBarrier<PIPE_V>();
+    }
+    return FoldRow(f, lanes, fold, most, scratch);
   }
 
   // f(g, y) of a chunk.
@@ -303,9 +347,22 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     }
     if (index == 0) {
       sum_ = partials_.Take();
+      if constexpr (kFolds) {
+        if (Folds()) {
+          sum_ = folded_.Spread(Folded{sum_, sumLanes_, sumLanes_}, 1).lanes;
+        }
+      }
     }
     if constexpr (kAlongLanes) {
       AscendC::Muls(pair.y, pair.y, sum_, static_cast<int32_t>(chunk.count));
+    } else if (Folds()) {
+      const uint32_t width = static_cast<uint32_t>(this->t_.inner);
+      const uint32_t rows = chunk.count / width;
+      ForRows<Op::kMul>(pair.y, width, pair.y, width, sum_, 0, rows, width);
+      if (rows * width < chunk.count) {
+        const LocalTensor<float> last = pair.y[rows * width];
+        AscendC::Mul(last, last, sum_, static_cast<int32_t>(chunk.count - rows * width));
+      }
     } else {
       ForRows<Op::kMul>(pair.y, chunk.pitch, pair.y, chunk.pitch, sum_, 0, chunk.shape.blocks,
                         chunk.pitch);
@@ -323,7 +380,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     if constexpr (kPacks) {
       if (chunk.lead > 0) {
         PipeBarrier<PIPE_V>();
-        rows_.AlignFirst(out, chunk.count, chunk.lead);
+        firstBlock_.Repeat(out, chunk.count, chunk.lead);
       }
     }
     this->outQueue_.EnQue(out);
@@ -357,8 +414,11 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   TQue<TPosition::VECIN, kMaxRing> ring_;
   TBuf<TPosition::VECCALC> lanes_;  // the sum of a part, before it is folded
   TBuf<TPosition::VECCALC> fold_;   // half a chunk
-  PackedRows<float> rows_;
+  PackedRow<float> row_;
+  FirstBlock<float> firstBlock_;
   bool packed_ = false;
+  FoldedColumns<float> folded_;
+  uint32_t sumLanes_;  // of the sum of a part
   Sums partials_;
   typename Sums::Sum sum_{};  // of the unit that is written
 };

@@ -1,121 +1,275 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products of fp32 rows that follow each other in UB as they do in GM: `length` lanes each, no
-// multiple of 8. A tile of them is one piece of GM; copied row by row, each row would cost GM a good
+// whole blocks. A tile of them is one piece of GM; copied row by row, each row would cost GM a good
 // start and whole lines for its ends. The first row lies on lane `lead` of a block.
+//
+// A sum does not care on which lane a row starts: its lanes are added up on a circle, lane i of UB on lane
+// i modulo `circle`, one turn after the other, and then the halves of the circle, until one lane is left.
+// Wherever a row lies, the same elements meet in the same order.
 #ifndef OP_KERNEL_COMMON_PACKED_ROWS_H_
 #define OP_KERNEL_COMMON_PACKED_ROWS_H_
 
+#include <type_traits>
+
 #include "common/lanes.h"
 #include "common/row_reduce_data.h"
+#include "common/transpose.h"
 #include "kernel_operator.h"
 
 namespace rowreduce {
 
-// Lane: float. A template, so that SoCs without Gather never meet it.
+// The elements of the block in which results begin, on a block of their own behind them: a copy to GM
+// starts on one. Lane: float. A template, so that SoCs without Gather never meet it.
+template <typename Lane>
+class FirstBlock {
+ public:
+  // elementBytes: of the results.
+  __aicore__ inline void Init(AscendC::TPipe* pipe, uint32_t elementBytes) {
+    pipe->InitBuffer(offsets_, kMostElements * static_cast<uint32_t>(sizeof(uint32_t)));
+    const LocalTensor<int32_t> offsets = offsets_.Get<int32_t>();
+    AscendC::CreateVecIndex(offsets, 0, kMostElements);
+    PipeBarrier<PIPE_V>();
+    AscendC::Muls(offsets, offsets, static_cast<int32_t>(elementBytes),
+                  static_cast<int32_t>(kMostElements));
+    PipeBarrier<PIPE_V>();
+  }
+
+  // The first of `count` results, with what lies in front of them, is element `lead` of its block.
+  template <typename T>
+  __aicore__ inline void Repeat(const LocalTensor<T>& results, uint32_t count, uint32_t lead) {
+    constexpr uint32_t kElements = kBlockBytes / sizeof(T);
+    using Word = std::conditional_t<sizeof(T) == sizeof(Lane), Lane, half>;
+    const LocalTensor<Word> words = results.template ReinterpretCast<Word>();
+    AscendC::Gather(words[AlignUp(count, kElements)], words, offsets_.Get<uint32_t>(),
+                    lead * static_cast<uint32_t>(sizeof(T)), kElements - lead);
+  }
+
+ private:
+  static constexpr uint32_t kMostElements = 16;
+
+  AscendC::TBuf<AscendC::TPosition::VECCALC> offsets_;  // of the elements of a block, in bytes
+};
+
+// One row, or chunks of it that start on the same lane of a block, with zeros in front of it there.
+template <typename Lane>
+class PackedRow {
+ public:
+  // length: of a chunk at most. The tiling mirrors the sizes.
+  __aicore__ inline void Init(AscendC::TPipe* pipe, uint32_t length) {
+    circle_ = kRepeatLanes;
+    while (circle_ < kRowReduceChunkCircle && 4 * circle_ <= length) {
+      circle_ *= 2;
+    }
+    pipe->InitBuffer(lanes_, circle_ * static_cast<uint32_t>(sizeof(Lane)));
+    pipe->InitBuffer(twice_, 3 * kRepeatLanes * static_cast<uint32_t>(sizeof(Lane)));
+    pipe->InitBuffer(offsets_, kRepeatLanes * static_cast<uint32_t>(sizeof(uint32_t)));
+    const LocalTensor<int32_t> offsets = offsets_.Get<int32_t>();
+    AscendC::CreateVecIndex(offsets, 0, kRepeatLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Muls(offsets, offsets, static_cast<int32_t>(sizeof(Lane)),
+                  static_cast<int32_t>(kRepeatLanes));
+    PipeBarrier<PIPE_V>();
+  }
+
+  // `count` lanes on a circle of at most `most`, 64 or a larger power of two.
+  __aicore__ inline Folded Circle(const LocalTensor<Lane>& src, uint32_t count, uint32_t most) {
+    const LocalTensor<Lane> circle = lanes_.template Get<Lane>();
+    uint32_t done = 0;
+    if (count >= 2 * circle_) {
+      AscendC::Add(circle, src, src[circle_], static_cast<int32_t>(circle_));
+      done = 2 * circle_;
+    } else {
+      AscendC::Duplicate(circle, 0.0F, static_cast<int32_t>(circle_));
+    }
+    PipeBarrier<PIPE_V>();
+    for (; done < count; done += circle_) {
+      AscendC::Add(circle, circle, src[done], static_cast<int32_t>(Min(circle_, count - done)));
+      PipeBarrier<PIPE_V>();
+    }
+    uint32_t width = circle_;
+    for (; width > most; width /= 2) {
+      AscendC::Add(circle, circle, circle[width / 2], static_cast<int32_t>(width / 2));
+      PipeBarrier<PIPE_V>();
+    }
+    return Folded{circle, width, width};
+  }
+
+  // sum[0] = sum of a circle of 64 lanes, read from the lane on which the row starts.
+  __aicore__ inline void Sum(const LocalTensor<Lane>& sum, const LocalTensor<Lane>& circle,
+                             uint32_t lead) {
+    const LocalTensor<Lane> twice = twice_.template Get<Lane>();
+    const LocalTensor<Lane> turned = twice[2 * kRepeatLanes];
+    AscendC::DataCopy(twice, circle, kRepeatLanes);
+    AscendC::DataCopy(twice[kRepeatLanes], circle, kRepeatLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Gather(turned, twice, offsets_.template Get<uint32_t>(),
+                    lead * static_cast<uint32_t>(sizeof(Lane)), kRepeatLanes);
+    PipeBarrier<PIPE_V>();
+    SumRows(sum, turned, kRepeatLanes, kRepeatLanes, 1, turned);
+  }
+
+ private:
+  uint32_t circle_;                                     // lanes
+  AscendC::TBuf<AscendC::TPosition::VECCALC> lanes_;    // of the circle
+  AscendC::TBuf<AscendC::TPosition::VECCALC> twice_;    // a circle, once more, and turned
+  AscendC::TBuf<AscendC::TPosition::VECCALC> offsets_;  // of lanes, in bytes
+};
+
+// Rows of a tile.
 template <typename Lane>
 class PackedRows {
  public:
-  // rows: the most of a tile.
-  __aicore__ inline void Init(AscendC::TPipe* pipe, uint32_t length, uint32_t rows) {
+  // pitch: lanes from one row to the next, `length` of packed rows and whole blocks of others, which are
+  // added up alike. rows: the most of a tile. The tiling mirrors the sizes.
+  __aicore__ inline void Init(AscendC::TPipe* pipe, uint32_t length, uint32_t pitch,
+                              uint32_t rows) {
     length_ = length;
-    pitch_ = AlignUp(length, kBlockLanes);
-    const bool many = rows >= kRepeatBlocks && pitch_ < kGatherLanes;
-    rowsAtOnce_ = many ? kRepeatBlocks : 1;
-    lanesAtOnce_ = many ? kRepeatBlocks * pitch_ : kGatherLanes;
-    pipe->InitBuffer(aligned_, rows * pitch_ * static_cast<uint32_t>(sizeof(Lane)));
-    pipe->InitBuffer(offsets_, lanesAtOnce_ * static_cast<uint32_t>(sizeof(uint32_t)));
-    const LocalTensor<int32_t> offsets = offsets_.Get<int32_t>();
-    for (uint32_t r = 0; r < rowsAtOnce_; ++r) {
-      AscendC::CreateVecIndex(offsets[r * pitch_], static_cast<int32_t>(r * length),
-                              many ? pitch_ : kGatherLanes);
+    pitch_ = pitch;
+    uint32_t blocks = length;  // the fewest of rows that follow each other, in lanes
+    while (blocks % kBlockLanes != 0) {
+      blocks *= 2;
     }
-    PipeBarrier<PIPE_V>();
-    AscendC::Muls(offsets, offsets, static_cast<int32_t>(sizeof(Lane)),
-                  static_cast<int32_t>(lanesAtOnce_));
+    while (step_ * pitch_ % kBlockLanes != 0) {
+      step_ *= 2;
+    }
+    alike_ = blocks <= kMaxRepeatStride * kBlockLanes;
+    circle_ = kRepeatLanes;
+    while (!alike_ && circle_ < kRowReduceCircleLanes && 4 * circle_ <= length_) {
+      circle_ *= 2;
+    }
+    const uint32_t groups = CeilDiv(rows, kStreams);
+    const uint32_t eights = groups * kStreams * kBlockLanes;
+    pipe->InitBuffer(circles_, rows * circle_ * static_cast<uint32_t>(sizeof(Lane)));
+    pipe->InitBuffer(eights_, eights * static_cast<uint32_t>(sizeof(Lane)));
+    pipe->InitBuffer(turned_, eights * static_cast<uint32_t>(sizeof(Lane)));
+    AscendC::Duplicate(eights_.Get<Lane>(), 0.0F, static_cast<int32_t>(eights));
     PipeBarrier<PIPE_V>();
   }
 
-  // sums[r] = sum of row r, bit by bit that of SumRows for rows padded with zeros. Reads up to 7 lanes
-  // behind the last row. scratch: as SumRows takes it.
+  // sums[r] = sum of row r, and anything up to the next multiple of 16.
   __aicore__ inline void Sum(const LocalTensor<Lane>& sums, const LocalTensor<Lane>& src,
-                             uint32_t rows, uint32_t lead, const LocalTensor<Lane>& scratch) {
-    const LocalTensor<Lane> aligned = aligned_.Get<Lane>();
-    for (uint32_t r = 0; r < rows; r += rowsAtOnce_) {
-      Align(aligned[r * pitch_], src, lead + r * length_, Min(rowsAtOnce_, rows - r) * pitch_);
+                             uint32_t rows, uint32_t lead) {
+    const LocalTensor<Lane> circles = circles_.Get<Lane>();
+    if (alike_) {
+      TurnAlike(circles, src, rows, lead);
+    } else {
+      TurnRows(circles, src, rows, lead);
     }
-    PipeBarrier<PIPE_V>();
-    ZeroPads(aligned, pitch_, length_, pitch_, rows);
-    PipeBarrier<PIPE_V>();
-    SumRows(sums, aligned, pitch_, pitch_, rows, scratch);
-  }
-
-  // One row of `length` lanes, at most that of Init, on whole blocks with zeros behind it.
-  __aicore__ inline LocalTensor<Lane> AlignedRow(const LocalTensor<Lane>& src, uint32_t length,
-                                                 uint32_t lead) {
-    const LocalTensor<Lane> aligned = aligned_.Get<Lane>();
-    const uint32_t pitch = AlignUp(length, kBlockLanes);
-    Align(aligned, src, lead, pitch);
-    PipeBarrier<PIPE_V>();
-    ZeroPads(aligned, pitch, length, pitch, 1);
-    PipeBarrier<PIPE_V>();
-    return aligned;
+    SumCircles(sums, circles, rows);
   }
 
   // a[r, :] *= s[r], where blocks is s after SpreadSums: 64 lanes of all rows that start on the same
   // lane of a block at once, or every other row by itself. Neighbours share a block.
   __aicore__ inline void Scale(const LocalTensor<Lane>& a, const LocalTensor<Lane>& blocks,
                                uint32_t rows, uint32_t lead) const {
-    uint32_t step = 1;  // from one row to the next that starts like it
-    while (step * length_ % kBlockLanes != 0) {
-      step *= 2;
-    }
-    if (step * length_ <= kMaxRepeatStride * kBlockLanes) {
-      for (uint32_t r = 0; r < Min(step, rows); ++r) {
-        ScaleAlike(a, lead + r * length_, blocks[r * kBlockLanes], step, CeilDiv(rows - r, step));
+    if (alike_) {
+      for (uint32_t r = 0; r < Min(step_, rows); ++r) {
+        ScaleAlike(a, lead + r * pitch_, blocks[r * kBlockLanes], CeilDiv(rows - r, step_));
       }
       return;
     }
     for (uint32_t odd = 0; odd < 2; ++odd) {
       for (uint32_t r = odd; r < rows; r += 2) {
-        ScaleRow(a, lead + r * length_, blocks[r * kBlockLanes]);
+        ScaleRow(a, lead + r * pitch_, blocks[r * kBlockLanes]);
       }
       PipeBarrier<PIPE_V>();
     }
   }
 
-  // The lanes of the block in which the results begin, on a block of their own behind `count` lanes: a
-  // copy to GM starts on one.
-  __aicore__ inline void AlignFirst(const LocalTensor<Lane>& results, uint32_t count,
-                                    uint32_t lead) {
-    AscendC::Gather(results[AlignUp(count, kBlockLanes)], results, offsets_.Get<uint32_t>(),
-                    lead * static_cast<uint32_t>(sizeof(Lane)), kBlockLanes - lead);
-  }
-
  private:
-  // dst[i] = src[start + i], but for what pads the rows of one Gather.
-  __aicore__ inline void Align(const LocalTensor<Lane>& dst, const LocalTensor<Lane>& src,
-                               uint32_t start, uint32_t lanes) {
-    for (uint32_t c = 0; c < lanes; c += lanesAtOnce_) {
-      AscendC::Gather(dst[c], src, offsets_.Get<uint32_t>(),
-                      (start + c) * static_cast<uint32_t>(sizeof(Lane)),
-                      Min(lanesAtOnce_, lanes - c));
-    }
-  }
-
-  // A Gather takes so many lanes of a longer row, and eight rows of shorter ones: whole repeats.
-  static constexpr uint32_t kGatherLanes = kRowReduceGatherLanes;
-
   // Lanes [from, to) of a repeat.
   __aicore__ inline static uint64_t MaskOf(uint32_t from, uint32_t to) {
     return (to < kRepeatLanes ? (1ull << to) - 1 : ~0ull) & ~((1ull << from) - 1);
   }
 
-  // The row that starts on lane `start`, and those that are step, 2 * step and so on behind it.
+  // Rows that are `step_` apart start on the same lane of a block: one instruction takes 64 lanes of all.
+  __aicore__ inline void TurnAlike(const LocalTensor<Lane>& circles, const LocalTensor<Lane>& src,
+                                   uint32_t rows, uint32_t lead) const {
+    AscendC::Duplicate(circles, 0.0F, static_cast<int32_t>(rows * kRepeatLanes));
+    PipeBarrier<PIPE_V>();
+    const uint8_t apart = Bits8(step_ * kRepeatBlocks);
+    const BinaryRepeatParams p(1, 1, 1, apart, apart, Bits8(step_ * pitch_ / kBlockLanes));
+    for (uint32_t c = 0; c < kBlockLanes + length_; c += kRepeatLanes) {
+      for (uint32_t r = 0; r < Min(step_, rows); ++r) {
+        const uint32_t start = lead + r * pitch_;
+        const uint32_t first = start % kBlockLanes;
+        if (first + length_ <= c) {
+          continue;
+        }
+        const LocalTensor<Lane> sums = circles[r * kRepeatLanes];
+        uint64_t mask[2] = {MaskOf(c == 0 ? first : 0, first + length_ - c), 0};
+        Repeat<Op::kAdd>(sums, sums, src[start - first + c], mask, CeilDiv(rows - r, step_), p);
+      }
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  // Row by row, at least two turns each.
+  __aicore__ inline void TurnRows(const LocalTensor<Lane>& circles, const LocalTensor<Lane>& src,
+                                  uint32_t rows, uint32_t lead) const {
+    const uint32_t most = kBlockLanes - 1 + length_;
+    for (uint32_t c = circle_; c < most; c += circle_) {
+      for (uint32_t r = 0; r < rows; ++r) {
+        const uint32_t start = lead + r * pitch_;
+        const uint32_t end = start % kBlockLanes + length_;
+        const LocalTensor<Lane> row = src[start / kBlockLanes * kBlockLanes];
+        const LocalTensor<Lane> circle = circles[r * circle_];
+        if (c < end) {
+          AscendC::Add(circle, c == circle_ ? row : circle, row[c],
+                       static_cast<int32_t>(Min(circle_, end - c)));
+        }
+      }
+      PipeBarrier<PIPE_V>();
+      if (c == circle_) {
+        DropNeighbours(circles, src, rows, lead);
+      }
+    }
+  }
+
+  // The first turn has taken lanes of the row in front: only those of the second belong there.
+  __aicore__ inline void DropNeighbours(const LocalTensor<Lane>& circles,
+                                        const LocalTensor<Lane>& src, uint32_t rows,
+                                        uint32_t lead) const {
+    for (uint32_t r = 0; r < rows; ++r) {
+      const uint32_t start = lead + r * pitch_;
+      const uint32_t first = start % kBlockLanes;
+      if (first > 0) {
+        uint64_t mask[2] = {MaskOf(0, first), 0};
+        AscendC::Adds(circles[r * circle_], src[start - first + circle_], 0.0F, mask, 1,
+                      AscendC::UnaryRepeatParams(1, 1, kRepeatBlocks, kRepeatBlocks));
+      }
+    }
+    PipeBarrier<PIPE_V>();
+  }
+
+  // sums[r] = sum of circles[r, :], which it changes.
+  __aicore__ inline void SumCircles(const LocalTensor<Lane>& sums, const LocalTensor<Lane>& circles,
+                                    uint32_t rows) {
+    const LocalTensor<Lane> eights = eights_.template Get<Lane>();
+    for (uint32_t half = circle_ / 2; half >= kBlockLanes; half /= 2) {
+      const bool last = half == kBlockLanes;
+      ForRows<Op::kAdd>(last ? eights : circles, last ? kBlockLanes : circle_, circles, circle_,
+                        circles[half], circle_, rows, half);
+      PipeBarrier<PIPE_V>();
+    }
+    const LocalTensor<Lane> turned = turned_.template Get<Lane>();
+    const uint32_t groups = CeilDiv(rows, kStreams);
+    BlocksToLanes(turned, eights, groups);
+    PipeBarrier<PIPE_V>();
+    constexpr uint32_t kGroup = kStreams * kBlockLanes;
+    for (uint32_t half = kGroup / 2; half >= kStreams; half /= 2) {
+      const bool last = half == kStreams;
+      ForRows<Op::kAdd>(last ? sums : turned, last ? kStreams : kGroup, turned, kGroup,
+                        turned[half], kGroup, groups, half);
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  // The row that starts on lane `start`, and those that are step_, 2 * step_ and so on behind it.
   __aicore__ inline void ScaleAlike(const LocalTensor<Lane>& a, uint32_t start,
-                                    const LocalTensor<Lane>& sums, uint32_t step,
-                                    uint32_t count) const {
-    const uint8_t stride = static_cast<uint8_t>(step * length_ / kBlockLanes);
-    const BinaryRepeatParams p(1, 1, 0, stride, stride, static_cast<uint8_t>(step));
+                                    const LocalTensor<Lane>& sums, uint32_t count) const {
+    const uint8_t stride = Bits8(step_ * pitch_ / kBlockLanes);
+    const BinaryRepeatParams p(1, 1, 0, stride, stride, Bits8(step_));
     const uint32_t lead = start % kBlockLanes;
     const uint32_t end = lead + length_;
     for (uint32_t c = 0; c < end; c += kRepeatLanes) {
@@ -144,11 +298,13 @@ class PackedRows {
   }
 
   uint32_t length_;
-  uint32_t pitch_;                                      // whole blocks
-  uint32_t rowsAtOnce_;                                 // of one Gather
-  uint32_t lanesAtOnce_;                                // of one Gather
-  AscendC::TBuf<AscendC::TPosition::VECCALC> aligned_;  // rows, padded with zeros
-  AscendC::TBuf<AscendC::TPosition::VECCALC> offsets_;  // of the lanes of a Gather, in bytes
+  uint32_t pitch_;
+  uint32_t step_ = 1;  // from one row to the next that starts like it
+  bool alike_;         // whether one instruction reaches both
+  uint32_t circle_;    // lanes
+  AscendC::TBuf<AscendC::TPosition::VECCALC> circles_;  // one of each row
+  AscendC::TBuf<AscendC::TPosition::VECCALC> eights_;   // the last block of each circle
+  AscendC::TBuf<AscendC::TPosition::VECCALC> turned_;   // the same, rows along the lanes
 };
 
 }  // namespace rowreduce

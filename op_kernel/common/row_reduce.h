@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "common/block_copy.h"
+#include "common/folded_columns.h"
 #include "common/lanes.h"
 #include "common/packed_rows.h"
 #include "common/row_reduce_data.h"
@@ -45,9 +46,9 @@ constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : R
 struct NoMask {
   static constexpr uint32_t kRowLanes = kBlockLanes;  // rows lie a multiple of this apart
 
-  __aicore__ inline void Load(int64_t, uint32_t) {}
+  __aicore__ inline void Load(int64_t, uint32_t, uint32_t) {}
   template <typename T>
-  __aicore__ inline void Clear(const LocalTensor<T>&, uint32_t, int64_t, uint32_t,
+  __aicore__ inline void Clear(const LocalTensor<T>&, uint32_t, uint32_t, int64_t, uint32_t,
                                const LocalTensor<float>&, const LocalTensor<float>&) {}
 };
 
@@ -60,11 +61,12 @@ class RowOperands {
     const int64_t extra = core < t.extraCores ? core : t.extraCores;
     first_ = core * t.unitsPerCore + extra;
     last_ = first_ + t.unitsPerCore + (core < t.extraCores ? 1 : 0);
-    const uint64_t size = static_cast<uint64_t>(t.outer) * t.reduce * t.inner;
+    slab_ = t.reduce * t.inner - t.missing;
+    const uint64_t size = static_cast<uint64_t>(t.outer) * slab_;
     // Copies that read whole blocks stop where the units of the next core begin: it may already write
     // its results there, when they take the place of an operand.
     const bool own = kWholeBlocksOnly && t.ring == 0 && t.colTiles == 1;
-    const uint64_t end = own ? static_cast<uint64_t>(last_) * t.reduce * t.inner : size;
+    const uint64_t end = own ? static_cast<uint64_t>(last_) * slab_ : size;
     yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), end);
     gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), end);
     outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
@@ -79,6 +81,7 @@ class RowOperands {
   GlobalTensor<T> outGm_;
   int64_t first_;
   int64_t last_;
+  int64_t slab_;  // elements of one a of [A, R, B]
 };
 
 // What ReduceWhole and ReduceChunked (long_axes.h) share: the fp32 work area and the way in and out
@@ -89,10 +92,11 @@ class RowReduceBase : protected RowOperands<T> {
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
   __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                                  const RowReduceTilingData& t, const Step& step)
+                                  const RowReduceTilingData& t, const Step& step,
+                                  uint8_t outBuffers)
       : RowOperands<T>(y, g, out, t), t_(t), step_(step) {
     const uint32_t lanes = static_cast<uint32_t>(t.tileLanes);
-    pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(lanes * sizeof(T)));
+    pipe->InitBuffer(outQueue_, outBuffers, static_cast<uint32_t>(lanes * sizeof(T)));
     if constexpr (!kFp32) {
       pipe->InitBuffer(work_, static_cast<uint32_t>((2 * lanes + kWorkApart) * sizeof(float)));
     }
@@ -173,7 +177,7 @@ class RowReduceBase : protected RowOperands<T> {
 };
 
 // A tile holds the whole reduction axis, of several rows (or slabs [R, B]) where they are short:
-// each byte moves once. kPacked: rows of fp32 that start on any lane, see packed_rows.h.
+// each byte moves once. kPacked: rows that start on any element of a block, see packed_rows.h.
 template <typename T, typename Step, bool kAlongLanes, typename Mask = NoMask, bool kPacked = false>
 class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   using Base = RowReduceBase<T, Step, kAlongLanes>;
@@ -182,18 +186,31 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
  public:
   __aicore__ inline ReduceWhole(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
                                 const RowReduceTilingData& t, const Step& step, Mask& mask)
-      : Base(pipe, y, g, out, t, step), mask_(mask) {
+      : Base(pipe, y, g, out, t, step, kOutBuffers), mask_(mask) {
     pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
     if constexpr (kAlongLanes) {
-      const uint32_t rows = AlignUp(static_cast<uint32_t>(t.tileUnits), kRepeatBlocks);
+      const uint32_t rows = AlignUp(static_cast<uint32_t>(t.tileUnits), kSumsAtOnce);
       pipe->InitBuffer(sums_, static_cast<uint32_t>(rows * sizeof(float)));
       pipe->InitBuffer(spread_, rows * kBlockBytes);
       // SpreadSums reads whole groups of eight sums, of which the last may be partly unused.
       AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
       PipeBarrier<PIPE_V>();
     }
+    if constexpr (kFolds) {
+      if (t.columns > 0) {
+        folded_.Init(pipe, static_cast<uint32_t>(t.columns), static_cast<uint32_t>(t.inner),
+                     static_cast<uint32_t>(t.tileUnits));
+        ZeroInputs();
+      }
+    }
+    if constexpr (kCircles) {
+      if (OnCircles()) {
+        const uint32_t length = static_cast<uint32_t>(t.reduce);
+        packed_.Init(pipe, length, PitchOf(length), static_cast<uint32_t>(t.tileUnits));
+      }
+    }
     if constexpr (kPacked) {
-      packed_.Init(pipe, static_cast<uint32_t>(t.reduce), static_cast<uint32_t>(t.tileUnits));
+      firstBlock_.Init(pipe, sizeof(T));
     }
     if constexpr (kAlongLanes && !kWholeBlocksOnly) {
       // The first tile of a core is so much shorter that the others start on GM lines, or as near to
@@ -231,6 +248,12 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   }
 
  private:
+  // A second one would save little of the time that a result takes to GM, and a larger tile saves more.
+  static constexpr uint8_t kOutBuffers = 1;
+  static constexpr bool kCircles = kAlongLanes && !kWholeBlocksOnly;
+  static constexpr uint32_t kSumsAtOnce = kCircles ? kStreams : kRepeatBlocks;
+  static constexpr bool kFolds = !kAlongLanes && !kWholeBlocksOnly;
+
   struct Tile {
     int64_t unit;  // the first
     uint64_t offset;
@@ -238,7 +261,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     uint32_t units;  // rows, or slabs
     uint32_t width;  // lanes of one block: a row, or the columns of a slab
     uint32_t pitch;  // lanes from one block to the next
-    uint32_t lead;   // of a block of UB in front of a packed tile
+    uint32_t lead;   // elements of a block of UB in front of a packed tile
   };
 
   // A last tile of less than 32 bytes could not be stored: it computes units of this core before it
@@ -262,7 +285,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     LocalTensor<T> in = inQueue_.template AllocTensor<T>();
     LoadTile(in, tile);
     inQueue_.EnQue(in);
-    mask_.Load(unit, tile.units);
+    mask_.Load(unit, tile.units, tile.lead);
     return tile;
   }
 
@@ -276,7 +299,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       tile.offset = unit * reduce;
       tile.shape = BlockShape{units, static_cast<uint32_t>(reduce), reduce};
     } else if (this->t_.colTiles == 1) {
-      tile.offset = unit * reduce * inner;
+      tile.offset = unit * this->slab_;
       tile.shape =
           BlockShape{units * static_cast<uint32_t>(reduce), static_cast<uint32_t>(inner), inner};
     } else {
@@ -287,19 +310,35 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       tile.shape = BlockShape{static_cast<uint32_t>(reduce),
                               static_cast<uint32_t>(left < most ? left : most), inner};
     }
-    // 16-bit rows that are whole blocks as fp32 stay packed: a tile is one piece of GM.
-    const bool packed =
-        kPacked || (kAlongLanes && !kWholeBlocksOnly && !Base::kFp32 && reduce % kBlockLanes == 0);
-    tile.width = packed ? tile.shape.length : UbPitch<T>(tile.shape.length);
-    tile.pitch = kPacked ? tile.width : AlignUp(tile.width, Mask::kRowLanes);
-    // Where tiles are too few rows to start on blocks.
-    const bool leads = kPacked && this->t_.tileUnits * this->t_.reduce % kBlockLanes != 0;
-    tile.lead = leads ? static_cast<uint32_t>(tile.offset % kBlockLanes) : 0;
+    tile.width = WidthOf(tile.shape.length);
+    tile.pitch = PitchOf(tile.shape.length);
+    tile.lead = kPacked ? static_cast<uint32_t>(tile.offset % (kBlockBytes / sizeof(T))) : 0;
     return tile;
+  }
+
+  // 16-bit rows that are whole blocks as fp32 stay packed: a tile is one piece of GM.
+  __aicore__ inline static uint32_t WidthOf(uint32_t length) {
+    const bool packed = kPacked || (kCircles && !Base::kFp32 && length % kBlockLanes == 0);
+    return packed ? length : UbPitch<T>(length);
+  }
+
+  __aicore__ inline static uint32_t PitchOf(uint32_t length) {
+    return kPacked ? length : AlignUp(WidthOf(length), Mask::kRowLanes);
+  }
+
+  // Whether rows are no whole blocks: then they are added up alike on all paths, see packed_rows.h.
+  __aicore__ inline bool OnCircles() const {
+    return kCircles && this->t_.reduce % kBlockLanes != 0;
   }
 
   // With a lead, GM and UB agree on where in a block an element lies: most of the tile has a good start.
   __aicore__ inline void LoadTile(const LocalTensor<T>& in, const Tile& tile) {
+    if constexpr (kFolds) {
+      if (this->t_.columns > 0) {
+        this->LoadPair(in, tile.offset, SlabsOf(tile), SlabLanes());
+        return;
+      }
+    }
     if constexpr (kPacked) {
       if (tile.lead > 0) {
         const uint32_t count = tile.units * tile.width;
@@ -312,6 +351,12 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   }
 
   __aicore__ inline void StoreTile(const LocalTensor<T>& out, const Tile& tile) {
+    if constexpr (kFolds) {
+      if (this->t_.columns > 0) {
+        StoreBlocks(this->outGm_, tile.offset, out, SlabsOf(tile), SlabLanes());
+        return;
+      }
+    }
     if constexpr (kPacked) {
       if (tile.lead > 0) {
         StorePiece(this->outGm_, tile.offset, out, tile.units * tile.width, tile.lead);
@@ -339,11 +384,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     if constexpr (kAlongLanes) {
       const LocalTensor<float> sums = sums_.template Get<float>();
       const LocalTensor<float> spread = spread_.template Get<float>();
-      if constexpr (kPacked) {
-        packed_.Sum(sums, pair.f, tile.units, tile.lead, scratch);
-      } else {
-        SumRows(sums, pair.f, tile.pitch, tile.width, tile.units, scratch);
-      }
+      SumOfRows(sums, pair.f, tile, scratch);
       PipeBarrier<PIPE_V>();
       SpreadSums(spread, sums, tile.units);
       PipeBarrier<PIPE_V>();
@@ -354,29 +395,86 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       }
     } else {
       const uint32_t rows = static_cast<uint32_t>(this->t_.reduce);
-      const uint32_t slab = rows * tile.pitch;
-      const Folded sums = FoldRows(pair.f, slab, slab, tile.pitch, tile.pitch, tile.units, scratch);
-      ScaleSlabs(pair.y, rows, tile.pitch, sums, tile.units);
+      ScaleSlabs(pair.y, rows, tile.pitch, SumColumns(pair.f, tile, scratch), tile.units);
     }
     PipeBarrier<PIPE_V>();
     this->Finish(out, pair.y, pair, count);
     PipeBarrier<PIPE_V>();  // the mask or the next tile overwrites the work area and the sums
+    mask_.Clear(out, tile.pitch, tile.lead, tile.unit, tile.units, pair.f, pair.y);
     if constexpr (kPacked) {
       if (tile.lead > 0) {
-        packed_.AlignFirst(out, count, tile.lead);
+        firstBlock_.Repeat(out, count, tile.lead);
       }
     }
-    mask_.Clear(out, tile.pitch, tile.unit, tile.units, pair.f, pair.y);
     this->outQueue_.EnQue(out);
     if constexpr (Base::kFp32) {
       inQueue_.FreeTensor(in);
     }
   }
 
+  __aicore__ inline void SumOfRows(const LocalTensor<float>& sums, const LocalTensor<float>& f,
+                                   const Tile& tile, const LocalTensor<float>& scratch) {
+    if constexpr (kCircles) {
+      if (OnCircles()) {
+        packed_.Sum(sums, f, tile.units, tile.lead);
+        return;
+      }
+    }
+    SumRows(sums, f, tile.pitch, tile.width, tile.units, scratch);
+  }
+
+  // The sum of each column of a tile, a row of tile.pitch lanes for each slab.
+  __aicore__ inline Folded SumColumns(const LocalTensor<float>& f, const Tile& tile,
+                                      const LocalTensor<float>& scratch) {
+    const uint32_t slab = static_cast<uint32_t>(this->t_.reduce) * tile.pitch;
+    if constexpr (kFolds) {
+      if (this->t_.columns > 0) {
+        ZeroMissing(f, tile.units);
+        PipeBarrier<PIPE_V>();
+        const uint32_t period = folded_.Period();
+        return folded_.Spread(FoldRows(f, slab, slab, period, period, tile.units, scratch),
+                              tile.units);
+      }
+    }
+    return FoldRows(f, slab, slab, tile.pitch, tile.pitch, tile.units, scratch);
+  }
+
+  // Slabs of folded columns, each on blocks of its own in UB.
+  __aicore__ inline BlockShape SlabsOf(const Tile& tile) const {
+    return BlockShape{tile.units, static_cast<uint32_t>(this->slab_),
+                      static_cast<uint64_t>(this->slab_)};
+  }
+
+  __aicore__ inline uint32_t SlabLanes() const {
+    return static_cast<uint32_t>(this->t_.reduce * this->t_.inner);
+  }
+
+  // The whole blocks behind each slab, which a copy leaves as they are.
+  __aicore__ inline void ZeroMissing(const LocalTensor<float>& slabs, uint32_t units) const {
+    const uint32_t from = UbPitch<T>(static_cast<uint32_t>(this->slab_));
+    ZeroColumns(slabs[from], SlabLanes(), SlabLanes() - from, units);
+  }
+
+  // Instructions over a whole tile read what lies behind its slabs before any copy has written there.
+  __aicore__ inline void ZeroInputs() {
+    if (this->t_.missing == 0) {
+      return;
+    }
+    const int32_t floats = static_cast<int32_t>(2 * this->t_.tileLanes * sizeof(T) / sizeof(float));
+    for (uint8_t i = 0; i < kBuffers; ++i) {
+      LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+      AscendC::Duplicate(in.template ReinterpretCast<float>(), 0.0F, floats);
+      inQueue_.FreeTensor(in);
+    }
+    PipeBarrier<PIPE_V>();
+  }
+
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   TBuf<TPosition::VECCALC> sums_;    // one sum per row
   TBuf<TPosition::VECCALC> spread_;  // each sum in a block of its own
   PackedRows<float> packed_;
+  FirstBlock<float> firstBlock_;
+  FoldedColumns<float> folded_;
   Mask& mask_;
   int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
 };
@@ -390,13 +488,12 @@ __aicore__ inline void RunWhole(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowRedu
   path.Process();
 }
 
-// Whether rows of T are ever packed.
-template <typename T>
-constexpr bool kPacks = std::is_same_v<T, float> && !kWholeBlocksOnly;
+// Whether rows are ever packed.
+constexpr bool kPacks = !kWholeBlocksOnly;
 
 template <typename T, typename Step>
 __aicore__ inline void RunPacked(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  if constexpr (kPacks<T>) {
+  if constexpr (kPacks) {
     RunWhole<T, Step, true, true>(y, g, out, t);
   }
 }

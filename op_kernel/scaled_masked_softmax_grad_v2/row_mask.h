@@ -98,14 +98,14 @@ class RowMask {
                 : rows * pitch_);
   }
 
-  // Enqueues the mask of rows [row, row + rows).
-  __aicore__ inline void Load(int64_t row, uint32_t rows) {
+  // Enqueues the mask of rows [row, row + rows); packed ones lie `lead` elements behind a block.
+  __aicore__ inline void Load(int64_t row, uint32_t rows, uint32_t lead) {
     LocalTensor<uint8_t> in = queue_.AllocTensor<uint8_t>();
     MaskRuns runs(t_, row, rows);
     uint32_t at = 0;
     while (runs.Next()) {
       if constexpr (kPacked) {
-        LoadRun(in, &at, runs);
+        LoadRun(in, &at, runs, lead);
       } else if (runs.fresh) {
         rowreduce::LoadBlocks(in[runs.slot * pitch_], gm_, runs.maskRow * length_,
                               rowreduce::BlockShape{runs.shared ? 1 : runs.rows, length_, length_});
@@ -117,8 +117,8 @@ class RowMask {
   // out = mask ? +0 : out for rows [row, row + rows), `lanes` elements apart. Overwrites halves and
   // bits, which take rows * lanes fp32 lanes each.
   template <typename T>
-  __aicore__ inline void Clear(const LocalTensor<T>& out, uint32_t lanes, int64_t row,
-                               uint32_t rows, const LocalTensor<float>& halves,
+  __aicore__ inline void Clear(const LocalTensor<T>& out, uint32_t lanes, uint32_t lead,
+                               int64_t row, uint32_t rows, const LocalTensor<float>& halves,
                                const LocalTensor<float>& bits) {
     const LocalTensor<half> wide = halves.ReinterpretCast<half>();
     const LocalTensor<uint8_t> keep = bits.ReinterpretCast<uint8_t>();
@@ -127,7 +127,7 @@ class RowMask {
     uint32_t at = 0;
     while (runs.Next()) {
       if constexpr (kPacked) {
-        WidenRun(wide, in, &at, runs);
+        WidenRun(wide, in, &at, runs, lead);
       } else {
         Widen(wide[runs.at * lanes], lanes, in[runs.slot * pitch_], runs.shared ? 0 : pitch_,
               runs.rows);
@@ -135,7 +135,7 @@ class RowMask {
     }
     PipeBarrier<PIPE_V>();
     queue_.FreeTensor(in);
-    const uint32_t count = rows * lanes;
+    const uint32_t count = lead + rows * lanes;
     AscendC::CompareScalar(keep, wide, static_cast<half>(0), AscendC::CMPMODE::EQ,
                            rowreduce::AlignUp(count, kHalvesPerRepeat));
     PipeBarrier<PIPE_V>();
@@ -154,15 +154,15 @@ class RowMask {
   static constexpr uint8_t kBuffers = 2;
   static constexpr uint32_t kHalvesPerRepeat = 128;
 
-  // The packed elements of a run start so many behind a block of mask bytes.
-  __aicore__ inline uint32_t LeadOf(const MaskRuns& run) const {
-    return run.at * length_ % rowreduce::kBlockBytes;
+  // Where the packed elements of a run start.
+  __aicore__ inline uint32_t StartOf(const MaskRuns& run, uint32_t lead) const {
+    return lead + run.at * length_;
   }
 
   // From byte `*at` of UB on, which becomes that behind it.
-  __aicore__ inline void LoadRun(const LocalTensor<uint8_t>& in, uint32_t* at,
-                                 const MaskRuns& run) {
-    const uint32_t lead = LeadOf(run);
+  __aicore__ inline void LoadRun(const LocalTensor<uint8_t>& in, uint32_t* at, const MaskRuns& run,
+                                 uint32_t tileLead) {
+    const uint32_t lead = StartOf(run, tileLead) % rowreduce::kBlockBytes;
     const uint32_t bytes = run.rows * length_;
     const uint32_t padded = rowreduce::UbPitch<uint8_t>(lead + bytes);
     const AscendC::DataCopyPadExtParams<uint8_t> pad(
@@ -174,10 +174,11 @@ class RowMask {
 
   // Bytes of a run become halves where its elements lie. Runs share a block.
   __aicore__ inline void WidenRun(const LocalTensor<half>& halves, const LocalTensor<uint8_t>& in,
-                                  uint32_t* at, const MaskRuns& run) {
-    const uint32_t lead = LeadOf(run);
+                                  uint32_t* at, const MaskRuns& run, uint32_t tileLead) {
+    const uint32_t start = StartOf(run, tileLead);
+    const uint32_t lead = start % rowreduce::kBlockBytes;
     const uint32_t end = lead + run.rows * length_;
-    const LocalTensor<half> dst = halves[run.at * length_ - lead];
+    const LocalTensor<half> dst = halves[start - lead];
     const LocalTensor<uint8_t> src = in[*at];
     uint32_t done = 0;
     if (lead > 0) {

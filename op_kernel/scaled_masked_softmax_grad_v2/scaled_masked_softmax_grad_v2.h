@@ -51,7 +51,7 @@ __aicore__ inline void Run(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad
 template <typename T>
 __aicore__ inline void RunPacked(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
                                  const ScaledMaskedSoftmaxGradV2TilingData& t) {
-  if constexpr (rowreduce::kPacks<T>) {
+  if constexpr (rowreduce::kPacks) {
     Run<T, true>(yGrad, y, mask, xGrad, t);
   }
 }

@@ -12,19 +12,18 @@
 //   2  B == 1, it does not: chunks in the UB of several cores          1.00 ... 1.67
 //   3  B  > 1, [R, b] fits: slabs, or tiles of b columns of a slab     1.00
 //   4  B  > 1, 256 B of columns do not: as 2, one core if it can       1.00 ... 1.67
-//   5  B == 1, R up to 64 and no multiple of 8: as 1, transposed       1.00
-//      (the same sums, bit by bit)
-//   6  B == 1, fp32 rows that are no multiple of 8: as 1, packed       1.00
-//      (the same sums, bit by bit)
+//   5  short slabs that are no whole blocks: as 1 and 3, transposed    1.00
+//   6  B == 1, other rows that are no multiple of 8: as 1, packed      1.00
 //
 // UB, L = tileLanes (op_host/common/row_reduce_whole.cpp and _chunks.cpp keep the budgets):
-//   1, 3   in 2 x 2L * sizeof(T), out 2 x L * sizeof(T), 8L of work if T is a 16-bit type,
-//          key 1 also 36 B per row of the tile
-//   5      as 1, 3, with 8L of work for all types
-//   6      as 1, and 4L for rows on whole blocks, at most 8 KB of offsets
-//   2, 4   in ring x 2L * sizeof(T), out and work as above, 2L of halves for fp32 (packed rows: 4L and
-//          1 KB of offsets), 2 KB for the sum of a part, the sums of all parts. Workspace: six
-//          rounds of the sums of all parts
+//   1, 3   in 2 x 2L * sizeof(T), out L * sizeof(T), 8L of work if T is a 16-bit type,
+//          key 1 also 36 B per row of the tile, and 320 B or more where R is no multiple of 8,
+//          key 3 also the sums of folded columns, and up to 8 KB to turn them
+//   5      in as 1, out 2 x L * sizeof(T), 8L of work for all types
+//   6      as 1
+//   2, 4   in ring x 2L * sizeof(T), out 2 x L * sizeof(T), work as 1, 2L of halves for fp32 (packed
+//          rows: up to 9 KB for a circle), 2 KB for the sum of a part, the sums of all parts.
+//          Workspace: six rounds of the sums of all parts
 #ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 

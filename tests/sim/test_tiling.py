@@ -72,6 +72,8 @@ SHORT_FIELDS = (
     "partChunks",
     "share",
     "pastL2",
+    "columns",
+    "missing",
 )
 FIELDS = (*LONG_FIELDS, *SHORT_FIELDS)
 
@@ -107,6 +109,23 @@ class Plan:
     partChunks: int
     share: int
     pastL2: int
+    columns: int
+    missing: int
+
+    def slab(self) -> int:
+        """Elements of one a of [A, R, B]."""
+        return self.reduce * self.inner - self.missing
+
+    def period(self) -> int:
+        """Lanes of the sums of folded columns before they are turned."""
+        return math.lcm(self.columns, 8)
+
+    def folded(self) -> int:
+        """Bytes of UB that folded columns take."""
+        if not self.columns:
+            return 0
+        turned = max(1, min(self.tileUnits, 512 // self.period())) * self.period()
+        return 4 * (self.tileUnits * self.inner + 4 * turned)
 
     def units(self) -> int:
         return self.outer * self.colTiles
@@ -225,15 +244,24 @@ def pad(length: int, size: int) -> int:
     return -(-length // lanes) * lanes
 
 
+def circles(p: Plan, rows: int) -> int:
+    """Bytes of UB that rows which are no whole blocks are added up in."""
+    blocks = 2 * 32 * -(-rows // 16) * 16
+    circle = 64
+    while math.lcm(p.reduce, 8) > 255 * 8 and circle < 512 and 4 * circle <= p.reduce:
+        circle *= 2
+    return 4 * circle * rows + blocks if p.reduce % 8 else 0
+
+
 def tiles_of(p: Plan, core: int, size: int) -> list[range]:
     """The units of each tile, as the kernel computes them."""
     grid = 1
     pieces = p.path in (SHORT_ROWS, PACKED_ROWS) or p.path == ROWS and p.reduce % 8 == 0
     if pieces and p.perCore > p.tileUnits:
-        while p.tileUnits % (2 * grid) == 0 and p.reduce * size * grid % 512:
+        while p.tileUnits % (2 * grid) == 0 and p.slab() * size * grid % 512:
             grid *= 2
-        assert p.path != SHORT_ROWS or p.reduce * size * grid % 512 == 0
-        assert p.path != PACKED_ROWS or p.reduce * size * grid % 32 == 0 or p.tileUnits < 8
+        assert p.path != SHORT_ROWS or p.slab() * size * grid % 512 == 0
+        assert p.path != PACKED_ROWS or p.slab() * size * grid % 32 == 0 or p.tileUnits < 8
     todo = p.units_of(core)
     tiles, start = [], todo.start
     while start < todo.stop:
@@ -251,7 +279,7 @@ def check_limits(
     row = -(-p.reduce // 16) * 16 if masked else p.reduce if packed else pad(p.reduce, size)
     mask = 2 * p.tileUnits * pad(p.reduce, 1) if masked else 0
     if p.path == PACKED_ROWS:
-        row = pad(p.reduce, size)
+        row = p.reduce
         mask = 2 * (pad(p.tileUnits * p.reduce, 1) + 64 * (p.tileUnits // 16 + 2)) if masked else 0
     assert 1 <= p.cores <= cores
     assert p.ub <= UB_USABLE
@@ -260,20 +288,27 @@ def check_limits(
     assert p.tileLanes % 128 == (0 if narrow else 64)
     assert p.tileLanes * max(4, 2 * size) < 2**21  # a copy's block length
     work = 0 if size == 4 and p.path != SHORT_ROWS else 8 * p.tileLanes + 4 * 128 * narrow
-    sums = pad(p.tileUnits, 4) * (4 + 32) if p.path in (ROWS, PACKED_ROWS) else 0
-    if p.path == PACKED_ROWS:
-        offsets = 8 * row if row < 256 and p.tileUnits >= 8 else 256
-        sums += 4 * (row * p.tileUnits + offsets)
+    sums = 0
+    if p.path in (ROWS, PACKED_ROWS):
+        at_once = 8 if whole_blocks else 16
+        sums = -(-p.tileUnits // at_once) * at_once * (4 + 32)
+        sums += 0 if whole_blocks else circles(p, p.tileUnits)
+        sums += 64 if p.path == PACKED_ROWS else 0
     if p.ring:
         lanes = p.path == LONG_ROWS
-        sum_lanes = 8 if lanes else pad(p.colTile, size)
+        sum_lanes = 8 if lanes else p.period() if p.columns else pad(p.colTile, size)
         halves = 2 * p.tileLanes + 4 * max(128, sum_lanes) if size == 4 else 0
-        if lanes and size == 4 and p.reduce % 8 and not whole_blocks:  # packed rows
-            halves = 4 * p.tileLanes + 4 * 256
-            assert p.chunk + 16 <= p.tileLanes
+        if lanes and p.reduce % (32 // size) and not whole_blocks:  # packed rows
+            circle = 64
+            while circle < 2048 and 4 * circle <= p.chunk:
+                circle *= 2
+            halves = 4 * (circle + 3 * 64 + 64 + 16)
+            assert p.chunk + 64 // size <= p.tileLanes
         held = p.parts() if whole_blocks else max(p.parts(), 2) if lanes else p.parts() + 3
         partial = held * sum_lanes + max(512, sum_lanes)
-        assert p.ub == 2 * p.tileLanes * size * (p.ring + 1) + work + halves + 4 * partial
+        assert (
+            p.ub == 2 * p.tileLanes * size * (p.ring + 1) + work + halves + 4 * partial + p.folded()
+        )
         assert p.chunk >= 1
         assert p.tileUnits == 1
         assert p.parts() <= 48
@@ -292,22 +327,25 @@ def check_limits(
         assert p.perCore >= 1
         assert p.units() == p.cores * p.perCore + p.extraCores
         assert 0 <= p.extraCores < p.cores
-        assert p.ub == 6 * p.tileLanes * size + work + sums + mask
+        buffers = 6 if p.path == SHORT_ROWS else 5
+        assert p.ub == buffers * p.tileLanes * size + work + sums + mask + p.folded()
         assert p.chunk == p.resident == p.partChunks == 0
         assert p.share == 1
     if p.path == SHORT_ROWS:
-        assert p.inner == 1
+        assert p.inner == 1 or p.inner % (32 // size)
         slabs, rest = divmod(p.tileUnits, 16)  # of each stream
-        assert rest == 0 and slabs * p.reduce * size % 32 == 0 and slabs * p.reduce >= 16
-        assert p.tileUnits * p.reduce <= p.tileLanes
-        assert slabs * p.reduce // (32 // size) <= 255  # repeats of one TransDataTo5HD
+        assert rest == 0 and slabs * p.slab() * size % 32 == 0 and slabs * p.slab() >= 16
+        assert p.tileUnits * p.slab() <= p.tileLanes
+        assert slabs * p.slab() // (32 // size) <= 255  # repeats of one TransDataTo5HD
     elif p.path in (ROWS, PACKED_ROWS):
         assert p.inner == 1
-        assert p.path == ROWS or (size == 4 and p.reduce % 8 and not whole_blocks)
+        long = size == 4 or p.reduce < 65 or p.reduce > 511
+        assert p.path == ROWS or (long and p.reduce % 8 and not whole_blocks)
         assert p.path == ROWS or masked != MASK
         # Tiles start on blocks, but where these take more rows than one holds.
-        assert p.path == ROWS or p.tileUnits * p.reduce % 8 == 0 or (p.tileUnits < 8 and not masked)
-        assert p.path == ROWS or p.tileUnits * row + 16 <= p.tileLanes
+        block_rows = 32 // size // math.gcd(p.reduce, 32 // size)
+        assert p.path == ROWS or p.tileUnits % block_rows == 0 or p.tileUnits < 2 * block_rows
+        assert p.path == ROWS or p.tileUnits * row + 96 // size <= p.tileLanes
         assert p.tileUnits <= 255 * 8  # one Brcb
         assert p.tileUnits * row <= p.tileLanes
         assert not masked or p.tileUnits * pad(p.reduce, 1) * 2 < 2**21
@@ -322,6 +360,12 @@ def check_limits(
         rows = p.reduce if p.path == SLABS else p.chunk
         assert p.tileUnits * rows * pad(p.colTile, size) <= p.tileLanes
         assert p.tileUnits * rows <= 4095  # blocks of one copy
+    if p.columns:
+        # Rows of whole periods; what the last has not is little of the slab.
+        assert p.colTiles == 1 and p.path in (SLABS, LONG_SLABS)
+        assert p.inner % p.columns == 0 and p.inner * size % 32 == 0 and p.inner <= 512
+        assert 0 <= p.missing < p.inner and p.columns * size % 32
+        assert p.missing <= math.lcm(p.columns, 32 // size) + p.slab() // 16 + 1
 
 
 @pytest.mark.parametrize("most", [50, 5000, 10**6])
@@ -330,7 +374,7 @@ def test_limits_hold_for_random_shapes(plan: PlanFunction, most: int) -> None:
     for dims, axis, size in random_cases(most, 4000, most):
         cores = rng.choice((1, 2, 7, 20, 40, 48))
         p = plan(dims, axis, size, cores)
-        assert p.outer * p.reduce * p.inner == math.prod(dims), dims
+        assert p.outer * p.slab() == math.prod(dims), dims
         check_limits(p, size, cores)
 
 
@@ -349,7 +393,7 @@ def test_masked_rows_fit_up_to_the_longest_last_dim(plan: PlanFunction, size: in
         packed += p.path == PACKED_ROWS
         assert (p.outer, p.reduce) == (math.prod(dims[:3]), dims[3])
         check_limits(p, size, cores, masked=masked)
-    assert (packed > 100) == (size == 4)
+    assert packed > 100
     assert plan((1, 1, 1, 4096), -1, 4, masked=MASK).tileUnits == 1
     with pytest.raises(ValueError, match="mask 2x8,192.*shorten the last dim"):
         plan((1, 1, 1, 8192), -1, 4, masked=MASK)
@@ -435,17 +479,18 @@ def test_every_element_is_handled_once(plan: PlanFunction) -> None:
         if math.prod(dims) > 20000:
             continue
         p = plan(dims, axis, size, rng.choice((1, 3, 48)))
-        seen = [0] * (p.outer * p.reduce * p.inner)
-        width = p.colTile if p.path in (SLABS, LONG_SLABS) else 1
+        seen = [0] * (p.outer * p.slab())
+        width = p.colTile if p.path in (SLABS, LONG_SLABS) else p.inner
         for core in range(p.cores):
             for tile in tiles_of(p, core, size):
                 assert 1 <= len(tile) <= p.tileUnits
                 for unit in tile:
                     outer, column = divmod(unit, p.colTiles)
                     for r in p.reduced_by(core):
-                        base = (outer * p.reduce + r) * p.inner
-                        for c in range(column * width, min((column + 1) * width, p.inner)):
-                            seen[base + c] += 1
+                        row = r * p.inner
+                        last = min((column + 1) * width, p.inner, p.slab() - row)
+                        for c in range(column * width, last):
+                            seen[outer * p.slab() + row + c] += 1
         assert set(seen) == {1}, (dims, axis, p)
 
 
@@ -479,8 +524,6 @@ def test_strides_of_short_rows_fit_their_bits(plan: PlanFunction, size: int) -> 
                 continue
             slabs = p.tileUnits // 16
             assert slabs * reduce * size // 32 <= 255, (reduce, ub)
-            if reduce > 8:
-                assert slabs <= 255 and (-(-slabs // 4) * 64 + 16) // 8 <= 255, (reduce, ub)
     assert SHORT_ROWS in paths
 
 
@@ -596,15 +639,20 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
         ((10, 7736), -1, ROWS),
         ((10**4, 6569), -1, PACKED_ROWS),
         ((10, 6569), -1, ROWS),
-        ((10, 6577), -1, LONG_ROWS),  # not with the copy of one that is aligned
+        ((10, 6577), -1, ROWS),
+        ((10, 9129), -1, LONG_ROWS),  # not with its circle
         ((100, 7040), -1, ROWS),
-        ((100, 8192), -1, LONG_ROWS),
+        ((100, 8192), -1, ROWS),
+        ((100, 9296), -1, LONG_ROWS),
         ((100, 10**6), -1, LONG_ROWS),
         ((8, 120, 64), 1, SLABS),
         ((8, 300, 64), 1, LONG_SLABS),
         ((8, 300, 16), 1, SLABS),
         ((8, 30000, 64), 1, LONG_SLABS),
         ((8, 30000, 1), 1, LONG_ROWS),
+        ((8, 10, 5), 1, SHORT_ROWS),
+        ((8, 512, 7), 1, SLABS),
+        ((8, 30000, 7), 1, LONG_SLABS),
     ],
 )
 def test_path(plan: PlanFunction, dims: tuple[int, ...], axis: int, path: int) -> None:

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// 16 streams of elements in UB, each on blocks of 32 bytes, and the lanes that they become: TransDataTo5HD.
+#ifndef OP_KERNEL_COMMON_TRANSPOSE_H_
+#define OP_KERNEL_COMMON_TRANSPOSE_H_
+
+#include "common/lanes.h"
+#include "kernel_operator.h"
+
+namespace rowreduce {
+
+constexpr uint32_t kStreams = 16;
+
+// The address of each, for the form of TransDataTo5HD that takes addresses: CANN's CPU debug check of
+// the one with tensors wants a whole repeat stride behind the last repeat.
+template <typename B>
+__aicore__ inline uint64_t AddressOf(const LocalTensor<B>& tensor) {
+  return reinterpret_cast<uint64_t>(tensor.GetPhyAddr());
+}
+
+// positions[16 p + i] = streams[i * length + p]
+template <typename B>
+__aicore__ inline void StreamsToLanes(const LocalTensor<B>& positions,
+                                      const LocalTensor<B>& streams, uint32_t length) {
+  constexpr uint32_t kElements = kBlockBytes / sizeof(B);
+  uint64_t to[kStreams];
+  uint64_t from[kStreams];
+  for (uint32_t i = 0; i < kStreams; ++i) {
+    to[i] = AddressOf(positions[i * kElements]);
+    from[i] = AddressOf(streams[i * length]);
+  }
+  const uint32_t repeats = length / kElements;
+  const bool one = repeats == 1;  // strides would shift the start of a single repeat
+  AscendC::TransDataTo5HD<B>(
+      to, from,
+      AscendC::TransDataTo5HDParams(false, false, Bits8(repeats),
+                                    static_cast<uint16_t>(one ? 0 : kStreams),
+                                    static_cast<uint16_t>(one ? 0 : 1)));
+}
+
+// lanes[128 g + 16 p + i] = blocks[128 g + 8 i + p]: 16 blocks of fp32 each become 8 vectors of 16 lanes.
+__aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
+                                     const LocalTensor<float>& blocks, uint32_t groups) {
+  uint64_t to[kStreams];
+  uint64_t from[kStreams];
+  for (uint32_t i = 0; i < kStreams; ++i) {
+    to[i] = AddressOf(lanes[i * kBlockLanes]);
+    from[i] = AddressOf(blocks[i * kBlockLanes]);
+  }
+  const uint16_t apart = groups == 1 ? 0 : kStreams;  // as in StreamsToLanes
+  AscendC::TransDataTo5HD<float>(
+      to, from, AscendC::TransDataTo5HDParams(false, false, Bits8(groups), apart, apart));
+}
+
+// streams[i * length + p] = positions[16 p + i] for 16 * repeats positions. One instruction makes as
+// many streams as a block has elements.
+template <typename B>
+__aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
+                                      const LocalTensor<B>& positions, uint32_t length,
+                                      uint32_t repeats) {
+  constexpr uint32_t kElements = kBlockBytes / sizeof(B);
+  constexpr uint32_t kBlocks = kStreams / kElements;  // of one position, and of 16 of one stream
+  const bool one = repeats == 1;
+  for (uint32_t part = 0; part < kBlocks; ++part) {
+    uint64_t to[kStreams];
+    uint64_t from[kStreams];
+    for (uint32_t i = 0; i < kStreams; ++i) {
+      const uint32_t stream = part * kElements + i / kBlocks;
+      to[i] = AddressOf(streams[stream * length + i % kBlocks * kElements]);
+      from[i] = AddressOf(positions[i * kStreams + part * kElements]);
+    }
+    AscendC::TransDataTo5HD<B>(
+        to, from,
+        AscendC::TransDataTo5HDParams(false, false, Bits8(repeats),
+                                      static_cast<uint16_t>(one ? 0 : kBlocks),
+                                      static_cast<uint16_t>(one ? 0 : kStreams * kBlocks)));
+  }
+}
+
+// The same for all of `length`.
+template <typename B>
+__aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
+                                      const LocalTensor<B>& positions, uint32_t length) {
+  LanesToStreams(streams, positions, length, length / kStreams);
+  if (length % kStreams != 0) {  // some of the last 16 positions once more
+    const uint32_t last = length - kStreams;
+    PipeBarrier<PIPE_V>();
+    LanesToStreams(streams[last], positions[last * kStreams], length, 1);
+  }
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_TRANSPOSE_H_
