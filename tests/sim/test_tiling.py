@@ -395,8 +395,8 @@ def test_masked_rows_fit_up_to_the_longest_last_dim(plan: PlanFunction, size: in
         check_limits(p, size, cores, masked=masked)
     assert packed > 100
     assert plan((1, 1, 1, 4096), -1, 4, masked=MASK).tileUnits == 1
-    with pytest.raises(ValueError, match="mask 2x8,192.*shorten the last dim"):
-        plan((1, 1, 1, 8192), -1, 4, masked=MASK)
+    with pytest.raises(ValueError, match="mask 2x10,240.*shorten the last dim"):
+        plan((1, 1, 1, 10240), -1, 4, masked=MASK)
 
 
 @pytest.mark.parametrize("events", [4, 8])
