@@ -20,6 +20,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cached_property
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
@@ -72,7 +73,7 @@ def mode() -> str:
 class Operator:
     """One overload: torch_npu's kernel of it, if it has one, and the CPU's."""
 
-    def __init__(self, op: Any, own: bool) -> None:
+    def __init__(self, op: Any, own: bool, composite: bool) -> None:
         self.op = op
         self.name = str(op._name)
         # torch_npu has a kernel of it, which may find what it needs.
@@ -82,24 +83,37 @@ class Operator:
         self._missing: dict[Any, str] = {}  # by dtype: what torch_npu did not find
         self._tried: set[Any] = set()
         # Made of other operators, by PyTorch itself, which also are what has a derivative.
-        self._composite = torch._C._dispatch_has_kernel_for_dispatch_key(
-            self.name, "CompositeImplicitAutograd"
-        )
+        self._composite = composite
         if self._composite and _calls_functions_itself(self.name):
             self._keys.append(_AUTOGRAD_KEY)
         self._by_hand = by_hand.find(self.name)
         self._decomposes = self._composite and self._by_hand is None
         if own and not self._composite and self._by_hand is None and not has_cpu_kernel(op):
             self._tries = True
-        schema = op._schema
-        self._written = [
-            arg.name for arg in schema.arguments if arg.alias_info and arg.alias_info.is_write
-        ]
-        self._out = [arg.name for arg in schema.arguments if arg.is_out]
-        self._names = [arg.name for arg in schema.arguments]
-        self._random = random.is_random(op)
+
+    # What only calls need: there are some 1,500 operators, of which a program calls a few.
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [arg.name for arg in self.op._schema.arguments]
+
+    @cached_property
+    def _written(self) -> list[str]:
+        arguments = self.op._schema.arguments
+        return [arg.name for arg in arguments if arg.alias_info and arg.alias_info.is_write]
+
+    @cached_property
+    def _out(self) -> list[str]:
+        return [arg.name for arg in self.op._schema.arguments if arg.is_out]
+
+    @cached_property
+    def _random(self) -> bool:
+        return random.is_random(self.op)
+
+    @cached_property
+    def _widened(self) -> frozenset[torch.dtype]:
         exact = by_hand.is_exact(self.name)
-        self._widened = frozenset() if exact else wide.types(op, self._random)
+        return frozenset() if exact else wide.types(self.op, self._random)
 
     def register(self) -> None:
         """Stand in the dispatcher, in front of torch_npu's kernel."""
@@ -349,7 +363,8 @@ def register() -> None:
         return
     mode()
     names = torch._C._dispatch_get_registrations_for_dispatch_key
-    for name in dict.fromkeys((*names(_KEY), *names("CPU"))):
+    owned, composite = dict.fromkeys(names(_KEY)), set(names("CompositeImplicitAutograd"))
+    for name in owned | dict.fromkeys(names("CPU")):
         space, _, rest = name.partition("::")
         if space not in ("aten", "npu"):
             continue
@@ -358,10 +373,10 @@ def register() -> None:
         op = getattr(getattr(getattr(torch.ops, space), packet, None), overload or "default", None)
         if op is None or untouched(op) or (space == "npu" and by_hand.find(name) is None):
             continue
-        own = torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY)
+        own = name in owned
         if own and on_host(op) and not _synchronous():
             continue
-        _operators.append(Operator(op, own))
+        _operators.append(Operator(op, own, name in composite))
         _operators[-1].register()
     atexit.register(_tell)
 
