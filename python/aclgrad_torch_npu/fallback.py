@@ -18,7 +18,7 @@ import sys
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, ValuesView
 from contextlib import ExitStack
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,13 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad_torch_npu import by_hand, random, simulator, wide
 from aclgrad_torch_npu.host_tensors import host_alias, map_values, npu, on_npu, to_npu
-from aclgrad_torch_npu.operators import foreign_packages, has_cpu_kernel, on_host, untouched
+from aclgrad_torch_npu.operators import (
+    foreign_packages,
+    has_cpu_kernel,
+    on_host,
+    takes_host_tensors,
+    untouched,
+)
 
 _KEY = "PrivateUse1"
 _AUTOGRAD_KEY = "AutogradPrivateUse1"
@@ -218,6 +224,8 @@ class Operator:
         self._tell(why)
         bound = self._bound(args, kwargs)
         device = _device_of(bound)
+        if not takes_host_tensors(self.op):
+            _same_device(bound)
         npu().current_stream(device).synchronize()
         written = {id(tensor) for tensor in _tensors([bound.get(name) for name in self._written])}
         givers: dict[int, torch.Tensor] = {}  # the NPU's tensor by the CPU's
@@ -244,7 +252,8 @@ class Operator:
         for name in self._out:
             if on_npu(kwargs.get(name)):
                 resized[name] = host[name]
-                host[name] = torch.empty(0, dtype=kwargs[name].dtype)
+                # Some operators take the shape from it.
+                host[name] = torch.empty(kwargs[name].shape, dtype=kwargs[name].dtype)
                 changed.add(id(host[name]))
         with ExitStack() as stack:
             if self._random and not isinstance(bound.get("generator"), torch.Generator):
@@ -306,6 +315,25 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, dict):
         for each in value.values():
             yield from _tensors(each)
+
+
+def _same_device(value: Any, found: torch.device | None = None) -> torch.device | None:
+    """Refuse tensors of the host among those of a device, as a device does; a number in a tensor
+    may come from anywhere.
+    """
+    if isinstance(value, torch.Tensor) and value.dim() > 0:
+        if found is not None and value.device.type != found.type:
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices,"
+                f" {found} and {value.device}!"
+            )
+        return value.device
+    if isinstance(value, dict):
+        value = value.values()
+    if isinstance(value, (list, tuple, ValuesView)):
+        for each in value:
+            found = _same_device(each, found)
+    return found
 
 
 def _device_of(bound: dict[str, Any]) -> torch.device:

@@ -95,6 +95,34 @@ ACLGRAD = frozenset(
 """Operators of this project, whatever they are called with: what they refuse is an error."""
 
 
+_HOST_TENSORS = frozenset(
+    (
+        "_ctc_loss",
+        "_index_put_impl_",
+        "_pack_padded_sequence",
+        "_pad_packed_sequence",
+        "_unsafe_index",
+        "_unsafe_index_put",
+        "ctc_loss",
+        "gru",
+        "index",
+        "index_put",
+        "index_put_",
+        "lstm",
+        "rnn_relu",
+        "rnn_tanh",
+        "tensor_split",
+    )
+)
+"""Operators that have arguments on the host beside tensors of a device: indices, lengths."""
+
+
+def takes_host_tensors(op: Any) -> bool:
+    """Whether an operator may have tensors of the host among those of a device."""
+    space, _, name = op._schema.name.partition("::")
+    return space != "aten" or name in _HOST_TENSORS
+
+
 _CPU_KEYS = (
     "CPU",
     "CompositeImplicitAutograd",

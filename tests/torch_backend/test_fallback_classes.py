@@ -69,6 +69,27 @@ def test_indices_of_32_bits_beside_half_types(dtype: torch.dtype) -> None:
     assert F.one_hot(torch.arange(3, dtype=torch.int32).npu(), 4).dtype == torch.int32
 
 
+def test_tensors_of_the_host_are_refused() -> None:
+    """As on a device: a number in a tensor may come from anywhere, and so may indices."""
+    x, y = torch.ones(3), torch.arange(3)
+    for call in (
+        lambda: x.npu() + x,
+        lambda: torch.where(x.npu() > 0, x.npu(), x),
+        lambda: torch.searchsorted(x.npu(), x),
+        lambda: torch.stack([x.npu(), x]),
+    ):
+        with pytest.raises(RuntimeError, match="same device"):
+            call()
+    assert (x.npu() + torch.tensor(1.0)).tolist() == [2.0] * 3
+    assert x.npu()[y].tolist() == [1.0] * 3
+
+
+def test_a_result_given_by_its_shape() -> None:
+    out = torch.empty(500).npu()
+    torch.normal(torch.zeros(500).npu(), 1.0, out=out)
+    assert out.cpu().std() > 0.5
+
+
 def test_matmul_goes_backward() -> None:
     first, second = torch.randn(2, 3, 4), torch.randn(4, 5)
     device = [each.npu().requires_grad_() for each in (first, second)]
