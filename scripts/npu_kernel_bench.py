@@ -41,6 +41,8 @@ MATRIX = re.compile(r"\bMmad\b|\bREGIST_MATMUL_OBJ\b|matmul_intf\.h")
 
 MODULE = "kernel_gen_ops"
 FINDING = "finding "
+PATH = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
+"""Folders of this machine."""
 
 
 @dataclass
@@ -300,15 +302,16 @@ def _one_case(torch: Any, utils: Any, module: Any, given: Any, row: Any) -> str:
     return "" if accepted else f"differs by up to {absolute.float().max().item():.3g}"
 
 
-def table(outcomes: Sequence[Outcome], matrix: int) -> str:
+def table(outcomes: Sequence[Outcome], vector: int, matrix: int) -> str:
     """Write the shares and the tasks that fail."""
     accepted = sum(each.accepted for each in outcomes)
     right = sum(each.right for each in outcomes)
     share = f" ({right / len(outcomes):.0%})" if outcomes else ""
     lines = [
-        f"{right} of {len(outcomes)} vector tasks{share} give the answer that their check accepts",
-        f"in every case: {accepted} with nothing found by the simulator's checks, {right - accepted} with a"
-        " finding, in a run without the checks.",
+        f"{len(outcomes)} of the {vector} vector tasks were run. {right}{share} give the answer"
+        " that their check accepts",
+        f"in every case: {accepted} with nothing found by the simulator's checks,"
+        f" {right - accepted} with a finding, in a run without the checks.",
         f"{matrix} tasks need matrix units, which are not simulated, and are left out. How many"
         " cases were",
         "accepted without the checks is said where they found something.",
@@ -318,7 +321,7 @@ def table(outcomes: Sequence[Outcome], matrix: int) -> str:
     ]
     lines += [
         f"| {each.task} | {each.passed}/{each.cases} | {each.unchecked or '-'} |"
-        f" {marked_tables.cell(f'{each.stage} {each.reason}'.strip())} |"
+        f" {marked_tables.cell(PATH.sub('', f'{each.stage} {each.reason}').strip())} |"
         for each in outcomes
         if not each.accepted
     ]
@@ -359,8 +362,10 @@ def main() -> int:
             outcomes[done.result().task] = done.result()
             rows = [asdict(each) for _, each in sorted(outcomes.items())]
             record.write_text(json.dumps(rows, indent=1))
-    matrix = sum(needs_matrix(each.parent) for each in (checkout / "tasks").glob("*/*/*/answer"))
-    text = table([each for _, each in sorted(outcomes.items())], matrix)
+    every = [each.parent for each in (checkout / "tasks").glob("*/*/*/answer")]
+    matrix = sum(map(needs_matrix, every))
+    known_now = [each for _, each in sorted(outcomes.items())]
+    text = table(known_now, len(every) - matrix, matrix)
     print(text)
     if options.write:
         marked_tables.write(options.write, "npu_kernel_bench", text)
