@@ -11,8 +11,8 @@
 #include "op_infer_shape_context_builder.h"
 #include "op_infer_shape_range_context_builder.h"
 #include "op_tiling_parse_context_builder.h"
-#include "tikicpulib.h"
 #include "platform/platform_infos_def.h"
+#include "tikicpulib.h"
 #include "tiling/platform/platform_ascendc.h"
 #include "tiling_of.h"
 
