@@ -310,6 +310,8 @@ ACLSIM_DEVICE_API void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int
 // One result per repeat. dstRep counts results; order as ReduceOrder (sums ignore it).
 ACLSIM_DEVICE_API void VecWholeReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl,
                                       uint8_t order);
+// One sum of all repeats, in order, in the register that GetAccVal reads.
+ACLSIM_DEVICE_API void VecAccumulateSum(const Ub& src, const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl);
 ACLSIM_DEVICE_API void VecPairReduceSum(const Ub& dst, const Ub& src, const VecCtl& ctl);
 // One result for all repeats. Sums: repeats in order in the count form, as a tree otherwise. Extremes: the value, then the

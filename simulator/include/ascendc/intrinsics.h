@@ -289,13 +289,25 @@ void vsel(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ U* src1, uint8_t repeat,
 ACLSIM_RAW_EXTREME(max, kMax)
 ACLSIM_RAW_EXTREME(min, kMin)
 #undef ACLSIM_RAW_EXTREME
-// The mode with which it leaves its sum in the register is WholeReduceSum's and ReduceSum's difference.
+// With accumulate the sum of all repeats goes into the register that GetAccVal reads, which is all that a call without a
+// destination does.
+template <typename T>
+void vcadd(std::nullptr_t, __ubuf__ T* src, uint8_t repeat, uint16_t dstRepeatStride,
+           uint16_t srcBlockStride, uint16_t srcRepeatStride, bool accumulate) {
+  using namespace AscendC::detail;
+  if (!accumulate) {
+    aclsim::AssertFail("vcadd: a destination, which only the mode of the sum register does without",
+                       __FILE__, __LINE__, "");
+  }
+  aclsim::VecAccumulateSum(
+      At(src), Preset(repeat, 1, srcBlockStride, dstRepeatStride, srcRepeatStride));
+}
 template <typename T>
 void vcadd(__ubuf__ T* dst, __ubuf__ T* src, uint8_t repeat, uint16_t dstRepeatStride,
            uint16_t srcBlockStride, uint16_t srcRepeatStride, bool accumulate = false) {
   using namespace AscendC::detail;
   if (accumulate) {
-    aclsim::AssertFail("vcadd: without the sum register; for that call ReduceSum", __FILE__,
+    aclsim::AssertFail("vcadd: into the sum register without a destination, nullptr, or not into it", __FILE__,
                        __LINE__, "");
   }
   aclsim::VecWholeReduce(aclsim::ReduceOp::kSum, At(dst), At(src),

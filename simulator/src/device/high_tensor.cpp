@@ -62,7 +62,11 @@ void HighBroadcast(const Ub& dst, const Ub& src, const uint32_t* dstShape, const
   const HighOperand from = {&src, srcBytes, "src"};
   CheckHighOperand(core, to);
   CheckHighOperand(core, from);
-  CheckHighOverlap(core, to, from, false);
+  // A first row may be spread from its own place: what is written over it is itself.
+  const bool ownRow = dst.addr == src.addr && axis == 0 && srcRows == 1 && srcColumns == columns;
+  if (!ownRow) {
+    CheckHighOverlap(core, to, from, false);
+  }
   CheckHighWork(core, work, BroadcastScratch(width, srcRows * srcColumns, rows, columns, axis),
                 {to, from});
   const uint64_t dstAt = core.UbOffset(dst.addr);

@@ -323,6 +323,38 @@ static void StoreSum(Core& core, const Ub& dst, float value) {
   std::memcpy(&core.registers.sum, dst.addr, WidthOf(dst.dtype));
 }
 
+void VecAccumulateSum(const Ub& src, const VecCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = kWholeNames[static_cast<size_t>(ReduceOp::kSum)];
+  const LaneSet lanes = ResolveReduce(core, ctl, src.dtype);
+  if (IsIdle(core, lanes, src)) {
+    return;
+  }
+  const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
+  core.Issue(
+      Pipe::kVector,
+      [&](Record& record) {
+        record.flow = Flow::kAll;
+        record.repeat = static_cast<int32_t>(lanes.repeat);
+        record.dtype = src.dtype;
+        record.Add(AccessOf(core, s, lanes));
+      },
+      [=, &core] {
+        float sums[kSumChunk];
+        float total = 0;
+        for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
+          const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
+          SumRepeats(s, lanes, begin, end, sums);
+          for (int64_t r = begin; r < end; ++r) {
+            total = r == 0 ? sums[0] : RoundLane(src.dtype, total + sums[r - begin]);
+          }
+        }
+        core.registers.sum = 0;
+        StoreLane(src.dtype, reinterpret_cast<uint8_t*>(&core.registers.sum), total);
+      });
+}
+ACLSIM_SKIPS_FAULTS()
+
 void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kReduceNames[0];

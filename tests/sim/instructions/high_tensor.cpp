@@ -63,6 +63,10 @@ CALL_KERNEL(broadcast) {
         s.worked ? Broadcast<T, 2, 1>(dst, a, to, column, work)
                  : Broadcast<T, 2, 1>(dst, a, to, column);
         break;
+      case 4:  // from its own place
+        s.worked ? Broadcast<T, 2, 0>(dst, dst, to, row, work)
+                 : Broadcast<T, 2, 0>(dst, dst, to, row);
+        break;
       default:
         s.worked ? BroadCast<T, 2, 1>(dst, a, to, column, work)
                  : BroadCast<T, 2, 1>(dst, a, to, column);

@@ -174,6 +174,15 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
       set_mask_norm();
       break;
     }
+    case 79:  // all repeats into the register of sums
+      ReduceSum(x.dst, x.a, x.b, 64 * kRepeat);
+      set_mask_norm();
+      set_vector_mask(0, ~0ull);
+      vcadd(nullptr, x.Raw(x.a), kRepeat, 1, 1, 8, true);
+      PipeBarrier<PIPE_ALL>();
+      x.other.SetValue(0, GetAccVal<float>());
+      PipeBarrier<PIPE_ALL>();
+      break;
     case 77:
     case 78: {
       // The register holds a scalar, or the address of the bits: in the compiler's reserve, known by its number.

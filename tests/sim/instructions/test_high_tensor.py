@@ -73,13 +73,15 @@ def near(got: Array, want: Array, dtype: int, ulps: float = 1.0) -> None:
 @pytest.mark.parametrize("dtype", [FLOAT, HALF, INT8, UINT8])
 @pytest.mark.parametrize("worked", [0, 1])
 def test_broadcast(high: Bench, dtype: int, worked: int) -> None:
-    """A scalar, a row, a column, whole and broken rows, under both names."""
+    """A scalar, a row, a column, whole and broken rows, under both names; a row over itself."""
     block = 32 // width_of(dtype)
-    for op, rows, columns in ((0, 1, 77), (1, 5, 2 * block), (2, 9, block), (2, 7, 13), (3, 3, 5)):
+    shapes = ((0, 1, 77), (1, 5, 2 * block), (2, 9, block), (2, 7, 13), (3, 3, 5), (4, 5, block))
+    for op, rows, columns in shapes:
         a = random_values(np.random.default_rng(op), dtype, 1000)
         call = Call(op=op, dtype=dtype, extra=(worked, 0, rows, columns, rows))
         got = high.run("high_tensor:broadcast", call, area(a[::-1]), area(a))
-        source = a[:1] if op == 0 else a[:columns] if op == 1 else a[:rows, None]
+        row = a[::-1] if op == 4 else a
+        source = a[:1] if op == 0 else row[:columns] if op in (1, 4) else a[:rows, None]
         want = np.broadcast_to(source, (rows, columns))
         same(result(got, dtype, rows, columns), want)
         size = rows * columns * width_of(dtype)
