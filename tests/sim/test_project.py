@@ -574,7 +574,7 @@ def test_diagnosis(line, kind, name):
 
 def test_unit_test_with_the_tiling_struct_of_op_host():
     """A gtest for the CPU twin sees the struct that op_host declares."""
-    (test,) = find_tests(MATH / "clip_rows")
+    (test,) = (test for test in find_tests(MATH / "clip_rows") if "tiling" not in test.path.stem)
     try:
         (result,) = gtest.run_file(test, soc=SOC)
     except SourcesError as error:

@@ -8,7 +8,6 @@ the other until one is taken, and whatever ends the child ends that case only.
 from __future__ import annotations
 
 import dataclasses
-import faulthandler
 import json
 import os
 import re
@@ -215,7 +214,6 @@ def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: in
     status = 0
     try:
         os.close(read)
-        faulthandler.disable()  # a crash is told by the parent
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 1)  # operators print
         os.dup2(quiet, 2)

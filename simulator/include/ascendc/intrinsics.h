@@ -299,16 +299,17 @@ void vcadd(std::nullptr_t, __ubuf__ T* src, uint8_t repeat, uint16_t dstRepeatSt
     aclsim::AssertFail("vcadd: a destination, which only the mode of the sum register does without",
                        __FILE__, __LINE__, "");
   }
-  aclsim::VecAccumulateSum(
-      At(src), Preset(repeat, 1, srcBlockStride, dstRepeatStride, srcRepeatStride));
+  aclsim::VecAccumulateSum(At(src),
+                           Preset(repeat, 1, srcBlockStride, dstRepeatStride, srcRepeatStride));
 }
 template <typename T>
 void vcadd(__ubuf__ T* dst, __ubuf__ T* src, uint8_t repeat, uint16_t dstRepeatStride,
            uint16_t srcBlockStride, uint16_t srcRepeatStride, bool accumulate = false) {
   using namespace AscendC::detail;
   if (accumulate) {
-    aclsim::AssertFail("vcadd: into the sum register without a destination, nullptr, or not into it", __FILE__,
-                       __LINE__, "");
+    aclsim::AssertFail(
+        "vcadd: into the sum register without a destination, nullptr, or not into it", __FILE__,
+        __LINE__, "");
   }
   aclsim::VecWholeReduce(aclsim::ReduceOp::kSum, At(dst), At(src),
                          Preset(repeat, 1, srcBlockStride, dstRepeatStride, srcRepeatStride), 0);

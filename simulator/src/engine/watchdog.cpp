@@ -90,6 +90,9 @@ class __attribute__((visibility("hidden"))) Watchdog {
   void Remove(ThreadProgress* progress) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::erase(threads_, progress);
+    if (progress->seen_.run != 0) {  // its end is progress that no look will see
+      idle_ = repeating_ = records_ = 0;
+    }
   }
 
   // After run_ of some thread has been set.
