@@ -15,15 +15,6 @@
 
 namespace rowreduce {
 
-// Lanes of the period of `columns` columns.
-__aicore__ inline uint32_t PeriodOf(uint32_t columns) {
-  uint32_t period = columns;
-  while (period % kBlockLanes != 0) {
-    period *= 2;
-  }
-  return period;
-}
-
 // Lane: float. A template, so that SoCs without Gather never meet it.
 template <typename Lane>
 class FoldedColumns {

@@ -43,6 +43,15 @@ __aicore__ inline uint32_t Max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 __aicore__ inline uint32_t CeilDiv(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 __aicore__ inline uint32_t AlignUp(uint32_t a, uint32_t b) { return CeilDiv(a, b) * b; }
 
+// The fewest lanes that are whole blocks, and a multiple of `lanes`.
+__aicore__ inline uint32_t PeriodOf(uint32_t lanes) {
+  uint32_t period = lanes;
+  while (period % kBlockLanes != 0) {
+    period *= 2;
+  }
+  return period;
+}
+
 // Repeats and repeat strides have 8 bits. What a function does not bound itself, the tiling does
 // (op_host/common/row_reduce_whole.cpp); a debug build on the CPU stops where both failed.
 __aicore__ inline uint8_t Bits8(uint32_t value) {

@@ -125,14 +125,8 @@ class PackedRows {
                               uint32_t rows) {
     length_ = length;
     pitch_ = pitch;
-    uint32_t blocks = length;  // the fewest of rows that follow each other, in lanes
-    while (blocks % kBlockLanes != 0) {
-      blocks *= 2;
-    }
-    while (step_ * pitch_ % kBlockLanes != 0) {
-      step_ *= 2;
-    }
-    alike_ = blocks <= kMaxRepeatStride * kBlockLanes;
+    step_ = PeriodOf(pitch) / pitch;
+    alike_ = PeriodOf(length) <= kMaxRepeatStride * kBlockLanes;
     circle_ = kRepeatLanes;
     while (!alike_ && circle_ < kRowReduceCircleLanes && 4 * circle_ <= length_) {
       circle_ *= 2;

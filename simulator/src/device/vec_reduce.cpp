@@ -323,6 +323,20 @@ static void StoreSum(Core& core, const Ub& dst, float value) {
   std::memcpy(&core.registers.sum, dst.addr, WidthOf(dst.dtype));
 }
 
+// Of all repeats, one after the other.
+static float SumInOrder(const OperandWalk& src, const LaneSet& lanes, DType dtype) {
+  float sums[kSumChunk];
+  float total = 0;
+  for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
+    const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
+    SumRepeats(src, lanes, begin, end, sums);
+    for (int64_t r = begin; r < end; ++r) {
+      total = r == 0 ? sums[0] : RoundLane(dtype, total + sums[r - begin]);
+    }
+  }
+  return total;
+}
+
 void VecAccumulateSum(const Ub& src, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kWholeNames[static_cast<size_t>(ReduceOp::kSum)];
@@ -340,15 +354,7 @@ void VecAccumulateSum(const Ub& src, const VecCtl& ctl) try {
         record.Add(AccessOf(core, s, lanes));
       },
       [=, &core] {
-        float sums[kSumChunk];
-        float total = 0;
-        for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
-          const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
-          SumRepeats(s, lanes, begin, end, sums);
-          for (int64_t r = begin; r < end; ++r) {
-            total = r == 0 ? sums[0] : RoundLane(src.dtype, total + sums[r - begin]);
-          }
-        }
+        const float total = SumInOrder(s, lanes, src.dtype);
         core.registers.sum = 0;
         StoreLane(src.dtype, reinterpret_cast<uint8_t*>(&core.registers.sum), total);
       });
@@ -370,18 +376,8 @@ void VecReduceSum(const Ub& dst, const Ub& src, const Ub& work, const VecCtl& ct
   CheckOperand(core, dst, width, "dst", width);
   const Access result = UbAccess(core, Use::kWrite, dst, width);
   if (ordered) {
-    IssueReduce(core, lanes, s, result, Flow::kAll, [=, &core] {
-      float sums[kSumChunk];
-      float total = 0;
-      for (int64_t begin = 0; begin < lanes.repeat; begin += kSumChunk) {
-        const int64_t end = std::min(lanes.repeat, begin + kSumChunk);
-        SumRepeats(s, lanes, begin, end, sums);
-        for (int64_t r = begin; r < end; ++r) {
-          total = r == 0 ? sums[0] : RoundLane(dst.dtype, total + sums[r - begin]);
-        }
-      }
-      StoreSum(core, dst, total);
-    });
+    IssueReduce(core, lanes, s, result, Flow::kAll,
+                [=, &core] { StoreSum(core, dst, SumInOrder(s, lanes, dst.dtype)); });
     return;
   }
   // One partial sum per repeat goes through the work buffer; then trees over trees until one value is left.
