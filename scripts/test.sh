@@ -1,28 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up the environment, builds, runs all tests, or with --quick those of tests/quick.txt. Arguments go to pytest:
-# scripts/test.sh tests/null -k naming
+# Sets up the environment, builds, runs the tests: with --all those of tests/journeys.txt too, with --quick those of
+# tests/quick.txt alone. Arguments go to pytest: scripts/test.sh tests/null -k naming
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-  echo "Usage: scripts/test.sh [--torch] [--quick] [pytest arguments]"
+  echo "Usage: scripts/test.sh [--all] [--torch] [--quick] [pytest arguments]"
   echo
-  echo "Sets up .venv, builds, runs all tests (or those named). --torch installs torch first, the tests' second oracle."
+  echo "Sets up .venv, builds, runs the tests (or those named). --torch installs torch first, the tests' second oracle."
+  echo "--all runs those of tests/journeys.txt too, which build whole projects, wheels and installers: what CI does."
   echo "--quick runs what tests/quick.txt lists, between two edits: under a minute on two cores, after the build."
   echo "The project's own options for pytest:"
   echo "  --device sim|npu  where operators run      --seed N  other random values      --update  rewrite tests/codegen_ref"
   exit 0
 fi
 
-want_torch=0 quick=()
-while [[ ${1:-} == --torch || ${1:-} == --quick ]]; do
+want_torch=0 want_journeys=0 selection=()
+listed() { sed '/^#/d; /^$/d' "$root/tests/$1"; }
+while [[ ${1:-} == --torch || ${1:-} == --quick || ${1:-} == --all ]]; do
   case $1 in
     --torch) want_torch=1 ;;
-    --quick) mapfile -t quick < <(sed '/^#/d; /^$/d' "$root/tests/quick.txt") ;;
+    --all) want_journeys=1 ;;
+    --quick) mapfile -t selection < <(listed quick.txt) ;;
   esac
   shift
 done
+# Who names tests gets them.
+if ((!want_journeys && ${#selection[@]} == 0)) && [[ " $*" != *" tests/"* ]]; then
+  mapfile -t selection < <(listed journeys.txt | sed 's/^/--ignore=/')
+  echo "without the journeys of tests/journeys.txt; --all runs them too"
+fi
 need_compiler
 set_up test
 # A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
@@ -34,4 +42,4 @@ fi
 "$venv/bin/aclgrad" build
 cd "$root"
 # Neighbours stay together, as they share what their module sets up; who has nothing left takes from the others.
-exec "$venv/bin/python" -m pytest -n auto --dist worksteal "${quick[@]}" "$@"
+exec "$venv/bin/python" -m pytest -n auto --dist worksteal "${selection[@]}" "$@"

@@ -111,7 +111,7 @@ def test_the_simulators_lane_runs(tmp_path: Path) -> None:
     env = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     ran = []
     for words in commands(template("operators.yml")["jobs"]["simulator"]):
-        if words == ["scripts/test.sh"]:
+        if words[0] == "scripts/test.sh":
             continue
         words = [word.replace("EXPRESSION", "Ascend310P3") for word in words]
         if words[1:2] == ["test"]:
