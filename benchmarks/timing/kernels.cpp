@@ -230,6 +230,38 @@ extern "C" __global__ __aicore__ void rounds(GM_ADDR x, GM_ADDR y, GM_ADDR, GM_A
   }
 }
 
+// `times` additions by each core, one core after the other: by IBWait and IBSet (0), WaitPreBlock and NotifyNextBlock (1), reads
+// and writes past the data cache (2), or all at once (3).
+extern "C" __global__ __aicore__ void chain(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kCount = 4096, kWords = 16384;
+  GlobalTensor<int32_t> words = Global<int32_t>(x, 0, kWords);
+  auto* const turn = reinterpret_cast<__gm__ int32_t*>(x) + kWords;
+  LocalTensor<int32_t> room = Local<int32_t>(0, 1024);
+  const LocalTensor<float> a = Local<float>(4096, kCount);
+  const auto core = static_cast<int32_t>(GetBlockIdx()),
+             cores = static_cast<int32_t>(GetBlockNum());
+  if (p.shift == 0 && core > 0) {
+    IBWait(words, room, core - 1, 0);
+  } else if (p.shift == 1) {
+    WaitPreBlock(words, room);
+  } else if (p.shift == 2 && core > 0) {
+    while (ReadGmByPassDCache(turn) != core) {
+    }
+  }
+  for (uint32_t time = 0; time < p.times; ++time) {
+    Duplicate(a, 1.0f, kCount);
+  }
+  PipeBarrier<PIPE_ALL>();
+  if (p.shift == 0 && core + 1 < cores) {
+    IBSet(words, room, core, 0);
+  } else if (p.shift == 1) {
+    NotifyNextBlock(words, room);
+  } else if (p.shift == 2) {
+    WriteGmByPassDCache(turn, core + 1);
+  }
+}
+
 // A block and then `tile` bytes are loaded; the scalar pipe reads the block, having waited for it alone (shift) or left that to
 // the compiler, before it has other bytes filled `times`.
 extern "C" __global__ __aicore__ void read_early(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {

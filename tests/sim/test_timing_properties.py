@@ -192,6 +192,20 @@ def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner, tmp_
     assert sorted(flags) == [("SET_FLAG", "MTE3")] * 4 + [("WAIT_FLAG", "SCALAR")] * 4
 
 
+@pytest.mark.parametrize("shift", range(2), ids=["IBWait", "WaitPreBlock"])
+def test_cores_that_wait_for_each_other_take_turns(shift: int, runner: Runner) -> None:
+    words = {"times": 640}
+    one = cycles(runner, case("chain", A2, 1, shift=3, **words))
+    together = cycles(runner, case("chain", A2, 48, shift=3, **words))
+    found = runner.profile(case("chain", A2, 48, shift=shift, **words))
+    assert one > 40_000
+    assert together < 1.1 * one
+    assert 48 * one < found["cycles"] < 50 * one
+    assert found["evidence"] == "assumed"
+    ends = [core["cycles"] for core in found["cores"]]
+    assert ends == sorted(ends)
+
+
 def test_the_scalar_pipe_waits_for_no_more_than_the_kernel_says(runner: Runner) -> None:
     """The compiler's own wait is for all copies before it, if the kernel has none."""
     waits, compiler, alone = (

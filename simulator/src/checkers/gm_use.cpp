@@ -371,6 +371,8 @@ void GmUse::OnSync(Core&, const SyncEvent& event) {
       case kSomeCores:
         flagged = true;
         break;
+      case kStored:
+        break;
     }
   } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kSet) {
     std::deque<size_t>& pending = pending_[static_cast<size_t>(event.from)];

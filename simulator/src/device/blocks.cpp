@@ -80,7 +80,8 @@ void BypassWrite(void* addr, const void* value, uint32_t bytes) try {
   uint8_t* to = GmScalar(addr, 0, bytes, ScalarUse::kWrite);
   core.instruction = "WriteGmByPassDCache";
   CleanCache(addr);
-  core.meeting->Store(core, to, value, bytes);
+  const uint32_t number = core.meeting->Store(core, to, value, bytes);
+  core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, kStored, number);
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -90,8 +91,8 @@ void BypassRead(const void* addr, void* value, uint32_t bytes) try {
   const uint8_t* from = GmScalar(addr, 0, bytes, ScalarUse::kRead);
   core.instruction = "ReadGmByPassDCache";
   core.scheduler.ReachCores();
-  if (core.meeting->Load(core, from, value, bytes)) {
-    core.Meet(kSomeCores, 0);
+  if (const uint32_t number = core.meeting->Load(core, from, value, bytes); number != 0) {
+    core.Meet(kSomeCores, number);
   }
 }
 ACLSIM_SKIPS_FAULTS()

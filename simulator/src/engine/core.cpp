@@ -341,9 +341,9 @@ void Core::Sync(const SyncEvent& event) {
   }
 }
 
-SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag) {
+SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag, uint32_t number) {
   progress.Issued();
-  const SyncEvent event{kind, from, to, flag, 0, instruction, CaptureSite()};
+  const SyncEvent event{kind, from, to, flag, number, instruction, CaptureSite()};
   for (Observer* observer : observers_) {
     observer->OnIssueSync(*this, event);
   }
@@ -351,9 +351,7 @@ SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag
 }
 
 void Core::Meet(CoreMeeting how, uint32_t number) {
-  SyncEvent event = MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, how);
-  event.number = number;
-  Sync(event);
+  Sync(MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, how, number));
 }
 
 void Core::SyncWords(uint64_t begin, uint64_t end) {

@@ -268,7 +268,7 @@ class Core {
     instruction = issuing;
   }
   void Sync(const SyncEvent& event);
-  SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
+  SyncEvent MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag, uint32_t number = 0);
   // All pipes are empty.
   void Meet(CoreMeeting how, uint32_t number);
   void SyncWords(uint64_t begin, uint64_t end);

@@ -318,16 +318,17 @@ uint32_t Meeting::PassTurn(Core& core) {
   return static_cast<uint32_t>(mine);
 }
 
-void Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) {
+uint32_t Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Tell(core);
   Apply(core.index, UINT64_MAX);
   std::memcpy(to, value, bytes);
-  stored_[to] = core.index;
+  stored_[to] = {core.index, ++stores_};
   changed_.notify_all();
+  return stores_;
 }
 
-bool Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
+uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
   // The read was past the data cache, which keeps nothing of it.
   core.CacheClean(reinterpret_cast<uint64_t>(from), reinterpret_cast<uint64_t>(from) + bytes);
   std::unique_lock<std::mutex> lock(mutex_);
@@ -352,7 +353,7 @@ bool Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes)
   }
   std::memcpy(value, from, bytes);
   const auto writer = stored_.find(from);
-  return writer != stored_.end() && writer->second != core.index;
+  return writer != stored_.end() && writer->second.core != core.index ? writer->second.number : 0;
 }
 
 void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {

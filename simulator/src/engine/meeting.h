@@ -36,10 +36,10 @@ class Meeting {
   // WaitPreBlock and NotifyNextBlock: the cores have their turns in ascending order, round after round. The number of the turn.
   uint32_t AwaitTurn(Core& core);
   uint32_t PassTurn(Core& core);
-  // A scalar past the data cache. Load: whether another core stored what it reads. A core that reads the same value over and
-  // over waits until it has changed.
-  void Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
-  bool Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
+  // A scalar past the data cache. Store: the number of the store. Load: of the one that it reads when another core's, else 0. A
+  // core that reads the same value over and over waits until it has changed.
+  uint32_t Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
+  uint32_t Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(uint32_t core, bool failed, FaultEnd last = {});
   // Sums that the cores have told of take effect: those of all, in their order, or of one that reads or overwrites such bytes.
@@ -92,10 +92,15 @@ class Meeting {
     std::vector<uint8_t> value;
     uint32_t count = 0;
   };
-  std::vector<Poll> polls_;                    // of Load, by core
-  std::map<const uint8_t*, uint32_t> stored_;  // by Store: address -> core
-  uint64_t turn_ = 0;                          // PassTurn calls of all cores
-  std::vector<uint64_t> rounds_;               // AwaitTurn calls, by core
+  std::vector<Poll> polls_;  // of Load, by core
+  struct Stored {
+    uint32_t core = 0;
+    uint32_t number = 0;
+  };
+  std::map<const uint8_t*, Stored> stored_;  // by Store: address -> the last
+  uint32_t stores_ = 0;
+  uint64_t turn_ = 0;             // PassTurn calls of all cores
+  std::vector<uint64_t> rounds_;  // AwaitTurn calls, by core
   // By core: sums that it has told of and the others have yet to meet for; how many have taken effect before those; and for each
   // set of a flag that some core has yet to set, how many it told of.
   std::vector<std::vector<AtomicWrite>> atomics_;

@@ -144,11 +144,12 @@ struct Record {
 // What a core has done with the others, as the flag of SyncEvent::Kind::kCores.
 enum CoreMeeting : uint32_t {
   kMetAll,      // SyncAll; number: of its workspace, 0 without one
-  kSomeCores,   // it has waited for some, and nobody knows for which
+  kSomeCores,   // it has waited for some; number: of the store that it has read
   kMarkSet,     // IBSet; number: of the mark
   kMarkTaken,   // IBWait of that mark
   kTurnPassed,  // NotifyNextBlock; number: of the turn that is over
   kTurnTaken,   // WaitPreBlock for that turn
+  kStored,      // WriteGmByPassDCache; number: of the store. Only issued: it orders nothing
 };
 
 struct SyncEvent {

@@ -64,7 +64,7 @@ def table(data: dict[str, Any]) -> str:
     ]
     memory = [f'"{name}", {value}.0' for name, value in data["memoryBytesPerSecond"].items()]
     scalar = data["scalar"]
-    words = ("issue", "sync", "queue", "access", "gmMiss", "gmHit", "meet")
+    words = ("issue", "sync", "queue", "access", "gmMiss", "gmHit", "meet", "mark")
     fixed = ", ".join(str(scalar[word]) for word in words)
     return (
         rows("kInstructions", instructions, "InstructionRow")

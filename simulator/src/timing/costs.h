@@ -62,6 +62,8 @@ struct ScalarCosts {
   double access;         // GetValue or SetValue of UB
   double gmMiss, gmHit;  // of GM, by 64-byte line
   double meet;           // SyncAll, after the last core has come
+  double
+      mark;  // of one core for another: set, and again found; a block that is read and one that is written
 };
 
 struct ChipCosts {

@@ -415,6 +415,25 @@ class Simulation {
         core.meeting = false;
         break;
       }
+      case StepKind::kTell:
+      case StepKind::kHear: {
+        const auto what = core.tape->told[step.flag];
+        double from = core.scalar + step.issue;
+        if (step.kind == StepKind::kHear) {
+          const auto told = told_.find(what);
+          if (told == told_.end()) {
+            return false;
+          }
+          from = std::max(from, told->second);
+        }
+        span = {core.scalar, from + ScalarCostsOf().mark};
+        waitUntil(span.end);
+        if (step.kind == StepKind::kTell) {
+          told_[what] = span.end;
+          released_ = true;
+        }
+        break;
+      }
       case StepKind::kWait:
         if (IsCoreFlag(step.flag)) {
           const Round& round = rounds_[{step.flag, core.waits[step.flag]}];
@@ -622,8 +641,10 @@ class Simulation {
   ChipTimes result_;
   std::vector<CoreState> cores_;
   Moving moving_;
-  std::map<std::pair<uint32_t, uint32_t>, Round> rounds_;  // by flag and number
-  bool released_ = false;  // cores may be waiting for a round that is complete
+  std::map<std::pair<uint32_t, uint32_t>, Round> rounds_;    // by flag and number
+  std::map<std::pair<CoreMeeting, uint32_t>, double> told_;  // when
+  bool released_ =
+      false;  // cores may be waiting for a round that is complete, or for what has been told
   std::priority_queue<Starting> starting_;
   double now_ = 0;
 };

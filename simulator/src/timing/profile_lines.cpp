@@ -65,7 +65,7 @@ std::string LinesJson(const Profile& profile, const std::vector<uint32_t>& cores
         continue;
       }
       const Span span = lanes.Next(step.pipe, spans[i]);
-      const bool waits = step.kind == StepKind::kWait || IsDrain(step.kind);
+      const bool waits = IsWait(step.kind);
       LineCost*& row = here[{step.site, step.name, step.pipe, waits}];
       if (row == nullptr) {
         row = &found[{tape.stacks.at(step.site), tape.names[step.name], step.pipe, waits}];

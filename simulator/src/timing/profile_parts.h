@@ -73,6 +73,11 @@ inline bool IsDrain(StepKind kind) {
   return kind == StepKind::kBarrier || kind == StepKind::kAll || kind == StepKind::kMeet;
 }
 
+inline bool IsWait(StepKind kind) {
+  return kind == StepKind::kWait || kind == StepKind::kTell || kind == StepKind::kHear ||
+         IsDrain(kind);
+}
+
 inline double BytesOf(const Tape& tape, const Step& step) {
   if (step.kind != StepKind::kCopy) {
     return 0;

@@ -397,12 +397,35 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
       }
       return;
     case SyncEvent::Kind::kCores:
-      if (event.flag == kMetAll) {
-        Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
-        Rest(Evidence::kAssumed, event.name);
+      switch (static_cast<CoreMeeting>(event.flag)) {
+        case kMetAll:
+          Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
+          Rest(Evidence::kAssumed, event.name);
+          return;
+        case kMarkSet:
+        case kTurnPassed:
+        case kStored:
+          AddTold(StepKind::kTell, static_cast<CoreMeeting>(event.flag), event);
+          return;
+        case kMarkTaken:
+          AddTold(StepKind::kHear, kMarkSet, event);
+          return;
+        case kTurnTaken:
+          AddTold(StepKind::kHear, kTurnPassed, event);
+          return;
+        case kSomeCores:
+          AddTold(StepKind::kHear, kStored, event);
+          return;
       }
       return;
   }
+}
+
+void TapeObserver::AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event) {
+  Push(kind, Pipe::kScalar, event.name, event.site, scalar_.sync).flag =
+      static_cast<uint32_t>(tape_->told.size());
+  tape_->told.emplace_back(what, event.number);
+  Rest(Evidence::kAssumed, event.name);
 }
 
 void TapeObserver::OnCacheClean(Core& core, uint64_t begin, uint64_t end) {

@@ -22,6 +22,8 @@ enum class StepKind : uint8_t {
   kBarrier,  // pipe drains
   kAll,      // every pipe drains
   kMeet,     // all cores
+  kTell,     // one core has done something that another one may wait for
+  kHear,     // until a core has told that
 };
 
 struct Step {
@@ -29,7 +31,7 @@ struct Step {
   Pipe pipe = Pipe::kScalar;
   bool automatic = false;  // synchronisation that the compiler inserts
   uint16_t name = 0;       // Tape::names
-  uint32_t flag = 0;
+  uint32_t flag = 0;       // of kTell and kHear: Tape::told
   uint32_t site = 0;
   uint32_t copy = 0;  // Tape::copies
   float issue = 0;    // cycles of the scalar pipe
@@ -57,6 +59,7 @@ struct BankConflicts {
 struct Tape {
   std::vector<Step> steps;
   std::vector<GmCopy> copies;
+  std::vector<std::pair<CoreMeeting, uint32_t>> told;  // what cores tell one another: kind, number
   std::vector<std::string> names;
   std::vector<std::string> unknown;                         // functions without a cost
   std::unordered_map<uint32_t, std::vector<void*>> stacks;  // by Step::site
@@ -88,6 +91,7 @@ class TapeObserver : public Observer {
   };
   Known& Lookup(const char* function);
   void Rest(Evidence evidence, const std::string& on);
+  void AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event);
   uint16_t NameOf(const char* text);
   Step& Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue);
   void PushAutomatic(StepKind kind, Pipe pipe, uint32_t flag, uint32_t site);
