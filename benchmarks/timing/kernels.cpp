@@ -126,7 +126,9 @@ extern "C" __global__ __aicore__ void add_double(GM_ADDR x, GM_ADDR y, GM_ADDR z
 extern "C" __global__ __aicore__ void read_tiles(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);
   const GlobalTensor<half> from = Global<half>(x, 0, p.rows * p.columns);
-  const LocalTensor<half> to = Local<half>(0, p.tileRows * p.tile);
+  constexpr uint32_t kBlock = 32 / sizeof(half);
+  const LocalTensor<half> to =
+      Local<half>(0, p.tileRows * ((p.tile + kBlock - 1) / kBlock * kBlock));
   const Slice rows = RowsOf(p.rows);
   const uint64_t part = p.columns / p.parts;
   for (uint32_t index = 0; index < p.parts; ++index) {
@@ -228,6 +230,50 @@ extern "C" __global__ __aicore__ void rounds(GM_ADDR x, GM_ADDR y, GM_ADDR, GM_A
     }
     PipeBarrier<PIPE_ALL>();
   }
+}
+
+// `times` stores of `tile` floats, or with a shift additions, by each core to places that are stride[0] bytes apart.
+extern "C" __global__ __aicore__ void stores(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const LocalTensor<float> from = Local<float>(0, p.tile);
+  Duplicate(from, 1.0f, p.tile);
+  PipeBarrier<PIPE_ALL>();
+  if (p.shift != 0) {
+    SetAtomicAdd<float>();
+  }
+  const uint64_t at = static_cast<uint64_t>(GetBlockIdx()) * p.stride[0] / sizeof(float);
+  for (uint32_t time = 0; time < p.times; ++time) {
+    DataCopy(Global<float>(x, at, p.tile), from, p.tile);
+  }
+  SetAtomicNone();
+}
+
+// `times` repeats that turn 16 rows of 16 halves, stride[0] bytes apart.
+extern "C" __global__ __aicore__ void turn_rows(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kRows = 16, kBlock = 32, kFrom = 65536;
+  const LocalTensor<half> all = Local<half>(0, 2 * kFrom / sizeof(half));
+  Duplicate(all, half(1.0f), 2 * kFrom / sizeof(half));
+  PipeBarrier<PIPE_ALL>();
+  uint64_t to[kRows], from[kRows];
+  const auto base = reinterpret_cast<uint64_t>(all.GetPhyAddr());
+  for (uint32_t i = 0; i < kRows; ++i) {
+    to[i] = base + i * kBlock;
+    from[i] = base + kFrom + i * p.stride[0];
+  }
+  TransDataTo5HD<half>(to, from,
+                       TransDataTo5HDParams(false, false, static_cast<uint8_t>(p.times), kRows, 1));
+  PipeBarrier<PIPE_ALL>();
+}
+
+// 1024 times `times` additions and multiplications of the scalar pipe.
+extern "C" __global__ __aicore__ void scalar_loop(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  uint32_t sum = p.rows;
+  for (uint32_t i = 0; i < p.times * 1024; ++i) {
+    sum = sum * p.tile + i;
+  }
+  Local<uint32_t>(0, 8).SetValue(0, sum);
 }
 
 // `times` additions by each core, one core after the other: by IBWait and IBSet (0), WaitPreBlock and NotifyNextBlock (1), reads

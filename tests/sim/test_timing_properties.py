@@ -192,7 +192,7 @@ def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner, tmp_
     assert sorted(flags) == [("SET_FLAG", "MTE3")] * 4 + [("WAIT_FLAG", "SCALAR")] * 4
 
 
-@pytest.mark.parametrize("shift", range(2), ids=["IBWait", "WaitPreBlock"])
+@pytest.mark.parametrize("shift", range(3), ids=["IBWait", "WaitPreBlock", "past the cache"])
 def test_cores_that_wait_for_each_other_take_turns(shift: int, runner: Runner) -> None:
     words = {"times": 640}
     one = cycles(runner, case("chain", A2, 1, shift=3, **words))
@@ -204,6 +204,33 @@ def test_cores_that_wait_for_each_other_take_turns(shift: int, runner: Runner) -
     assert found["evidence"] == "assumed"
     ends = [core["cycles"] for core in found["cores"]]
     assert ends == sorted(ends)
+
+
+@pytest.mark.parametrize("soc", [A2, A5])
+def test_a_block_of_a_copy_takes_a_cycle(soc: str, runner: Runner) -> None:
+    blocks = {"rows": 8192, "columns": 16, "tile_rows": 2048}
+    assert cycles(runner, case("read_tiles", soc, tile=2, **blocks)) >= 8192
+    assert cycles(runner, case("read_tiles", soc, tile=4, **blocks)) >= 8192
+
+
+@pytest.mark.parametrize("shift", [0, 1], ids=["stores", "atomic"])
+def test_stores_into_one_line_take_turns(shift: int, runner: Runner) -> None:
+    words = {"tile": 8, "times": 50, "shift": shift}
+    apart = cycles(runner, case("stores", A2, 48, stride=(512, 0), **words))
+    beside, same = (
+        cycles(runner, case("stores", A2, 48, stride=(step, 0), **words)) for step in (32, 0)
+    )
+    assert same > 10 * apart
+    assert beside > 3 * apart  # 16 cores each in three lines
+
+
+def test_rows_to_be_turned_in_one_bank_group_take_longer(runner: Runner) -> None:
+    crowded, spread = (
+        cycles(runner, case("turn_rows", times=100, stride=(step, 0))) for step in (512, 544)
+    )
+    assert crowded - spread == 100 * 14
+    halves = cycles(runner, case("turn_rows", times=100, stride=(64, 0)))
+    assert halves == spread  # two blocks of a group in two cycles
 
 
 def test_the_scalar_pipe_waits_for_no_more_than_the_kernel_says(runner: Runner) -> None:

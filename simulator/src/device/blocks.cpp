@@ -91,7 +91,9 @@ void BypassRead(const void* addr, void* value, uint32_t bytes) try {
   const uint8_t* from = GmScalar(addr, 0, bytes, ScalarUse::kRead);
   core.instruction = "ReadGmByPassDCache";
   core.scheduler.ReachCores();
-  if (const uint32_t number = core.meeting->Load(core, from, value, bytes); number != 0) {
+  const auto [number, again] = core.meeting->Load(core, from, value, bytes);
+  core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, kPolled, again ? 1 : 0);
+  if (number != 0) {
     core.Meet(kSomeCores, number);
   }
 }

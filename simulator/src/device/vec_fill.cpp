@@ -242,6 +242,12 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
       [&](Record& record) {
         record.repeat = repeat;
         record.dtype = dtype;
+        for (const auto* list : {&to, &from}) {
+          std::array<uint8_t, kBankGroups> blocks{};
+          for (const uint64_t address : *list) {
+            record.crowd = std::max(record.crowd, ++blocks[BankGroupOf(address)]);
+          }
+        }
         // The lists' rows, when they are evenly spaced as ever; else all that lies between them.
         const auto access = [&](const std::array<uint64_t, 16>& list, int32_t rep, Use use) {
           const auto [low, high] = std::minmax_element(list.begin(), list.end());

@@ -312,6 +312,7 @@ const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const
 }
 
 uint32_t Core::CaptureSite() {
+  ownTime.Enters();
   const uint32_t site = sites.Capture();
   if (lastSite == 0 || (instruction != kEndOfKernel && instruction != kEndOfPipe)) {
     lastSite = site;

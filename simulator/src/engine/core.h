@@ -18,6 +18,7 @@
 #include "engine/finding.h"
 #include "engine/keep_going.h"
 #include "engine/launch.h"
+#include "engine/own_time.h"
 #include "engine/queue_events.h"
 #include "engine/record.h"
 #include "engine/scheduler.h"
@@ -192,6 +193,7 @@ class Core {
   bool tilingKeyAsked = false;
   bool tilingKeyMatched = false;
   const char* instruction = "";  // the running one, for fault reports
+  OwnTime ownTime;
 
   // --- instructions ---
   // Runs body as an instruction of `pipe`: now, or when the pipe gets to it. fill completes the record, which is only made
@@ -216,6 +218,7 @@ class Core {
       }
       Emit(record);
       body();
+      ownTime.Leaves();
       return;
     }
     scheduler.Push(std::move(record), std::forward<Body>(body));

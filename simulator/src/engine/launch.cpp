@@ -153,6 +153,9 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       Core::SetCurrent(&core);
       bool failed = true;
       try {
+        if (profiled) {
+          core.ownTime.Begin();
+        }
         if (const auto crash = RunForeign(launch.entry, [&] { CallKernel(launch); })) {
           if (crash->stuck != Stuck::kNo) {
             core.ThrowHang(crash->stuck, crash->seconds, crash->stack);
@@ -161,6 +164,10 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
           EndCore("crash", CrashText(*crash),
                   "Hardware raises an exception, or goes on with whatever it finds there.",
                   crash->stack);
+        }
+        core.ownTime.Enters();
+        if (profiled) {
+          tapes[index].ownSeconds = core.ownTime.Seconds();
         }
         CheckKernelEnd(core);
         core.End();

@@ -328,7 +328,7 @@ uint32_t Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t byt
   return stores_;
 }
 
-uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
+Meeting::Loaded Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
   // The read was past the data cache, which keeps nothing of it.
   core.CacheClean(reinterpret_cast<uint64_t>(from), reinterpret_cast<uint64_t>(from) + bytes);
   std::unique_lock<std::mutex> lock(mutex_);
@@ -336,6 +336,7 @@ uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t by
   const auto same = [&] {
     return poll.address == from && std::memcmp(poll.value.data(), from, bytes) == 0;
   };
+  const bool again = poll.address == from;
   if (!same()) {
     poll.address = from;
     poll.value.assign(from, from + bytes);
@@ -353,7 +354,8 @@ uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t by
   }
   std::memcpy(value, from, bytes);
   const auto writer = stored_.find(from);
-  return writer != stored_.end() && writer->second.core != core.index ? writer->second.number : 0;
+  const bool others = writer != stored_.end() && writer->second.core != core.index;
+  return {others ? writer->second.number : 0, again};
 }
 
 void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {

@@ -124,7 +124,8 @@ struct Record {
   Flow flow = Flow::kLanes;
   DType dtype = DType::kFloat;  // of the lanes that are computed with
   bool atomic = false;
-  uint8_t group = 1;       // Flow::kGroups: lanes per result
+  uint8_t group = 1;  // Flow::kGroups: lanes per result
+  uint8_t crowd = 0;  // of a list of addresses: most blocks of a repeat's operand in one bank group
   bool reference = false;  // a scalar access by reference: read or write, nobody knows
   int accessCount = 0;
   std::array<Access, 8> access;
@@ -141,6 +142,10 @@ struct Record {
   void Add(const Access& a) { access[static_cast<size_t>(accessCount++)] = a; }
 };
 
+// UB of A2 is banks in 16 groups of one block.
+inline constexpr uint64_t kBankGroups = 16;
+inline uint64_t BankGroupOf(uint64_t offset) { return offset / 32 % kBankGroups; }
+
 // What a core has done with the others, as the flag of SyncEvent::Kind::kCores.
 enum CoreMeeting : uint32_t {
   kMetAll,      // SyncAll; number: of its workspace, 0 without one
@@ -149,7 +154,9 @@ enum CoreMeeting : uint32_t {
   kMarkTaken,   // IBWait of that mark
   kTurnPassed,  // NotifyNextBlock; number: of the turn that is over
   kTurnTaken,   // WaitPreBlock for that turn
-  kStored,      // WriteGmByPassDCache; number: of the store. Only issued: it orders nothing
+  // Only issued, as they order nothing:
+  kStored,  // WriteGmByPassDCache; number: of the store
+  kPolled,  // ReadGmByPassDCache; number: 1 when it has read the same address as the one before
 };
 
 struct SyncEvent {

@@ -10,6 +10,7 @@ COPY_FIELDS = ("readLatency", "missLatency", "writeLatency", "leastCycles", "win
 COPY_FACTORS = (
     *("unaligned", "alignment", "sameLine", "requestBytes"),
     *("writeBack", "earlyWriteBack", "smallCopy"),
+    *("ubBlock", "lineTurn", "besideVector"),
 )
 CURVES = ("readHit", "readMiss", "write")
 MOST_INSTRUCTIONS = 16

@@ -27,6 +27,7 @@ struct CopyRow {
   double readLatency, missLatency, writeLatency, leastCycles, window, unaligned;
   uint64_t alignment;
   double sameLine, requestBytes, writeBack, earlyWriteBack, smallCopy;
+  double ubBlock, lineTurn, besideVector;
   CopyLaw::Curve readHit, readMiss, write;
   Evidence evidence;
 };
@@ -111,7 +112,8 @@ const CopyLaw& CopyLawOf(const Soc& soc) {
       made[row.arch] = {row.readLatency,  row.missLatency, row.writeLatency,   row.leastCycles,
                         row.window,       row.unaligned,   row.alignment,      row.sameLine,
                         row.requestBytes, row.writeBack,   row.earlyWriteBack, row.smallCopy,
-                        row.readHit,      row.readMiss,    row.write,          row.evidence};
+                        row.ubBlock,      row.lineTurn,    row.besideVector,   row.readHit,
+                        row.readMiss,     row.write,       row.evidence};
     }
     return made;
   }();

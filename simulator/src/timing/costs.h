@@ -50,6 +50,11 @@ struct CopyLaw {
   double writeBack = 1;  // factor on the memory's time for lines that L2 writes back between reads
   double earlyWriteBack = 0;  // share of the bytes written that take memory's time at once
   double smallCopy = 0;       // share by which copies of 8 KiB and less take more of memory's time
+  double ubBlock =
+      0;  // cycles of a block of UB, of the first 512 bytes of each block that a copy takes
+  double lineTurn = 0;  // cycles in which a line of L2 takes the bytes of one copy only
+  double besideVector =
+      0;  // share by which a copy pipe of the core that works holds up its vector pipe
   using Curve = std::vector<std::pair<double, double>>;  // bytes, cycles after the latency
   Curve readHit, readMiss, write;
   Evidence evidence = Evidence::kAssumed;

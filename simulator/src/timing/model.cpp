@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kQueueDepth = 32;   // of a pipe; undocumented for these pipes, MTE1's is 32
 constexpr double kSmallCopy = 8192;  // bytes up to which a copy pays all of CopyLaw::smallCopy
+constexpr uint64_t kUbBlock = 32;
 constexpr double kEpsilon = 1e-6;
 constexpr double kNever = 1e300;
 
@@ -236,6 +237,11 @@ class Simulation {
   }
 
  private:
+  // When a line of L2 is free for the next copy. Of those that share a place here the last one counts.
+  struct LineTurn {
+    uint64_t line = UINT64_MAX;
+    double free = 0;
+  };
   struct Starting {
     double time;
     uint32_t core;
@@ -299,13 +305,47 @@ class Simulation {
         l2 /= law_.sameLine;
       }
     }
+    if (copy.blocks > 1) {
+      const uint64_t blocks = std::min((copy.bytes + kUbBlock - 1) / kUbBlock, kL2Line / kUbBlock);
+      alone = std::max(alone, static_cast<double>(copy.blocks * blocks) * law_.ubBlock);
+    }
     alone = std::max(alone, law_.leastCycles);
+    if (copy.write) {
+      alone += TurnsOf(copy);
+    }
     const double small = 1 + law_.smallCopy * std::min(1.0, kSmallCopy / std::max(bytes, 1.0));
     const double memory = missed * small + evicted * law_.writeBack + early;
     result_.memoryBytes += missed + evicted;
     result_.memoryCycles += (missed + evicted * law_.writeBack + early) / chip_.bytesPerCycle;
     result_.l2Bytes += l2;
     moving_.Add(transfer, alone, l2, memory);
+  }
+
+  // Cycles until all lines at the ends of its blocks have taken its bytes, those of an atomic copy whole, behind other copies.
+  double TurnsOf(const GmCopy& copy) {
+    double wait = 0;
+    uint64_t last = UINT64_MAX;  // a copy takes one turn for all that it has for a line
+    const auto take = [&](uint64_t line) {
+      if (line == std::exchange(last, line)) {
+        return;
+      }
+      LineTurn& turn = turns_[line % turns_.size()];
+      if (turn.line != line) {
+        turn = {line, now_};
+      }
+      wait = std::max(wait, turn.free - now_);
+      turn.free = std::max(turn.free, now_) + law_.lineTurn;
+    };
+    for (uint32_t block = 0; block < copy.blocks; ++block) {
+      const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
+      const uint64_t end = (begin + copy.bytes - 1) / kL2Line;
+      take(begin / kL2Line);
+      for (uint64_t line = begin / kL2Line + 1; copy.atomic && line < end; ++line) {
+        take(line);
+      }
+      take(end);
+    }
+    return wait;
   }
 
   static uint64_t SectorEnd(uint64_t addr) {
@@ -500,6 +540,16 @@ class Simulation {
     return bytes;
   }
 
+  // Copy pipes of the core that have bytes on their way, as far as is known.
+  static double Beside(CoreState& core, double time) {
+    double count = 0;
+    for (const Pipe which : {Pipe::kMte2, Pipe::kMte3}) {
+      const PipeState& pipe = core.pipes[static_cast<size_t>(which)];
+      count += pipe.serving || pipe.complete > time ? 1 : 0;
+    }
+    return count;
+  }
+
   // The next task of a pipe; false when it has none, or waits for something that is not known yet.
   bool StepPipe(uint32_t index, CoreState& core, Pipe which) {
     PipeState& pipe = core.pipes[static_cast<size_t>(which)];
@@ -522,7 +572,8 @@ class Simulation {
       case StepKind::kVector: {
         const double start = std::max(ready, pipe.free);
         const double head = start > pipe.free + kEpsilon || pipe.complete <= start ? step.head : 0;
-        const double end = start + head + step.cycles;
+        const double end =
+            start + head + step.cycles * (1 + law_.besideVector * Beside(core, start));
         span = {start, end};
         // Busy until the results are written, as the counters of the hardware have it.
         const double written = std::max(pipe.complete, end + step.tail);
@@ -638,6 +689,7 @@ class Simulation {
   const CopyLaw& law_;
   const ChipCosts chip_;
   L2Cache cache_;
+  std::array<LineTurn, 4096> turns_;
   ChipTimes result_;
   std::vector<CoreState> cores_;
   Moving moving_;

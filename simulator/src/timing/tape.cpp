@@ -21,14 +21,12 @@ constexpr size_t kScalarLines = 512;  // 32 KiB
 constexpr uint32_t kAutomaticFlag = 0x80000000u;
 
 // A2's banks: 16 groups of one block, a bank is 128 rows of a group. Cycles per repeat, from board measurements.
-constexpr uint64_t kGroups = 16;
+constexpr uint64_t kGroups = kBankGroups;
 constexpr uint64_t kBankBytes = 65536;
 constexpr double kSharedGroups = 1.0;
 constexpr double kNowAndThen =
     1.39;  // where some repeats share groups and others do not, of those that do
 constexpr double kReadWrite = 0.79;
-
-uint64_t GroupOf(uint64_t addr) { return addr / kBlock % kGroups; }
 
 // How far apart the repeats of an operand are.
 int64_t RepeatStride(const Access& access) {
@@ -46,15 +44,15 @@ uint32_t Groups(const Access& whole, int* worst, int64_t repeat = 0) {
   if (access.chunk >= access.bytes) {  // contiguous
     const uint64_t blocks = (bytes + kBlock - 1) / kBlock;
     for (uint64_t i = 0; i < blocks; ++i) {
-      groups |= 1u << GroupOf(access.addr + i * kBlock);
+      groups |= 1u << BankGroupOf(access.addr + i * kBlock);
     }
     return groups;
   }
   if (access.chunkStride == 0) {
-    return 1u << GroupOf(access.addr);
+    return 1u << BankGroupOf(access.addr);
   }
   for (uint64_t at = 0, block = 0; at < bytes && block < 8; at += access.chunk, ++block) {
-    const uint64_t group = GroupOf(
+    const uint64_t group = BankGroupOf(
         access.addr + static_cast<uint64_t>(static_cast<int64_t>(block) * access.chunkStride));
     groups |= 1u << group;
     *worst = std::max(*worst, ++count[group]);
@@ -85,6 +83,9 @@ uint64_t BytesOf(const Access& access) { return access.table ? 0 : access.TotalB
 
 uint64_t RepeatsOf(const Record& record) {
   uint64_t repeats = static_cast<uint64_t>(std::max(record.repeat, 1));
+  if (record.crowd > 0) {  // its accesses are all that lies between the addresses of lists
+    return repeats;
+  }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     repeats = std::max(repeats, (BytesOf(access) + kRepeat - 1) / kRepeat);
@@ -93,6 +94,9 @@ uint64_t RepeatsOf(const Record& record) {
 }
 
 bool PartialOf(const Record& record) {
+  if (record.crowd > 0) {
+    return false;
+  }
   uint64_t bytes = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -108,6 +112,11 @@ bool PartialOf(const Record& record) {
 BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
   BankConflicts found;
   if (soc.npuArch != 2201 || record.accessCount == 0) {
+    return found;
+  }
+  if (record.crowd > 0) {
+    // A repeat takes two cycles: two blocks of a group are there in time.
+    found.groups = std::max(0, record.crowd - 2);
     return found;
   }
   const Access* reads[2] = {nullptr, nullptr};
@@ -291,7 +300,7 @@ void TapeObserver::AddVector(Record& record) {
 void TapeObserver::AddCopy(const Core& core, const Record& record) {
   Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
   step.copy = static_cast<uint32_t>(tape_->copies.size());
-  if (record.atomic) {  // taken for a plain write
+  if (record.atomic) {  // taken for a write that has its turn
     Rest(Evidence::kAssumed, "atomic writes");
   }
   for (int i = 0; i < record.accessCount; ++i) {
@@ -299,7 +308,7 @@ void TapeObserver::AddCopy(const Core& core, const Record& record) {
     if (access.gm) {
       const bool write = access.use == Use::kWrite;
       tape_->copies.push_back({access.addr, access.bytes, access.repeat, access.repStride, write,
-                               core.BypassesL2(access.addr, write)});
+                               core.BypassesL2(access.addr, write), record.atomic});
       return;
     }
   }
@@ -415,10 +424,28 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
           return;
         case kSomeCores:
           AddTold(StepKind::kHear, kStored, event);
+          pollEnd_ = tape_->steps.size();
+          return;
+        case kPolled:
+          AddPoll(event.number != 0);
           return;
       }
       return;
   }
+}
+
+// How often a core asks until another one has stored depends on the host: the last time counts.
+void TapeObserver::AddPoll(bool again) {
+  std::vector<Step>& steps = tape_->steps;
+  constexpr size_t kStepsOfPoll = 3;  // the line is cleaned, read, and cleaned
+  const auto at = [&](size_t i) { return steps.begin() + static_cast<std::ptrdiff_t>(i); };
+  const auto works = [](const Step& step) { return step.kind != StepKind::kScalar; };
+  if (again && std::none_of(at(pollEnd_), steps.end(), works)) {
+    steps.erase(at(pollBegin_), at(pollEnd_));
+  } else {
+    pollBegin_ = steps.size() - std::min(steps.size(), kStepsOfPoll);
+  }
+  pollEnd_ = steps.size();
 }
 
 void TapeObserver::AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event) {

@@ -48,6 +48,7 @@ struct GmCopy {
   int64_t step = 0;
   bool write = false;
   bool bypass = false;  // does not stay in L2
+  bool atomic = false;
 };
 
 // Cycles that UB banks add: per repeat, or in all.
@@ -66,7 +67,8 @@ struct Tape {
   // What was used, by the class of its evidence.
   std::array<std::vector<std::string>, kEvidences> grounds;
   BankConflicts conflicts;
-  uint64_t vectorBytes = 0;              // that vector instructions read and wrote
+  double ownSeconds = 0;     // of the host, for scalar code between calls; see engine/own_time.h
+  uint64_t vectorBytes = 0;  // that vector instructions read and wrote
   Evidence evidence = Evidence::kBoard;  // the worst that was used
 };
 
@@ -92,6 +94,7 @@ class TapeObserver : public Observer {
   Known& Lookup(const char* function);
   void Rest(Evidence evidence, const std::string& on);
   void AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event);
+  void AddPoll(bool again);
   uint16_t NameOf(const char* text);
   Step& Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue);
   void PushAutomatic(StepKind kind, Pipe pipe, uint32_t flag, uint32_t site);
@@ -111,6 +114,7 @@ class TapeObserver : public Observer {
   std::unordered_map<uint32_t, size_t>
       setAt_;                           // step of the last SetFlag for the scalar pipe, by flag
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
+  size_t pollBegin_ = 0, pollEnd_ = 0;  // steps of the last ReadGmByPassDCache
 };
 
 BankConflicts ConflictsOf(const Soc& soc, const Record& record);  // per repeat
