@@ -567,6 +567,8 @@ def main() -> int:
     parser.add_argument(
         "--every", type=int, default=1, help="only every nth kernel, for a quick look"
     )
+    parser.add_argument("--sample", type=int, default=0, help="only so many, drawn at random")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
     options = parser.parse_args()
     cache = (options.cache or cache_root() / "compatibility").resolve()
     cache.mkdir(parents=True, exist_ok=True)
@@ -588,6 +590,9 @@ def main() -> int:
     kernels = [kernel for kernel in kernels if re.search(options.only, kernel.name)][
         :: options.every
     ]
+    there = len(kernels)
+    if options.sample and options.sample < there:
+        kernels = random.Random(options.seed).sample(kernels, options.sample)
     if not (sim_root() / "lib64" / "libnnopbase.so").is_file():
         print("error: the simulator is not built. Next: aclgrad build", file=sys.stderr)
         return 1

@@ -8,6 +8,7 @@ import operator
 import os
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -171,16 +172,20 @@ def compute(
     device: str = "sim",
 ) -> NDArray[Any]:
     """Run one operator on arrays."""
-    runtime = lazy.module("aclgrad.runtime")
     try:
         out = result_desc(spec, inputs, out_dtype)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{spec.function}: out_dtype: {error}") from None
     try:
-        result: NDArray[Any] = runtime.open_device(device).run(spec, inputs, attrs, out)
+        result: NDArray[Any] = _runtime().open_device(device).run(spec, inputs, attrs, out)
     except AclnnError as error:
         raise error.reworded(_reworded(spec, error, out_dtype)) from None
     return result
+
+
+@cache
+def _runtime() -> Any:
+    return lazy.module("aclgrad.runtime")
 
 
 def _reworded(spec: OpSpec, error: AclnnError, out_dtype: object) -> str:

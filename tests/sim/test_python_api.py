@@ -155,6 +155,47 @@ def test_calls_after_an_error_work(device: Device) -> None:
         assert compare(aclgrad.softmax_backward(g, y, device=device.kind), golden(g, y, -1)).passed
 
 
+def test_calls_that_come_again_are_prepared_once(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[str] = []
+    plan = device._plan
+    monkeypatch.setattr(device, "_plan", lambda *args: planned.append("") or plan(*args))
+    g, y = pair((3, 11))
+
+    def checked(*arrays: np.ndarray, **attrs: Any) -> None:
+        got = aclgrad.softmax_backward(*arrays, **attrs)
+        assert compare(got, golden(*arrays, attrs.get("dim", -1)), terms=None).passed
+
+    device.set_option("cores", "0")  # nothing is prepared
+    for turn in range(5):
+        checked(g + np.float32(turn), y)
+    assert len(planned) == 2
+    for arrays, attrs in (((g, y), {"dim": 0}), ((g[:, :5], y[:, :5]), {}), ((g[:2], y[:2]), {})):
+        checked(*arrays, **attrs)
+    assert len(planned) == 5
+    device.set_option("cores", "1")
+    try:
+        checked(g, y)
+        assert len(planned) == 6
+    finally:
+        device.set_option("cores", "0")
+
+
+@pytest.mark.parametrize("first, second", [(0.0, -0.0), (1.0, 2.0)])
+def test_prepared_calls_know_their_attributes(first: float, second: float, device: Device) -> None:
+    g, y = pair((2, 16))
+    g, y = (np.abs(array).reshape(1, 1, 2, 16).astype(np.float16) for array in (g, y))
+    mask = np.zeros((1, 1, 2, 16), bool)
+    for _ in range(3):
+        results = [
+            aclgrad.scaled_masked_softmax_backward(g, y, mask, scale=scale)
+            for scale in (first, second)
+        ]
+    np.testing.assert_array_equal(np.abs(results[1]), np.abs(results[0]) * 2 * (second != 0))
+    assert (np.signbit(results[0]) != np.signbit(results[1])).any() or second != 0
+
+
 def test_threads_share_the_device(device: Device) -> None:
     g, y = pair((40, 50))
     want = golden(g, y, -1)

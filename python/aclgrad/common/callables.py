@@ -30,7 +30,16 @@ def make(
         item.name: item.default for item in parameters.values() if item.default is not item.empty
     }
 
+    # What follows so many values by position, where that is all that is needed.
+    whole = {
+        count: tuple(defaults[item] for item in names[count:])
+        for count in range(places + 1)
+        if all(item in defaults for item in names[count:])
+    }
+
     def function(*args: Any, **words: Any) -> Any:
+        if not words and (rest := whole.get(len(args))) is not None:
+            return call(*args, *rest)
         given = {**defaults, **dict(zip(names, args, strict=False)), **words}
         twice = words and not words.keys().isdisjoint(names[: len(args)])
         if twice or given.keys() != known or len(args) > places:

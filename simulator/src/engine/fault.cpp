@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -65,19 +66,28 @@ std::string OutputOf(std::vector<std::string> words) {
   return text;
 }
 
-// "file:line" pairs of one address, inlined callers included, innermost first.
-std::vector<SourceLine> Symbolise(const std::string& module, uintptr_t offset) {
-  std::istringstream output(
-      OutputOf({"addr2line", "-ie", module, Format("0x%zx", static_cast<size_t>(offset))}));
-  std::vector<SourceLine> lines;
+// "file:line" pairs of addresses, inlined callers included, innermost first, by address.
+std::vector<std::vector<SourceLine>> Symbolise(const std::string& module,
+                                               const std::vector<uintptr_t>& offsets) {
+  std::vector<std::string> words = {"addr2line", "-aie", module};
+  for (const uintptr_t offset : offsets) {
+    words.push_back(Format("0x%zx", static_cast<size_t>(offset)));
+  }
+  std::istringstream output(OutputOf(std::move(words)));
+  std::vector<std::vector<SourceLine>> lines;
   for (std::string text; std::getline(output, text);) {
-    text = text.substr(0, text.find_first_of(" ("));
-    const size_t colon = text.rfind(':');
-    if (colon == std::string::npos || text[0] == '?') {
+    if (text.starts_with("0x")) {
+      lines.emplace_back();
       continue;
     }
-    lines.push_back({text.substr(0, colon), atoi(text.c_str() + colon + 1), ""});
+    text = text.substr(0, text.find_first_of(" ("));
+    const size_t colon = text.rfind(':');
+    if (lines.empty() || colon == std::string::npos || text[0] == '?') {
+      continue;
+    }
+    lines.back().push_back({text.substr(0, colon), atoi(text.c_str() + colon + 1), ""});
   }
+  lines.resize(offsets.size());  // without the tool there are none
   return lines;
 }
 
@@ -131,24 +141,32 @@ struct Known {
 };
 std::array<std::atomic<const Known*>, 256> g_known;
 
-// The kernel's line of one address of a module, or none. Each launch of a kernel has the same findings in threads of its own, and to
-// find a line takes a process: lines are kept for as long as the module's file is the same.
-SourceLine LineAt(const std::string& module, uintptr_t offset) {
+// Where code lies in a module as its file is now.
+Place PlaceOf(const std::string& module, uintptr_t offset) {
   struct stat file{};
   stat(module.c_str(), &file);
-  Place place{module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset};
-  std::atomic<const Known*>& known = g_known[offset % g_known.size()];
-  for (const Known* one = known.load(); one != nullptr; one = one->next) {
+  return {module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset};
+}
+
+const SourceLine* FindKnown(const Place& place) {
+  const Known* one = g_known[place.offset % g_known.size()].load();
+  for (; one != nullptr; one = one->next) {
     if (one->place == place) {
-      return one->line;
+      return &one->line;
     }
   }
+  return nullptr;
+}
+
+// Keeps the kernel's line among those of one address, or none.
+const SourceLine& Keep(Place place, const std::vector<SourceLine>& lines) {
+  std::atomic<const Known*>& known = g_known[place.offset % g_known.size()];
   auto* added = new Known{std::move(place), {}, nullptr};
-  for (SourceLine& line : Symbolise(module, offset)) {
+  for (const SourceLine& line : lines) {
     if (!IsSimulatorFile(line.file)) {
-      line.file = FindSource(line.file, module);
-      line.text = ReadLine(line.file, line.line);
       added->line = line;
+      added->line.file = FindSource(line.file, added->place.module);
+      added->line.text = ReadLine(added->line.file, line.line);
       break;
     }
   }
@@ -157,6 +175,24 @@ SourceLine LineAt(const std::string& module, uintptr_t offset) {
   }
   return added->line;
 }
+
+// The kernel's line of one address of a module, or none. Each launch of a kernel has the same findings in threads of its own, and to
+// find a line takes a process: lines are kept for as long as the module's file is the same.
+const SourceLine& LineAt(const std::string& module, uintptr_t offset) {
+  Place place = PlaceOf(module, offset);
+  const SourceLine* found = FindKnown(place);
+  return found != nullptr ? *found : Keep(std::move(place), Symbolise(module, {offset})[0]);
+}
+
+// Where the library of an address was loaded.
+const void* BaseOf(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// Of this library, and of the C library, which may have debug information of its own. As both are loaded: every launch asks.
+const void* const g_ownBase = BaseOf(reinterpret_cast<const void*>(&FindKernelLine));
+const void* const g_libcBase = BaseOf(dlsym(RTLD_DEFAULT, "abort"));
 
 }  // namespace
 
@@ -177,31 +213,78 @@ void EndCore(std::string kind, std::string detail, std::string advice, std::vect
       std::move(kind), std::move(detail), std::move(advice), std::move(stack), {}, "", true};
 }
 
+namespace {
+
+// Code of a library that is neither this one nor the C library; no module otherwise.
+struct Frame {
+  const char* module = nullptr;
+  uintptr_t offset = 0;
+};
+
+Frame FrameAt(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr || info.dli_fbase == g_ownBase ||
+      info.dli_fbase == g_libcBase) {
+    return {};
+  }
+  // A return address is one past the call.
+  return {info.dli_fname,
+          reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1};
+}
+
+}  // namespace
+
 SourceLine FindKernelLine(const std::vector<void*>& stack) {
   SourceLine
       fallback;  // module and offset of the first frame, for kernels without debug information
-  Dl_info self{};
-  dladdr(reinterpret_cast<const void*>(&FindKernelLine), &self);
-  Dl_info libc{};  // may have debug information of its own
-  dladdr(dlsym(RTLD_DEFAULT, "abort"), &libc);
-  for (void* frame : stack) {
-    Dl_info info{};
-    if (dladdr(frame, &info) == 0 || info.dli_fname == nullptr ||
-        info.dli_fbase == self.dli_fbase || info.dli_fbase == libc.dli_fbase) {
+  for (const void* address : stack) {
+    const Frame frame = FrameAt(address);
+    if (frame.module == nullptr) {
       continue;
     }
-    // A return address is one past the call.
-    const uintptr_t offset =
-        reinterpret_cast<uintptr_t>(frame) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1;
-    if (SourceLine line = LineAt(info.dli_fname, offset); !line.file.empty()) {
+    if (const SourceLine& line = LineAt(frame.module, frame.offset); !line.file.empty()) {
       return line;
     }
     if (fallback.file.empty()) {
       fallback.file =
-          std::string(info.dli_fname) + "+" + Format("0x%zx", static_cast<size_t>(offset));
+          std::string(frame.module) + "+" + Format("0x%zx", static_cast<size_t>(frame.offset));
     }
   }
   return fallback;
+}
+
+void FindKernelLinesTogether(const std::vector<const std::vector<void*>*>& stacks) {
+  for (bool more = true; more;) {
+    std::map<std::string, std::vector<uintptr_t>> wanted;  // by module
+    for (const std::vector<void*>* stack : stacks) {
+      for (const void* address : *stack) {
+        const Frame frame = FrameAt(address);
+        if (frame.module == nullptr) {
+          continue;
+        }
+        const SourceLine* known = FindKnown(PlaceOf(frame.module, frame.offset));
+        if (known != nullptr && known->file.empty()) {
+          continue;  // the caller may have one
+        }
+        std::vector<uintptr_t>& offsets = wanted[frame.module];
+        if (known == nullptr && std::ranges::find(offsets, frame.offset) == offsets.end()) {
+          offsets.push_back(frame.offset);
+        }
+        break;
+      }
+    }
+    more = false;
+    for (const auto& [module, offsets] : wanted) {
+      if (offsets.empty()) {
+        continue;
+      }
+      more = true;
+      const std::vector<std::vector<SourceLine>> lines = Symbolise(module, offsets);
+      for (size_t i = 0; i < offsets.size(); ++i) {
+        Keep(PlaceOf(module, offsets[i]), lines[i]);
+      }
+    }
+  }
 }
 
 }  // namespace aclsim

@@ -45,4 +45,7 @@ struct SourceLine {
 // The innermost frame that is kernel code, not the simulator's headers. Reads debug information: slow, for reports only.
 SourceLine FindKernelLine(const std::vector<void*>& stack);
 
+// Reads the lines of many stacks at once, which takes hardly longer than one, for `FindKernelLine` to know.
+void FindKernelLinesTogether(const std::vector<const std::vector<void*>*>& stacks);
+
 }  // namespace aclsim
