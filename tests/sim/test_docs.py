@@ -23,6 +23,9 @@ PAGES = sorted(
         *ROOT.glob("docs/**/*.md"),
     ]
 )
+TUTORIALS = sorted(
+    ROOT.glob("docs/tutorial/*[!h].md")
+)  # the Chinese ones, .zh.md, have the same commands
 FENCE = re.compile(r"^```(console|python)\n(.*?)^```$", re.M | re.S)
 
 
@@ -31,6 +34,8 @@ def blocks(kind: str) -> list[tuple[str, str]]:
         (page.relative_to(ROOT).as_posix(), body)
         for page in PAGES
         if page.name != "torch_npu.md"  # tests/torch_backend runs that
+        and page.parent.name != "tutorial"  # walked as a whole
+        and not page.name.endswith(".zh.md")  # tests/null/test_site.py: the same as in English
         for found, body in FENCE.findall(page.read_text())
         if found == kind
     ]
@@ -77,6 +82,45 @@ def test_console_block(page: str, body: str, toolkit: Path) -> None:
         )
         assert done.returncode == 0, f"{page}: {command}\n{done.stdout}{done.stderr}"
         assert matches(want, done.stdout), f"{page}: {command}\nwant:\n{want}\ngot:\n{done.stdout}"
+
+
+TITLED = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorial(page: Path, toolkit: Path, tmp_path: Path) -> None:
+    """From the first block to the last: write files, apply changes, run commands. A command fails
+    where the page shows a failure, and nowhere else.
+    """
+    folder = tmp_path
+    env = {**environment(), "ACLGRAD_SIM_THREADS": "2"}
+    for kind, title, body in TITLED.findall(page.read_text()):
+        if title:
+            (folder / title).write_text(body)
+        elif kind == "diff":
+            subprocess.run(
+                ["git", "apply"], input=body, text=True, cwd=folder, check=True
+            )
+        elif kind == "python":
+            subprocess.run([sys.executable, "-c", body], cwd=folder, env=env, check=True)
+        elif kind == "console":
+            for command, want in steps(body):
+                if "gdb" in command and not shutil.which("gdb"):
+                    continue
+                done = subprocess.run(
+                    ["bash", "-c", f"{command}\ncode=$?; pwd > '{tmp_path}/folder'; exit $code"],
+                    cwd=folder,
+                    env=env,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    timeout=600,
+                )
+                folder = Path((tmp_path / "folder").read_text().strip())
+                text = f"{command}\nwant:\n{want}\ngot:\n{done.stdout}{done.stderr}"
+                fails = "FAILED" in want or "error[" in want
+                assert (done.returncode != 0) == fails, text
+                assert matches(want, done.stdout), text
 
 
 @pytest.mark.parametrize(("page", "body"), blocks("python"))

@@ -23,7 +23,7 @@ from aclgrad.errors import AclgradError
 
 Command = Callable[..., None]
 
-_COMMANDS = {
+COMMANDS = {
     "new": ("new", "Begin an operator project that is green at once"),
     "build": ("build", "Build the simulator and operators"),
     "test": ("check", "Run the case grid against golden data"),
@@ -48,11 +48,11 @@ _SETTINGS = {"exec": {"allow_interspersed_args": False}}
 
 class _Group(TyperGroup):
     def get_command(self, ctx: Any, name: str) -> Any:
-        return _command(name) if name in _COMMANDS else None
+        return _command(name) if name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
 app = typer.Typer(
@@ -69,13 +69,13 @@ def _listed() -> None:
     """Stands for a command that is not wanted."""
 
 
-for _name in _COMMANDS:
+for _name in COMMANDS:
     app.command(_name)(_listed)
 
 
 @cache
 def _command(name: str) -> Any:
-    module = importlib.import_module(f"aclgrad.cli.{_COMMANDS[name][0]}")
+    module = importlib.import_module(f"aclgrad.cli.{COMMANDS[name][0]}")
     grouped = importlib.import_module("aclgrad.cli.options").grouped
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name, context_settings=_SETTINGS.get(name))(

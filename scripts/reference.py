@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of docs/reference that are derived: commands, result codes, the device API's coverage.
+
+``scripts/reference.py`` writes them. tests/null/test_site.py fails when one is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from marked_tables import cell
+from typer.testing import CliRunner
+
+from aclgrad import cli, errors
+from aclgrad.common import files
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+_HEAD = "<!-- Written by scripts/reference.py. -->\n"
+_CENSUS = ROOT / "tests/sim/programs/api_census.txt"
+_ROW = re.compile(r"^\| ((?:[^|\\]|\\.)*) \| ((?:[^|\\]|\\.)*) \|(?: ((?:[^|\\]|\\.)*) \|)?$", re.M)
+
+
+def commands() -> str:
+    """Each command with its own help."""
+    parts = [
+        f"# Commands\n\n{_HEAD}",
+        "What `--help` of each command prints. A command that takes an operator takes one of\n"
+        "ours by its name or the path of anybody's project.\n",
+        _table(
+            ("command", "does"),
+            {f"[`{n}`](#aclgrad-{n})": d for n, (_, d) in cli.COMMANDS.items()},
+        ),
+    ]
+    for name in cli.COMMANDS:
+        done = CliRunner().invoke(
+            cli.app, [name, "--help"], prog_name="aclgrad", terminal_width=100, color=False
+        )
+        lines = "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+        parts.append(f"\n## aclgrad {name}\n\n```text\n{lines}\n```\n")
+    return "\n".join(parts)
+
+
+def codes() -> str:
+    """Every result code that the tables know."""
+    lines = [
+        f"# Result codes\n\n{_HEAD}",
+        "`aclgrad explain 161002` prints the same in a terminal. `aclGetRecentErrMsg()` has the\n"
+        "text of the last error: argument, value, and what is wanted.\n",
+        "| code | name | meaning | usual causes | next |",
+        "|---|---|---|---|---|",
+    ]
+    for one in errors.CODES.values():
+        words = (one.meaning, one.causes, one.next_step)
+        lines.append(f"| {one.code} | `{one.name}` | {' | '.join(map(cell, words))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _sections(page: str) -> Iterator[tuple[str, str]]:
+    for part in re.split(r"^##+ ", page, flags=re.M)[1:]:
+        head, _, body = part.partition("\n")
+        yield head, body
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def instructions() -> str:
+    """Each name of the device API that docs/simulator.md or the census has, once."""
+    rows: dict[str, str] = {}
+    for title, body in _sections((DOCS / "simulator.md").read_text(encoding="utf-8")):
+        for found in _ROW.finditer(body):
+            link = f"[{title}](../simulator.md#{_anchor(title)})"
+            for name in re.findall(r"`([A-Za-z_]\w*(?:::\w+)?)[*]?`", found[1]):
+                rows.setdefault(name, f"{link} | {found[2]} | {found[3] or ''}")
+    for line in _CENSUS.read_text(encoding="utf-8").splitlines():
+        if "::" in line and not line.startswith("#"):
+            name = re.split(r"[@\[ ]", line)[0].strip(".")
+            if re.fullmatch(r"[A-Za-z_]\w*", name) and name not in rows:
+                rows[name] = " | compiles; used by public kernels | "
+    lines = [
+        f"# Device API\n\n{_HEAD}",
+        "Names of Ascend C that the simulator has: those with a row in\n"
+        "[What the simulator models](../simulator.md), and others that public kernels use. A\n"
+        "name that the simulator does not have is a compile error.\n",
+        '<div class="filter" data-table="names"></div>\n',
+        "| name | where | dtypes, or what is modelled | result, or what is not modelled |",
+        "|---|---|---|---|",
+    ]
+    here = {name: text for name, text in rows.items() if not name.startswith("acl")}
+    lines += [f"| `{name}` | {here[name]} |" for name in sorted(here, key=str.lower)]
+    # The rows' own links are relative to that page.
+    text = re.sub(r"\]\((?=[\w-]+\.md)", "](../", "\n".join(lines))
+    return text.replace("](#", "](../simulator.md#") + "\n"
+
+
+def _table(heads: tuple[str, ...], rows: Mapping[str, str]) -> str:
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    return (
+        "\n".join([*lines, *(f"| {name} | {cell(text)} |" for name, text in rows.items())]) + "\n"
+    )
+
+
+PAGES = {"commands.md": commands, "codes.md": codes, "device_api.md": instructions}
+
+
+def main() -> None:
+    """Write what has changed."""
+    for name, made in PAGES.items():
+        path = DOCS / "reference" / name
+        text = made()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
+            files.write(path, text, str(path))
+            print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation as a whole: every page is in the site, derived pages are up to date, and the
+pages in Chinese say what the English ones say.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAIRS = sorted(
+    (path.with_name(path.name.replace(".zh.md", ".md")), path)
+    for path in [*DOCS.rglob("*.zh.md"), ROOT / "README.zh.md"]
+)
+FENCE = re.compile(r"^```[^\n]*\n.*?^```$", re.M | re.S)
+
+
+def script(name: str) -> ModuleType:
+    """A module of scripts/."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        found = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+        assert found is not None and found.loader is not None
+        module = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.pop(0)
+
+
+def test_derived_pages_are_up_to_date() -> None:
+    """What `scripts/reference.py` would write is what is there, but for the breaking of lines."""
+    reference = script("reference")
+    for name, made in reference.PAGES.items():
+        kept = (DOCS / "reference" / name).read_text()
+        assert kept.split() == made().split(), f"{name}: run scripts/reference.py"
+
+
+def test_every_page_is_in_the_site() -> None:
+    listed = set(re.findall(r": ([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M))
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    assert listed == {page for page in pages if not page.endswith(".zh.md")}
+    index = (DOCS / "index.md").read_text()
+    linked = set(re.findall(r"\]\(([\w/]+\.md)", index))
+    assert listed - {"index.md"} == linked, "docs/index.md links every page"
+
+
+def shape(text: str) -> dict[str, list[str]]:
+    """What a translation keeps: levels of headings, blocks, rows of tables, targets of links."""
+    prose = FENCE.sub("", text)
+    return {
+        "headings": re.findall(r"^(#+) ", prose, re.M),
+        "blocks": FENCE.findall(text),
+        "tables": [str(line.count("|")) for line in prose.splitlines() if line.startswith("|")],
+        "links": sorted(
+            link.replace(".zh.md", ".md")
+            for link in re.findall(r"\]\(([^)#]*)", prose)
+        ),
+    }
+
+
+def differences(english: str, chinese: str) -> list[str]:
+    """What of one page the other has not."""
+    one, other = shape(english), shape(chinese)
+    return [kind for kind in one if one[kind] != other[kind]]
+
+
+@pytest.mark.parametrize(("english", "chinese"), PAIRS, ids=lambda path: path.name)
+def test_chinese_is_in_step(english: Path, chinese: Path) -> None:
+    text = chinese.read_text()
+    assert not differences(english.read_text(), text), f"{chinese.name}: not as {english.name}"
+    words = re.sub(r"[`|#*\[\]()\s]|https?:\S+", "", FENCE.sub("", text))
+    assert len(re.findall(r"[\u4e00-\u9fff]", words)) > len(words) / 5, "that is not Chinese"
+
+
+def test_a_difference_is_seen() -> None:
+    page = "# A\n\n```\nrun this\n```\n\n| a | b |\n|---|---|\n\n[x](y.md)\n"
+    assert not differences(page, page.replace("# A", "# 甲"))
+    assert differences(page, page.replace("run this", "run that")) == ["blocks"]
+    assert differences(page, page.replace("# A", "## A")) == ["headings"]
+    assert differences(page, page.replace("|---|---|", "|---|---|\n| 1 | 2 |")) == ["tables"]
+    assert differences(page, page.replace("y.md", "z.md")) == ["links"]
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed: scripts/docs.sh"
+)
+def test_site_builds_and_dead_links_end_it(tmp_path: Path) -> None:
+    """As scripts/docs.sh builds it. A dead link, a dead anchor, a page too many each end it."""
+    text = (ROOT / "mkdocs.yml").read_text()
+    text = text.replace("scripts/docs_hooks.py", str(ROOT / "scripts/docs_hooks.py"))
+    text = text.replace("paths: [python]", f"paths: [{ROOT / 'python'}]")
+
+    def build(text: str, docs: Path, site: Path) -> subprocess.CompletedProcess[str]:
+        text = text.replace("docs_dir: docs", f"docs_dir: {docs}")
+        config = tmp_path / "mkdocs.yml"
+        config.write_text(text.replace("site_dir: build/site", f"site_dir: {site}"))
+        words = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config)]
+        return subprocess.run(words, capture_output=True, text=True)
+
+    site = tmp_path / "site"
+    done = build(text, DOCS, site)
+    assert done.returncode == 0, done.stderr
+    assert "Your first kernel" in (site / "tutorial/first_kernel.html").read_text()
+    assert "softmax_backward" in (site / "reference/python.html").read_text()
+    assert "https://fonts" not in (site / "index.html").read_text()
+
+    pages = tmp_path / "pages"
+    (pages / "assets").mkdir(parents=True)
+    (pages / "index.md").write_text("# Home\n\n[a](nowhere.md) [b](extra.md#nowhere)\n")
+    (pages / "extra.md").write_text("# Extra\n")
+    done = build(text.partition("nav:\n")[0] + "nav: [index.md]\n", pages, tmp_path / "other")
+    assert done.returncode != 0
+    for words in ("nowhere.md", "#nowhere", "extra.md"):
+        assert words in done.stderr, done.stderr
