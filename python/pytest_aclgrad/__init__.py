@@ -129,6 +129,10 @@ def explain(subject: Subject, outcome: Outcome, options: Any) -> str:
         if report.first_bad is not None:
             lines.append(f"First bad element: {report.first_bad}")
         lines += [*report.reasons]
+    if outcome.picture is not None:
+        from aclgrad.reporting import picture_text
+
+        lines += ["", *picture_text.lines(outcome.picture)]
     return "\n".join([*lines, "", f"repeat: {here.repro(outcome.case)}"])
 
 

@@ -22,7 +22,12 @@ def names(folder: Path) -> list[str]:
 def test_report_takes_formats_and_out_the_folder(tmp_path: Path) -> None:
     words = ("test", "--ops", "softmax_grad,log_sigmoid_grad", "--fast", "--dtype", "fp16")
     text = aclgrad(*words, "--report", "html,json,junit", "--out", tmp_path / "r")
-    assert names(tmp_path / "r") == ["junit.xml", "precision.html", "precision.json"]
+    assert names(tmp_path / "r") == [
+        "history.json",
+        "junit.xml",
+        "precision.html",
+        "precision.json",
+    ]
     assert str(tmp_path / "r" / "precision.html") in text
     document = json.loads((tmp_path / "r" / "precision.json").read_text())
     assert [row["op"] for row in document["rows"]] == ["softmax_grad", "log_sigmoid_grad"]

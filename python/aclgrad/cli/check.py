@@ -31,6 +31,7 @@ from aclgrad.testing import selection
 
 if TYPE_CHECKING:
     from aclgrad.reporting.conditions import Conditions
+    from aclgrad.reporting.groups import Group
     from aclgrad.testing.run import Outcome
 
 OnlyDtype = Annotated[str | None, typer.Option(help="Only this dtype: fp32, fp16 or bf16.")]
@@ -126,19 +127,40 @@ def _report(
     else:
         title = f"precision on {conditions.soc} ({conditions.device})"
         _print_table(reports.rows(outcomes), title)
-        shown = outcomes if named else failed
-        for outcome in shown[:5]:
-            OUT.print(f"\n{outcome.case.op} {outcome.case.name}\n{outcome.message}", markup=False)
-            if not named:
-                OUT.print(f"repeat: {conditions.repro(outcome.case)}", markup=False)
-        if len(shown) > 5:
-            OUT.print(f"\nand {len(shown) - 5} more cases, all in the report")
+        if named:
+            for outcome in outcomes[:5]:
+                _print_case(outcome, outcome.case.op)
+            if len(outcomes) > 5:
+                OUT.print(f"\nand {len(outcomes) - 5} more cases, all in the report")
+        else:
+            _print_causes(reports.groups_of(failed), conditions)
         for line in left_out:
             OUT.print(line, markup=False)
         if paths:
             OUT.print(f"report: {', '.join(map(str, paths))}", markup=False)
     if failed:
         raise typer.Exit(1)
+
+
+def _print_case(outcome: Outcome, head: str) -> None:
+    OUT.print(f"\n{head} {outcome.case.name}\n{outcome.message}", markup=False)
+    if outcome.picture is not None:
+        from aclgrad.reporting import picture_text
+
+        picture_text.show(outcome.picture, OUT)
+
+
+def _print_causes(causes: Sequence[Group], conditions: Conditions) -> None:
+    """The first case of each cause, and how many more have it."""
+    for group in causes[:5]:
+        first = group.first
+        _print_case(first, group.op)
+        OUT.print(f"repeat: {conditions.repro(first.case)}", markup=False)
+        if more := len(group.outcomes) - 1:
+            OUT.print(f"{more} more with this cause: {group.title}", markup=False)
+    if rest := causes[5:]:
+        cases = sum(len(group.outcomes) for group in rest)
+        OUT.print(f"\nand {len(rest)} more causes, of {cases} cases, all in the report")
 
 
 def _report_place(

@@ -13,13 +13,15 @@ from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran
 from aclgrad.cli.options import DeviceName, Running
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
-from aclgrad.golden.precision import compare
+from aclgrad.golden.precision import judge, measure
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.spec import dtypes
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import family_of
 from aclgrad.testing import selection, user_data
+from aclgrad.testing.picture import draw
 from aclgrad.testing.run import run_case
+from aclgrad.testing.writers import writers_of
 
 if TYPE_CHECKING:
     from aclgrad.spec.cases import Case
@@ -104,20 +106,27 @@ class Named:
             check_output(save)
         device = open_device(running)
         device.clear_findings()
+        device.keep_writers(given.golden)
         result = device.run(spec, inputs, attrs, out)
         if save is not None:
             user_data.save(save, result)
-        report = None
+        report = picture = None
         if given.golden:
             dtype = next(iter(inputs.values())).dtype
             terms = spec.magnitudes(inputs, attrs)
-            report = compare(result, spec.evaluate(inputs, attrs), dtype, terms=terms)
+            measured = measure(result, spec.evaluate(inputs, attrs), dtype, terms=terms)
+            report = judge(measured)
+            if not report.passed:
+                axis = attrs.get("dim")
+                writers = writers_of(device, result.size)
+                picture = draw(measured, result, axis if isinstance(axis, int) else None, writers)
         return Computed(
             spec.op,
             {spec.output_args[0].python: result},
             errors_of(device.findings()),
             report,
             str(report or ""),
+            picture=picture,
         )
 
     def tiling(

@@ -18,6 +18,7 @@ from aclgrad.project.request import KernelOptions
 if TYPE_CHECKING:
     from aclgrad.findings import Finding, Run
     from aclgrad.golden.precision import Report
+    from aclgrad.testing.picture import Picture
     from aclgrad.testing.run import Outcome
 
 
@@ -72,6 +73,7 @@ class Computed:
     report: Report | None = None
     verdict: str = ""
     autosync: Mapping[str, str] | None = None
+    picture: Picture | None = None
 
 
 class Operators(Protocol):

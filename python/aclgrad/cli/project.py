@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from aclgrad.project.golden_file import GoldenFile
     from aclgrad.project.grid import ProjectCase
     from aclgrad.project.running import Result
+    from aclgrad.runtime.device import Device
+    from aclgrad.testing.picture import Picture
 
 
 class Project:
@@ -136,6 +138,7 @@ class Project:
         soc = soc_name(running.soc)
         alone = single_file.find(self.word)
         report: Report | None = None
+        picture: Picture | None = None
         verdict = ""
         kernel = given.kernel
         if alone is not None:
@@ -163,16 +166,23 @@ class Project:
                     " that. Next: leave it out"
                 )
             golden = _golden(self.word, soc) if given.golden else None
+            device: Device | None = None
+
+            def opened() -> Device:
+                nonlocal device
+                device = open_device(running)
+                device.keep_writers(golden is not None)
+                return device
+
             result = project_running.run(
-                self.word, inputs, given.attrs, soc=soc, outputs=outputs,
-                open_device=lambda: open_device(running),
-            )  # fmt: skip
-            if golden is not None:
-                report, verdict = _judge(golden, inputs, given.attrs, result)
+                self.word, inputs, given.attrs, soc=soc, outputs=outputs, open_device=opened
+            )
+            if golden is not None and device is not None:
+                report, verdict, picture = _judge(golden, inputs, given.attrs, result, device)
         if save is not None:
             project_running.save(save, result)
         return Computed(
-            result.op, result.outputs, result.findings, report, verdict, assumed.as_json()
+            result.op, result.outputs, result.findings, report, verdict, assumed.as_json(), picture
         )
 
     def tiling(
@@ -214,12 +224,13 @@ def _golden(word: str, soc: str) -> GoldenFile:
 
 
 def _judge(
-    golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Result
-) -> tuple[Report, str]:
+    golden: GoldenFile, inputs: Sequence[Any], attrs: Sequence[str], result: Result, device: Device
+) -> tuple[Report, str, Picture | None]:
     from aclgrad.project import trial, words
 
     every = [*inputs, *([[]] * (len(golden.op["inputs"]) - len(inputs)))]
-    return trial.judge(golden, golden.op, every, words.parse_attrs(golden.op, attrs), result)
+    values = words.parse_attrs(golden.op, attrs)
+    return trial.judge(golden, golden.op, every, values, result, device)
 
 
 def _run(

@@ -139,6 +139,10 @@ def _show(computed: operators.Computed, output: Path | None) -> None:
         OUT.print(finding.text, markup=False)
     if computed.verdict:
         OUT.print(computed.verdict, markup=False)
+    if computed.picture is not None:
+        from aclgrad.reporting import picture_text
+
+        picture_text.show(computed.picture, OUT)
 
 
 def _run_program(

@@ -125,18 +125,36 @@ def _greatest(values: NDArray[np.float64], count: int) -> NDArray[np.intp]:
     return np.concatenate([above, equal[: count - above.size]])
 
 
-def compare(
+@dataclass(frozen=True)
+class Errors:
+    """Distances of a result from its golden, element by element. ``excess`` is the error by what
+    the rule allows, ``special`` a NaN or Inf in the wrong place, ``wrong`` what breaks the rule.
+    """
+
+    got: NDArray[np.float64]
+    want: NDArray[np.float64]
+    error: NDArray[np.float64]
+    ulps: NDArray[np.float64]
+    excess: NDArray[np.float64]
+    usable: NDArray[np.bool_]
+    special: NDArray[np.bool_]
+    matched: NDArray[np.bool_]
+    beyond: NDArray[np.bool_]
+    max_abs: float
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Elements to look at."""
+        return ~self.matched | self.beyond
+
+
+def measure(
     actual: NDArray[Any],
     golden: NDArray[np.float64],
     *computed_in: object,
     terms: NDArray[np.float64] | None = None,
-) -> Report:
-    """Judge a result against a float64 golden of the same shape.
-
-    ``computed_in`` names the dtypes that the result was rounded to before its own: a float32
-    result cast from a float16 one is held to the limits of float16. ``terms`` holds, per element,
-    the largest magnitude that the float32 arithmetic rounded on the way.
-    """
+) -> Errors:
+    """Measure a result as `compare` judges it."""
     if actual.shape != golden.shape:
         raise ValueError(f"result: got shape {actual.shape}, want {golden.shape}")
     chain = [np.dtype(dtype).name for dtype in computed_in]  # type: ignore[call-overload]
@@ -152,7 +170,9 @@ def compare(
         want = np.where(np.isfinite(golden), golden, rounded)
         error = np.where(usable, np.abs(got - want), np.where(bad_special, np.inf, 0.0))
         scale = np.where(usable, np.abs(want), 0.0)
-    matched = error <= limits.atol + limits.rtol * scale
+        allowed = limits.atol + limits.rtol * scale
+        excess = error / allowed
+    matched = error <= allowed
     own_ulps = np.where(usable, error / limits.ulp(scale), error)
     if terms is None:
         spacing = limits.ulp(np.maximum(scale, limits.atol))
@@ -160,25 +180,49 @@ def compare(
         rounded_at = np.where(np.isfinite(terms), terms, 0.0)
         spacing = np.maximum(limits.ulp(scale), TOLERANCES["float32"].ulp(rounded_at))
     ulps = np.where(usable, error / spacing, error)
+    beyond = usable & (error > limits.max_abs) & (own_ulps > ULP_LIMIT)
+    return Errors(
+        got, rounded, error, ulps, excess, usable, bad_special, matched, beyond, limits.max_abs
+    )
 
-    total = int(actual.size)
+
+def compare(
+    actual: NDArray[Any],
+    golden: NDArray[np.float64],
+    *computed_in: object,
+    terms: NDArray[np.float64] | None = None,
+) -> Report:
+    """Judge a result against a float64 golden of the same shape.
+
+    ``computed_in`` names the dtypes that the result was rounded to before its own: a float32
+    result cast from a float16 one is held to the limits of float16. ``terms`` holds, per element,
+    the largest magnitude that the float32 arithmetic rounded on the way.
+    """
+    found = measure(actual, golden, *computed_in, terms=terms)
+    return judge(found)
+
+
+def judge(found: Errors) -> Report:
+    """Verdict on what was measured."""
+    got, want, ulps, error = found.got, found.want, found.ulps, found.error
+    usable, bad_special, matched, beyond = found.usable, found.special, found.matched, found.beyond
+    total = int(got.size)
     reasons = []
     if bad_special.any():
         reasons.append(f"{int(bad_special.sum())} NaN or Inf differ in place or sign")
     if total and matched.mean() < MATCHED_RATIO:
         reasons.append(f"{matched.mean():.2%} of the elements match, want {MATCHED_RATIO:.0%}")
-    beyond = usable & (error > limits.max_abs) & (own_ulps > ULP_LIMIT)
     if beyond.any():
         reasons.append(
-            f"error above {limits.max_abs:g} and above {ULP_LIMIT:.0f} ULP in {int(beyond.sum())}"
+            f"error above {found.max_abs:g} and above {ULP_LIMIT:.0f} ULP in {int(beyond.sum())}"
             " elements"
         )
 
     def element(flat: int) -> Element:
-        index = tuple(int(i) for i in np.unravel_index(flat, actual.shape))
-        return Element(index, float(got[index]), float(rounded[index]), float(ulps[index]))
+        index = tuple(int(i) for i in np.unravel_index(flat, got.shape))
+        return Element(index, float(got[index]), float(want[index]), float(ulps[index]))
 
-    bad = np.flatnonzero(~matched | beyond)
+    bad = np.flatnonzero(found.wrong)
     worst = _greatest(ulps.ravel(), 5)
     any_usable = bool(usable.any())
     return Report(

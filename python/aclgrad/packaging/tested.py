@@ -251,7 +251,7 @@ def _judged(
 ) -> dict[str, Any]:
     """The golden's numbers, once the kernel's are seen to be precise enough."""
     result = running.Result(op["type"], dict(outputs))
-    report, text = trial.judge(golden, op, case.inputs, case.attrs, result)
+    report, text, _ = trial.judge(golden, op, case.inputs, case.attrs, result)
     if not report.passed:
         raise ToolkitError(
             f"package: {op['type']}: kernel and golden differ in {case.label}:\n{text}\nNext:"

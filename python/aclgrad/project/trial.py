@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, consequence
-from aclgrad.golden.precision import Element, Report, compare
+from aclgrad.golden.precision import Element, Errors, Report, measure
+from aclgrad.golden.precision import judge as verdict
 from aclgrad.project import building, golden_file, running
 from aclgrad.project.checking import finding_from_json, isolated
 from aclgrad.project.golden_file import GoldenError, GoldenFile
@@ -30,7 +31,9 @@ from aclgrad.project.sources import SourcesError, snake_case
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.spec.soc import family_of
+from aclgrad.testing.picture import Picture, draw, from_json
 from aclgrad.testing.run import Outcome, check_findings
+from aclgrad.testing.writers import writers_of
 
 Array = NDArray[Any]
 
@@ -213,6 +216,16 @@ def run_case(
     device: Device, subject: Subject, case: ProjectCase, seed: int, seeds: Sequence[int]
 ) -> tuple[Outcome, bool]:
     """Compute and judge one case; and whether inference or tiling refused it."""
+    device.keep_writers(True)
+    try:
+        return _run_case(device, subject, case, seed, seeds)
+    finally:
+        device.keep_writers(False)
+
+
+def _run_case(
+    device: Device, subject: Subject, case: ProjectCase, seed: int, seeds: Sequence[int]
+) -> tuple[Outcome, bool]:
     start = time.perf_counter()
     device.reset_stats()
     inputs = case.inputs(seed)
@@ -247,10 +260,10 @@ def run_case(
             case, False, message, seconds, findings=checked.findings, launched=launched
         )
         return outcome, refused and not errors
-    report, message = (
-        judge(subject.golden, subject.op, inputs, case.call.attrs, result)
+    report, message, picture = (
+        judge(subject.golden, subject.op, inputs, case.call.attrs, result, device)
         if subject.golden
-        else (None, "")
+        else (None, "", None)
     )
     if faults := sum(bool(finding.goes_on) for finding in errors):
         message = f"{consequence(faults)}\n{message}"
@@ -270,16 +283,20 @@ def run_case(
         floor,
         checked.findings,
         launched,
+        picture,
     )
     return outcome, False
 
 
 def _to_json(outcome: Outcome) -> dict[str, Any]:
     """All of an outcome but its case."""
-    fields = {field.name for field in dataclasses.fields(outcome)} - {"case", "report", "findings"}
+    fields = {field.name for field in dataclasses.fields(outcome)} - {
+        "case", "report", "findings", "picture",
+    }  # fmt: skip
     return {
         **{name: getattr(outcome, name) for name in fields},
         "report": outcome.report and dataclasses.asdict(outcome.report),
+        "picture": outcome.picture and dataclasses.asdict(outcome.picture),
         "findings": [dataclasses.asdict(item) for item in outcome.findings],
     }
 
@@ -296,7 +313,9 @@ def _from_json(case: ProjectCase, data: dict[str, Any]) -> Outcome:
             }
         )
     found = tuple(map(finding_from_json, data.pop("findings")))
-    return Outcome(case, report=report, findings=found, **data)
+    shown = data.pop("picture")
+    picture = shown and from_json(shown)
+    return Outcome(case, report=report, findings=found, picture=picture, **data)
 
 
 def _element(data: dict[str, Any]) -> Element:
@@ -333,25 +352,36 @@ def judge(
     inputs: Sequence[Sequence[Array]],
     attrs: Mapping[str, Any],
     result: running.Result,
-) -> tuple[Report, str]:
-    """Compare all outputs with the golden: the worst report, and what to say of each."""
+    device: Device | None = None,
+) -> tuple[Report, str, Picture | None]:
+    """Compare all outputs with the golden: the worst report, what to say of each, and where the
+    worst is wrong. The ``device`` knows who wrote what.
+    """
     exact = wanted(golden, op, inputs, attrs, result)
     terms = golden.magnitudes(inputs, attrs, _shapes(op, result))
-    reports: list[Report] = []
+    reports: list[tuple[Report, str, Errors]] = []
     lines = []
     for (name, array), want, size in zip(result.outputs.items(), exact, terms, strict=True):
         if want is None:
             continue
-        report = _compare(array, want, size)
-        reports.append(report)
+        measured = _measure(array, want, size)
+        report = verdict(measured)
+        reports.append((report, name, measured))
         lines.append(f"{name}: {report}" if len(exact) > 1 else str(report))
-    worst = max(reports, key=lambda report: (not report.passed, report.max_ulp))
-    return worst, "\n".join(lines)
+    worst, name, measured = max(reports, key=lambda item: (not item[0].passed, item[0].max_ulp))
+    picture = None
+    if not worst.passed:
+        array = result.outputs[name]
+        writers = writers_of(device, array.size, name) if device else None
+        axis = next((attrs[key] for key in ("dim", "axis", "axes") if key in attrs), None)
+        if array.dtype.kind != "c":
+            picture = draw(measured, array, axis if isinstance(axis, int) else None, writers)
+    return worst, "\n".join(lines), picture
 
 
-def _compare(array: Array, want: Array, terms: Array | None) -> Report:
+def _measure(array: Array, want: Array, terms: Array | None) -> Errors:
     if array.dtype.kind == "c":
         pairs = [np.stack([item.real, item.imag], -1) for item in (array, want)]
         both = None if terms is None else np.stack([terms, terms], -1)
-        return compare(pairs[0], pairs[1].astype(np.float64), terms=both)
-    return compare(array, want.astype(np.float64), terms=terms)
+        return measure(pairs[0], pairs[1].astype(np.float64), terms=both)
+    return measure(array, want.astype(np.float64), terms=terms)

@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from aclgrad.findings import describe
 from aclgrad.ops import find
-from aclgrad.reporting import histogram
+from aclgrad.reporting import histogram, history, picture_svg, scatter
 from aclgrad.reporting.conditions import Conditions
+from aclgrad.reporting.groups import groups_of
 from aclgrad.reporting.table import dtype_text, found, grouped, rows, shape_text
 from aclgrad.testing.run import Outcome
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_SHOWN = 5  # failures per operator and dtype that are told in full
+_SHOWN = 40  # causes that are told in full
+_PICTURES = 12  # of these, so that a page stays small
 
 
 def environment() -> jinja2.Environment:
@@ -64,8 +68,21 @@ def order(outcome: Outcome) -> tuple[bool, bool, float]:
     return outcome.passed, report is not None, -ulp
 
 
-def page(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
-    """Return the page."""
+def embedded(value: Any) -> Markup:
+    """Data for a script of the page, which no text in it can end."""
+    text = json.dumps(value, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def page(
+    outcomes: Sequence[Outcome],
+    conditions: Conditions,
+    earlier: Sequence[dict[str, Any]] = (),
+) -> str:
+    """Return the page. ``earlier`` are runs of `history`, this one the last of them."""
+    causes = groups_of(outcomes)
+    drawn = [group.first.picture for group in causes[:_SHOWN] if group.first.picture][:_PICTURES]
+    runs = history.alike(earlier) if earlier else []
     summary = {(row.op, row.dtype): row for row in rows(outcomes)}
     groups = {key: sorted(group, key=order) for key, group in grouped(outcomes).items()}
     operators = {
@@ -88,7 +105,19 @@ def page(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
             failures=sum(not outcome.passed for outcome in outcomes),
             found=found(outcomes, conditions),
             describe=lambda item: describe(item, Path.cwd(), len(outcomes)),
-            shown=_SHOWN,
+            causes=causes[:_SHOWN],
+            more=causes[_SHOWN:],
+            number_of=lambda picture: next((i for i, p in enumerate(drawn) if p is picture), None),
+            pictures=embedded([picture_svg.data(picture) for picture in drawn]),
+            picture_svg=lambda picture, at: Markup(picture_svg.svg(picture, at)),
+            legend=picture_svg.legend,
+            summary=picture_svg.summary,
+            worst_cells=picture_svg.worst,
+            scatter=lambda picture: Markup(
+                scatter.svg(picture, "got against want, of wrong elements")
+            ),
+            runs=runs if len(runs) > 1 else [],
+            runs_chart=Markup(history.svg(runs)) if len(runs) > 1 else "",
             total=len(outcomes),
             time=sum(outcome.seconds for outcome in outcomes),
             chart=lambda op, dtype, group: Markup(

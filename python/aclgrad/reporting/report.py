@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common import files
+from aclgrad.reporting import history
 from aclgrad.reporting.conditions import Conditions
+from aclgrad.reporting.groups import Group, groups_of
 from aclgrad.reporting.table import Row, as_json, rows
 from aclgrad.testing.run import Outcome
 
@@ -40,10 +42,14 @@ def write_formats(
 ) -> list[Path]:
     """Write the report in every format that is asked for."""
     made = []
+    runs: list[dict[str, Any]] = []
+    if "html" in formats or "json" in formats:
+        runs = [*history.read(folder), history.summary(outcomes, conditions)][-history.KEPT :]
+        _put(folder / history.FILE, json.dumps(runs) + "\n")
     if "html" in formats:
         from aclgrad.reporting import html  # its templates take as long as a small run
 
-        made.append(_put(folder / FORMATS["html"], html.page(outcomes, conditions)))
+        made.append(_put(folder / FORMATS["html"], html.page(outcomes, conditions, runs)))
     if "json" in formats:
         made.append(write(folder, as_json(outcomes, conditions)))
     if "junit" in formats:
@@ -62,8 +68,10 @@ def _put(path: Path, text: str) -> Path:
 __all__ = [
     "FORMATS",
     "Conditions",
+    "Group",
     "Row",
     "as_json",
+    "groups_of",
     "is_formats",
     "parse_formats",
     "rows",

@@ -12,6 +12,7 @@ from aclgrad import __version__
 from aclgrad.findings import Merged, Run, merge, merged_json
 from aclgrad.ops import find
 from aclgrad.reporting.conditions import Conditions
+from aclgrad.reporting.groups import groups_of
 from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import DType
 from aclgrad.testing.run import Outcome
@@ -104,9 +105,20 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
         "mode": conditions.mode,
         "seed": conditions.seed,
         "fast": conditions.fast,
+        "finished": conditions.finished,
         "passed": all(outcome.passed for outcome in outcomes),
         "rows": [row.__dict__ for row in rows(outcomes)],
         "findings": [merged_json(item) for item in found(outcomes, conditions)],
+        "causes": [
+            {
+                "op": group.op,
+                "cause": group.title,
+                "cases": [outcome.case.name for outcome in group.outcomes],
+                "where": group.first.picture.where if group.first.picture else "",
+                "repro": conditions.repro(group.first.case),
+            }
+            for group in groups_of(outcomes)
+        ],
         "cases": [
             {
                 "op": outcome.case.op,

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from aclgrad.errors import AclnnError, ToolkitError
 from aclgrad.findings import Finding, parse
 from aclgrad.runtime.library import AttrC, LaunchStats, Libraries, TensorDescC
@@ -72,6 +75,37 @@ class SimulatorCalls:
             return ()
         function.argtypes, function.restype = [], c.c_char_p
         return parse(function().decode("utf-8", "replace"))
+
+    def keep_writers(self, on: bool) -> None:
+        """Keep which core writes which output, or forget it; does nothing on an NPU."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimKeepWriters")
+        if function is not None:
+            function.argtypes, function.restype = [c.c_int32], None
+            function(int(on))
+
+    def written_outputs(self) -> list[dict[str, Any]]:
+        """Outputs of the launches since `keep_writers`, in checked mode: ``op``, ``blockDim``,
+        ``outputs`` with ``name``, ``bytes`` and ``width``. Empty on an NPU.
+        """
+        function = self.libraries.optional(self.libraries.acl, "aclsimWriters")
+        if function is None:
+            return []
+        function.argtypes, function.restype = [], c.c_char_p
+        return list(json.loads(function()))
+
+    def writers(
+        self, launch: int, output: int, itemsize: int, count: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Of each element of an output: the core that wrote it (-1 none, -2 several), and a number
+        of the last instruction that did.
+        """
+        cores, pieces = np.full(count, -1, np.int32), np.full(count, -1, np.int64)
+        function = self.libraries.acl.aclsimPaintWriters
+        function.argtypes = [c.c_size_t, c.c_size_t, c.c_uint64, c.c_uint64, c.c_void_p, c.c_void_p]
+        function.restype = c.c_int32
+        code = function(launch, output, itemsize, count, cores.ctypes.data, pieces.ctypes.data)
+        self.libraries.check(code, "aclsimPaintWriters")
+        return cores, pieces
 
     def clear_profiles(self) -> None:
         """Forget the estimates of earlier launches; does nothing on an NPU."""

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding, Run, consequence
-from aclgrad.golden.precision import Report, compare
+from aclgrad.golden.precision import Report, judge, measure
 from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Tensor
 from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.cases import Case, view
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.steps import Launch
+from aclgrad.testing.picture import Picture, draw
+from aclgrad.testing.writers import writers_of
 
 _CANARY = 0xA5
 """Fills the output's storage before a run; bytes outside the view must still hold it afterwards."""
@@ -42,6 +44,7 @@ class Outcome:
     floor_bytes: int = 0
     findings: tuple[Finding, ...] = ()
     launched: bool = False
+    picture: Picture | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -200,6 +203,14 @@ def run_case(
     """Compute and judge one case. A refused call, a kernel fault or a finding of a check is a
     failed case, not an exception.
     """
+    device.keep_writers(True)
+    try:
+        return _run_case(device, spec, case, seed, chaos)
+    finally:
+        device.keep_writers(False)
+
+
+def _run_case(device: Device, spec: OpSpec, case: Case, seed: int, chaos: Sequence[int]) -> Outcome:
     start = time.perf_counter()
     device.reset_stats()
     before = np.empty(0, np.uint8)
@@ -223,7 +234,13 @@ def run_case(
     actual = view(storage, desc)
     computed = spec.computed_dtype(case.call).numpy
     terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
-    report = compare(actual, golden(spec, case, seed), computed, terms=terms)
+    measured = measure(actual, golden(spec, case, seed), computed, terms=terms)
+    report = judge(measured)
+    picture = None
+    if not report.passed:
+        axis = case.call.attrs.get("dim")
+        writers = writers_of(device, desc.size)
+        picture = draw(measured, actual, axis if isinstance(axis, int) else None, writers)
     message = str(report)
     inside = np.zeros(storage.size, bool)
     if not desc.empty:
@@ -250,6 +267,7 @@ def run_case(
         floor,
         checked.findings,
         launched,
+        picture,
     )
 
 

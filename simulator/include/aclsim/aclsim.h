@@ -55,6 +55,17 @@ ACLSIM_API int32_t aclsimSetDescribeCaller(aclsimDescribeCaller describe);
 ACLSIM_API const char* aclsimFindings(void);
 ACLSIM_API void aclsimClearFindings(void);
 
+// Which core wrote what of the outputs of operators, for a picture of a wrong result. on: nonzero keeps it from now on, for the
+// last eight launches in checked mode; either way what was kept is forgotten. Then aclsimWriters is a JSON array, oldest first, of
+// {"op","blockDim","outputs":[{"name","bytes","width"}]}; width is of an element, 0: unknown. It lives until the next call on this
+// thread. aclsimPaintWriters fills cores and pieces for the first `count` elements of an output: the core that wrote each (-1:
+// none, -2: several), and a number of the instruction that wrote it last (-1: none). Returns 0, or 100000 with the reason in
+// aclGetRecentErrMsg.
+ACLSIM_API void aclsimKeepWriters(int32_t on);
+ACLSIM_API const char* aclsimWriters(void);
+ACLSIM_API int32_t aclsimPaintWriters(size_t launch, size_t output, uint64_t elementBytes,
+                                      uint64_t count, int32_t* cores, int64_t* pieces);
+
 // What the timing model makes of the launches since the process began or aclsimClearProfiles was called, with the option
 // "profile" on: a JSON array, oldest first; cycles and bytes are estimates, see docs/timing_model.md. The string lives until
 // the next call on this thread.

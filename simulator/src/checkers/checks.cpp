@@ -10,6 +10,7 @@
 #include "checkers/sync_words.h"
 #include "checkers/traffic.h"
 #include "checkers/undefined.h"
+#include "checkers/writers.h"
 #include "engine/core.h"
 #include "engine/options.h"
 
@@ -56,6 +57,9 @@ std::vector<Finding> Checks::AcrossCores(bool ended) {
   std::vector<GmUse*> cores;
   for (const auto& use : gmUse_) {
     cores.push_back(use.get());
+  }
+  if (KeepsWriters()) {
+    AddWriters(launch_, cores);
   }
   std::vector<Finding> findings;
   const auto add = [&](std::vector<Finding> more) {

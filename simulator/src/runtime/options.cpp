@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "aclsim/aclsim.h"
+#include "checkers/writers.h"
 #include "engine/finding.h"
 #include "engine/launch.h"
 #include "engine/options.h"
@@ -486,6 +487,31 @@ const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t core
     return 0;
   });
   return text;
+}
+
+void aclsimKeepWriters(int32_t on) { aclsim::KeepWriters(on != 0); }
+
+const char* aclsimWriters() {
+  const char* text = "[]";
+  Enter("aclsimWriters", [&](const Api&) -> int32_t {
+    text = aclsim::KeepForCaller(aclsim::ReturnedText::kFindings, aclsim::WritersJson());
+    return 0;
+  });
+  return text;
+}
+
+int32_t aclsimPaintWriters(size_t launch, size_t output, uint64_t elementBytes, uint64_t count,
+                           int32_t* cores, int64_t* pieces) {
+  return Enter(__func__, [&](const Api& api) -> int32_t {
+    if (count > 0) {
+      ACLSIM_RETURN_IF_ERROR(api.NotNull(cores, "cores"));
+      ACLSIM_RETURN_IF_ERROR(api.NotNull(pieces, "pieces"));
+    }
+    std::string why;
+    return aclsim::PaintWriters(launch, output, elementBytes, count, cores, pieces, &why)
+               ? 0
+               : api.FailText(ACL_ERROR_INVALID_PARAM, why);
+  });
 }
 
 void aclsimClearProfiles() { aclsim::ClearProfiles(); }
