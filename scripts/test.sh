@@ -8,9 +8,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   echo "Usage: scripts/test.sh [--all] [--torch] [--quick] [pytest arguments]"
   echo
-  echo "Sets up .venv, builds, runs the tests (or those named). --torch installs torch first, the tests' second oracle."
-  echo "--all runs those of tests/journeys.txt too, which build whole projects, wheels and installers: what CI does."
-  echo "--quick runs what tests/quick.txt lists, between two edits: under a minute on two cores, after the build."
+  echo "Sets up .venv, builds, runs the tests (or those named)."
+  echo
+  echo "  --all    those of tests/journeys.txt too, which build whole projects, wheels and installers: what CI does"
+  echo "  --torch  install torch first, the tests' second oracle"
+  echo "  --quick  what tests/quick.txt lists, between two edits: under a minute on two cores, after the build"
+  echo
   echo "The project's own options for pytest:"
   echo "  --device sim|npu  where operators run      --seed N  other random values      --update  rewrite tests/codegen_ref"
   exit 0

@@ -61,8 +61,7 @@ def shape(text: str) -> dict[str, list[str]]:
         "blocks": FENCE.findall(text),
         "tables": [str(line.count("|")) for line in prose.splitlines() if line.startswith("|")],
         "links": sorted(
-            link.replace(".zh.md", ".md")
-            for link in re.findall(r"\]\(([^)#]*)", prose)
+            link.replace(".zh.md", ".md") for link in re.findall(r"\]\(([^)#]*)", prose)
         ),
     }
 

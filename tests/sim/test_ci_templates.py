@@ -23,6 +23,7 @@ from aclgrad.spec.soc import family_of
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs" / "ci"
 TEMPLATES = sorted(CI.glob("*.yml"))
+GITHUB = [path for path in TEMPLATES if "git" not in path.name]
 pytestmark = pytest.mark.sim_only
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 
@@ -61,12 +62,26 @@ def check(words: list[str]) -> None:
         known = options_of(words[1])
         assert set(flags) <= known, f"aclgrad {words[1]}: {set(flags) - known}"
     else:
-        assert program in ("source", "python3", ".venv/bin/python", "cmake", "build/run_scale")
+        known_programs = ("source", "python3", ".venv/bin/python", "cmake", "build/run_scale")
+        assert program in known_programs or words[:2] == ["git", "ls-files"]
     for inner in re.findall(r"\$\((.*?)\)", " ".join(words)):
         check(shlex.split(inner))
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def scripts_of(node: Any) -> Iterator[str]:
+    """Lines of all scripts in a template for GitLab or Gitee."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("script", "commands"):
+                yield from value
+            else:
+                yield from scripts_of(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from scripts_of(value)
+
+
+@pytest.mark.parametrize("path", GITHUB, ids=lambda path: path.name)
 def test_every_command_exists(path: Path) -> None:
     jobs = template(path.name)["jobs"]
     found = [words for job in jobs.values() for words in commands(job)]
@@ -76,6 +91,67 @@ def test_every_command_exists(path: Path) -> None:
     for job in jobs.values():
         assert job["runs-on"] and job["timeout-minutes"] <= 60
         assert all(("uses" in step) != ("run" in step) for step in job["steps"])
+
+
+@pytest.mark.parametrize("name", ["project.gitlab-ci.yml", "project.gitee.yml"])
+def test_every_command_of_other_hosts_exists(name: str) -> None:
+    found = [
+        shlex.split(line, comments=True)
+        for line in scripts_of(yaml.safe_load((CI / name).read_text()))
+    ]
+    assert len(found) > 4
+    for words in found:
+        check(words)
+
+
+def test_projects_are_treated_alike() -> None:
+    """What one host's template runs of aclgrad, the others do."""
+
+    def verbs(lines: Iterator[str]) -> set[str]:
+        return {shlex.split(line)[1] for line in lines if ".venv/bin/aclgrad" in line}
+
+    github = {
+        words[1]
+        for job in template("project.yml")["jobs"].values()
+        for words in commands(job)
+        if words[0] == ".venv/bin/aclgrad"
+    }
+    for name in ("project.gitlab-ci.yml", "project.gitee.yml"):
+        assert verbs(scripts_of(yaml.safe_load((CI / name).read_text()))) >= github - {"build"}
+
+
+@pytest.mark.usefixtures("toolkit")
+def test_the_lanes_of_a_project_run(tmp_path: Path) -> None:
+    """GitLab's, in a new project, with one dtype; what was built is not built again."""
+    bin_folder = Path(sys.executable).parent
+    env = dict(os.environ, SOC="Ascend910B2", PATH=f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
+
+    def run(line: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path / "my_op", env=env
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    subprocess.run([bin_folder / "aclgrad", "new", "my_op"], cwd=tmp_path, check=True, env=env)
+    run("git init -q . && git add -A")
+    for line in scripts_of(yaml.safe_load((CI / "project.gitlab-ci.yml").read_text())):
+        if " venv " in line or " pip " in line:
+            continue
+        line = line.replace(".venv/bin/", f"{bin_folder}/").replace("--chaos 1-3", "--chaos 1")
+        if re.search(r"aclgrad (test|check)", line):
+            line = f"{line} --dtype fp16 --fast"
+        run(line)
+    made = tmp_path / "my_op"
+    assert "sarif" in (made / "findings.sarif").read_text()
+    assert (made / "report" / "junit.xml").is_file()
+    cache = Path(os.environ["ACLGRAD_CACHE"])
+    kernels = [path for path in cache.glob("my_op-*/**/MyOp_*.so")]
+    times = {path: path.stat().st_mtime_ns for path in kernels}
+    assert kernels
+    run("touch op_kernel/*.cpp && git ls-files -z | xargs -0 touch -d @0")
+    run(f"{bin_folder}/aclgrad build .")
+    assert times == {path: path.stat().st_mtime_ns for path in kernels}
 
 
 def test_a_wrong_command_is_seen() -> None:

@@ -98,9 +98,7 @@ def test_tutorial(page: Path, toolkit: Path, tmp_path: Path) -> None:
         if title:
             (folder / title).write_text(body)
         elif kind == "diff":
-            subprocess.run(
-                ["git", "apply"], input=body, text=True, cwd=folder, check=True
-            )
+            subprocess.run(["git", "apply"], input=body, text=True, cwd=folder, check=True)
         elif kind == "python":
             subprocess.run([sys.executable, "-c", body], cwd=folder, env=env, check=True)
         elif kind == "console":
