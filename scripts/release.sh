@@ -13,6 +13,7 @@ SHA256SUMS. Each has a list of its parts inside (CycloneDX).
 
   --output DIR  where to (default: dist)
   --sign KEY    sign all of them with this private key (PEM, RSA or EC)
+  --check       build nothing; walk the list of docs/release.md and stop at the first step that is not done
   --help        this text
 TEXT
 }
@@ -28,6 +29,10 @@ while (($#)); do
       ;;&
     --output) output=$(realpath -m -- "$2") && shift 2 ;;
     --sign) sign=(--sign "$(realpath -m -- "$2")") && shift 2 ;;
+    --check)
+      set_up test,dev,docs
+      exec "$venv/bin/python" "$root/scripts/release_check.py" "${@:2}"
+      ;;
     -h | --help) usage && exit 0 ;;
     *) fail "unknown option $1. Next: scripts/release.sh --help" ;;
   esac

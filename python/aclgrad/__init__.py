@@ -13,7 +13,7 @@ from aclgrad.errors import AclgradError as AclgradError
 from aclgrad.errors import AclnnError as AclnnError
 from aclgrad.errors import ToolkitError as ToolkitError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 _HERE = _Path(__file__).parent
 _OWN = ["AclgradError", "AclnnError", "ToolkitError", "__version__", "load"]
 

@@ -5,6 +5,7 @@ pages in Chinese say what the English ones say.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import re
 import subprocess
@@ -37,9 +38,14 @@ def script(name: str) -> ModuleType:
 
 
 def test_derived_pages_are_up_to_date() -> None:
-    """What `scripts/reference.py` would write is what is there, but for the breaking of lines."""
+    """What `scripts/reference.py` would write is what is there, but for the breaking of lines. The
+    help of commands is typer's, in the words of the version that is locked.
+    """
     reference = script("reference")
+    locked = re.findall(r"^typer==(\S+)", (ROOT / "requirements/locked.txt").read_text(), re.M)
     for name, made in reference.PAGES.items():
+        if name == "commands.md" and importlib.metadata.version("typer") not in locked:
+            continue
         kept = (DOCS / "reference" / name).read_text()
         assert kept.split() == made().split(), f"{name}: run scripts/reference.py"
 
