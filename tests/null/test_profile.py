@@ -46,7 +46,7 @@ def kernel(**changes: Any) -> dict[str, Any]:
         "gmWriteBytes": 12_800_000, "conflictCycles": 0.0, "vectorBytes": 100_000_000,
         "alignment": 512, "ubPeakBytes": 100_000, "ubBytes": 196_352, "vecCores": CORES,
         "evidence": "board", "socEvidence": "board", "band": [0.1, 0.15, 0.3], "assumed": [],
-        "grounds": {"board": ["Mul"]}, "shown": [0],
+        "uncounted": False, "rowSums": 0.0, "grounds": {"board": ["Mul"]}, "shown": [0],
         "cores": [core(index) for index in range(CORES)], "instructions": [],
     }  # fmt: skip
     for name, value in changes.items():
@@ -113,6 +113,8 @@ def test_bandwidth_bound() -> None:
         ({"memoryBytes": 1e6, "core_mte2": 1e4, "core_mte3": 9e4}, "mte3"),
         ({"memoryBytes": 1e6, "core_mte2": 4e4}, "waits"),
         ({"microseconds": 5.0}, "launch"),
+        ({"core_vec": 9.4e4}, "memory"),
+        ({"core_vec": 9.7e4}, "vector"),
     ],
 )
 def test_bound_by(changes: dict[str, Any], key: str) -> None:
@@ -139,6 +141,13 @@ def test_band_follows_the_bound_and_the_evidence() -> None:
     assert vector.high == pytest.approx(103 * 1.1)
     short = estimate([kernel(microseconds=5.0)])
     assert (short.low, short.high) == (3.0, 7.0)
+    # Memory to 95 %; the vector pipe as near as a small error, or nearer.
+    assert estimate([kernel(band=[0.2, 0.15, 0.3], core_vec=8e4)]).high == pytest.approx(103 * 1.15)
+    assert estimate([kernel(band=[0.2, 0.15, 0.3], core_vec=9e4)]).high == pytest.approx(103 * 1.2)
+    rows = estimate([kernel(rowSums=0.2, core_vec=9e4)])
+    assert (rows.low, rows.high) == pytest.approx((103 * 0.85, 3 + 2 * 90))
+    assert estimate([kernel(rowSums=0.05, core_vec=9e4)]).high == pytest.approx(3 + 1.5 * 90)
+    assert estimate([kernel(rowSums=0.2, core_vec=4e4)]).high == pytest.approx(103 * 1.15)
     assumed = estimate([kernel(assumed=["Odd"])])
     assert assumed.high == pytest.approx(103 * 1.5)
     assert assumed.evidence == "assumed"
@@ -161,6 +170,13 @@ def test_what_is_assumed_is_named() -> None:
     (borrowed,) = warnings(partly)
     assert "no cost of this architecture is known for Exp, Sin; assumed A2's cycles" in borrowed
     assert ("evidence", "extrapolated: Exp, Sin; all else is known better") in facts(partly)
+    grounds = {"fitted": ["Sum"], "assumed": ["SyncAll"]}
+    mixed = profiled(kernel(evidence="fitted", grounds=grounds))
+    words = "fitted: Sum; known less, but no twentieth of the time: SyncAll"
+    assert ("evidence", words) in facts(mixed)
+    left_out = profiled(kernel(uncounted=True))
+    assert "the estimate has nothing" in warnings(left_out)[0]
+    assert left_out.estimate.high == pytest.approx(103 * 1.5)
     half = kernel(gmReadBytes=12_800_000)
     assert "the kernel leaves some of them alone" in warnings(profiled(half))[0]
     assert warnings(profiled(kernel())) == []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from aclgrad.common import files
 from aclgrad.errors import AclnnError
+from aclgrad.profiling import sensitivity
 from aclgrad.profiling import text as profiling_text
 from aclgrad.profiling.advice import advise
 from aclgrad.profiling.profiled import (
@@ -82,6 +83,8 @@ def _run(
 ) -> None:
     if compare is not None and sweep is not None:
         raise ValueError("--compare and --sweep: both say what to profile besides; keep one")
+    if request.sensitivity and (compare is not None or sweep is not None):
+        raise ValueError("--sensitivity: is of one profile. Next: leave out --compare and --sweep")
     single = (("--trace", output.trace), ("--html", output.html), ("--plot", output.plot))
     for option, path in single:
         if path is not None:
@@ -123,6 +126,8 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
         print(json.dumps(document))
         return
     profiling_text.show(console, found, advice)
+    if request.sensitivity:
+        sensitivity.show(console, found)
     if request.assumed is not None:
         print(request.assumed.line, file=sys.stderr)
     _say(console, made)

@@ -279,6 +279,10 @@ def profile_command(
     plot: Annotated[
         Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or the roofline.")
     ] = None,
+    sensitivity: Annotated[
+        bool,
+        typer.Option("--sensitivity", help="Which costs decide: each of them halved and doubled."),
+    ] = False,
     keep_going: KeepGoing = None,
     of_path: OfPathUnseen,
     as_json: Json = False,
@@ -303,7 +307,7 @@ def profile_command(
         op, tuple(shape or ()), dtype, project_request.soc_name(soc), tuple(attr or ()), dim, None,
         tuple(map(str, inputs or ())), tuple((outputs or "").split()),
         kernel, assumed=assumed,
-        keep_going=going,
+        keep_going=going, sensitivity=sensitivity,
     )  # fmt: skip
     wanted = parse_cores(cores)
     output = profile.Output(as_json, csv, trace, html, plot, wanted)

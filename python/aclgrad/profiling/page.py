@@ -19,6 +19,7 @@ from aclgrad.profiling import plot
 from aclgrad.profiling.advice import Advice, advise
 from aclgrad.profiling.estimate import PIPES
 from aclgrad.profiling.profiled import Json, Profiled, short_path
+from aclgrad.profiling.sensitivity import HEADINGS, deciding
 from aclgrad.profiling.text import LAUNCH_HEADINGS, compare_rows, facts, launch_rows, warnings
 from aclgrad.reporting.html import environment
 
@@ -107,6 +108,7 @@ def write(
                 for one, timeline, letter in zip(shown, timelines, letters, strict=True)
             ],
             compared=compare_rows(pair) if pair else [],
+            sensitivity_headings=HEADINGS,
             program=_program(program) if program is not None else None,
             roofline=Markup(plot.roofline(items)) if pair else None,
             plots=[],
@@ -161,6 +163,7 @@ def _part(one: Shown, timeline: Json, letter: str) -> Json:
         "facts": facts(found),
         "warnings": warnings(found),
         "advice": one.advice,
+        "sensitivity": deciding(found),
         "pipes": _pipe_bars(found),
         "lines": _line_rows(found),
         "instructions": _instruction_rows(found),

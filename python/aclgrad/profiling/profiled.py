@@ -215,6 +215,7 @@ def as_json(found: Profiled, advice: Sequence[Mapping[str, Any]]) -> Json:
         "imbalance": round(imbalance(found.kernel), 4),
         "shares": {name: round(value, 4) for name, value in shares(found.kernel).items()},
         "assumed": found.assumed,
+        "sensitivity": found.kernel.get("sensitivity", []),
         "advice": list(advice),
         "launches": found.launches,
         "lines": found.lines,

@@ -65,6 +65,7 @@ def profile_program(
     seconds: int = 900,
     assumed: Assumed | None = None,
     keep_going: bool = False,
+    sensitivity: bool = False,
 ) -> Profiled:
     """Build a program, run it with its own words, and estimate all of its launches. ``cores`` are
     those of traces and of lines by core; those that tell most when there are none, nothing when
@@ -79,6 +80,7 @@ def profile_program(
         "ACLGRAD_SIM_MODE": "fast",
         "ACLGRAD_SIM_KEEP_GOING": str(int(keep_going)),
         "ACLGRAD_SIM_PROFILE": "on",
+        "ACLGRAD_SIM_SENSITIVITY": "on" if sensitivity else "off",
         "ACLGRAD_SIM_PROFILE_REPORT": str(files.folder),
         "ACLGRAD_SIM_PROFILE_CORES": "none" if cores is None else ",".join(map(str, cores)),
     }

@@ -50,6 +50,7 @@ class Request:
     shown: tuple[int, ...] | None = ()  # cores of trace, page and CSV; None: none of these
     assumed: Assumed | None = None  # of the device compiler, for a path
     keep_going: bool = False
+    sensitivity: bool = False  # by each cost of the model
     faults: list[Finding] = field(default_factory=list)  # that kernels went on after; filled here
 
 
@@ -82,10 +83,14 @@ def profile(device: Device, request: Request, *, quiet: bool = False) -> Profile
     before = device.option("cores")
     if request.cores is not None:
         device.set_option("cores", str(request.cores))
+    if request.sensitivity:
+        device.set_option("sensitivity", "on")
     try:
         with _limited(request.word):
             return _profile(device, request)
     finally:
+        if request.sensitivity:
+            device.set_option("sensitivity", "off")
         if request.cores is not None and before is not None:
             device.set_option("cores", before)
 
@@ -106,7 +111,7 @@ def _program(request: Request, quiet: bool) -> Profiled:
     found = profile_program(
         Path(request.word), request.shapes, soc=request.soc, cores=request.shown,
         vector_cores=request.cores, quiet=quiet, seconds=_seconds(), assumed=request.assumed,
-        keep_going=request.keep_going,
+        keep_going=request.keep_going, sensitivity=request.sensitivity,
     )  # fmt: skip
     request.faults.extend(found.faults)
     cores = f"cores={request.cores}" if request.cores is not None else ""

@@ -14,7 +14,14 @@ from rich.table import Table
 
 from aclgrad.common import files
 from aclgrad.profiling.advice import Advice, costliest
-from aclgrad.profiling.estimate import PIPES, chosen_cores, core_cycles, imbalance, shares
+from aclgrad.profiling.estimate import (
+    EVIDENCE,
+    PIPES,
+    chosen_cores,
+    core_cycles,
+    imbalance,
+    shares,
+)
 from aclgrad.profiling.profiled import Profiled, lines_of
 
 if TYPE_CHECKING:
@@ -187,9 +194,17 @@ def _launches(found: Profiled) -> str:
 
 def _grounds(found: Profiled) -> str:
     worst = found.estimate.evidence
-    names = found.rests_on(worst) or found.assumed
+    words = f"{worst}: {_some(found.rests_on(worst) or found.assumed)}"
+    known_less = EVIDENCE[EVIDENCE.index(worst) + 1 :]
+    names = [name for evidence in known_less for name in found.rests_on(evidence)]
+    if names:
+        return f"{words}; known less, but no twentieth of the time: {_some(names)}"
+    return f"{words}; all else is known better"
+
+
+def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{worst}: {', '.join(names[:_MOST_NAMES])}{more}; all else is known better"
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def warnings(found: Profiled) -> list[str]:
@@ -199,6 +214,13 @@ def warnings(found: Profiled) -> list[str]:
         " Next: add it to simulator/src/timing/costs.json, or read the result as a ranking"
         for name in found.assumed
     ]
+    if any(launch.get("uncounted") for launch in found.launches):
+        texts.append(
+            "code of the kernel between two calls of the API keeps this host busy for so long that"
+            " the scalar pipe may need more than a tenth of the time for it, of which the estimate"
+            " has nothing. Next: let vector instructions do that work, or take the estimate for a"
+            " lower bound"
+        )
     if found.traffic < _LEAST_TRAFFIC:
         texts.append(
             f"{found.moved_bytes:,} bytes are moved in GM, inputs and outputs have"

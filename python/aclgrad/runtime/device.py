@@ -34,6 +34,7 @@ OPTIONS = (
     "autosync",
     "chaos",
     "profile",
+    "sensitivity",
     "hang_limit",
     "keep_going",
     "recover",

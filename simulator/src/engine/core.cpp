@@ -326,6 +326,7 @@ void Core::Stamp(Record& record) {
   for (Observer* observer : observers_) {
     observer->OnIssue(*this, record);
   }
+  ownTime.Leaves();
 }
 
 void Core::Emit(const Record& record) {
@@ -334,12 +335,14 @@ void Core::Emit(const Record& record) {
   for (Observer* observer : observers_) {
     observer->OnRecord(*this, record);
   }
+  ownTime.Leaves();
 }
 
 void Core::Sync(const SyncEvent& event) {
   for (Observer* observer : observers_) {
     observer->OnSync(*this, event);
   }
+  ownTime.Leaves();
 }
 
 SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag, uint32_t number) {
@@ -348,6 +351,7 @@ SyncEvent Core::MakeSync(SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag
   for (Observer* observer : observers_) {
     observer->OnIssueSync(*this, event);
   }
+  ownTime.Leaves();
   return event;
 }
 
@@ -372,6 +376,7 @@ void Core::CacheClean(uint64_t begin, uint64_t end) {
   for (Observer* observer : observers_) {
     observer->OnCacheClean(*this, begin, end);
   }
+  ownTime.Leaves();
 }
 
 void Core::ScalarAccess(const Access& access, DType dtype, bool reference) {
@@ -409,6 +414,7 @@ void Core::RunDeferred(Record& record, const std::function<void()>& body) {
     Emit(record);
     body();
   });
+  ownTime.Leaves();
 }
 
 void Core::End() {

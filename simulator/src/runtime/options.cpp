@@ -30,7 +30,8 @@ namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
-    "soc, mode, threads, cores, autosync, chaos, profile, hang_limit, keep_going, recover or "
+    "soc, mode, threads, cores, autosync, chaos, profile, sensitivity, hang_limit, keep_going, "
+    "recover or "
     "partial_outputs";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
@@ -217,6 +218,8 @@ constexpr Setting kSettings[] = {
      [] { return std::to_string(HostThreadCount()); }},
     {"autosync", "ACLGRAD_SIM_AUTOSYNC", ApplySwitch<SetAutoSync>, SwitchText<AutoSync>},
     {"profile", "ACLGRAD_SIM_PROFILE", ApplySwitch<SetProfileMode>, SwitchText<ProfileMode>},
+    {"sensitivity", "ACLGRAD_SIM_SENSITIVITY", ApplySwitch<SetSensitivityMode>,
+     SwitchText<SensitivityMode>},
     {"keep_going", "ACLGRAD_SIM_KEEP_GOING", ApplyKeepGoing, SwitchText<KeepGoing>},
     {"recover", "ACLGRAD_SIM_RECOVER", ApplySwitch<SetRecovers>, SwitchText<Recovers>},
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},

@@ -177,9 +177,10 @@ class Moving {
 
 class Simulation {
  public:
-  Simulation(const Soc& soc, const std::vector<Tape>& tapes)
-      : law_(CopyLawOf(soc)),
-        chip_(ChipCostsOf(soc)),
+  Simulation(const Soc& soc, const std::vector<Tape>& tapes, const ModelCosts& costs)
+      : law_(costs.law),
+        chip_(costs.chip),
+        scalar_(costs.scalar),
         cache_(soc.l2Bytes),
         moving_(tapes.size() * kPipes) {
     result_.cores.resize(tapes.size());
@@ -305,18 +306,24 @@ class Simulation {
         l2 /= law_.sameLine;
       }
     }
+    CoreTimes& times = *core.times;
     if (copy.blocks > 1) {
       const uint64_t blocks = std::min((copy.bytes + kUbBlock - 1) / kUbBlock, kL2Line / kUbBlock);
-      alone = std::max(alone, static_cast<double>(copy.blocks * blocks) * law_.ubBlock);
+      const double least = static_cast<double>(copy.blocks * blocks) * law_.ubBlock;
+      times.blocks += std::max(0.0, least - alone);
+      alone = std::max(alone, least);
     }
     alone = std::max(alone, law_.leastCycles);
     if (copy.write) {
-      alone += TurnsOf(copy);
+      const double wait = TurnsOf(copy);
+      times.turns += wait;
+      alone += wait;
     }
     const double small = 1 + law_.smallCopy * std::min(1.0, kSmallCopy / std::max(bytes, 1.0));
     const double memory = missed * small + evicted * law_.writeBack + early;
     result_.memoryBytes += missed + evicted;
     result_.memoryCycles += (missed + evicted * law_.writeBack + early) / chip_.bytesPerCycle;
+    result_.writeBackCycles += (evicted * law_.writeBack + early) / chip_.bytesPerCycle;
     result_.l2Bytes += l2;
     moving_.Add(transfer, alone, l2, memory);
   }
@@ -466,7 +473,7 @@ class Simulation {
           }
           from = std::max(from, told->second);
         }
-        span = {core.scalar, from + ScalarCostsOf().mark};
+        span = {core.scalar, from + scalar_.mark};
         waitUntil(span.end);
         if (step.kind == StepKind::kTell) {
           told_[what] = span.end;
@@ -483,7 +490,7 @@ class Simulation {
           ++core.waits[step.flag];
           core.scalar += step.issue;
           busy += step.issue;
-          span = {core.scalar, std::max(core.scalar, round.last + ScalarCostsOf().meet)};
+          span = {core.scalar, std::max(core.scalar, round.last + scalar_.meet)};
           waitUntil(span.end);
           break;
         }
@@ -676,9 +683,8 @@ class Simulation {
     for (uint32_t i = 0; i < cores_.size(); ++i) {
       CoreState& core = cores_[i];
       if (core.next < core.tape->steps.size()) {
-        core.times->waited[static_cast<size_t>(Pipe::kScalar)] +=
-            last + ScalarCostsOf().meet - core.scalar;
-        core.scalar = last + ScalarCostsOf().meet;
+        core.times->waited[static_cast<size_t>(Pipe::kScalar)] += last + scalar_.meet - core.scalar;
+        core.scalar = last + scalar_.meet;
         core.met = -1;
       }
     }
@@ -686,8 +692,9 @@ class Simulation {
     return true;
   }
 
-  const CopyLaw& law_;
+  const CopyLaw law_;
   const ChipCosts chip_;
+  const ScalarCosts scalar_;
   L2Cache cache_;
   std::array<LineTurn, 4096> turns_;
   ChipTimes result_;
@@ -703,8 +710,12 @@ class Simulation {
 
 }  // namespace
 
-ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes) {
-  return Simulation(soc, tapes).Run();
+ModelCosts ModelCostsOf(const Soc& soc) {
+  return {CopyLawOf(soc), ChipCostsOf(soc), ScalarCostsOf()};
+}
+
+ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes, const ModelCosts& costs) {
+  return Simulation(soc, tapes, costs).Run();
 }
 
 }  // namespace aclsim

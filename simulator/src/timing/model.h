@@ -14,6 +14,8 @@ struct Span {
 };
 
 struct CoreTimes {
+  double turns = 0;         // cycles in which its copies waited for a line
+  double blocks = 0;        // and those by which blocks of UB made them longer
   std::vector<Span> spans;  // by Tape::steps
   double start = 0;         // the scheduler starts one core after the other
   double end = 0;
@@ -28,11 +30,20 @@ struct ChipTimes {
   double memoryBytes = 0;   // that crossed the memory's pins, as the model rounds them
   double memoryCycles = 0;  // that its traffic takes at least
   double l2Bytes = 0;
-  double hitBytes = 0;  // reads that L2 served
+  double writeBackCycles = 0;  // of those of memory, what is fitted: lines that L2 writes back
+  double hitBytes = 0;         // reads that L2 served
   double readBytes = 0;
 };
 
-// Deterministic: depends on the tapes and the SoC only.
-ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes);
+// What the model costs, beside what the tapes have of it.
+struct ModelCosts {
+  CopyLaw law;
+  ChipCosts chip;
+  ScalarCosts scalar;
+};
+ModelCosts ModelCostsOf(const Soc& soc);
+
+// Deterministic: depends on the tapes, the SoC and the costs only.
+ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes, const ModelCosts& costs);
 
 }  // namespace aclsim

@@ -28,6 +28,20 @@ struct Kept {
 };
 PerProcess<Kept> kept;
 std::atomic<int> profileMode{-1};  // -1: not decided yet
+std::atomic<int> sensitivityMode{-1};
+
+// Whether scalar code may take more than a tenth of the estimate, were the scalar pipe no faster than this host.
+bool Uncounted(const Profile& profile) {
+  constexpr double kLeastSeconds = 1e-3;  // of the host: less may be its own start
+  constexpr double kShare = 0.1;
+  double seconds = 0;
+  for (const Tape& tape : profile.tapes) {
+    seconds = std::max(seconds, tape.ownSeconds);
+  }
+  const ChipCosts chip = ChipCostsOf(*profile.soc);
+  const double us = profile.end / chip.cyclesPerMicrosecond + chip.launchMicroseconds;
+  return seconds >= kLeastSeconds && 1e6 * seconds >= kShare * us;
+}
 
 // The profile of a launch that still has its instructions, or null with a reason.
 const Profile* Traced(size_t launch, const std::vector<uint32_t>& cores, std::string* why) {
@@ -158,6 +172,18 @@ bool ProfileMode() {
 
 void SetProfileMode(bool on) { profileMode = on ? 1 : 0; }
 
+bool SensitivityMode() {
+  int mode = sensitivityMode;
+  if (mode < 0) {
+    const char* text = std::getenv("ACLGRAD_SIM_SENSITIVITY");
+    mode = text != nullptr && std::strcmp(text, "on") == 0 ? 1 : 0;
+    sensitivityMode = mode;
+  }
+  return mode != 0;
+}
+
+void SetSensitivityMode(bool on) { sensitivityMode = on ? 1 : 0; }
+
 void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vector<Tape> tapes) {
   Profile profile;
   profile.op = launch.opType;
@@ -166,9 +192,13 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.tilingKey = launch.tilingKey;
   profile.tiling = launch.tilingText;
   profile.stats = stats;
-  profile.times = Time(*launch.soc, tapes);
+  profile.times = Time(*launch.soc, tapes, ModelCostsOf(*launch.soc));
   profile.end = profile.times.end;
   profile.tapes = std::move(tapes);
+  profile.uncounted = Uncounted(profile);
+  if (SensitivityMode()) {
+    profile.sensitivity = ",\"sensitivity\":" + SensitivityJson(profile);
+  }
   profile.json = SummaryJson(profile);
   const std::lock_guard<std::mutex> lock(kept->mutex);
   std::deque<Profile>& profiles = kept->profiles;

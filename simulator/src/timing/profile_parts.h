@@ -23,9 +23,14 @@ struct Profile {
   double end = 0;   // in cycles
   ChipTimes times;  // empty when only the summary is kept, as tapes
   std::vector<Tape> tapes;
+  bool uncounted =
+      false;  // scalar code may take more than a tenth of the time, and is no part of it
+  std::string sensitivity;  // JSON behind the rest: a member, or nothing
   std::string json;
 };
 
+// JSON: what the estimate becomes with each cost halved, and doubled.
+std::string SensitivityJson(const Profile& profile);
 // JSON: all but the instructions one by one.
 std::string SummaryJson(const Profile& profile);
 // JSON: what each line of the kernel costs on these cores.

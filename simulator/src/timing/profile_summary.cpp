@@ -77,17 +77,65 @@ std::string NamesJson(const std::set<std::string>& names) {
   return "[" + json + "]";
 }
 
-// JSON: what an estimate rests on, by the class of its evidence.
-std::string GroundsOf(const std::vector<Tape>& tapes) {
+// What a launch rests on: of the costs in the tapes, and of what the model adds.
+std::vector<std::vector<Ground>> GroundsOf(const Profile& profile) {
+  std::vector<std::vector<Ground>> found;
+  const double writeBack = profile.times.writeBackCycles;
+  for (size_t i = 0; i < profile.tapes.size(); ++i) {
+    const CoreTimes& times = profile.times.cores[i];
+    std::vector<Ground> grounds = profile.tapes[i].grounds;
+    const auto add = [&](Evidence evidence, const char* name, double cycles) {
+      if (cycles > 0) {
+        grounds.push_back({name, evidence, cycles});
+      }
+    };
+    add(Evidence::kFitted, "scalar pipe", times.busy[static_cast<size_t>(Pipe::kScalar)]);
+    add(Evidence::kFitted, "writing back", writeBack);
+    add(Evidence::kAssumed, "turns of a line", times.turns);
+    add(Evidence::kAssumed, "blocks of UB", times.blocks);
+    if (profile.uncounted) {
+      add(Evidence::kAssumed, "scalar code", kDecides);
+    }
+    found.push_back(std::move(grounds));
+  }
+  return found;
+}
+
+// The worst class that a twentieth of the time rests on, on some core.
+Evidence DecidingEvidence(const std::vector<std::vector<Ground>>& cores, double end) {
+  constexpr double kLeast = 0.05;
+  Evidence worst = Evidence::kBoard;
+  for (const std::vector<Ground>& grounds : cores) {
+    std::array<double, kEvidences> cycles{};
+    for (const Ground& ground : grounds) {
+      cycles[static_cast<size_t>(ground.evidence)] += ground.cycles;
+    }
+    double sum = 0;
+    for (size_t i = kEvidences; i-- > 0;) {
+      sum += cycles[i];
+      if (sum >= kLeast * end) {
+        worst = std::max(worst, static_cast<Evidence>(i));
+        break;
+      }
+    }
+  }
+  return worst;
+}
+
+// JSON: names by the class of their evidence.
+std::string GroundsJson(const std::vector<std::vector<Ground>>& cores) {
+  std::array<std::set<std::string>, kEvidences> names;
+  for (const std::vector<Ground>& grounds : cores) {
+    for (const Ground& ground : grounds) {
+      names[static_cast<size_t>(ground.evidence)].insert(ground.name);
+    }
+  }
   std::string json;
   for (size_t evidence = 0; evidence < kEvidences; ++evidence) {
-    std::set<std::string> names;
-    for (const Tape& tape : tapes) {
-      names.insert(tape.grounds[evidence].begin(), tape.grounds[evidence].end());
-    }
-    if (!names.empty()) {
+    if (!names[evidence].empty()) {
       json += json.empty() ? "" : ",";
-      json += Format("\"%s\":", EvidenceName(static_cast<Evidence>(evidence))) + NamesJson(names);
+      json += Format("\"%s\":", EvidenceName(static_cast<Evidence>(evidence))) +
+              NamesJson(names[evidence]);
     }
   }
   return "{" + json + "}";
@@ -131,18 +179,19 @@ std::vector<uint32_t> ShownCores(const ChipTimes& times) {
 std::string SummaryJson(const Profile& profile) {
   const ChipCosts chip = ChipCostsOf(*profile.soc);
   const double cycles = chip.cyclesPerMicrosecond;
-  Evidence evidence = chip.evidence;
   std::set<std::string> unknown;
-  double conflicts = 0, vectorBytes = 0;
+  const std::vector<std::vector<Ground>> grounds = GroundsOf(profile);
+  double conflicts = 0, vectorBytes = 0, rowSums = 0, vector = 0;
   std::string cores;
   const uint64_t alignment = CopyLawOf(*profile.soc).alignment;
   for (size_t i = 0; i < profile.tapes.size(); ++i) {
     const Tape& tape = profile.tapes[i];
     const CoreTimes& times = profile.times.cores[i];
-    evidence = std::max(evidence, tape.evidence);
     const double conflict = tape.conflicts.groups + tape.conflicts.banks;
     conflicts += conflict;
     vectorBytes += static_cast<double>(tape.vectorBytes);
+    rowSums += tape.rowSums;
+    vector += times.busy[static_cast<size_t>(Pipe::kVector)];
     const CoreSums sums = SumsOf(tape, times, alignment);
     unknown.insert(tape.unknown.begin(), tape.unknown.end());
     const auto of = [](const std::array<double, kPipes>& row, Pipe pipe) {
@@ -182,7 +231,8 @@ std::string SummaryJson(const Profile& profile) {
       "\"alignment\":%llu,\"ubPeakBytes\":%llu,"
       "\"ubBytes\":%llu,\"vecCores\":%u,\"evidence\":\"%s\",\"socEvidence\":\"%s\",\"band\":[%g,%g,"
       "%g],"
-      "\"assumed\":%s,\"grounds\":%s,\"shown\":[%s],\"cores\":[%s],\"instructions\":[%s]}",
+      "\"uncounted\":%s,\"rowSums\":%.4f,\"assumed\":%s,\"grounds\":%s,\"shown\":[%s],\"cores\":[%"
+      "s],\"instructions\":[%s]%s}",
       JsonQuoted(profile.op).c_str(), profile.soc->name.c_str(), profile.soc->npuArch,
       profile.blockDim, static_cast<unsigned long long>(profile.tilingKey),
       JsonQuoted(profile.tiling).c_str(), profile.times.end,
@@ -198,9 +248,11 @@ std::string SummaryJson(const Profile& profile) {
       static_cast<unsigned long long>(alignment),
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
       static_cast<unsigned long long>(profile.soc->ubBytes), profile.soc->aivCores,
-      EvidenceName(evidence), EvidenceName(chip.evidence), chip.band[0], chip.band[1], chip.band[2],
-      NamesJson(unknown).c_str(), GroundsOf(profile.tapes).c_str(),
-      Joined(ShownCores(profile.times)).c_str(), cores.c_str(), instructions.c_str());
+      EvidenceName(DecidingEvidence(grounds, profile.times.end)), EvidenceName(chip.evidence),
+      chip.band[0], chip.band[1], chip.band[2], profile.uncounted ? "true" : "false",
+      vector > 0 ? rowSums / vector : 0, NamesJson(unknown).c_str(), GroundsJson(grounds).c_str(),
+      Joined(ShownCores(profile.times)).c_str(), cores.c_str(), instructions.c_str(),
+      profile.sensitivity.c_str());
 }
 
 }  // namespace aclsim

@@ -15,6 +15,7 @@ constexpr double kPartialRepeat = 16;  // bytes that are no multiple of a repeat
 constexpr uint64_t kRepeat = 256;
 constexpr uint64_t kBlock = 32;
 constexpr size_t kRecent = 32;  // instructions that a pipe can have under way
+constexpr const char* kCleans = "DataCacheCleanAndInvalid";
 constexpr uint64_t kScalarLine = 64;
 constexpr size_t kScalarLines = 512;  // 32 KiB
 // The compiler's own flags, clear of the kernel's.
@@ -158,16 +159,20 @@ BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
 
 TapeObserver::TapeObserver(const Soc& soc, Tape* tape)
     : soc_(soc), scalar_(ScalarCostsOf()), tape_(tape) {
-  Rest(ChipCostsOf(soc).evidence, "bandwidths");
-  Rest(CopyLawOf(soc).evidence, "copies");
+  Rest(ChipCostsOf(soc).evidence, "bandwidths", kDecides);
+  Rest(CopyLawOf(soc).evidence, "copies", kDecides);
 }
 
-void TapeObserver::Rest(Evidence evidence, const std::string& on) {
-  tape_->evidence = std::max(tape_->evidence, evidence);
-  std::vector<std::string>& names = tape_->grounds[static_cast<size_t>(evidence)];
-  if (std::find(names.begin(), names.end(), on) == names.end()) {
-    names.push_back(on);
+size_t TapeObserver::Rest(Evidence evidence, const std::string& on, double cycles) {
+  std::vector<Ground>& grounds = tape_->grounds;
+  const auto found = std::find_if(grounds.begin(), grounds.end(),
+                                  [&](const Ground& ground) { return ground.name == on; });
+  const auto at = static_cast<size_t>(found - grounds.begin());
+  if (found == grounds.end()) {
+    grounds.push_back({on, evidence, 0});
   }
+  grounds[at].cycles += cycles;
+  return at;
 }
 
 uint16_t TapeObserver::NameOf(const char* text) {
@@ -184,8 +189,7 @@ TapeObserver::Known& TapeObserver::Lookup(const char* function) {
   if (found != known_.end()) {
     return found->second;
   }
-  return known_.emplace(function, Known{NameOf(function), CostOf(soc_, function), false})
-      .first->second;
+  return known_.emplace(function, Known{NameOf(function), CostOf(soc_, function)}).first->second;
 }
 
 Step& TapeObserver::Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue) {
@@ -252,9 +256,8 @@ void TapeObserver::Forget(Pipe pipe, size_t before) {
 void TapeObserver::AddVector(Record& record) {
   Known& known = Lookup(record.name);
   const FunctionCost& cost = known.cost;
-  if (!known.used) {
-    known.used = true;
-    Rest(cost.evidence, record.name);
+  if (known.ground == SIZE_MAX) {
+    known.ground = Rest(cost.evidence, record.name, 0);
     if (!cost.known && std::find(tape_->unknown.begin(), tape_->unknown.end(), record.name) ==
                            tape_->unknown.end()) {
       tape_->unknown.emplace_back(record.name);
@@ -295,13 +298,26 @@ void TapeObserver::AddVector(Record& record) {
   step.head = static_cast<float>(cost.chain.front().head);
   step.cycles = static_cast<float>(cycles);
   step.tail = static_cast<float>(cost.chain.back().tail);
+  const double took = cost.chain.front().head + cycles + cost.chain.back().tail;
+  tape_->grounds[known.ground].cycles += took;
+  if ((record.flow == Flow::kRepeats || record.flow == Flow::kGroups) && RepeatsOf(record) > 1) {
+    tape_->rowSums += took;
+  }
 }
 
 void TapeObserver::AddCopy(const Core& core, const Record& record) {
   Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
   step.copy = static_cast<uint32_t>(tape_->copies.size());
   if (record.atomic) {  // taken for a write that has its turn
-    Rest(Evidence::kAssumed, "atomic writes");
+    uint64_t bytes = 0;
+    for (int i = 0; i < record.accessCount; ++i) {
+      bytes += record.access[static_cast<size_t>(i)].gm
+                   ? BytesOf(record.access[static_cast<size_t>(i)])
+                   : 0;
+    }
+    const CopyLaw& law = CopyLawOf(soc_);
+    Rest(Evidence::kAssumed, "atomic writes",
+         law.writeLatency + OnCurve(law.write, static_cast<double>(bytes)));
   }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -368,7 +384,7 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
         Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : Pipe::kScalar, event.name,
              event.site, scalar_.sync)
             .flag = event.flag;
-        Rest(Evidence::kAssumed, event.name);
+        Rest(Evidence::kAssumed, event.name, set ? 0 : scalar_.meet);
         return;
       }
       if (event.flag == kScalarFlag) {  // one event stands for both ends
@@ -409,7 +425,7 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
       switch (static_cast<CoreMeeting>(event.flag)) {
         case kMetAll:
           Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
-          Rest(Evidence::kAssumed, event.name);
+          Rest(Evidence::kAssumed, event.name, scalar_.meet);
           return;
         case kMarkSet:
         case kTurnPassed:
@@ -441,6 +457,12 @@ void TapeObserver::AddPoll(bool again) {
   const auto at = [&](size_t i) { return steps.begin() + static_cast<std::ptrdiff_t>(i); };
   const auto works = [](const Step& step) { return step.kind != StepKind::kScalar; };
   if (again && std::none_of(at(pollEnd_), steps.end(), works)) {
+    for (size_t i = pollBegin_; i < pollEnd_; ++i) {
+      const std::string& name = tape_->names[steps[i].name];
+      if (name == kCleans || steps[i].kind == StepKind::kHear) {
+        Rest(Evidence::kAssumed, name, name == kCleans ? -steps[i].cycles : -scalar_.mark);
+      }
+    }
     steps.erase(at(pollBegin_), at(pollEnd_));
   } else {
     pollBegin_ = steps.size() - std::min(steps.size(), kStepsOfPoll);
@@ -452,18 +474,17 @@ void TapeObserver::AddTold(StepKind kind, CoreMeeting what, const SyncEvent& eve
   Push(kind, Pipe::kScalar, event.name, event.site, scalar_.sync).flag =
       static_cast<uint32_t>(tape_->told.size());
   tape_->told.emplace_back(what, event.number);
-  Rest(Evidence::kAssumed, event.name);
+  Rest(Evidence::kAssumed, event.name, scalar_.mark);
 }
 
 void TapeObserver::OnCacheClean(Core& core, uint64_t begin, uint64_t end) {
-  constexpr const char* kName = "DataCacheCleanAndInvalid";
   std::erase_if(lines_, [begin, end](uint64_t line) {
     return line >= begin / kScalarLine && line <= (end - 1) / kScalarLine;
   });
   // No cost of it is published: as much as a line that is not there.
-  Push(StepKind::kScalar, Pipe::kScalar, kName, core.sites.Capture(), 0).cycles =
+  Push(StepKind::kScalar, Pipe::kScalar, kCleans, core.sites.Capture(), 0).cycles =
       static_cast<float>(scalar_.gmMiss);
-  Rest(Evidence::kAssumed, kName);
+  Rest(Evidence::kAssumed, kCleans, scalar_.gmMiss);
 }
 
 void TapeObserver::OnEnd(Core& core) {

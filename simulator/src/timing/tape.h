@@ -57,6 +57,14 @@ struct BankConflicts {
   double banks = 0;   // a result in the bank of a source
 };
 
+// What an estimate rests on, and how many cycles of some pipe it has for that.
+struct Ground {
+  std::string name;
+  Evidence evidence = Evidence::kBoard;
+  double cycles = 0;
+};
+constexpr double kDecides = 1e300;  // cycles of what every estimate rests on
+
 struct Tape {
   std::vector<Step> steps;
   std::vector<GmCopy> copies;
@@ -64,12 +72,11 @@ struct Tape {
   std::vector<std::string> names;
   std::vector<std::string> unknown;                         // functions without a cost
   std::unordered_map<uint32_t, std::vector<void*>> stacks;  // by Step::site
-  // What was used, by the class of its evidence.
-  std::array<std::vector<std::string>, kEvidences> grounds;
+  std::vector<Ground> grounds;
   BankConflicts conflicts;
   double ownSeconds = 0;     // of the host, for scalar code between calls; see engine/own_time.h
   uint64_t vectorBytes = 0;  // that vector instructions read and wrote
-  Evidence evidence = Evidence::kBoard;  // the worst that was used
+  double rowSums = 0;        // cycles of instructions that make a value of each of several repeats
 };
 
 class TapeObserver : public Observer {
@@ -89,10 +96,10 @@ class TapeObserver : public Observer {
   struct Known {
     uint16_t name;
     FunctionCost cost;
-    bool used = false;  // stands among the grounds
+    size_t ground = SIZE_MAX;  // of the tape; SIZE_MAX: not used yet
   };
   Known& Lookup(const char* function);
-  void Rest(Evidence evidence, const std::string& on);
+  size_t Rest(Evidence evidence, const std::string& on, double cycles);
   void AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event);
   void AddPoll(bool again);
   uint16_t NameOf(const char* text);
