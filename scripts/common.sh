@@ -9,16 +9,21 @@ fail() {
   exit 1
 }
 
-# A command that says nothing when it succeeds and everything when it fails.
+# A command that says where it is every ten seconds, and everything when it fails.
 quietly() {
-  local log
+  local log teller status=0
   log=$(mktemp)
-  if ! "$@" >"$log" 2>&1; then
-    cat "$log" >&2
-    rm -f "$log"
-    return 1
-  fi
+  (
+    while sleep "${TELL_SECONDS:-10}" >/dev/null 2>&1; do
+      printf '  after %d s: %.100s\n' "$SECONDS" "$(tail -n 1 "$log")" >&2
+    done
+  ) &
+  teller=$!
+  "$@" >"$log" 2>&1 || status=$?
+  { kill "$teller" && wait "$teller"; } 2>/dev/null || true
+  ((status == 0)) || cat "$log" >&2
   rm -f "$log"
+  return "$status"
 }
 
 find_python() {

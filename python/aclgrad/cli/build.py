@@ -67,7 +67,9 @@ def build_command(
         return
     if ops and any(map(project_request.is_path, ops)):
         sources.choose(ops, of_path)
-        sources.build(ops, OUT, soc=soc, dtypes=only_dtypes, jobs=jobs, commands=commands)
+        with progress(OUT) as bar:
+            bar.add_task(f"building {', '.join(ops)}"[:80], total=None)
+            sources.build(ops, OUT, soc=soc, dtypes=only_dtypes, jobs=jobs, commands=commands)
         return
     sources.choose([], replace(of_path, debug=False))
     if commands is not None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from aclgrad import runtime
+from aclgrad.cli.lines import Lines
 from aclgrad.cli.options import DeviceName, Running
 from aclgrad.spec.soc import family_of
 
@@ -25,11 +26,13 @@ def allow_partial(names: Sequence[str] | None) -> None:
         os.environ[_PARTIAL] = ",".join(names)
 
 
-def progress(console: Console) -> Progress:
-    """A bar that is seen on a terminal only, and gone when its work is done."""
+def progress(console: Console) -> Any:
+    """A bar that is gone when its work is done; without a terminal a line every ten seconds."""
+    if not console.is_terminal:
+        return Lines()
     return Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
+        console=console, transient=True,
     )  # fmt: skip
 
 

@@ -242,8 +242,9 @@ def _run(
 ) -> None:
     from aclgrad.project import trial
 
+    task = shown.add_task(f"building {subject.stem}", total=len(cases))
     subject.build(list(dict.fromkeys(case.row for case in cases)))
-    task = shown.add_task(f"{subject.stem} on {options.soc}", total=len(cases))
+    shown.update(task, description=f"{subject.stem} on {options.soc}")
     done = trial.run(subject, cases, options, lambda: shown.advance(task))
     ran.outcomes += done.outcomes
     ran.in_force = done.in_force

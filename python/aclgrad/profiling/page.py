@@ -17,6 +17,7 @@ from markupsafe import Markup
 from aclgrad.common import files
 from aclgrad.profiling import plot
 from aclgrad.profiling.advice import Advice, advise
+from aclgrad.profiling.arrows import arrows
 from aclgrad.profiling.estimate import PIPES
 from aclgrad.profiling.profiled import Json, Profiled, short_path
 from aclgrad.profiling.sensitivity import HEADINGS, deciding
@@ -262,6 +263,7 @@ def _timeline(one: Shown, most: int) -> Json:
         "total": total,
         "kept": kept,
         "lanes": packed,
+        "arrows": [[*rest, number(name)] for *rest, name in arrows(one.events, list(lanes), mhz)],
         "words": list(words),
     }
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from aclgrad.profiling.labels import Labels
 from aclgrad.profiling.profiled import Profiled
 
 VECTOR_BYTES_PER_CYCLE = 768
@@ -164,6 +165,9 @@ def roofline(items: Sequence[Profiled]) -> str:
         (_decades(*axes.x), _decades(*axes.y)),
         (_plain, _plain),
     )
+    labels = Labels(_WIDTH, _HEIGHT - _BOTTOM)
+    for point in points:
+        labels.take_point(*axes.at(*point), 8)
     for name, bandwidth in (("memory", memory), ("L2", cache)):
         start, knee = axes.at(low, low * bandwidth), axes.at(vector / bandwidth, vector)
         parts.append(
@@ -174,6 +178,7 @@ def roofline(items: Sequence[Profiled]) -> str:
         share = 0.38
         x = start[0] + (knee[0] - start[0]) * share
         y = start[1] + (knee[1] - start[1]) * share - 6
+        labels.take_slanted(x, y, angle, f"{name} {bandwidth:.2f} TB/s")
         parts.append(
             f'<text class="name" transform="translate({x:.1f} {y:.1f}) rotate({angle:.1f})"'
             f' text-anchor="middle">{name} {bandwidth:.2f} TB/s</text>'
@@ -184,16 +189,17 @@ def roofline(items: Sequence[Profiled]) -> str:
         f'<text class="name" x="{right[0]:.1f}" y="{right[1] - 6:.1f}" text-anchor="end">'
         f"vector {vector:.0f} TB/s</text>"
     )
+    labels.take_slanted(right[0] - 60, right[1] - 6, 0, f"vector {vector:.0f} TB/s")
     for index, (x, y) in enumerate(points):
         across, up = axes.at(x, y)
         letter, level = "AB"[index // 2], ("memory", "L2")[index % 2]
         label = level if len(items) == 1 else f"{letter} {level}"
-        end = across > _WIDTH - 120
+        left_at, base, anchor = labels.place(across, up, label)
         parts.append(
             f'<circle class="point p{letter} {level}" cx="{across:.1f}" cy="{up:.1f}" r="6"><title>'
             f"{x:.2f} bytes per byte of {level}, {y:.2f} TB/s</title></circle>"
-            f'<text class="count" x="{across + (-10 if end else 4):.1f}" y="{up + 20:.1f}"'
-            f' text-anchor="{"end" if end else "start"}">{label}</text>'
+            f'<text class="count" x="{left_at:.1f}" y="{base:.1f}"'
+            f' text-anchor="{anchor}">{label}</text>'
         )
     return _svg("Roofline", parts)
 

@@ -346,8 +346,9 @@ void ForgetDestroyedObjects() {
 }
 
 void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {
+  constexpr size_t kMostLines = 10;  // the findings have the rest
   std::string counts;
-  std::string lines;
+  std::vector<std::string> lines;
   for (const LiveObjects& leak : leaks) {
     if (leak.count == 0) {
       continue;
@@ -361,8 +362,7 @@ void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {
     finding.at = HostPlace("aclFinalize", "", caller);
     finding.detail = what + " not released";
     const auto list = [&](const std::string& item) {
-      lines += "\n  ";
-      lines += item;
+      lines.push_back("\n  " + item);
       finding.detail += "; " + item;
     };
     for (const LiveObject& object : leak.first) {
@@ -383,7 +383,15 @@ void ReportLeaks(const std::vector<LiveObjects>& leaks, const void* caller) {
     ReportFinding(std::move(finding));
   }
   if (!counts.empty()) {
-    PrintError("not released at aclFinalize: " + counts + lines);
+    std::string text = "not released at aclFinalize: " + counts;
+    const size_t shown = lines.size() <= kMostLines ? lines.size() : kMostLines - 1;
+    for (size_t i = 0; i < shown; ++i) {
+      text += lines[i];
+    }
+    if (shown < lines.size()) {
+      text += Format("\n  and %zu lines more", lines.size() - shown);
+    }
+    PrintError(text);
   }
 }
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress where no terminal shows a bar: a line every ten seconds, with what is done of what."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+SECONDS = 10.0
+
+
+@dataclass
+class _Task:
+    description: str
+    total: float | None
+    completed: float = 0
+
+
+class Lines:
+    """Takes what `rich.progress.Progress` takes of us. Work of less than ten seconds says nothing;
+    lines go to the error stream, as results are on the other.
+    """
+
+    def __init__(self, seconds: float = SECONDS, file: int = 2) -> None:
+        self._seconds, self._file = seconds, file
+        self._tasks: list[_Task] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def __enter__(self) -> Lines:
+        """Begin to count the seconds."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Say no more."""
+        self._stop.set()
+        self._thread.join()
+
+    def add_task(self, description: str, total: float | None = 100) -> int:
+        """Begin a task; the last one is what lines tell of."""
+        self._tasks.append(_Task(description, total))
+        return len(self._tasks) - 1
+
+    def advance(self, task: int, steps: float = 1) -> None:
+        """So much more is done."""
+        self._tasks[task].completed += steps
+
+    def update(self, task: int, **values: Any) -> None:
+        """Set description, total or completed."""
+        for name, value in values.items():
+            setattr(self._tasks[task], name, value)
+
+    def line(self, seconds: float) -> str:
+        """``softmax_grad on Ascend910B2: 120 of 489 after 20 s``."""
+        if not self._tasks:
+            return f"after {seconds:.0f} s"
+        task = self._tasks[-1]
+        done = f": {task.completed:g} of {task.total:g}" if task.total else ""
+        return f"{task.description.strip()}{done} after {seconds:.0f} s"
+
+    def _tell(self) -> None:
+        started = time.monotonic()
+        while not self._stop.wait(self._seconds):
+            text = self.line(time.monotonic() - started)
+            # No lock of a stream, which a child that is forked meanwhile would keep for ever.
+            try:
+                os.write(self._file, f"{text}\n".encode())
+            except OSError:
+                return

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of the profile page that need no simulator: arrows, and labels that keep apart."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from aclgrad.profiling.arrows import arrows
+from aclgrad.profiling.labels import Labels, overlap
+
+LANES = [("core0", "MTE2"), ("core0", "VECTOR")]
+
+
+def event(phase: str, lane: str, at: float, flag: str, name: str = "", detail: str = "") -> Any:
+    return {
+        "ph": phase, "pid": "core0", "tid": lane, "ts": at, "id": flag, "name": name,
+        "args": {"detail": detail},
+    }  # fmt: skip
+
+
+def test_arrows_join_a_set_with_its_wait() -> None:
+    events = [
+        event("B", "MTE2", 1.0, "1", "SET_FLAG", "EnQue, inserted"),
+        event("s", "MTE2", 1.0, "1", "flow"),
+        event("B", "VECTOR", 0.5, "1", "WAIT_FLAG", "DeQue"),
+        event("t", "VECTOR", 2.0, "1", "flow"),
+        event("t", "VECTOR", 3.0, "9", "flow"),  # nobody set it
+    ]
+    assert arrows(events, LANES, 1000.0) == [(0, 1, 1000, 2000, "EnQue to DeQue")]
+    assert arrows(events, LANES[:1], 1000.0) == []
+
+
+def test_labels_of_points_that_nearly_meet_do_not_overlap() -> None:
+    labels = Labels(560, 284)
+    points = [(300.0, 150.0), (303.0, 150.0), (299.0, 152.0), (550.0, 280.0), (10.0, 6.0)]
+    for point in points:
+        labels.take_point(*point, 8)
+    labels.take_slanted(310, 150, -30, "memory 1.60 TB/s")
+    for point, text in zip(points, ("memory", "L2", "A memory", "B L2", "L2"), strict=True):
+        labels.place(*point, text)
+    boxes = labels.taken[len(points) + len("memory 1.60 TB/s") :]
+    assert len(boxes) == 5
+    for one, two in itertools.combinations(boxes, 2):
+        assert not overlap(one, two)
+    for box, other in itertools.product(boxes, labels.taken[: -len(boxes)]):
+        assert not overlap(box, other)

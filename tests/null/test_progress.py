@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where no terminal is, long work says every ten seconds what is done of what."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+from pathlib import Path
+
+from rich.console import Console
+
+from aclgrad.cli.common import progress
+from aclgrad.cli.lines import Lines
+
+COMMON = Path(__file__).parents[2] / "scripts" / "common.sh"
+
+
+def test_lines_tell_of_the_last_task() -> None:
+    read, write = os.pipe()
+    with Lines(0.01, write) as shown, os.fdopen(read) as stream:
+        first = shown.add_task("first", total=3)
+        shown.advance(first)
+        task = shown.add_task("building", total=None)
+        shown.update(task, completed=7, total=9, description="building x.cpp   ")
+        # Lines come for as long as the work takes, so that waiting for one is no race.
+        while not (line := stream.readline()).startswith("building x.cpp: 7 of 9 after 0 s"):
+            assert line.endswith(" s\n")
+    os.close(write)
+    assert shown.line(21.4) == "building x.cpp: 7 of 9 after 21 s"
+    assert Lines().line(10.0) == "after 10 s"
+
+
+def test_a_bar_is_for_terminals() -> None:
+    assert isinstance(progress(Console(file=io.StringIO())), Lines)
+    assert not isinstance(progress(Console(file=io.StringIO(), force_terminal=True)), Lines)
+
+
+def test_scripts_say_where_a_quiet_command_is() -> None:
+    waits = "echo collecting; for i in $(seq 600); do sleep 0.05; [ -e $0 ] && exit $1; done"
+    for status in (0, 3):
+        program = f"""set -euo pipefail; source '{COMMON}'; mark=$(mktemp -u); exec 3>&1
+        look() {{ while read -r line; do echo "$line" >&3; touch "$mark"; done; }}
+        result=0; quietly bash -c '{waits}' "$mark" {status} 2> >(look) || result=$?
+        rm -f "$mark"; echo "ended with $result" """
+        done = subprocess.run(
+            ["bash", "-c", program],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={**os.environ, "TELL_SECONDS": "0.05"},
+        )
+        assert "s: collecting" in done.stdout and f"ended with {status}\n" in done.stdout
