@@ -166,11 +166,15 @@ def prepare(checkout: Path, build: Path, limit: float) -> Path:
     return helper
 
 
+def label(task: Path) -> str:
+    """Name of a task: level, family and operator."""
+    return "/".join(task.parts[-3:])
+
+
 def run_task(checkout: Path, task: Path, build: Path, helper: Path, options: Any) -> Outcome:
     """Build a task's answer and run its cases."""
-    label = "/".join(task.parts[-3:])
-    outcome = Outcome(label)
-    work = build / label
+    outcome = Outcome(label(task))
+    work = build / outcome.task
     work.mkdir(parents=True, exist_ok=True)
     try:
         op_type, name = names(task)
@@ -185,7 +189,7 @@ def run_task(checkout: Path, task: Path, build: Path, helper: Path, options: Any
     except Failed as error:
         outcome.stage, outcome.reason = error.args
     said = f"{outcome.unchecked} unchecked" if outcome.unchecked else outcome.stage
-    print(label, f"{outcome.passed}/{outcome.cases}", said, outcome.reason, flush=True)
+    print(outcome.task, f"{outcome.passed}/{outcome.cases}", said, outcome.reason, flush=True)
     return outcome
 
 
@@ -332,6 +336,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("checkout", type=Path, help="NPUKernelBench")
     parser.add_argument("--tasks", nargs="+", default=[""], help="parts of tasks' folders")
+    parser.add_argument("--resume", action="store_true", help="only tasks without an outcome yet")
     parser.add_argument("--cases", type=int, default=0, help="that many of each task; 0 is all")
     parser.add_argument("--soc", default="Ascend910B2")
     parser.add_argument("--jobs", type=int, default=2)
@@ -356,6 +361,8 @@ def main() -> int:
     record = build / "outcomes.json"
     known = json.loads(record.read_text()) if record.exists() else []
     outcomes = {each["task"]: Outcome(**each) for each in known}
+    if options.resume:
+        tasks = [each for each in tasks if label(each) not in outcomes]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [pool.submit(run_task, checkout, task, build, helper, options) for task in tasks]
         for done in concurrent.futures.as_completed(runs):

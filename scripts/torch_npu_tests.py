@@ -3,12 +3,13 @@
 """Runs op-plugin's tests of PyTorch's NPU backend on the simulator and says what fails, and why.
 
     scripts/torch_npu_tests.py /path/to/op-plugin --sample 60 --seed 1 --record build/sample.json
-    scripts/torch_npu_tests.py /path/to/op-plugin --write docs/torch_npu.md
+    scripts/torch_npu_tests.py /path/to/op-plugin --resume --write docs/torch_npu.md
 
 The checkout is yours; nothing of it is kept but names and figures. torch_npu has to be where this
 Python finds it (``PYTHONPATH``, where it is not installed), and so has expecttest. pytest-xdist
 shares the files among processes: a crash or a hang costs the test that ran. Files with failures are
 run again, each in a process of its own: some leave settings of the process behind for the next.
+``--resume`` goes on with a run that was cut off.
 """
 
 from __future__ import annotations
@@ -135,10 +136,21 @@ def read(record: Path, files: Sequence[str]) -> Results:
     return results
 
 
-def run_alone(folder: Path, results: Results, limit: float, record: Path) -> None:
-    """Run files with failures again, each by itself."""
-    record.unlink(missing_ok=True)
-    for name in failing(results):
+def unfinished(record: Path, files: Sequence[str], jobs: int) -> list[str]:
+    """Files that a run which was cut off has left. Those that it was in are taken out of its
+    record: they are among the last that say something, one for each job.
+    """
+    rows = record.read_text().splitlines() if record.exists() else []
+    names = [json.loads(row)[0] for row in rows]
+    last = list(dict.fromkeys(reversed(names)))[:jobs]
+    kept = [row for row, name in zip(rows, names, strict=True) if name not in last]
+    record.write_text("".join(f"{row}\n" for row in kept))
+    return [name for name in files if name not in set(names) or name in last]
+
+
+def run_alone(folder: Path, files: Sequence[str], limit: float, record: Path) -> None:
+    """Run files again, each by itself."""
+    for name in files:
         run(folder, [name], 1, limit, record)
 
 
@@ -217,6 +229,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=300, help="seconds for a test")
     parser.add_argument("--record", type=Path, default=Path("build/torch_npu_tests.jsonl"))
     parser.add_argument("--write", type=Path, help="put the table into this page")
+    parser.add_argument("--resume", action="store_true", help="only what the record has not")
     parser.add_argument("--again", action="store_true", help="only read the record of a run")
     arguments = parser.parse_args()
 
@@ -226,11 +239,15 @@ def main() -> int:
     alone = record.with_name(f"{record.stem}_alone{record.suffix}")
     if not arguments.again:
         record.parent.mkdir(parents=True, exist_ok=True)
-        record.unlink(missing_ok=True)
-        run(folder, files, arguments.jobs, arguments.limit, record)
+        if not arguments.resume:
+            record.unlink(missing_ok=True)
+            alone.unlink(missing_ok=True)
+        left = unfinished(record, files, arguments.jobs)
+        if left:
+            run(folder, left, arguments.jobs, arguments.limit, record)
     results = read(record, files)
     if not arguments.again:
-        run_alone(folder, results, arguments.limit, alone)
+        run_alone(folder, unfinished(alone, failing(results), 1), arguments.limit, alone)
     results.update(read(alone, ()))
     text = table(results)
     print(text)

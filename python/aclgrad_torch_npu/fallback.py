@@ -17,7 +17,7 @@ import re
 import sys
 import threading
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, ValuesView
 from contextlib import ExitStack
 from functools import cached_property
@@ -54,6 +54,7 @@ _LONG = re.compile(r"[Ee]xpected.*(?:[Ll]ong|int64)")
 """How PyTorch's CPU says that it wants 64 bits for indices, where an NPU takes 32."""
 
 _exchange = threading.RLock()
+_withdrawn: deque[Any] = deque(maxlen=4096)
 _operators: list[Operator] = []
 _calls: Counter[str] = Counter()
 _told: set[str] = set()
@@ -130,7 +131,10 @@ class Operator:
             self._libraries.append(library)
 
     def withdraw(self) -> None:
-        """Leave the dispatcher to torch_npu's kernel."""
+        """Leave the dispatcher to torch_npu's kernel. The entry that goes is kept for a while:
+        other threads may be in it, on their way to Python's lock.
+        """
+        _withdrawn.extend(torch.library.get_kernel(self.op, key) for key in self._keys)
         while self._libraries:
             self._libraries.pop().reset()
 
@@ -145,7 +149,7 @@ class Operator:
         if why is None:
             undo = None if dtype in self._tried else self._snapshot(args, kwargs)
             try:
-                result, why = self._try(args, kwargs)
+                result, why = self._try(args, kwargs, dtype)
             except RuntimeError as error:
                 if dtype in self._tried or not _OWN_CHECK.search(str(error)):
                     raise
@@ -153,7 +157,6 @@ class Operator:
             if why is None:
                 self._tried.add(dtype)
                 return result
-            self._missing[dtype] = why
             if undo is not None:
                 undo()
         if self._decomposes:
@@ -172,7 +175,7 @@ class Operator:
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return {**dict(zip(self._names, args, strict=False)), **kwargs}
 
-    def _try(self, args: Any, kwargs: Any) -> tuple[Any, str | None]:
+    def _try(self, args: Any, kwargs: Any, dtype: Any) -> tuple[Any, str | None]:
         """Return the kernel's result, or what it did not find.
 
         The kernel is called through the dispatcher with this object taken out of it, not by
@@ -180,6 +183,8 @@ class Operator:
         back when they fail.
         """
         with _exchange:
+            if dtype in self._missing:  # another thread has tried it meanwhile
+                return None, self._missing[dtype]
             self.withdraw()
             try:
                 return self.op(*args, **kwargs), None
@@ -187,7 +192,9 @@ class Operator:
                 found = _NOT_FOUND.search(str(error))
                 if found is None:
                     raise
-                return None, f"no installed package has {found[1] or found[2] or 'its functions'}"
+                what = found[1] or found[2] or "its functions"
+                self._missing[dtype] = f"no installed package has {what}"
+                return None, self._missing[dtype]
             finally:
                 self.register()
 
@@ -318,11 +325,11 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _same_device(value: Any, found: torch.device | None = None) -> torch.device | None:
-    """Refuse tensors of the host among those of a device, as a device does; a number in a tensor
-    may come from anywhere.
+    """Refuse tensors of the host or of another device among those of one, as a device does; a
+    number in a tensor may come from anywhere.
     """
     if isinstance(value, torch.Tensor) and value.dim() > 0:
-        if found is not None and value.device.type != found.type:
+        if found is not None and value.device != found:
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices,"
                 f" {found} and {value.device}!"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What torch_npu cannot do on the simulator, in words: its own errors speak of what comes later.
 
-It takes no notice when graph capture is refused, its backend of torch.compile asks for packages
-that would not help, and inductor's has no code generator left.
+It takes no notice when graph capture, the profiler or memory shared by processes is refused, its
+backend of torch.compile asks for packages that would not help, and inductor's has no code generator
+left.
 """
 
 from __future__ import annotations
@@ -19,12 +20,26 @@ _INDUCTOR = (
     "torch.compile: inductor makes no code for a simulated NPU; torch_npu's generators need"
     f" triton-ascend and CANN's compiler. {_NEXT}"
 )
+_PROFILER = (
+    "torch_npu's profiler has nothing to record on a simulated NPU. Next: aclgrad profile estimates"
+    " what an operator takes on an NPU"
+)
+_SHARED = (
+    "tensors of a simulated NPU are not shared between processes. Next: send tensor.cpu(), and"
+    " .npu() where it arrives"
+)
 
 
 def install() -> None:
     """Put the words where torch_npu would go on."""
     graphs: Any = importlib.import_module("torch_npu.npu.graphs")
     graphs.NPUGraph.capture_begin = _refuse(_CAPTURE)
+    profiler: Any = importlib.import_module("torch_npu.profiler.profiler")
+    # Not a later step: it swallows what those raise.
+    profiler._KinetoProfile.__init__ = profiler.profile.__init__ = _refuse(_PROFILER)
+    profiler._KinetoProfile.stopped = True
+    torch: Any = importlib.import_module("torch")
+    torch.UntypedStorage._share_npu_ = _refuse(_SHARED)
     backends: Any = importlib.import_module("torch_npu.dynamo")
     backends._get_global_npu_backend = _refuse(_GRAPHS)
     registry: Any = importlib.import_module("torch_npu.utils._dynamo")._InductorNpuRegistry

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import pytest
@@ -54,3 +56,12 @@ def test_graph_capture() -> None:
     graph = torch.npu.NPUGraph()  # type: ignore[attr-defined,unused-ignore]
     with pytest.raises(NotImplementedError, match="graph capture is not simulated; run the"):
         graph.capture_begin()
+
+
+def test_profiler_and_memory_of_several_processes() -> None:
+    profiler: Any = importlib.import_module("torch_npu.profiler")
+    with pytest.raises(NotImplementedError, match="Next: aclgrad profile"), profiler.profile():
+        pass
+    with pytest.raises(NotImplementedError, match=r"Next: send tensor.cpu\(\)"):
+        ForkingPickler.dumps(torch.ones(3).npu())
+    assert ForkingPickler.dumps(torch.ones(3))

@@ -7,6 +7,17 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from npu_programs import Program
+
+TWO_DEVICES = """
+import torch
+first, second = (torch.ones(3, device=f"npu:{number}") for number in (0, 1))
+for call in (torch.add, torch.maximum, lambda *both: torch.stack(both)):
+    try:
+        print(call(first, second))
+    except RuntimeError as error:
+        print(str(error).partition("two devices, ")[2].partition("!")[0])
+"""
 HALVES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 
 
@@ -82,6 +93,17 @@ def test_tensors_of_the_host_are_refused() -> None:
             call()
     assert (x.npu() + torch.tensor(1.0)).tolist() == [2.0] * 3
     assert x.npu()[y].tolist() == [1.0] * 3
+
+
+def test_tensors_of_another_device_are_refused(program: Program) -> None:
+    done = program(TWO_DEVICES, ACLGRAD_DEVICES="2")
+    assert done.stdout == "npu:0 and npu:1\n" * 3, done.stdout + done.stderr
+
+
+def test_integers_that_are_drawn_are_cut_off() -> None:
+    drawn = torch.empty(200, dtype=torch.int32, device="npu").uniform_(-3, 3).cpu()
+    assert drawn.unique().tolist() == [-2, -1, 0, 1, 2]
+    assert not torch.rand(5, dtype=torch.int64, device="npu").cpu().any()
 
 
 def test_a_result_given_by_its_shape() -> None:

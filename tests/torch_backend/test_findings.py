@@ -38,3 +38,9 @@ def test_a_refused_dtype_has_the_documented_code() -> None:
     assert "161002" in text and "gradOutput" in text
     assert "107002" not in text.partition("161002")[0]
     assert backward(torch.ones(4, 8, device=NPU)).cpu().abs().max() == 0
+
+
+def test_a_missing_feature_does_not_hide_the_next_error() -> None:
+    with pytest.raises(RuntimeError, match="not support"):
+        torch.npu.Event(interprocess=True).ipc_handle()  # type: ignore[attr-defined,unused-ignore]
+    test_a_refused_dtype_has_the_documented_code()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dropout, with the mask of each operator."""
+"""Random numbers: dropout, with the mask of each operator, and integers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,19 @@ from typing import Any
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from aclgrad_torch_npu.by_hand.table import by_hand
+
+
+@by_hand("aten::uniform_")
+def _uniform(
+    values: torch.Tensor,
+    lowest: float = 0.0,
+    end: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> torch.Tensor:
+    if values.is_floating_point():
+        return values.uniform_(lowest, end, generator=generator)
+    # A device rounds towards zero; PyTorch's CPU has real numbers only.
+    return values.copy_(torch.empty(values.shape).uniform_(lowest, end, generator=generator))
 
 
 def _keep(values: torch.Tensor, p: float) -> torch.Tensor:
