@@ -329,6 +329,11 @@ ACLSIM_DEVICE_API void VecSelect(const Ub& dst, const Ub& bits, const Ub& src0, 
 ACLSIM_DEVICE_API void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype,
                                          bool dstHigh, bool srcHigh, int32_t repeat, int32_t dstRep,
                                          int32_t srcRep);
+// The same with rows that registers of eight addresses name: this one and the next.
+ACLSIM_DEVICE_API void SetAddresses(uint32_t which, const uint64_t* addresses);
+ACLSIM_DEVICE_API void VecTransposeListed(uint32_t dst, uint32_t src, DType dtype, bool dstHigh,
+                                          bool srcHigh, int32_t repeat, int32_t dstRep,
+                                          int32_t srcRep);
 // The high-level forms below have shapes of their own; sizes are those of the tensors, in elements.
 struct SelectBytesCtl {
   uint32_t rows = 0;

@@ -6,8 +6,11 @@
 #include "ascendc/blocks.h"
 #include "ascendc/vec_gather.h"
 #include "ascendc/vec_registers.h"
+#include "ascendc/vec_transpose.h"
 
 enum class Order_t : uint8_t { VALUE_INDEX, INDEX_VALUE, ONLY_VALUE, ONLY_INDEX };
+// Registers of eight addresses each; two that follow one another name the 16 rows of a transposition.
+enum ub_addr8_t : uint8_t { VA0, VA1, VA2, VA3, VA4, VA5, VA6, VA7 };
 
 namespace AscendC::detail {
 
@@ -361,6 +364,33 @@ void vreducev2(__ubuf__ T* dst, __ubuf__ T* src0, __ubuf__ T* src1, uint16_t rep
   aclsim::VecGatherMask(At(dst), At(src0), patternMode == 0 ? &pattern : nullptr, ctl);
 }
 inline int64_t get_rsvd_cnt() { return static_cast<int64_t>(aclsim::GatheredCount()); }
+
+// --- transpositions ---------------------------------------------------------------------------------------------------------
+inline void vtranspose(__ubuf__ uint16_t* dst, __ubuf__ uint16_t* src) {
+  aclsim::VecTranspose(AscendC::detail::At(dst), AscendC::detail::At(src));
+  ACLSIM_KEEP_FRAME();
+}
+inline void set_va_reg_sb(ub_addr8_t to, uint64_t* addresses) {
+  aclsim::SetAddresses(to, addresses);
+}
+inline void scatter_vnchwconv_b16(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat,
+                                  uint16_t dstStride, uint16_t srcStride) {
+  aclsim::VecTransposeListed(dst, src, aclsim::DType::kUint16, false, false, repeat, dstStride,
+                             srcStride);
+  ACLSIM_KEEP_FRAME();
+}
+inline void scatter_vnchwconv_b32(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat,
+                                  uint16_t dstStride, uint16_t srcStride) {
+  aclsim::VecTransposeListed(dst, src, aclsim::DType::kUint32, false, false, repeat, dstStride,
+                             srcStride);
+  ACLSIM_KEEP_FRAME();
+}
+inline void scatter_vnchwconv_b8(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat, uint16_t dstStride,
+                                 uint16_t srcStride, bool dstHighHalf, bool srcHighHalf) {
+  aclsim::VecTransposeListed(dst, src, aclsim::DType::kUint8, dstHighHalf, srcHighHalf, repeat,
+                             dstStride, srcStride);
+  ACLSIM_KEEP_FRAME();
+}
 
 // --- copies -----------------------------------------------------------------------------------------------------------------
 inline void copy_gm_to_ubuf(__ubuf__ void* dst, __gm__ const void* src, uint8_t /*sid*/,

@@ -298,4 +298,21 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
 }
 ACLSIM_SKIPS_FAULTS()
 
+void SetAddresses(uint32_t which, const uint64_t* addresses) {
+  std::copy_n(addresses, 8, Core::Current().registers.addresses[which]);
+}
+
+void VecTransposeListed(uint32_t dst, uint32_t src, DType dtype, bool dstHigh, bool srcHigh,
+                        int32_t repeat, int32_t dstRep, int32_t srcRep) {
+  const auto& registers = Core::Current().registers.addresses;
+  constexpr uint32_t kLastPair = std::size(Registers{}.addresses) - 2;
+  if (dst > kLastPair || src > kLastPair) {
+    AssertFail("scatter_vnchwconv: two registers that follow one another, VA0 to VA6", __FILE__,
+               __LINE__, "");
+  }
+  // Rows of eight lie behind one another.
+  VecTransDataTo5HD(registers[dst], registers[src], dtype, dstHigh, srcHigh, repeat, dstRep,
+                    srcRep);
+}
+
 }  // namespace aclsim

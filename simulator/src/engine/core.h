@@ -88,12 +88,13 @@ struct AtomicState {
 
 // What instructions leave in registers for others, or for the kernel to ask for.
 struct Registers {
-  uint64_t gathered = 0;       // elements that the last GatherMask kept
-  uint16_t merged[4] = {};     // structures that the last MrgSort took from each queue
-  uint16_t deqScale = 0x3C00;  // SetDeqScale: bits of a half, 1 from the start
-  uint32_t sum = 0;            // bits of the last ReduceSum's result
-  uint32_t extreme[2] = {};    // of the last maximum or minimum of all lanes: value and index
-  uint64_t padValue = 0;       // SetPadValue
+  uint64_t gathered = 0;          // elements that the last GatherMask kept
+  uint16_t merged[4] = {};        // structures that the last MrgSort took from each queue
+  uint16_t deqScale = 0x3C00;     // SetDeqScale: bits of a half, 1 from the start
+  uint32_t sum = 0;               // bits of the last ReduceSum's result
+  uint32_t extreme[2] = {};       // of the last maximum or minimum of all lanes: value and index
+  uint64_t addresses[8][8] = {};  // set_va_reg_sb: rows of a transposition
+  uint64_t padValue = 0;          // SetPadValue
   bool padSet = false;
 };
 

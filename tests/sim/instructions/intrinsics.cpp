@@ -238,6 +238,42 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
                         DataCopyParams(1, 8, 0, 0));
       break;
     }
+    case 83: {
+      const auto tile = [](const LocalTensor<float>& tensor) {
+        return tensor.template ReinterpretCast<uint16_t>();
+      };
+      Transpose(tile(x.dst), tile(x.a));
+      vtranspose(reinterpret_cast<__ubuf__ uint16_t*>(x.other.GetPhyAddr()),
+                 reinterpret_cast<__ubuf__ uint16_t*>(x.a.GetPhyAddr()));
+      break;
+    }
+    case 84:
+    case 85:
+    case 86: {
+      uint64_t to[32];
+      uint64_t from[16];
+      for (uint32_t i = 0; i < 16; ++i) {
+        to[i] = x.dst.GetPhyAddr() + i * 64;
+        to[i + 16] = x.other.GetPhyAddr() + i * 64;
+        from[i] = x.a.GetPhyAddr() + i * 96;
+      }
+      set_va_reg_sb(VA1, to + 16);
+      set_va_reg_sb(VA2, to + 24);
+      set_va_reg_sb(VA6, from);
+      set_va_reg_sb(VA7, from + 8);
+      const TransDataTo5HDParams twice(c.op == 86, false, 2, 1, 2);
+      if (c.op == 84) {
+        TransDataTo5HD<uint16_t>(to, from, twice);
+        scatter_vnchwconv_b16(VA1, VA6, 2, 1, 2);
+      } else if (c.op == 85) {
+        TransDataTo5HD<uint32_t>(to, from, twice);
+        scatter_vnchwconv_b32(VA1, VA6, 2, 1, 2);
+      } else {
+        TransDataTo5HD<uint8_t>(to, from, twice);
+        scatter_vnchwconv_b8(VA1, VA6, 2, 1, 2, true, false);
+      }
+      break;
+    }
     case 90:  // behind every buffer
       vadd(x.Raw(x.dst) + (1 << 20), x.Raw(x.a), x.Raw(x.b), 1, 1, 1, 1, 8, 8, 8);
       break;
