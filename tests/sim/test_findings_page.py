@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/reference/findings.md: each faulty kernel has its finding, each mended one has none, and the
+reports on the page are those that come. ``pytest tests/sim/test_findings_page.py --update`` writes
+them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aclgrad.common import files
+from aclgrad.findings.kinds import KINDS
+from aclgrad.runtime import Device
+from compile_once import compile_once
+from raw_simulator import TO_DEVICE, RawSimulator
+
+pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "findings.md"
+SECTION = re.compile(r"^### ([\w-]+)\n(.*?)(?=^##|\Z)", re.M | re.S)
+FRAME = re.compile(r'^```cpp title="frame.h"\n(.*?)^```$', re.M | re.S)
+KERNEL = re.compile(r"^```diff([^\n]*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+ENTRY = """
+struct {name}Kernel : Frame {{
+  __aicore__ inline void Run() {{
+#include "{source}"
+  }}
+}};
+extern "C" __global__ __aicore__ void {name}(GM_ADDR in, GM_ADDR out, GM_ADDR workspace) {{
+  {name}Kernel kernel;
+  kernel.Init(in, out, workspace);
+  kernel.Run();
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A kind of finding, its kernel in both forms, and the report on the page."""
+
+    kind: str
+    faulty: str
+    mended: str
+    report: str
+    soc: str
+    cores: int
+    cleared: bool
+
+    def entry(self, form: str) -> str:
+        """The name of its kernel."""
+        return f"{self.kind.replace('-', '_')}_{form}"
+
+
+def examples() -> list[Example]:
+    """What the page shows."""
+    found = []
+    for kind, body in SECTION.findall(PAGE.read_text()):
+        match = KERNEL.search(body)
+        assert match, f"{kind}: no kernel"
+        options = dict(word.split("=") for word in match[1].split())
+        lines = match[2].splitlines()
+        faulty, mended = (
+            "".join(f"{line[1:]}\n" for line in lines if line[:1] != other) for other in "+-"
+        )
+        soc, cores = options.pop("soc", "Ascend910B2"), int(options.pop("cores", "1"))
+        cleared = options.pop("cleared", "no") == "yes"
+        assert not options, options
+        found.append(Example(kind, faulty, mended, match[3] or "", soc, cores, cleared))
+    return found
+
+
+EXAMPLES = examples()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page's sources as files, so that reports show their lines."""
+    made = tmp_path_factory.mktemp("findings")
+    frame = FRAME.search(PAGE.read_text())
+    assert frame
+    (made / "frame.h").write_text(frame[1])
+    text = '#include "frame.h"\n'
+    for example in EXAMPLES:
+        for form, code in (("faulty", example.faulty), ("mended", example.mended)):
+            source = made / form / f"{example.kind}.cpp"
+            source.parent.mkdir(exist_ok=True)
+            source.write_text(code)
+            text += ENTRY.format(name=example.entry(form), source=source.relative_to(made))
+    (made / "kernels.cpp").write_text(text)
+    return made
+
+
+@pytest.fixture(scope="module")
+def kernels(folder: Path, toolkit: Path) -> ctypes.CDLL:
+    """All kernels in one library, built as for debugging."""
+    command = ["g++", "-std=c++17", "-fPIC", "-shared", "-O0", "-gdwarf-4", "-w"]
+    command += ["-fno-omit-frame-pointer", "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220"]
+    command += [f"-I{toolkit}/include", str(folder / "kernels.cpp"), f"-L{toolkit}/lib64"]
+    command += ["-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
+    return ctypes.CDLL(str(compile_once(folder, "findings.so", command)))
+
+
+def launch(simulator: RawSimulator, example: Example, entry: object) -> list[dict[str, str]]:
+    """What one launch on fresh memory finds."""
+    sizes = (256, 256, 4096)
+    blocks = [simulator.malloc(size) for size in sizes]
+    values = np.arange(64, dtype=np.float32)
+    simulator.copy(blocks[0], values.ctypes.data, values.nbytes, TO_DEVICE)
+    if example.cleared:
+        zeros = np.zeros(sizes[2], np.uint8)
+        simulator.copy(blocks[2], zeros.ctypes.data, zeros.nbytes, TO_DEVICE)
+    stream = simulator.new_stream()
+    simulator.lib.aclsimClearFindings()
+    simulator.expect_output(blocks[1], sizes[1], 4, "out")
+    with simulator.options(soc=example.soc):
+        pairs: Sequence[tuple[int, int]] = list(zip(blocks, sizes, strict=True))
+        simulator.enqueue("kernel", entry, stream, pairs, example.cores)
+        simulator.lib.aclrtSynchronizeStream(stream)
+    found: list[dict[str, str]] = json.loads(simulator.lib.aclsimFindings().decode())
+    simulator.lib.aclrtDestroyStream(stream)
+    for block in blocks:
+        simulator.free(block)
+    return found
+
+
+def report(text: str, folder: Path) -> str:
+    """A report without what differs between machines."""
+    text = re.sub(rf"{re.escape(str(folder))}/(?:faulty/)?", "", text)
+    lines = [line.rstrip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line and not line.startswith("  soc ")) + "\n"
+
+
+def with_report(page: str, kind: str, text: str) -> str:
+    """The page with another report of one kind."""
+    head, mark, rest = page.partition(f"### {kind}\n")
+    match = KERNEL.search(rest)
+    assert mark and match
+    block = f"```diff{match[1]}\n{match[2]}```\n\n```text\n{text}```\n"
+    return head + mark + rest[: match.start()] + block + rest[match.end() :]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.kind)
+def test_kernel(
+    example: Example,
+    kernels: ctypes.CDLL,
+    folder: Path,
+    toolkit: Path,
+    session_device: Device,
+    pytestconfig: pytest.Config,
+) -> None:
+    assert session_device.kind == "sim"
+    simulator = RawSimulator(toolkit)
+    found = launch(simulator, example, kernels[example.entry("faulty")])
+    assert [each["kind"] for each in found[:1]] == [example.kind]
+    text = report(found[0]["text"], folder)
+    if pytestconfig.getoption("--update"):
+        files.write(PAGE, with_report(PAGE.read_text(), example.kind, text), str(PAGE))
+    else:
+        assert text.split() == example.report.split(), "run this with --update"
+    found = launch(simulator, example, kernels[example.entry("mended")])
+    hints = {"sync-redundant"}
+    assert not [each["text"] for each in found if each["kind"] not in hints]
+
+
+def test_every_kind_is_on_the_page() -> None:
+    page = PAGE.read_text()
+    named = [example.kind for example in EXAMPLES]
+    named += re.findall(r"^\| `([\w-]+)` \|", page, re.M)
+    assert sorted(named) == sorted(KINDS)
