@@ -17,7 +17,7 @@ cd "$root"
 "$venv/bin/python" -I scripts/reference.py
 export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
 if [[ ${1:-} == --serve ]]; then
-  exec "$venv/bin/python" -m mkdocs serve --dev-addr "${2:-localhost:8000}"
+  exec "$venv/bin/python" -I -m mkdocs serve --dev-addr "${2:-localhost:8000}"
 fi
-"$venv/bin/python" -m mkdocs build --strict
+"$venv/bin/python" -I -m mkdocs build --strict
 echo "the site: build/site/index.html, in Chinese build/site/zh/index.html"
