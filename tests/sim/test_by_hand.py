@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -203,7 +204,7 @@ def test_kernels_of_neighbours_are_built(
 
 
 def test_a_crash_says_where(library: Path) -> None:
-    """It ends a child; what is left is the name of the function that it was in."""
+    """In a child of check and in the process of whoever calls it."""
     path = library / "math" / "affine"
     source = path / "op_api" / "aclnn_scaled_offset.cpp"
     text = source.read_text()
@@ -211,8 +212,15 @@ def test_a_crash_says_where(library: Path) -> None:
     crash = "if (volatile int* none = nullptr; *none >= 0)"
     source.write_text(text.replace("if (factor->ToFloat() >= 0)", crash))
     done = tool("check", path)
-    where = "SIGSEGV in aclnnScaledOffsetGetWorkspaceSize, written by hand in aclnn_scaled_offset"
+    where = (
+        "aclnnScaledOffsetGetWorkspaceSize, written by hand in aclnn_scaled_offset.cpp,"
+        " crashed: SIGSEGV at address 0x0, at "
+    )
     assert done.returncode == 1 and where in done.stderr, done.stderr
+    assert re.search(r"op_api/aclnn_scaled_offset.cpp:\d+, inputs ", done.stderr), done.stderr
+    x = np.ones(4, np.float32)
+    with pytest.raises(SourcesError, match=where):
+        aclgrad.load(path).affine(x, x)
 
 
 def test_function_for_cpp_alone(library: Path) -> None:

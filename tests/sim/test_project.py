@@ -25,6 +25,7 @@ from aclgrad.project.sources import SourcesError, Step, diagnose, snake_case
 from aclgrad.project.unit_tests import gtest
 from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.runtime import Toolkit
+from aclgrad.spec.soc import family_of
 
 pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
 
@@ -470,6 +471,11 @@ def test_check_of_a_path(tmp_path: Path):
     )
     assert fine.returncode == 0, fine.stderr
     assert json.loads(fine.stdout)["findings"] == []
+    # What one command has built is there for the others.
+    package = building.Builder(locate(MATH / "square"), family_of(SOC)).package
+    built = {path: path.stat().st_mtime_ns for path in package.rglob("*.so")}
+    running.run(str(MATH / "square"), [[np.ones(64, np.float32)]])
+    assert built and built == {path: path.stat().st_mtime_ns for path in package.rglob("*.so")}
     kernel, tiling = "op_kernel/square.cpp", "op_host/square_tiling.cpp"
     faulty = edited(tmp_path, kernel, "DataCopy(target, value", "DataCopy(target[8], value")
     done = subprocess.run([*tool, faulty], capture_output=True, text=True, check=False)
@@ -480,6 +486,15 @@ def test_check_of_a_path(tmp_path: Path):
         checking.check(refusing, soc=SOC)
     crashing = edited(tmp_path, tiling, "context->SetTilingKey(0)", "*(volatile int*)nullptr = 0")
     where = r"crashed: SIGSEGV at address 0x0, at \S+/square_tiling.cpp:\d+, inputs x"
+    with pytest.raises(SourcesError, match=where):
+        checking.check(crashing, soc=SOC)
+    overrun = (
+        "  volatile int64_t sizes[2]; static volatile int most = 60, none = 0, i;"
+        " for (i = 0; i < most; i = i + 1) sizes[i] = 0;"
+        " context->SetBlockDim(7 / none); context->SetBlockDim"
+    )
+    crashing = edited(tmp_path / "stack", tiling, "  context->SetBlockDim", overrun)
+    where = r"its tiling function crashed: SIG.*; before that it wrote past the end of a local"
     with pytest.raises(SourcesError, match=where):
         checking.check(crashing, soc=SOC)
     wild_free = "  volatile uintptr_t wild = 4096; free((void*)wild); context->SetBlockDim"

@@ -162,6 +162,8 @@ class Builder(ApiBuilder):
         names = [demangle(symbol) for symbol in missing]
         more = self.common.find_sources(names)
         if more:
+            # Those may not build: what is linked now must not pass for whole then.
+            self.host_library.unlink()
             return more
         items = list(zip(missing, names, strict=True))
         write_if_different(

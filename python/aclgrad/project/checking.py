@@ -35,7 +35,9 @@ Judge = Callable[[Mapping[str, Any], Case, "running.Result"], str]
 
 REFUSED, CLEAN, FAULTY, CRASHED, SLOW = "refused", "clean", "finding", "crashed", "timed out"
 
-_HOST_CRASH = re.compile(r"^\w+: (.* (?:crashed: SIG|hangs: an endless loop).*)$", re.MULTILINE)
+_HOST_CRASH = re.compile(
+    r"^\w+: (.* (?:crashed: (?:SIG|it wrote)|hangs: an endless loop).*)$", re.MULTILINE
+)
 """What the simulator says of op_host code that raises a signal or does not end."""
 
 _HANGS_PER_LIMIT = 12
@@ -259,7 +261,7 @@ def check(
 ) -> Checked:
     """Build an operator for one dtype combination and run generated cases."""
     assumed = assume(word, soc, autosync)
-    builder = building.Builder(locate(word), family_of(soc), jobs=jobs, optimise="-O1")
+    builder = building.Builder(locate(word), family_of(soc), jobs=jobs)
     described = builder.build_host()
     op = running.pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
     rows = builder.combinations(op)

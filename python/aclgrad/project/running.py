@@ -18,7 +18,7 @@ import numpy as np
 from aclgrad.common.files import writing
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding
-from aclgrad.project import building, handles
+from aclgrad.project import building, foreign, handles
 from aclgrad.project.api import Function
 from aclgrad.project.handles import Call
 from aclgrad.project.layout import locate
@@ -369,16 +369,19 @@ def _two_stages(
     device: Device, builder: building.Builder, function: Function, arguments: list[Any]
 ) -> None:
     library = c.CDLL(str(builder.api_library))
-    by_hand = f", written by hand in {function.by_hand.name}" if function.by_hand else ""
+    by_hand = f", written by hand in {function.by_hand.name}," if function.by_hand else ""
     size, executor = c.c_uint64(0), c.c_void_p()
     api = function.name
     first = getattr(library, f"{api}GetWorkspaceSize")
     first.restype = c.c_int32
     tried: set[Path] = set()
     while True:
-        enter(f"{api}GetWorkspaceSize{by_hand}")
+        where = f"{api}: {api}GetWorkspaceSize{by_hand}"
+        enter(where.partition(" ")[2].rstrip(","))
         try:
-            code = first(*arguments, c.byref(size), c.byref(executor))
+            code = foreign.call(
+                device.libraries, first, [*arguments, c.byref(size), c.byref(executor)], where
+            )
             device.libraries.check(code, f"{api}GetWorkspaceSize")
             break
         except AclnnError as error:
@@ -393,7 +396,13 @@ def _two_stages(
         second = getattr(library, api)
         second.restype = c.c_int32
         address = c.c_void_p(workspace.address)
-        device.libraries.check(second(address, size, executor, c.c_void_p(device.stream)), api)
+        code = foreign.call(
+            device.libraries,
+            second,
+            [address, size, executor, c.c_void_p(device.stream)],
+            f"{api}: {api}{by_hand}",
+        )
+        device.libraries.check(code, api)
         device.synchronize()
     finally:
         workspace.free()

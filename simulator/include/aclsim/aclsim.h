@@ -45,6 +45,25 @@ ACLSIM_API uint64_t aclsimLaunchesOf(const char* kernel);
 typedef void (*aclsimDescribeCaller)(char* text, uint64_t size);
 ACLSIM_API int32_t aclsimSetDescribeCaller(aclsimDescribeCaller describe);
 
+// Arguments as they lie in registers and on the stack, in the order of the C calling conventions: reals are doubles or floats in
+// their first bytes.
+#if defined(__aarch64__)
+#define ACLSIM_INTEGERS 8
+#else
+#define ACLSIM_INTEGERS 6
+#endif
+#define ACLSIM_REALS 8
+#define ACLSIM_REST 48
+typedef struct aclsimArguments {
+  uint64_t integers[ACLSIM_INTEGERS];
+  double reals[ACLSIM_REALS];
+  uint64_t rest[ACLSIM_REST];
+} aclsimArguments;
+// Calls a function of somebody's library that returns an int32_t. Returns 1, with what happened in text, when it raised a signal
+// or did not end: nothing that it held is given back.
+ACLSIM_API int32_t aclsimCallForeign(const void* function, const aclsimArguments* arguments,
+                                     int32_t* returned, char* text, uint64_t size);
+
 // What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
 //  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],

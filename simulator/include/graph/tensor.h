@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/error_codes.h"
 #include "graph/types.h"
 
 namespace ge {
@@ -18,6 +19,11 @@ class Shape {
 
   size_t GetDimNum() const { return dims_.size(); }
   int64_t GetDim(size_t index) const { return index < dims_.size() ? dims_[index] : 0; }
+  graphStatus SetDim(size_t index, int64_t value) {
+    if (index >= dims_.size()) return GRAPH_FAILED;
+    dims_[index] = value;
+    return GRAPH_SUCCESS;
+  }
   std::vector<int64_t> GetDims() const { return dims_; }
   // 1 for a scalar.
   int64_t GetShapeSize() const {

@@ -6,10 +6,13 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -24,6 +27,9 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int kMaxFrames = 48;
 constexpr size_t kHandlerStackBytes = 64 << 10;
 constexpr uintptr_t kLargestFrame = 64 << 20;
+constexpr size_t kGuardBytes = 4096;
+constexpr size_t kBrim = 64;  // of the guard: where this is gone, so may be what lies above
+constexpr unsigned char kGuardByte = 0xA7;
 // The allocator's code in glibc, in front of malloc and from there on. What lies in front of that starts
 // threads and raises signals, and is in any stack.
 constexpr uintptr_t kBeforeMalloc = 32 << 10;
@@ -36,7 +42,9 @@ struct Frame {
   uintptr_t address;
   void* stack[kMaxFrames];
   int depth;
-  ThreadProgress* progress;  // null: the watchdog leaves it alone
+  ThreadProgress* progress;    // null: the watchdog leaves it alone
+  const unsigned char* guard;  // between the code of others and this; null before it runs
+  size_t overrun;
 };
 
 struct sigaction previous[std::size(kSignals)];
@@ -69,9 +77,34 @@ bool IsInAllocator(const void* at) {
   return address + kBeforeMalloc > allocator && address < allocator + kFromMalloc;
 }
 
-// Keeps what Crash tells. False: the heap is damaged, and its lock may be taken; nothing that allocates
-// could go on.
+// Bytes of the guard up to the last that has another value.
+size_t Overrun(const unsigned char* guard) {
+  size_t bytes = guard == nullptr ? 0 : kGuardBytes;
+  while (bytes > 0 && guard[bytes - 1] == kGuardByte) {
+    --bytes;
+  }
+  return bytes;
+}
+
+bool IsBeyondGuard(size_t overrun) {
+  if (overrun + kBrim <= kGuardBytes) {
+    return false;
+  }
+  constexpr char kText[] =
+      "aclgrad: code of an operator has written far past the end of a local array: the stack of "
+      "its callers is gone, "
+      "and with it the process. Next: build it with -fsanitize=address, or look at the arrays that "
+      "its sizes index\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  return true;
+}
+
+// Keeps what Crash tells. False: the heap is damaged, and its lock may be taken, or the stack; nothing could go on.
 bool Keep(Frame* frame, const siginfo_t* info, const void* context) {
+  frame->overrun = Overrun(frame->guard);
+  if (IsBeyondGuard(frame->overrun)) {
+    return false;
+  }
   frame->signal = info->si_signo;
   frame->code = info->si_code;
   frame->address = reinterpret_cast<uintptr_t>(info->si_addr);
@@ -197,13 +230,31 @@ class Watched {
   const void* const outer_;
 };
 
+// What writes past the end of a local array meets the guard before anything that the simulator needs: this frame is below all
+// others. Says what was met.
+__attribute__((noinline)) size_t RunGuarded(Frame* frame, void (*call)(const void*),
+                                            const void* code) {
+  unsigned char guard[kGuardBytes];
+  std::memset(guard, kGuardByte, sizeof(guard));
+  frame->guard = guard;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  asm volatile("" : : "r"(guard) : "memory");
+  call(code);
+  asm volatile("" : : "r"(guard) : "memory");
+  return Overrun(guard);
+}
+
 // noinline keeps the work out of the frame that sigsetjmp may return to twice.
 __attribute__((noinline)) void Enter(Frame* frame, void (*call)(const void*), const void* code) {
   Frame* const outer = current;
   current = frame;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   try {
-    call(code);
+    const size_t overrun = RunGuarded(frame, call, code);
+    if (IsBeyondGuard(overrun)) {
+      abort();
+    }
+    frame->overrun = overrun;
   } catch (...) {
     current = outer;
     throw;
@@ -224,7 +275,9 @@ int StackInSignal(void** stack, int most, const void* context) {
   return depth;
 }
 
-std::string CrashText(const Crash& crash) {
+namespace {
+
+std::string SignalText(const Crash& crash) {
   switch (crash.signal) {
     case SIGFPE:
       return crash.code == FPE_INTDIV ? "SIGFPE, a division by zero" : "SIGFPE";
@@ -243,10 +296,24 @@ std::string CrashText(const Crash& crash) {
              : Format("%s at address 0x%zx", name, static_cast<size_t>(crash.address));
 }
 
+}  // namespace
+
+std::string CrashText(const Crash& crash) {
+  if (crash.overrun == 0) {
+    return SignalText(crash);
+  }
+  const std::string what =
+      Format("it wrote past the end of a local array, over %zu bytes of its callers' stack",
+             crash.overrun);
+  return crash.signal == 0 ? what : SignalText(crash) + "; before that " + what;
+}
+
 std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), const void* code) {
   Install();
   thread_local HandlerStack handlerStack;
   Frame frame;
+  frame.guard = nullptr;
+  frame.overrun = 0;
   frame.progress = library != nullptr ? &ThreadProgress::OfThread() : nullptr;
   const Watched watched(frame.progress, library);
   Frame* const outer = current;
@@ -258,9 +325,16 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), 
       crash.stuck = frame.progress->How();
       crash.seconds = frame.progress->Seconds();
     }
+    crash.overrun = frame.overrun;
     return crash;
   }
   Enter(&frame, call, code);
+  if (frame.overrun > 0) {
+    Crash crash;
+    crash.overrun = frame.overrun;
+    crash.stack = {static_cast<char*>(const_cast<void*>(library)) + 1};
+    return crash;
+  }
   return std::nullopt;
 }
 

@@ -21,6 +21,8 @@ struct Crash {
   std::vector<void*> stack;  // as CaptureStack
   Stuck stuck = Stuck::kNo;
   double seconds = 0;  // ThreadProgress::Seconds
+  size_t overrun =
+      0;  // bytes of its callers' stack that it has changed; may be all there is to say (signal 0)
 };
 
 // In the handler of a signal that an instruction raised: as CaptureStack, up to `most` frames. Their number.
@@ -33,7 +35,8 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void* co
                                 const void* code);
 
 // Runs code. A SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT in it ends it, without destroying its locals,
-// unless it comes from malloc or free: a damaged heap ends the process. Exceptions pass. library: any
+// unless it comes from malloc or free: a damaged heap ends the process, as does a stack that is damaged further up than a
+// page. Exceptions pass. library: any
 // address in the library of what it runs, which the watchdog may then end; null: it may not.
 template <typename Code>
 std::optional<Crash> RunForeign(const void* library, const Code& code) {
