@@ -89,10 +89,22 @@ def _python() -> Iterator[Finding]:
         "" if good else "install Python 3.10 or later",
     )
     yield Finding("aclgrad", f"{__version__} at {Path(__file__).parent}")
+    for folder, where in _places_of_modules():
+        other = Path(folder, "aclgrad")
+        if (other / "__init__.py").is_file() and other.resolve() != Path(__file__).parent.resolve():
+            fix = f"take {folder} out of {where}"
+            yield Finding("another aclgrad", f"{other}: programs may import it", "note", fix)
     source = toolkits.checkout()
     yield Finding(
         "installed as", f"checkout {source}" if source else "package with its toolkit inside"
     )
+
+
+def _places_of_modules() -> Iterator[tuple[str, str]]:
+    """Folders that Python looks into, and what names them."""
+    variable = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    yield from ((folder, "PYTHONPATH") for folder in dict.fromkeys(variable))
+    yield from ((folder, "sys.path") for folder in sys.path if folder and folder not in variable)
 
 
 def _build_tools() -> Iterator[Finding]:

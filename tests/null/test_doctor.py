@@ -212,6 +212,17 @@ def test_operators_of_a_cann_package(tmp_path: Path) -> None:
     assert candidate.version == "8.1.RC1"
 
 
+def test_another_aclgrad_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = tmp_path / "aclgrad" / "__init__.py"
+    module.parent.mkdir()
+    module.touch()
+    before = [finding.what for finding in doctor._python()]
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}/nowhere")
+    (found,) = [each for each in doctor._python() if each.what not in before]
+    assert str(module.parent) in found.value and found.status == "note"
+    assert found.fix == f"take {tmp_path} out of PYTHONPATH"
+
+
 def test_npu_without_and_with_cann(
     toolkit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
