@@ -17,6 +17,7 @@ import pytest
 from test_cli_run import aclgrad
 from test_docs import ROOT
 from test_findings import check_sarif
+from test_report import parsed
 
 pytestmark = pytest.mark.sim_only
 
@@ -84,6 +85,20 @@ def test_both_ends_of_a_race_and_the_page(check: Check) -> None:
     # The command of the report shows the finding again.
     (repeat,) = re.findall("repeat: aclgrad check log_sigmoid_grad (.*)", text)
     assert kinds(check(RACE, *shlex.split(repeat), status=1))[0] == "race-read-after-write"
+
+
+def test_page_has_the_source_around_both_ends(check: Check, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    text = check(RACE, *SMALL, "--html", page, status=1)
+    assert "race-" in text  # on the terminal all the same
+    html = page.read_text("utf-8")
+    parsed(html)
+    marked = [int(number) for number in re.findall(r"<mark><b>(\d+)</b>", html)]
+    told = [int(number) for number in re.findall(r"check_kernel\.cpp:(\d+)$", text, re.M)]
+    assert len(marked) >= 2 and marked == told[: len(marked)]  # the launch's own report follows
+    assert html.count("<span><b>") > 10 and html.count('<svg class="pipes"') >= 1
+    assert "nothing keeps them" in html and "aclgrad check" in html
+    assert "http" not in html and "<script" not in html
 
 
 def test_what_nobody_wrote(check: Check) -> None:

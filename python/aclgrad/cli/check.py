@@ -254,6 +254,10 @@ def check_command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the findings.")
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="PAGE", help="Page: sources, both ends of races, pipes."),
+    ] = None,
     headers: Annotated[
         Path | None,
         typer.Option(
@@ -274,7 +278,7 @@ def check_command(
 
     allow_partial(checked.partial_output)
     if headers is not None:
-        if shape or dtype or attr or case or chaos or report or output or dim is not None:
+        if shape or dtype or attr or case or chaos or report or output or html or dim is not None:
             raise ValueError(
                 "--headers: compiles the sources and runs nothing. Next: leave out everything but"
                 " operators, --json and --jobs"
@@ -285,6 +289,8 @@ def check_command(
         raise ValueError("--json and --jobs: go with --headers. Next: --format json for findings")
     if output is not None:
         files.check_output(output)
+    if html is not None:
+        files.check_output(html, "--html")
     if report is not None:
         if ops or shape or case or chaos:
             raise ValueError(
@@ -312,6 +318,12 @@ def check_command(
     if not hints:
         errors = [item for item in result.found if item.finding.severity == findings.ERROR]
         result = dataclasses.replace(result, found=tuple(errors))
+    if html is not None:
+        from aclgrad.reporting import findings_page
+
+        title = f"Findings of {', '.join(ops)}" if ops else "Findings"
+        files.write(html, findings_page.page(result, title=title), "--html")
+        ERR.print(f"page: {html}", markup=False)
     if output is not None:
         files.write(output, findings.render(result, form.value))
         OUT.print(f"{output}: {result.verdict}", markup=False)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks have found as one HTML page: sources with their lines marked, both ends of a race
+and the order in which their pipes do them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from aclgrad import __version__
+from aclgrad.findings import ERROR, Merged, Result, describe
+from aclgrad.findings.finding import Place
+from aclgrad.reporting.html import environment
+from aclgrad.reporting.pipes import pipes_svg
+
+_AROUND = 5  # lines before and behind the one that is marked
+_MOST_LINE = 300  # characters
+_MOST = 200  # findings with sources: a page stays below 3 MB
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Lines of a source around one place."""
+
+    letter: str
+    words: str
+    where: str
+    lines: tuple[tuple[int, str, bool], ...]  # number, text, whether it is the place
+
+
+@cache
+def _template() -> jinja2.Template:
+    return environment().get_template("findings.html.j2")
+
+
+def page(result: Result, base: Path | None = None, title: str = "Findings") -> str:
+    """The page. Paths below ``base``, the working folder when left out, are relative."""
+    base = base or Path.cwd()
+    errors = [item for item in result.found if item.finding.severity == ERROR]
+    return (
+        _template().render(
+            title=title,
+            verdict=result.verdict,
+            conditions=[*result.conditions.items(), ("aclgrad", __version__)],
+            errors=len(errors),
+            kinds=_kinds(result.found),
+            items=[_item(at, item, base, result.cases) for at, item in enumerate(result.found)],
+        )
+        + "\n"
+    )
+
+
+def _kinds(found: Sequence[Merged]) -> list[dict[str, Any]]:
+    """A row for each kind: what it is, how many, and the first of them."""
+    rows: dict[str, dict[str, Any]] = {}
+    for at, item in enumerate(found):
+        finding = item.finding
+        row = rows.setdefault(
+            finding.kind,
+            {"kind": finding.kind, "title": finding.title, "at": at, "count": 0, "times": 0,
+             "severity": finding.severity},
+        )  # fmt: skip
+        row["count"] += 1
+        row["times"] += item.count
+    return list(rows.values())
+
+
+def _item(at: int, item: Merged, base: Path, cases: int) -> dict[str, Any]:
+    finding = item.finding
+    places = [finding.at, *finding.related]
+    excerpts = []
+    for letter, place in zip("ABCDEFGH", places, strict=False):
+        if at < _MOST and (found := excerpt(letter, place, base)) is not None:
+            excerpts.append(found)
+    svg = pipes_svg(finding)
+    return {
+        "at": at,
+        "kind": finding.kind,
+        "title": finding.title,
+        "error": finding.severity == ERROR,
+        "where": ", ".join(filter(None, (finding.op, finding.where))),
+        "advice": finding.advice,
+        "excerpts": excerpts,
+        "pipes": Markup(svg) if svg else "",
+        "text": describe(item, base, cases),
+        "repro": item.repro,
+    }
+
+
+def excerpt(letter: str, place: Place, base: Path) -> Excerpt | None:
+    """The lines around a place; its own alone when the file is not here or another by now."""
+    if not place.known:
+        return None
+    path = Path(place.file)
+    path = path if path.is_absolute() else base / path
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        lines = []
+    shown: list[tuple[int, str, bool]] = []
+    if place.line <= len(lines) and place.text.strip() in lines[place.line - 1]:
+        first = max(1, place.line - _AROUND)
+        for number in range(first, min(len(lines), place.line + _AROUND) + 1):
+            shown.append((number, lines[number - 1][:_MOST_LINE], number == place.line))
+    else:
+        shown.append((place.line, place.text, True))
+    name = path.relative_to(base).as_posix() if path.is_relative_to(base) else place.file
+    words = ", which ".join(filter(None, (place.name, place.note)))
+    return Excerpt(letter, words, f"{name}:{place.line}", tuple(shown))
