@@ -8,6 +8,8 @@ import keyword
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from aclgrad.common.notebook import table
+
 
 def parameter_name(name: str, taken: Collection[str] = ()) -> str:
     """A name as Python code may spell it; with ``_`` behind words of Python and names in use."""
@@ -87,6 +89,14 @@ class Operators:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: each function with its parameters and what it does."""
+        rows = [
+            (name, item.__signature__, (item.__doc__ or "").strip().partition("\n")[0])  # type: ignore[attr-defined]
+            for name, item in self._functions.items()
+        ]
+        return table(f"operators of {self._path}", rows, ("function", "parameters", "does"))
 
     def __repr__(self) -> str:
         words = (f"{name}{item.__signature__}" for name, item in self._functions.items())  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aclgrad.common.notebook import table
 from aclgrad.findings.finding import Finding, _count
 from aclgrad.findings.kinds import ERROR, HINT
 
@@ -74,6 +75,20 @@ class Result:
     def hints(self) -> int:
         """Number of different hints."""
         return len(self.found) - self.errors
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row for each finding."""
+        rows = [
+            (
+                item.finding.kind,
+                item.finding.title,
+                item.finding.where,
+                f"{item.finding.at.file}:{item.finding.at.line}" if item.finding.at.known else "",
+                item.count,
+            )
+            for item in self.found
+        ]
+        return table(self.verdict, rows, ("kind", "what it is", "where", "line", "times"))
 
     @property
     def verdict(self) -> str:

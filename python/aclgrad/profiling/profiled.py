@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from aclgrad.common import notebook
 from aclgrad.common.files import reading
 from aclgrad.errors import AclgradError
 from aclgrad.findings import Finding
@@ -65,6 +66,27 @@ class Profiled:
     by: Kept | None = field(default=None, repr=False, compare=False)
     kept: tuple[int, ...] = ()
     faults: tuple[Finding, ...] = ()  # that kernels went on after
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary, and the lines that cost most."""
+        kernel = self.kernel
+        rows = [
+            ("time", self.estimate.words),
+            ("bound by", self.bound.words),
+            ("bandwidth bound", f"{self.bound_us:.1f} us; {self.of_bound:.1%} of it is reached"),
+            ("GM", f"{self.moved_bytes:,} bytes, {self.traffic:.2f} x the floor"),
+            ("UB", f"{kernel['ubPeakBytes']:,} of {kernel['ubBytes']:,} bytes"),
+            ("cores", f"{len(kernel['cores'])} of {kernel['vecCores']}"),
+        ]
+        costly = sorted(self.lines, key=lambda row: -float(row["cycles"]))[:5]
+        lines = [
+            (row["code"], row["text"], row["instruction"], row["pipe"], f"{row['cycles']:,.0f}")
+            for row in costly
+        ]
+        headings = ("line", "source", "instruction", "pipe", "cycles")
+        return notebook.table(self.title, rows) + (
+            notebook.table("lines that cost most", lines, headings) if lines else ""
+        )
 
     @property
     def title(self) -> str:
