@@ -188,6 +188,8 @@ def run_task(checkout: Path, task: Path, build: Path, helper: Path, options: Any
             outcome.unchecked = sum(not reason for reason in again)
     except Failed as error:
         outcome.stage, outcome.reason = error.args
+    except Exception as error:  # Of one task, which is not to take the others' outcomes along.
+        outcome.stage, outcome.reason = "script", f"{type(error).__name__}: {error}"[:300]
     said = f"{outcome.unchecked} unchecked" if outcome.unchecked else outcome.stage
     print(outcome.task, f"{outcome.passed}/{outcome.cases}", said, outcome.reason, flush=True)
     return outcome
