@@ -189,7 +189,7 @@ def most_us(launch: Mapping[str, Any]) -> float:
     us = float(launch["microseconds"])
     inside = us - launch["launchMicroseconds"]
     factor = 1 + min(1.0, launch.get("rowSums", 0.0) / _ROW_SUMS)
-    vector = launch["launchMicroseconds"] + factor * shares(launch)["vec"] * inside
+    vector = float(launch["launchMicroseconds"]) + factor * shares(launch)["vec"] * inside
     return max(us * (1 + error_band(launch)), vector)
 
 
