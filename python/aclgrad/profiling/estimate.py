@@ -190,7 +190,7 @@ def most_us(launch: Mapping[str, Any]) -> float:
     inside = us - launch["launchMicroseconds"]
     factor = 1 + min(1.0, launch.get("rowSums", 0.0) / _ROW_SUMS)
     vector = float(launch["launchMicroseconds"]) + factor * shares(launch)["vec"] * inside
-    return max(us * (1 + error_band(launch)), vector)
+    return float(max(us * (1 + error_band(launch)), vector))
 
 
 def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:

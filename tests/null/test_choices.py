@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Alternatives to the tiling's choices name their lines; a verdict sees every cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from choices import ROOT, Times, changed, judge, load
+
+ALTERNATIVES = load()["alternatives"]
+
+
+@pytest.mark.parametrize("name", ALTERNATIVES)
+def test_alternatives_name_their_line(name: str) -> None:
+    change = ALTERNATIVES[name]
+    text = (ROOT / change["file"]).read_text("utf-8")
+    assert changed(text, change, name) != text
+    with pytest.raises(SystemExit, match="Next: change `from`"):
+        changed(text.replace(change["from"], ""), change, name)
+
+
+def test_cases_name_alternatives() -> None:
+    used: set[str] = set()
+    for case in load()["cases"]:
+        used |= set(case["against"])
+    assert used == set(ALTERNATIVES)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "other", "want"),
+    [
+        (Times(10.0), Times(12.0), (10 / 12, 10 / 12, "")),
+        # It rests on a cost that the alternative does not have.
+        (Times(10, {"a": (9, 15)}), Times(12), (10 / 12, 15 / 12, "a doubled")),
+        # And the alternative on one that it has itself.
+        (Times(10, {"a": (9, 15)}), Times(12, {"b": (6, 13)}), (10 / 12, 10 / 6, "b halved")),
+        (Times(10, {"a": (5, 20)}), Times(12, {"a": (6, 24)}), (10 / 12, 10 / 12, "")),
+    ],
+)
+def test_verdict(chosen: Times, other: Times, want: tuple[Any, ...]) -> None:
+    found = judge(chosen, other)
+    assert (found.ratio, found.worst) == pytest.approx(want[:2])
+    assert found.where == want[2]
+    assert found.holds == (want[1] <= 1.15)
