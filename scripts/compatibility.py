@@ -52,11 +52,22 @@ COMPARED = ("golden", "own golden", "in the test")
 LIMIT = 30.0
 """Seconds for the cases of a kernel; a unit test has twice as many."""
 
+OTHER_ARCH = re.compile(r"arch35|_apt|regbase")
+"""In the paths of sources for another architecture."""
+
 CUBE = re.compile(
     r"\b(Mmad|LoadData|Fixpipe|MatmulImpl|REGIST_MATMUL_OBJ|matmul::Matmul|MatmulType|catlass|TPosition::(A1|A2|B1|B2|CO1|CO2)"
     r"|QuePosition::(A1|A2|B1|B2|CO1|CO2)|TLOAD)\b|lib/matmul_intf|lib/matrix|c_api/"
 )
 """What only kernels with matrix units, in PTO instructions or in the C API say."""
+
+MATRIX_HOST = re.compile(r"\b(TCubeTiling|matmul_tiling|MatmulApiTiling)\b")
+"""What only op_host of kernels with matrix units says."""
+
+OTHERS = re.compile(
+    r"\b(Mc2InitTiling|Mc2CcTiling|HcclResult|HcclCombinOpParam|GetHcclContext)\b|\bHccl<|MC2\(\)|hccl/hcom"
+)
+"""What operators say that talk to other devices."""
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -70,6 +81,9 @@ class Kernel:
     source: Path
     soc: str
     categories: tuple[str, ...]  # the folders around its own
+    alone: bool = (
+        False  # a kernel file without a definition: of a torch extension, or a launch project
+    )
 
     @property
     def name(self) -> str:
@@ -79,7 +93,7 @@ class Kernel:
 
 def text_of(source: Path, seen: set[Path]) -> str:
     """A kernel source with the headers around it, other architectures' left out."""
-    if source in seen or re.search(r"arch35|_apt|regbase", str(source)) or not source.is_file():
+    if source in seen or OTHER_ARCH.search(str(source)) or not source.is_file():
         return ""
     seen.add(source)
     text = source.read_text(errors="replace")
@@ -102,17 +116,29 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
         try:
             operators = layout.find(operator).operators
         except SourcesError:
+            _take_alone(checkout, operator, kernels, left_out)
             continue
         definitions = "".join(layout.code(item.definition) for item in operators)
         if not definitions:
+            _take_alone(checkout, operator, kernels, left_out)
             continue
+        host_text = "".join(
+            path.read_text(errors="replace")
+            for path in sorted((operator / "op_host").rglob("*"))
+            if path.suffix in (".cpp", ".cc", ".h") and not OTHER_ARCH.search(str(path))
+        )
         soc = next((name for name in SOCS if f'"{name}"' in definitions), None)
         for source in sorted(folder.glob("*.cpp")):
             if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
                 continue
             kernel = Kernel(checkout.name, operator, source, soc or "", below[:-1])
-            used = CUBE.search(text_of(source, set())) if soc else None
-            if "scripts" in below:
+            kernel_text = text_of(source, set()) if soc else ""
+            used = CUBE.search(kernel_text) or MATRIX_HOST.search(host_text)
+            if OTHERS.search(kernel_text) or OTHERS.search(host_text):
+                left_out[kernel.name] = "talks to other devices"
+            elif "question" in below:
+                left_out[kernel.name] = "a task whose kernel is still to be written"
+            elif "scripts" in below:
                 left_out[kernel.name] = "a template that a generator fills in, no operator"
             elif soc is None:
                 left_out[kernel.name] = "not defined for Atlas A2 or A3"
@@ -121,6 +147,41 @@ def kernels_of(checkout: Path) -> tuple[list[Kernel], dict[str, str]]:
             else:
                 kernels.append(kernel)
     return kernels, left_out
+
+
+def _take_alone(
+    checkout: Path, folder: Path, kernels: list[Kernel], left_out: dict[str, str]
+) -> None:
+    """Kernel files that somebody launches by hand."""
+    below = folder.relative_to(checkout).parts
+    for source in sorted((folder / "op_kernel").glob("*.cpp")):
+        if "_apt" in source.name or "__global__" not in source.read_text(errors="replace"):
+            continue
+        kernel = Kernel(checkout.name, folder, source, "ascend910b", below[:-1], alone=True)
+        text = text_of(source, set())
+        if OTHERS.search(text):
+            left_out[kernel.name] = "talks to other devices"
+        elif used := CUBE.search(text):
+            left_out[kernel.name] = f"matrix units, PTO or C API: {used[0]}"
+        else:
+            kernels.append(kernel)
+
+
+def build_alone(kernel: Kernel, result: dict[str, Any]) -> None:
+    """What `aclgrad build` says of a kernel file; nothing tells its inputs."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "aclgrad", "build", str(kernel.source)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=10 * LIMIT,
+    )
+    result["host"] = result["kernel"] = done.returncode == 0
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if "error: " in line]
+        result["why"] = (errors or done.stderr.splitlines() or ["?"])[0].removeprefix("error: ")
+    else:
+        result["ran"], result["why"] = checking.REFUSED, "a kernel file: built, not run"
 
 
 def fingerprint(kernel: Kernel) -> str:
@@ -183,6 +244,10 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
     os.environ["ACLGRAD_CACHE"] = str(cache)
     builder = None
     try:
+        if kernel.alone:
+            build_alone(kernel, result)
+            result["seconds"] = round(time.monotonic() - started, 1)
+            return result
         sources = locate(kernel.folder)
         # Tiling for other architectures is no part of the question.
         host = tuple(path for path in sources.host if path in sources.host_for(2201)[0])
@@ -385,34 +450,42 @@ def faults() -> dict[str, dict[str, str]]:
 
 _INTRODUCTION = """# Other people's operators
 
-`aclgrad build PATH` builds an operator from its own sources, unchanged: a folder in ops-nn's layout
-(`op_kernel/`, `op_host/` with definition, inference and tiling), or one kernel file. `aclgrad run
-PATH --inputs a.npy b.npy --attrs scale=2 --save out.npz` runs it on the simulator, `aclgrad check
-PATH` runs it on generated inputs under all checks, `aclgrad ut PATH` runs its gtest unit tests. C++
-programs link the generated `aclnn<OpType>` functions; `aclgrad build` prints where the package is.
+How many operators of public libraries build and run as they are. Made by
+`scripts/compatibility.py` from checkouts; nothing of them is in this repository. All results are
+the simulator's. [layouts.md](layouts.md) says which projects build. The examples of the toolkit
+itself are in [compatibility_examples.md](compatibility_examples.md). More libraries: {others}.
 
-This page is generated by `scripts/compatibility.py` from checkouts of public operator libraries;
-nothing of them is in this repository. Examples of the toolkit itself are in
-[compatibility_examples.md](compatibility_examples.md). All results are the simulator's.
-
-* *host*: op_host builds and registers itself. *kernel*: the kernel builds for one dtype combination
-  of its definition, the first one with float32 if it has one.
+* *builds*: op_host builds and registers itself, and the kernel builds for one dtype combination of
+  its definition, the first with float32 if it has one.
 * *ran*: the operator took one of up to 48 generated inputs (shapes by the role of a parameter's
-  name, attributes by their defaults) through its generated aclnn function, and its kernel ended
-  without a finding of the checks. *finding*: none of the inputs that it took ran without one; that
-  is a fault of the kernel or of the input, which no check of the operator refused:
-  [looked into](#faults-found-in-the-kernels).
+  name, attributes by their defaults), and its kernel ended without a finding of the checks.
+  *finding*: none of the inputs that it took ran without one. That is a fault of the kernel, or of
+  an input that no check of the operator refused.
 * *matched*: the result agrees with a reference in NumPy by the operator's name
-  (`scripts/compatibility_golden.py`) by the rule of `aclgrad.golden.precision`, or its unit test agrees
-  with its golden data (tried for some of the kernels without a reference).
+  (`scripts/compatibility_golden.py`), by the rule of `aclgrad.golden.precision`, or its own unit
+  test agrees with its golden data.
 """
 
 
-_SHORT = """# Other people's operators: one more library
+_SHORT = """# Other people's operators: {title}
 
-Made by `scripts/compatibility.py --short`; [compatibility.md](compatibility.md) says what the words
-mean.
+[compatibility.md](compatibility.md) says what the words mean, and how this page is made.
 """
+
+
+def _title(commits: Mapping[str, str]) -> str:
+    return ", ".join(sorted(commits))
+
+
+def _others(doc: Path | None) -> str:
+    """Links to the pages of other libraries that lie beside one."""
+    beside = sorted(doc.parent.glob(f"{doc.stem}_*.md")) if doc is not None else []
+    found = [path for path in beside if not path.stem.endswith("_examples")]
+    return ", ".join(
+        f"[{path.stem.removeprefix(f'{doc.stem}_').replace('_', '-')}]({path.name})"
+        for path in found
+        if doc is not None
+    )
 
 
 def document(
@@ -421,14 +494,18 @@ def document(
     left_out: Mapping[str, str],
     commits: dict[str, str],
     short: bool = False,
+    draw: str = "",
+    others: str = "none",
 ) -> str:
-    """The text of docs/compatibility.md, or of a page that names only what went wrong."""
+    """The text of docs/compatibility.md, or of a page of one more library."""
     figures = Figures.of(results)
     libraries = ", ".join(f"{name} {commit}" for name, commit in sorted(commits.items()))
-    part = "" if figures.tried == total else f" ({figures.tried} of them were tried)"
+    of = "all of them" if figures.tried == total else f"{figures.tried} of them"
+    of += f", {draw}" if draw else ""
+    head = _SHORT.format(title=_title(commits)) if short else _INTRODUCTION.format(others=others)
     lines = [
-        _SHORT if short else _INTRODUCTION,
-        f"Libraries: {libraries}. Vector kernels for Atlas A2 in them: {total}{part}.",
+        head,
+        f"{libraries}: {total} vector kernels for Atlas A2. Tried: {of}.",
         "",
         f"| of {figures.tried} kernels | | |",
         "|---|---|---|",
@@ -438,79 +515,90 @@ def document(
         f"| {name} | {count} | {100 * count / share:.0f} % |" for name, count in figures.lines
     ]
     lines.append("")
-    for stage, title in (
-        ("kernel", "What kernels ask for and do not get"),
-        ("host", "What op_host asks for and does not get"),
-    ):
-        ranked = ranking(results, stage)
-        if not ranked:
-            continue
-        lines += [
-            f"## {title}",
-            "",
-            "| name | kernels | first error | only error |",
-            "|---|---|---|---|",
-        ]
-        lines += [
-            f"| `{escape(name)}` | {count} | {first} | {only} |"
-            for name, count, first, only in ranked[:60]
-        ]
+    failed = {name: result for name, result in sorted(results.items()) if not result["kernel"]}
+    if failed:
+        lines += ["## What does not build", ""]
+        lines += [f"* {name}: {escape(result['why'])[:160]}" for name, result in failed.items()]
         lines.append("")
+    lines += _wrong(results)
     lines += _faults(results)
-    lines += [
-        "## Kernels that did not run without a finding" if short else "## Every kernel",
-        "",
-        "| kernel | host | kernel | ran | matched | why not |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, result in sorted(results.items()):
-        match = result["match"]
-        if short and result["ran"] == checking.CLEAN and not match.startswith("mismatched"):
-            continue
-        if match.startswith("mismatched"):
-            cell, why = "**no**", match.removeprefix("mismatched: ")
-        else:
-            cell = {"": "", "matched": "yes"}.get(match, "unit test")
-            why = result["why"]
-        ran = result["ran"] if result["ran"] != checking.CLEAN else "yes"
-        if result["finding"]:
-            ran, why = "finding", f"{result['finding']}: {why}"
-        lines.append(
-            f"| {name} | {'yes' if result['host'] else 'no'} |"
-            f" {'yes' if result['kernel'] else 'no'} | {ran} | {cell} | {escape(why)[:160]} |"
-        )
-    lines += ["", "## Left out", ""]
-    reasons = collections.defaultdict(list)
-    for name, why in sorted(left_out.items()):
-        reasons[why.split(":", maxsplit=1)[0]].append(name)
-    for why, names in sorted(reasons.items()):
-        lines += [f"{why} ({len(names)}): {', '.join(names)}.", ""]
+    reasons = collections.Counter(why.split(":", maxsplit=1)[0] for why in left_out.values())
+    if reasons:
+        lines += ["## Left out", ""]
+        lines += [f"* {count}: {why}" for why, count in sorted(reasons.items())]
+        lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
+_REFUSALS = (
+    ("tiling refused every generated input", r"tiling function failed|tiling of|[Tt]iling"),
+    ("inference gave no shape", r"inference|infer"),
+    ("a parameter check refused every generated input", r""),
+)
+"""Why an operator took nothing, by what it said last."""
+
+
+def _wrong(results: Mapping[str, dict[str, Any]]) -> list[str]:
+    """What built and did not come to a result."""
+    lines: list[str] = []
+    ended = (checking.CRASHED, checking.SLOW)
+    items = [
+        f"* {name}: {escape(result['why'])[:200]}"
+        for name, result in sorted(results.items())
+        if result["ran"] in ended
+    ]
+    if items:
+        lines += ["## What crashed or did not end", "", *items, ""]
+    alone = sum(result["why"].startswith("a kernel file") for result in results.values())
+    refused = [
+        result["why"]
+        for result in results.values()
+        if result["kernel"]
+        and result["ran"] in (checking.REFUSED, "")
+        and not result["why"].startswith("a kernel file")
+    ]
+    if refused or alone:
+        counts = collections.Counter(
+            next(label for label, pattern in _REFUSALS if re.search(pattern, why))
+            for why in refused
+        )
+        lines += ["## Why some ran on nothing", ""]
+        if alone:
+            lines.append(f"* {alone}: a kernel file alone, which says nothing of its inputs")
+        lines += [f"* {count}: {label}" for label, count in counts.most_common()]
+        lines.append("")
+    return lines
+
+
 def _faults(results: dict[str, dict[str, Any]]) -> list[str]:
-    """What was found in public kernels, with evidence, as far as it was looked into."""
-    known = {name: item for name, item in faults().items() if name in results}
-    lines = ["## Faults found in the kernels", ""]
+    """What was found in public kernels, as far as it was looked into."""
+    wrong = {
+        name
+        for name, result in results.items()
+        if result["finding"] or result["match"].startswith("mismatched")
+    }
+    known = {name: item for name, item in faults().items() if name in wrong}
+    if not wrong:
+        return []
+    lines = ["## Findings", ""]
     for kind, title in (
-        ("upstream", "Real faults of the operators, by what their sources say:"),
-        ("input", "Generated inputs that the operator does not claim to take and does not refuse:"),
-        ("harmless", "Without consequence:"),
-        ("simulator", "Limits of the simulator:"),
+        ("upstream", "real faults of the operators, by what their sources say"),
+        ("input", "generated inputs that the operator does not claim to take and does not refuse"),
+        ("harmless", "without consequence"),
+        ("simulator", "limits of the simulator"),
     ):
         items = [(name, item) for name, item in sorted(known.items()) if item["kind"] == kind]
         if items:
-            lines += [title, ""]
-            lines += [f"* {name}, {item['where']}: {item['what']}" for name, item in items]
-            lines.append("")
-    open_ = [
-        name
-        for name, result in sorted(results.items())
-        if (result["finding"] or result["match"].startswith("mismatched")) and name not in known
-    ]
+            lines.append(f"* {len(items)}: {title}:")
+            lines += [f"    * {name}, {item['where']}: {item['what']}" for name, item in items]
+    open_ = sorted(wrong - known.keys())
     if open_:
-        lines += [f"Not looked into yet ({len(open_)}): {', '.join(open_)}.", ""]
-    return lines
+        lines.append(f"* {len(open_)}: not looked into yet:")
+        lines += [
+            f"    * {name}: {escape(results[name]['finding'] or results[name]['match'])[:120]}"
+            for name in open_
+        ]
+    return [*lines, ""]
 
 
 def commit_of(checkout: Path) -> str:
@@ -639,13 +727,17 @@ def main() -> int:
             options.doc,
             document(
                 results,
-                len({kernel.name for kernel in kernels}),
+                there,
                 left_out,
                 {
                     **{path.resolve().name: commit_of(path) for path in options.checkouts},
                     **dict(item.split("=", 1) for item in options.revision),
                 },
                 options.short,
+                f"drawn at random (--sample {options.sample} --seed {options.seed})"
+                if len(kernels) < there
+                else "",
+                _others(options.doc),
             ),
             "--doc",
         )
