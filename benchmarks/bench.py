@@ -19,7 +19,7 @@ from rich.progress import track
 
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
-from driver import baseline, builds, cases, host, modelled, public_kernels, tables
+from driver import baseline, builds, cases, commands, host, modelled, public_kernels, tables
 from driver.calls import WrongNumbersError
 
 Row = dict[str, Any]
@@ -99,6 +99,11 @@ class Run:
         rows = self.track(builds.measure(), 6, "builds")
         self.add("builds", rows, tables.builds(rows, host.machine()))
 
+    def commands(self) -> None:
+        """Small calls and commands."""
+        rows = self.track(commands.measure(self.options.rounds), 7, "commands")
+        self.add("commands", rows, tables.commands(rows, host.machine()))
+
     def against(self, checkout: Path) -> None:
         """Public kernels."""
         chosen = [case for case in self.cases.modelled if case.against]
@@ -136,6 +141,7 @@ def parse() -> argparse.Namespace:
     what.add_argument("--host", action="store_true", help="wall time and memory of the simulator")
     what.add_argument("--scaling", action="store_true", help="wall time by host threads")
     what.add_argument("--builds", action="store_true", help="build times; takes minutes")
+    what.add_argument("--commands", action="store_true", help="small calls and commands")
     what.add_argument(
         "--against", type=Path, metavar="CHECKOUT", help="public kernels of a library's checkout"
     )
@@ -152,7 +158,8 @@ def parse() -> argparse.Namespace:
         parser.error("--record: all cases or none. Next: leave --only out")
     if options.rounds < 1 or options.jobs < 1:
         parser.error("--rounds, --jobs: want at least 1")
-    if not any((options.modelled, options.host, options.scaling, options.builds, options.against)):
+    asked = (options.modelled, options.host, options.scaling, options.builds, options.commands)
+    if not any((*asked, options.against)):
         options.modelled = options.host = True
     return options
 
@@ -173,6 +180,8 @@ def main() -> int:
             run.scaling()
         if options.builds:
             run.builds()
+        if options.commands:
+            run.commands()
         if options.against:
             run.against(options.against)
     except (ValueError, AclgradError, WrongNumbersError) as error:

@@ -137,6 +137,16 @@ def builds(rows: Sequence[Row], machine: Row) -> Table:
     )
 
 
+def commands(rows: Sequence[Row], machine: Row) -> Table:
+    """Processor time of small things."""
+    return Table(
+        "small things, processor time",
+        ["what", "least", "limit", "unit"],
+        [[row["what"], f"{row['least']:.3f}", f"{row['limit']:g}", row["unit"]] for row in rows],
+        f"{machine['machine']}, {machine['cores']} cores, without a compiler cache.",
+    )
+
+
 def against(rows: Sequence[Row], checkout: str) -> Table:
     """Ours and theirs."""
 
