@@ -23,7 +23,7 @@ from aclgrad.testing.run import Outcome
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SHOWN = 40  # causes that are told in full
-_PICTURES = 12  # of these, so that a page stays small
+_PICTURES = 8  # of these: each is up to 200 KB, and a page stays below 3 MB
 
 
 def environment() -> jinja2.Environment:
