@@ -245,7 +245,7 @@ def check_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Run nothing, show a file that ACLGRAD_SIM_REPORT named.",
+            help="Run nothing, show ACLGRAD_SIM_REPORT's file.",
         ),
     ] = None,
     form: Annotated[

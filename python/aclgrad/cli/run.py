@@ -274,14 +274,14 @@ def profile_command(
     ] = None,
     sweep: Annotated[
         str | None,
-        typer.Option(metavar="SHAPES", help="Row of shapes, e.g. 4096x128,64x64 or 4096x128..8192"),
+        typer.Option(metavar="SHAPES", help="Row of shapes, e.g. 4096x128..8192."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or the roofline.")
     ] = None,
     sensitivity: Annotated[
         bool,
-        typer.Option("--sensitivity", help="Which costs decide: each of them halved and doubled."),
+        typer.Option("--sensitivity", help="Costs that decide: each halved, doubled."),
     ] = False,
     keep_going: KeepGoing = None,
     of_path: OfPathUnseen,
