@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from aclgrad.cli import app
 from aclgrad.common.files import FileError
+from aclgrad.runtime import device
 
 COMMANDS = sorted(str(command.name) for command in app.registered_commands)
 
@@ -44,6 +45,9 @@ def in_process(*words: object, **environment: str) -> subprocess.CompletedProces
     status: object = 0
     with (
         patch.dict(os.environ, _environment(**environment), clear=True),
+        patch.dict(
+            device._open, clear=True
+        ),  # a new Python has none, whatever ran before in this one
         redirect_stdout(out),
         redirect_stderr(err),
     ):
