@@ -45,9 +45,8 @@ def in_process(*words: object, **environment: str) -> subprocess.CompletedProces
     status: object = 0
     with (
         patch.dict(os.environ, _environment(**environment), clear=True),
-        patch.dict(
-            device._open, clear=True
-        ),  # a new Python has none, whatever ran before in this one
+        # A new Python has no device open, whatever ran before in this one.
+        patch.dict(device._open, clear=True),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
