@@ -107,11 +107,11 @@ def alternative(folder: Path, name: str, change: Mapping[str, str]) -> Iterator[
     """The sources with an alternative, in one place: only what it changes is built again."""
     path = folder / change["file"]
     before = path.read_text("utf-8")
-    path.write_text(changed(before, change, name), "utf-8")
+    files.write(path, changed(before, change, name), str(path))
     try:
         yield
     finally:
-        path.write_text(before, "utf-8")
+        files.write(path, before, str(path))
 
 
 def times(device: Device, sources: Path, shape: str, axis: int, alias: str) -> Times:
