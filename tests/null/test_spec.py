@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,9 +106,14 @@ def test_a_spec_that_names_an_unknown_argument_is_refused() -> None:
 def test_operators_are_found_by_any_of_their_names() -> None:
     for word in ("softmax_grad", "SoftmaxGrad", "aclnnSoftmaxBackward", "softmax_backward"):
         assert find(word) is SOFTMAX
-    with pytest.raises(ValueError, match="want one of .*softmax_grad"):
+    with pytest.raises(ValueError, match="want one of .*Next: softmax_grad$"):
         find("softmax_gard")
     assert SOFTMAX in ops.all_specs()
+
+
+def test_a_folder_without_an_operator_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="holds no operator: .* Next: aclgrad new"):
+        find(str(tmp_path))
 
 
 def test_every_soc_belongs_to_one_family() -> None:

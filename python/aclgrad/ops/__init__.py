@@ -4,6 +4,7 @@
 May import: ``errors``, ``spec``.
 """
 
+import difflib
 import importlib
 import pkgutil
 import traceback
@@ -90,5 +91,9 @@ def find(word: str) -> OpSpec:
     for fault in broken():
         if fault.op in (word, wanted):
             raise SpecError(f"{fault}\nNext: mend the line")
-    known = ", ".join(spec.op for spec in all_specs())
-    raise ValueError(f"operator: got {wanted!r}, want one of {known}")
+    known = [spec.op for spec in all_specs()]
+    text = f"operator: got {wanted!r}, want one of {', '.join(known)}, or a path"
+    if Path(word).is_dir():
+        text += f". The folder {word} holds no operator: no op_kernel, op_host or kernel file"
+    near = difflib.get_close_matches(wanted, known, n=1)
+    raise ValueError(f"{text}. Next: {near[0] if near else 'aclgrad new NAME begins one'}")
