@@ -122,7 +122,11 @@ class ChunkPlanner : private RowReducePlanner {
   // A chunk is elements of a row here, rows of a column tile in slabs: `pitch` lanes each.
   int64_t Pitch() const { return AlongLanes() ? 1 : AlignUp(plan_.colTile, blockLanes_); }
 
-  int64_t ChunkStep() const { return AlongLanes() ? kHalfLineBytes / bytes_ : 1; }
+  // Chunks of rows that are whole GM lines start on lines.
+  int64_t ChunkStep() const {
+    const bool lines = view_.reduce * bytes_ % kLineBytes == 0;
+    return AlongLanes() ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
+  }
 
   int64_t MostPerChunk(int64_t parts) const {
     return AlignDown(MaxChunkLanes(parts) / Pitch(), ChunkStep());
