@@ -2,6 +2,7 @@
 #include "engine/gm_shadow.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -10,61 +11,77 @@ namespace aclsim {
 namespace {
 
 struct Shadow {
-  std::atomic<uint64_t> base{0};
+  uint64_t base = 0;
   uint64_t size = 0;
   uint8_t* bits = nullptr;
 };
-Shadow shadow;
+std::array<Shadow, kMostGmRanges> shadows;
+std::atomic<size_t> count{0};  // a shadow is complete before it counts
 std::atomic<GmBlock (*)(const void*)> blocks{nullptr};
 
-// The part of [address, address + bytes) that is device memory, as bit positions.
-bool Positions(const void* address, uint64_t bytes, uint64_t* begin, uint64_t* end) {
+// A part of device memory, as positions in the bits of its range.
+struct Part {
+  uint8_t* bits = nullptr;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// The part of [address, address + bytes) that is device memory; false: none.
+bool FindPart(const void* address, uint64_t bytes, Part* part) {
   const auto at = reinterpret_cast<uint64_t>(address);
-  const uint64_t base = shadow.base;
-  if (base == 0 || at < base || at - base >= shadow.size) {
-    return false;
+  const size_t all = count.load(std::memory_order_acquire);
+  for (size_t i = 0; i < all; ++i) {
+    const Shadow& shadow = shadows[i];
+    if (at - shadow.base < shadow.size) {
+      part->bits = shadow.bits;
+      part->begin = at - shadow.base;
+      part->end = part->begin + std::min(bytes, shadow.size - part->begin);
+      return bytes != 0;
+    }
   }
-  *begin = at - base;
-  *end = std::min(*begin + bytes, shadow.size);
-  return *begin < *end;
+  return false;
 }
 
 // Neighbouring tensors of other cores may share the byte.
-void SetPart(uint64_t byte, uint8_t mask, bool on) {
+void SetPart(uint8_t* byte, uint8_t mask, bool on) {
   if (on) {
-    __atomic_fetch_or(shadow.bits + byte, mask, __ATOMIC_RELAXED);
+    __atomic_fetch_or(byte, mask, __ATOMIC_RELAXED);
   } else {
-    __atomic_fetch_and(shadow.bits + byte, static_cast<uint8_t>(~mask), __ATOMIC_RELAXED);
+    __atomic_fetch_and(byte, static_cast<uint8_t>(~mask), __ATOMIC_RELAXED);
   }
 }
 
-void SetBits(uint64_t begin, uint64_t end, bool on) {
-  const uint64_t first = begin / 8;
-  const uint64_t last = end / 8;
-  const auto head = static_cast<uint8_t>(0xFFu << (begin % 8));
-  const auto tail = static_cast<uint8_t>((1u << (end % 8)) - 1);
+void SetBits(const Part& part, bool on) {
+  const uint64_t first = part.begin / 8;
+  const uint64_t last = part.end / 8;
+  const auto head = static_cast<uint8_t>(0xFFu << (part.begin % 8));
+  const auto tail = static_cast<uint8_t>((1u << (part.end % 8)) - 1);
   if (first == last) {
-    SetPart(first, head & tail, on);
+    SetPart(part.bits + first, head & tail, on);
     return;
   }
-  SetPart(first, head, on);
-  std::memset(shadow.bits + first + 1, on ? 0xFF : 0, last - first - 1);
+  SetPart(part.bits + first, head, on);
+  std::memset(part.bits + first + 1, on ? 0xFF : 0, last - first - 1);
   if (tail != 0) {
-    SetPart(last, tail, on);
+    SetPart(part.bits + last, tail, on);
   }
 }
 
 // Another core may be at the other bits of the byte.
-uint8_t Byte(uint64_t index) { return __atomic_load_n(shadow.bits + index, __ATOMIC_RELAXED); }
+uint8_t Byte(const Part& part, uint64_t index) {
+  return __atomic_load_n(part.bits + index, __ATOMIC_RELAXED);
+}
 
-bool Bit(uint64_t position) { return (Byte(position / 8) >> (position % 8)) & 1; }
+bool Bit(const Part& part, uint64_t position) {
+  return (Byte(part, position / 8) >> (position % 8)) & 1;
+}
 
 }  // namespace
 
-void SetGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits) {
-  shadow.size = size;
-  shadow.bits = bits;
-  shadow.base = reinterpret_cast<uint64_t>(backing);
+void AddGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits) {
+  const size_t last = count;
+  shadows.at(last) = {reinterpret_cast<uint64_t>(backing), size, bits};
+  count.store(last + 1, std::memory_order_release);
 }
 
 void SetGmBlocks(GmBlock (*find)(const void* backing)) { blocks = find; }
@@ -75,15 +92,15 @@ GmBlock GmBlockOf(const void* backing) {
 }
 
 void MarkGm(const void* backing, uint64_t bytes, bool defined) {
-  uint64_t begin = 0, end = 0;
-  if (Positions(backing, bytes, &begin, &end)) {
-    SetBits(begin, end, defined);
+  Part part;
+  if (FindPart(backing, bytes, &part)) {
+    SetBits(part, defined);
   }
 }
 
 void CopyGmShadow(const void* to, const void* from, uint64_t bytes) {
-  uint64_t begin = 0, end = 0;
-  if (!Positions(from, bytes, &begin, &end)) {
+  Part part;
+  if (!FindPart(from, bytes, &part)) {
     MarkGm(to, bytes, true);
     return;
   }
@@ -100,20 +117,21 @@ void CopyGmShadow(const void* to, const void* from, uint64_t bytes) {
 }
 
 uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes) {
-  uint64_t begin = 0, end = 0;
-  if (!Positions(backing, bytes, &begin, &end)) {
+  Part part;
+  if (!FindPart(backing, bytes, &part)) {
     return bytes;
   }
+  const auto [bits, begin, end] = part;
   // Tiles of a large tensor follow each other: the next one's bits may come from memory meanwhile.
   constexpr uint64_t kLine = 64, kMostAhead = 4096;
   for (uint64_t ahead = 0; ahead < std::min((end - begin) / 8, kMostAhead); ahead += kLine) {
-    __builtin_prefetch(shadow.bits + end / 8 + ahead, 0, 2);
+    __builtin_prefetch(bits + end / 8 + ahead, 0, 2);
   }
-  const auto all = [](uint64_t position, uint64_t count) {
+  const auto all = [bits = bits](uint64_t position, uint64_t count) {
     uint64_t every = ~0ull;
     for (uint64_t i = 0; i < count; i += 64) {
       uint64_t word = 0;
-      std::memcpy(&word, shadow.bits + (position + i) / 8, sizeof(word));
+      std::memcpy(&word, bits + (position + i) / 8, sizeof(word));
       every &= word;
     }
     return every == ~0ull;
@@ -128,7 +146,7 @@ uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes) {
       at += 64;
       continue;
     }
-    if (!Bit(at)) {
+    if (!Bit(part, at)) {
       return at - begin;
     }
     ++at;
@@ -141,42 +159,42 @@ void ForEachUndefinedGm(const void* backing, uint64_t bytes,
   const auto* memory = static_cast<const uint8_t*>(backing);
   for (uint64_t at = 0; at < bytes;) {
     const uint64_t first = at + FirstUndefinedGm(memory + at, bytes - at);
-    uint64_t begin = 0, end = 0;
-    if (first >= bytes || !Positions(memory + first, bytes - first, &begin, &end)) {
+    Part part;
+    if (first >= bytes || !FindPart(memory + first, bytes - first, &part)) {
       return;
     }
-    uint64_t until = begin;
-    while (until < end && !Bit(until)) {
-      until += until % 8 == 0 && Byte(until / 8) == 0 ? 8 : 1;
+    uint64_t until = part.begin;
+    while (until < part.end && !Bit(part, until)) {
+      until += until % 8 == 0 && Byte(part, until / 8) == 0 ? 8 : 1;
     }
-    at = first + std::min(until, end) - begin;
+    at = first + std::min(until, part.end) - part.begin;
     run(first, at);
   }
 }
 
 void LoadGmShadow(const void* backing, uint64_t bytes, uint8_t* image) {
   std::memset(image, 0, bytes);
-  uint64_t begin = 0, end = 0;
-  if (FirstUndefinedGm(backing, bytes) == bytes || !Positions(backing, bytes, &begin, &end)) {
+  Part part;
+  if (FirstUndefinedGm(backing, bytes) == bytes || !FindPart(backing, bytes, &part)) {
     return;
   }
-  for (uint64_t at = begin; at < end; ++at) {
-    image[at - begin] = Bit(at) ? 0 : 0xFF;
+  for (uint64_t at = part.begin; at < part.end; ++at) {
+    image[at - part.begin] = Bit(part, at) ? 0 : 0xFF;
   }
 }
 
 void StoreGmShadow(const void* backing, uint64_t bytes, const uint8_t* image) {
-  uint64_t begin = 0, end = 0;
-  if (!Positions(backing, bytes, &begin, &end)) {
+  Part part;
+  if (!FindPart(backing, bytes, &part)) {
     return;
   }
-  for (uint64_t at = begin; at < end;) {
-    const bool defined = image[at - begin] == 0;
+  for (uint64_t at = part.begin; at < part.end;) {
+    const bool defined = image[at - part.begin] == 0;
     uint64_t until = at + 1;
-    while (until < end && (image[until - begin] == 0) == defined) {
+    while (until < part.end && (image[until - part.begin] == 0) == defined) {
       ++until;
     }
-    SetBits(at, until, defined);
+    SetBits({part.bits, at, until}, defined);
     at = until;
   }
 }

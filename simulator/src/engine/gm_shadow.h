@@ -3,13 +3,16 @@
 // the undefined-read check (kernels). Bits are set and cleared by several cores at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
 namespace aclsim {
 
-// Declares [backing, backing + size) device memory; bits has size / 8 zero bytes. Once per process, by the runtime.
-void SetGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits);
+// Declares [backing, backing + size) device memory; bits has size / 8 zero bytes. By the runtime, one call at a time, for at most
+// kMostGmRanges ranges, none of which lies beside another.
+constexpr size_t kMostGmRanges = 64;
+void AddGmShadow(const uint8_t* backing, uint64_t size, uint8_t* bits);
 
 // The block of device memory that holds an address, as the program asked for it; empty when there is none.
 struct GmBlock {

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -22,10 +23,16 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2ULL << 20;
-// Addresses for each byte of the device, beside those in quarantine: blocks are never moved together, and another SoC may have
-// twice as much.
+// Most programs use a small part of a device. What is reserved costs nothing on Linux but is counted by limits (ulimit -v) and by
+// emulators, which keep tables of it.
+constexpr uint64_t kFirstShare = 32;
+constexpr uint64_t kMinRange = 64ULL << 20;
+// Addresses for each byte of the device, beside those in quarantine, before freed ones are used again: blocks are never moved together.
 constexpr uint64_t kRangePerByte = 4;
-constexpr uint64_t kMinRange = 1ULL << 30;
+// A limit of the process's addresses is not for device memory alone: the first range takes this part of it, and those that are
+// only there to remember freed blocks leave half of it.
+constexpr uint64_t kFirstPartOfLimit = 16;
+constexpr uint64_t kMostPartOfLimit = 4;
 constexpr uint64_t kCommitStep = 64ULL << 20;
 // Between the blocks of a process and those of a forked child.
 constexpr uint64_t kForkGap = 2ULL << 20;
@@ -98,37 +105,26 @@ void* MapReserved(uint64_t bytes) {
   return addr == MAP_FAILED ? nullptr : addr;
 }
 
+uint64_t AddressLimit() {
+  rlimit limit = {};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                              : UINT64_MAX;
+}
+
 }  // namespace
 
 int32_t DeviceMemory::Reserve(uint64_t deviceBytes, std::string* why) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (base_ != 0) {
+  deviceBytes_ = deviceBytes;
+  if (rangeCount_ != 0) {
     FreeInheritedLocked();
     return 0;
   }
-  // RLIMIT_AS may forbid the full range.
-  for (uint64_t size = RoundUp(kRangePerByte * deviceBytes + kQuarantineBytes, kHugePage);
-       size >= kMinRange; size = RoundUp(size / 2, kHugePage)) {
-    void* device = MapReserved(size + kHugePage);
-    void* backing = device != nullptr ? MapReserved(size + kHugePage) : nullptr;
-    void* shadow = backing != nullptr ? MapReserved(size / 8) : nullptr;
-    if (shadow != nullptr) {
-      const uintptr_t base = RoundUp(reinterpret_cast<uintptr_t>(device), kHugePage);
-      const uintptr_t store = RoundUp(reinterpret_cast<uintptr_t>(backing), kHugePage);
-      madvise(reinterpret_cast<void*>(store), size, MADV_HUGEPAGE);  // only a hint
-      delta_ = store - base;
-      bump_ = base + kPage;  // the first block's guard
-      committed_ = base;
-      shadow_ = static_cast<uint8_t*>(shadow);
-      SetGmShadow(reinterpret_cast<const uint8_t*>(store), size, shadow_);
-      size_ = size;
-      base_ = base;
+  const uint64_t first = std::min(deviceBytes / kFirstShare, AddressLimit() / kFirstPartOfLimit);
+  for (uint64_t size = RoundUp(std::max(first, kMinRange), kHugePage); size >= kMinRange;
+       size = RoundUp(size / 2, kHugePage)) {
+    if (AddRangeLocked(size)) {
       return 0;
-    }
-    for (void* mapped : {device, backing}) {
-      if (mapped != nullptr) {
-        munmap(mapped, size + kHugePage);
-      }
     }
   }
   *why = Format(
@@ -138,28 +134,109 @@ int32_t DeviceMemory::Reserve(uint64_t deviceBytes, std::string* why) {
   return ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
 }
 
+bool DeviceMemory::AddRangeLocked(uint64_t size) {
+  const size_t count = rangeCount_;
+  if (count == kMostRanges) {
+    return false;
+  }
+  // More than is used: what lies behind a range is never the next one.
+  const uint64_t mapped = size + kHugePage;
+  void* device = MapReserved(mapped);
+  void* backing = device != nullptr ? MapReserved(mapped) : nullptr;
+  void* shadow = backing != nullptr ? MapReserved(size / 8) : nullptr;
+  if (shadow == nullptr) {
+    for (void* part : {device, backing}) {
+      if (part != nullptr) {
+        munmap(part, mapped);
+      }
+    }
+    return false;
+  }
+  Range& range = ranges_[count];
+  range.base = RoundUp(reinterpret_cast<uintptr_t>(device), kHugePage);
+  range.size = size;
+  range.delta = RoundUp(reinterpret_cast<uintptr_t>(backing), kHugePage) - range.base;
+  range.shadow = static_cast<uint8_t*>(shadow);
+  range.committed = range.base;
+  range.bump = range.base + kPage;  // the first block's guard
+  range.inherited = range.base;
+  madvise(range.BackingOf(range.base), size, MADV_HUGEPAGE);  // only a hint
+  AddGmShadow(range.BackingOf(range.base), size, range.shadow);
+  reservedBytes_ += size;
+  rangeCount_.store(count + 1, std::memory_order_release);
+  return true;
+}
+
+// One more range that has room for `need` bytes, in all at most `limit`.
+bool DeviceMemory::GrowLocked(uint64_t need, uint64_t limit) {
+  const uint64_t least = RoundUp(std::max(need + kPage, kMinRange), kHugePage);
+  if (reservedBytes_ >= limit || least > limit - reservedBytes_) {
+    return false;
+  }
+  // Where the limit is none, there are reasons to be modest.
+  const uint64_t step = limit == UINT64_MAX ? reservedBytes_ / 4 : reservedBytes_;
+  uint64_t size = std::max(least, std::min(step, limit - reservedBytes_) / kHugePage * kHugePage);
+  for (;; size = std::max(least, size / 2 / kHugePage * kHugePage)) {
+    const size_t last = rangeCount_ - 1;
+    if (AddRangeLocked(size)) {
+      // What the range before has left may still take small blocks.
+      Range& before = ranges_[last];
+      AddHoleLocked(before.bump, before.base + before.size - before.bump);
+      before.bump = before.base + before.size;
+      return true;
+    }
+    if (size == least) {
+      return false;
+    }
+  }
+}
+
 // Other threads of the parent may have been at work on it: only single words are read, and addresses that it is about to hand out
 // stay its own.
 void DeviceMemory::Inherit(const DeviceMemory& parent) {
-  if (parent.base_ == 0) {
-    return;
+  const size_t count = parent.rangeCount_.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count; ++i) {
+    Range& range = ranges_[i];
+    range = parent.ranges_[i];
+    range.bump = range.inherited = std::min(range.bump + kForkGap, range.base + range.size);
+    reservedBytes_ += range.size;
   }
-  delta_ = parent.delta_;
-  shadow_ = parent.shadow_;
-  size_ = parent.size_.load();
-  base_ = parent.base_.load();
-  committed_ = parent.committed_;
-  bump_ = inherited_ = std::min(parent.bump_ + kForkGap, base_ + size_);
-  inheritedFreed_ = false;
+  rangeCount_ = count;
+  inheritedFreed_ = count == 0;
 }
 
 // What the parent had written by the time of the fork; it keeps its own.
 void DeviceMemory::FreeInheritedLocked() {
-  if (!inheritedFreed_) {
-    madvise(BackingOf(base_), inherited_ - base_, MADV_DONTNEED);
-    madvise(shadow_, (inherited_ - base_) / 8, MADV_DONTNEED);
-    inheritedFreed_ = true;
+  if (inheritedFreed_) {
+    return;
   }
+  for (size_t i = 0; i < rangeCount_; ++i) {
+    const Range& range = ranges_[i];
+    madvise(range.BackingOf(range.base), range.inherited - range.base, MADV_DONTNEED);
+    madvise(range.shadow, (range.inherited - range.base) / 8, MADV_DONTNEED);
+  }
+  inheritedFreed_ = true;
+}
+
+const DeviceMemory::Range* DeviceMemory::RangeOf(uintptr_t address) const {
+  const size_t count = rangeCount_.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count; ++i) {
+    if (ranges_[i].Has(address)) {
+      return &ranges_[i];
+    }
+  }
+  return nullptr;
+}
+
+uintptr_t DeviceMemory::AddressOf(const void* backing) const {
+  const size_t count = rangeCount_.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count; ++i) {
+    const uintptr_t address = reinterpret_cast<uintptr_t>(backing) - ranges_[i].delta;
+    if (ranges_[i].Has(address)) {
+      return address;
+    }
+  }
+  return 0;
 }
 
 uint64_t DeviceMemory::Span(uint64_t bytes) {
@@ -168,24 +245,24 @@ uint64_t DeviceMemory::Span(uint64_t bytes) {
 }
 
 bool DeviceMemory::InRange(const void* pointer) const {
-  const uintptr_t base = base_.load(std::memory_order_acquire);
-  const auto address = reinterpret_cast<uintptr_t>(pointer);
-  return base != 0 && address >= base && address - base < size_.load(std::memory_order_relaxed);
+  return RangeOf(reinterpret_cast<uintptr_t>(pointer)) != nullptr;
 }
 
-bool DeviceMemory::CommitLocked(uintptr_t end) {
-  if (end <= committed_) {
+bool DeviceMemory::CommitLocked(uintptr_t start, uintptr_t end) {
+  Range& range = ranges_[RangeOf(start) - ranges_.data()];
+  if (end <= range.committed) {
     return true;
   }
   // One growing prefix keeps this at two kernel mappings however many blocks there are.
-  const uintptr_t target =
-      std::min<uintptr_t>(base_ + RoundUp(end - base_, kCommitStep), base_ + size_);
-  const uint64_t bytes = target - committed_;
-  if (mprotect(BackingOf(committed_), bytes, PROT_READ | PROT_WRITE) != 0 ||
-      mprotect(shadow_ + (committed_ - base_) / 8, bytes / 8, PROT_READ | PROT_WRITE) != 0) {
+  const uintptr_t target = std::min<uintptr_t>(range.base + RoundUp(end - range.base, kCommitStep),
+                                               range.base + range.size);
+  const uint64_t bytes = target - range.committed;
+  if (mprotect(range.BackingOf(range.committed), bytes, PROT_READ | PROT_WRITE) != 0 ||
+      mprotect(range.shadow + (range.committed - range.base) / 8, bytes / 8,
+               PROT_READ | PROT_WRITE) != 0) {
     return false;
   }
-  committed_ = target;
+  range.committed = target;
   return true;
 }
 
@@ -217,7 +294,7 @@ void DeviceMemory::AddHoleLocked(uintptr_t start, uint64_t length) {
   holesBySize_.insert({length, start});
 }
 
-uintptr_t DeviceMemory::PlaceLocked(uint64_t span, uint64_t align) {
+uintptr_t DeviceMemory::FindPlaceLocked(uint64_t span, uint64_t align) {
   const auto hole = holesBySize_.lower_bound({span + align - kPage, 0});
   if (hole != holesBySize_.end()) {
     const auto [length, first] = *hole;
@@ -227,13 +304,47 @@ uintptr_t DeviceMemory::PlaceLocked(uint64_t span, uint64_t align) {
     AddHoleLocked(start + span, first + length - (start + span));
     return start;
   }
-  const uintptr_t start = RoundUp(bump_, align);
-  const uintptr_t end = base_ + size_;
+  Range& range = ranges_[rangeCount_ - 1];
+  const uintptr_t start = RoundUp(range.bump, align);
+  const uintptr_t end = range.base + range.size;
   if (start > end || span > end - start) {
     return 0;
   }
-  AddHoleLocked(bump_, start - bump_);
-  bump_ = start + span;
+  AddHoleLocked(range.bump, start - range.bump);
+  range.bump = start + span;
+  return start;
+}
+
+uintptr_t DeviceMemory::PlaceLocked(uint64_t span, uint64_t align) {
+  uintptr_t start = FindPlaceLocked(span, align);
+  if (start != 0) {
+    return start;
+  }
+  const uint64_t wanted = kRangePerByte * deviceBytes_ + kQuarantineBytes;
+  if (GrowLocked(span + align, std::min(wanted, AddressLimit() / kMostPartOfLimit))) {
+    return FindPlaceLocked(span, align);
+  }
+  EvictLocked(0, 0);
+  start = FindPlaceLocked(span, align);
+  if (start == 0 && GrowLocked(span + align, UINT64_MAX)) {
+    start = FindPlaceLocked(span, align);
+  }
+  return start;
+}
+
+uintptr_t DeviceMemory::PlaceCommittedLocked(uint64_t span, uint64_t align) {
+  uintptr_t start = PlaceLocked(span, align);
+  if (start == 0 || CommitLocked(start, start + span)) {
+    return start;
+  }
+  // A host that promises no more than it has: what freed blocks had was promised before.
+  AddHoleLocked(start, span);
+  EvictLocked(0, 0);
+  start = FindPlaceLocked(span, align);
+  if (start != 0 && !CommitLocked(start, start + span)) {
+    AddHoleLocked(start, span);
+    return 0;
+  }
   return start;
 }
 
@@ -250,16 +361,18 @@ void DeviceMemory::EvictLocked(uint64_t keepBytes, size_t keepBlocks) {
 
 // Pages of the shadow that stand for these bytes alone go back to the host, where they read as zero.
 void DeviceMemory::UndefineLocked(uintptr_t start, uint64_t bytes) {
+  const Range& range = *RangeOf(start);
+  const uintptr_t base = range.base;
   const uintptr_t end = start + bytes;
-  const uintptr_t first = base_ + RoundUp(start - base_, kShadowUnit);
-  const uintptr_t last = base_ + (end - base_) / kShadowUnit * kShadowUnit;
+  const uintptr_t first = base + RoundUp(start - base, kShadowUnit);
+  const uintptr_t last = base + (end - base) / kShadowUnit * kShadowUnit;
   if (first >= last) {
     MarkGm(BackingOf(start), bytes, false);
     return;
   }
   MarkGm(BackingOf(start), first - start, false);
-  madvise(shadow_ + (first - base_) / 8, (last - first) / 8, MADV_DONTNEED);
-  MarkGm(BackingOf(last), end - last, false);
+  madvise(range.shadow + (first - base) / 8, (last - first) / 8, MADV_DONTNEED);
+  MarkGm(range.BackingOf(last), end - last, false);
 }
 
 void DeviceMemory::AssumeDefined() {
@@ -322,7 +435,7 @@ void DeviceMemory::TakeOverrunsLocked(const Block& block, std::vector<Overrun>* 
 std::vector<DeviceMemory::Overrun> DeviceMemory::TakeOverruns(const uint8_t* backing) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Overrun> overruns;
-  const Block* block = FindLocked(reinterpret_cast<uintptr_t>(backing) - delta_);
+  const Block* block = FindLocked(AddressOf(backing));
   if (block != nullptr) {
     TakeOverrunsLocked(*block, &overruns);
   }
@@ -362,15 +475,8 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
     const uint64_t span = Span(bytes);
     // Big blocks start on a huge page: far fewer page faults on first touch.
     const uint64_t align = bytes >= kHugePage ? kHugePage : kPage;
-    start = PlaceLocked(span, align);
+    start = PlaceCommittedLocked(span, align);
     if (start == 0) {
-      EvictLocked(0, 0);
-      start = PlaceLocked(span, align);
-    }
-    if (start == 0 || !CommitLocked(start + span)) {
-      if (start != 0) {
-        AddHoleLocked(start, span);
-      }
       *why = Format("the host gives no more address space or memory for a block of %llu bytes",
                     static_cast<Ull>(bytes));
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
@@ -489,7 +595,7 @@ std::string DeviceMemory::DescribeLocked(uintptr_t address) const {
                   static_cast<Ull>(address - block->start), reinterpret_cast<void*>(block->start),
                   static_cast<Ull>(block->bytes));
   }
-  if (address < inherited_) {
+  if (address < RangeOf(address)->inherited) {
     return Format("%p is device memory of before the fork, and a child has none of its parent's",
                   pointer);
   }
@@ -545,7 +651,7 @@ DeviceMemory::Block DeviceMemory::Find(const void* pointer) const {
 
 DeviceMemory::Block DeviceMemory::FindBacking(const void* backing) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Block* block = FindLocked(reinterpret_cast<uintptr_t>(backing) - delta_);
+  const Block* block = FindLocked(AddressOf(backing));
   return block != nullptr ? *block : Block{};
 }
 

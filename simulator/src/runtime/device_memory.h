@@ -3,6 +3,7 @@
 // each byte that says whether it was ever written.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/gm_shadow.h"
+
 namespace aclsim {
 
-// Blocks live in a reserved range without access rights; byte a of the range has its contents at a
-// + delta in a second mapping of the same layout. Freed blocks are quarantined, so that a use after
+// Blocks live in reserved ranges without access rights; byte a of a range has its contents at a
+// + delta in a second mapping of the same layout. There is one range at first, a small part of the
+// device's memory, and further ones, each as large as all before, when blocks want them. Freed blocks are quarantined, so that a use after
 // free can be named, and their pages go back to the host at once. The second mapping stays
 // accessible: a kernel that still uses a freed block reads zeros, never crashes. In checked mode a
 // known pattern lies before and behind every block, so that writes by raw pointers past it are seen.
@@ -41,7 +45,7 @@ class DeviceMemory {
     int64_t end = 0;
   };
 
-  // Reserves the address ranges once, for devices with that much memory together. Returns 0 or an aclError
+  // Reserves the first addresses once, for devices with that much memory together. Returns 0 or an aclError
   // with the reason.
   int32_t Reserve(uint64_t deviceBytes, std::string* why);
   // In a forked child, before Reserve: the ranges are the parent's, and none of its blocks is there.
@@ -79,7 +83,7 @@ class DeviceMemory {
   Block FindBacking(const void* backing) const;
   // Whether the address lies in a block that was freed, as far as that is remembered.
   bool WasFreed(const void* pointer) const;
-  // True for every address of the reserved range, live or not. Needs no lock.
+  // True for every address of the reserved ranges, live or not. Needs no lock.
   bool InRange(const void* pointer) const;
   // What the pointer is, in words.
   std::string Describe(const void* pointer) const;
@@ -130,6 +134,20 @@ class DeviceMemory {
       peak = now > peak ? now : peak;
     }
   };
+  // A range of addresses, its contents and its shadow. No two lie beside one another.
+  struct Range {
+    uintptr_t base = 0;
+    uint64_t size = 0;
+    uintptr_t delta = 0;
+    uint8_t* shadow = nullptr;  // bit a - base of it: byte a was written
+    uintptr_t committed = 0;    // contents below are readable and writable
+    uintptr_t bump = 0;         // addresses below were handed out at least once, or are holes
+    uintptr_t inherited = 0;    // and below here by the process that this one was forked from
+    bool Has(uintptr_t address) const { return address - base < size; }
+    uint8_t* BackingOf(uintptr_t address) const {
+      return reinterpret_cast<uint8_t*>(address + delta);
+    }
+  };
   using Blocks = std::map<uintptr_t, Block>;
   using FreedBlocks = std::map<uintptr_t, Freed>;
 
@@ -141,8 +159,16 @@ class DeviceMemory {
   void UnmapLocked(uintptr_t address);
   void ReleasePhysicalLocked(uint64_t id);
   void DropPhysicalLocked(int32_t device);
+  // The range of an address, or nullptr. Needs no lock.
+  const Range* RangeOf(uintptr_t address) const;
+  bool AddRangeLocked(uint64_t size);
+  bool GrowLocked(uint64_t need, uint64_t limit);
+  uintptr_t FindPlaceLocked(uint64_t span, uint64_t align);
+  // Addresses that may be used, or 0: in no range, or in new ones, or in those of freed blocks.
   uintptr_t PlaceLocked(uint64_t span, uint64_t align);
-  bool CommitLocked(uintptr_t end);
+  // The same, readable and writable.
+  uintptr_t PlaceCommittedLocked(uint64_t span, uint64_t align);
+  bool CommitLocked(uintptr_t start, uintptr_t end);
   void FreeInheritedLocked();
   void AddHoleLocked(uintptr_t start, uint64_t length);
   void RemoveHoleLocked(uintptr_t start, uint64_t length);
@@ -154,20 +180,19 @@ class DeviceMemory {
   template <typename F>
   void ForEachGuardLocked(const Block& block, F&& guard) const;
   void TakeOverrunsLocked(const Block& block, std::vector<Overrun>* overruns);
-  uint8_t* BackingOf(uintptr_t address) const {
-    return reinterpret_cast<uint8_t*>(address + delta_);
-  }
+  uint8_t* BackingOf(uintptr_t address) const { return RangeOf(address)->BackingOf(address); }
+  // The device address that has its contents there, or 0.
+  uintptr_t AddressOf(const void* backing) const;
   std::string DescribeLocked(uintptr_t address) const;
 
   mutable std::mutex mutex_;
-  std::atomic<uintptr_t> base_{0};
-  std::atomic<uint64_t> size_{0};
-  uintptr_t delta_ = 0;
-  uint8_t* shadow_ = nullptr;  // bit a - base_ of it: byte a was written
-  uintptr_t bump_ = 0;         // addresses below were handed out at least once
-  uintptr_t inherited_ = 0;    // and below here by the process that this one was forked from
+  // Twice as much with each: there are never many.
+  static constexpr size_t kMostRanges = kMostGmRanges;
+  std::array<Range, kMostRanges> ranges_;
+  std::atomic<size_t> rangeCount_{0};  // a range is complete before it counts, and stays
+  uint64_t reservedBytes_ = 0;         // all ranges
+  uint64_t deviceBytes_ = 0;
   bool inheritedFreed_ = true;
-  uintptr_t committed_ = 0;        // backing below is readable and writable
   std::map<int32_t, Usage> used_;  // by device
   uint64_t count_ = 0;
   Blocks live_;

@@ -31,11 +31,8 @@ int32_t DeviceMemory::ReserveRange(uint64_t bytes, uint64_t align, const void* c
                                    std::string* why) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t span = RoundUp(bytes, kPage) + kPage;
-  const uintptr_t start = PlaceLocked(span, std::max(align, kHugePage));
-  if (start == 0 || !CommitLocked(start + span)) {
-    if (start != 0) {
-      AddHoleLocked(start, span);
-    }
+  const uintptr_t start = PlaceCommittedLocked(span, std::max(align, kHugePage));
+  if (start == 0) {
     *why = Format("the host gives no more address space for %llu bytes", static_cast<Ull>(bytes));
     return ACL_ERROR_RT_MEMORY_ALLOCATION;
   }

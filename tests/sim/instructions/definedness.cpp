@@ -70,3 +70,15 @@ extern "C" __global__ __aicore__ void padding_divided(GM_ADDR gm) {
     x.SetValue(i, x.GetValue(i) / 16);
   }
 }
+
+// Reads memory that its caller names.
+extern "C" __global__ __aicore__ void add_one(GM_ADDR from, GM_ADDR to) {
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 256);
+  DataCopy(buffer.Get<float>(), Global<float>(from), 64);
+  PipeBarrier<PIPE_ALL>();
+  Adds(buffer.Get<float>(), buffer.Get<float>(), 1.0f, 64);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(to), buffer.Get<float>(), 64);
+}

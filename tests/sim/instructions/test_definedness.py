@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -56,3 +59,44 @@ def test_padding_that_a_scalar_takes(runtime: Runtime, library: ctypes.CDLL) -> 
     assert "wrote 44 of the row's 64 bytes, and not this one" in said
     assert "End the loop at the elements that were copied" in said
     assert "set isPad, rightPadding and paddingValue" in said
+
+
+# Device memory of three ranges of addresses, because the process may have few.
+RANGES = """
+import ctypes, resource, sys
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+from raw_simulator import RawSimulator
+simulator = RawSimulator(Path(sys.argv[1]))
+entry = ctypes.CDLL(sys.argv[2]).add_one
+stream = simulator.new_stream()
+blocks = [simulator.malloc(120 << 20) for _ in range(3)]
+words = (ctypes.c_float * 64)(*range(64))
+for block in blocks:
+    at = block + (119 << 20)
+    simulator.copy(at, ctypes.addressof(words), 256, 1)
+    simulator.enqueue("add_one", entry, stream, [(at, 256), (at + 256, 256)], 1)
+    simulator.ok(simulator.lib.aclrtSynchronizeStream(stream))
+    simulator.copy(ctypes.addressof(words), at + 256, 256, 2)
+print(words[5])
+for block in blocks:
+    simulator.enqueue("add_one", entry, stream, [(block, 256), (block + 256, 256)], 1)
+    print(simulator.lib.aclrtSynchronizeStream(stream), repr(simulator.message()))
+    stream = simulator.new_stream()
+"""
+
+
+def test_every_range_of_device_memory(toolkit: Path, library: ctypes.CDLL, tmp_path: Path) -> None:
+    """Written bytes are told from others wherever a block lies."""
+    folders = (HERE.parent, *filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", RANGES, toolkit, library._name],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))},
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    value, *found = done.stdout.splitlines()
+    assert value == "8.0"
+    assert [line.count("kernel fault [undefined-read]") for line in found] == [1, 1, 1], found
