@@ -19,7 +19,17 @@ from rich.progress import track
 
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
-from driver import baseline, builds, cases, commands, host, modelled, public_kernels, tables
+from driver import (
+    baseline,
+    builds,
+    cases,
+    classes,
+    commands,
+    host,
+    modelled,
+    public_kernels,
+    tables,
+)
 from driver.calls import WrongNumbersError
 
 Row = dict[str, Any]
@@ -76,6 +86,22 @@ class Run:
                     f"docs/{tables.DOCUMENT.name}: its table is not the baseline's. Next: bench.py"
                     " --modelled --record"
                 )
+
+    def classes(self) -> None:
+        """Estimates of classes of shapes; wrong numbers alone fail."""
+        groups = self.cases.classes
+        places = [(group, case) for group in groups for case in group.cases]
+        items = modelled.measure_all(
+            [case for _, case in places], self.options.jobs, [group.soc for group, _ in places]
+        )
+        rows = self.track(items, len(places), "classes of shapes")
+        figures: dict[str, dict[str, Row]] = {group.key: {} for group in groups}
+        for (group, case), row in zip(places, rows, strict=True):
+            if "error" in row:
+                self.failures.append(f"{group.key}: {row['error']}")
+            else:
+                figures[group.key][case.key] = row
+        self.add("classes", rows, tables.classes(classes.judge(groups, figures), rows))
 
     def host(self) -> None:
         """Wall time and memory, against the limits."""
@@ -138,6 +164,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     what = parser.add_argument_group("what to measure (--modelled and --host when left out)")
     what.add_argument("--modelled", action="store_true", help="estimated time and GM traffic")
+    what.add_argument("--classes", action="store_true", help="estimates by class of shapes")
     what.add_argument("--host", action="store_true", help="wall time and memory of the simulator")
     what.add_argument("--scaling", action="store_true", help="wall time by host threads")
     what.add_argument("--builds", action="store_true", help="build times; takes minutes")
@@ -158,8 +185,8 @@ def parse() -> argparse.Namespace:
         parser.error("--record: all cases or none. Next: leave --only out")
     if options.rounds < 1 or options.jobs < 1:
         parser.error("--rounds, --jobs: want at least 1")
-    asked = (options.modelled, options.host, options.scaling, options.builds, options.commands)
-    if not any((*asked, options.against)):
+    asked = ("modelled", "classes", "host", "scaling", "builds", "commands", "against")
+    if not any(getattr(options, name) for name in asked):
         options.modelled = options.host = True
     return options
 
@@ -174,6 +201,8 @@ def main() -> int:
         run = Run(options)
         if options.modelled:
             run.modelled()
+        if options.classes:
+            run.classes()
         if options.host:
             run.host()
         if options.scaling:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ else:
 CASES = Path(__file__).resolve().parents[1] / "cases.toml"
 MODELLED_LIMITS = ("share", "traffic")
 HOST_LIMITS = ("fast", "checked", "profile", "memory")
+CLASS_LIMITS = ("share", "traffic", "above", "rise", "by_fp32")
+SOC = "Ascend910B2"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,10 @@ class Case:
         """Its name in the baseline."""
         return " ".join(filter(None, (self.op, self.dims, self.alias, self.words)))
 
+    def in_dtype(self, alias: str) -> Case:
+        """The same in another dtype."""
+        return replace(self, alias=alias)
+
     @property
     def size(self) -> int:
         """Elements of one tensor."""
@@ -83,6 +89,21 @@ class Case:
         else:
             return self.size, 1, 1
         return math.prod(self.shape[:dim]), self.shape[dim], math.prod(self.shape[dim + 1 :])
+
+
+@dataclass(frozen=True)
+class CaseClass:
+    """Shapes that one thing limits, on one SoC, and what is wanted of all of them."""
+
+    name: str
+    soc: str
+    limits: Mapping[str, float]
+    cases: tuple[Case, ...]
+
+    @property
+    def key(self) -> str:
+        """Its name, and where."""
+        return self.name if self.soc == SOC else f"{self.name}, {self.soc}"
 
 
 @dataclass(frozen=True)
@@ -106,6 +127,7 @@ class Cases:
     modelled: tuple[Case, ...]
     host: tuple[Case, ...]
     public_kernels: tuple[PublicKernel, ...]
+    classes: tuple[CaseClass, ...] = ()
 
 
 def load(only: str = "", path: Path = CASES) -> Cases:
@@ -123,10 +145,37 @@ def load(only: str = "", path: Path = CASES) -> Cases:
         PublicKernel(op, item["path"], tuple(item["inputs"]), tuple(item["attrs"]))
         for op, item in document["public_kernel"].items()
     )
-    cases = Cases(chosen("modelled", MODELLED_LIMITS), chosen("host", HOST_LIMITS), public_kernels)
-    if not cases.modelled and not cases.host:
+    cases = Cases(
+        chosen("modelled", MODELLED_LIMITS),
+        chosen("host", HOST_LIMITS),
+        public_kernels,
+        tuple(_classes(document.get("class", []), only)),
+    )
+    if not (cases.modelled or cases.host or cases.classes):
         raise ValueError(f"--only {only}: no case has that. Next: words of a case's name")
     return cases
+
+
+def _classes(tables: Sequence[dict[str, Any]], only: str) -> Iterator[CaseClass]:
+    """A table may have several SoCs; one with the name of that before has more of its cases."""
+    found: dict[str, CaseClass] = {}
+    for table in tables:
+        group = {key: value for key, value in table.items() if key not in ("name", "soc")}
+        expanded = tuple(_expand("class", group, CLASS_LIMITS))
+        for soc in table.get("soc", [SOC]):
+            limits = {name: table[name] for name in CLASS_LIMITS if name in table}
+            made = CaseClass(table["name"], soc, limits, expanded)
+            if before := found.get(made.key):
+                made = replace(before, cases=before.cases + expanded)
+            found[made.key] = made
+    for made in found.values():
+        kept = [
+            case
+            for case in made.cases
+            if all(word in f"{made.key} {case.key}" for word in only.split())
+        ]
+        if kept:
+            yield replace(made, cases=tuple(kept))
 
 
 def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Iterator[Case]:

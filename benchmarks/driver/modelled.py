@@ -12,12 +12,11 @@ from typing import Any
 from aclgrad.profiling.calls import profiling
 from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import open_device
+from driver import classes
 from driver.calls import Call, WrongNumbersError
-from driver.cases import Case
+from driver.cases import SOC, Case
 
 Row = dict[str, Any]
-
-SOC = "Ascend910B2"
 
 
 def start(threads: int) -> None:
@@ -30,9 +29,11 @@ def start(threads: int) -> None:
     device.set_option("threads", str(threads))
 
 
-def measure(case: Case) -> Row:
+def measure(case: Case, soc: str = SOC) -> Row:
     """One launch: its numbers are checked, then its estimate is looked at."""
     device = open_device("sim")
+    if soc != SOC:
+        device.set_option("soc", soc)
     call = Call(device, case)
     try:
         with profiling(device):
@@ -44,8 +45,10 @@ def measure(case: Case) -> Row:
     finally:
         call.close()
         device.clear_profiles()
+        if soc != SOC:
+            device.set_option("soc", SOC)
     found = Profiled(
-        case.op, case.dims, case.alias, SOC, launches, call.read_bytes, call.write_bytes
+        case.op, case.dims, case.alias, soc, launches, call.read_bytes, call.write_bytes
     )
     return {
         "case": case.key,
@@ -54,16 +57,21 @@ def measure(case: Case) -> Row:
         "traffic": round(found.traffic, 4),
         "bound by": found.bound.key,
         "cores": len(found.kernel["cores"]),
+        "above": found.us
+        - float(found.kernel["launchMicroseconds"])
+        - classes.copies_us(found.kernel, case),
     }
 
 
-def measure_all(cases: Sequence[Case], jobs: int) -> Iterator[Row]:
+def measure_all(
+    cases: Sequence[Case], jobs: int, socs: Sequence[str] | None = None
+) -> Iterator[Row]:
     """Measure in several processes, the largest cases first; in the order of the list."""
     threads = max(1, (os.cpu_count() or 1) // jobs)
     order = sorted(range(len(cases)), key=lambda at: -cases[at].size)
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=start, initargs=(threads,)
     ) as pool:
-        pending = {at: pool.submit(measure, cases[at]) for at in order}
+        pending = {at: pool.submit(measure, cases[at], socs[at] if socs else SOC) for at in order}
         for at in range(len(cases)):
             yield pending[at].result()

@@ -15,7 +15,7 @@ from aclgrad.profiling.calls import profiling
 from aclgrad.project import running
 from aclgrad.runtime import open_device
 from driver import modelled, values
-from driver.cases import Case, PublicKernel
+from driver.cases import SOC, Case, PublicKernel
 
 Row = dict[str, Any]
 
@@ -45,7 +45,7 @@ def _measure(public: PublicKernel, checkout: Path, case: Case) -> Row:
                 str(checkout / public.path),
                 inputs,
                 words,
-                soc=modelled.SOC,
+                soc=SOC,
                 open_device=lambda: device,
             )
         launches = device.profiles()

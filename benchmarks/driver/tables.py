@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 
 from driver import baseline, public_kernels
 from driver.cases import HOST_LIMITS, Case
+from driver.classes import FIGURES, Verdict
 
 Row = dict[str, Any]
 
@@ -85,6 +86,35 @@ def modelled(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
         f"{len(cases)} cases, {missed} miss a limit (marked *)."
         if missed
         else f"{len(cases)} cases, all within their limits.",
+    )
+
+
+def classes(verdicts: Sequence[Verdict], rows: Sequence[Row]) -> Table:
+    """A line per class, dtype and limit; * marks what misses it."""
+    lines = []
+    for found in verdicts:
+        shown = FIGURES[found.name].shown
+        lines.append(
+            [
+                found.group.key,
+                found.alias,
+                FIGURES[found.name].words,
+                str(found.count),
+                f"{shown(found.worst)}{'' if found.met else '*'}",
+                shown(found.median),
+                shown(found.group.limits[found.name]),
+                found.where.replace(f" {found.alias}", ""),
+            ]
+        )
+    missed = sum(not found.met for found in verdicts)
+    shares = [row["share"] for row in rows if "error" not in row]
+    low = sum(share < 0.75 for share in shares) / max(len(shares), 1)
+    return Table(
+        "classes of shapes: the worst and the median case",
+        ["class", "dtype", "figure", "cases", "worst", "median", "wanted", "worst case"],
+        lines,
+        f"{len(verdicts)} lines, {missed} miss what is wanted (marked *). Of all {len(rows)} cases"
+        f" {low:.0%} reach less than 75 % of the bound.",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aclgrad.runtime import Device
-from driver import baseline, cases, modelled, public_kernels, tables, values
+from driver import baseline, cases, classes, modelled, public_kernels, tables, values
 from driver.calls import Call, WrongNumbersError
 from driver.cases import Case
 
@@ -54,7 +54,7 @@ def test_sample_is_spread() -> None:
 
 def test_one_core_in_place_of_all_is_seen(device: Device, tmp_path: Path) -> None:
     """Slower than recorded, and below its limit; without it the figures are the same again."""
-    device.set_option("soc", modelled.SOC)
+    device.set_option("soc", cases.SOC)
     case = Case("log_sigmoid_grad", (2048, 2048), "fp32", limits={"share": 0.75})
     path = tmp_path / "baseline.json"
     baseline.write([modelled.measure(case)], path)
@@ -113,6 +113,45 @@ def test_case_list(tmp_path: Path) -> None:
     path.write_text(group + "attrs = { scale = 2 }\n" + rest)
     with pytest.raises(ValueError, match="no attribute scale"):
         cases.load(path=path)
+
+
+def test_classes_are_judged_by_their_worst_case() -> None:
+    """The least share, the largest rise within one sweep, 16 bit by fp32 of the same shape."""
+    wide = [Case("softmax_grad", (rows, 10), "fp32") for rows in (10, 20, 40)]
+    sweep = (*wide, Case("softmax_grad", (10, 30), "fp32"), wide[0].in_dtype("fp16"))
+    group = cases.CaseClass("a", cases.SOC, {"share": 0.5, "rise": 1.05, "by_fp32": 1.0}, sweep)
+    numbers = {case.key: {"us": case.size / 10, "share": 0.9} for case in sweep}
+    numbers[wide[1].key]["us"] *= 1.1
+    numbers[sweep[3].key] = {"us": 900.0, "share": 0.4}
+    numbers[sweep[4].key]["us"] *= 2
+    found = {(one.alias, one.name): one for one in classes.judge([group], {"a": numbers})}
+    assert set(found) == {
+        ("fp32", "share"),
+        ("fp32", "rise"),
+        ("fp16", "share"),
+        ("fp16", "by_fp32"),
+    }
+    share, rise = found["fp32", "share"], found["fp32", "rise"]
+    assert (share.worst, share.median, share.where, share.met) == (0.4, 0.9, sweep[3].key, False)
+    assert (rise.count, rise.where, rise.met) == (2, wide[1].key, False)
+    assert found["fp16", "share"].met
+    assert found["fp16", "by_fp32"].worst == pytest.approx(2)
+    shown = tables.classes(list(found.values()), list(numbers.values())).markdown()
+    assert "| a | fp32 | share of the bound | 4 | 40%* | 90% | 50% | softmax_grad 10x30 |" in shown
+    assert "4 lines, 3 miss" in shown
+
+
+def test_classes_of_the_list() -> None:
+    """Every class has all dtypes that its SoC has, and a slip in a limit is refused."""
+    for group in cases.load().classes:
+        assert group.limits
+        if group.name != "batches across L2's size":
+            assert {case.alias for case in group.cases} >= {"fp32", "fp16"}, group.key
+    chosen = cases.load("tiny bf16").classes
+    assert [group.name for group in chosen] == ["tiny tensors"]
+    assert {case.alias for case in chosen[0].cases} == {"bf16"}
+    with pytest.raises(ValueError, match="class.*has shere"):
+        list(cases._classes([{"name": "a", "shere": 0.5}], ""))
 
 
 def test_comparison_fails() -> None:
