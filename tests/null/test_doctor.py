@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad import doctor
-from aclgrad.doctor import Finding
+from aclgrad.cli import examine as doctor
+from aclgrad.cli.examine import Finding
 from aclgrad.ops import all_specs
 from aclgrad.runtime import packages
 

@@ -2,7 +2,7 @@
 """The ``aclgrad`` command: which commands there are, and how their errors end. Each command turns
 options into one call and prints the result.
 
-May import: ``common``, ``doctor``, ``errors``, ``findings``, ``functions``, ``golden``,
+May import: ``campaign``, ``common``, ``errors``, ``findings``, ``functions``, ``golden``,
 ``headers``, ``ops``, ``packaging``, ``profiling``, ``project``, ``reporting``, ``runtime``,
 ``spec``, ``testing``.
 """
@@ -31,6 +31,7 @@ COMMANDS = {
     "run": ("run", "Run an operator on your own tensors"),
     "ut": ("ut", "Run unit tests written for CANN's CPU twin"),
     "tiling": ("run", "Show how a shape is split over the cores"),
+    "campaign": ("campaign", "Run cases by the thousand, here or on a cluster"),
     "profile": ("run", "Estimate the time on an NPU, and what bounds it"),
     "doctor": ("doctor", "Check what a run depends on"),
     "config": ("doctor", "Print what a C++ program needs"),

@@ -292,6 +292,8 @@ def one_shape(
     *,
     stem: str,
     path: str,
+    values: str = "uniform",
+    layout: str = "contiguous",
 ) -> list[ProjectCase]:
     """A case of every dtype combination in which all tensors have one shape."""
     names = [item["name"] for item in op["inputs"]]
@@ -300,10 +302,13 @@ def one_shape(
         kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
         descs: list[tuple[TensorDesc, ...]] = []
         for item, kind in zip(op["inputs"], kinds, strict=False):
-            one = TensorDesc((1,) if item["scalar"] or item["scalarList"] else shape, kind)
+            alone = item["scalar"] or item["scalarList"]
+            one = TensorDesc((1,), kind) if alone else strided(TensorDesc(shape, kind), layout)
             count = {"optional": 0, "dynamic": 2}.get(item["kind"], 1)
             descs.append((one,) * count)
         words = [label(row, rows), "x".join(map(str, shape)) or "scalar"]
         words += [f"{name}{_word(value)}" for name, value in attrs.items()]
-        found.append(_made("-".join(words), stem, path, row, names, descs, attrs, "uniform", None))
+        words += [values] if values != "uniform" else []
+        words += [layout] if layout != "contiguous" else []
+        found.append(_made("-".join(words), stem, path, row, names, descs, attrs, values, None))
     return found

@@ -48,6 +48,8 @@ _VARIABLES = (
 _TORCH_NPU = ("2.13.0",)
 """Releases of torch_npu that were tried on the simulator."""
 _REINSTALL = "pip install --force-reinstall aclgrad"
+_PACKAGE = Path(__file__).parents[1]
+
 _LOAD = "import ctypes,sys; [ctypes.CDLL(p, mode=ctypes.RTLD_GLOBAL) for p in sys.argv[1:]]"
 
 
@@ -88,10 +90,10 @@ def _python() -> Iterator[Finding]:
         "ok" if good else "problem",
         "" if good else "install Python 3.10 or later",
     )
-    yield Finding("aclgrad", f"{__version__} at {Path(__file__).parent}")
+    yield Finding("aclgrad", f"{__version__} at {_PACKAGE}")
     for folder, where in _places_of_modules():
         other = Path(folder, "aclgrad")
-        if (other / "__init__.py").is_file() and other.resolve() != Path(__file__).parent.resolve():
+        if (other / "__init__.py").is_file() and other.resolve() != _PACKAGE.resolve():
             fix = f"take {folder} out of {where}"
             yield Finding("another aclgrad", f"{other}: programs may import it", "note", fix)
     source = toolkits.checkout()

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page at the end of a campaign, and what the terminal shows of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+from rich.console import Console
+from rich.table import Table
+
+from aclgrad.campaign.store import Store
+from aclgrad.common import files
+from aclgrad.reporting.html import environment, number
+
+Json = dict[str, Any]
+
+PAGE, DATA = "campaign.html", "summary.json"
+_SIDE, _LEFT, _TOP = 26, 54, 10
+
+
+def heat_map(group: Json, figure: str) -> str:
+    """Bins over the last dim and the others, as an inline SVG. Colours come from the page."""
+    bins = [item for item in group["bins"] if figure != "share" or item["share"] is not None]
+    if not bins:
+        return ""
+    columns = range(min(item["last"] for item in bins), max(item["last"] for item in bins) + 1)
+    lines = range(min(item["rest"] for item in bins), max(item["rest"] for item in bins) + 1)
+    width = _LEFT + _SIDE * len(columns) + 10
+    height = _TOP + _SIDE * len(lines) + 40
+    top = max((item["worstUlp"] for item in bins), default=0) or 1.0
+    name = "worst error in ULP" if figure == "ulp" else "least share of the bandwidth bound"
+    title = f"{group['operator']} {group['dtype']}: {name} over shapes"
+    parts = [
+        f'<svg class="map" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' role="img"><title>{escape(title)}</title>'
+    ]
+    for item in bins:
+        x = _LEFT + _SIDE * (item["last"] - columns[0])
+        y = _TOP + _SIDE * (item["rest"] - lines[0])
+        value = item["worstUlp"] / top if figure == "ulp" else 1 - min(item["share"], 1.0)
+        shown = f"{number(item['worstUlp'])} ULP" if figure == "ulp" else f"{item['share']:.0%}"
+        words = (
+            f"last dim {_span(item['last'])}, others {_span(item['rest'])}: {shown},"
+            f" {item['cases']} cases, {item['bad']} failed"
+        )
+        failed = " bad" if item["bad"] else ""
+        parts.append(
+            f'<rect class="bin{failed}" x="{x}" y="{y}" width="{_SIDE - 2}" height="{_SIDE - 2}"'
+            f' fill-opacity="{0.08 + 0.92 * value:.2f}"><title>{escape(words)}</title></rect>'
+        )
+    for at in columns:
+        if (at - columns[0]) % 2 == 0:
+            x = _LEFT + _SIDE * (at - columns[0]) + _SIDE / 2
+            parts.append(f'<text x="{x:g}" y="{height - 24}">{_short(at)}</text>')
+    for at in lines:
+        y = _TOP + _SIDE * (at - lines[0]) + _SIDE / 2 + 4
+        parts.append(f'<text class="end" x="{_LEFT - 6}" y="{y:g}">{_short(at)}</text>')
+    parts.append(f'<text x="{_LEFT + _SIDE * len(columns) / 2:g}" y="{height - 6}">last dim</text>')
+    return "".join(parts) + "</svg>"
+
+
+def _short(power: int) -> str:
+    for size, letter in ((30, "G"), (20, "M"), (10, "k")):
+        if power >= size:
+            return f"{1 << (power - size)}{letter}"
+    return str(1 << power)
+
+
+def _span(power: int) -> str:
+    first = 1 << power
+    return str(first) if power == 0 else f"{first} to {2 * first - 1}"
+
+
+def render(found: Json) -> str:
+    """The page."""
+    template = environment().get_template("campaign.html.j2")
+    return (
+        template.render(
+            found=found,
+            map=lambda group, figure: Markup(heat_map(group, figure)),
+            share=lambda value: "-" if value is None else f"{value:.1%}",
+            ulp=number,
+        )
+        + "\n"
+    )
+
+
+def write(store: Store, found: Json) -> Path:
+    """Write page and figures into the store's folder."""
+    path = store.folder / PAGE
+    files.write(store.folder / DATA, json.dumps(found, indent=1) + "\n", "--out")
+    files.write(path, render(found), "--out")
+    return path
+
+
+def show(found: Json, console: Console) -> None:
+    """The summary for a terminal."""
+    table = Table(title=f"campaign {found['title']}", title_justify="left")
+    for heading in ("op", "dtype", "cases", "passed", "refused", "worst ULP", "least share"):
+        table.add_column(
+            heading, justify="left" if heading in ("op", "dtype") else "right", no_wrap=True
+        )
+    for group in found["groups"]:
+        share = group["leastShare"]
+        table.add_row(
+            group["operator"], group["dtype"], str(group["cases"]), str(group["passed"]),
+            str(group["refused"]), number(group["worstUlp"]),
+            "-" if share is None else f"{share:.1%}",
+            style="red" if group["bad"] else None,
+        )  # fmt: skip
+    Console(highlight=False, width=max(100, console.width), file=console.file).print(table)
+    for cause in found["causes"][:5]:
+        console.print(
+            f"\n{cause['operator']} {cause['verdict']}: {cause['cause']}, {cause['cases']} cases,"
+            f" e.g. {cause['shape'] or '-'}\nrepeat: {cause['repeat']}",
+            markup=False,
+        )
+    if rest := len(found["causes"]) + found["moreCauses"] - min(5, len(found["causes"])):
+        console.print(f"\nand {rest} more causes, all in the page")
+    if "against" in found:
+        old = found["against"]
+        console.print(
+            f"against {old['store']}: {old['compared']} cases compared, {old['changed']} changed,"
+            f" {old['new']} new, {old['gone']} gone",
+            markup=False,
+        )
+        for item in old["changes"][:5]:
+            console.print(
+                f"  {item['operator']} {item['dtype']} {item['shape']}: {item['what']}",
+                markup=False,
+            )
+    rate = found["ran"] / found["seconds"] if found["seconds"] else 0.0
+    console.print(
+        f"{found['ran']} cases in {found['seconds']:.0f} s ({rate:.1f} a second, {found['workers']}"
+        f" at a time), {found['rows'] - found['ran']} done before, {found['retries']} retries\n"
+        f"page: {found['page']}",
+        markup=False,
+    )

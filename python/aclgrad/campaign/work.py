@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one case, in a child process of a worker, and says what became of it as a row."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from aclgrad import ops
+from aclgrad.campaign import packing
+from aclgrad.campaign.plan import Cell, Json, Plan
+from aclgrad.golden.precision import Report
+from aclgrad.profiling.calls import profiling
+from aclgrad.profiling.profiled import Profiled
+from aclgrad.project import grid, running, trial
+from aclgrad.runtime import open_device
+from aclgrad.runtime.device import Device
+from aclgrad.runtime.toolkit import checkout
+from aclgrad.spec.cases import Case, strided
+from aclgrad.spec.dtypes import parse
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.spec.soc import family_of
+from aclgrad.testing import run as testing
+from aclgrad.testing import selection
+
+_TEXT = 2000  # characters of a message that are kept
+
+PASSED, WRONG, FINDING, FAILED, REFUSED = "passed", "wrong", "finding", "failed", "refused"
+CRASHED, SLOW, LOST = "crashed", "timed out", "lost"
+BAD = (WRONG, FINDING, FAILED, CRASHED, SLOW, LOST)
+
+
+class Cases:
+    """Cases of a plan, one after the other, on one open simulator."""
+
+    def __init__(self, document: Json, folder: str) -> None:
+        self.plan, self.folder = Plan(document), Path(folder)
+        self.device: Device | None = None
+        self._subjects: dict[str, trial.Subject] = {}
+        self._grids: dict[tuple[str, str, str, str, bool], list[Case]] = {}
+        self._fuzz: Any = None
+        self._set: dict[str, str] = {}
+
+    def about(self, item: Any) -> Json:
+        """What is known of a case before it runs."""
+        return self.plan.cell(item).about()
+
+    def __call__(self, item: Any) -> Json:
+        """Run a case."""
+        cell = self.plan.cell(item)
+        row = cell.about()
+        if "fuzz" in cell.do:
+            return row | self._fuzzed(cell)
+        if "unit-tests" in cell.do:
+            return row | _unit_tests(cell, self.plan.limit)
+        if "compatibility" in cell.do:
+            from aclgrad.campaign import kernels
+
+            return row | kernels.tried(cell.word)
+        return row | self._call(cell)
+
+    def _call(self, cell: Cell) -> Json:
+        device = self._opened(cell)
+        if cell.package:
+            return self._of_project(device, cell)
+        return self._of_package(device, cell)
+
+    def _opened(self, cell: Cell) -> Device:
+        if self.device is None:
+            self.device = open_device("sim")
+            self.device.takes_faults = True
+        checked = cell.mode == "checked" or "check" in cell.do
+        going = not checked if cell.keep_going is None else cell.keep_going
+        wanted = {
+            "soc": cell.soc,
+            "mode": "checked" if checked else "fast",
+            "autosync": cell.autosync,
+            "keep_going": "on" if going else "off",
+            "cores": str(cell.cores),
+        }
+        for name, value in wanted.items():
+            if self._set.get(name) != value:
+                self.device.set_option(name, value)
+                self._set[name] = value
+        return self.device
+
+    # -- operators of this package ----------------------------------------------------------------
+
+    def _of_package(self, device: Device, cell: Cell) -> Json:
+        spec = ops.find(cell.operator)
+        family = family_of(cell.soc)
+        case = self._case(spec, cell)
+        row = _described(case) if cell.case >= 0 else {}
+        if not selection.accepted(spec, case, family):
+            return row | {"verdict": REFUSED, "cause": "the documented checks refuse it"}
+        if "precision" in cell.do or "check" in cell.do:
+            chaos = (cell.chaos,) if cell.chaos else ()
+            row |= judged(testing.run_case(device, spec, case, cell.seed, chaos))
+        if "profile" in cell.do and row.get("verdict", PASSED) == PASSED:
+            device.clear_findings()
+            with profiling(device):
+                testing.execute(device, spec, case, cell.seed)
+            row |= _timed(device, cell, testing.floor_parts(spec, case))
+        return row
+
+    def _case(self, spec: OpSpec, cell: Cell) -> Case:
+        if cell.case >= 0:
+            key = (cell.operator, cell.dtype, cell.soc, "", cell.fast)
+            if key not in self._grids:
+                family = family_of(cell.soc)
+                self._grids[key] = [
+                    case
+                    for case in spec.cases(spec, cell.fast)
+                    if case.dtype == parse(cell.dtype) and selection.accepted(spec, case, family)
+                ]
+            return self._grids[key][cell.case]
+        attrs = {**spec.defaults(), **cell.attributes}
+        assert cell.shape is not None
+        case = selection.shape_case(spec, cell.shape, parse(cell.dtype), attrs)
+        given, _, out = cell.layout.partition(">")
+        tensors = {
+            arg.name: case.call.tensor(arg.name)
+            if arg.unused
+            else strided(case.call.tensor(arg.name), (out or _like(given)) if arg.out else given)
+            for arg in spec.tensors
+        }
+        name = "-".join([case.name, cell.values, cell.layout])
+        call = dataclasses.replace(case.call, tensors=tensors, family=family_of(cell.soc))
+        return dataclasses.replace(case, name=name, call=call, values=cell.values)
+
+    # -- operators of projects --------------------------------------------------------------------
+
+    def _of_project(self, device: Device, cell: Cell) -> Json:
+        subject = self._subject(cell.package)
+        os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(subject.builder.package)
+        case = self._project_case(subject, cell)
+        row = _described(case) if cell.case >= 0 else {}
+        if "precision" in cell.do or "check" in cell.do:
+            chaos = (cell.chaos,) if cell.chaos else ()
+            outcome, refused = trial.run_case(device, subject, case, cell.seed, chaos)
+            row |= judged(outcome)
+            if refused:
+                row["verdict"] = REFUSED
+        if "profile" in cell.do and row.get("verdict", PASSED) == PASSED:
+            inputs = case.inputs(cell.seed)
+            with profiling(device):
+                result = running.call(
+                    device, subject.builder, subject.op, case.row, inputs, case.call.attrs
+                )
+            read = sum(array.nbytes for param in inputs for array in param)
+            row |= _timed(device, cell, (read, sum(a.nbytes for a in result.outputs.values())))
+        return row
+
+    def _subject(self, digest: str) -> trial.Subject:
+        if digest not in self._subjects:
+            self._subjects[digest] = packing.unpack(digest, self.folder / archive_name(digest))
+        return self._subjects[digest]
+
+    def _project_case(self, subject: trial.Subject, cell: Cell) -> grid.ProjectCase:
+        own = {"stem": subject.stem, "path": subject.path}
+        if cell.case >= 0:
+            key = (cell.operator, cell.dtype, cell.soc, cell.package, cell.fast)
+            if key not in self._grids:
+                listed = grid.cases(subject.golden, subject.op, subject.rows, **own, fast=cell.fast)
+                self._grids[key] = [case for case in listed if case.row == cell.row]
+            found: Any = self._grids[key][cell.case]
+            return found  # type: ignore[no-any-return]
+        assert cell.shape is not None
+        (case,) = grid.one_shape(
+            subject.op, [cell.row], cell.shape, self._attrs(subject, cell), **own,
+            values=cell.values, layout=cell.layout.partition(">")[0],
+        )  # fmt: skip
+        return case
+
+    def _attrs(self, subject: trial.Subject, cell: Cell) -> Json:
+        from aclgrad.project.words import attr_zero
+
+        found = {}
+        for attr in subject.op["attrs"]:
+            value = cell.attributes.get(attr["name"], attr["default"])
+            found[attr["name"]] = attr_zero(attr["kind"]) if value is None else value
+        return found
+
+    # -- the fuzzer -------------------------------------------------------------------------------
+
+    def _fuzzed(self, cell: Cell) -> Json:
+        root = checkout()
+        if root is None:
+            return {"verdict": FAILED, "cause": "fuzz needs a checkout: its cases are in tests/"}
+        if self._fuzz is None:
+            sys.path.insert(0, str(root / "tests"))
+            from importlib import import_module
+
+            abi = import_module("fuzz.abi").Abi(open_device("sim"))
+            runner = import_module("fuzz.execute").Runner(abi)
+            self._fuzz = (import_module("fuzz.draw").draw, runner, abi)
+        draw, runner, abi = self._fuzz
+        drawn = draw(cell.seed, ops.find(cell.operator), abi.socs)
+        try:
+            runner.run(drawn)
+        except Exception as error:
+            what = type(error).__name__
+            return {
+                "verdict": WRONG if what == "Mismatch" else FAILED,
+                "cause": str(error).partition("\n")[0][:200],
+                "message": f"{error}\n{drawn.describe()}"[:_TEXT],
+                "name": drawn.repro,
+            }
+        return {"verdict": PASSED, "name": drawn.repro}
+
+
+def archive_name(digest: str) -> str:
+    """The file of a built package among those of a worker."""
+    return f"aclgrad-{digest}.tar.gz"
+
+
+def _like(layout: str) -> str:
+    return layout if layout in ("offset", "gaps", "transposed") else "contiguous"
+
+
+def _described(case: Case) -> Json:
+    """A case of a grid, whose shape and values are its own."""
+    first = next((desc for desc in case.call.tensors.values() if desc is not None), None)
+    dims = "" if first is None else "x".join(map(str, first.shape)) or "scalar"
+    return {"name": case.name, "shape": dims, "values": case.values}
+
+
+def judged(outcome: testing.Outcome) -> Json:
+    """What an outcome says."""
+    report, errors = outcome.report, outcome.errors
+    kinds = list(dict.fromkeys(finding.kind for finding in outcome.findings))
+    row: Json = {"findings": kinds}
+    if report is not None:
+        row["worst_ulp"] = float(report.max_ulp)
+        row["worst_at"] = ",".join(map(str, report.worst[0].index)) if report.worst else ""
+    if outcome.passed:
+        return row | {"verdict": PASSED}
+    row["message"] = outcome.message[:_TEXT]
+    if errors:
+        first = errors[0]
+        place = f"{Path(first.at.file).name}:{first.at.line}" if first.at.file else ""
+        return row | {"verdict": FINDING, "cause": f"{first.kind} {place}".strip()}
+    if report is None:
+        return row | {"verdict": FAILED, "cause": _last(outcome.message)}
+    return row | {"verdict": WRONG, "cause": _why(report, outcome)}
+
+
+def _why(report: Report, outcome: testing.Outcome) -> str:
+    if outcome.picture is not None:
+        return outcome.picture.cause
+    return f"wrong numbers: {report.reasons[0]}" if report.reasons else "wrong numbers"
+
+
+def _last(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "failed"
+
+
+def _timed(device: Device, cell: Cell, floor: tuple[int, int]) -> Json:
+    launches = device.profiles()
+    found: Json = {"verdict": PASSED}
+    if launches:
+        timed = Profiled(
+            cell.operator, cell.dims, cell.dtype, cell.soc, launches, floor[0], floor[1]
+        )
+        found |= {"modelled_us": timed.us, "share": timed.of_bound}
+    return found
+
+
+def _unit_tests(cell: Cell, limit: float) -> Json:
+    command = [sys.executable, "-I", "-m", "aclgrad", "ut", cell.word, "--soc", cell.soc]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=max(limit - 1, 1)
+    )
+    if done.returncode == 0:
+        return {"verdict": PASSED}
+    text = (done.stdout + done.stderr)[-_TEXT:]
+    return {"verdict": FAILED, "cause": _last(text), "message": text}

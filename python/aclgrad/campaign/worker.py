@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a dask worker does: one warm child for each of its threads, pieces case by case, and a row
+for every case, whatever becomes of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from aclgrad import __version__
+from aclgrad.campaign.child import Child, ChildError
+from aclgrad.runtime.toolkit import sim_root
+
+Json = dict[str, Any]
+
+TRIES = 3
+"""A case that fails so often is a result."""
+
+TOPIC = "aclgrad-campaign"
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_own = threading.local()
+
+
+@cache
+def version() -> str:
+    """Changes with the package's code and with the simulator's libraries and operators."""
+    digest = hashlib.sha256()
+    root = sim_root()
+    made = [*(root / "lib64").glob("*.so"), *(root / "opp").rglob("*.so")]
+    for base, paths in ((_PACKAGE, _PACKAGE.rglob("*.py")), (root, made)):
+        # A build of the toolkit may lie inside the package.
+        for path in sorted(path for path in paths if path.is_file()):
+            digest.update(f"{path.relative_to(base)}".encode() + path.read_bytes())
+    return f"{__version__}+{digest.hexdigest()[:12]}"
+
+
+def about_worker() -> Json:
+    """Asked of every worker before anything starts."""
+    return {"version": version()}
+
+
+def run_piece(setup_name: str, items: Sequence[Any], limit: float, wanted: str, key: str) -> Json:
+    """Run the cases of a piece; ``items`` are numbers, ranges of numbers or written out cases."""
+    if version() != wanted:
+        return {"refused": version()}
+    from distributed import get_worker
+
+    worker = get_worker()
+    with suppress(Exception):  # said for the count of retries only
+        worker.log_event(TOPIC, {"piece": key})
+    started = time.perf_counter()
+    setup = _setup(str(worker.local_directory), setup_name)
+    rows = list(run_items(setup, items, limit))
+    return {"rows": rows, "seconds": time.perf_counter() - started, "worker": worker.address}
+
+
+@cache
+def _setup(folder: str, name: str) -> Json:
+    setup: Json = json.loads((Path(folder) / name).read_text("utf-8"))
+    return {**setup, "folder": folder}
+
+
+def spread(items: Sequence[Any]) -> list[Any]:
+    """Items with each range ``[first, end)`` as its numbers."""
+    found: list[Any] = []
+    for item in items:
+        found += range(item[0], item[1]) if isinstance(item, (list, tuple)) else [item]
+    return found
+
+
+def run_items(setup: Json, items: Sequence[Any], limit: float) -> list[Json]:
+    """Run items in this thread's child; another takes its place when one ends."""
+    rows = []
+    for item in spread(items):
+        row: Json = {}
+        started = time.perf_counter()
+        for attempt in range(TRIES):
+            child = _child(setup)
+            try:
+                row = child.run(item, limit)
+                row["retries"] = attempt
+                break
+            except ChildError as error:
+                about = child.about or {"index": item if isinstance(item, int) else -1}
+                drop_child()
+                row = {
+                    **about,
+                    "verdict": {"error": "failed"}.get(error.kind, error.kind),
+                    "cause": _cause(error),
+                    "message": str(error)[-2000:],
+                    "retries": attempt + 1,
+                }
+        row["wall_seconds"] = time.perf_counter() - started
+        rows.append(row)
+        if getattr(_own, "child", None) is not None and _own.child.grown:
+            drop_child()
+    return rows
+
+
+def _cause(error: ChildError) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[-1 if error.kind == "error" else 0][:200] if lines else error.kind
+
+
+def _child(setup: Json) -> Child:
+    child: Child | None = getattr(_own, "child", None)
+    if child is not None and (child.setup is setup or child.setup == setup):
+        return child
+    drop_child()
+    fresh = Child(setup)
+    _own.child = fresh
+    return fresh
+
+
+def drop_child() -> None:
+    """End this thread's child."""
+    child: Child | None = getattr(_own, "child", None)
+    _own.child = None
+    if child is not None:
+        child.close()
+
+
+class Socs:
+    """A runner that only says which SoCs the simulator knows."""
+
+    def __init__(self, document: Json, folder: str) -> None:
+        """Nothing to set up."""
+
+    def __call__(self, item: Any) -> Json:
+        """Names of the SoCs."""
+        from aclgrad.runtime import open_device
+
+        return {"socs": open_device("sim").soc_names(), "pid": os.getpid()}
+
+
+def socs() -> list[str]:
+    """Which SoCs this machine's simulator knows; asked in a process of its own."""
+    child = Child({"call": "aclgrad.campaign.worker:Socs", "document": {}, "folder": ""})
+    try:
+        found: list[str] = child.run(0, 60.0)["socs"]
+        return found
+    finally:
+        child.close()

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns: what a file may say, cases that end their process, and clusters that go away."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aclgrad.campaign import axes, cluster, description, expand, worker
+from aclgrad.campaign.description import CampaignError
+from aclgrad.campaign.store import Ranges, Store
+from aclgrad.errors import ToolkitError
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+CASES = """title = "small"
+limit = 100
+piece = 0.02
+
+[[sweep]]
+do = ["precision", "profile"]
+operators = ["softmax_grad", "log_sigmoid_grad"]
+dtypes = ["fp32", "fp16"]
+shapes = ["1..5x1..40*2"]
+
+[[sweep]]
+do = "check"
+operators = "softmax_grad"
+dtypes = "fp32"
+random = { count = 20, seed = 3, rank = [1, 3], elements = 500 }
+layouts = ["contiguous", "gaps", "expanded"]
+chaos = "0-2"
+autosync = "off"
+"""
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "aclgrad", "campaign", *map(str, words)]
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """All rows without what differs from run to run."""
+    found = Store(folder).table().to_pylist()
+    for row in found:
+        for name in ("wall_seconds", "retries"):
+            del row[name]
+    return sorted(found, key=lambda row: row["index"])
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("piece = 0.02", "pice = 0.02", 3, "pice: is no word of a campaign file. Next: piece"),
+        ("layouts =", "layout =", 16, "layout: is no word of a campaign file. Next: layouts"),
+        ('"softmax_grad", "log', '"soft_grad", "log', 7, "operators: operator: got 'soft_grad'"),
+        ('"softmax_grad", "log', '"./nowhere", "log', 7, "nowhere: no such path"),
+        ('["fp32", "fp16"]', '["fp32", "fp17"]', 8, "dtypes: dtype: got 'fp17'"),
+        ('["fp32", "fp16"]', '["int8"]', 8, "the product is empty"),
+        ('"1..5x1..40*2"', '"1..5x40..1"', 9, "shapes: got '1..5x40..1': 40..1 is empty"),
+        ('["1..5x1..40*2"]', "[]", 9, "shapes: is an empty list"),
+        ('shapes = ["1..5x1..40*2"]', "", 6, "do: there is no case"),
+        ('do = "check"', 'do = "chekc"', 12, "Next: check"),
+        ("count = 20", "counts = 20", 15, "random: got 'counts'"),
+        ('"gaps", "exp', '"gap", "exp', 16, "layouts: got 'gap'"),
+        ('chaos = "0-2"', 'chaos = "x"', 17, "chaos: got 'x'"),
+        ("limit = 100", "limit = ", 2, "Invalid value"),
+        ('autosync = "off"', 'socs = "Ascend910X"', 18, "SoC: got 'Ascend910X'"),
+        ('autosync = "off"', "attributes = { dime = 1 }", 18, "dime: no operator"),
+        ('autosync = "off"', "attributes = { dim = 1.5 }", 18, "dim: got 1.5, want int64_t"),
+        ('autosync = "off"', 'csv = "none.csv"', 18, "none.csv: No such file"),
+        ('autosync = "off"', 'search = "best"', 18, "search: got 'best', want worst-ulp"),
+    ],
+)
+def test_what_is_wrong_with_a_file(
+    old: str, new: str, line: int, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "wrong.toml"
+    assert old in CASES
+    path.write_text(CASES.replace(old, new, 1))
+    with pytest.raises(CampaignError) as caught:
+        expand.expand(description.load(path))
+    text = str(caught.value)
+    assert text.startswith(f"{path}:{line}: ") and words in text and "Next: " in text, text
+
+
+def test_cases_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "cases.toml"
+    path.write_text(CASES)
+    plan = expand.expand(description.load(path)).plan
+    assert plan.size == 4 * 5 * 6 + 20 * 3 * 3
+    cells = [plan.cell(number) for number in range(plan.size)]
+    assert len({json.dumps(cell.about()) for cell in cells}) == plan.size
+    first = [cell.shape for cell in cells[:30]]
+    assert first == [(rows, columns) for rows in range(1, 6) for columns in (1, 2, 4, 8, 16, 32)]
+    assert [cell.chaos for cell in cells[120:123]] == [0, 1, 2]
+    for number, cell in enumerate(cells):
+        assert cell.index == number and cell == plan.cell(number)
+    with pytest.raises(ValueError, match="got case 300"):
+        plan.cell(plan.size)
+
+
+def test_a_million_cases_are_not_listed(tmp_path: Path) -> None:
+    path = tmp_path / "many.toml"
+    path.write_text('operators = "softmax_grad"\ndtypes = "fp32"\nshapes = "1..1000x1..1000"\n')
+    plan = expand.expand(description.load(path)).plan
+    assert plan.size == 1_000_000 and plan.cell(999_999).shape == (1000, 1000)
+    assert len(json.dumps(plan.document)) < 2000
+
+
+def test_random_shapes_keep_within_bounds() -> None:
+    drawn = axes.drawn({"count": 200, "seed": 5, "rank": [1, 4], "dim": [2, 900], "elements": 5000})
+    shapes = [drawn[at] for at in range(200)]
+    assert {len(shape) for shape in shapes} == {1, 2, 3, 4}
+    assert all(2 <= dim <= 900 for shape in shapes for dim in shape)
+    assert shapes == [drawn[at] for at in range(200)] and len(set(shapes)) > 150
+
+
+def test_shapes_of_models() -> None:
+    text = "model, operator, shape\na, softmax_grad, 8x128\nb, , 3x1..4\na, softmax_grad, 8x128\n"
+    assert axes.models(text) == {"softmax_grad": ["8x128"], "": ["3x1..4"]}
+    with pytest.raises(ValueError, match="line 2"):
+        axes.models("shape\n8y128\n")
+
+
+# --- children ------------------------------------------------------------------------------------
+
+
+def test_a_case_that_ends_its_process_is_a_row(tmp_path: Path) -> None:
+    setup = {
+        "call": "campaign_runner:Runner", "path": [str(HERE)], "document": {},
+        "folder": str(tmp_path),
+    }  # fmt: skip
+    try:
+        fine = worker.run_items(setup, ["one", "two"], 60)
+        ended = worker.run_items(setup, ["crash", "raise", "crash once", "three"], 60)
+        (slow,) = worker.run_items(setup, ["hang"], 0.3)
+    finally:
+        worker.drop_child()
+    assert fine[0]["pid"] == fine[1]["pid"] != os.getpid()
+    said = [(row["name"], row["verdict"], row["retries"]) for row in [*fine, *ended, slow]]
+    assert said == [
+        ("one", "passed", 0),
+        ("two", "passed", 0),
+        ("crash", "crashed", worker.TRIES),
+        ("raise", "failed", worker.TRIES),
+        ("crash once", "passed", 1),
+        ("three", "passed", 0),
+        ("hang", "timed out", worker.TRIES),
+    ]
+    assert "SIGSEGV" in ended[0]["cause"] and "no such thing" in ended[1]["cause"]
+
+
+# --- the store -----------------------------------------------------------------------------------
+
+
+def test_ranges() -> None:
+    found = Ranges.of([(5, 9), (0, 3), (2, 4), (9, 10)])
+    assert list(found.missing(12)) == [(4, 5), (10, 12)] and found.count == 9
+    assert [number in found for number in (3, 4, 5, 9, 10)] == [True, False, True, True, False]
+
+
+def test_files_put_together_hold_the_same_rows(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    about = {"digest": "a", "version": "1"}
+    store.begin(about)
+    for number in range(40):
+        if number != 30:
+            row = {"index": number, "operator": "a b", "dtype": "fp32", "verdict": "passed"}
+            store.add([{**row, "findings": ["x"], "worst_ulp": number / 2}], "1")
+    before = rows(store.folder)
+    kept = store.paths()[0]
+    text = kept.read_bytes()
+    store.gather()
+    kept.write_bytes(text)  # as if it had been stopped before the last file went
+    assert rows(store.folder) == before and len(store.paths()) == 2
+    assert list(store.done().missing(40)) == [(30, 31)]
+    assert before[3]["operator"] == "a%20b" or before[3]["operator"] == "a b"
+    for changed in ({"digest": "b"}, {"version": "2"}):
+        with pytest.raises(CampaignError, match="Next: --out with another folder"):
+            store.begin({**about, **changed})
+
+
+# --- clusters ------------------------------------------------------------------------------------
+
+
+def wait_for(what: Any, ended: subprocess.Popen[str] | None = None) -> None:
+    """Until it is so, or the process has ended."""
+    while not what() and (ended is None or ended.poll() is None):
+        time.sleep(0.02)
+
+
+@contextmanager
+def dask(folder: Path, workers: int, **env: str) -> Iterator[tuple[str, list[Any]]]:
+    """A scheduler and workers as processes; the scheduler is the first."""
+    folder.mkdir()
+    place = folder / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    start: list[str] = [sys.executable, "-m"]
+    scheduler = [*start, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    processes: list[Any] = [
+        subprocess.Popen([*scheduler, "--no-dashboard", "--scheduler-file", str(place)], **quiet)
+    ]
+    try:
+        wait_for(place.is_file, processes[0])
+        words = ["distributed.cli.dask_worker", "--scheduler-file", str(place), "--nthreads", "1"]
+        words += ["--no-nanny", "--no-dashboard", "--local-directory", str(folder)]
+        for _ in range(workers):
+            one = subprocess.Popen([*start, *words], env={**os.environ, **env}, **quiet)
+            processes.append(one)
+        yield json.loads(place.read_text())["address"], processes
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+
+def test_goes_on_after_a_worker_and_the_scheduler_are_killed(toolkit: Path, tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(CASES)
+    out, whole = tmp_path / "out", tmp_path / "whole"
+
+    def files() -> int:
+        return len(list(out.glob("rows/*/*/*.parquet")))
+
+    with dask(tmp_path / "first", 3) as (address, processes):
+        client = subprocess.Popen(
+            command(path, "--scheduler", address, "--out", out),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path,
+        )  # fmt: skip
+        wait_for(lambda: files() >= 2, client)
+        processes[1].send_signal(signal.SIGKILL)
+        there = files()
+        wait_for(lambda: files() >= there + 4, client)
+        processes[0].send_signal(signal.SIGKILL)
+        said, _ = client.communicate()
+        if client.returncode:  # else it was faster than this test
+            assert client.returncode == 1 and "went away; what came is stored" in said, said
+            assert 0 < len(rows(out)) < 300
+    with dask(tmp_path / "second", 1) as (address, _):
+        again = subprocess.run(
+            command(path, "--scheduler", address, "--out", out, "--json"),
+            capture_output=True, text=True, cwd=tmp_path,
+        )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    found = json.loads(again.stdout)
+    assert found["rows"] == found["cases"] == 300
+    undisturbed = subprocess.run(
+        command(path, "--workers", "1", "--out", whole, "--against", out, "--json"),
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert undisturbed.returncode == 0, undisturbed.stderr
+    assert rows(out) == rows(whole) and len(rows(out)) == 300
+    old = json.loads(undisturbed.stdout)["against"]
+    assert (old["compared"], old["changed"], old["new"], old["gone"]) == (300, 0, 0, 0)
+    page = (whole / "campaign.html").read_text()
+    assert "softmax_grad fp32" in page and 'class="map"' in page and "http" not in page
+
+
+def test_a_worker_of_another_version_is_refused(toolkit: Path, tmp_path: Path) -> None:
+    other = dask(tmp_path / "other", 1, ACLGRAD_TOOLKIT=str(tmp_path))
+    caught = pytest.raises(CampaignError)
+    with other as (address, _), cluster.opened(address) as crew, caught as refused:
+        crew.check()
+    assert "worker tcp://" in str(refused.value) and crew.version in str(refused.value)
+
+
+def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        refused = pytest.raises(CampaignError, match="does not answer within 0.5 s")
+        with refused, cluster.opened(address):
+            pass
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ToolkitError, match=r"Next: pip install 'aclgrad\[campaign\]'"):
+        cluster.need_dask()
