@@ -12,7 +12,9 @@ import importlib
 import json
 import logging
 import os
+import signal
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -262,16 +264,17 @@ def opened(address: str | None, workers: int = 0) -> Iterator[Cluster]:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="aclgrad-dask-"))
             stack.callback(os.environ.pop, "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED", None)
             os.environ["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"
-            cluster = stack.enter_context(
-                distributed.LocalCluster(
-                    n_workers=workers or os.cpu_count() or 1,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address="127.0.0.1:0",
-                    local_directory=folder,
-                    silence_logs=logging.CRITICAL,
+            with _uninterrupted():
+                cluster = stack.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=workers or os.cpu_count() or 1,
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address="127.0.0.1:0",
+                        local_directory=folder,
+                        silence_logs=logging.CRITICAL,
+                    )
                 )
-            )
             client = stack.enter_context(distributed.Client(cluster))
             yield Cluster(client, cluster.scheduler_address, True, version)
             return
@@ -286,6 +289,19 @@ def opened(address: str | None, workers: int = 0) -> Iterator[Cluster]:
                 " prints it"
             ) from None
         yield Cluster(client, address, False, version)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes that are started here leave Ctrl-C, which a terminal sends to all, to this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 async def _ask(distributed: Any, address: str) -> None:
