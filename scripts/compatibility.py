@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import concurrent.futures
 import contextlib
 import dataclasses
 import fcntl
@@ -35,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import compatibility_golden
 
+from aclgrad.campaign import cluster
 from aclgrad.common import files
 from aclgrad.common.cache import root as cache_root
 from aclgrad.project import building, checking, inputs, layout
@@ -228,9 +228,9 @@ def alone(cache: Path, folder: Path) -> Iterator[None]:
         yield
 
 
-def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
-    """Build an operator's host library and its kernel for one dtype combination, and run it."""
-    result: dict[str, Any] = {
+def nothing() -> dict[str, Any]:
+    """What is known of a kernel before it is tried."""
+    return {
         "host": False,
         "kernel": False,
         "ran": "",
@@ -240,6 +240,29 @@ def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
         "missing": [],
         "seconds": 0.0,
     }
+
+
+def plain(kernel: Kernel) -> dict[str, Any]:
+    """A kernel as it goes to another process."""
+    return {**vars(kernel), "folder": str(kernel.folder), "source": str(kernel.source)}
+
+
+class Tries:
+    """What the engine of campaigns calls for each kernel, in a process of its own."""
+
+    def __init__(self, document: dict[str, Any], folder: str) -> None:
+        self.cache, self.unit_tests = Path(document["cache"]), bool(document["unit tests"])
+
+    def __call__(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Try one."""
+        places = {"folder": Path(item["folder"]), "source": Path(item["source"])}
+        kernel = Kernel(**{**item, **places, "categories": tuple(item["categories"])})
+        return attempt(kernel, self.cache, self.unit_tests)
+
+
+def attempt(kernel: Kernel, cache: Path, unit_tests: bool) -> dict[str, Any]:
+    """Build an operator's host library and its kernel for one dtype combination, and run it."""
+    result = nothing()
     started = time.monotonic()
     os.environ["ACLGRAD_CACHE"] = str(cache)
     builder = None
@@ -700,20 +723,28 @@ def main() -> int:
     random.Random(0).shuffle(open_)
     print(f"{len(kernels)} kernels, {len(kernels) - len(open_)} known, {len(open_)} to try")
     started = time.monotonic()
-    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        futures = {
-            pool.submit(attempt, kernel, cache, options.unit_tests): kernel for kernel in open_
-        }
-        for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
-            kernel = futures[future]
-            known[kernel.name] = {
-                **future.result(),
-                "sources": prints[kernel.name],
-                "toolkit": toolkit,
-            }
-            if done % 20 == 0 or done == len(open_):
-                files.write(book, json.dumps(known), "--cache")
-                print(f"{done}/{len(open_)} after {time.monotonic() - started:.0f} s", flush=True)
+    tried = 0
+
+    def done(at: int, row: dict[str, Any]) -> None:
+        nonlocal tried
+        tried += 1
+        kernel = open_[at]
+        # The process that tried it has ended: the row says how.
+        result = row if "host" in row else {**nothing(), "why": row["cause"]}
+        known[kernel.name] = {**result, "sources": prints[kernel.name], "toolkit": toolkit}
+        if tried % 20 == 0 or tried == len(open_):
+            files.write(book, json.dumps(known), "--cache")
+            print(f"{tried}/{len(open_)} after {time.monotonic() - started:.0f} s", flush=True)
+
+    if open_:
+        cluster.each(
+            "compatibility:Tries",
+            [plain(kernel) for kernel in open_],
+            done,
+            path=[Path(__file__).resolve().parent],
+            document={"cache": str(cache), "unit tests": options.unit_tests},
+            workers=options.jobs,
+        )
     results = {kernel.name: known[kernel.name] for kernel in kernels if kernel.name in known}
     print(f"{len(results)} kernels")
     for name, count in Figures.of(results).lines:

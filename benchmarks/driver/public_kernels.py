@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from aclgrad.campaign import cluster
 from aclgrad.errors import AclgradError
 from aclgrad.profiling.calls import profiling
 from aclgrad.project import running
@@ -88,19 +88,10 @@ def compare(
         public.op: [case for case in cases if case.op == public.op] for public in public_kernels
     }
     chosen = [case for public in public_kernels for case in by_op[public.op]]
-    with ProcessPoolExecutor(
-        jobs,
-        mp_context=get_context("spawn"),
-        initializer=modelled.start,
-        initargs=(1,),
-    ) as pool:
-        pending = [
-            pool.submit(measure, public, checkout, by_op[public.op])
-            for public in public_kernels
-            if by_op[public.op]
-        ]
-        theirs = {row["case"]: row for job in pending for row in job.result()}
-    for ours in modelled.measure_all(chosen, jobs):
+    publics = {public.op: asdict(public) for public in public_kernels}
+    asked = [[publics[case.op], str(checkout), _plain(case)] for case in chosen]
+    theirs = {row["case"]: row for row in _rows("Theirs", asked, chosen, jobs)}
+    for ours in _rows("Ours", [_plain(case) for case in chosen], chosen, jobs):
         row = {**theirs[ours["case"]], "ours": ours.get("us"), "theirs": None, "ratio": None}
         if "error" in ours:
             row["error"] = ours["error"]
@@ -108,6 +99,55 @@ def compare(
             row["theirs"] = row.pop("us")
             row["ratio"] = round(row["theirs"] / row["ours"], 3)
         yield row
+
+
+def _rows(name: str, items: Sequence[Any], chosen: Sequence[Case], jobs: int) -> list[Row]:
+    """What campaigns' engine brings of each item."""
+    found: list[Row] = [{} for _ in items]
+
+    def done(at: int, row: Row) -> None:
+        case: Row = {"case": chosen[at].key}
+        if "verdict" in row:  # of a process that ended
+            row = {"stopped" if name == "Theirs" else "error": f"{chosen[at].key}: {row['cause']}"}
+        found[at] = {**case, **row}
+
+    folder = Path(__file__).resolve().parents[1]
+    cluster.each(f"driver.public_kernels:{name}", items, done, path=[folder], workers=jobs)
+    return found
+
+
+def _plain(case: Case) -> Row:
+    return {"op": case.op, "shape": case.shape, "alias": case.alias, "given": case.given}
+
+
+def _case(item: Row) -> Case:
+    given = tuple((name, value) for name, value in item["given"])
+    return Case(item["op"], tuple(item["shape"]), item["alias"], given)
+
+
+class Ours:
+    """Measures our kernels, in a process that holds none of theirs."""
+
+    def __init__(self, document: Any, folder: str) -> None:
+        modelled.start(1)
+
+    def __call__(self, item: Row) -> Row:
+        """One case."""
+        return modelled.measure(_case(item))
+
+
+class Theirs:
+    """Measures public kernels, in a process that holds none of ours."""
+
+    def __init__(self, document: Any, folder: str) -> None:
+        modelled.start(1)
+
+    def __call__(self, item: Sequence[Any]) -> Row:
+        """One case of an operator of a checkout."""
+        public, checkout, case = item
+        listed: Row = {key: tuple(value) if isinstance(value, list) else value
+                  for key, value in public.items()}  # fmt: skip
+        return measure(PublicKernel(**listed), Path(checkout), [_case(case)])[0]
 
 
 def mean(rows: Sequence[Row]) -> float | None:

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -308,6 +308,47 @@ async def _ask(distributed: Any, address: str) -> None:
     """A client waits for ever for one that takes the connection and says nothing."""
     async with distributed.rpc(address) as scheduler:
         await scheduler.identity()
+
+
+@dataclass
+class _Each:
+    """One item after the other."""
+
+    items: Sequence[Any]
+    done: Callable[[int, Json], None]
+    at: int = 0
+
+    def take(self) -> Piece | None:
+        """The next item."""
+        if self.at == len(self.items):
+            return None
+        self.at += 1
+        return Piece((self.items[self.at - 1],), self.at - 1)
+
+    def give(self, piece: Piece, result: Json) -> None:
+        """Its row."""
+        rows = result.get("rows") or lost_rows([{}], result["lost"])
+        self.done(piece.search, rows[0])
+
+
+def each(
+    call: str,
+    items: Sequence[Any],
+    done: Callable[[int, Json], None],
+    *,
+    path: Sequence[Path],
+    document: Any = None,
+    workers: int = 0,
+    limit: float = 3600.0,
+) -> None:
+    """Run ``module:name``, called with ``document`` and a folder, for each item in children of this
+    machine's workers. A crash and a hang are rows with a verdict and a cause.
+    """
+    setup = {"call": call, "path": [str(folder) for folder in path], "document": document}
+    with opened(None, workers) as crew:
+        crew.limit = limit
+        crew.upload({}, setup)
+        crew.run(_Each(items, done))
 
 
 def lost_rows(about: Sequence[Json], why: str) -> list[Json]:

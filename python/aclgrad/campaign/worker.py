@@ -71,10 +71,10 @@ def _setup(folder: str, name: str) -> Json:
 
 
 def spread(items: Sequence[Any]) -> list[Any]:
-    """Items with each range ``[first, end)`` as its numbers."""
+    """Items with each range ``(first, end)`` as its numbers."""
     found: list[Any] = []
     for item in items:
-        found += range(item[0], item[1]) if isinstance(item, (list, tuple)) else [item]
+        found += range(item[0], item[1]) if isinstance(item, tuple) else [item]
     return found
 
 
