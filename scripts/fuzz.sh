@@ -31,7 +31,7 @@ while (($#)); do
     set -- "${1%%=*}" "${1#*=}" "${@:2}"
   fi
   case $1 in
-    --sanitize | --count | --seed | --op | --jobs | --timeout | --log-dir)
+    --sanitize | --count | --seed | --op | --jobs | --timeout)
       (($# > 1)) || fail "$1: a value is missing. Next: scripts/fuzz.sh --help"
       case $1 in
         --sanitize) sanitize=$2 ;;
@@ -55,5 +55,4 @@ cd "$root"
 if ((build)); then
   "$venv/bin/aclgrad" build "${ops[@]}" --sanitize "$sanitize" ${NINJA_JOBS:+--jobs "$NINJA_JOBS"}
 fi
-PYTHONPATH=$root/python:$root/tests exec "$venv/bin/python" -I -m aclgrad.project.sanitize "$sanitize" \
-  "$venv/bin/python" -m fuzz.run "${args[@]}"
+PYTHONPATH=$root/python:$root/tests exec "$venv/bin/python" -m fuzz.run --sanitize "$sanitize" "${args[@]}"

@@ -1,21 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command line of the fuzzer: worker processes that run seeds, a parent that outlives them.
-
-The line of a case is in its worker's log file before the first call of the case, so a crash names
-its case.
+"""Command line of the fuzzer: seeds run by the engine of campaigns, in processes whose end is a
+failure of the case that they were at.
 """
 
 from __future__ import annotations
 
 import argparse
 import faulthandler
-import json
 import os
-import signal
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aclgrad.campaign import cluster
+from aclgrad.errors import AclgradError
 from aclgrad.ops import all_specs, find
+from aclgrad.project import sanitize
 from aclgrad.spec.op_spec import OpSpec
 from fuzz import leaks
 from fuzz.draw import Drawn, draw
@@ -32,10 +28,10 @@ from fuzz.ledger import Finding, excuse, stale
 _TIME_LIMIT = 60
 """Seconds that one case may take, also in an instrumented build."""
 
-_REPORT_SECONDS = 0.5
+_PIECE = 250
 _LEAK_CASES = 40
 _LEAK_FROM = 500
-"""Cases of a worker from which on its end looks for leaks."""
+"""Cases of a process after which it looks for leaks."""
 
 
 @dataclass
@@ -76,177 +72,117 @@ def spec_of(seed: int, specs: Sequence[OpSpec]) -> OpSpec:
     return specs[seed % len(specs)]
 
 
-def work(args: argparse.Namespace) -> int:
-    """Run every ``step``-th seed and report as lines of JSON."""
-    # Only a worker loads the libraries.
-    from aclgrad.runtime import open_device
-    from fuzz.abi import Abi
-    from fuzz.execute import Runner
+class Cases:
+    """Runs seeds in a child of the engine that campaigns have; one case per seed."""
 
-    specs = [find(word) for word in args.op] or list(all_specs())
-    abi = Abi(open_device("sim"))
-    runner = Runner(abi)
-    recent: list[Drawn] = []
-    done = 0
-    reported = time.monotonic()
+    def __init__(self, document: dict[str, Any], folder: str) -> None:
+        # Only a child loads the libraries.
+        from aclgrad.runtime import open_device
+        from fuzz.abi import Abi
+        from fuzz.execute import Runner
 
-    def report(**extra: Any) -> None:
-        state = {
-            "cases": done,
-            "calls": abi.calls,
-            "launches": runner.ran,
-            "codes": dict(runner.codes),
-        }
-        print(json.dumps({**state, **extra}), flush=True)
+        self.specs = [find(word) for word in document["ops"]] or list(all_specs())
+        self.abi = Abi(open_device("sim"))
+        self.runner = Runner(self.abi)
+        self.timeout = float(document["timeout"])
+        self.recent: list[Drawn] = []
+        self.done = 0
 
-    log = os.open(args.log, os.O_CREAT | os.O_RDWR | os.O_TRUNC)
-    for seed in range(args.seed, args.seed + args.count, args.step):
-        case = draw(seed, spec_of(seed, specs), abi.socs)
-        line = f"{seed} {case.describe()}\n".encode()
-        os.pwrite(log, line, 0)
-        os.ftruncate(log, len(line))
-        faulthandler.dump_traceback_later(args.timeout, exit=True)
-        ran = runner.ran
+    def _draw(self, seed: int) -> Drawn:
+        return draw(seed, spec_of(seed, self.specs), self.abi.socs)
+
+    def about(self, seed: int) -> dict[str, Any]:
+        """Said before the first call of a case, so that a crash names it."""
+        case = self._draw(seed)
+        return {"repro": case.repro, "case": case.describe()}
+
+    def __call__(self, seed: int) -> dict[str, Any]:
+        """Run one case."""
+        case = self._draw(seed)
+        calls, ran, codes = self.abi.calls, self.runner.ran, Counter(self.runner.codes)
+        row: dict[str, Any] = self.about(seed)
+        faulthandler.dump_traceback_later(self.timeout, exit=True)
         try:
-            runner.run(case)
-            if len(recent) < _LEAK_CASES and (runner.ran > ran or seed % 5 == 0):
-                recent.append(case)
+            self.run(case)
+            if len(self.recent) < _LEAK_CASES and (self.runner.ran > ran or seed % 5 == 0):
+                self.recent.append(case)
         except Exception as error:
-            text = str(error) if type(error).__name__ == "Mismatch" else repr(error)
-            report(repro=case.repro, failed=f"{text}\n    {case.describe()}")
-        done += 1
-        if args.verbose:
-            print(case.describe(), file=sys.stderr)
-        if time.monotonic() - reported > _REPORT_SECONDS:
-            reported = time.monotonic()
-            report()
-    if done >= _LEAK_FROM:
-        faulthandler.dump_traceback_later(20 * args.timeout, exit=True)
-        calls, results, codes = abi.calls, runner.ran, Counter(runner.codes)
-        grown = leaks.check(abi, runner, recent)
-        abi.calls, runner.ran, runner.codes = calls, results, codes
-        if grown:
-            first = recent[0].seed if recent else args.seed
-            command = f"python -m fuzz.run --seed {args.seed} --count {args.count} --jobs 1"
-            report(repro=command, failed=f"{grown}; first of the repeated cases: seed {first}")
-    faulthandler.cancel_dump_traceback_later()
-    report(end=True)
-    return 0
+            row["failed"] = str(error) if type(error).__name__ == "Mismatch" else repr(error)
+        row |= {
+            "calls": self.abi.calls - calls,
+            "launches": self.runner.ran - ran,
+            "codes": dict(Counter(self.runner.codes) - codes),
+        }
+        self.done += 1
+        if self.done == _LEAK_FROM:
+            faulthandler.dump_traceback_later(20 * self.timeout, exit=True)
+            grown = leaks.check(self.abi, self.runner, self.recent)
+            if grown:
+                first = self.recent[0].seed if self.recent else seed
+                row["leak"] = f"{grown}; first of the repeated cases: seed {first}"
+        faulthandler.cancel_dump_traceback_later()
+        return row
+
+    def run(self, case: Drawn) -> None:
+        """Compare one case with the model."""
+        self.runner.run(case)
 
 
-class Worker(threading.Thread):
-    """Drives one worker process, and starts another one after a crash."""
-
-    def __init__(self, index: int, args: argparse.Namespace, folder: Path, lock: Any) -> None:
-        super().__init__(daemon=True)
-        self.index, self.args, self.lock = index, args, lock
-        self.log = folder / f"worker-{index}.case"
-        self.errors = folder / f"worker-{index}.err"
-        self.first = args.seed + index
-        self.total = Outcome()  # of processes that are gone
-        self.now = Outcome()
-        self.crashes = 0
-
-    def run(self) -> None:
-        """Run until the seeds are used up."""
-        end = self.args.seed + self.args.count
-        while self.first < end and self.crashes < self.args.max_crashes:
-            if not self.process(end):
-                return
-
-    def process(self, end: int) -> bool:
-        """One process; True when seeds are left after a crash."""
-        command = [sys.executable, "-m", "fuzz.run", "--worker", "--seed", str(self.first)]
-        command += ["--count", str(end - self.first), "--step", str(self.args.jobs)]
-        command += ["--log", str(self.log), "--timeout", str(self.args.timeout)]
-        command += [word for op in self.args.op for word in ("--op", op)]
-        command += ["--verbose"] * self.args.verbose
-        self.log.unlink(missing_ok=True)
-        ended = False
-        with self.errors.open("wb") as errors:
-            child = subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                env={**os.environ, **leaks.EXACT},
-            )
-            assert child.stdout is not None
-            for line in child.stdout:
-                if not line.startswith("{"):
-                    continue
-                ended = self.note(json.loads(line)) or ended
-            status = child.wait()
-        if self.args.verbose:
-            print(self.errors.read_text(errors="replace"), end="")
-        for key in ("cases", "calls", "launches"):
-            setattr(self.total, key, getattr(self.total, key) + getattr(self.now, key))
-        self.total.codes += self.now.codes
-        self.now = Outcome()
-        if ended and status == 0:
-            return False
-        self.crashes += 1
-        return self.crashed(status)
-
-    def note(self, state: dict[str, Any]) -> bool:
-        """Take one line of a worker in; True for its last."""
-        self.now.cases, self.now.calls = state["cases"], state["calls"]
-        self.now.launches, self.now.codes = state["launches"], Counter(state["codes"])
-        if "failed" in state:
-            with self.lock:
-                self.total.fail(state["repro"], state["failed"])
-        return bool(state.get("end"))
-
-    def crashed(self, status: int) -> bool:
-        text = self.errors.read_text(errors="replace")
+def note(outcome: Outcome, args: argparse.Namespace, row: dict[str, Any]) -> None:
+    """Take in what became of a case."""
+    outcome.cases += 1
+    outcome.calls += row.get("calls", 0)
+    outcome.launches += row.get("launches", 0)
+    outcome.codes += Counter(row.get("codes", {}))
+    if args.verbose:
+        print(row.get("case", ""), file=sys.stderr)
+    repro = row.get("repro", "python -m fuzz.run")
+    if died := row.get("died") or (row.get("message", "no output") if "verdict" in row else ""):
         # A sanitizer says first what is wrong, the rest is stacks.
         says = ("ERROR: AddressSanitizer", "runtime error:", "WARNING: ThreadSanitizer")
-        start = max(0, *map(text.find, says))
-        report = text[max(start - 200, 0) : start + 3000] or "no output"
-        what = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-        line = self.log.read_text() if self.log.exists() else ""
-        seed, _, case = line.strip().partition(" ")
-        with self.lock:
-            if not seed:
-                self.total.fail(
-                    "python -m fuzz.run", f"a worker died before its first case: {what}\n{report}"
-                )
-                return False
-            repro, _, text = case.partition(" # ")
-            self.total.fail(repro, f"the process died: {what}\n    {case}\n{report}")
-        # Counts come twice a second; the log knows how far it was.
-        self.total.cases = (int(seed) - self.args.seed - self.index) // self.args.jobs + 1
-        self.first = int(seed) + self.args.jobs
-        return True
+        start = max(0, *map(died.find, says))
+        again = "" if "verdict" in row else " (not when it ran alone)"
+        outcome.fail(
+            repro, f"the process died{again}: {died[max(start - 200, 0) :]}\n    {row.get('case')}"
+        )
+    elif "failed" in row:
+        outcome.fail(repro, f"{row['failed']}\n    {row['case']}")
+    if "leak" in row:
+        outcome.fail(f"python -m fuzz.run --seed {args.seed} --count {args.count}", row["leak"])
 
 
-def drive(args: argparse.Namespace) -> Outcome:
+def drive(
+    args: argparse.Namespace, call: str = "fuzz.run:Cases", path: Sequence[Path] = ()
+) -> Outcome:
     """Share the seeds out to worker processes and add up what they find."""
     start = time.monotonic()
-    folder = Path(args.log_dir or tempfile.mkdtemp(prefix="aclgrad-fuzz-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    print(f"seeds {args.seed}..{args.seed + args.count - 1}, {args.jobs} workers, logs in {folder}")
-    lock = threading.Lock()
-    workers = [Worker(index, args, folder, lock) for index in range(min(args.jobs, args.count))]
-    for worker in workers:
-        worker.start()
+    outcome = Outcome()
+    end = args.seed + args.count
+    # A few pieces for each process, so that none waits long for the last.
+    size = max(1, min(_PIECE, -(-args.count // (4 * args.jobs))))
+    pieces = [(first, min(first + size, end)) for first in range(args.seed, end, size)]
+    print(f"seeds {args.seed}..{end - 1}, {args.jobs} processes", flush=True)
     shown = start
-    while any(worker.is_alive() for worker in workers):
-        time.sleep(0.1)
+
+    def done(at: int, row: dict[str, Any]) -> None:
+        nonlocal shown
+        note(outcome, args, row)
         if time.monotonic() - shown > args.progress:
             shown = time.monotonic()
-            cases = sum(worker.total.cases + worker.now.cases for worker in workers)
-            failures = sum(len(worker.total.failures) for worker in workers)
-            speed = cases / (shown - start)
-            print(f"{cases}/{args.count} cases, {speed:.0f}/s, {failures} failures", flush=True)
-    outcome = Outcome(seconds=time.monotonic() - start)
-    for worker in workers:
-        outcome.cases += worker.total.cases
-        outcome.calls += worker.total.calls
-        outcome.launches += worker.total.launches
-        outcome.codes += worker.total.codes
-        outcome.failures += worker.total.failures
-        outcome.excused |= worker.total.excused
+            speed = outcome.cases / (shown - start)
+            text = f"{outcome.cases}/{args.count} cases, {speed:.0f}/s"
+            print(f"{text}, {len(outcome.failures)} failures", flush=True)
+
+    words = [f"{name}={value}" for name, value in leaks.EXACT.items()]
+    before = sanitize.command_line(sanitize.Sanitizer(args.sanitize), []) if args.sanitize else []
+    cluster.each(
+        call, pieces, done,
+        path=[Path(__file__).resolve().parents[1], *path],
+        document={"ops": args.op, "timeout": args.timeout},
+        workers=min(args.jobs, len(pieces)), limit=30 * args.timeout,
+        before=[*(before or ["env"]), *words],
+    )  # fmt: skip
+    outcome.seconds = time.monotonic() - start
     if outcome.cases < args.count:
         outcome.failures.append(f"{args.count - outcome.cases} cases were not run")
     return outcome
@@ -260,17 +196,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=1000, help="number of cases")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
     parser.add_argument("--timeout", type=int, default=_TIME_LIMIT, help="seconds for one case")
-    parser.add_argument("--max-crashes", type=int, default=20, help="per worker, then it stops")
     parser.add_argument("--progress", type=float, default=10, help="seconds between progress lines")
-    parser.add_argument("--log-dir", help="where the workers' last cases and errors go")
     parser.add_argument("--verbose", action="store_true", help="print every case")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--step", type=int, default=1, help=argparse.SUPPRESS)
-    parser.add_argument("--log", default=os.devnull, help=argparse.SUPPRESS)
+    parser.add_argument("--sanitize", choices=("address", "thread"), help="an instrumented build")
     args = parser.parse_args(argv)
-    if args.worker:
-        return work(args)
-    outcome = drive(args)
+    try:
+        outcome = drive(args)
+    except AclgradError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     print(outcome.summary())
     for line in stale(outcome.excused) if args.count >= 1000 else []:
         print(line)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -20,6 +21,7 @@ from fuzz.abi import Abi
 from fuzz.draw import draw
 from fuzz.execute import Mismatch, Runner
 from fuzz.ledger import Finding, excuse, stale
+from fuzz.run import drive
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = 2000  # about 3,000 calls
@@ -115,18 +117,26 @@ def test_private_formats_are_no_way_out_of_the_storage(device: Device, name: str
 def test_a_crash_names_its_case(toolkit_info: Toolkit, tmp_path: Path, device_kind: str) -> None:
     if device_kind != "sim":
         pytest.skip("misuse is undefined on an NPU")
-    (tmp_path / "sitecustomize.py").write_text(
+    (tmp_path / "crashing.py").write_text(
         "import os\n"
-        "from fuzz import execute\n"
-        "run = execute.Runner.run\n"
-        "def crash(self, case):\n"
-        "    os.abort() if case.seed == 7 else run(self, case)\n"
-        "execute.Runner.run = crash\n"
+        "from pathlib import Path\n"
+        "from fuzz import run\n"
+        "class Cases(run.Cases):\n"
+        "    def run(self, case):\n"
+        f"        once = Path({str(tmp_path)!r}, 'once')\n"
+        "        if case.seed == 7 or (case.seed == 9 and not once.exists()):\n"
+        "            case.seed == 9 and once.touch()\n"
+        "            os.abort()\n"
+        "        super().run(case)\n"
     )
-    paths = os.pathsep.join([str(tmp_path), str(ROOT / "python"), str(ROOT / "tests")])
-    done = fuzz("--seed", "0", "--count", "12", "--jobs", "1", PYTHONPATH=paths)
-    assert done.returncode == 1 and "SIGABRT" in done.stdout, done.stdout + done.stderr
-    assert "--seed 7 --count 1" in done.stdout and "12 cases" in done.stdout, done.stdout
+    words = argparse.Namespace(
+        seed=0, count=12, jobs=1, timeout=60, progress=10.0, op=[], sanitize=None, verbose=False
+    )
+    outcome = drive(words, "crashing:Cases", [tmp_path])
+    assert outcome.cases == 12 and len(outcome.failures) == 2, outcome
+    first, second = outcome.failures
+    assert "--seed 7 --count 1" in first and "the process died: SIGABRT" in first
+    assert "--seed 9 --count 1" in second and "(not when it ran alone)" in second
 
 
 def test_ledger_wants_an_issue() -> None:

@@ -327,8 +327,8 @@ class _Each:
 
     def give(self, piece: Piece, result: Json) -> None:
         """Its row."""
-        rows = result.get("rows") or lost_rows([{}], result["lost"])
-        self.done(piece.search, rows[0])
+        for row in result.get("rows") or lost_rows([{}], result["lost"]):
+            self.done(piece.search, row)
 
 
 def each(
@@ -340,11 +340,16 @@ def each(
     document: Any = None,
     workers: int = 0,
     limit: float = 3600.0,
+    before: Sequence[str] = (),
 ) -> None:
     """Run ``module:name``, called with ``document`` and a folder, for each item in children of this
-    machine's workers. A crash and a hang are rows with a verdict and a cause.
+    machine's workers; of a range ``(first, end)`` for each number. A crash and a hang are rows with
+    a verdict and a cause. Words ``before`` start the children: an environment, for one.
     """
-    setup = {"call": call, "path": [str(folder) for folder in path], "document": document}
+    setup = {
+        "call": call, "path": [str(folder) for folder in path], "document": document,
+        "before": list(before),
+    }  # fmt: skip
     with opened(None, workers) as crew:
         crew.limit = limit
         crew.upload({}, setup)

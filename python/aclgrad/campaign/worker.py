@@ -84,13 +84,17 @@ def run_items(setup: Json, items: Sequence[Any], limit: float) -> list[Json]:
     for item in spread(items):
         row: Json = {}
         started = time.perf_counter()
+        died = ""
         for attempt in range(TRIES):
             child = _child(setup)
             try:
                 row = child.run(item, limit)
                 row["retries"] = attempt
+                if died:
+                    row["died"] = died
                 break
             except ChildError as error:
+                died = f"{error.kind}: {error}"[-2000:]
                 about = child.about or {"index": item if isinstance(item, int) else -1}
                 drop_child()
                 row = {
