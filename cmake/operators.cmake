@@ -48,8 +48,9 @@ function(aclgrad_operator op)
     # -Wextra stands in front of its exceptions, because clang goes by the order.
     target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls
                            -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas)
-    # What CANN's op compiler refuses before it compiles anything. An instrumented build has the sources of the ordinary one.
-    if(NOT ACLGRAD_SANITIZE)
+    # What CANN's op compiler refuses before it compiles anything. Instrumented builds and those for other machines have the sources
+    # of the ordinary one.
+    if(NOT ACLGRAD_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
       string(REGEX REPLACE "([^;]+)" "-D\\1" words "${defines}")
       add_custom_command(TARGET ${kernel} PRE_LINK VERBATIM COMMAND ascc --front-end --npu-arch=dav-${npu_arch}
         --host-compiler=${CMAKE_CXX_COMPILER} -std=gnu++17 -D__NPU_ARCH__=${npu_arch} -D__CCE_AICORE__=${cce_aicore} ${words}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds what is given away: the wheel and the operator package, with sums and signatures. Tools come from the lock.
+# Builds what is given away: wheels and operator packages, with sums and signatures. Tools come from the lock.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -8,8 +8,8 @@ usage() {
   cat <<'TEXT'
 Usage: scripts/release.sh [options]
 
-Builds with the tools that requirements/locked.txt names by their sums, and writes the wheel, the installer of the operators and
-SHA256SUMS. Each has a list of its parts inside (CycloneDX).
+Builds with the tools that requirements/locked.txt names by their sums, and writes the wheels and the operators' installers for
+x86-64 and aarch64 (scripts/wheel.sh) and SHA256SUMS. Each has a list of its parts inside (CycloneDX).
 
   --output DIR  where to (default: dist)
   --sign KEY    sign all of them with this private key (PEM, RSA or EC)
@@ -43,14 +43,9 @@ need_compiler
 set_up test,dev locked
 cd "$root"
 mkdir -p "$output"
-"$venv/bin/aclgrad" build
 made=$(mktemp -d)
 trap 'rm -rf -- "$made"' EXIT
-echo "making the wheel"
-PATH=$venv/bin:$PATH quietly "$venv/bin/python" -I -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation \
-  -C cmake.define.ACLGRAD_PREBUILT="$root/build/sim/toolkit" -C build-dir="$made/build" -w "$made" "$root" ||
-  fail "the wheel could not be made. Next: read the message above"
-wheel=("$made"/*.whl)
-cp -- "${wheel[0]}" "$output/"
-"$venv/bin/aclgrad" package --output "$output"
-"$venv/bin/python" -I -m aclgrad.packaging.signing "${sign[@]}" "$output/${wheel[0]##*/}" "$output"/custom_opp_aclgrad_linux-"$(uname -m)".run
+"$venv/bin/python" "$root/scripts/wheel.py" --no-prove --output "$made"
+cp -- "$made"/*.whl "$made"/*.run "$output/"
+files=("$made"/*.whl "$made"/*.run)
+"$venv/bin/python" -I -m aclgrad.packaging.signing "${sign[@]}" "${files[@]/#"$made"/$output}"

@@ -64,7 +64,11 @@ def once(folder: Path, make: Callable[[Path], None]) -> Path:
 
 
 def make_wheel(source: Path, folder: Path, toolkit: Path) -> Path:
-    settings = (f"cmake.define.ACLGRAD_PREBUILT={toolkit}", f"build-dir={folder}/cmake")
+    settings = (
+        f"cmake.define.ACLGRAD_PREBUILT={toolkit}",
+        f"cmake.define.ACLGRAD_DEBUG_FILES={folder}/debug",
+        f"build-dir={folder}/cmake",
+    )
     words = [word for setting in settings for word in ("-C", setting)]
     options = ("--no-deps", "--no-build-isolation", "-w", folder)
     tools = Path(sys.executable).parent
@@ -145,6 +149,34 @@ def test_wheel_can_be_moved(wheel: Path, toolkit: Path, tmp_path: Path) -> None:
     (planted / "f.cpp").write_text("int f() { return 1; }\n")
     run("g++", "-g", "-c", planted / "f.cpp", "-o", planted / "f.o", cwd=planted)
     assert traces(planted, {str(planted)}) == ["f.o"]
+
+
+def sections(library: Path) -> set[str]:
+    """Names of a library's sections."""
+    return set(re.findall(r"\]\s+(\.\S+)", run("readelf", "-SW", library, cwd=library.parent)))
+
+
+def test_debug_information(wheel: Path, toolkit: Path, tmp_path: Path) -> None:
+    """Operators keep theirs, the simulator's is beside it, where gdb looks for it."""
+    cache = (toolkit.parent / "CMakeCache.txt").read_text()
+    if "CMAKE_BUILD_TYPE:STRING=RelWithDebInfo" in cache and re.search(
+        "^ACLGRAD_SANITIZE:STRING=$", cache, re.M
+    ):
+        assert wheel.stat().st_size < 12_000_000
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    placed = tmp_path / "aclgrad/toolkit"
+    library = placed / "lib64/libascendcl.so"
+    assert not {".debug_info", ".symtab"} & sections(library)
+    assert ".gnu_debuglink" in sections(library)
+    kernel = next(placed.rglob("SoftmaxGrad_float32_float32_float32.so"))
+    assert {".debug_info", ".debug_line"} <= sections(kernel)
+    if shutil.which("gdb") is None:
+        pytest.skip("gdb is not installed")
+    words = ("gdb", "-nx", "-batch", "-ex", "info line aclrtMalloc", library)
+    assert "No line number information" in run(*words, cwd=tmp_path)
+    shutil.copytree(wheel.parent / "debug/lib64", placed / "lib64", dirs_exist_ok=True)
+    assert "/simulator/src/runtime/" in run(*words, cwd=tmp_path)
 
 
 def test_wheel_works_outside_the_checkout(installed: Path, tmp_path: Path) -> None:

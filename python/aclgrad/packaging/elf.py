@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run paths: the folders that the dynamic linker searches because a library says so."""
+"""What libraries say: the machine they are for, and run paths, the folders that the dynamic linker
+searches because a library says so.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from collections.abc import Iterator
 
 _LOAD, _DYNAMIC = 1, 2
 _NULL, _STRTAB, _RPATH, _RUNPATH = 0, 5, 15, 29
+_MACHINES = {62: "x86_64", 183: "aarch64"}
 _ORIGIN = ("$ORIGIN", "${ORIGIN}")
 
 
@@ -48,6 +51,11 @@ class _Library:
 
 def _is_elf(data: bytes) -> bool:
     return data[:6] == b"\x7fELF\x02\x01"
+
+
+def machine(data: bytes) -> str | None:
+    """The machine of a library, as ``uname -m`` calls it; None for another, or for no library."""
+    return _MACHINES.get(struct.unpack_from("<H", data, 18)[0]) if _is_elf(data[:20]) else None
 
 
 def run_paths(data: bytes) -> list[str]:

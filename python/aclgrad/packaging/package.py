@@ -83,7 +83,7 @@ def package(
             folder = source or (Path(staging) if paths else toolkit.opapi.parents[2])
         projects = build_into(folder, paths, families, jobs) if paths else {}
         found = operators_in(folder, toolkit, device, ours=not (paths or source))
-        arch = platform.machine()
+        arch = _machine(folder)
         packed = _packed(folder, families, found.operators, device)
         files = _built_files(folder, packed, arch)
         if device == "sim":
@@ -102,6 +102,13 @@ def package(
     files[sbom.PACKAGE_FILE] = _sbom(content)
     made = write_run(output, content, key)
     return replace(made, untested=tested.untested, without_golden=tested.without_golden)
+
+
+def _machine(folder: Path) -> str:
+    """The machine that a vendor folder is for: this one, or another that its build was for."""
+    library = folder / "op_api" / "lib" / OPAPI
+    head = library.read_bytes()[:20] if library.is_file() else b""
+    return elf.machine(head) or platform.machine()
 
 
 def _families(socs: Iterable[str]) -> list[Family]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tempfile
@@ -32,7 +33,6 @@ from aclgrad.project import checking, golden_file, grid, hand_written, inputs, r
 from aclgrad.project.api import generated
 from aclgrad.project.api_building import exported
 from aclgrad.project.sources import Sources
-from aclgrad.runtime import open_device
 from aclgrad.runtime.packages import Candidate
 from aclgrad.runtime.toolkit import Toolkit
 from aclgrad.spec import dtypes
@@ -132,7 +132,7 @@ def self_tested(
 ) -> Tested:
     """Compile the self-test, and run it once if it has cases that are not this project's."""
     families = [family for family in FAMILIES if family.name in packed]
-    soc = _soc(found.operators, families, socs) if device == "sim" else ""
+    soc = _soc(found.operators, families, socs, toolkit) if device == "sim" else ""
     cases: list[Case] = []
     untested: dict[str, str] = {}
     for op in found.operators:
@@ -165,9 +165,12 @@ def self_tested(
     return Tested(program, untested, tuple(c.op_type for c in cases if c.against == PACKER))
 
 
-def _soc(operators: Sequence[Operator], families: Sequence[Family], socs: Sequence[str]) -> str:
-    """The SoC on which most operators run."""
-    names = [DEFAULT_SOC, *open_device("sim").soc_names()]
+def _soc(
+    operators: Sequence[Operator], families: Sequence[Family], socs: Sequence[str], toolkit: Toolkit
+) -> str:
+    """The SoC on which most operators run. The toolkit may be for another machine."""
+    table = json.loads((toolkit.root / "share/cmake/aclgrad/soc.json").read_text())
+    names: list[str] = [DEFAULT_SOC, *(row[0] for row in table["socs"])]
     asked = [name for name in socs if name in names]
     arches = {family.npu_arch for family in families}
     fits = [name for name in [*asked, *names] if family_of(name).npu_arch in arches]

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the wheels and the installers: what scripts/wheel.sh calls, which says what comes out."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_BYTES = 12_000_000
+_TOOLS = Path(sys.executable).parent
+
+
+class WheelError(Exception):
+    """A message for the user."""
+
+
+def say(text: str) -> None:
+    """One line of progress."""
+    print(text, flush=True)
+
+
+def run(words: Iterable[object], *, cwd: Path = ROOT, **environment: str) -> str:
+    """Run a command, with a line every ten seconds; its output comes out when it fails."""
+    command = [*map(str, words)]
+    where = {"PATH": f"{_TOOLS}{os.pathsep}{os.environ['PATH']}", **environment}
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+", errors="replace") as log:
+        process = subprocess.Popen(
+            command, cwd=cwd, env=os.environ | where, stdout=log, stderr=subprocess.STDOUT
+        )
+        while True:
+            try:
+                status = process.wait(timeout=10)
+                break
+            except subprocess.TimeoutExpired:
+                last = _last_line(log.fileno())
+                say(f"  after {time.monotonic() - started:.0f} s: {last[:100]}")
+        log.seek(0)
+        text = log.read()
+    if status:
+        raise WheelError(f"{' '.join(command[:4])} ... failed:\n{text[-4000:]}")
+    return text
+
+
+def _last_line(descriptor: int) -> str:
+    size = os.fstat(descriptor).st_size
+    data = os.pread(descriptor, 400, max(0, size - 400)).decode("utf-8", "replace")
+    return data.strip().splitlines()[-1] if data.strip() else ""
+
+
+def commit_time(source: Path) -> str:
+    """Seconds of the commit, for everything that has a time in it."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    done = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=source, capture_output=True, text=True
+    )
+    return given or done.stdout.strip() or "315532800"
+
+
+def compiler_of(arch: str) -> str:
+    """The C++ compiler that makes programs of a machine."""
+    return os.environ.get("CXX", "g++") if arch == platform.machine() else f"{arch}-linux-gnu-g++"
+
+
+def objcopy_of(arch: str) -> str:
+    """The objcopy that knows its files."""
+    return "objcopy" if arch == platform.machine() else f"{arch}-linux-gnu-objcopy"
+
+
+def need(arch: str) -> None:
+    """Raise `WheelError` when the machine's tools are not there."""
+    own = arch == platform.machine()
+    if not own and not (ROOT / f"cmake/{arch}.cmake").is_file():
+        raise WheelError(
+            f"--arch {arch}: there is no cmake/{arch}.cmake, {platform.machine()} builds for itself"
+            " and for aarch64. Next: leave --arch out"
+        )
+    for tool in (compiler_of(arch), objcopy_of(arch)):
+        if shutil.which(tool) is None:
+            package = "g++ binutils" if own else f"g++-{arch}-linux-gnu"
+            raise WheelError(f"--arch {arch}: no {tool}. Next: apt-get install {package}")
+
+
+def build(arch: str, source: Path) -> Path:
+    """Build the toolkit of a machine; returns its folder."""
+    folder = source / "build" / ("sim" if arch == platform.machine() else arch)
+    words: list[object] = [f"-DPython3_EXECUTABLE={sys.executable}"]
+    words += [f"-DCMAKE_MAKE_PROGRAM={_TOOLS / 'ninja'}"]
+    if arch != platform.machine():
+        words += ["--toolchain", source / f"cmake/{arch}.cmake"]
+    run(["cmake", "-G", "Ninja", "-S", source, "-B", folder, *words], cwd=source)
+    run(["ninja", "-C", folder], cwd=source)
+    return folder / "toolkit"
+
+
+def wheels(arch: str, source: Path, toolkit: Path, output: Path) -> tuple[Path, Path]:
+    """Make the wheel and the one of its debug information."""
+    epoch = commit_time(source)
+    with tempfile.TemporaryDirectory(prefix="aclgrad-wheel-") as place:
+        made = Path(place)
+        settings = {
+            "cmake.define.ACLGRAD_PREBUILT": toolkit,
+            "cmake.define.ACLGRAD_OBJCOPY": shutil.which(objcopy_of(arch)),
+            "cmake.define.ACLGRAD_DEBUG_FILES": made / "debug",
+            "build-dir": made / "build",
+        }
+        options = ["--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
+        options += [word for name, value in settings.items() for word in ("-C", f"{name}={value}")]
+        # The tag of a wheel for another machine, as that machine's Python would have it.
+        other = {"_PYTHON_HOST_PLATFORM": f"linux-{arch}"} if arch != platform.machine() else {}
+        words = [sys.executable, "-I", "-m", "pip", "wheel", *options, "-w", made, source]
+        run(words, cwd=source, SOURCE_DATE_EPOCH=epoch, **other)
+        plain = next(made.glob("aclgrad-*.whl"))
+        if other and arch not in plain.name:
+            plain = retagged(plain, f"linux_{arch}")
+        before = _libraries(plain)
+        words = [sys.executable, "-I", "-m", "auditwheel", "repair", "-w", made / "tagged", plain]
+        said = run(words, cwd=made, SOURCE_DATE_EPOCH=epoch)
+        tagged = next((made / "tagged").glob("*.whl"), None)
+        # Its libraries find one another by their names and need of others what manylinux has.
+        if tagged is None or _libraries(tagged) != before:
+            raise WheelError(
+                f"auditwheel changed or refused the libraries of {plain.name}:\n{said}"
+            )
+        output.mkdir(parents=True, exist_ok=True)
+        wheel = output / tagged.name
+        with zipfile.ZipFile(tagged) as archive:
+            files = {
+                item.filename: (archive.read(item), bool(item.external_attr >> 16 & 0o111))
+                for item in archive.infolist()
+                if not item.is_dir()
+            }
+        write_wheel(wheel, files, epoch)
+        debug = _debug_wheel(wheel, made / "debug", epoch)
+    if wheel.stat().st_size > MOST_BYTES:
+        size = wheel.stat().st_size
+        raise WheelError(f"{wheel.name} has {size:,} bytes, at most {MOST_BYTES:,} are allowed")
+    return wheel, debug
+
+
+def retagged(wheel: Path, tag: str) -> Path:
+    """The same wheel for another platform."""
+    words = [sys.executable, "-I", "-m", "wheel", "tags", "--platform-tag", tag, "--remove", wheel]
+    run(words, cwd=wheel.parent)
+    return next(wheel.parent.glob(f"aclgrad-*{tag}.whl"))
+
+
+def _libraries(wheel: Path) -> dict[str, int]:
+    """Sums of what a machine runs."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {
+            item.filename: item.CRC
+            for item in archive.infolist()
+            if item.filename.endswith(".so") or re.search("/bin/.", item.filename)
+        }
+
+
+def write_wheel(wheel: Path, files: Mapping[str, tuple[bytes, bool]], epoch: str) -> None:
+    """Write a wheel: in order, with one time, modes 644 and 755, whatever the umask and the clock
+    were. ``files`` has contents and whether they are programs; RECORD is made anew.
+    """
+    record = next(name for name in files if name.endswith(".dist-info/RECORD"))
+    names = sorted(name for name in files if name != record)
+    lines = []
+    for name in names:
+        data = files[name][0]
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(data)}")
+    lines.append(f"{record},,")
+    moment = time.gmtime(max(int(epoch), 315532800))[:6]
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in [*names, record]:
+            data, program = files[name]
+            item = zipfile.ZipInfo(name, moment)
+            item.compress_type = zipfile.ZIP_DEFLATED
+            item.create_system = 3
+            item.external_attr = (0o100755 if program else 0o100644) << 16
+            archive.writestr(item, "\n".join(lines) + "\n" if name == record else data)
+
+
+def _debug_wheel(wheel: Path, folder: Path, epoch: str) -> Path:
+    """A wheel of files that gdb looks for beside the libraries of the other one."""
+    _, version, _, _, tag = wheel.name.removesuffix(".whl").split("-")
+    info = f"aclgrad_debug-{version}.dist-info"
+    about = (
+        f"Metadata-Version: 2.1\nName: aclgrad-debug\nVersion: {version}\n"
+        "Summary: Debug information of aclgrad's simulator, for gdb\nLicense: Apache-2.0\n"
+        f"Requires-Dist: aclgrad=={version}\n"
+    )
+    kind = f"Wheel-Version: 1.0\nGenerator: aclgrad\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n"
+    files = {
+        f"aclgrad/toolkit/{path.relative_to(folder).as_posix()}": (path.read_bytes(), False)
+        for path in folder.rglob("*.debug")
+        if path.is_file()
+    }
+    for name, text in (("METADATA", about), ("WHEEL", kind), ("RECORD", "")):
+        files[f"{info}/{name}"] = (text.encode(), False)
+    target = wheel.with_name(f"aclgrad_debug-{version}-py3-none-{tag}.whl")
+    write_wheel(target, files, epoch)
+    return target
+
+
+def installer(arch: str, source: Path, toolkit: Path, output: Path) -> Path:
+    """Make the operators' installer."""
+    words = [sys.executable, "-m", "aclgrad", "package", "--output", output]
+    given = {"PYTHONPATH": str(source / "python"), "ACLGRAD_TOOLKIT": str(toolkit)}
+    run(words, cwd=source, CXX=compiler_of(arch), **given)
+    return output / f"custom_opp_aclgrad_linux-{arch}.run"
+
+
+def make(arch: str, source: Path, output: Path) -> list[Path]:
+    """Everything for one machine, and its sizes."""
+    say(f"{arch}: building")
+    toolkit = build(arch, source)
+    say(f"{arch}: packing")
+    made = [*wheels(arch, source, toolkit, output), installer(arch, source, toolkit, output)]
+    for path in made:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        say(f"  {path.name}: {path.stat().st_size / 1e6:.1f} MB, sha256 {digest[:16]}")
+    return made
+
+
+def again(arch: str, made: Iterable[Path]) -> None:
+    """Make it all once more, in a copy of the commit that has another name, from nothing."""
+    with tempfile.TemporaryDirectory(prefix="another-place-") as place:
+        copy = Path(place) / "with" / "a longer name"
+        run(["git", "clone", "-q", "--no-local", ROOT, copy])
+        say(f"{arch}: a second time, in {copy}")
+        others = make(arch, copy, Path(place) / "dist")
+        for one, other in zip(made, others, strict=True):
+            if one.read_bytes() != other.read_bytes():
+                raise WheelError(
+                    f"{one.name}: two builds of one commit differ: {difference(one, other)}"
+                )
+    say(f"{arch}: both builds have the same bytes")
+
+
+def difference(one: Path, other: Path) -> str:
+    """The first part that differs."""
+    if one.suffix != ".whl":
+        return "the installer"
+    with zipfile.ZipFile(one) as first, zipfile.ZipFile(other) as second:
+        if first.namelist() != second.namelist():
+            return f"names: {sorted({*first.namelist()} ^ {*second.namelist()})[:3]}"
+        names = [n for n in first.namelist() if first.read(n) != second.read(n)]
+    return f"{len(names)} files, first {names[0]}" if names else "times or modes"
+
+
+def main() -> int:
+    """Make what the options name."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--arch", action="append", choices=("x86_64", "aarch64"))
+    parser.add_argument("--output", type=Path, default=ROOT / "dist")
+    parser.add_argument("--no-prove", action="store_true")
+    parser.add_argument("--twice", action="store_true")
+    options = parser.parse_args()
+    arches = options.arch or sorted({platform.machine(), "aarch64"}, key=platform.machine().__ne__)
+    try:
+        for arch in arches:
+            need(arch)
+        if options.twice:
+            changed = subprocess.run(
+                ["git", "status", "--porcelain"], cwd=ROOT, capture_output=True
+            )
+            if changed.stdout:
+                raise WheelError("--twice: two builds of one commit are compared, and something is"
+                                 " not committed. Next: git commit")  # fmt: skip
+        for arch in arches:
+            made = make(arch, ROOT, options.output.resolve())
+            if options.twice:
+                again(arch, made)
+            if arch != platform.machine() and not options.no_prove:
+                import wheel_proof
+
+                build(platform.machine(), ROOT)  # what it is compared with
+                wheel_proof.prove(arch, made[0])
+    except WheelError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
