@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of docs/reference that are derived: commands, result codes, the device API's coverage.
+"""Pages of docs/reference that are derived: commands, result codes, the device API's coverage, what
+nobody has told us.
 
 ``scripts/reference.py`` writes them. tests/null/test_site.py fails when one is out of date.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -94,8 +96,45 @@ def instructions() -> str:
     here = {name: text for name, text in rows.items() if not name.startswith("acl")}
     lines += [f"| `{name}` | {here[name]} |" for name in sorted(here, key=str.lower)]
     # The rows' own links are relative to that page.
-    text = re.sub(r"\]\((?=[\w-]+\.md)", "](../", "\n".join(lines))
+    text = re.sub(r"\]\((?=[\w-]+\.md)", "](../", "\n".join(lines)).replace("](reference/", "](")
     return text.replace("](#", "](../simulator.md#") + "\n"
+
+
+def unknowns() -> str:
+    """The register of what nobody has told us."""
+    register = json.loads((ROOT / "simulator/src/unknowns.json").read_text(encoding="utf-8"))
+    parts = [
+        f"# What nobody has told us\n\n{_HEAD}",
+        "The documents leave some things open, and no board has run these kernels. Each choice\n"
+        "of the simulator and each cost of its timing model is a row here: what it rests on, the\n"
+        "probe that asks a board for it ([`aclgrad calibrate`](../calibration.md)), and what\n"
+        "depends on it. A row without a probe stays open.\n\n## Choices\n",
+        "| choice | API | what the simulator does | it could also | evidence | probe | depends |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in register["choices"]:
+        words = (row["api"], row["what"], ", ".join(row.get("alternatives", [])) or "-")
+        words += (row["evidence"], row["probe"] or "-", row["depends"])
+        anchor = f'<a id="{row["id"]}"></a>`{row["id"]}`'
+        parts.append(f"| {anchor} | {' | '.join(map(cell, words))} |")
+    parts += [
+        "\n## Costs\n\n`{arch}` is 2201 for A2 and A3, `{soc}` a name such as Ascend910B2.\n"
+        "Values are in `simulator/src/timing/costs.json`.\n",
+        "| cost | unit | what | evidence | probe | depends |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in register["costs"]:
+        words = (row["unit"], row["what"], row["evidence"], row["probe"] or "-", row["depends"])
+        parts.append(f"| `{row['id']}` | {' | '.join(map(cell, words))} |")
+    parts += [
+        "\n## Constants of the model\n\nNo probe asks for them.\n",
+        "| constant | value | what | evidence | depends |",
+        "|---|---|---|---|---|",
+    ]
+    for row in register["constants"]:
+        words = (str(row["value"]), row["what"], row["evidence"], row["depends"])
+        parts.append(f"| `{row['where']}` | {' | '.join(map(cell, words))} |")
+    return "\n".join(parts) + "\n"
 
 
 def _table(heads: tuple[str, ...], rows: Mapping[str, str]) -> str:
@@ -105,7 +144,12 @@ def _table(heads: tuple[str, ...], rows: Mapping[str, str]) -> str:
     )
 
 
-PAGES = {"commands.md": commands, "codes.md": codes, "device_api.md": instructions}
+PAGES = {
+    "commands.md": commands,
+    "codes.md": codes,
+    "device_api.md": instructions,
+    "unknowns.md": unknowns,
+}
 
 
 def main() -> None:

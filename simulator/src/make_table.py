@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns facts into the C++ tables that are compiled in: soc.json for soc.cpp, costs.json for
-costs.cpp.
+costs.cpp, unknowns.json for choices.h.
 
-Usage: make_table.py soc.json|costs.json TARGET
+Usage: make_table.py soc.json|costs.json|unknowns.json TARGET
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ import json
 import sys
 from pathlib import Path
 
+from engine import choice_table
 from soc import soc_table
-
 from timing import cost_table
 
-TABLES = {"soc.json": soc_table.table, "costs.json": cost_table.table}
+TABLES = {
+    "soc.json": soc_table.table,
+    "costs.json": cost_table.table,
+    "unknowns.json": choice_table.table,
+}
 
 
 def main(argv: list[str]) -> int:

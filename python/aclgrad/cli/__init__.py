@@ -2,9 +2,9 @@
 """The ``aclgrad`` command: which commands there are, and how their errors end. Each command turns
 options into one call and prints the result.
 
-May import: ``campaign``, ``common``, ``errors``, ``findings``, ``functions``, ``golden``,
-``headers``, ``ops``, ``packaging``, ``profiling``, ``project``, ``reporting``, ``runtime``,
-``spec``, ``testing``.
+May import: ``campaign``, ``common``, ``errors``, ``findings``, ``functions``,
+``golden``, ``headers``, ``ops``, ``packaging``, ``profiling``, ``project``, ``reporting``,
+``runtime``, ``spec``, ``testing``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ COMMANDS = {
     "tiling": ("run", "Show how a shape is split over the cores"),
     "campaign": ("campaign", "Run cases by the thousand, here or on a cluster"),
     "profile": ("run", "Estimate the time on an NPU, and what bounds it"),
+    "calibrate": ("calibrate", "Find where the simulator is wrong, by a board"),
     "doctor": ("doctor", "Check what a run depends on"),
     "config": ("doctor", "Print what a C++ program needs"),
     "package": ("build", "Make an installer of built operators"),

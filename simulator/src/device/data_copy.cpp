@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device/lanes.h"
+#include "engine/choices.h"
 #include "engine/core.h"
 
 namespace aclsim {
@@ -437,7 +438,8 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
   // The register of SetPadValue is the one that paddingValue goes through.
   const bool known = pad.isPad || core.registers.padSet;
   const uint64_t padding = pad.isPad ? pad.value : core.registers.padValue;
-  core.registers.padSet = core.registers.padSet && !pad.isPad;
+  core.registers.padSet =
+      core.registers.padSet && (!pad.isPad || ChosenOf(Choice::kPadRegister) != 0);
   core.Issue(
       Pipe::kMte2,
       [&](Record& record) {
@@ -461,6 +463,8 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
         std::memset(junk, kPoisonByte, sizeof(junk));
         uint8_t fill[8];
         std::memcpy(fill, &padding, sizeof(fill));
+        constexpr uint8_t kZero[8] = {};
+        const bool zeros = ChosenOf(Choice::kPadBare) != 0;
         const auto fillLanes = [&](uint8_t* at, uint64_t bytes, const uint8_t* value) {
           for (uint64_t i = 0; i < bytes; i += width) {
             std::memcpy(at + i, value, width);
@@ -472,7 +476,8 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
           const uint8_t* value = known ? fill : junk;
           fillLanes(line, left, value);
           copy(line + left, block, ctl.blockLen);
-          fillLanes(line + left + ctl.blockLen, row - left - ctl.blockLen, bare ? block : value);
+          fillLanes(line + left + ctl.blockLen, row - left - ctl.blockLen,
+                    !bare ? value : (zeros ? kZero : block));
         }
       });
 } catch (KernelFault& fault) {

@@ -46,6 +46,8 @@ struct LaneTable {
 };
 
 const LaneTable& Lanes();
+// In place of lanes that a board does otherwise.
+void ApplyAlternatives(LaneTable* table);
 
 inline size_t WidthOf(DType dtype) {
   constexpr uint8_t kWidth[kDTypes] = {4, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 1, 8};

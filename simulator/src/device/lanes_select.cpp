@@ -19,7 +19,7 @@ ACLSIM_LEVEL_TABLES(v4)
 namespace {
 
 struct Tables {
-  const LaneTable& lanes;
+  LaneTable lanes;
   const SharesTable& shares;
 };
 
@@ -40,7 +40,11 @@ Tables Choose() {
 }
 
 const Tables& Chosen() {
-  static const Tables tables = Choose();
+  static const Tables tables = [] {
+    Tables chosen = Choose();
+    ApplyAlternatives(&chosen.lanes);
+    return chosen;
+  }();
   return tables;
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "device/vec.h"
+#include "engine/choices.h"
 
 namespace aclsim {
 
@@ -14,8 +15,17 @@ constexpr const char* kReduceNames[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
 constexpr int64_t kSumChunk = 256;           // repeats whose sums are kept on the stack
 constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 
+// Whether a board adds lane after lane.
+bool SumsInSequence() { return ChosenOf(Choice::kSumOrder) != 0; }
+
 // Neighbours are added first; n is a power of two.
 float TreeSum(DType dtype, float* lanes, int64_t n) {
+  if (SumsInSequence()) {
+    for (int64_t i = 1; i < n; ++i) {
+      lanes[0] = RoundLane(dtype, lanes[0] + lanes[i]);
+    }
+    return lanes[0];
+  }
   for (; n > 1; n /= 2) {
     for (int64_t i = 0; i < n / 2; ++i) {
       lanes[i] = RoundLane(dtype, lanes[2 * i] + lanes[2 * i + 1]);
@@ -142,11 +152,16 @@ struct Extreme {
 Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end,
                     const LaneSet& lanes, int64_t active) {
   Extreme best;
+  const bool lastNan = ChosenOf(Choice::kReduceNanIndex) != 0;
   for (int64_t i = begin; i < end && i < active; ++i) {
     if (!lanes.prefix && !lanes.Works(i)) {
       continue;
     }
     const float v = values[i];
+    if (lastNan && v != v) {
+      best = {v, i};
+      continue;
+    }
     const bool better = op == ReduceOp::kMax ? v > best.value : v < best.value;
     if (best.index < 0 || (better && best.value == best.value) ||
         (v != v && best.value == best.value)) {
@@ -159,6 +174,7 @@ Extreme FindExtreme(ReduceOp op, const float* values, int64_t begin, int64_t end
 // Whether an extreme of further lanes takes the place of the one found so far.
 bool Replaces(ReduceOp op, const Extreme& next, const Extreme& best) {
   if (best.index < 0) return true;
+  if (next.value != next.value && ChosenOf(Choice::kReduceNanIndex) != 0) return true;
   const bool better = op == ReduceOp::kMax ? next.value > best.value : next.value < best.value;
   return best.value == best.value && (better || next.value != next.value);
 }
@@ -256,7 +272,8 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
     const bool wholeBlocks =
         lanes.prefix && lanes.active % perBlock == 0 && lanes.lastActive % perBlock == 0;
     for (int64_t r = 0; r < lanes.repeat; ++r) {
-      if (op == ReduceOp::kSum && src.dtype == DType::kFloat && wholeBlocks && s.Dense()) {
+      if (op == ReduceOp::kSum && src.dtype == DType::kFloat && wholeBlocks && s.Dense() &&
+          !SumsInSequence()) {
         SumBlocks(reinterpret_cast<const float*>(s.RepeatBase(r)), lanes.ActiveIn(r) / perBlock,
                   dst.addr + r * step);
         continue;

@@ -6,6 +6,7 @@
 #include "runtime/errors.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
+#include "timing/profile.h"
 
 namespace aclsim {
 
@@ -266,7 +267,8 @@ void EventRecord::Complete(const TaskResult& streamFailure) {
   {
     const std::lock_guard<std::mutex> lock(mutex);
     done = true;
-    nanos = NowNanos();
+    // With the timing model on, events tell its time: that of all launches so far, one after the other.
+    nanos = ProfileMode() ? ModelledNanos() : NowNanos();
     failure = streamFailure;
   }
   changed.notify_all();

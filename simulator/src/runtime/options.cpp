@@ -17,11 +17,13 @@
 #include "engine/finding.h"
 #include "engine/launch.h"
 #include "engine/options.h"
+#include "engine/overlay.h"
 #include "runtime/errors.h"
 #include "runtime/launch_counts.h"
 #include "runtime/misuse.h"
 #include "runtime/state.h"
 #include "soc/select.h"
+#include "timing/costs.h"
 #include "timing/profile.h"
 
 namespace aclsim {
@@ -349,6 +351,14 @@ int32_t ApplyEnvironment(std::string* why) {
   if (const char* text = Environment("ACLGRAD_DEVICES");
       text != nullptr && !ParseDevices(text, &devices, why)) {
     return ACL_ERROR_INVALID_PARAM;
+  }
+  *why = BoardOverlay().why;
+  if (const std::string problem = OverlaidCostsProblem(); why->empty() && !problem.empty()) {
+    *why = Format("ACLGRAD_CALIBRATION=%s: %s. Next: aclgrad calibrate --read %s", OverlayPath(),
+                  problem.c_str(), OverlayPath());
+  }
+  if (!why->empty()) {
+    return ACL_ERROR_INVALID_FILE;
   }
   uint32_t cores = 0;
   if (const char* text = Environment("ACLGRAD_SIM_CORES"); text != nullptr && chosenCores < 0) {

@@ -67,6 +67,10 @@ def table(data: dict[str, Any]) -> str:
     scalar = data["scalar"]
     words = ("issue", "sync", "queue", "access", "gmMiss", "gmHit", "meet", "mark")
     fixed = ", ".join(str(scalar[word]) for word in words)
+    of_vector = ", ".join(
+        str(data["vector"][word])
+        for word in ("leastCycles", "partialRepeat", "sharedGroups", "readWrite")
+    )
     return (
         rows("kInstructions", instructions, "InstructionRow")
         + rows("kFunctions", functions, "FunctionRow")
@@ -74,4 +78,5 @@ def table(data: dict[str, Any]) -> str:
         + rows("kArchs", archs, "ArchRow")
         + rows("kMemory", memory, "MemoryRow")
         + f"const ScalarCosts kScalarCosts = {{{fixed}}};\n"
+        + f"const VectorCosts kVectorCosts = {{{of_vector}}};\n"
     )

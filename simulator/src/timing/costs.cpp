@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
+
+#include "engine/format.h"
+#include "engine/overlay.h"
 
 namespace aclsim {
 
@@ -46,6 +50,74 @@ struct MemoryRow {
 
 constexpr uint32_t kMeasuredArch = 2201;
 
+// Fields by their names in costs.json, for the board's calibration.
+struct CopyField {
+  const char* name;
+  double CopyLaw::* field;
+};
+constexpr CopyField kCopyFields[] = {
+    {"readLatency", &CopyLaw::readLatency},
+    {"missLatency", &CopyLaw::missLatency},
+    {"writeLatency", &CopyLaw::writeLatency},
+    {"leastCycles", &CopyLaw::leastCycles},
+    {"window", &CopyLaw::window},
+    {"unaligned", &CopyLaw::unaligned},
+    {"sameLine", &CopyLaw::sameLine},
+    {"requestBytes", &CopyLaw::requestBytes},
+    {"writeBack", &CopyLaw::writeBack},
+    {"earlyWriteBack", &CopyLaw::earlyWriteBack},
+    {"smallCopy", &CopyLaw::smallCopy},
+    {"ubBlock", &CopyLaw::ubBlock},
+    {"lineTurn", &CopyLaw::lineTurn},
+    {"besideVector", &CopyLaw::besideVector},
+};
+struct CurveField {
+  const char* name;
+  CopyLaw::Curve CopyLaw::* field;
+};
+constexpr CurveField kCurveFields[] = {
+    {"readHit", &CopyLaw::readHit}, {"readMiss", &CopyLaw::readMiss}, {"write", &CopyLaw::write}};
+constexpr double kCurvesAt = 65536;  // bytes whose cycles stand for a curve
+struct ScalarField {
+  const char* name;
+  double ScalarCosts::* field;
+};
+constexpr ScalarField kScalarFields[] = {
+    {"issue", &ScalarCosts::issue},   {"sync", &ScalarCosts::sync},
+    {"queue", &ScalarCosts::queue},   {"access", &ScalarCosts::access},
+    {"gmMiss", &ScalarCosts::gmMiss}, {"gmHit", &ScalarCosts::gmHit},
+    {"meet", &ScalarCosts::meet},     {"mark", &ScalarCosts::mark}};
+struct VectorField {
+  const char* name;
+  double VectorCosts::* field;
+};
+constexpr VectorField kVectorFields[] = {{"leastCycles", &VectorCosts::leastCycles},
+                                         {"partialRepeat", &VectorCosts::partialRepeat},
+                                         {"sharedGroups", &VectorCosts::sharedGroups},
+                                         {"readWrite", &VectorCosts::readWrite}};
+constexpr const char* kInstructionFields[] = {"repeat32", "repeat16", "wait"};
+constexpr const char* kChipFields[] = {"l2BytesPerSecond", "launchMicroseconds", "startCycles"};
+
+// The board's value of a cost.
+const double* Overlaid(const std::string& name) {
+  const std::map<std::string, double>& costs = BoardOverlay().costs;
+  if (costs.empty()) {
+    return nullptr;
+  }
+  const auto found = costs.find(name);
+  return found != costs.end() ? &found->second : nullptr;
+}
+
+bool OverlayCost(const std::string& name, double* value) {
+  const double* const own = Overlaid(name);
+  *value = own != nullptr ? *own : *value;
+  return own != nullptr;
+}
+
+std::string CostName(const char* group, uint32_t arch, const char* name) {
+  return Format("%s.%u.%s", group, arch, name);
+}
+
 const InstructionRow* FindInstruction(uint32_t arch, const char* name) {
   for (const InstructionRow& row : kInstructions) {
     if (row.arch == arch && std::strcmp(row.name, name) == 0) {
@@ -66,7 +138,41 @@ InstructionCost CostOfInstruction(uint32_t arch, const char* name) {
   if (!own) {
     cost.evidence = Evidence::kExtrapolated;
   }
+  if (!BoardOverlay().costs.empty()) {
+    const std::string prefix = CostName("instructions", arch, name) + ".";
+    const bool wide = OverlayCost(prefix + "repeat32", &cost.perRepeat32);
+    const bool narrow = OverlayCost(prefix + "repeat16", &cost.perRepeat16);
+    if (const double* wait = Overlaid(prefix + "wait")) {
+      const double scale = *wait / (cost.head + cost.tail);
+      cost.head *= scale;
+      cost.tail *= scale;
+    }
+    if (wide || narrow) {
+      cost.evidence = Evidence::kYours;
+    }
+  }
   return cost;
+}
+
+// The board's law of copies.
+void OverlayLaw(uint32_t arch, CopyLaw* law) {
+  bool own = false;
+  for (const CopyField& field : kCopyFields) {
+    own = OverlayCost(CostName("copies", arch, field.name), &(law->*field.field)) || own;
+  }
+  auto alignment = static_cast<double>(law->alignment);
+  own = OverlayCost(CostName("copies", arch, "alignment"), &alignment) || own;
+  law->alignment = static_cast<uint64_t>(alignment);
+  for (const CurveField& field : kCurveFields) {
+    if (const double* cycles = Overlaid(CostName("copies", arch, field.name))) {
+      const double scale = *cycles / OnCurve(law->*field.field, kCurvesAt);
+      for (auto& [bytes, there] : law->*field.field) {
+        there *= scale;
+      }
+      own = true;
+    }
+  }
+  law->evidence = own ? Evidence::kYours : law->evidence;
 }
 
 template <typename Row, size_t n>
@@ -79,8 +185,8 @@ const Row* OfArch(const Row (&rows)[n], uint32_t arch) {
 }  // namespace
 
 const char* EvidenceName(Evidence evidence) {
-  static const char* const kNames[kEvidences] = {"board",     "official", "fitted",
-                                                 "simulator", "assumed",  "extrapolated"};
+  static const char* const kNames[kEvidences] = {
+      "board (yours)", "board", "official", "fitted", "simulator", "assumed", "extrapolated"};
   return kNames[static_cast<size_t>(evidence)];
 }
 
@@ -115,6 +221,10 @@ const CopyLaw& CopyLawOf(const Soc& soc) {
                         row.ubBlock,      row.lineTurn,    row.besideVector,   row.readHit,
                         row.readMiss,     row.write,       row.evidence};
     }
+    for (const ArchRow& row : kArchs) {
+      CopyLaw& law = made.try_emplace(row.arch, made.at(kMeasuredArch)).first->second;
+      OverlayLaw(row.arch, &law);
+    }
     return made;
   }();
   const auto found = laws.find(soc.npuArch);
@@ -128,20 +238,99 @@ ChipCosts ChipCostsOf(const Soc& soc) {
   }
   const auto memory = std::find_if(std::begin(kMemory), std::end(kMemory),
                                    [&](const MemoryRow& row) { return soc.name == row.soc; });
-  const double bytesPerSecond = memory != std::end(kMemory) ? memory->bytesPerSecond : 1e12;
+  double bytesPerSecond = memory != std::end(kMemory) ? memory->bytesPerSecond : 1e12;
   const double cyclesPerSecond = soc.vecFreqMhz * 1e6;
+  double l2BytesPerSecond = arch->l2BytesPerSecond;
+  auto l2Bytes = static_cast<double>(soc.l2Bytes);
   ChipCosts chip;
-  chip.bytesPerCycle = bytesPerSecond * arch->memoryFactor / cyclesPerSecond;
-  chip.l2BytesPerCycle = arch->l2BytesPerSecond / cyclesPerSecond;
-  chip.cyclesPerMicrosecond = soc.vecFreqMhz;
   chip.launchMicroseconds = arch->launchMicroseconds;
   chip.startCycles = arch->startCycles;
+  const std::string& name = soc.name;
+  bool own = OverlayCost("memory." + name, &bytesPerSecond);
+  own = OverlayCost("l2." + name, &l2Bytes) || own;
+  own = OverlayCost(CostName("chips", soc.npuArch, "l2BytesPerSecond"), &l2BytesPerSecond) || own;
+  OverlayCost(CostName("chips", soc.npuArch, "launchMicroseconds"), &chip.launchMicroseconds);
+  OverlayCost(CostName("chips", soc.npuArch, "startCycles"), &chip.startCycles);
+  chip.bytesPerCycle = bytesPerSecond * arch->memoryFactor / cyclesPerSecond;
+  chip.l2BytesPerCycle = l2BytesPerSecond / cyclesPerSecond;
+  chip.l2Bytes = static_cast<uint64_t>(l2Bytes);
+  chip.cyclesPerMicrosecond = soc.vecFreqMhz;
   std::copy(std::begin(arch->band), std::end(arch->band), chip.band);
-  chip.evidence = arch->evidence;
+  chip.evidence = own ? Evidence::kYours : arch->evidence;
   return chip;
 }
 
-const ScalarCosts& ScalarCostsOf() { return kScalarCosts; }
+const ScalarCosts& ScalarCostsOf() {
+  static const ScalarCosts costs = [] {
+    ScalarCosts made = kScalarCosts;
+    for (const ScalarField& field : kScalarFields) {
+      OverlayCost(std::string("scalar.") + field.name, &(made.*field.field));
+    }
+    return made;
+  }();
+  return costs;
+}
+
+const VectorCosts& VectorCostsOf() {
+  static const VectorCosts costs = [] {
+    VectorCosts made = kVectorCosts;
+    for (const VectorField& field : kVectorFields) {
+      OverlayCost(std::string("vector.") + field.name, &(made.*field.field));
+    }
+    return made;
+  }();
+  return costs;
+}
+
+namespace {
+
+// Every name that a calibration may give a value.
+std::set<std::string> CostNames() {
+  std::set<std::string> names;
+  for (const ArchRow& row : kArchs) {
+    for (const CopyField& field : kCopyFields) {
+      names.insert(CostName("copies", row.arch, field.name));
+    }
+    names.insert(CostName("copies", row.arch, "alignment"));
+    for (const CurveField& field : kCurveFields) {
+      names.insert(CostName("copies", row.arch, field.name));
+    }
+    for (const char* field : kChipFields) {
+      names.insert(CostName("chips", row.arch, field));
+    }
+    for (const InstructionRow& instruction : kInstructions) {
+      for (const char* field : kInstructionFields) {
+        names.insert(CostName("instructions", row.arch, instruction.name) + "." + field);
+      }
+    }
+  }
+  for (const Soc& soc : AllSocs()) {
+    names.insert("memory." + soc.name);
+    names.insert("l2." + soc.name);
+  }
+  for (const ScalarField& field : kScalarFields) {
+    names.insert(std::string("scalar.") + field.name);
+  }
+  for (const VectorField& field : kVectorFields) {
+    names.insert(std::string("vector.") + field.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string OverlaidCostsProblem() {
+  const std::set<std::string> names = CostNames();
+  for (const auto& [name, value] : BoardOverlay().costs) {
+    if (names.count(name) == 0) {
+      return Format("no cost has the name %s", name.c_str());
+    }
+    if (!(value >= 0) || value > 1e18) {
+      return Format("%s is %g, want a number from 0 on", name.c_str(), value);
+    }
+  }
+  return "";
+}
 
 double OnCurve(const CopyLaw::Curve& curve, double bytes) {
   if (bytes <= curve.front().first) {

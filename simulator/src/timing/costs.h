@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,17 @@
 
 namespace aclsim {
 
-// Best first.
-enum class Evidence : uint8_t { kBoard, kOfficial, kFitted, kSimulator, kAssumed, kExtrapolated };
-constexpr size_t kEvidences = 6;
+// Best first. kYours: from the board of ACLGRAD_CALIBRATION.
+enum class Evidence : uint8_t {
+  kYours,
+  kBoard,
+  kOfficial,
+  kFitted,
+  kSimulator,
+  kAssumed,
+  kExtrapolated
+};
+constexpr size_t kEvidences = 7;
 const char* EvidenceName(Evidence evidence);
 
 // One hardware instruction of the vector pipe, in cycles.
@@ -71,9 +80,18 @@ struct ScalarCosts {
       mark;  // of one core for another: set, and again found; a block that is read and one that is written
 };
 
+// Of any instruction of the vector pipe.
+struct VectorCosts {
+  double leastCycles;    // in a stream
+  double partialRepeat;  // bytes that are no multiple of a repeat
+  double sharedGroups;   // a repeat: two sources in one bank group
+  double readWrite;      // a repeat: source and destination in one bank
+};
+
 struct ChipCosts {
   double bytesPerCycle = 0;    // of memory, all cores together
   double l2BytesPerCycle = 0;  // of the L2 cache
+  uint64_t l2Bytes = 0;        // that it holds
   double cyclesPerMicrosecond = 0;
   double launchMicroseconds = 0;
   double startCycles = 0;  // between the starts of two cores
@@ -85,6 +103,10 @@ FunctionCost CostOf(const Soc& soc, const char* function);
 const CopyLaw& CopyLawOf(const Soc& soc);
 ChipCosts ChipCostsOf(const Soc& soc);
 const ScalarCosts& ScalarCostsOf();
+const VectorCosts& VectorCostsOf();
+
+// What is wrong with the costs of the board's calibration, as words; empty: nothing.
+std::string OverlaidCostsProblem();
 
 // Cycles on a curve: linear between its points, and beyond them by the last rate.
 double OnCurve(const CopyLaw::Curve& curve, double bytes);

@@ -177,11 +177,11 @@ class Moving {
 
 class Simulation {
  public:
-  Simulation(const Soc& soc, const std::vector<Tape>& tapes, const ModelCosts& costs)
+  Simulation(const std::vector<Tape>& tapes, const ModelCosts& costs)
       : law_(costs.law),
         chip_(costs.chip),
         scalar_(costs.scalar),
-        cache_(soc.l2Bytes),
+        cache_(costs.chip.l2Bytes),
         moving_(tapes.size() * kPipes) {
     result_.cores.resize(tapes.size());
     cores_.resize(tapes.size());
@@ -714,8 +714,8 @@ ModelCosts ModelCostsOf(const Soc& soc) {
   return {CopyLawOf(soc), ChipCostsOf(soc), ScalarCostsOf()};
 }
 
-ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes, const ModelCosts& costs) {
-  return Simulation(soc, tapes, costs).Run();
+ChipTimes Time(const std::vector<Tape>& tapes, const ModelCosts& costs) {
+  return Simulation(tapes, costs).Run();
 }
 
 }  // namespace aclsim

@@ -43,7 +43,7 @@ struct ModelCosts {
 };
 ModelCosts ModelCostsOf(const Soc& soc);
 
-// Deterministic: depends on the tapes, the SoC and the costs only.
-ChipTimes Time(const Soc& soc, const std::vector<Tape>& tapes, const ModelCosts& costs);
+// Deterministic: depends on the tapes and the costs only.
+ChipTimes Time(const std::vector<Tape>& tapes, const ModelCosts& costs);
 
 }  // namespace aclsim

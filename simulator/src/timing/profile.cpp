@@ -29,6 +29,7 @@ struct Kept {
 PerProcess<Kept> kept;
 std::atomic<int> profileMode{-1};  // -1: not decided yet
 std::atomic<int> sensitivityMode{-1};
+std::atomic<int64_t> modelledNanos{0};
 
 // Whether scalar code may take more than a tenth of the estimate, were the scalar pipe no faster than this host.
 bool Uncounted(const Profile& profile) {
@@ -184,6 +185,8 @@ bool SensitivityMode() {
 
 void SetSensitivityMode(bool on) { sensitivityMode = on ? 1 : 0; }
 
+int64_t ModelledNanos() { return modelledNanos; }
+
 void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vector<Tape> tapes) {
   Profile profile;
   profile.op = launch.opType;
@@ -192,8 +195,11 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.tilingKey = launch.tilingKey;
   profile.tiling = launch.tilingText;
   profile.stats = stats;
-  profile.times = Time(*launch.soc, tapes, ModelCostsOf(*launch.soc));
+  profile.times = Time(tapes, ModelCostsOf(*launch.soc));
   profile.end = profile.times.end;
+  const ChipCosts chip = ChipCostsOf(*launch.soc);
+  modelledNanos += static_cast<int64_t>(
+      1e3 * (profile.end / chip.cyclesPerMicrosecond + chip.launchMicroseconds));
   profile.tapes = std::move(tapes);
   profile.uncounted = Uncounted(profile);
   if (SensitivityMode()) {

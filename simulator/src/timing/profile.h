@@ -19,6 +19,8 @@ void SetSensitivityMode(bool on);
 
 // Times a launch that has run and keeps the result; the last few keep their instructions for a trace.
 void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vector<Tape> tapes);
+// What all launches so far take, one after the other, by the model.
+int64_t ModelledNanos();
 void ClearProfiles();
 std::string ProfilesJson();
 // What each line of the kernel costs on some cores, all of them when none is named; empty with a reason.

@@ -240,7 +240,7 @@ std::string SummaryJson(const Profile& profile) {
       std::max(profile.times.memoryCycles, profile.times.l2Bytes / chip.l2BytesPerCycle) / cycles +
           chip.launchMicroseconds,
       chip.launchMicroseconds, cycles, chip.bytesPerCycle, chip.l2BytesPerCycle,
-      static_cast<unsigned long long>(profile.soc->l2Bytes), CopyLawOf(*profile.soc).writeBack,
+      static_cast<unsigned long long>(chip.l2Bytes), CopyLawOf(*profile.soc).writeBack,
       CopyLawOf(*profile.soc).earlyWriteBack, profile.times.memoryBytes, profile.times.l2Bytes,
       profile.times.readBytes, profile.times.hitBytes,
       static_cast<unsigned long long>(profile.stats.gmReadBytes),

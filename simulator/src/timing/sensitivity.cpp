@@ -171,7 +171,7 @@ double EndWith(const Profile& profile, const Cost& cost, double factor) {
   ModelCosts costs = ModelCostsOf(*profile.soc);
   if (cost.ofModel) {
     cost.ofModel(costs, factor);
-    return Time(*profile.soc, profile.tapes, costs).end;
+    return Time(profile.tapes, costs).end;
   }
   std::vector<Tape> changed = profile.tapes;
   for (Tape& tape : changed) {
@@ -179,7 +179,7 @@ double EndWith(const Profile& profile, const Cost& cost, double factor) {
       cost.ofStep(tape, step, factor);
     }
   }
-  return Time(*profile.soc, changed, costs).end;
+  return Time(changed, costs).end;
 }
 
 }  // namespace

@@ -10,8 +10,6 @@ namespace aclsim {
 
 namespace {
 
-constexpr double kLeastCycles = 3;     // of an instruction in a stream
-constexpr double kPartialRepeat = 16;  // bytes that are no multiple of a repeat
 constexpr uint64_t kRepeat = 256;
 constexpr uint64_t kBlock = 32;
 constexpr size_t kRecent = 32;  // instructions that a pipe can have under way
@@ -21,13 +19,11 @@ constexpr size_t kScalarLines = 512;  // 32 KiB
 // The compiler's own flags, clear of the kernel's.
 constexpr uint32_t kAutomaticFlag = 0x80000000u;
 
-// A2's banks: 16 groups of one block, a bank is 128 rows of a group. Cycles per repeat, from board measurements.
+// A2's banks: 16 groups of one block, a bank is 128 rows of a group. Cycles per repeat: VectorCosts.
 constexpr uint64_t kGroups = kBankGroups;
 constexpr uint64_t kBankBytes = 65536;
-constexpr double kSharedGroups = 1.0;
 constexpr double kNowAndThen =
     1.39;  // where some repeats share groups and others do not, of those that do
-constexpr double kReadWrite = 0.79;
 
 // How far apart the repeats of an operand are.
 int64_t RepeatStride(const Access& access) {
@@ -69,14 +65,14 @@ double ReadConflicts(const Access& a, const Access& b) {
   };
   constexpr auto kRow = static_cast<int64_t>(kGroups * kBlock);
   if ((RepeatStride(a) - RepeatStride(b)) % kRow == 0) {
-    return shared(0) ? kSharedGroups : 0;
+    return shared(0) ? VectorCostsOf().sharedGroups : 0;
   }
   int found = 0;
   constexpr int kPeriod = kGroups;  // strides are whole blocks
   for (int repeat = 0; repeat < kPeriod; ++repeat) {
     found += shared(repeat) ? 1 : 0;
   }
-  return (found == kPeriod ? kSharedGroups : kNowAndThen) * found / kPeriod;
+  return (found == kPeriod ? VectorCostsOf().sharedGroups : kNowAndThen) * found / kPeriod;
 }
 
 // Of an operand that an instruction takes lane by lane.
@@ -149,7 +145,7 @@ BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
                                                           : write->addr - reads[i]->addr;
       if (apart % kRepeat != 0 && reads[i]->addr / kBankBytes == write->addr / kBankBytes &&
           (Groups(*reads[i], &unused) & to) != 0) {
-        found.banks = kReadWrite;
+        found.banks = VectorCostsOf().readWrite;
         return found;
       }
     }
@@ -266,8 +262,8 @@ void TapeObserver::AddVector(Record& record) {
   const bool wide = WidthOf(record.dtype) >= 4;
   const double repeats = static_cast<double>(RepeatsOf(record));
   const BankConflicts conflicts = ConflictsOf(soc_, record);
-  double cycles =
-      (conflicts.groups + conflicts.banks) * repeats + (PartialOf(record) ? kPartialRepeat : 0);
+  double cycles = (conflicts.groups + conflicts.banks) * repeats +
+                  (PartialOf(record) ? VectorCostsOf().partialRepeat : 0);
   const auto perRepeat = [wide](const InstructionCost& one) {
     return wide ? one.perRepeat32 : one.perRepeat16;
   };
@@ -275,7 +271,7 @@ void TapeObserver::AddVector(Record& record) {
     const InstructionCost& one = cost.chain.front();
     const double lanes = wide ? 64 : 128;
     for (double left = repeats;; left = std::ceil(left / lanes)) {
-      cycles += std::max(kLeastCycles, perRepeat(one) * left);
+      cycles += std::max(VectorCostsOf().leastCycles, perRepeat(one) * left);
       if (left <= 1) {
         break;
       }
@@ -283,7 +279,7 @@ void TapeObserver::AddVector(Record& record) {
     }
   } else {
     for (size_t i = 0; i < cost.chain.size(); ++i) {
-      cycles += std::max(kLeastCycles, perRepeat(cost.chain[i]) * repeats);
+      cycles += std::max(VectorCostsOf().leastCycles, perRepeat(cost.chain[i]) * repeats);
       if (i > 0) {
         cycles += cost.chain[i - 1].tail + cost.chain[i].head;
       }

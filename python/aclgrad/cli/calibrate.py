@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad calibrate``: where the simulator is wrong, by a board."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aclgrad.cli.common import ERR, OUT, progress
+from aclgrad.cli.options import Device, DeviceName, Soc
+
+
+def calibrate_command(
+    device: Device = DeviceName.sim,
+    soc: Soc = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file of the board.")] = Path(
+        "board.json"
+    ),
+    number: Annotated[int, typer.Option("--number", min=0, help="Which of several devices.")] = 0,
+    read: Annotated[
+        Path | None, typer.Option("--read", help="Show what holds and what differs.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="With --read: a page of it.")] = None,
+    adopt: Annotated[
+        Path | None,
+        typer.Option("--adopt", help="Print what makes the simulator do as this board."),
+    ] = None,
+) -> None:
+    """Ask a board, by probes, what the documents leave open and what the model of time assumes."""
+    from aclgrad.profiling.calibration import board as boards
+    from aclgrad.profiling.calibration import measure, page
+
+    if adopt is not None:
+        measure.check(boards.read(adopt))
+        print(f"export ACLGRAD_CALIBRATION={shlex.quote(os.path.abspath(adopt))}")
+        return
+    if read is not None:
+        found = boards.read(read)
+        OUT.print(page.text(found), markup=False)
+        if html is not None:
+            page.write(found, html)
+        return
+    if html is not None:
+        raise ValueError(
+            "--html goes with --read. Next: aclgrad calibrate --read board.json --html board.html"
+        )
+    with progress(ERR) as shown:
+        tasks: dict[str, object] = {}
+
+        def told(what: str, done: int, count: int) -> None:
+            if what not in tasks:
+                tasks[what] = shown.add_task(what, total=count)
+            shown.update(tasks[what], completed=done)
+
+        found = measure.calibrate(device.value, output, soc=soc, device=number, told=told)
+    boards.write(found, output)
+    measure.finish(output)
+    OUT.print(page.text(found), markup=False)
+    OUT.print(f"wrote {output}. Next: aclgrad calibrate --read {output} --html board.html")

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Costs from times. The model is turned round by running it: the probes are launched on the
+simulator with trial costs until its times are those of the board.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from aclgrad.profiling.calibration.probes import Timing
+from aclgrad.profiling.calibration.register import Cost
+from aclgrad.profiling.calibration.runner import Answer, Launch, Overlay
+
+Run = Callable[[Sequence[Launch], Overlay], Mapping[str, Answer]]
+
+_LEAST = 0.15  # of a reading's relative change by a cost's: below, the probe does not tell
+_RESIDUAL = 0.03  # of a reading that the model does not reach
+_CLOSE = 0.004
+_SAME = 0.05
+_HEAVY = 0.08  # half the distance of two sizes that are tried
+_MOST_ROUNDS = 12
+_STEP = 0.6  # of a logarithm, in one round
+_TRIAL = 0.1
+_LARGEST_SPREAD = 0.1
+_FEWEST_US = 0.002  # differences below are noise
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A cost as a board has it."""
+
+    value: float | None  # None: not decided
+    spread: float  # relative, from repeated launches
+    why: str = ""  # why it is not decided
+
+
+def _parameter(timing: Timing, value: float) -> float:
+    """What is moved, as a logarithm."""
+    value = 1 / value if timing.inverse else value
+    return math.log(max(value - timing.beyond, 1e-6))
+
+
+def _value(timing: Timing, parameter: float) -> float:
+    value = math.exp(parameter) + timing.beyond
+    return min(1 / value if timing.inverse else value, timing.most)
+
+
+def _reading(
+    timing: Timing, answers: Mapping[str, Answer], take: Callable[[tuple[float, ...]], float]
+) -> float:
+    """The number of a probe; nan where a launch failed."""
+    times = {}
+    for launch in timing.launches:
+        answer = answers.get(launch.name)
+        if answer is None or not answer.times:
+            return math.nan
+        times[launch.name] = take(answer.times)
+    return timing.reading(times)
+
+
+def median(times: tuple[float, ...]) -> float:
+    """The middle one, which a slow launch does not move."""
+    ordered = sorted(times)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _spread(timing: Timing, answers: Mapping[str, Answer], reading: float) -> float:
+    """By what share the reading differs between repetitions, as half of their middle range."""
+    counts = [
+        len(answers[launch.name].times) for launch in timing.launches if launch.name in answers
+    ]
+    repeats = min(counts, default=0)
+    if repeats < 3 or not reading:
+        return 0.0
+    found = sorted(_reading(timing, answers, itemgetter(i)) for i in range(repeats))
+    cut = repeats // 4
+    return abs(found[-1 - cut] - found[cut]) / 2 / abs(reading)
+
+
+class Fit:
+    """All costs of a SoC that have a probe."""
+
+    def __init__(
+        self,
+        costs: Sequence[Cost],
+        timings: Mapping[str, Timing],
+        measured: Mapping[str, Answer],
+        run: Run,
+        told: Callable[[str, int, int], None] = lambda *_: None,
+    ) -> None:
+        """`run` launches on the simulator; `told` hears what is done of what."""
+        self._run, self._told = run, told
+        self._builtin = {cost.id: cost.value for cost in costs}
+        self._timings = {
+            cost.id: timings[cost.probe] for cost in costs if cost.probe and cost.probe in timings
+        }
+        self._wanted = {
+            name: _reading(timing, measured, median) for name, timing in self._timings.items()
+        }
+        self._spreads = {
+            name: _spread(timing, measured, self._wanted[name])
+            for name, timing in self._timings.items()
+        }
+        self._why: dict[str, str] = {}
+        self._slopes: dict[str, float] = {}
+        usable = {name: timing for name, timing in self._timings.items() if self._usable(name)}
+        self._moved = [
+            name for name, timing in usable.items() if not timing.heavy and not timing.steps
+        ]
+        self._stepped = [name for name, timing in usable.items() if timing.steps]
+        self._at = dict(self._builtin)
+
+    def _usable(self, name: str) -> bool:
+        wanted = self._wanted[name]
+        if not math.isfinite(wanted):
+            self._why[name] = "a launch of its probe failed"
+        elif wanted < _FEWEST_US and not self._timings[name].heavy:
+            self._why[name] = "its probe shows no difference"
+        elif self._spreads[name] > 1:
+            self._why[name] = f"repeated launches differ by {self._spreads[name]:.0%}"
+        return name not in self._why
+
+    def _overlay(self, changed: Mapping[str, float] | None = None) -> Overlay:
+        values = {**self._at, **(changed or {})}
+        return Overlay(
+            {name: value for name, value in values.items() if value != self._builtin[name]}
+        )
+
+    def _readings(
+        self, names: Sequence[str], changed: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
+        launches = {
+            launch.name: launch for name in names for launch in self._timings[name].launches
+        }
+        answers = self._run(list(launches.values()), self._overlay(changed))
+        return {name: _reading(self._timings[name], answers, median) for name in names}
+
+    def _together(self) -> list[list[str]]:
+        """Costs that can be tried at one time: those of instructions do not touch each other."""
+        groups: dict[str, list[str]] = {}
+        for name in self._moved:
+            field = name.rsplit(".", 1)[1]
+            groups.setdefault(field if name.startswith("instructions.") else name, []).append(name)
+        return list(groups.values())
+
+    def _measure_slopes(self) -> None:
+        groups = self._together()
+        before = self._readings(self._moved)
+        for index, names in enumerate(groups):
+            self._told("sensitivities", index, len(groups))
+            changed = {
+                name: _value(
+                    self._timings[name], _parameter(self._timings[name], self._at[name]) + _TRIAL
+                )
+                for name in names
+            }
+            after = self._readings(names, changed)
+            for name in names:
+                self._slopes[name] = (
+                    math.log(after[name] / before[name]) / _TRIAL
+                    if after[name] > 0 and before[name] > 0
+                    else 0.0
+                )
+
+    def _choose_steps(self) -> None:
+        for name in self._stepped:
+            timing = self._timings[name]
+            found = {step: self._readings([name], {name: step})[name] for step in timing.steps}
+            best = min(found, key=lambda step: abs(found[step] - self._wanted[name]))
+            own = found[best]
+            close = [step for step, value in found.items() if abs(value - own) <= _CLOSE * own]
+            if abs(own - self._wanted[name]) > _RESIDUAL * own or len(close) > 1:
+                self._why[name] = "no value of it explains the times"
+            else:
+                self._why.pop(name, None)
+                self._at[name] = best
+
+    def _round(self, last: dict[str, tuple[float, float]]) -> float:
+        """Moves every cost once; returns the largest residual before."""
+        found = self._readings(self._moved)
+        worst = 0.0
+        for name in self._moved:
+            timing, got = self._timings[name], found[name]
+            if not got > 0 or abs(self._slopes[name]) < _LEAST:
+                continue
+            at = _parameter(timing, self._at[name])
+            if name in last and abs(at - last[name][0]) > 0.02:
+                slope = (math.log(got) - last[name][1]) / (at - last[name][0])
+                if 0.3 * abs(self._slopes[name]) < abs(slope) < 3 * abs(self._slopes[name]):
+                    self._slopes[name] = slope
+            residual = math.log(self._wanted[name]) - math.log(got)
+            worst = max(worst, abs(residual))
+            last[name] = (at, math.log(got))
+            move = max(-_STEP, min(_STEP, residual / self._slopes[name]))
+            if abs(residual) > _CLOSE / 4:
+                self._at[name] = _value(timing, at + move)
+        return worst
+
+    def solve(self) -> dict[str, Fitted]:
+        """Every cost of the SoC."""
+        self._measure_slopes()
+        for pass_ in range(2):
+            last: dict[str, tuple[float, float]] = {}
+            for index in range(_MOST_ROUNDS):
+                self._told("costs", index + pass_ * _MOST_ROUNDS, 2 * _MOST_ROUNDS)
+                if self._round(last) < _CLOSE:
+                    break
+            self._choose_steps()
+        self._measure_slopes()  # where the costs are now, a probe may tell less
+        final = self._readings(self._moved)
+        return {name: self._fitted(name, final) for name in self._builtin}
+
+    def _fitted(self, name: str, final: Mapping[str, float]) -> Fitted:
+        timing = self._timings.get(name)
+        if timing is None:
+            return Fitted(None, 0.0, "no probe asks for it")
+        if name in self._why:
+            return Fitted(None, self._spreads[name], self._why[name])
+        if timing.heavy:
+            return Fitted(self._wanted[name], max(_HEAVY, self._spreads[name]))
+        if timing.steps:
+            return Fitted(self._at[name], self._spreads[name])
+        slope, got, wanted = self._slopes[name], final[name], self._wanted[name]
+        spread = self._spreads[name] / max(abs(slope), 1e-9)
+        if abs(slope) < _LEAST:
+            return Fitted(None, spread, "its probe is bound by something else")
+        if not got > 0 or abs(math.log(wanted / got)) > _RESIDUAL:
+            return Fitted(None, spread, "no value of it explains the times")
+        if spread > _LARGEST_SPREAD:
+            return Fitted(None, spread, f"repeated launches differ by {spread:.0%}")
+        return Fitted(self._at[name], spread)
+
+
+def is_as_modelled(cost: Cost, fitted: Fitted) -> bool:
+    """Whether a decided cost is the simulator's own."""
+    assert fitted.value is not None
+    return abs(fitted.value - cost.value) <= max(_SAME, fitted.spread) * abs(cost.value)

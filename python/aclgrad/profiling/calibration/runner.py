@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the probes with a toolkit and launches them: on the device, or on the simulator as it is
+with other costs and choices.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aclgrad.common import cache, files
+from aclgrad.common.locks import alone
+from aclgrad.errors import ToolkitError
+from aclgrad.project.cmake import need_tool
+from aclgrad.runtime.toolkit import sim_root
+
+SOURCES = Path(__file__).parent / "probes"
+SECONDS = 120.0
+"""After which a process of probes is ended."""
+
+Array = NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel launch of the probes, timed unless it has an input of its own."""
+
+    name: str
+    kernel: str
+    params: tuple[int, ...]
+    blocks: int = 1
+    in_bytes: int = 64
+    out_bytes: int = 64
+    values: Array | None = field(default=None, compare=False)
+
+    @property
+    def timed(self) -> bool:
+        """Whether its time counts, else its output does."""
+        return self.values is None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a launch gave: times in us, the bytes of its output, or how it failed. The answer named
+    "device" is the name of its SoC.
+    """
+
+    times: tuple[float, ...] = ()
+    output: bytes = b""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Costs and choices in place of the simulator's."""
+
+    costs: Mapping[str, float] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, dict[str, float] | dict[str, str]]:
+        """As ACLGRAD_CALIBRATION wants it."""
+        return {"costs": dict(self.costs), "choices": dict(self.choices)}
+
+
+def build(toolkit: Path, soc: str) -> Path:
+    """The program of the probes, built with a toolkit; nothing is done when it is there."""
+    inputs = b"".join(path.read_bytes() for path in sorted(SOURCES.iterdir()) if path.is_file())
+    library = toolkit / "lib64" / "libascendcl.so"
+    if not library.is_file():
+        raise ToolkitError(f"{library} is missing. Next: aclgrad doctor")
+    stamp = f"{toolkit}{soc}{library.stat().st_mtime_ns}".encode()
+    folder = cache.root() / "probes" / hashlib.sha256(inputs + stamp).hexdigest()[:16]
+    program = folder / "probes"
+    with alone(cache.root() / "probes.lock"):
+        if not program.is_file():
+            _build(folder, toolkit, soc)
+    return program
+
+
+def _build(folder: Path, toolkit: Path, soc: str) -> None:
+    cmake = need_tool("cmake")
+    commands = (
+        [cmake, "-S", str(SOURCES), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release"]
+        + [f"-DSOC_VERSION={soc}", f"-DASCEND_CANN_PACKAGE_PATH={toolkit}"],
+        [cmake, "--build", str(folder), "--parallel"],
+    )
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            log = folder / "build.log"
+            files.write(log, done.stdout + done.stderr)
+            last = (done.stderr or done.stdout).strip().splitlines()[-1:] or [""]
+            raise ToolkitError(
+                f"the probes do not build with {toolkit}: {last[0]}. Next: read {log}"
+            )
+
+
+def _request(launch: Launch, times: int, folder: Path) -> str:
+    source, size = "-", launch.in_bytes
+    if launch.values is not None:
+        path = folder / f"{launch.name}.in"
+        path.write_bytes(launch.values.tobytes())
+        source, size, times = str(path), launch.values.nbytes, 0
+    params = [*launch.params, *[0] * (16 - len(launch.params))]
+    words = (launch.name, launch.kernel, launch.blocks, times, size, launch.out_bytes, source)
+    return " ".join(map(str, (*words, *params)))
+
+
+def _process(
+    program: Path,
+    device: int,
+    launches: Sequence[Launch],
+    times: int,
+    environment: Mapping[str, str],
+    seconds: float,
+) -> dict[str, Answer]:
+    """One process; launches that it did not come to are not among the answers."""
+    with tempfile.TemporaryDirectory(prefix="aclgrad-probes-") as name:
+        folder = Path(name)
+        request, result = folder / "request", folder / "result"
+        request.write_text("\n".join(_request(launch, times, folder) for launch in launches) + "\n")
+        with subprocess.Popen(
+            [str(program), str(device), str(request), str(result)],
+            env=dict(environment),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        ) as process:
+            try:
+                _, said = process.communicate(timeout=seconds)
+                ended = f"ended with {process.returncode}"
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                _, said = process.communicate()
+                ended = f"was ended after {seconds:.0f} s"
+        answers = {}
+        lines = result.read_text().splitlines() if result.is_file() else []
+        for line in lines:
+            launch, *words = line.split(" ")
+            if launch == "device":
+                answers[launch] = Answer(output=words[0].encode())
+            elif words[:1] == ["error"]:
+                answers[launch] = Answer(error=f"error {words[1]}: {said.strip()[-400:]}")
+            elif words:
+                answers[launch] = Answer(times=tuple(map(float, words)))
+            else:
+                answers[launch] = Answer(output=(folder / f"result.{launch}").read_bytes())
+        missing = [launch for launch in launches if launch.name not in answers]
+        if missing and not any(answer.error for answer in answers.values()):
+            answers[missing[0].name] = Answer(error=f"the process {ended} {said.strip()[-400:]}")
+        return answers
+
+
+def on_device(
+    program: Path,
+    device: int,
+    groups: Iterable[Sequence[Launch]],
+    times: int,
+    environment: Mapping[str, str],
+) -> Iterator[dict[str, Answer]]:
+    """Answers group by group, each in processes of its own: a fault costs its launch alone."""
+    for group in groups:
+        answers: dict[str, Answer] = {}
+        left = list(group)
+        while left:
+            found = _process(program, device, left, times, environment, SECONDS)
+            answers |= found
+            rest = [launch for launch in left if launch.name not in found]
+            if len(rest) == len(left):
+                break
+            left = rest
+        yield answers
+
+
+class Model:
+    """The simulator as it is, with costs and choices that are asked about."""
+
+    def __init__(self, soc: str) -> None:
+        """`soc`: a full name, such as Ascend910B2."""
+        self._program = build(sim_root(), soc)
+        hidden = ("LD_LIBRARY_PATH", "ACLGRAD_CALIBRATION", "ACLGRAD_TESTS_HIDDEN_BOARD")
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if name not in hidden},
+            "ACLGRAD_SOC": soc,
+            "ACLGRAD_SIM_MODE": "fast",
+            "ACLGRAD_SIM_PROFILE": "on",
+        }
+
+    def run(self, launches: Sequence[Launch], overlay: Overlay) -> dict[str, Answer]:
+        """What the simulator answers."""
+        if not launches:
+            return {}
+        with tempfile.TemporaryDirectory(prefix="aclgrad-overlay-") as folder:
+            path = Path(folder) / "overlay.json"
+            path.write_text(json.dumps({"overlay": overlay.as_json()}))
+            environment = {**self._environment, "ACLGRAD_CALIBRATION": str(path)}
+            answers = _process(self._program, 0, launches, -1, environment, 10 * SECONDS)
+        failed = next(((name, one) for name, one in answers.items() if one.error), None)
+        if failed:
+            raise ToolkitError(
+                f"probe {failed[0]} fails on the simulator: {failed[1].error}. Next: aclgrad doctor"
+            )
+        return answers

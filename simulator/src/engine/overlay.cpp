@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/overlay.h"
+
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "engine/choices.h"
+#include "engine/format.h"
+
+namespace aclsim {
+
+namespace {
+
+constexpr size_t kMostBytes = 64u << 20;
+constexpr int kMostDeep = 64;
+
+// JSON, of which only the overlay is kept. Throws std::runtime_error.
+class Reader {
+ public:
+  explicit Reader(const std::string& text) : text_(text) {}
+
+  Overlay Read() {
+    Overlay overlay;
+    bool found = false;
+    Members([&](const std::string& name) {
+      if (name != "overlay") {
+        Skip(0);
+        return;
+      }
+      found = true;
+      Members([&](const std::string& kind) {
+        if (kind == "costs") {
+          Members([&](const std::string& cost) { overlay.costs[cost] = Number(); });
+        } else if (kind == "choices") {
+          Members([&](const std::string& choice) { overlay.choices[choice] = String(); });
+        } else {
+          Fail("want \"costs\" or \"choices\" in \"overlay\", got \"" + kind + "\"");
+        }
+      });
+    });
+    if (!found) {
+      Fail("no member \"overlay\"");
+    }
+    if (Peek() != '\0') {
+      Fail("text behind the end");
+    }
+    return overlay;
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& what) const {
+    throw std::runtime_error(Format("%s, at byte %zu", what.c_str(), at_));
+  }
+  char Peek() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
+      ++at_;
+    }
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  void Want(char c) {
+    if (Peek() != c) {
+      Fail(Format("want %c", c));
+    }
+    ++at_;
+  }
+  std::string String() {
+    Want('"');
+    std::string value;
+    while (at_ < text_.size() && text_[at_] != '"') {
+      if (text_[at_] == '\\') {
+        ++at_;  // names and words have no escapes; elsewhere they are passed over
+      }
+      if (at_ < text_.size()) {
+        value += text_[at_++];
+      }
+    }
+    if (at_ >= text_.size()) {
+      Fail("a string without its end");
+    }
+    ++at_;
+    return value;
+  }
+  double Number() {
+    Peek();
+    const char* const begin = text_.c_str() + at_;
+    char* end = nullptr;
+    const double value = std::strtod(begin, &end);
+    if (end == begin || !std::isfinite(value)) {
+      Fail("want a number");
+    }
+    at_ += static_cast<size_t>(end - begin);
+    return value;
+  }
+  template <typename Member>
+  void Members(Member member) {
+    Want('{');
+    if (Peek() == '}') {
+      ++at_;
+      return;
+    }
+    for (;;) {
+      const std::string name = String();
+      Want(':');
+      member(name);
+      if (Peek() != ',') {
+        break;
+      }
+      ++at_;
+    }
+    Want('}');
+  }
+  void Skip(int deep) {
+    if (deep > kMostDeep) {
+      Fail("nested too deep");
+    }
+    const char c = Peek();
+    if (c == '{') {
+      Members([&](const std::string&) { Skip(deep + 1); });
+    } else if (c == '[') {
+      ++at_;
+      while (Peek() != ']') {
+        Skip(deep + 1);
+        if (Peek() != ',') {
+          break;
+        }
+        ++at_;
+      }
+      Want(']');
+    } else if (c == '"') {
+      String();
+    } else {
+      const size_t begin = at_;
+      while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 ||
+                                    text_[at_] == '+' || text_[at_] == '-' || text_[at_] == '.')) {
+        ++at_;
+      }
+      if (at_ == begin) {
+        Fail("want a value");
+      }
+    }
+  }
+
+  const std::string& text_;
+  size_t at_ = 0;
+};
+
+Overlay FromFile(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (file) {
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  Overlay overlay;
+  if (!file || text.size() > kMostBytes) {
+    overlay.why = file ? "is longer than 64 MB" : "cannot be read";
+  } else {
+    overlay = ReadOverlay(text);
+  }
+  if (!overlay.why.empty()) {
+    overlay.why = Format("ACLGRAD_CALIBRATION=%s: %s. Next: aclgrad calibrate --read %s", path,
+                         overlay.why.c_str(), path);
+  }
+  return overlay;
+}
+
+}  // namespace
+
+Overlay ReadOverlay(const std::string& text) {
+  Overlay overlay;
+  try {
+    overlay = Reader(text).Read();
+    for (const auto& [name, alternative] : overlay.choices) {
+      if (!HasAlternative(name, alternative)) {
+        throw std::runtime_error("no choice \"" + name + "\" has an alternative \"" + alternative +
+                                 "\" here");
+      }
+    }
+  } catch (const std::exception& error) {
+    overlay = {};
+    overlay.why = error.what();
+  }
+  return overlay;
+}
+
+const Overlay& BoardOverlay() {
+  // Leaked: stream threads may still ask for it while the process exits.
+  static const Overlay* const overlay = [] {
+    const char* const path = OverlayPath();
+    auto* read = new Overlay(path != nullptr ? FromFile(path) : Overlay());
+    if (!read->why.empty()) {
+      std::fprintf(stderr, "[aclgrad simulator] %s\n", read->why.c_str());
+    }
+    return read;
+  }();
+  return *overlay;
+}
+
+}  // namespace aclsim

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator had to choose or assume has a row in the register."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SIMULATOR = ROOT / "simulator" / "src"
+PROBES = ROOT / "python" / "aclgrad" / "profiling" / "calibration" / "probes"
+_CONSTANT = re.compile(r"^(?:inline )?constexpr (?:double|size_t|u?int\w+_t) (k\w+) =", re.M)
+_NOT_OF_HARDWARE = {"kEpsilon", "kNever", "kAutomaticFlag"}
+
+
+def register() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((SIMULATOR / "unknowns.json").read_text(encoding="utf-8"))
+    return data
+
+
+def costs() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(
+        (SIMULATOR / "timing" / "costs.json").read_text(encoding="utf-8")
+    )
+    return data
+
+
+def unlisted_choices(page: str, known: set[str]) -> list[str]:
+    """Lines of a page that speak of a choice and do not name a row of the register."""
+    found = []
+    for line in page.splitlines():
+        spoken = re.findall(r"\bchoices?\b", line)
+        named = re.findall(r"\[(?:a )?choices?\]\(reference/unknowns\.md#([\w.-]+)\)", line)
+        if len(spoken) != len(named) or not set(named) <= known:
+            found.append(line)
+    return [line for line in found if "the choice made here is named as such" not in line]
+
+
+def test_every_choice_of_the_documents_has_a_row() -> None:
+    known = {row["id"] for row in register()["choices"]}
+    page = (ROOT / "docs" / "simulator.md").read_text(encoding="utf-8")
+    assert unlisted_choices(page, known) == []
+    assert unlisted_choices("| `Foo` | rounds down: a choice |", known)
+    assert unlisted_choices("[a choice](reference/unknowns.md#no.row)", known)
+
+
+def test_every_constant_of_the_model_has_a_row() -> None:
+    listed = {row["where"] for row in register()["constants"]} | _NOT_OF_HARDWARE
+    for name in ("model.cpp", "tape.cpp", "l2.h"):
+        found = _CONSTANT.findall((SIMULATOR / "timing" / name).read_text(encoding="utf-8"))
+        assert found, name
+        assert set(found) <= listed, f"{name}: {set(found) - listed} have no row in unknowns.json"
+
+
+def test_every_cost_has_a_row() -> None:
+    patterns = {row["id"] for row in register()["costs"]}
+    wanted = {f"copies.{{arch}}.{name}" for name in costs()["copies"]["2201"]}
+    for group in ("scalar", "vector"):
+        wanted |= {f"{group}.{name}" for name in costs()[group]}
+    wanted |= {
+        f"chips.{{arch}}.{name}"
+        for name in costs()["archs"]["2201"]
+        if name not in ("band", "memoryFactor")  # not of a board: what an estimate states
+    }
+    wanted = {name for name in wanted if not name.endswith(".evidence")}
+    assert wanted <= patterns, wanted - patterns
+
+
+@pytest.mark.parametrize("row", register()["choices"], ids=lambda row: row["id"])
+def test_choices_name_evidence_and_what_depends_on_them(row: dict[str, Any]) -> None:
+    assert row["evidence"] and row["depends"] and row["what"] and "probe" in row
+    assert ("alternatives" in row) == ("chosen" in row)
+
+
+def test_probes_of_the_register_exist() -> None:
+    from aclgrad.profiling.calibration.probes import plan
+
+    made = plan(48, 201326592)
+    for row in register()["choices"]:
+        assert row["probe"] is None or row["probe"] in made.values, row["id"]
+    for row in register()["costs"]:
+        probe = row["probe"]
+        if probe is not None and "{instruction}" not in probe:
+            assert probe in made.timings, row["id"]
+    instructions = {probe.split()[1] for probe in made.timings if probe.startswith("vector ")}
+    assert instructions <= set(costs()["instructions"]["2201"])

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclgrad calibrate``: what is different on a board is found, and the simulator takes it over."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aclgrad.profiling.calibration import board as boards
+from aclgrad.profiling.calibration.board import AS_MODELLED, Board, BoardError
+from hidden_board import SOC, Hidden, hide, library, missed
+
+pytestmark = pytest.mark.skipif(library() is None, reason="needs the build folder of a checkout")
+SEEDS = [int(seed) for seed in os.environ.get("ACLGRAD_TESTS_BOARDS", "1,2").split(",")]
+OPERATORS = Path(__file__).with_name("operators_on_board.py")
+
+
+def aclgrad(
+    *words: str | Path, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    command = [shutil.which("aclgrad", path=str(Path(sys.executable).parent)) or "aclgrad"]
+    return subprocess.run([*command, *map(str, words)], env=env, capture_output=True, text=True)
+
+
+def on_board(env: dict[str, str]) -> dict[str, tuple[float, str]]:
+    done = subprocess.run([sys.executable, str(OPERATORS)], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, tuple[float, str]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module", params=SEEDS, ids=lambda seed: f"board {seed}")
+def measured(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Hidden, Path]:
+    folder = tmp_path_factory.mktemp("board")
+    libraries = library()
+    assert libraries is not None
+    hidden = hide(request.param, folder, libraries)
+    path = folder / "board.json"
+    done = aclgrad("calibrate", "-o", path, env=hidden.environment)
+    assert done.returncode == 0, done.stderr
+    return hidden, path
+
+
+def test_what_is_hidden_is_found(measured: tuple[Hidden, Path]) -> None:
+    hidden, path = measured
+    board = boards.read(path)
+    assert missed(hidden, board) == []
+    found = board.overlay["costs"]
+    asked = [name for name in hidden.costs if name in {row.id for row in board.rows}]
+    assert len(found) > 0.6 * len(asked)
+    assert not path.with_name("board.json.partial").exists()
+
+
+def test_the_simulator_takes_it_over(measured: tuple[Hidden, Path]) -> None:
+    hidden, path = measured
+    told = aclgrad("calibrate", "--adopt", path)
+    assert told.stdout.startswith("export ACLGRAD_CALIBRATION=/"), told.stderr
+    there = on_board(hidden.programs)
+    here = on_board({**os.environ, "ACLGRAD_SOC": SOC, "ACLGRAD_CALIBRATION": str(path)})
+    plain = on_board({**os.environ, "ACLGRAD_SOC": SOC})
+    assert {name: bits for name, (_, bits) in here.items()} == {
+        name: bits for name, (_, bits) in there.items()
+    }
+    off = {name: here[name][0] / there[name][0] - 1 for name in there}
+    assert max(map(abs, off.values())) < 0.05, off
+    assert any(abs(plain[name][0] / there[name][0] - 1) > 0.05 for name in there)
+
+
+def test_a_page_says_what_differs(measured: tuple[Hidden, Path], tmp_path: Path) -> None:
+    _, path = measured
+    page = tmp_path / "board.html"
+    done = aclgrad("calibrate", "--read", path, "--html", page)
+    assert done.returncode == 0, done.stderr
+    assert "differs" in done.stdout and "matters for" in done.stdout
+    assert "http" not in page.read_text().replace("http-equiv", "")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """The simulator as it is, in a board's place."""
+    path = tmp_path / "own.json"
+    done = aclgrad("calibrate", "-o", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_the_simulator_is_as_modelled(own: Path) -> None:
+    board = boards.read(own)
+    assert board.overlay == {"costs": {}, "choices": {}}
+    assert board.count(AS_MODELLED) > 150
+    assert aclgrad("calibrate", "--adopt", own).returncode == 1
+
+
+def edited(path: Path, **change: Any) -> Path:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    return path
+
+
+def empty(folder: Path) -> Path:
+    path = folder / "board.json"
+    boards.write(Board(SOC, "sim", {"aclgrad": "0"}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"soc": "Ascend910B3"}, "edited by hand"),
+        ({"format": 99}, "another version"),
+        ({"overlay": {"costs": {"scalar.issue": 9.0}}}, "edited by hand"),
+    ],
+)
+def test_edited_files_are_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(BoardError, match=said):
+        boards.read(edited(empty(tmp_path), **change))
+
+
+def test_files_of_another_register_are_refused(tmp_path: Path) -> None:
+    path = empty(tmp_path)
+    content = json.loads(path.read_text())
+    content["register"] = "0"
+    content["sum"] = boards.sum_of({k: v for k, v in content.items() if k != "sum"})
+    path.write_text(json.dumps(content))
+    with pytest.raises(BoardError, match="another version"):
+        boards.read(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"sum": 1, "format": 1}'])
+def test_damaged_files_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    path.write_text(text)
+    with pytest.raises(BoardError, match=r"Next: aclgrad calibrate -o"):
+        boards.read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "want"),
+        ('{"overlay": {"costs": {"no.cost": 1}}}', "no cost has the name no.cost"),
+        ('{"overlay": {"costs": {"scalar.issue": -1}}}', "scalar.issue is -1"),
+        ('{"overlay": {"choices": {"exp.rounding": "up"}}}', "exp.rounding"),
+        (None, "cannot be read"),
+    ],
+)
+def test_the_simulator_refuses_what_it_cannot_take_over(
+    text: str | None, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "board.json"
+    if text is not None:
+        path.write_text(text)
+    env = {**os.environ, "ACLGRAD_CALIBRATION": str(path)}
+    program = (
+        "import aclgrad, numpy as n; x = n.ones((2, 8), n.float32); aclgrad.softmax_backward(x, x)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert said in done.stderr and "Next: aclgrad calibrate --read" in done.stderr
+
+
+def test_words_that_do_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    for words, said in (
+        (("--soc", "Ascend910A"), "does not have"),
+        (("--soc", "Ascend9"), "Ascend9"),
+        (("--device", "npu"), "ASCEND_HOME_PATH"),
+        (("--html", tmp_path / "x.html"), "--read"),
+    ):
+        env = {name: value for name, value in os.environ.items() if name != "ASCEND_HOME_PATH"}
+        done = aclgrad("calibrate", "-o", path, *words, env=env)
+        assert done.returncode != 0 and said in done.stderr + done.stdout, words
+        assert "Next: " in done.stderr + done.stdout, words
+        assert not path.exists()
