@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aclgrad.profiling.calibration import register
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
+from aclgrad.profiling.calibration import register
 
 FORMAT = 1
 AS_MODELLED, DIFFERS, UNDECIDED = "as modelled", "differs", "not decided"

@@ -12,14 +12,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common import files
+from aclgrad.errors import ToolkitError
 from aclgrad.profiling.calibration import register
-from aclgrad.profiling.calibration.board import AS_MODELLED, DIFFERS, UNDECIDED, Board, BoardError, Row
+from aclgrad.profiling.calibration.board import (
+    AS_MODELLED,
+    DIFFERS,
+    UNDECIDED,
+    Board,
+    BoardError,
+    Row,
+)
 from aclgrad.profiling.calibration.fit import Fit, is_as_modelled
 from aclgrad.profiling.calibration.probes import Plan, plan
 from aclgrad.profiling.calibration.register import Choice
 from aclgrad.profiling.calibration.runner import Answer, Launch, Model, Overlay, build, on_device
-from aclgrad.common import files
-from aclgrad.errors import ToolkitError
 from aclgrad.runtime import find_toolkit
 from aclgrad.spec.soc import family_of
 

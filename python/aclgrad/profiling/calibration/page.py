@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aclgrad.profiling.calibration.board import AS_MODELLED, DIFFERS, UNDECIDED, Board, Row
 from aclgrad.common import files
+from aclgrad.profiling.calibration.board import AS_MODELLED, DIFFERS, UNDECIDED, Board, Row
 from aclgrad.reporting.html import environment
 
 
