@@ -216,7 +216,7 @@ def _debug_wheel(wheel: Path, folder: Path, epoch: str) -> Path:
 
 def installer(arch: str, source: Path, toolkit: Path, output: Path) -> Path:
     """Make the operators' installer."""
-    words = [sys.executable, "-m", "aclgrad", "package", "--output", output]
+    words = [_TOOLS / "aclgrad", "package", "--output", output]
     given = {"PYTHONPATH": str(source / "python"), "ACLGRAD_TOOLKIT": str(toolkit)}
     run(words, cwd=source, CXX=compiler_of(arch), **given)
     return output / f"custom_opp_aclgrad_linux-{arch}.run"

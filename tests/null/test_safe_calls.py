@@ -17,6 +17,12 @@ PYTHON = ("python/aclgrad", "scripts", "benchmarks")
 OWN_PLACES = {
     # What is written there lies in a build folder, the cache or a temporary folder of one's own.
     "python/aclgrad/project/cann.py",
+    "python/aclgrad/campaign/child.py",
+    "python/aclgrad/campaign/cluster.py",
+    "python/aclgrad/campaign/conduct.py",
+    "python/aclgrad/campaign/packing.py",
+    "benchmarks/campaign.py",
+    "python/aclgrad/profiling/calibration/runner.py",
     "python/aclgrad/common/files.py",
     "python/aclgrad/headers/check.py",
     "python/aclgrad/headers/op_compiler.py",
@@ -37,6 +43,7 @@ OWN_PLACES = {
     "scripts/marked_tables.py",
     "scripts/npu_kernel_bench.py",
     "scripts/torch_npu_tests.py",
+    "scripts/wheel_proof.py",
 }
 WRITES = re.compile(
     r"\.write_(?:text|bytes)\(|\bopen\([^)]*[\"'][wax]|np\.save[zt]?\w*\((?!file\b)|\.tofile\("
