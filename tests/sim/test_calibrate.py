@@ -73,6 +73,8 @@ def test_the_simulator_takes_it_over(measured: tuple[Hidden, Path]) -> None:
     off = {name: here[name][0] / there[name][0] - 1 for name in there}
     assert max(map(abs, off.values())) < 0.05, off
     assert any(abs(plain[name][0] / there[name][0] - 1) > 0.05 for name in there)
+    env = {**os.environ, "ACLGRAD_SOC": SOC, "ACLGRAD_CALIBRATION": str(path)}
+    assert "board (yours): " in aclgrad("profile", "softmax_grad", "64x1024", env=env).stdout
 
 
 def test_a_page_says_what_differs(measured: tuple[Hidden, Path], tmp_path: Path) -> None:

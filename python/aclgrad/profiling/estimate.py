@@ -40,7 +40,8 @@ _ROW_SUMS = 0.1  # of the vector pipe's time, from which on all of it may take t
 _EXTRAPOLATED = "extrapolated"
 
 
-EVIDENCE = ("board", "official", "fitted", "simulator", "assumed", _EXTRAPOLATED)
+YOURS = "board (yours)"  # of ACLGRAD_CALIBRATION
+EVIDENCE = (YOURS, "board", "official", "fitted", "simulator", "assumed", _EXTRAPOLATED)
 
 
 """Classes of evidence, the best first."""

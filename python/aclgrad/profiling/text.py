@@ -16,6 +16,7 @@ from aclgrad.common import files
 from aclgrad.profiling.advice import Advice, costliest
 from aclgrad.profiling.estimate import (
     EVIDENCE,
+    YOURS,
     PIPES,
     chosen_cores,
     core_cycles,
@@ -195,6 +196,9 @@ def _launches(found: Profiled) -> str:
 def _grounds(found: Profiled) -> str:
     worst = found.estimate.evidence
     words = f"{worst}: {_some(found.rests_on(worst) or found.assumed)}"
+    own = found.rests_on(YOURS) if worst != YOURS else []
+    if own:
+        words += f"; {YOURS}: {_some(own)}"
     known_less = EVIDENCE[EVIDENCE.index(worst) + 1 :]
     names = [name for evidence in known_less for name in found.rests_on(evidence)]
     if names:
