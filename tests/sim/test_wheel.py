@@ -156,6 +156,24 @@ def sections(library: Path) -> set[str]:
     return set(re.findall(r"\]\s+(\.\S+)", run("readelf", "-SW", library, cwd=library.parent)))
 
 
+def test_tag(wheel: Path, tmp_path: Path) -> None:
+    """It needs nothing of other libraries that manylinux does not have."""
+    pytest.importorskip("auditwheel", reason="auditwheel is not installed")
+    text = run(sys.executable, "-I", "-m", "auditwheel", "show", wheel, cwd=tmp_path)
+    assert re.search(r'platform tag:\s+"manylinux_2_\d+_\w+"', text), text
+
+
+@pytest.mark.skipif(
+    "ACLGRAD_TEST_AARCH64" not in os.environ,
+    reason="no ACLGRAD_TEST_AARCH64: a cross build and its run in an emulator take half an hour",
+)
+def test_other_machine(tmp_path: Path) -> None:
+    """As scripts/release_check.py does."""
+    words = ("bash", ROOT / "scripts/wheel.sh", "--arch", "aarch64", "--output", tmp_path)
+    done = subprocess.run(words, capture_output=True, text=True, env=clean_environment())
+    assert done.returncode == 0 and "are the same but for signs" in done.stdout, done.stderr
+
+
 def test_debug_information(wheel: Path, toolkit: Path, tmp_path: Path) -> None:
     """Operators keep theirs, the simulator's is beside it, where gdb looks for it."""
     cache = (toolkit.parent / "CMakeCache.txt").read_text()
