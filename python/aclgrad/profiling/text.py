@@ -16,8 +16,8 @@ from aclgrad.common import files
 from aclgrad.profiling.advice import Advice, costliest
 from aclgrad.profiling.estimate import (
     EVIDENCE,
-    YOURS,
     PIPES,
+    YOURS,
     chosen_cores,
     core_cycles,
     imbalance,
