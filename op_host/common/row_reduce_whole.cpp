@@ -24,7 +24,7 @@ constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and ari
 class WholePlanner : private RowReducePlanner {
  public:
   explicit WholePlanner(const RowReduceCase& wanted) : RowReducePlanner(wanted) {
-    plan_.path = MostShortTiles() > 0                                 ? RowReducePath::kShortRows
+    plan_.path = StreamStep() > 0                                     ? RowReducePath::kShortRows
                  : view_.inner > 1 || (view_.reduce == 1 && !masked_) ? RowReducePath::kSlabs
                  : PacksTiles()                                       ? RowReducePath::kPackedRows
                                                                       : RowReducePath::kRows;
@@ -217,23 +217,43 @@ class WholePlanner : private RowReducePlanner {
     return view_.inner % blockLanes_ != 0;
   }
 
-  // The smallest tiles that UB can hold as one; none where rows are whole blocks without them.
-  int64_t MostShortTiles() const {
-    if (masked_ || soc_.wholeBlocksOnly || !IsShort()) {
+  // Slabs by which tiles of streams grow; 0 where there are none, or UB holds none. Where slabs that are whole
+  // blocks together do not fit, streams are padded: each is a piece of GM, which is worth it from a line on.
+  int64_t StreamStep() const {
+    if (masked_ || soc_.wholeBlocksOnly || view_.reduce == 1) {
       return 0;
     }
-    const int64_t tile = ShortTileRows() * Slab();
-    const int64_t perLane = 6 * bytes_ + 2 * kFloatBytes;
-    int64_t most = usable_ / perLane / tile;
-    while (most > 0 && !(Holds(ShortBudget(ApartUp(most * tile))) && ShortStridesFit(most))) {
-      --most;
+    if (IsShort() && MostStreams(ShortTileRows()) > 0) {
+      return ShortTileRows();
     }
-    return most;
+    const int64_t most = MostStreams(kStreams);
+    if (view_.inner == 1) {
+      const bool odd = view_.reduce % (kBlockBytes / kFloatBytes) != 0;
+      // Few rows of a core do not fill the streams; the sums are the same.
+      const bool many = CeilDiv(view_.outer, CoresFor(view_.outer)) >= kPipelineTiles * kStreams;
+      return odd && many && bytes_ < kFloatBytes && most >= 2 * kStreams ? kStreams : 0;
+    }
+    const bool line = most * Slab() * bytes_ >= kStreams * kLineBytes;
+    return view_.inner % blockLanes_ != 0 && line ? kStreams : 0;
   }
 
-  // A repeat of TransDataTo5HD moves a block of each stream.
-  bool ShortStridesFit(int64_t tiles) const {
-    return tiles * ShortTileRows() / kStreams * Slab() / blockLanes_ <= kMaxRepeats;
+  // Elements of 16 streams of so many slabs: where these are no whole blocks, an odd number of blocks.
+  int64_t StreamLanes(int64_t slabs) const {
+    const int64_t count = slabs / kStreams * Slab();
+    const int64_t length = std::max(kStreams, AlignUp(count, blockLanes_));
+    const bool whole = count % blockLanes_ == 0 && count >= kStreams;
+    return kStreams * (whole || length / blockLanes_ % 2 == 1 ? length : length + blockLanes_);
+  }
+
+  // The most slabs of a tile of streams, in steps. A repeat of TransDataTo5HD moves a block of each stream.
+  int64_t MostStreams(int64_t step) const {
+    const int64_t perLane = 6 * bytes_ + 2 * kFloatBytes;
+    int64_t most = AlignDown(usable_ / perLane / Slab(), step);
+    while (most > 0 && !(Holds(ShortBudget(ApartUp(StreamLanes(most)))) &&
+                         StreamLanes(most) / kStreams / blockLanes_ <= kMaxRepeats)) {
+      most -= step;
+    }
+    return most;
   }
 
   // Elements of one a of [A, R, B]; B == 1: of a row.
@@ -253,7 +273,8 @@ class WholePlanner : private RowReducePlanner {
   bool PacksWhole() const {
     const bool narrow = bytes_ < kFloatBytes;
     return Packs() && view_.reduce % (kBlockBytes / kFloatBytes) != 0 &&
-           (!narrow || view_.reduce <= kMaxShortRow || view_.reduce >= kMinLongRow);
+           (!narrow || view_.reduce <= (masked_ ? 2 * kMaxShortRow : kMaxShortRow) ||
+            view_.reduce >= kMinLongRow);
   }
 
   // The most rows that a tile of packed rows holds, if possible such that tiles start on blocks.
@@ -286,11 +307,11 @@ class WholePlanner : private RowReducePlanner {
   }
 
   void ShortRows() {
-    const int64_t rows = ShortTileRows();
+    const int64_t step = StreamStep();
+    const int64_t most = MostStreams(step);
     Split(view_.outer);
-    const int64_t units = UnitsPerTile(MostShortTiles() * rows, Slab() * bytes_);
-    plan_.tileUnits = std::min(MostShortTiles() * rows, AlignUp(units, rows));
-    plan_.tileLanes = ApartUp(plan_.tileUnits * Slab());
+    plan_.tileUnits = std::min(most, AlignUp(UnitsPerTile(most, Slab() * bytes_), step));
+    plan_.tileLanes = ApartUp(StreamLanes(plan_.tileUnits));
   }
 
   // Of slabs of folded columns.

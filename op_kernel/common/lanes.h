@@ -34,6 +34,11 @@ constexpr uint32_t kMaxRepeatStride = 255;  // blocks
 // one row per repeat.
 constexpr uint32_t kShortRowLanes = 56;
 
+// Of an instruction, and of one that the next one waits for: what decides between few of them and short ones.
+constexpr uint32_t kIssueCycles = 4;
+constexpr uint32_t kDrainCycles = 24;
+constexpr uint32_t kPartCycles = 16;  // more, of one whose lanes are no whole repeats
+
 constexpr uint32_t kBankGroupLanes = 2 * kRepeatLanes;  // over all 16 bank groups of UB
 
 enum class Op { kAdd, kMul };
@@ -121,8 +126,13 @@ __aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
     }
     return;
   }
-  const bool byColumns = dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
-                         CeilDiv(lanes, kRepeatLanes) < rows;
+  // Columns lie between each other: where there are several, each waits for the one before.
+  const uint32_t columns = CeilDiv(lanes, kRepeatLanes);
+  const uint32_t waits = columns > 1 ? kDrainCycles : 0;
+  const uint32_t part = lanes % kRepeatLanes > 0 ? kPartCycles : 0;
+  const bool byColumns =
+      dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
+      columns * (rows + waits) + part < rows * (Max(columns, kIssueCycles) + part);
   if (byColumns) {
     const BinaryRepeatParams p(1, 1, 1, Bits8(dstPitch / kBlockLanes), Bits8(aPitch / kBlockLanes),
                                Bits8(bPitch / kBlockLanes));
@@ -207,11 +217,22 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
   const uint32_t slabStep = slab / kBlockLanes;
   const bool narrow = step * CeilDiv(rows, kRepeatBlocks) < rows;
   if (narrow && slabs <= kFewSlabs) {
+    const uint32_t rest = rows % kRepeatBlocks;
+    const uint32_t full = rows - rest;
+    const bool atOnce = rest > 0 && slabs >= 4 && step <= 2 && slabStep <= kMaxRepeatStride &&
+                        sums.pitch <= kMaxRepeatStride * kBlockLanes;
     for (uint32_t c = 0; c < pitch; c += kBlockLanes) {
       for (uint32_t u = 0; u < slabs; ++u) {
         const LocalTensor<float> blocks = y[u * slab + c];
-        ForBlocks<Op::kMul>(blocks, step, blocks, step, sums.lanes[u * sums.pitch + c], 0, rows);
+        ForBlocks<Op::kMul>(blocks, step, blocks, step, sums.lanes[u * sums.pitch + c], 0,
+                            atOnce ? full : rows);
       }
+    }
+    for (uint32_t c = 0; atOnce && c < pitch; c += kBlockLanes) {  // what eight rows leave
+      const BinaryRepeatParams p(Bits8(step), Bits8(step), 0, Bits8(slabStep), Bits8(slabStep),
+                                 Bits8(sums.pitch / kBlockLanes));
+      const LocalTensor<float> blocks = y[full * pitch + c];
+      Repeat<Op::kMul>(blocks, blocks, sums.lanes[c], rest * kBlockLanes, slabs, p);
     }
   } else if (narrow && slabStep <= kMaxRepeatStride) {
     const BinaryRepeatParams p(Bits8(step), Bits8(step), 0, Bits8(slabStep), Bits8(slabStep),

@@ -115,6 +115,20 @@ class PackedRow {
   AscendC::TBuf<AscendC::TPosition::VECCALC> offsets_;  // of lanes, in bytes
 };
 
+// Whether one instruction reaches rows that start on the same lane of a block.
+__aicore__ inline bool RowsAlike(uint32_t length) {
+  return PeriodOf(length) <= kMaxRepeatStride * kBlockLanes;
+}
+
+// Lanes of the circle on which rows of a tile are added up.
+__aicore__ inline uint32_t CircleLanes(uint32_t length) {
+  uint32_t circle = kRepeatLanes;
+  while (!RowsAlike(length) && circle < kRowReduceCircleLanes && 4 * circle <= length) {
+    circle *= 2;
+  }
+  return circle;
+}
+
 // Rows of a tile.
 template <typename Lane>
 class PackedRows {
@@ -126,11 +140,8 @@ class PackedRows {
     length_ = length;
     pitch_ = pitch;
     step_ = PeriodOf(pitch) / pitch;
-    alike_ = PeriodOf(length) <= kMaxRepeatStride * kBlockLanes;
-    circle_ = kRepeatLanes;
-    while (!alike_ && circle_ < kRowReduceCircleLanes && 4 * circle_ <= length_) {
-      circle_ *= 2;
-    }
+    alike_ = RowsAlike(length);
+    circle_ = CircleLanes(length);
     const uint32_t groups = CeilDiv(rows, kStreams);
     const uint32_t eights = groups * kStreams * kBlockLanes;
     pipe->InitBuffer(circles_, rows * circle_ * static_cast<uint32_t>(sizeof(Lane)));

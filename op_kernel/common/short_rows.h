@@ -2,10 +2,12 @@
 // The row reduction of row_reduce.h for short slabs [R, B] whose rows, of one column or several, are no
 // whole blocks of 32 bytes: copied row by row, each would move a whole GM line for a few bytes.
 //
-// A tile is one piece of GM, and 16 streams of as many whole slabs each. TransDataTo5HD turns them into
-// 16 lanes of a block: element p of stream i becomes lane i of position p, and a slab [R, 16 B]. Those
-// of rows (B == 1) are added up in the order of PackedRows, others as slabs are. The way back turns the
-// result into slabs as they lie in GM. A stream is whole blocks of 32 bytes long, at least 16 elements.
+// A tile is 16 streams of as many whole slabs each. TransDataTo5HD turns them into 16 lanes of a block: element p of
+// stream i becomes lane i of position p, and a slab [R, 16 B]. Those of rows (B == 1) are added up in the order of
+// PackedRows, others as slabs are. The way back turns the result into slabs as they lie in GM.
+//
+// A stream is whole blocks of 32 bytes long in UB, at least 16 elements. Where its slabs are that too, a tile is one
+// piece of GM; where so many slabs do not fit, each stream is a piece, and padded.
 #ifndef OP_KERNEL_COMMON_SHORT_ROWS_H_
 #define OP_KERNEL_COMMON_SHORT_ROWS_H_
 
@@ -20,15 +22,17 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
                                  uint32_t lanes) {
   const uint32_t to = dstPitch / kBlockLanes;
   const uint32_t from = srcPitch / kBlockLanes;
-  const bool narrow = IsNarrow(slabs, lanes) && from * kRepeatBlocks <= kMaxRepeatStride;
+  const bool narrow = IsNarrow(slabs, lanes) && Max(to, from) * kRepeatBlocks <= kMaxRepeatStride;
+  const uint32_t most = Max(to, from) <= kMaxRepeatStride ? kMaxRepeat : 1;  // repeats
   const uint32_t atOnce =
       narrow ? kRepeatBlocks : 1;  // a block of each of eight slabs, or one slab
   const uint32_t step = narrow ? kBlockLanes : kRepeatLanes;
   const AscendC::UnaryRepeatParams p(Bits8(narrow ? to : 1), Bits8(narrow ? from : 1),
-                                     Bits8(to * atOnce), Bits8(from * atOnce));
+                                     Bits8(most > 1 ? to * atOnce : 0),
+                                     Bits8(most > 1 ? from * atOnce : 0));
   for (uint32_t u = 0; u < slabs;) {
     const uint32_t left = slabs - u;
-    const uint32_t repeats = left < atOnce ? 1 : Min(kMaxRepeat, left / atOnce);
+    const uint32_t repeats = left < atOnce ? 1 : Min(most, left / atOnce);
     const uint32_t count = Min(left, repeats * atOnce);
     for (uint32_t c = 0; c < lanes; c += step) {
       const uint32_t mask =
@@ -41,28 +45,51 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
 }
 
 // The sums of `count` slabs [rows, 16] that follow each other, bit by bit those of rows on a circle
-// (packed_rows.h), whose lanes are rows of a slab here: those 32 apart are added, then those 16 apart and
-// so on. One zero takes the place of those that a circle starts with: a sum that has one is never -0.
-// rows > 1. scratch: as many lanes as the slabs.
+// (packed_rows.h), whose lanes are rows of a slab here: those a circle apart are added one after the other, then
+// those half of it apart and so on. rows > 1. scratch: as many lanes as the slabs.
 __aicore__ inline Folded SumSlabs(const LocalTensor<float>& slabs, uint32_t rows, uint32_t count,
                                   const LocalTensor<float>& scratch) {
+  const uint32_t circle = CircleLanes(rows);
+  const uint32_t width = Min(rows, circle);
+  const uint32_t turned = rows > circle ? Min(circle, rows - circle) : 0;  // rows of the circle
   uint32_t half = 1;
-  while (2 * half < rows) {
+  while (2 * half < width) {
     half *= 2;
   }
   const uint32_t slab = rows * kStreams;
-  const uint32_t pitch = half * kStreams;
-  const uint32_t added = slab - pitch;
-  ForRows<Op::kAdd>(scratch, pitch, slabs, slab, slabs[pitch], slab, count, added);
-  CopyTerms(scratch[added], pitch, slabs[added], slab, count, pitch - added);
+  const uint32_t pitch = Max(half, turned) * kStreams;
+  for (uint32_t at = circle; at < rows; at += circle) {
+    const LocalTensor<float>& before = at == circle ? slabs : scratch;
+    ForRows<Op::kAdd>(scratch, pitch, before, at == circle ? slab : pitch, slabs[at * kStreams],
+                      slab, count, Min(circle, rows - at) * kStreams);
+    PipeBarrier<PIPE_V>();
+  }
+  // The first halves, of what the turns have left where it lies.
+  for (uint32_t row = 0; row < half;) {
+    const bool left = row < turned;
+    const bool right = row + half < turned;
+    uint32_t end = right ? turned - half : left ? Min(turned, half) : half;
+    const LocalTensor<float>& a = left ? scratch : slabs;
+    if (row + half < width) {
+      end = Min(end, width - half);
+      const LocalTensor<float>& b = right ? scratch : slabs;
+      ForRows<Op::kAdd>(scratch[row * kStreams], pitch, a[row * kStreams], left ? pitch : slab,
+                        b[(row + half) * kStreams], right ? pitch : slab, count,
+                        (end - row) * kStreams);
+    } else {
+      CopyTerms(scratch[row * kStreams], pitch, a[row * kStreams], left ? pitch : slab, count,
+                (end - row) * kStreams);
+    }
+    row = end;
+  }
   PipeBarrier<PIPE_V>();
   for (half /= 2; half > 0; half /= 2) {
     ForRows<Op::kAdd>(scratch, pitch, scratch, pitch, scratch[half * kStreams], pitch, count,
                       half * kStreams);
     PipeBarrier<PIPE_V>();
   }
-  if (added == pitch) {
-    AscendC::Adds(scratch, scratch, 0.0F, static_cast<int32_t>(count * pitch));
+  if (RowsAlike(rows)) {  // their circle starts with zeros: no sum is -0
+    CopyTerms(scratch, pitch, scratch, pitch, count, kStreams);
     PipeBarrier<PIPE_V>();
   }
   return Folded{scratch, pitch, kStreams};
@@ -79,8 +106,9 @@ class ReduceShort : private RowOperands<T> {
         columns_(static_cast<uint32_t>(t.inner)),
         most_(t.tileUnits),
         pastL2_(t.pastL2),
-        apart_(static_cast<uint32_t>(t.tileLanes)) {
-    while (t.unitsPerCore > most_ && this->slab_ * sizeof(T) * grid_ % kLineBytes != 0) {
+        apart_(static_cast<uint32_t>(t.tileLanes)),
+        whole_(IsWhole(static_cast<uint32_t>(t.tileUnits) / kStreams)) {
+    while (whole_ && t.unitsPerCore > most_ && this->slab_ * sizeof(T) * grid_ % kLineBytes != 0) {
       grid_ *= 2;
     }
     pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * apart_ * sizeof(T)));
@@ -102,7 +130,7 @@ class ReduceShort : private RowOperands<T> {
       const uint32_t units = static_cast<uint32_t>(next - unit);
       Compute(units, in);
       LocalTensor<T> out = outQueue_.template DeQue<T>();
-      StoreBlocks(this->outGm_, unit * this->slab_, out, Piece(units));
+      Store(unit, units, out);
       outQueue_.FreeTensor(out);
       results.TileStored();
       unit = next;
@@ -112,32 +140,81 @@ class ReduceShort : private RowOperands<T> {
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  __aicore__ inline BlockShape Piece(uint32_t units) const {
-    const uint32_t count = units * static_cast<uint32_t>(this->slab_);
-    return BlockShape{1, count, count};
+  __aicore__ inline static BlockShape Piece(uint32_t count) { return BlockShape{1, count, count}; }
+
+  // Whether a stream of so many slabs is whole blocks, and long enough for the way back.
+  __aicore__ inline bool IsWhole(uint32_t slabs) const {
+    const uint32_t count = slabs * static_cast<uint32_t>(this->slab_);
+    return count * sizeof(T) % kBlockBytes == 0 && count >= kStreams;
+  }
+
+  // Of a stream.
+  __aicore__ inline uint32_t SlabsOf(uint32_t units) const {
+    uint32_t slabs = CeilDiv(units, kStreams);
+    while (whole_ && !IsWhole(slabs)) {
+      ++slabs;
+    }
+    return slabs;
+  }
+
+  __aicore__ inline uint32_t LengthOf(uint32_t slabs) const {
+    const uint32_t length = Max(kStreams, UbPitch<T>(slabs * static_cast<uint32_t>(this->slab_)));
+    // Padded streams start in all bank groups of UB in turn.
+    constexpr uint32_t kElements = kBlockBytes / sizeof(T);
+    return whole_ || length / kElements % 2 == 1 ? length : length + kElements;
   }
 
   // Enqueues the tile that begins with slab `unit` and returns the slab behind it. Tiles but the first of a
-  // core start on GM lines.
+  // core start on GM lines where they are one piece.
   __aicore__ inline int64_t Load(int64_t unit) {
     const int64_t most = most_ - unit % grid_;
-    const int64_t units = this->last_ - unit < most ? this->last_ - unit : most;
+    const int64_t left = this->last_ - unit < most ? this->last_ - unit : most;
+    const uint32_t units = static_cast<uint32_t>(left);
     LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-    const BlockShape piece = Piece(static_cast<uint32_t>(units));
-    LoadBlocks(in, this->yGm_, unit * this->slab_, piece);
-    LoadBlocks(in[apart_], this->gGm_, unit * this->slab_, piece);
+    LoadStreams(in, this->yGm_, unit * this->slab_, units);
+    LoadStreams(in[apart_], this->gGm_, unit * this->slab_, units);
     inQueue_.EnQue(in);
-    return unit + units;
+    return unit + left;
+  }
+
+  // Full streams, and what is left for the last one.
+  __aicore__ inline void LoadStreams(const LocalTensor<T>& in, const GlobalTensor<T>& gm,
+                                     uint64_t offset, uint32_t units) const {
+    const uint32_t slab = static_cast<uint32_t>(this->slab_);
+    if (whole_) {
+      LoadBlocks(in, gm, offset, Piece(units * slab));
+      return;
+    }
+    const uint32_t slabs = SlabsOf(units);
+    const uint32_t length = LengthOf(slabs);
+    const uint32_t full = units / slabs;
+    LoadBlocks(in, gm, offset, BlockShape{full, slabs * slab, slabs * slab}, length);
+    if (units % slabs > 0) {
+      LoadBlocks(in[full * length], gm, offset + full * slabs * slab, Piece(units % slabs * slab));
+    }
+  }
+
+  __aicore__ inline void Store(int64_t unit, uint32_t units, const LocalTensor<T>& out) {
+    const uint32_t slab = static_cast<uint32_t>(this->slab_);
+    const uint64_t offset = unit * this->slab_;
+    if (whole_) {
+      StoreBlocks(this->outGm_, offset, out, Piece(units * slab));
+      return;
+    }
+    const uint32_t slabs = SlabsOf(units);
+    const uint32_t length = LengthOf(slabs);
+    const uint32_t full = units / slabs;
+    StoreBlocks(this->outGm_, offset, out, BlockShape{full, slabs * slab, slabs * slab}, length);
+    if (units % slabs > 0) {
+      StoreBlocks(this->outGm_, offset + full * slabs * slab, out[full * length],
+                  Piece(units % slabs * slab));
+    }
   }
 
   // Lanes behind the last row hold anything: they are stored nowhere, and no other lane sees them.
   __aicore__ inline void Compute(uint32_t units, LocalTensor<T>& in) {
-    const uint32_t slab = static_cast<uint32_t>(this->slab_);
-    uint32_t slabs = CeilDiv(units, kStreams);
-    while (slabs * slab * sizeof(T) % kBlockBytes != 0 || slabs * slab < kStreams) {
-      ++slabs;
-    }
-    const uint32_t length = slabs * slab;
+    const uint32_t slabs = SlabsOf(units);
+    const uint32_t length = LengthOf(slabs);
     const uint32_t count = kStreams * length;
     LocalTensor<T> out = outQueue_.template AllocTensor<T>();
     const LocalTensor<float> y = work_.template Get<float>();
@@ -188,6 +265,7 @@ class ReduceShort : private RowOperands<T> {
   const int64_t most_;  // slabs of a tile
   const int32_t pastL2_;
   const uint32_t apart_;  // elements from y to g
+  const bool whole_;      // whether slabs of a stream are whole blocks, and a tile is one piece
   int64_t grid_ = 1;      // tiles but the first start on a multiple of so many slabs
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   TQue<TPosition::VECOUT, kQueueDepth> outQueue_;

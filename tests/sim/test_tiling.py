@@ -253,10 +253,17 @@ def circles(p: Plan, rows: int) -> int:
     return 4 * circle * rows + blocks if p.reduce % 8 else 0
 
 
+def is_whole(p: Plan, size: int) -> bool:
+    """Whether streams of short slabs are whole blocks, and a tile is one piece."""
+    count = p.tileUnits // 16 * p.slab()
+    return count * size % 32 == 0 and count >= 16
+
+
 def tiles_of(p: Plan, core: int, size: int) -> list[range]:
     """The units of each tile, as the kernel computes them."""
     grid = 1
-    pieces = p.path in (SHORT_ROWS, PACKED_ROWS) or p.path == ROWS and p.reduce % 8 == 0
+    pieces = p.path == PACKED_ROWS or p.path == ROWS and p.reduce % 8 == 0
+    pieces = pieces or p.path == SHORT_ROWS and is_whole(p, size)
     if pieces and p.perCore > p.tileUnits:
         while p.tileUnits % (2 * grid) == 0 and p.slab() * size * grid % 512:
             grid *= 2
@@ -334,12 +341,17 @@ def check_limits(
     if p.path == SHORT_ROWS:
         assert p.inner == 1 or p.inner % (32 // size)
         slabs, rest = divmod(p.tileUnits, 16)  # of each stream
-        assert rest == 0 and slabs * p.slab() * size % 32 == 0 and slabs * p.slab() >= 16
-        assert p.tileUnits * p.slab() <= p.tileLanes
-        assert slabs * p.slab() // (32 // size) <= 255  # repeats of one TransDataTo5HD
+        block = 32 // size
+        blocks = max(-(-slabs * p.slab() // block), 16 // block)
+        if not is_whole(p, size):
+            assert p.inner > 1 or size == 2
+            blocks += blocks % 2 == 0  # in other bank groups than the stream in front
+        assert rest == 0 and 16 * blocks * block <= p.tileLanes
+        assert blocks <= 255  # repeats of one TransDataTo5HD
     elif p.path in (ROWS, PACKED_ROWS):
         assert p.inner == 1
         long = size == 4 or p.reduce < 65 or p.reduce > 511
+        long = long or masked == MASK_RUNS and p.reduce <= 128  # then masks are what takes long
         assert p.path == ROWS or (long and p.reduce % 8 and not whole_blocks)
         assert p.path == ROWS or masked != MASK
         # Tiles start on blocks, but where these take more rows than one holds.
@@ -559,8 +571,9 @@ def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> 
         b = plan((rng.randrange(1, 50), *dims), axis if axis < 0 else axis + 1, size, 3)
         if a.reduce == 1:
             continue
-        # Packed rows are added up as padded ones.
-        paths = [ROWS if each.path == PACKED_ROWS else each.path for each in (a, b)]
+        # Packed rows are added up as padded ones, and so are those of streams.
+        alike = (PACKED_ROWS, SHORT_ROWS) if a.inner == 1 else ()
+        paths = [ROWS if each.path in alike else each.path for each in (a, b)]
         assert paths[0] == paths[1], (dims, axis)
         assert (a.chunk, a.ring) == (b.chunk, b.ring), (dims, axis)
         assert (a.partChunks, a.ring and a.colTile) == (b.partChunks, b.ring and b.colTile), dims
