@@ -597,3 +597,28 @@ def test_what_was_not_measured_says_so(profile: Profile) -> None:
     assert warning.startswith("warning: Ascend950PR_9589: no cost of this architecture is known")
     assert "WholeReduceSum" in warning
     assert "Exp" not in warning  # has one
+
+
+def test_compare_board(profile: Profile, tmp_path: Path) -> None:
+    """Another SoC's estimate stands for a board: msopprof's files, and msprof's summary."""
+    folder = tmp_path / "OPPROF_1"
+    sample = ("softmax_grad", "64x1024")
+    profile(*sample, "--soc", "Ascend910B4", "--csv", str(folder))
+    shown = profile(*sample, "--compare-board", str(tmp_path))
+    assert "aiv_mte2_time(us)" in shown and "%" in shown
+    (tmp_path / "op_summary_1.csv").write_text(
+        "Op Name,OP Type,Task Duration(us)\nx,SoftmaxGrad,8.0\ny,Add,1.0\nz,SoftmaxGrad,6.0\n"
+    )
+    row = next(
+        line
+        for line in profile(*sample, "--compare-board", str(tmp_path)).splitlines()
+        if "Task Duration" in line
+    )
+    assert "7" in row.split("\u2502")[2]
+    for name, said in (("none", "no such folder"), ("OPPROF_1/empty", "op_summary")):
+        place = tmp_path / name
+        if "/" in name:
+            place.mkdir()
+        assert said in profile(*sample, "--compare-board", str(place), status=1)
+    (tmp_path / "op_summary_1.csv").write_text("Op Name,OP Type,Task Duration(us)\ny,Add,1.0\n")
+    assert "want SoftmaxGrad" in profile(*sample, "--compare-board", str(tmp_path), status=1)

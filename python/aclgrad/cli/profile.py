@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from aclgrad.common import files
 from aclgrad.errors import AclnnError
-from aclgrad.profiling import sensitivity
+from aclgrad.profiling import against_board, sensitivity
 from aclgrad.profiling import text as profiling_text
 from aclgrad.profiling.advice import advise
 from aclgrad.profiling.profiled import (
@@ -42,6 +42,7 @@ class Output:
     trace: Path | None = None
     html: Path | None = None
     plot: Path | None = None
+    board: Path | None = None
     cores: tuple[int, ...] = field(default=())
 
     @property
@@ -128,6 +129,8 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
     profiling_text.show(console, found, advice)
     if request.sensitivity:
         sensitivity.show(console, found)
+    if output.board is not None:
+        against_board.show(console, found, output.board)
     if request.assumed is not None:
         print(request.assumed.line, file=sys.stderr)
     _say(console, made)

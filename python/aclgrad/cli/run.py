@@ -262,7 +262,7 @@ def profile_command(
     ] = None,
     cores: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Cores to show. [default: slowest, fastest, first]"),
+        typer.Option(metavar="A,B", help="Cores to show. [default: three of them]"),
     ] = None,
     compare: Annotated[
         str | None,
@@ -277,12 +277,16 @@ def profile_command(
         typer.Option(metavar="SHAPES", help="Row of shapes, e.g. 4096x128..8192."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or the roofline.")
+        Path | None, typer.Option(metavar="SVG", help="Picture: over shapes, or roofline.")
     ] = None,
     sensitivity: Annotated[
         bool,
         typer.Option("--sensitivity", help="Costs that decide: each halved, doubled."),
     ] = False,
+    board: Annotated[
+        Path | None,
+        typer.Option("--compare-board", metavar="DIR", help="Beside what msprof measured."),
+    ] = None,
     keep_going: KeepGoing = None,
     of_path: OfPathUnseen,
     as_json: Json = False,
@@ -310,6 +314,6 @@ def profile_command(
         keep_going=going, sensitivity=sensitivity,
     )  # fmt: skip
     wanted = parse_cores(cores)
-    output = profile.Output(as_json, csv, trace, html, plot, wanted)
+    output = profile.Output(as_json, csv, trace, html, plot, board, wanted)
     if profile.run(request, output, OUT, device, compare=compare, sweep=sweep):
         raise typer.Exit(1)
