@@ -50,9 +50,7 @@ def read(folder: Path, op_type: str) -> dict[str, float]:
     of an operator. Raises `ValueError` that says what is not there.
     """
     if not folder.is_dir():
-        raise ValueError(
-            f"--compare-board {folder}: no such folder. Next: msprof --output={folder}"
-        )
+        raise ValueError(f"--compare-board {folder}: no such folder. Next: msprof --output=DIR")
     found: dict[str, float] = {}
     for path in sorted(folder.rglob("op_summary_*.csv")):
         rows = _rows(path)
