@@ -293,3 +293,60 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ToolkitError, match=r"Next: pip install 'aclgrad\[campaign\]'"):
         cluster.need_dask()
+
+
+PLANTED = """limit = 300
+
+[[sweep]]
+do = ["precision", "profile"]
+operators = "own"
+dtypes = "fp32"
+shapes = "2..5x8..40+16"
+attributes = { slope = [0.5] }
+
+[[sweep]]
+do = ["precision", "profile"]
+operators = "softmax_grad"
+dtypes = "fp16"
+random = { rank = [1, 2], dim = [1, 64], elements = 500 }
+attributes = { dim = [-1, 0] }
+search = "worst-share"
+trials = 8
+"""
+
+
+def test_a_project_travels_and_its_fault_is_shrunk(
+    toolkit: Path, operator_cache: Path, tmp_path: Path
+) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "aclgrad", "new", "own", "--like", "elementwise"],
+        cwd=tmp_path, check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    kernel = tmp_path / "own" / "op_kernel" / "own.cpp"
+    fine = "Muls(dst, dst, slope, count)"
+    assert fine in kernel.read_text()
+    # The last lane of a long copy keeps what it was.
+    wrong = fine.replace("count", "count > 16 ? count - 1 : count")
+    kernel.write_text(kernel.read_text().replace(fine, wrong))
+    path, out = tmp_path / "planted.toml", tmp_path / "out"
+    path.write_text(PLANTED)
+    done = subprocess.run(
+        command(path, "--workers", "1", "--out", out, "--json"),
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert found["rows"] == 4 * 3 + 8 and found["verdicts"]["passed"] >= 8
+    trials = [row for row in rows(out) if row["operator"] == "softmax_grad"]
+    assert len(trials) == 8 and all(0 < row["share"] <= 1 for row in trials)
+    assert len({row["shape"] for row in trials}) > 3
+    (kept,) = operator_cache.glob("campaign/*/vendor")
+    assert not list(kept.rglob("*float16*.so")) and list(kept.rglob("Own_float32*.so"))
+    small = [cause for cause in found["causes"] if "shape" in cause.get("shrunk", {}).get("said")]
+    assert small and all("cores=1" in cause["repeat"] for cause in small), found["causes"]
+    words = small[0]["repeat"].split()[2:]
+    again = subprocess.run(command(*words), capture_output=True, text=True, cwd=tmp_path)
+    assert again.returncode == 1 and "FAILED" in again.stdout, again.stdout + again.stderr
+    shape = words[-1].partition("shape=")[2].partition(",")[0]
+    dims = [int(dim) for dim in shape.split("x")]
+    assert 17 <= dims[0] * dims[1] <= 24, shape

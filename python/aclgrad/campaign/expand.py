@@ -52,9 +52,10 @@ class _Maker:
         total = sum(size for _, size in self.blocks[before:])
         if not total:
             key = "dtypes" if sweep.dtypes else "socs" if sweep.socs else "operators"
-            raise self.campaign.refuse(
-                sweep, key, "the product is empty: no operator has these dtypes on these SoCs"
-            )
+            why = "no operator has these dtypes on these SoCs"
+            if sweep.checkouts:
+                key, why = "only" if sweep.only else "checkouts", "no vector kernel of that name"
+            raise self.campaign.refuse(sweep, key, f"the product is empty: {why}")
 
     def _calls(self, sweep: Sweep) -> None:
         folder = self.campaign.path.parent

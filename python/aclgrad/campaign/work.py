@@ -23,7 +23,7 @@ from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.cases import Case, strided
 from aclgrad.spec.dtypes import parse
 from aclgrad.spec.op_spec import OpSpec
-from aclgrad.spec.soc import family_of
+from aclgrad.spec.soc import DEFAULT_SOC, family_of
 from aclgrad.testing import run as testing
 from aclgrad.testing import selection
 
@@ -32,6 +32,11 @@ _TEXT = 2000  # characters of a message that are kept
 PASSED, WRONG, FINDING, FAILED, REFUSED = "passed", "wrong", "finding", "failed", "refused"
 CRASHED, SLOW, LOST = "crashed", "timed out", "lost"
 BAD = (WRONG, FINDING, FAILED, CRASHED, SLOW, LOST)
+
+
+_DEFAULTS = {
+    "soc": DEFAULT_SOC, "mode": "checked", "autosync": "on", "keep_going": "off", "cores": "0",
+}  # fmt: skip
 
 
 class Cases:
@@ -199,6 +204,10 @@ class Cases:
             runner = import_module("fuzz.execute").Runner(abi)
             self._fuzz = (import_module("fuzz.draw").draw, runner, abi)
         draw, runner, abi = self._fuzz
+        # The fuzzer sets options too, and begins with those of a new process.
+        for name, value in _DEFAULTS.items() if self._set else ():
+            open_device("sim").set_option(name, value)
+        self._set = {}
         drawn = draw(cell.seed, ops.find(cell.operator), abi.socs)
         try:
             runner.run(drawn)
@@ -278,5 +287,7 @@ def _unit_tests(cell: Cell, limit: float) -> Json:
     )
     if done.returncode == 0:
         return {"verdict": PASSED}
-    text = (done.stdout + done.stderr)[-_TEXT:]
-    return {"verdict": FAILED, "cause": _last(text), "message": text}
+    text = done.stdout + done.stderr
+    errors = [line for line in text.splitlines() if line.startswith("error: ")]
+    cause = errors[0][:200] if errors else _last(done.stdout or done.stderr)
+    return {"verdict": FAILED, "cause": cause, "message": text[-_TEXT:]}
