@@ -21,6 +21,7 @@ from aclgrad.campaign import axes, cluster, description, expand, worker
 from aclgrad.campaign.description import CampaignError
 from aclgrad.campaign.store import Ranges, Store
 from aclgrad.errors import ToolkitError
+from aclgrad.ops import all_specs
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -350,3 +351,10 @@ def test_a_project_travels_and_its_fault_is_shrunk(
     shape = words[-1].partition("shape=")[2].partition(",")[0]
     dims = [int(dim) for dim in shape.split("x")]
     assert 17 <= dims[0] * dims[1] <= 24, shape
+
+
+@pytest.mark.parametrize("name", ["smoke", "nightly", "release"])
+def test_campaigns_of_the_project(name: str) -> None:
+    plan = expand.expand(description.load(ROOT / "campaigns" / f"{name}.toml")).plan
+    assert plan.cell(plan.size - 1).index == plan.size - 1
+    assert {block.document["operator"] for block in plan.blocks} == {s.op for s in all_specs()}
