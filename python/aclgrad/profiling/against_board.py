@@ -46,8 +46,8 @@ def _numbers(rows: Sequence[Mapping[str, str]]) -> dict[str, float]:
 
 
 def read(folder: Path, op_type: str) -> dict[str, float]:
-    """What a folder of msprof (op_summary_*.csv) or msopprof (PipeUtilization.csv and its like) says
-    of an operator. Raises `ValueError` that says what is not there.
+    """What a folder of msprof (op_summary_*.csv) or msopprof (PipeUtilization.csv, ...) says of an
+    operator. Raises `ValueError` that says what is not there.
     """
     if not folder.is_dir():
         raise ValueError(f"--compare-board {folder}: no such folder. Next: msprof --output=DIR")

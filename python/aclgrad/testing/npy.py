@@ -18,7 +18,7 @@ from aclgrad.common.files import FileError, reading
 from aclgrad.spec.dtypes import DType
 
 _MAGIC = b"\x93NUMPY"
-_LENGTH_BYTES = {(1, 0): 2, (2, 0): 4, (3, 0): 4}
+_LENGTH_BYTES: dict[tuple[int, ...], int] = {(1, 0): 2, (2, 0): 4, (3, 0): 4}
 _LONGEST_HEADER = 4096
 """Headers of plain numbers take 128 bytes; that of a record dtype may be longer, and is refused."""
 _MOST_DIMS = 32
