@@ -74,24 +74,33 @@ def _last(text: str) -> str:
     return [line.strip() for line in text.splitlines() if line.strip()][-1]
 
 
+def asks(
+    public_kernels: Sequence[PublicKernel], checkout: Path, cases: Sequence[Case]
+) -> list[tuple[Case, tuple[Row, list[Any]]]]:
+    """Cases that both have, and what `Ours` and `Theirs` are asked of each. Raises ValueError."""
+    for public in public_kernels:
+        if not (checkout / public.path).is_dir():
+            raise ValueError(
+                f"--against {checkout}: there is no folder {public.path}. Next: give the root of a"
+                " checkout of the library"
+            )
+    found: list[tuple[Case, tuple[Row, list[Any]]]] = []
+    for public in public_kernels:
+        for case in (case for case in cases if case.op == public.op):
+            found.append((case, (_plain(case), [asdict(public), str(checkout), _plain(case)])))
+    return found
+
+
 def compare(
     public_kernels: Sequence[PublicKernel], checkout: Path, cases: Sequence[Case], jobs: int
 ) -> Iterator[Row]:
     """Ours and theirs, case by case."""
-    for public in public_kernels:
-        if not (checkout / public.path).is_dir():
-            raise SystemExit(
-                f"--against {checkout}: there is no folder {public.path}. Next: give the root of a"
-                " checkout of the library"
-            )
-    by_op = {
-        public.op: [case for case in cases if case.op == public.op] for public in public_kernels
+    asked = asks(public_kernels, checkout, cases)
+    chosen = [case for case, _ in asked]
+    theirs = {
+        row["case"]: row for row in _rows("Theirs", [ask[1] for _, ask in asked], chosen, jobs)
     }
-    chosen = [case for public in public_kernels for case in by_op[public.op]]
-    publics = {public.op: asdict(public) for public in public_kernels}
-    asked = [[publics[case.op], str(checkout), _plain(case)] for case in chosen]
-    theirs = {row["case"]: row for row in _rows("Theirs", asked, chosen, jobs)}
-    for ours in _rows("Ours", [_plain(case) for case in chosen], chosen, jobs):
+    for ours in _rows("Ours", [ask[0] for _, ask in asked], chosen, jobs):
         row = {**theirs[ours["case"]], "ours": ours.get("us"), "theirs": None, "ratio": None}
         if "error" in ours:
             row["error"] = ours["error"]

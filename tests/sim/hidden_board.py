@@ -12,6 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.common.locks import alone
 from aclgrad.profiling.calibration import register
 from aclgrad.profiling.calibration.board import DIFFERS, UNDECIDED, Board
 from aclgrad.runtime.toolkit import checkout, sim_root
@@ -36,7 +37,8 @@ def library() -> Path | None:
     if build is None or not (build / "CMakeCache.txt").is_file():
         return None
     command = ["cmake", "--build", str(build), "--target", "board", "--parallel", "2"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    with alone(build / "board.lock"):  # several boards at a time
+        done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return build / "board" / "lib64"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from aclgrad.campaign import axes, cluster, description, expand, worker
+from aclgrad.campaign import axes, cluster, conduct, description, expand, kernels, worker
 from aclgrad.campaign.description import CampaignError
 from aclgrad.campaign.store import Ranges, Store
 from aclgrad.errors import ToolkitError
@@ -296,6 +296,56 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         cluster.need_dask()
 
 
+PYTHON_TESTS = """import os
+
+def test_it():
+    assert os.environ["WANTED"] == "yes", "this one fails"
+def test_left_out():
+    assert False
+"""
+
+
+def test_tests_of_a_python_file(toolkit: Path, tmp_path: Path) -> None:
+    """A case for each set of variables; what fails is a row with its reason."""
+    (tmp_path / "test_some.py").write_text(PYTHON_TESTS)
+    path = tmp_path / "tests.toml"
+    words = 'operators = "test_some.py"\nonly = "it"\nenvironment = { WANTED = ["yes", "no"] }\n'
+    path.write_text(f'do = "unit-tests"\n{words}')
+    plan = expand.expand(description.load(path)).plan
+    setup = {**conduct.setup_of(plan), "folder": ""}
+    try:
+        found = worker.run_items(setup, [(0, 2)], 60)
+    finally:
+        worker.drop_child()
+    assert [row["verdict"] for row in found] == ["passed", "failed"], found
+    assert "this one fails" in found[1]["cause"] and found[1]["operator"] == "test_some"
+    path.write_text(f"{words}shapes = '8x8'\n")
+    with pytest.raises(CampaignError, match="tests.toml:3: environment: is for"):
+        expand.expand(description.load(path))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "verdict"),
+    [({"us": 4.0}, "passed"), ({"us": 1.0}, "failed"), ({"refused": "bf16"}, "passed")],
+)
+def test_ours_beside_theirs(
+    theirs: dict[str, Any], verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Side:
+        def __init__(self, answer: dict[str, Any]) -> None:
+            self.answer = answer
+
+        def run(self, item: Any, seconds: float) -> dict[str, Any]:
+            return self.answer
+
+    sides = {"Ours": Side({"us": 2.0, "share": 0.5}), "Theirs": Side(theirs)}
+    case = kernels.Compared("softmax_grad", "fp32", "8x8", "Ascend910B2", ({}, []))
+    monkeypatch.setattr(kernels, "_compared", lambda path: {3: case})
+    monkeypatch.setattr(kernels.Comparison, "_child", lambda self, side: sides[side])
+    row = kernels.Comparison()("place::3", 10)
+    assert (row["verdict"], row["modelled_us"]) == (verdict, 2.0), row
+
+
 PLANTED = """limit = 300
 
 [[sweep]]
@@ -357,4 +407,5 @@ def test_a_project_travels_and_its_fault_is_shrunk(
 def test_campaigns_of_the_project(name: str) -> None:
     plan = expand.expand(description.load(ROOT / "campaigns" / f"{name}.toml")).plan
     assert plan.cell(plan.size - 1).index == plan.size - 1
-    assert {block.document["operator"] for block in plan.blocks} == {s.op for s in all_specs()}
+    operators = {block.document["operator"] for block in plan.blocks}
+    assert operators - {"test_calibrate"} == {spec.op for spec in all_specs()}

@@ -22,8 +22,8 @@ from aclgrad.spec.soc import family_of
 from aclgrad.testing import selection
 from aclgrad.testing.api import LAYOUTS, VALUES
 
-ACTIONS = ("precision", "check", "profile", "fuzz", "unit-tests", "compatibility")
-ALONE = ("fuzz", "unit-tests", "compatibility")
+ACTIONS = ("precision", "check", "profile", "fuzz", "unit-tests", "compatibility", "against")
+ALONE = ("fuzz", "unit-tests", "compatibility", "against")
 """Actions that have cases of their own."""
 
 SEARCHES = ("worst-ulp", "worst-share", "finding")
@@ -58,6 +58,7 @@ class Sweep:
     trials: int = 100
     checkouts: tuple[str, ...] = ()
     only: str = ""
+    environment: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     models: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of the CSV
     number: int = 0  # of the file's sweeps
 
@@ -191,8 +192,9 @@ class _Reader:
                     raise self.refuse(key, f"got {self.table[key]!r}, want {' or '.join(wanted)}")
                 made[key] = self.table[key]
         made |= self._shapes()
-        if "attributes" in self.table:
-            made["attributes"] = self._attributes()
+        for key in ("attributes", "environment"):
+            if key in self.table:
+                made[key] = self._named_lists(key)
         if "trials" in self.table:
             trials = self.table["trials"]
             if type(trials) is not int or trials < 1:
@@ -273,16 +275,17 @@ class _Reader:
                 raise self.refuse("csv", f"{place}: {error}") from None
         return made
 
-    def _attributes(self) -> dict[str, tuple[Any, ...]]:
-        given = self.table["attributes"]
+    def _named_lists(self, key: str) -> dict[str, tuple[Any, ...]]:
+        given = self.table[key]
         if not isinstance(given, dict):
-            raise self.refuse("attributes", f"got {given!r}, want a table {{ dim = [-1, 0] }}")
+            raise self.refuse(key, f"got {given!r}, want a table {{ dim = [-1, 0] }}")
         found = {}
         for name, values in given.items():
             listed = values if isinstance(values, list) else [values]
             if not listed:
-                raise self.refuse("attributes", f"{name} is an empty list", name)
-            found[name] = tuple(listed)
+                raise self.refuse(key, f"{name} is an empty list", name)
+            text = key == "environment"
+            found[name] = tuple(str(value) if text else value for value in listed)
         return found
 
     def _fits(self, found: Sweep) -> None:
@@ -290,9 +293,11 @@ class _Reader:
         alone = [word for word in found.do if word in ALONE]
         if alone and len(found.do) > 1:
             raise self.refuse("do", f"{alone[0]} has cases of its own. Next: a [[sweep]] for it")
-        if alone == ["compatibility"]:
+        if found.environment and alone != ["unit-tests"]:
+            raise self.refuse("environment", "is for do = 'unit-tests' alone")
+        if alone in (["compatibility"], ["against"]):
             if not found.checkouts:
-                raise self.refuse("do", "compatibility needs checkouts = ['path', ...]")
+                raise self.refuse("do", f"{alone[0]} needs checkouts = ['path', ...]")
             return
         if alone == ["unit-tests"] and not found.operators:
             raise self.refuse("do", "unit-tests needs operators = ['path', ...]")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad import ops
-from aclgrad.campaign import packing
+from aclgrad.campaign import kernels, packing
 from aclgrad.campaign.description import Campaign, CampaignError, Sweep, is_path
 from aclgrad.campaign.plan import Json, Plan, size_of
 from aclgrad.errors import AclgradError
@@ -43,7 +43,7 @@ class _Maker:
     def sweep(self, sweep: Sweep) -> None:
         """Add the blocks of one sweep."""
         before = len(self.blocks)
-        if "compatibility" in sweep.do or "unit-tests" in sweep.do:
+        if {"compatibility", "unit-tests", "against"} & set(sweep.do):
             self._places(sweep)
         elif "fuzz" in sweep.do:
             self._fuzz(sweep)
@@ -54,7 +54,7 @@ class _Maker:
             key = "dtypes" if sweep.dtypes else "socs" if sweep.socs else "operators"
             why = "no operator has these dtypes on these SoCs"
             if sweep.checkouts:
-                key, why = "only" if sweep.only else "checkouts", "no vector kernel of that name"
+                key, why = "only" if sweep.only else "checkouts", "no kernel of that name"
             raise self.campaign.refuse(sweep, key, f"the product is empty: {why}")
 
     def _calls(self, sweep: Sweep) -> None:
@@ -163,11 +163,14 @@ class _Maker:
         if size := size_of(item, grid_size):
             self.blocks.append((item, size))
 
-    def _alone(self, sweep: Sweep, operator: str, word: str, soc: str, seeds: int) -> None:
+    def _alone(
+        self, sweep: Sweep, operator: str, word: str, soc: str, seeds: int, dtype: str = "any"
+    ) -> None:
+        environment = {name: list(values) for name, values in sweep.environment.items()}
         item: Json = {
-            "do": list(sweep.do), "operator": operator, "dtype": "any", "soc": soc, "package": "",
-            "row": [], "cases": "", "alone": True, "word": word,
-            "shapes": {"boxes": [], "random": None}, "attributes": {}, "layout": ["contiguous"],
+            "do": list(sweep.do), "operator": operator, "dtype": dtype, "soc": soc, "package": "",
+            "row": [], "cases": "", "alone": True, "word": word, "attributes": environment,
+            "shapes": {"boxes": [], "random": None}, "layout": ["contiguous"],
             "values": ["uniform"], "mode": ["checked"], "chaos": [0], "autosync": ["on"],
             "keep_going": [None], "search": "", "trials": 0, "sweep": sweep.number,
             "seed": list(range(FUZZ_CASES)) if not seeds else list(sweep.seeds),
@@ -187,14 +190,23 @@ class _Maker:
         key = "operators" if "unit-tests" in sweep.do else "checkouts"
         for word in sweep.operators if key == "operators" else sweep.checkouts:
             path = (self.campaign.path.parent / Path(word).expanduser()).resolve()
-            if not path.is_dir():
+            python = key == "operators" and path.suffix == ".py" and path.is_file()
+            if not (path.is_dir() or python):
                 raise self.campaign.refuse(sweep, key, f"{path}: no such folder", word)
             if key == "operators":
+                tests = f"{path}::{sweep.only}" if python else str(path)
                 for soc in sweep.socs or (soc_name(None),):
-                    self._alone(sweep, path.name, str(path), soc, 1)
+                    self._alone(sweep, path.stem if python else path.name, tests, soc, 1)
                 continue
-            from aclgrad.campaign import kernels
-
+            if "against" in sweep.do:
+                try:
+                    listed = kernels.compared(path, sweep.only)
+                except ValueError as error:
+                    raise self.campaign.refuse(sweep, key, str(error), word) from None
+                for number, case in listed.items():
+                    place = f"{path}::{number}"
+                    self._alone(sweep, case.op, place, case.soc, 1, case.alias)
+                continue
             for name in kernels.names(path, sweep.only):
                 self._alone(sweep, path.name, f"{path}::{name}", "any", 1)
 

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of other people's checkouts, as scripts/compatibility.py tries them."""
+"""Kernels of other people's checkouts: whether they run, as scripts/compatibility.py tries them,
+and how long beside ours, as benchmarks/bench.py --against.
+"""
 
 from __future__ import annotations
 
 import importlib
 import re
 import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from aclgrad.campaign.child import Child
 from aclgrad.campaign.description import CampaignError
 from aclgrad.common.cache import root as cache_root
 from aclgrad.runtime.toolkit import checkout
@@ -18,17 +22,22 @@ Json = dict[str, Any]
 
 
 @cache
-def _script() -> Any:
+def _module(folder: str, name: str) -> Any:
+    """A module of a checkout of this project, which knows the libraries."""
     source = checkout()
     if source is None:
         raise CampaignError(
-            "compatibility: needs a checkout of aclgrad, whose scripts know the libraries. Next:"
-            " git clone it, and run the campaign from there"
+            "compatibility, against: need a checkout of aclgrad, whose scripts know the libraries."
+            " Next: git clone it, and run the campaign from there"
         )
-    for folder in (source / "scripts", source / "python"):
-        if str(folder) not in sys.path:
-            sys.path.insert(0, str(folder))
-    return importlib.import_module("compatibility")
+    for place in (source / folder, source / "python"):
+        if str(place) not in sys.path:
+            sys.path.insert(0, str(place))
+    return importlib.import_module(name)
+
+
+def _script() -> Any:
+    return _module("scripts", "compatibility")
 
 
 @cache
@@ -57,3 +66,70 @@ def tried(word: str) -> Json:
     if result["ran"] == "clean":
         return row | {"verdict": "passed", "cause": result["match"]}
     return row | {"verdict": "failed", "cause": result["why"][:200]}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One call, ours and theirs; ``ask`` is what each side is asked."""
+
+    op: str
+    alias: str
+    dims: str
+    soc: str
+    ask: tuple[Json, Any]
+
+
+@cache
+def _compared(path: Path) -> dict[int, Compared]:
+    public = _module("benchmarks", "driver.public_kernels")
+    cases = _module("benchmarks", "driver.cases")
+    listed = cases.load()
+    chosen = [case for case in listed.modelled if case.against]
+    asks = public.asks(listed.public_kernels, path, chosen)
+    return {
+        number: Compared(case.op, case.alias, case.dims, cases.SOC, ask)
+        for number, (case, ask) in enumerate(asks)
+    }
+
+
+def compared(path: Path, only: str) -> dict[int, Compared]:
+    """Calls to compare, by their numbers, of operators whose name a regular expression is found in.
+    Raises ValueError.
+    """
+    return {number: case for number, case in _compared(path).items() if re.search(only, case.op)}
+
+
+class Comparison:
+    """Runs ours and theirs in a process each: their kernels have the same names."""
+
+    def __init__(self) -> None:
+        self._children: dict[str, Child] = {}
+
+    def __call__(self, word: str, limit: float) -> Json:
+        """Ours beside theirs; ``word`` is CHECKOUT::NUMBER."""
+        place, _, number = word.partition("::")
+        case = _compared(Path(place))[int(number)]
+        row: Json = {"shape": case.dims, "name": ""}
+        ours = self._child("Ours").run(case.ask[0], limit)
+        if "error" in ours:
+            return row | {"verdict": "wrong", "cause": ours["error"][:200]}
+        row |= {"modelled_us": ours["us"], "share": ours["share"]}
+        theirs = self._child("Theirs").run(case.ask[1], limit)
+        for what in ("refused", "stopped", "wrong"):
+            if what in theirs:
+                return row | {"verdict": "passed", "message": f"theirs {what}: {theirs[what]}"}
+        said = f"theirs {theirs['us']:g} us, {theirs['us'] / ours['us']:.2f} times ours"
+        if theirs["us"] < ours["us"]:
+            return row | {"verdict": "failed", "cause": "slower than theirs", "message": said}
+        return row | {"verdict": "passed", "message": said}
+
+    def _child(self, side: str) -> Child:
+        if side not in self._children:
+            source = checkout()
+            assert source is not None
+            setup = {
+                "call": f"driver.public_kernels:{side}", "document": None, "folder": "",
+                "path": [str(source / "benchmarks")],
+            }  # fmt: skip
+            self._children[side] = Child(setup)
+        return self._children[side]

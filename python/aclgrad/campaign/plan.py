@@ -65,6 +65,7 @@ class Cell:
             "mode": self.mode,
             "chaos": self.chaos,
             "autosync": self.autosync,
+            "keep_going": {None: "", True: "on", False: "off"}[self.keep_going],
             "seed": self.seed,
             "cores": self.cores,
             "name": self.word,

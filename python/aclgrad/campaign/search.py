@@ -179,5 +179,5 @@ def cell_of(block: Block, row: Json) -> Cell:
         block.base, index=row["index"], shape=axes.box(row["shape"])[0],
         attributes=json.loads(row["attributes"] or "{}"), layout=row["layout"],
         values=row["values"], mode=row["mode"], chaos=row["chaos"], autosync=row["autosync"],
-        seed=row["seed"],
+        keep_going={"on": True, "off": False}.get(row["keep_going"]), seed=row["seed"],
     )  # fmt: skip

@@ -27,8 +27,8 @@ _MANY = 24
 """Files of a folder above which they are put together at the end."""
 
 TEXTS = (
-    *("do", "soc", "shape", "attributes", "layout", "values", "mode", "autosync", "name"),
-    *("verdict", "cause", "message", "worst_at", "version"),
+    *("do", "soc", "shape", "attributes", "layout", "values", "mode", "autosync", "keep_going"),
+    *("name", "verdict", "cause", "message", "worst_at", "version"),
 )
 NUMBERS = ("index", "chaos", "seed", "cores", "retries")
 REALS = ("worst_ulp", "modelled_us", "share", "wall_seconds")

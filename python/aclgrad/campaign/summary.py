@@ -25,7 +25,7 @@ _CHANGES = 200  # differences that are listed
 _CAUSES = 100
 _KEY = (
     *("do", "soc", "shape", "attributes", "layout", "values", "mode", "chaos", "autosync"),
-    *("seed", "name"),
+    *("keep_going", "seed", "name"),
 )
 """What makes two rows of one operator and dtype the same case."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad import ops
-from aclgrad.campaign import packing
+from aclgrad.campaign import kernels, packing
 from aclgrad.campaign.plan import Cell, Json, Plan
 from aclgrad.golden.precision import Report
 from aclgrad.profiling.calls import profiling
@@ -48,6 +48,7 @@ class Cases:
         self._subjects: dict[str, trial.Subject] = {}
         self._grids: dict[tuple[str, str, str, str, bool], list[Case]] = {}
         self._fuzz: Any = None
+        self._comparison = kernels.Comparison()
         self._set: dict[str, str] = {}
 
     def about(self, item: Any) -> Json:
@@ -63,9 +64,9 @@ class Cases:
         if "unit-tests" in cell.do:
             return row | _unit_tests(cell, self.plan.limit)
         if "compatibility" in cell.do:
-            from aclgrad.campaign import kernels
-
             return row | kernels.tried(cell.word)
+        if "against" in cell.do:
+            return row | self._comparison(cell.word, self.plan.limit)
         return row | self._call(cell)
 
     def _call(self, cell: Cell) -> Json:
@@ -281,13 +282,30 @@ def _timed(device: Device, cell: Cell, floor: tuple[int, int]) -> Json:
 
 
 def _unit_tests(cell: Cell, limit: float) -> Json:
+    """Those of a project, by ``aclgrad ut``, or of a Python file, FILE::EXPRESSION, by pytest."""
+    place, python, only = cell.word.partition(".py::")
     command = [sys.executable, "-I", "-m", "aclgrad", "ut", cell.word, "--soc", cell.soc]
+    environment = {**os.environ, **cell.attributes}
+    if python:
+        command = [
+            sys.executable,
+            "-I",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"{place}.py",
+        ]
+        command += ["-k", only] if only else []
+        environment["ACLGRAD_SOC"] = cell.soc
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=max(limit - 1, 1)
-    )
+        command, capture_output=True, text=True, check=False, timeout=max(limit - 1, 1),
+        env=environment, cwd=Path(place).parent if python else None,
+    )  # fmt: skip
     if done.returncode == 0:
-        return {"verdict": PASSED}
+        return {"verdict": PASSED, "message": _last(done.stdout)}
     text = done.stdout + done.stderr
-    errors = [line for line in text.splitlines() if line.startswith("error: ")]
+    errors = [line for line in text.splitlines() if line.startswith(("error: ", "FAILED ", "E  "))]
     cause = errors[0][:200] if errors else _last(done.stdout or done.stderr)
     return {"verdict": FAILED, "cause": cause, "message": text[-_TEXT:]}
