@@ -55,6 +55,7 @@ def drawn(
         (np.s_[np.r_[6:8, 14:16, 22:24, 30:32]], "the last tile of each core"),
         (np.s_[5, 7], "one element"),
         (np.s_[17], "row 17"),
+        (np.s_[17, 20:31], "row 17, columns 20 to 30"),
     ],
 )
 def test_pattern_is_named_and_the_picture_marks_exactly_that(plant: object, where: str) -> None:

@@ -151,3 +151,11 @@ def test_config_words(toolkit: Path) -> None:
     )
     assert (Path(aclgrad("config", "--opp-path").strip()) / "vendors").is_dir()
     assert json.loads(aclgrad("config", "--json"))["opp_path"] == str(toolkit / "opp")
+
+
+def test_page_beside_the_golden(files: tuple[Path, Path], tmp_path: Path) -> None:
+    page, words = tmp_path / "page.html", ("run", "softmax_grad", *files, "--html")
+    assert "Next: add --golden" in aclgrad(*words, page, status=1)
+    assert aclgrad(*words, page, "--golden")
+    text = page.read_text("utf-8")
+    assert "400 of 400 elements match the golden" in text and "Where it is wrong" not in text

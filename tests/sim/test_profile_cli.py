@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -99,10 +100,12 @@ def test_trace_has_msopprofs_form(profile: Profile, tmp_path: Path) -> None:
     launch = json.loads(profile(*words))["launches"][0]
     trace = json.loads(path.read_text())
     events = trace.pop("traceEvents")
+    buffers = trace.pop("buffers")  # beside it, for the page
     assert trace == {"schemaVersion": 2, "displayTimeUnit": "ns", "profilingType": "op"}
     assert problems(events) == []
     order = {e["pid"]: e["args"]["sort_index"] for e in events if e["name"] == "process_sort_index"}
     assert order == {"core0.veccore1": 3, "core2.veccore0": 8}
+    assert [core["pid"] for core in buffers] == list(order)
     fields = {
         "M": {"name", "ph", "pid", "args"},
         "X": {"name", "cname", "ph", "ts", "dur", "pid", "tid", "args"},
@@ -253,6 +256,18 @@ def test_page(profile: Profile, tmp_path: Path) -> None:
             assert 0 <= start <= start + length <= cycles + 2
             assert timeline["words"][name]
             assert ":" in timeline["words"][code]
+    peak = found["launches"][0]["ubPeakBytes"]
+    for core in timeline["ub"]:
+        names = [name for name, _, _ in core["rows"]]
+        assert {"inQueue_ 1", "inQueue_ 2", "sums_"} <= set(names)
+        assert max(offset + size for _, offset, size in core["rows"]) <= peak <= core["bytes"]
+        of_row = [
+            [(s, s + n) for row, s, n in core["uses"] if row == at] for at in range(len(names))
+        ]
+        assert all(0 <= start < end <= cycles + 2 for uses in of_row for start, end in uses)
+        # A buffer is filled anew behind its FreeTensor only.
+        assert all(one[1] <= two[0] + 1 for uses in of_row for one, two in pairwise(uses))
+        assert len(of_row[names.index("outQueue_")]) == 2
     for word in ("Roofline", "What to try next", "block_copy.h:", "By instruction", "estimate"):
         assert word in page, word
 

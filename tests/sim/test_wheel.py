@@ -66,7 +66,7 @@ def once(folder: Path, make: Callable[[Path], None]) -> Path:
 def make_wheel(source: Path, folder: Path, toolkit: Path) -> Path:
     settings = (
         f"cmake.define.ACLGRAD_PREBUILT={toolkit}",
-        f"cmake.define.ACLGRAD_DEBUG_FILES={folder}/debug",
+        f"cmake.define.ACLGRAD_DEBUG_FILES={folder}/debug files",
         f"build-dir={folder}/cmake",
     )
     words = [word for setting in settings for word in ("-C", setting)]
@@ -193,7 +193,7 @@ def test_debug_information(wheel: Path, toolkit: Path, tmp_path: Path) -> None:
         pytest.skip("gdb is not installed")
     words = ("gdb", "-nx", "-batch", "-ex", "info line aclrtMalloc", library)
     assert "No line number information" in run(*words, cwd=tmp_path)
-    shutil.copytree(wheel.parent / "debug/lib64", placed / "lib64", dirs_exist_ok=True)
+    shutil.copytree(wheel.parent / "debug files/lib64", placed / "lib64", dirs_exist_ok=True)
     assert "/simulator/src/runtime/" in run(*words, cwd=tmp_path)
 
 

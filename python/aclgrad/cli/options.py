@@ -35,7 +35,7 @@ class Switch(str, Enum):
     off = "off"
 
 
-Device = Annotated[DeviceName, typer.Option(help="Simulator or NPU; no fallback.")]
+Device = Annotated[DeviceName, typer.Option(help="Never falls back.")]
 Soc = Annotated[
     str | None, typer.Option(help="Simulated SoC. [default: $ACLGRAD_SOC or Ascend910B2]")
 ]
@@ -97,9 +97,9 @@ class KernelFile(KernelOptions):
     tiling_key: Annotated[
         int | None, typer.Option(min=0, help="Kernel file: key. [default: 0]")
     ] = None
-    workspace: Annotated[
-        int | None, typer.Option(min=0, help="Kernel file: bytes. [default: 16 MiB if it has one]")
-    ] = None
+    workspace: Annotated[int | None, typer.Option(min=0, help="Kernel file: bytes, or 16 MiB.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from aclgrad.cli.options import (
     Soc,
     Switch,
 )
+from aclgrad.common import files as common_files
 from aclgrad.findings import consequence
 from aclgrad.project import request as project_request
 from aclgrad.project.auto_sync import assume
@@ -66,6 +67,9 @@ def run_command(
     golden: Annotated[
         bool, typer.Option("--golden", help="Compare the result with the float64 golden.")
     ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Page of this comparison; with --golden.")
+    ] = None,
     running: Running,
     of_path: OfPathUnseen,
     as_json: Json = False,
@@ -76,6 +80,10 @@ def run_command(
     allow_partial(running.partial_output)
     files = [*([inputs_first] if inputs_first else []), *(files or [])]
     program = op.endswith(".asc")
+    if html is not None:
+        if not golden:
+            raise ValueError("--html: the page compares with the golden. Next: add --golden")
+        common_files.check_output(html, "--html")
     operator = lookup.one(op, of_path, quiet=as_json or program)
     if program:
         if golden:
@@ -83,12 +91,30 @@ def run_command(
         raise typer.Exit(_run_program(Path(op), files, kernel, running, output, as_json))
     given = operators.Given(files, _attrs(attr, dim), dtype, out_dtype, outputs, kernel, golden)
     computed = operator.run(given, running, output, as_json)
+    if html is not None:
+        _write_page(computed, html)
     if as_json:
         print(json.dumps(_document(computed, output)))
     else:
         _show(computed, output)
     if computed.errors or (computed.report is not None and not computed.report.passed):
         raise typer.Exit(1)
+
+
+def _write_page(computed: operators.Computed, path: Path) -> None:
+    from aclgrad.reporting import run_page
+
+    faults = _faults(computed)
+    facts = [
+        (name, f"{array.dtype.name} {' x '.join(map(str, array.shape))}")
+        for name, array in computed.outputs.items()
+    ]
+    findings = [finding.text for finding in computed.errors]
+    text = run_page.page(
+        f"{computed.op} beside its golden", facts, computed.report, computed.verdict,
+        computed.picture, findings, consequence(faults) if faults else "",
+    )  # fmt: skip
+    common_files.write(path, text, "--html")
 
 
 def _attrs(words: list[str] | None, dim: int | None) -> list[str]:

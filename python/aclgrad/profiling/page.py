@@ -15,7 +15,7 @@ import jinja2
 from markupsafe import Markup
 
 from aclgrad.common import files
-from aclgrad.profiling import plot
+from aclgrad.profiling import buffers, plot
 from aclgrad.profiling.advice import Advice, advise
 from aclgrad.profiling.arrows import arrows
 from aclgrad.profiling.estimate import PIPES
@@ -43,11 +43,12 @@ class Shown:
     advice: tuple[Advice, ...]
     events: tuple[Mapping[str, Any], ...]
     absent: str = ""  # why there is no timeline
+    ub: tuple[Mapping[str, Any], ...] = ()  # buffers of these cores
 
     @classmethod
     def of(cls, found: Profiled, launch: int, asked: Sequence[int]) -> Shown:
         """Take one launch and what is kept of it; of what is no program, the figures of all."""
-        events: list[Mapping[str, Any]] = []
+        trace: dict[str, list[Mapping[str, Any]]] = {"traceEvents": [], "buffers": []}
         cores = found.cores(launch, asked)
         steps = sum(found.launches[launch]["cores"][core]["steps"] for core in cores)
         absent = ""
@@ -62,9 +63,10 @@ class Shown:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "trace.json"
                 found.by.write_trace(launch, cores, path)
-                events = json.loads(path.read_text("utf-8"))["traceEvents"]
+                trace = json.loads(path.read_text("utf-8"))
         shown = found.alone(launch) if len(found.floors) > 1 else found
-        return cls(shown, tuple(advise(shown)), tuple(events), absent)
+        told = tuple(trace["traceEvents"]), absent, tuple(trace["buffers"])
+        return cls(shown, tuple(advise(shown)), *told)
 
 
 def launches_of(found: Profiled, asked: Sequence[int]) -> list[Shown]:
@@ -93,7 +95,7 @@ def write(
 ) -> None:
     """Write the page of one profile, of a program's launches, or of a pair side by side."""
     items = [one.found for one in shown]
-    timelines = [_timeline(one, MOST_SLICES // len(shown)) for one in shown]
+    timelines = [_timeline(one, len(shown)) for one in shown]
     if pair:
         end = max(timeline["end"] for timeline in timelines)  # one scale, to compare lengths
         for timeline in timelines:
@@ -171,6 +173,7 @@ def _part(one: Shown, timeline: Json, letter: str) -> Json:
         "cores": Markup(plot.core_bars(found)),
         "timeline": timeline,
         "absent": one.absent,
+        "buffers": [(core["core"], buffers.rows(core, timeline["end"])) for core in timeline["ub"]],
     }
 
 
@@ -228,11 +231,11 @@ class _Slice:
     longest: float = 0.0
 
 
-def _timeline(one: Shown, most: int) -> Json:
+def _timeline(one: Shown, of: int) -> Json:
     """Slices of each lane in cycles, as the page's script reads them: names and places by number,
-    and where there are too many, neighbours drawn as one.
+    and where there are too many for one of so many timelines, neighbours drawn as one.
     """
-    mhz = one.found.kernel["mhz"]
+    mhz, most = one.found.kernel["mhz"], MOST_SLICES // of
     lanes = _lanes(one.events, mhz)
     total = sum(map(len, lanes.values()))
     end = max((item.end for items in lanes.values() for item in items), default=1.0)
@@ -264,6 +267,7 @@ def _timeline(one: Shown, most: int) -> Json:
         "kept": kept,
         "lanes": packed,
         "arrows": [[*rest, number(name)] for *rest, name in arrows(one.events, list(lanes), mhz)],
+        "ub": buffers.over_time(one.ub, mhz, buffers.MOST_USES // of),
         "words": list(words),
     }
 

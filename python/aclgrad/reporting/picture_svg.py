@@ -16,8 +16,8 @@ NAMES = {
     "a": "right, up to a quarter of what the rule allows",
     "b": "right",
     "c": "wrong, up to 8 times what the rule allows",
-    "d": "up to 1000 times",
-    "e": "more than 1000 times",
+    "d": "wrong, up to 1000 times what it allows",
+    "e": "wrong by more than 1000 times what the rule allows",
     SPECIAL: "NaN or Inf in the wrong place",
     UNWRITTEN: "unwritten",
 }

@@ -127,6 +127,10 @@ def _range(two: Wrong) -> tuple[str, str] | None:
     hit = np.flatnonzero(flat)
     if flat[hit[0] : hit[-1] + 1].mean() < _NEARLY:
         return None
+    rows, columns = two.wrong.shape
+    if rows > 1 and not two.folded and hit[0] // columns == hit[-1] // columns:
+        first, last = hit[0] % columns, hit[-1] % columns
+        return "a part of one row", f"row {hit[0] // columns}, columns {first} to {last}"
     if hit[-1] == valid - 1:
         return "the last elements", f"the last {valid - hit[0]} elements"
     if hit[0] == 0:

@@ -126,18 +126,23 @@ Core* Core::CurrentOrNull() { return currentCore; }
 
 void Core::SetCurrent(Core* core) { currentCore = core; }
 
-std::string Core::QueName(const BufferInfo& info) const {
-  if (info.que == 0) {
+std::string QueNameOf(void* initPc, uint8_t pos) {
+  if (initPc == nullptr) {
     return "UB";
   }
   // The first argument of InitBuffer is what the kernel calls the queue.
-  const std::string text = FindKernelLine({ques[info.que].initPc}).text;
+  const std::string text = FindKernelLine({initPc}).text;
   const size_t call = text.find("InitBuffer(");
   if (call == std::string::npos) {
-    return PositionName(ques[info.que].pos);
+    return PositionName(pos);
   }
   const size_t begin = call + 11;
   return text.substr(begin, text.find_first_of(",)", begin) - begin);
+}
+
+std::string Core::QueName(const BufferInfo& info) const {
+  const QueInfo& que = ques[info.que];
+  return QueNameOf(info.que == 0 ? nullptr : que.initPc, que.pos);
 }
 
 const BufferInfo& Core::Info(uint32_t buf) const {

@@ -383,6 +383,9 @@ class Core {
   std::deque<GmRegion> globals_;  // those of the kernel's source that it has used
 };
 
+// What the kernel calls a queue, by the place of its InitBuffer; "UB" without one.
+std::string QueNameOf(void* initPc, uint8_t pos);
+
 // In the order of the list.
 void ApplyAtomics(const std::vector<AtomicWrite>& writes);
 // Those that touch the bytes; they are empty afterwards.

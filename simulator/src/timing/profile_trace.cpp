@@ -41,6 +41,11 @@ class TraceWriter {
     for (const uint32_t core : cores) {
       WriteCore(core);
     }
+    std::fputs("\n],\"buffers\":[", file_);
+    first_ = true;
+    for (const uint32_t core : cores) {
+      WriteBuffers(core);
+    }
     std::fputs("\n]}\n", file_);
   }
 
@@ -92,9 +97,13 @@ class TraceWriter {
     uint32_t flag = 0;
   };
 
+  static std::string CoreName(uint32_t core) {
+    return Format("core%u.veccore%u", core / 2, core % 2);
+  }
+
   void WriteCore(uint32_t core) {
     const Tape& tape = profile_.tapes[core];
-    const std::string pid = Format("\"core%u.veccore%u\"", core / 2, core % 2);
+    const std::string pid = Format("\"%s\"", CoreName(core).c_str());
     Event(Format(
         "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"sort_index\":%u}}",
         pid.c_str(), core / 2 * 3 + 2 + core % 2));
@@ -113,6 +122,35 @@ class TraceWriter {
         Event(TextOf(mark, tape, pid));
       }
     }
+  }
+
+  // Beside what viewers read: which buffers of UB there are, and from when to when each is used, in us.
+  void WriteBuffers(uint32_t core) {
+    const Tape& tape = profile_.tapes[core];
+    const std::vector<Span>& spans = profile_.times.cores[core].spans;
+    std::vector<size_t> places(tape.buffers.size(), SIZE_MAX);
+    std::string buffers, uses;
+    size_t count = 0;
+    for (const UbUse& use : tape.uses) {
+      const UbBuffer& buffer = tape.buffers[use.buffer];
+      size_t& place = places[use.buffer];
+      if (place == SIZE_MAX) {
+        place = count++;
+        buffers += Format("%s[%s,%u,%u]", place == 0 ? "" : ",",
+                          JsonQuoted(QueNameOf(buffer.initPc, buffer.pos)).c_str(), buffer.offset,
+                          buffer.bytes);
+      }
+      double end = 0;
+      for (const uint32_t last : use.last) {
+        end = last == 0 ? end : std::max(end, spans[std::min<size_t>(last, spans.size()) - 1].end);
+      }
+      const double start = spans[std::min<size_t>(use.first, spans.size() - 1)].start;
+      uses += Format("%s[%zu,%s,%s]", uses.empty() ? "" : ",", place,
+                     Micros(Tick(std::min(start, end))).c_str(), Micros(Tick(end)).c_str());
+    }
+    Event(Format("{\"pid\":\"%s\",\"bytes\":%llu,\"buffers\":[%s],\"uses\":[%s]}",
+                 CoreName(core).c_str(), static_cast<unsigned long long>(profile_.soc->ubBytes),
+                 buffers.c_str(), uses.c_str()));
   }
 
   std::vector<Mark> MarksOf(const Tape& tape, const CoreTimes& times) {

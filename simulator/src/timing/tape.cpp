@@ -340,6 +340,26 @@ void TapeObserver::AddScalar(const Record& record) {
       static_cast<float>(cycles);
 }
 
+void TapeObserver::NoteUses(const Core& core, const Record& record, size_t first) {
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm || access.buffer == 0 || access.buffer >= core.buffers.size()) {
+      continue;
+    }
+    if (using_.size() <= access.buffer) {
+      using_.resize(core.buffers.size());
+    }
+    Using& now = using_[access.buffer];
+    const uint16_t generation = core.buffers[access.buffer].generation;
+    if (now.use == SIZE_MAX || now.generation != generation) {
+      now = {generation, tape_->uses.size()};
+      tape_->uses.push_back({access.buffer, static_cast<uint32_t>(first), {}});
+    }
+    tape_->uses[now.use].last[static_cast<size_t>(record.pipe)] =
+        static_cast<uint32_t>(tape_->steps.size());
+  }
+}
+
 void TapeObserver::OnIssue(const Core& core, Record& record) {
   if (record.pipe == Pipe::kScalar) {
     for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
@@ -352,6 +372,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
       }
     }
     AddScalar(record);
+    NoteUses(core, record, tape_->steps.size() - 1);
     return;
   }
   if (record.pipe == Pipe::kVector) {
@@ -360,9 +381,12 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
       recent_[static_cast<size_t>(Pipe::kVector)].clear();
       oldest_[static_cast<size_t>(Pipe::kVector)] = 0;
     }
+    const size_t first = tape_->steps.size();
     AddVector(record);
+    NoteUses(core, record, first);
   } else {
     AddCopy(core, record);
+    NoteUses(core, record, tape_->steps.size() - 1);
   }
   Remember(record.pipe, record);
 }
@@ -484,6 +508,11 @@ void TapeObserver::OnCacheClean(Core& core, uint64_t begin, uint64_t end) {
 }
 
 void TapeObserver::OnEnd(Core& core) {
+  for (const BufferInfo& info : core.buffers) {
+    const QueInfo& que = core.ques[info.que];
+    tape_->buffers.push_back(
+        {info.offset, info.bytes, info.que == 0 ? nullptr : que.initPc, que.pos});
+  }
   for (const Step& step : tape_->steps) {
     if (tape_->stacks.find(step.site) == tape_->stacks.end()) {
       tape_->stacks.emplace(step.site, core.sites.Stack(step.site));

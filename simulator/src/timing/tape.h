@@ -57,6 +57,22 @@ struct BankConflicts {
   double banks = 0;   // a result in the bank of a source
 };
 
+// A buffer of UB as InitBuffer gave it.
+struct UbBuffer {
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+  void* initPc = nullptr;  // where InitBuffer was called; null for a tensor at a fixed address
+  uint8_t pos = 0;         // TPosition
+};
+
+// A time in which a buffer is used: of a queue's, from the first instruction behind AllocTensor to the last one before
+// FreeTensor.
+struct UbUse {
+  uint32_t buffer = 0;                  // Tape::buffers
+  uint32_t first = 0;                   // step
+  std::array<uint32_t, kPipes> last{};  // one past the last step of each pipe
+};
+
 // What an estimate rests on, and how many cycles of some pipe it has for that.
 struct Ground {
   std::string name;
@@ -69,6 +85,8 @@ struct Tape {
   std::vector<Step> steps;
   std::vector<GmCopy> copies;
   std::vector<std::pair<CoreMeeting, uint32_t>> told;  // what cores tell one another: kind, number
+  std::vector<UbBuffer> buffers;                       // by the engine's handle
+  std::vector<UbUse> uses;
   std::vector<std::string> names;
   std::vector<std::string> unknown;                         // functions without a cost
   std::unordered_map<uint32_t, std::vector<void*>> stacks;  // by Step::site
@@ -108,6 +126,7 @@ class TapeObserver : public Observer {
   bool Touches(Pipe pipe, const Record& record) const;
   void Remember(Pipe pipe, const Record& record);
   void Forget(Pipe pipe, size_t before);
+  void NoteUses(const Core& core, const Record& record, size_t first);
   void AddVector(Record& record);
   void AddCopy(const Core& core, const Record& record);
   void AddScalar(const Record& record);
@@ -118,6 +137,11 @@ class TapeObserver : public Observer {
   std::unordered_map<const char*, Known> known_;
   std::array<std::vector<Range>, kPipes> recent_;  // UB of instructions that may still be under way
   std::array<size_t, kPipes> oldest_{};
+  struct Using {
+    uint16_t generation = 0;
+    size_t use = SIZE_MAX;  // of the tape
+  };
+  std::vector<Using> using_;  // by buffer
   std::unordered_map<uint32_t, size_t>
       setAt_;                           // step of the last SetFlag for the scalar pipe, by flag
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
