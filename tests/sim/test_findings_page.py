@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +42,14 @@ extern "C" __global__ __aicore__ void {name}(GM_ADDR in, GM_ADDR out, GM_ADDR wo
   kernel.Run();
 }}
 """
+HOST_FRAME = re.compile(r'^```cpp title="host.h"\n(.*?)^```$', re.M | re.S)
+HOST_ENTRY = """
+struct {name}Program : Host {{
+  void Go() {{
+#include "{source}"
+  }}
+}};
+"""
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,7 @@ class Example:
     soc: str
     cores: int
     cleared: bool
+    host: bool
 
     def entry(self, form: str) -> str:
         """The name of its kernel."""
@@ -72,29 +83,42 @@ def examples() -> list[Example]:
         )
         soc, cores = options.pop("soc", "Ascend910B2"), int(options.pop("cores", "1"))
         cleared = options.pop("cleared", "no") == "yes"
+        host = options.pop("host", "no") == "yes"
         assert not options, options
-        found.append(Example(kind, faulty, mended, match[3] or "", soc, cores, cleared))
+        found.append(Example(kind, faulty, mended, match[3] or "", soc, cores, cleared, host))
     return found
 
 
 EXAMPLES = examples()
+KERNELS = [example for example in EXAMPLES if not example.host]
+HOSTS = [example for example in EXAMPLES if example.host]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page's sources as files, so that reports show their lines."""
     made = tmp_path_factory.mktemp("findings")
-    frame = FRAME.search(PAGE.read_text())
-    assert frame
-    (made / "frame.h").write_text(frame[1])
-    text = '#include "frame.h"\n'
-    for example in EXAMPLES:
-        for form, code in (("faulty", example.faulty), ("mended", example.mended)):
-            source = made / form / f"{example.kind}.cpp"
-            source.parent.mkdir(exist_ok=True)
-            source.write_text(code)
-            text += ENTRY.format(name=example.entry(form), source=source.relative_to(made))
-    (made / "kernels.cpp").write_text(text)
+    page = PAGE.read_text()
+    for name, frame, entry, chosen in (
+        ("frame.h", FRAME, ENTRY, KERNELS),
+        ("host.h", HOST_FRAME, HOST_ENTRY, HOSTS),
+    ):
+        found = frame.search(page)
+        assert found
+        (made / name).write_text(found[1])
+        text = f'#include "{name}"\n'
+        for example in chosen:
+            for form, code in (("faulty", example.faulty), ("mended", example.mended)):
+                source = made / form / f"{example.kind}.cpp"
+                source.parent.mkdir(exist_ok=True)
+                source.write_text(code)
+                text += entry.format(name=example.entry(form), source=source.relative_to(made))
+        if entry is HOST_ENTRY:
+            text += "#include <cstring>\nint main(int, char** words) {\n"
+            for name_of in (each.entry(form) for each in chosen for form in ("faulty", "mended")):
+                text += f'  if (!std::strcmp(words[1], "{name_of}")) {name_of}Program().Go();\n'
+            text += "}\n"
+        (made / name.replace("frame.h", "kernels.cpp").replace(".h", ".cpp")).write_text(text)
     return made
 
 
@@ -106,6 +130,28 @@ def kernels(folder: Path, toolkit: Path) -> ctypes.CDLL:
     command += [f"-I{toolkit}/include", str(folder / "kernels.cpp"), f"-L{toolkit}/lib64"]
     command += ["-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
     return ctypes.CDLL(str(compile_once(folder, "findings.so", command)))
+
+
+@pytest.fixture(scope="module")
+def program(folder: Path, toolkit: Path) -> Path:
+    """All host programs in one, which takes the name of one."""
+    include = toolkit / "opp" / "vendors" / "aclgrad" / "op_api"
+    command = ["g++", "-std=c++17", "-O0", "-gdwarf-4", "-w", f"-I{toolkit}/include"]
+    command += [f"-I{include}/include", str(folder / "host.cpp"), f"-L{toolkit}/lib64"]
+    command += [f"-L{include}/lib", "-lcust_opapi", "-lnnopbase", "-lascendcl"]
+    command += [f"-Wl,-rpath,{toolkit}/lib64:{include}/lib"]
+    return compile_once(folder, "hosts", command)
+
+
+def findings_of(program: Path, example: Example, form: str, kept: Path) -> list[dict[str, str]]:
+    """The errors of a run of a host program."""
+    kept.unlink(missing_ok=True)
+    given = {"ACLGRAD_SIM_MODE": "checked", "ACLGRAD_SIM_REPORT": str(kept)}
+    words = [program, example.entry(form)]
+    done = subprocess.run(words, env=os.environ | given, capture_output=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    return [found for found in map(json.loads, lines) if found["severity"] == "error"]
 
 
 def launch(simulator: RawSimulator, example: Example, entry: object) -> list[dict[str, str]]:
@@ -134,6 +180,8 @@ def launch(simulator: RawSimulator, example: Example, entry: object) -> list[dic
 def report(text: str, folder: Path) -> str:
     """A report without what differs between machines."""
     text = re.sub(rf"{re.escape(str(folder))}/(?:faulty/)?", "", text)
+    text = re.sub(r"0x[0-9a-f]{5,}", "0x...", text)
+    text = re.sub(r"device block \d+ on", "device block 7 on", text)
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(line for line in lines if line and not line.startswith("  soc ")) + "\n"
 
@@ -147,7 +195,15 @@ def with_report(page: str, kind: str, text: str) -> str:
     return head + mark + rest[: match.start()] + block + rest[match.end() :]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.kind)
+def compare(example: Example, text: str, config: pytest.Config) -> None:
+    """The report is that of the page, or becomes it."""
+    if config.getoption("--update"):
+        files.write(PAGE, with_report(PAGE.read_text(), example.kind, text), str(PAGE))
+    else:
+        assert text.split() == example.report.split(), "run this with --update"
+
+
+@pytest.mark.parametrize("example", KERNELS, ids=lambda example: example.kind)
 def test_kernel(
     example: Example,
     kernels: ctypes.CDLL,
@@ -160,14 +216,21 @@ def test_kernel(
     simulator = RawSimulator(toolkit)
     found = launch(simulator, example, kernels[example.entry("faulty")])
     assert [each["kind"] for each in found[:1]] == [example.kind]
-    text = report(found[0]["text"], folder)
-    if pytestconfig.getoption("--update"):
-        files.write(PAGE, with_report(PAGE.read_text(), example.kind, text), str(PAGE))
-    else:
-        assert text.split() == example.report.split(), "run this with --update"
+    compare(example, report(found[0]["text"], folder), pytestconfig)
     found = launch(simulator, example, kernels[example.entry("mended")])
     hints = {"sync-redundant"}
     assert not [each["text"] for each in found if each["kind"] not in hints]
+
+
+@pytest.mark.parametrize("example", HOSTS, ids=lambda example: example.kind)
+def test_host_program(
+    example: Example, program: Path, folder: Path, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    kept = tmp_path / "found.jsonl"
+    found = findings_of(program, example, "faulty", kept)
+    assert [each["kind"] for each in found[:1]] == [example.kind]
+    compare(example, report(found[0]["text"], folder), pytestconfig)
+    assert not findings_of(program, example, "mended", kept)
 
 
 def test_every_kind_is_on_the_page() -> None:
