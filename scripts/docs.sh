@@ -14,7 +14,7 @@ fi
 
 set_up docs
 cd "$root"
-"$venv/bin/python" -I scripts/reference.py
+"$venv/bin/python" -E -s scripts/reference.py
 export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
 if [[ ${1:-} == --serve ]]; then
   exec "$venv/bin/python" -I -m mkdocs serve --dev-addr "${2:-localhost:8000}"

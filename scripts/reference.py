@@ -8,6 +8,7 @@ nobody has told us.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -154,6 +155,7 @@ PAGES = {
 
 def main() -> None:
     """Write what has changed."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for name, made in PAGES.items():
         path = DOCS / "reference" / name
         text = made()

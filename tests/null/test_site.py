@@ -50,6 +50,15 @@ def test_derived_pages_are_up_to_date() -> None:
         assert kept.split() == made().split(), f"{name}: run scripts/reference.py"
 
 
+def test_docs_script_finds_the_maker_of_derived_pages() -> None:
+    (line,) = re.findall(
+        r'^"\$venv/bin/python" (.*reference\.py)$', (ROOT / "scripts/docs.sh").read_text(), re.M
+    )
+    words = [sys.executable, *line.split(), "--help"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_every_page_is_in_the_site() -> None:
     listed = set(re.findall(r": ([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M))
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
