@@ -15,7 +15,8 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   echo "  --quick  what tests/quick.txt lists, between two edits: under a minute on two cores, after the build"
   echo
   echo "The project's own options for pytest:"
-  echo "  --device sim|npu  where operators run      --seed N  other random values      --update  rewrite tests/codegen_ref"
+  echo "  --device sim|npu  where operators run: with npu the tests that are marked on_board, of the installed package"
+  echo "  --seed N  other random values      --update  rewrite tests/codegen_ref"
   exit 0
 fi
 
@@ -29,8 +30,12 @@ while [[ ${1:-} == --torch || ${1:-} == --quick || ${1:-} == --all ]]; do
   esac
   shift
 done
+on_board=0
+[[ " $* " == *" --device npu "* || " $* " == *" --device=npu "* ]] && on_board=1
 # Who names tests gets them.
-if ((!want_journeys && ${#selection[@]} == 0)) && [[ " $*" != *" tests/"* ]]; then
+if ((on_board)); then
+  echo "on the NPU, with the operator package that is installed: the tests that are marked on_board"
+elif ((!want_journeys && ${#selection[@]} == 0)) && [[ " $*" != *" tests/"* ]]; then
   mapfile -t selection < <(listed journeys.txt | sed 's/^/--ignore=/')
   echo "without the journeys of tests/journeys.txt; --all runs them too"
 fi
@@ -42,7 +47,7 @@ if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
   quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --only-binary :all: torch==2.13.0 2>/dev/null ||
     echo "torch is not available here: the tests that compare with it will be skipped"
 fi
-"$venv/bin/aclgrad" build
+((on_board)) || "$venv/bin/aclgrad" build
 cd "$root"
 # Neighbours stay together, as they share what their module sets up; who has nothing left takes from the others.
 exec "$venv/bin/python" -m pytest -n auto --dist worksteal "${selection[@]}" "$@"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options, device fixtures and the per-test watchdog of all tiers.
 
-null: needs no toolkit. sim: runs on the simulator. npu: the sim tests again, with --device npu.
+null: needs no toolkit. sim: runs on the simulator; with --device npu what is marked on_board runs,
+on an NPU.
 """
 
 from __future__ import annotations
@@ -41,7 +42,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the marks."""
-    config.addinivalue_line("markers", "sim_only: looks at the simulator itself")
+    config.addinivalue_line("markers", "on_board: runs on an NPU as on the simulator")
+    config.addinivalue_line("markers", "sim_only: an exception in a module that is on_board")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --device npu only what is meant for a board."""
+    if config.getoption("--device") == "npu":
+
+        def is_left_out(item: pytest.Item) -> bool:
+            marks = {mark.name for mark in item.iter_markers()}
+            return "on_board" not in marks or "sim_only" in marks
+
+        left_out = [item for item in items if is_left_out(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
 
 
 @pytest.fixture(scope="session")
@@ -135,10 +150,8 @@ def session_device(toolkit_info: Toolkit, device_kind: str) -> Device:
 
 
 @pytest.fixture
-def device(request: pytest.FixtureRequest, session_device: Device) -> Iterator[Device]:
+def device(session_device: Device) -> Iterator[Device]:
     """Hand out the open device; on the simulator, put its options back afterwards."""
-    if session_device.kind == "npu" and request.node.get_closest_marker("sim_only"):
-        pytest.skip("looks at the simulator itself")
     before = {name: session_device.option(name) for name in OPTIONS}
     yield session_device
     for name, value in before.items():

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from aclgrad.cli import examine as doctor
-from aclgrad.cli.examine import Finding
+from aclgrad.cli.npu import Finding
 from aclgrad.ops import all_specs
 from aclgrad.runtime import packages
 

@@ -10,10 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.sim_only
-
 LIST = Path(__file__).parent / "programs" / "api_census.txt"
 PROLOGUE = """
 #include "kernel_operator.h"

@@ -18,8 +18,6 @@ from aclgrad.project.sources import SourcesError
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
-pytestmark = pytest.mark.sim_only
-
 LIBRARY = Path(__file__).parent / "projects"
 EXAMPLE = LIBRARY / "asc_example"
 SOC = "Ascend910B2"

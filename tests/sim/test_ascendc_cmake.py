@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.sim_only
-
 PROJECT = Path(__file__).parent / "launch_project"
 
 

@@ -13,8 +13,6 @@ from driver import baseline, cases, classes, modelled, public_kernels, tables, v
 from driver.calls import Call, WrongNumbersError
 from driver.cases import Case
 
-pytestmark = pytest.mark.sim_only
-
 ROWS = Case("softmax_grad", (64, 64), "fp32")
 COLUMNS = Case("log_softmax_grad", (3, 50, 7), "fp16", (("dim", 1),))
 MASKED = Case("scaled_masked_softmax_grad_v2", (1, 2, 5, 64), "fp32", (("scale", 0.5),))

@@ -19,7 +19,7 @@ from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError
 from aclgrad.spec.soc import family_of
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
+pytestmark = pytest.mark.usefixtures("no_packages")
 
 LIBRARY = Path(__file__).parent / "by_hand"
 SOC = "Ascend910B2"

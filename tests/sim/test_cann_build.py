@@ -22,7 +22,6 @@ from cann_standin.toolkit import ROOT, add_libraries, make_toolkit
 
 PUBLIC = os.environ.get("ACLGRAD_CANN_CMAKE")
 pytestmark = [
-    pytest.mark.sim_only,
     pytest.mark.skipif(checkout() is None, reason="operators are built from a checkout"),
 ]
 public_modules = pytest.mark.skipif(

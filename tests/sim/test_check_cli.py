@@ -19,8 +19,6 @@ from test_docs import ROOT
 from test_findings import check_sarif
 from test_report import parsed
 
-pytestmark = pytest.mark.sim_only
-
 SOURCE = ROOT / "tests" / "sim" / "programs" / "check_kernel.cpp"
 OP = "log_sigmoid_grad"
 SMALL, LARGE = ("--dtype", "fp32", "--shape", "64"), ("--dtype", "fp32", "--shape", "100x1000")

@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs" / "ci"
 TEMPLATES = sorted(CI.glob("*.yml"))
 GITHUB = [path for path in TEMPLATES if "git" not in path.name]
-pytestmark = pytest.mark.sim_only
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 
 

@@ -17,7 +17,7 @@ from aclgrad.ops import find
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("toolkit")]
+pytestmark = pytest.mark.usefixtures("toolkit")
 
 
 def aclgrad(*words: object, status: int = 0, **environment: str) -> str:

@@ -13,7 +13,6 @@ import pytest
 
 from package_files import clean_environment
 
-pytestmark = pytest.mark.sim_only
 PROJECTS = Path(__file__).parent / "projects"
 
 

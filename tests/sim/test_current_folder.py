@@ -17,7 +17,6 @@ import pytest
 
 from aclgrad.runtime.toolkit import checkout
 
-pytestmark = pytest.mark.sim_only
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "tests/sim/projects/math/square"
 OTHERS = ("numpy", "ml_dtypes", "jinja2", "typer", "rich", "pip", "pytest", "aclgrad", "tensorflow")

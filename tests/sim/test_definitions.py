@@ -14,7 +14,6 @@ from aclgrad.ops import all_specs, find
 from aclgrad.project import definitions
 from aclgrad.runtime import Toolkit
 
-pytestmark = pytest.mark.sim_only
 Described = dict[str, dict[str, Any]]
 
 

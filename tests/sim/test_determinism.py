@@ -16,6 +16,8 @@ from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import FLOAT, DType
 from samples import DTYPES, Sample, run, run_in_layout, samples
 
+pytestmark = pytest.mark.on_board
+
 SAMPLES = samples()
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=str)
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)

@@ -10,8 +10,6 @@ import pytest
 
 from acl_harness import RT_MEMORY_ALLOCATION, RT_PARAM_INVALID, in_process, library
 
-pytestmark = pytest.mark.sim_only
-
 # aclrtMalloc and the rest in three lines, and the size of the process in MiB.
 PRELUDE = """
 import resource

@@ -27,6 +27,8 @@ from samples import (
     run,
 )
 
+pytestmark = pytest.mark.on_board
+
 NAN, INF = math.nan, math.inf
 TINY = {FLOAT: 2.0**-149, FLOAT16: 2.0**-24, BF16: 2.0**-133}
 LARGEST = {FLOAT: 2.0**128 - 2.0**104, FLOAT16: 65504.0, BF16: 2.0**128 - 2.0**120}

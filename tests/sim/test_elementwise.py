@@ -19,6 +19,8 @@ from aclgrad.spec.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, UNCASTABLE, DTyp
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import FAMILIES
 
+pytestmark = pytest.mark.on_board
+
 SIGMOID, KL = find("log_sigmoid_grad"), find("kl_div_loss_grad")
 DTYPES = [FLOAT, FLOAT16, BF16]
 EDGES = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 3e-39, 88.5, 103.5, -300.0])

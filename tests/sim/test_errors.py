@@ -20,6 +20,8 @@ from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import FAMILIES
 from error_calls import breaking_calls, good_call
 
+pytestmark = pytest.mark.on_board
+
 SOFTMAX = find("softmax_grad")
 ONE_SOC = {
     "ascend910b": "Ascend910B2",

@@ -14,6 +14,8 @@ from aclgrad.runtime.memory import Buffer, Tensor
 from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.dtypes import BOOL, DOUBLE
 
+pytestmark = pytest.mark.on_board
+
 SOFTMAX = find("softmax_grad")
 SHAPE = (3, 20)
 

@@ -21,6 +21,8 @@ from aclgrad.runtime import Toolkit
 from aclgrad.spec.op_spec import OpSpec
 from test_seed_programs import ROOT, run_program
 
+pytestmark = pytest.mark.on_board
+
 FLAGS = ("-std=c++17", "-Wall", "-Wextra", "-Werror")
 
 
@@ -43,6 +45,7 @@ def test_softmax_numbers_by_hand(toolkit_info: Toolkit, tmp_path: Path) -> None:
     assert got.tolist() == [[-0.3125, -0.0625, 0.375], [-0.375, 0.0625, 0.3125]]
 
 
+@pytest.mark.sim_only
 @pytest.mark.parametrize("spec", all_specs(), ids=lambda spec: spec.op)
 def test_python_example_prints_the_golden(spec: OpSpec, toolkit: Path) -> None:
     page = docs.api_page(spec, ROOT)
@@ -71,6 +74,7 @@ def test_a_refused_call_ends_the_program_with_the_reason(
         run_program(source, toolkit_info, tmp_path)
 
 
+@pytest.mark.sim_only
 def test_views_and_errors_from_python(toolkit_info: Toolkit, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "examples/softmax_backward.py"],

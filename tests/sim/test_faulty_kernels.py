@@ -17,7 +17,7 @@ from faulty.corpus import HERE, SEEDS, SOURCES, Fault, Simulator, build, kernels
 from faulty.faults import CLASSES, HINTS, LAUNCHES, SOURCE_OF, TILING
 from samples import Sample, run, samples
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+pytestmark = pytest.mark.plants_faults
 
 Libraries = dict[str, ctypes.CDLL]
 FAULTS = [fault for faults in CLASSES.values() for fault in faults]

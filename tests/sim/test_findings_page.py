@@ -24,7 +24,7 @@ from aclgrad.runtime import Device
 from compile_once import compile_once
 from raw_simulator import TO_DEVICE, RawSimulator
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+pytestmark = pytest.mark.plants_faults
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "findings.md"
 SECTION = re.compile(r"^### ([\w-]+)\n(.*?)(?=^##|\Z)", re.M | re.S)

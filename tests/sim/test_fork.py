@@ -21,8 +21,6 @@ from aclgrad.runtime import Device
 PROGRAMS = Path(__file__).parent / "programs"
 SOURCES = Path(__file__).resolve().parents[2] / "simulator" / "src"
 
-pytestmark = pytest.mark.sim_only
-
 
 @pytest.fixture(scope="module")
 def fork_busy(toolkit: Path, compiled: Callable[..., Path]) -> Path:

@@ -15,8 +15,6 @@ from aclgrad.runtime import config
 from aclgrad.runtime.toolkit import find_toolkit, sim_root
 from aclgrad.spec.soc import family_of
 
-pytestmark = pytest.mark.sim_only
-
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 

@@ -19,8 +19,6 @@ from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import family_of
 
-pytestmark = pytest.mark.sim_only
-
 TYPES = [(spec, name) for spec in all_specs() for name in spec.further_types]
 SOCS = ("Ascend910B2", "Ascend910_9391", "Ascend950PR_9589")
 

@@ -26,8 +26,6 @@ from fuzz.run import drive
 ROOT = Path(__file__).resolve().parents[2]
 CASES = 2000  # about 3,000 calls
 
-pytestmark = pytest.mark.sim_only
-
 
 @pytest.fixture
 def abi(device: Device) -> Abi:

@@ -14,8 +14,6 @@ import pytest
 from aclgrad.runtime import Toolkit, config
 from test_docs import ROOT, matches
 
-pytestmark = pytest.mark.sim_only
-
 _MARK = "==== command"
 
 

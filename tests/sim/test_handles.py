@@ -19,8 +19,6 @@ from aclgrad.runtime import Device
 HEADERS = Path(__file__).resolve().parents[2] / "simulator" / "include"
 NAMES = ("acl/acl_base.h", "acl/acl_rt.h", "aclnn/acl_meta.h")
 
-pytestmark = pytest.mark.sim_only
-
 
 @dataclass(frozen=True)
 class Prototype:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.sim_only
-
 REPEAT = 256
 ELEMENTS = 300
 # Temporaries of the operand's size: half, float, float whose source may be overwritten.

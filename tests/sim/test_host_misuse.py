@@ -35,8 +35,6 @@ from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.dtypes import DOUBLE
 from test_errors_executor import SHAPE, SOFTMAX, Bench
 
-pytestmark = pytest.mark.sim_only
-
 STREAM_NOT_COMPLETE = 507004
 NULLPTR, INVALID, RUNTIME, INNER = 161001, 161002, 361001, 561000
 Finding = dict[str, Any]

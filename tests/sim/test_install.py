@@ -13,7 +13,6 @@ import pytest
 from aclgrad.project.cmake import find_tool
 from aclgrad.runtime.toolkit import checkout
 
-pytestmark = pytest.mark.sim_only
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "sim"
 in_checkout = pytest.mark.skipif(

@@ -14,8 +14,6 @@ import pytest
 
 from instructions.bench import HERE, KernelError, Runtime, compile_kernel
 
-pytestmark = pytest.mark.sim_only
-
 
 @pytest.fixture(scope="module")
 def runtime(toolkit: Path) -> Runtime:

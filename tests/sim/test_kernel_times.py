@@ -11,8 +11,6 @@ from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import Device
 from aclgrad.spec import dtypes
 
-pytestmark = pytest.mark.sim_only
-
 
 def profiled(device: Device, op: str, shape: tuple[int, ...], dtype: str) -> Profiled:
     """The estimate of one call on Ascend910B2."""

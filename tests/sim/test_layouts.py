@@ -17,7 +17,7 @@ from aclgrad.project.launch_lists import read
 from aclgrad.project.sources import SourcesError
 from aclgrad.spec.soc import family_of
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
+pytestmark = pytest.mark.usefixtures("no_packages")
 
 LIBRARY = Path(__file__).parent / "projects"
 PAIR, LAUNCH = LIBRARY / "pair", LIBRARY / "launch"

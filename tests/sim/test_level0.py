@@ -14,8 +14,6 @@ import pytest
 from aclgrad.runtime import Device
 from opbase_harness import INNER_NULLPTR, Array, Probe, compile_all
 
-pytestmark = pytest.mark.sim_only
-
 RANDOM = np.random.default_rng(3)
 REAL = RANDOM.standard_normal((3, 1, 5)).astype(np.float32)
 OTHER = RANDOM.standard_normal((4, 5)).astype(np.float32)

@@ -17,8 +17,6 @@ from aclgrad.project import building
 from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
 
-pytestmark = pytest.mark.sim_only
-
 MATH = Path(__file__).parent / "projects" / "math"
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 

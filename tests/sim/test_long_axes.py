@@ -11,6 +11,8 @@ from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import DType
 from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
 
+pytestmark = pytest.mark.on_board
+
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # Several rounds of all groups of cores, with and without a rest, also of single cores; parts of one

@@ -13,6 +13,8 @@ from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import DType
 from samples import BY_API, DTYPES, LOG_SOFTMAX, SOFTMAX, run
 
+pytestmark = pytest.mark.on_board
+
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # [A, R, B]. Streams: one slab, a tile and one more, of even and odd lengths. Folded: one row or

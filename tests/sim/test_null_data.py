@@ -14,8 +14,6 @@ from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.dtypes import FLOAT, of_array
 from samples import Sample, run, samples
 
-pytestmark = pytest.mark.sim_only
-
 RUNTIME = 361001
 ONE_EACH = list({sample.api: sample for sample in samples() if sample.shape}.values())
 each_sample = pytest.mark.parametrize("sample", ONE_EACH, ids=str)

@@ -25,8 +25,6 @@ from aclgrad.spec.call import TensorDesc
 from element_samples import CAST_TYPES, cast_reference, fresh, random_view, special_values, view_of
 from opbase_harness import INVALID, NULLPTR, Array, Probe
 
-pytestmark = pytest.mark.sim_only
-
 ROOT = Path(__file__).parents[2]
 FLOAT8 = 36
 REAL = [name for name in CAST_TYPES if not name.startswith("complex")]

@@ -15,7 +15,6 @@ import pytest
 from element_samples import CAST_TYPES, cast_reference, fresh, random_view, special_values, view_of
 from opbase_harness import INNER_NULLPTR, Array, Probe, built, probe
 
-pytestmark = pytest.mark.sim_only
 __all__ = ["built", "probe"]
 
 # --- views ---

@@ -30,7 +30,6 @@ from opbase_harness import (
     probe,
 )
 
-pytestmark = pytest.mark.sim_only
 __all__ = ["built", "probe"]
 
 # --- handles ---

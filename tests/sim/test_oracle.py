@@ -37,7 +37,10 @@ from samples import (
 torch = pytest.importorskip(
     "torch", reason="torch is not installed; scripts/test.sh --torch installs it"
 )
-pytestmark = pytest.mark.filterwarnings("ignore:reduction", "ignore:Using a target size")
+pytestmark = [
+    pytest.mark.on_board,
+    pytest.mark.filterwarnings("ignore:reduction", "ignore:Using a target size"),
+]
 REDUCTIONS = {1: "mean", 2: "sum", 3: "batchmean"}
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 

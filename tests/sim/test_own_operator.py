@@ -14,8 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.sim_only
-
 SQUARE = Path(__file__).parent / "projects" / "math" / "square"
 
 

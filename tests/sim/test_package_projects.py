@@ -15,7 +15,6 @@ from aclgrad.project.cmake import find_compiler
 from aclgrad.runtime import Toolkit
 from package_files import clean_environment, good, refused, run
 
-pytestmark = pytest.mark.sim_only
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = ROOT / "tests/sim/projects"
 TBE = "op_impl/ai_core/tbe"

@@ -14,8 +14,6 @@ from aclgrad.spec.soc import family_of
 from aclgrad.testing import run, selection
 from aclgrad.testing.writers import writers_of
 
-pytestmark = [pytest.mark.sim_only]
-
 
 def test_a_golden_that_is_off_in_one_core_marks_this_core(
     device: Device, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,8 @@ from aclgrad.runtime import Device
 from aclgrad.spec.cases import Case
 from aclgrad.testing.run import run_case
 
+pytestmark = pytest.mark.on_board
+
 CASES = [case for spec in all_specs() for case in spec.cases(spec, False)]
 
 

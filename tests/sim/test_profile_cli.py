@@ -26,8 +26,6 @@ from aclgrad.profiling.calls import profile_sources
 from aclgrad.runtime import Device
 from chrome_trace import problems
 
-pytestmark = pytest.mark.sim_only
-
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = Path(__file__).parent / "projects" / "math" / "scale_add"
 LANES = {"SCALAR": 1, "MTE2": 6, "VECTOR": 7, "MTE3": 8}

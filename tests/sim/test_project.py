@@ -27,7 +27,7 @@ from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.runtime import Toolkit
 from aclgrad.spec.soc import family_of
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("no_packages")]
+pytestmark = pytest.mark.usefixtures("no_packages")
 
 LIBRARY = Path(__file__).parent / "projects"
 MATH = LIBRARY / "math"

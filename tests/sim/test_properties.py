@@ -31,6 +31,8 @@ from samples import (
     run,
 )
 
+pytestmark = pytest.mark.on_board
+
 WITH_DIM = [api for api in (SOFTMAX, LOG_SOFTMAX) if api in BY_API]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 dtypes = st.sampled_from(DTYPES)

@@ -10,11 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 SQUARE = Path(__file__).parent / "projects" / "math" / "square"
-pytestmark = pytest.mark.sim_only
 
 
 def run(folder: Path, *words: str) -> str:

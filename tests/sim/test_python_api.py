@@ -17,6 +17,8 @@ from aclgrad.runtime import OPTIONS, Device, open_device
 from aclgrad.spec import naming
 from aclgrad.spec.op_spec import OpSpec
 
+pytestmark = pytest.mark.on_board
+
 SPEC = find("softmax_grad")
 
 
@@ -155,6 +157,7 @@ def test_calls_after_an_error_work(device: Device) -> None:
         assert compare(aclgrad.softmax_backward(g, y, device=device.kind), golden(g, y, -1)).passed
 
 
+@pytest.mark.sim_only
 def test_calls_that_come_again_are_prepared_once(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +185,7 @@ def test_calls_that_come_again_are_prepared_once(
         device.set_option("cores", "0")
 
 
+@pytest.mark.sim_only
 @pytest.mark.parametrize("first, second", [(0.0, -0.0), (1.0, 2.0)])
 def test_prepared_calls_know_their_attributes(first: float, second: float, device: Device) -> None:
     g, y = pair((2, 16))

@@ -10,15 +10,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from aclgrad.common.locks import alone
 from aclgrad.project import building
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import Step
 from aclgrad.spec.soc import family_of
-
-pytestmark = pytest.mark.sim_only
 
 MATH = Path(__file__).parent / "projects" / "math"
 PROCESSES, THREADS = 3, 4

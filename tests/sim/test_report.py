@@ -12,7 +12,7 @@ import pytest
 
 from test_cli_run import aclgrad
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.usefixtures("toolkit")]
+pytestmark = pytest.mark.usefixtures("toolkit")
 
 
 def names(folder: Path) -> list[str]:

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.sim_only
-
 # Calls an operator with a wrong kernel launch: one finding of an error.
 PROGRAM = """
 import ctypes, signal

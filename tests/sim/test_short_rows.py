@@ -11,6 +11,8 @@ from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import DType
 from samples import BY_API, DTYPES, LOG_SOFTMAX, MASKED, SOFTMAX, assert_same_values, run
 
+pytestmark = pytest.mark.on_board
+
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # One row; a tile and a row more; several tiles of all cores; of streams of odd blocks. Packed: rows

@@ -2,9 +2,12 @@
 """The first test that a new toolkit must pass."""
 
 import numpy as np
+import pytest
 
 import aclgrad
 from aclgrad.runtime import Device
+
+pytestmark = pytest.mark.on_board
 
 
 def test_seed_values(device: Device) -> None:

@@ -17,8 +17,6 @@ from aclgrad.spec.op_spec import OpSpec
 from aclgrad.testing import selection
 from aclgrad.testing.run import run_case
 
-pytestmark = pytest.mark.sim_only
-
 SOCS = (
     "Ascend910_9391",
     "Ascend950PR_9579",

@@ -12,8 +12,6 @@ import pytest
 
 from aclgrad import ops
 
-pytestmark = pytest.mark.sim_only
-
 PROGRAM = """
 import sys
 import aclgrad.ops as ops

@@ -17,6 +17,8 @@ from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import BF16, CASTABLE, FLOAT, FLOAT16, DType
 from aclgrad.testing.run import run_case
 
+pytestmark = pytest.mark.on_board
+
 SOFTMAX = find("softmax_grad")
 
 

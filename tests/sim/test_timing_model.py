@@ -14,7 +14,6 @@ from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import FLOAT, FLOAT16
 from samples import SIGMOID, SOFTMAX, Sample, run, samples
 
-pytestmark = pytest.mark.sim_only
 PIPES = ("scalar", "vec", "mte2", "mte3")
 
 

@@ -15,7 +15,6 @@ from board import APART, PING_PONG, Case, Parameters
 from chrome_trace import problems
 from validate import RECORDED, Row, Runner, beyond, drifted
 
-pytestmark = pytest.mark.sim_only
 A2, A5 = "Ascend910B1", "Ascend950PR_9589"
 SOCS = [A2, A5, "Ascend910B4"]
 MIB = 1 << 20

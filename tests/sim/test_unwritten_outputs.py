@@ -13,7 +13,6 @@ from aclgrad.errors import AclnnError
 from aclgrad.project import running
 
 pytestmark = [
-    pytest.mark.sim_only,
     pytest.mark.plants_faults,
     pytest.mark.usefixtures("no_packages"),
 ]

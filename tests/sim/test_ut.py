@@ -24,7 +24,7 @@ from aclgrad.project.unit_tests.oracle import Verdict
 from aclgrad.runtime import Device
 from aclgrad.spec.soc import family_of
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+pytestmark = pytest.mark.plants_faults
 
 LIBRARY = Path(__file__).parent / "projects"
 MATH = LIBRARY / "math"

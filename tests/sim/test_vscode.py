@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.sim_only
-
 RIGHT = "static_cast<T>(1), static_cast<int32_t>(lanes));"
 WRONG = "static_cast<T>(1), static_cast<int32_t>(tile_ + 1));"
 

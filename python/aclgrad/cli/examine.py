@@ -13,15 +13,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
 from aclgrad import __version__
+from aclgrad.cli import npu
+from aclgrad.cli.npu import Finding
 from aclgrad.common import cache
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import all_specs, broken
-from aclgrad.project import cann
 from aclgrad.project.cmake import find_compiler, find_tool
 from aclgrad.runtime import packages
 from aclgrad.runtime import toolkit as toolkits
@@ -53,23 +53,9 @@ _PACKAGE = Path(__file__).parents[1]
 _LOAD = "import ctypes,sys; [ctypes.CDLL(p, mode=ctypes.RTLD_GLOBAL) for p in sys.argv[1:]]"
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One line of the report. ``status`` is ok, note or problem."""
-
-    what: str
-    value: str
-    status: str = "ok"
-    fix: str = ""
-
-    def as_dict(self) -> dict[str, str]:
-        """For JSON."""
-        return asdict(self)
-
-
 def examine(device: str = "sim") -> list[Finding]:
     """Return all findings. Loads libraries in a child process only."""
-    own = _cann() if device == "npu" else _soc()
+    own = npu.findings() if device == "npu" else _soc()
     return [
         *_python(),
         *_build_tools(),
@@ -77,7 +63,7 @@ def examine(device: str = "sim") -> list[Finding]:
         *own,
         *_torch(),
         *_cache(),
-        *_environment(),
+        *_environment(device),
     ]
 
 
@@ -143,7 +129,8 @@ def libraries(device: str) -> Iterator[Finding]:
         toolkit = toolkits.find_toolkit(device)
     except ToolkitError as error:
         text, _, fix = str(error).partition(" Next: ")
-        yield Finding("toolkit", text, "problem", fix)
+        lacks_operators = device == "npu" and toolkits.OPAPI in text
+        yield Finding("toolkit", text, "note" if lacks_operators else "problem", fix)
         opp = toolkits.sim_root() / "opp" if device == "sim" else None
         yield from _packages(packages.look_up(opp), device)
         return
@@ -318,25 +305,6 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _cann() -> Iterator[Finding]:
-    """What --device npu needs beside libraries."""
-    try:
-        found = cann.find_cann()
-    except ToolkitError as error:
-        text, _, fix = str(error).removeprefix("build --device npu: ").partition(" Next: ")
-        yield Finding("building with CANN", text, "note", fix)
-    else:
-        style = {"ASC": "find_package(ASC)", "template": "the 8.x project template"}[found.style]
-        text = f"CANN {found.version} at {found.home}, by {style} in {found.modules}"
-        yield Finding("building with CANN", text)
-    devices = sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
-    if devices:
-        yield Finding("NPU", f"{len(devices)} in /dev: {', '.join(devices)}")
-    else:
-        text = "no /dev/davinci*: no driver, or a container that was started without the device"
-        yield Finding("NPU", text, "problem", "npu-smi info; docker run --device /dev/davinci0 ...")
-
-
 def _torch() -> Iterator[Finding]:
     """PyTorch and its NPU backend: whether the two fit, and what import torch would load."""
     found: dict[str, str] = {}
@@ -416,10 +384,12 @@ def _soc() -> Iterator[Finding]:
         yield Finding("simulated SoC", f"{name} ({family.product}, architecture {family.npu_arch})")
 
 
-def _environment() -> Iterator[Finding]:
+def _environment(device: str) -> Iterator[Finding]:
     for name in _VARIABLES:
         if name in os.environ:
             yield Finding(name, os.environ[name], "note")
+    if device == "npu":
+        return
     ours = toolkits.sim_root() / "lib64"
     for folder in filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":")):
         other = Path(folder) / toolkits.ACL

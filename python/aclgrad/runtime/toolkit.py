@@ -64,7 +64,8 @@ def _sim() -> Toolkit:
     )
 
 
-def _npu() -> Toolkit:
+def cann_home() -> Path:
+    """Folder of the CANN toolkit of this environment. Raises `ToolkitError` without one."""
     home = os.environ.get("ASCEND_HOME_PATH")
     if not home:
         raise ToolkitError(
@@ -77,6 +78,11 @@ def _npu() -> Toolkit:
             f"--device npu: ASCEND_HOME_PATH is {home}, which is not a folder. Next: source"
             " <CANN>/set_env.sh of an installed CANN toolkit, or use --device sim"
         )
+    return root
+
+
+def _npu() -> Toolkit:
+    root = cann_home()
     opp = Path(os.environ.get("ASCEND_OPP_PATH") or root / "opp")
     custom = [Path(p) for p in os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if p]
     vendors = [*custom, *sorted((opp / "vendors").glob("*"))]
@@ -88,7 +94,8 @@ def _npu() -> Toolkit:
         )
         raise ToolkitError(
             f"--device npu: no {OPAPI} in an operator package; looked in {places}."
-            " Next: install the operator package built for this CANN, or use --device sim"
+            " Next: aclgrad build --device npu --soc SOC in a checkout, or install the operator"
+            " package built for this CANN; or use --device sim"
         )
     include = found.parents[1] / "include"
     return Toolkit(

@@ -38,8 +38,6 @@ from instructions.bench import (
     with_form,
 )
 
-pytestmark = pytest.mark.sim_only
-
 
 def test_widening_from_the_far_half(bench: Bench) -> None:
     """Public kernels widen in place like this: no repeat writes what a later one reads."""

@@ -34,8 +34,6 @@ from instructions.bench import (
     with_form,
 )
 
-pytestmark = pytest.mark.sim_only
-
 NONE, RINT, FLOOR, CEIL, ROUND, TRUNC, ODD = range(7)
 FIVE = (RINT, FLOOR, CEIL, ROUND, TRUNC)
 

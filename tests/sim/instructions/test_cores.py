@@ -12,8 +12,6 @@ import pytest
 
 from instructions.bench import KernelError, Runtime, compile_kernel
 
-pytestmark = pytest.mark.sim_only
-
 ROW = 64
 
 

@@ -38,8 +38,6 @@ from instructions.bench import (
     with_form,
 )
 
-pytestmark = pytest.mark.sim_only
-
 STRIDES = [
     ((1, 1, 1), (8, 8, 8)),
     ((1, 0, 1), (8, 0, 8)),

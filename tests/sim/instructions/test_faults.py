@@ -13,7 +13,7 @@ import pytest
 
 from instructions.bench import HERE, KernelError, Runtime, compile_kernel
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+pytestmark = pytest.mark.plants_faults
 
 _SOURCE = (HERE / "faults.cpp").read_text().splitlines()
 # Faults that only the end of the kernel shows, so that no line is to blame.

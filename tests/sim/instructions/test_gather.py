@@ -35,8 +35,6 @@ from instructions.bench import (
     with_form,
 )
 
-pytestmark = pytest.mark.sim_only
-
 WIDE = [FLOAT, HALF, BF16, INT16, UINT16, INT32, UINT32]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from instructions.bench import KernelError, Runtime, compile_kernel
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+pytestmark = pytest.mark.plants_faults
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,6 @@ from instructions.bench import (
     width_of,
 )
 
-pytestmark = pytest.mark.sim_only
-
 WORK_COUNT, PLAIN_COUNT, WORK_WHOLE, PLAIN_WHOLE = range(4)
 EVERY = (WORK_COUNT, PLAIN_COUNT, WORK_WHOLE, PLAIN_WHOLE)
 COUNTED = (WORK_COUNT, PLAIN_COUNT)

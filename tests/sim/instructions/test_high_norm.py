@@ -21,8 +21,6 @@ from instructions.bench import (
     area,
 )
 
-pytestmark = pytest.mark.sim_only
-
 EPSILON = 0.0009765625
 # Of the result area, in bytes: values, means (maxima), variances (sums), reciprocals (factors).
 OUT = (0, 16384, 20480, 24576)

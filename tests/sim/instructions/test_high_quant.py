@@ -20,8 +20,6 @@ from instructions.bench import (
     area,
 )
 
-pytestmark = pytest.mark.sim_only
-
 
 def factors(*arrays: Array) -> Array:
     """Scales, and offsets 8192 bytes behind them."""

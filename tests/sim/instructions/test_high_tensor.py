@@ -29,8 +29,6 @@ from instructions.bench import (
     width_of,
 )
 
-pytestmark = pytest.mark.sim_only
-
 
 @pytest.fixture(scope="module")
 def high(toolkit: Path, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Bench:

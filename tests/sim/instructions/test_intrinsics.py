@@ -11,8 +11,6 @@ import pytest
 
 from instructions.bench import AREA, Bench, Call, KernelError, Runtime, area, compile_kernel
 
-pytestmark = pytest.mark.sim_only
-
 HALF = AREA // 2
 CASES = [*range(18), *range(20, 26), *range(30, 36), *range(40, 46), *range(50, 59)]
 CASES += [*range(60, 67), *range(70, 87)]

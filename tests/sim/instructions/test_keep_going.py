@@ -16,7 +16,7 @@ from instructions.bench import HERE, Runtime, compile_kernel
 from instructions.test_faults import _PLANTED, Planted
 from raw_simulator import TO_DEVICE, TO_HOST
 
-pytestmark = [pytest.mark.sim_only, pytest.mark.plants_faults]
+pytestmark = pytest.mark.plants_faults
 
 _SOURCE = (HERE / "keep_going.cpp").read_text().splitlines()
 _FAULT = 507035

@@ -28,8 +28,6 @@ from instructions.bench import (
     width_of,
 )
 
-pytestmark = pytest.mark.sim_only
-
 POISON = 0xFF
 
 

@@ -28,8 +28,6 @@ from instructions.bench import (
 )
 from instructions.test_sort import after, order_of, scores_of
 
-pytestmark = pytest.mark.sim_only
-
 SCORE = 4
 
 

@@ -31,8 +31,6 @@ from instructions.bench import (
     with_form,
 )
 
-pytestmark = pytest.mark.sim_only
-
 
 def tree(values: Array) -> Array:
     """Neighbours are added first; every level rounds to the type."""

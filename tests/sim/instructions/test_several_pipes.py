@@ -11,8 +11,6 @@ import pytest
 
 from instructions.bench import KernelError, Runtime, compile_kernel
 
-pytestmark = pytest.mark.sim_only
-
 
 @pytest.fixture(scope="module")
 def library(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:

@@ -18,8 +18,6 @@ from instructions.bench import (
     area,
 )
 
-pytestmark = pytest.mark.sim_only
-
 
 def scores_of(dtype: int, seed: int, size: int) -> Array:
     """Values with many ties, infinities and NaN among them."""

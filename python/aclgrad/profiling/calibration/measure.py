@@ -28,6 +28,7 @@ from aclgrad.profiling.calibration.probes import Plan, plan
 from aclgrad.profiling.calibration.register import Choice
 from aclgrad.profiling.calibration.runner import Answer, Launch, Model, Overlay, build, on_device
 from aclgrad.runtime import find_toolkit
+from aclgrad.runtime.toolkit import cann_home
 from aclgrad.spec.soc import family_of
 
 Told = Callable[[str, int, int], None]
@@ -100,7 +101,7 @@ def calibrate(
 ) -> Board:
     """Ask a device everything. `kind`: sim or npu; `soc`: which it has to be."""
     files.check_output(path, "-o")
-    toolkit = find_toolkit(kind)
+    toolkit = cann_home() if kind == "npu" else find_toolkit(kind).root
     environment = dict(os.environ)
     if kind == "sim":
         soc = soc or environment.get("ACLGRAD_SOC") or None
@@ -110,13 +111,13 @@ def calibrate(
         family_of(soc)
         _supported(soc)
     told("build", 0, 1)
-    program = build(toolkit.root, soc or "Ascend910B2")
+    program = build(toolkit, soc or "Ascend910B2")
     name = _found_soc(program, device, environment)
     if soc is not None and name != soc:
         raise BoardError(f"device {device} is a {name}, --soc is {soc}. Next: leave --soc out")
     facts = _supported(name)
     questions = plan(facts["vecCores"], facts["l2Bytes"])
-    board = Board(name, kind, _versions(toolkit.root))
+    board = Board(name, kind, _versions(toolkit))
     kept = _Kept(
         path.with_name(path.name + ".partial"),
         {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Stands in for the CMake functions of a CANN 9.x toolkit: checks arguments, makes the targets, writes each call to calls.txt.
+# STANDIN_PACKAGE in the environment names a package that is built already: nothing is compiled, and that is staged.
 if(NOT DEFINED ENV{ASCEND_HOME_PATH})
   message(FATAL_ERROR "ASCEND_HOME_PATH is not set")
 endif()
@@ -18,6 +19,10 @@ endfunction()
 function(npu_op_package name)
   cmake_parse_arguments(ARG "" "TYPE" "CONFIG" ${ARGN})
   standin_record(npu_op_package ${name} ${ARG_TYPE} ${ARG_CONFIG})
+  if(DEFINED ENV{STANDIN_PACKAGE})
+    install(DIRECTORY $ENV{STANDIN_PACKAGE}/ DESTINATION packages/vendors/${name} USE_SOURCE_PERMISSIONS)
+    add_custom_target(binary)
+  endif()
 endfunction()
 
 function(npu_op_code_gen)
@@ -36,6 +41,9 @@ function(npu_op_library name type)
   standin_record(npu_op_library ${name} ${type} ${ARGN})
   set_source_files_properties(${ARGN} PROPERTIES GENERATED FALSE)
   add_library(${name} OBJECT ${ARGN})
+  if(DEFINED ENV{STANDIN_PACKAGE})
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   target_link_libraries(${name} PRIVATE intf_pub)
 endfunction()
 
