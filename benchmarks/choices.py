@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,21 +21,14 @@ from typing import Any
 from rich.console import Console
 
 from aclgrad.common import files
+from aclgrad.profiling.alternatives import applied, copy_sources, load
 from aclgrad.profiling.calls import profile_sources, sources_inputs
 from aclgrad.runtime import Device, open_device
 from aclgrad.spec import dtypes
 from driver import tables
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-LIST = HERE / "choices.toml"
+ROOT = Path(__file__).resolve().parents[1]
 SOC = "Ascend910B2"
-OP = "softmax_grad"
 HOLDS = 1.15
 """The most that a choice may take by its alternative."""
 
@@ -78,40 +69,6 @@ def judge(chosen: Times, other: Times) -> Verdict:
             if found > worst * (1 + 1e-6):
                 worst, where = found, f"{cost} {word}"
     return Verdict(ratio, worst, where)
-
-
-def load() -> dict[str, Any]:
-    """The list of alternatives and cases."""
-    return tomllib.loads(LIST.read_text("utf-8"))
-
-
-def changed(text: str, change: Mapping[str, str], name: str) -> str:
-    """A source with an alternative in it."""
-    if text.count(change["from"]) != 1:
-        raise SystemExit(
-            f"{LIST.name}: {name}: {change['file']} does not have its line once. Next: change"
-            " `from` to what stands there now"
-        )
-    return text.replace(change["from"], change["to"])
-
-
-def copy_sources(folder: Path) -> None:
-    """The operator's sources, as they are."""
-    for tree in ("op_host", "op_kernel"):
-        for part in ("common", OP):
-            shutil.copytree(ROOT / tree / part, folder / tree / part)
-
-
-@contextmanager
-def alternative(folder: Path, name: str, change: Mapping[str, str]) -> Iterator[None]:
-    """The sources with an alternative, in one place: only what it changes is built again."""
-    path = folder / change["file"]
-    before = path.read_text("utf-8")
-    files.write(path, changed(before, change, name), str(path))
-    try:
-        yield
-    finally:
-        files.write(path, before, str(path))
 
 
 def times(device: Device, sources: Path, shape: str, axis: int, alias: str) -> Times:
@@ -164,12 +121,12 @@ def print_times(folder: Path) -> None:
 
 def measure(only: str, console: Console) -> list[Choice]:
     """All choices by their alternatives."""
-    listed = load()
+    listed = load(ROOT)
     choices = [Choice(case, alias) for case in listed["cases"] for alias in case["dtype"]]
     choices = [choice for choice in choices if only in f"{choice.case['path']} {choice.key}"]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        copy_sources(folder)
+        copy_sources(ROOT, folder)
         for choice, found in zip(choices, apart(folder, choices), strict=True):
             choice.chosen = found
             console.print(choice.case["path"], choice.key, f"{found.us:.1f} us")
@@ -177,7 +134,7 @@ def measure(only: str, console: Console) -> list[Choice]:
             against = [choice for choice in choices if name in choice.case["against"]]
             if not against:
                 continue
-            with alternative(folder, name, change):
+            with applied(folder, name, change):
                 others = apart(folder, against)
             for choice, other in zip(against, others, strict=True):
                 assert choice.chosen is not None

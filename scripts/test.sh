@@ -35,6 +35,7 @@ on_board=0
 # Who names tests gets them.
 if ((on_board)); then
   echo "on the NPU, with the operator package that is installed: the tests that are marked on_board"
+  [[ " $*" == *" tests/"* ]] || selection=(tests/sim)
 elif ((!want_journeys && ${#selection[@]} == 0)) && [[ " $*" != *" tests/"* ]]; then
   mapfile -t selection < <(listed journeys.txt | sed 's/^/--ignore=/')
   echo "without the journeys of tests/journeys.txt; --all runs them too"

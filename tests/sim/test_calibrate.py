@@ -76,6 +76,8 @@ def test_the_simulator_takes_it_over(measured: tuple[Hidden, Path]) -> None:
     assert any(abs(plain[name][0] / there[name][0] - 1) > 0.05 for name in there)
     env = {**os.environ, "ACLGRAD_SOC": SOC, "ACLGRAD_CALIBRATION": str(path)}
     assert "board (yours): " in aclgrad("profile", "softmax_grad", "64x1024", env=env).stdout
+    why = aclgrad("tiling", "softmax_grad", "64x1024", "--why", env={**env, "ACLGRAD_SOC": SOC})
+    assert "(board (yours)): halved" in why.stdout and "another choice" in why.stdout, why.stderr
 
 
 def test_a_page_says_what_differs(measured: tuple[Hidden, Path], tmp_path: Path) -> None:

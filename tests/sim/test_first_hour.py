@@ -61,7 +61,9 @@ def test_the_hour(tmp_path: Path) -> None:
             lines += ["{", "set -e", body.rstrip(), "set +e", f"}} >'{results}/{number}' 2>&1"]
     outside = ("ASCEND_", "ACLGRAD_CALIBRATION", "LD_LIBRARY_PATH")
     env = {name: value for name, value in os.environ.items() if not name.startswith(outside)}
-    env |= {"PYTEST_ADDOPTS": f"-k '{SOME}' -p no:cacheprovider", "COLUMNS": "160"}
+    # More processes would collect the suite as often.
+    options = f"-k '{SOME}' -p no:cacheprovider"
+    env |= {"PYTEST_ADDOPTS": options, "PYTEST_XDIST_AUTO_NUM_WORKERS": "1", "COLUMNS": "160"}
     done = subprocess.run(
         ["bash", "-c", "\n".join(lines)], env=env, capture_output=True, text=True, timeout=1500
     )

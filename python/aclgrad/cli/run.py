@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from aclgrad.cli import lookup, operators, sources
-from aclgrad.cli.common import OUT, allow_partial, open_device
+from aclgrad.cli.common import ERR, OUT, allow_partial, open_device, progress
 from aclgrad.cli.options import (
     Attrs,
     DeviceName,
@@ -221,11 +221,39 @@ def tiling_command(
     *,
     of_path: OfPathUnseen,
     as_json: Json = False,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="What it would take, and what other choices would."),
+    ] = False,
 ) -> None:
     """Show how an operator would split a shape over the cores, without running it."""
     op, shapes = _op_and_shapes(words)
+    if why and as_json:
+        raise ValueError("--why goes without --json. Next: aclgrad profile --sensitivity --json")
     plan = lookup.one(op, of_path, quiet=True).tiling(shapes, dtype, _attrs(attr, dim), soc)
     _show_plan(plan, f"{op} {' '.join(shapes)} {dtype}", as_json)
+    if why:
+        _show_why(op, shapes, dtype, _attrs(attr, dim), plan["soc"], dim)
+
+
+def _show_why(
+    op: str, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str, dim: int | None
+) -> None:
+    from aclgrad.profiling import alternatives
+
+    options = [word for attr in attrs for word in ("--attr", attr)]
+    with progress(ERR) as bar:
+        task = bar.add_task("estimating", total=None)
+
+        def told(name: str) -> None:
+            bar.update(task, description=f"estimating: {name}")
+
+        words = [op, *shapes, "--dtype", dtype, *options, "--soc", soc]
+        own = alternatives.estimate(words)
+        is_listed = op in (alternatives.OP, "softmax")
+        axis = -1 if dim is None else dim
+        found = alternatives.others(shapes[0], dtype, axis, soc, told) if is_listed else {}
+    alternatives.show(OUT, own, found)
 
 
 def _op_and_shapes(words: Sequence[str]) -> tuple[str, Sequence[str]]:
