@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aclgrad.common.locks import alone
 from aclgrad.profiling.calibration import register
-from aclgrad.profiling.calibration.board import DIFFERS, UNDECIDED, Board
+from aclgrad.profiling.calibration.board import AS_MODELLED, DIFFERS, UNDECIDED, Board
 from aclgrad.runtime.toolkit import checkout, sim_root
 
 SOC = "Ascend910B2"
@@ -101,6 +101,10 @@ def missed(hidden: Hidden, board: Board) -> list[str]:
     found = []
     for row in board.rows:
         if row.verdict == UNDECIDED:
+            continue
+        if row.kind == "size":
+            if row.verdict != AS_MODELLED:  # nobody hides another SoC
+                found.append(f"{row.id}: {row.measured}")
             continue
         if row.kind == "choice":
             wanted = hidden.choices.get(row.id)

@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 
 from aclgrad.profiling.calibration import board as boards
-from aclgrad.profiling.calibration.board import AS_MODELLED, Board, BoardError
+from aclgrad.profiling.calibration import measure
+from aclgrad.profiling.calibration.board import (
+    AS_MODELLED,
+    DIFFERS,
+    UNDECIDED,
+    Board,
+    BoardError,
+)
 from hidden_board import SOC, Hidden, hide, library, missed
 
 pytestmark = pytest.mark.skipif(library() is None, reason="needs the build folder of a checkout")
@@ -102,7 +109,13 @@ def test_the_simulator_is_as_modelled(own: Path) -> None:
     board = boards.read(own)
     assert board.overlay == {"costs": {}, "choices": {}}
     assert board.count(AS_MODELLED) > 150
+    assert {row.id for row in board.rows if row.kind == "size"} == {"soc.vecCores", "soc.l2Bytes"}
     assert aclgrad("calibrate", "--adopt", own).returncode == 1
+
+
+def test_other_sizes_differ() -> None:
+    rows = measure._sizes({"vecCores": 48, "l2Bytes": 1 << 20}, {"vecCores": 40})
+    assert [row.verdict for row in rows] == [DIFFERS, UNDECIDED]
 
 
 def edited(path: Path, **change: Any) -> Path:

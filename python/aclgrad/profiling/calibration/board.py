@@ -25,10 +25,10 @@ class BoardError(AclgradError):
 
 @dataclass(frozen=True)
 class Row:
-    """What a board says to a row of the register."""
+    """What a board says to a row of the register, or to a size of its SoC."""
 
     id: str
-    kind: str  # choice | cost
+    kind: str  # size | choice | cost
     verdict: str
     modelled: float | str
     measured: float | str | None

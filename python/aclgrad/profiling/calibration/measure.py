@@ -86,14 +86,19 @@ def _supported(soc: str) -> dict[str, Any]:
     return facts
 
 
-def _found_soc(program: Path, device: int, environment: Mapping[str, str]) -> str:
+def _found_soc(
+    program: Path, device: int, environment: Mapping[str, str]
+) -> tuple[str, dict[str, int]]:
+    """The device's name, and the sizes that its runtime tells."""
     answers = next(
         on_device(program, device, [[Launch("hello", "probe_scalar", (0, 0))]], 1, environment)
     )
     if "device" not in answers:
         said = answers["hello"].error if "hello" in answers else "no answer"
         raise BoardError(f"device {device} does not answer: {said}. Next: aclgrad doctor")
-    return answers["device"].output.decode()
+    name, *words = answers["device"].output.decode().split()
+    pairs = (word.partition("=") for word in words)
+    return name, {size: int(value) for size, _, value in pairs}
 
 
 def calibrate(
@@ -112,7 +117,7 @@ def calibrate(
         _supported(soc)
     told("build", 0, 1)
     program = build(toolkit, soc or "Ascend910B2")
-    name = _found_soc(program, device, environment)
+    name, sizes = _found_soc(program, device, environment)
     if soc is not None and name != soc:
         raise BoardError(f"device {device} is a {name}, --soc is {soc}. Next: leave --soc out")
     facts = _supported(name)
@@ -133,7 +138,8 @@ def calibrate(
         failed = next((one.error for one in kept.answers.values() if one.error), "no answer")
         raise BoardError(f"device {device}: every probe fails: {failed}. Next: aclgrad doctor")
     model = Model(name)
-    board.rows = _choices(questions, kept.answers, model, told)
+    board.rows = _sizes(facts, sizes)
+    board.rows += _choices(questions, kept.answers, model, told)
     board.rows += _costs(questions, facts, kept.answers, model, told)
     return board
 
@@ -173,6 +179,25 @@ def _ask(
         kept.add(answers)
         done = min(done + together, len(every))
         told("probes", done, len(every))
+
+
+def _sizes(facts: Mapping[str, Any], told: Mapping[str, int]) -> list[Row]:
+    """What the runtime says of the SoC. The simulator does not take it over: another size is
+    another SoC.
+    """
+    what = {"vecCores": "how many cores work", "l2Bytes": "the order of tiles past L2"}
+    rows = []
+    for name, depends in what.items():
+        got = told.get(name)
+        same = AS_MODELLED if got == facts[name] else DIFFERS
+        rows.append(
+            Row(
+                f"soc.{name}", "size", UNDECIDED if got is None else same, float(facts[name]),
+                None if got is None else float(got), depends=depends,
+                note="the runtime does not tell it" if got is None else "",
+            )
+        )  # fmt: skip
+    return rows
 
 
 # --- choices --------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class Launch:
 @dataclass(frozen=True)
 class Answer:
     """What a launch gave: times in us, the bytes of its output, or how it failed. The answer named
-    "device" is the name of its SoC.
+    "device" is the name of its SoC and the sizes that the runtime tells.
     """
 
     times: tuple[float, ...] = ()
@@ -150,7 +150,7 @@ def _process(
         for line in lines:
             launch, *words = line.split(" ")
             if launch == "device":
-                answers[launch] = Answer(output=words[0].encode())
+                answers[launch] = Answer(output=" ".join(words).encode())
             elif words[:1] == ["error"]:
                 answers[launch] = Answer(error=f"error {words[1]}: {said.strip()[-400:]}")
             elif words:

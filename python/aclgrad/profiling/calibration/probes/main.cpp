@@ -5,7 +5,7 @@
 //
 // and RESULT gets one for each, as soon as it is over: "NAME us us ..." for TIMES launches, after one that is not counted unless
 // TIMES is negative, or "NAME error CODE". A launch with TIMES 0 is not timed; its output goes into RESULT.NAME. Times are those
-// between events. In front of them stands "device SOC".
+// between events. In front of them stands "device SOC NAME=VALUE ...", with the sizes that the runtime tells.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -144,6 +144,21 @@ class Runner {
   size_t zeroed_ = 0;
 };
 
+std::string DeviceLine(int device) {
+  const char* const soc = aclrtGetSocName();
+  std::ostringstream line;
+  line << "device " << (soc != nullptr ? soc : "unknown");
+  const auto tell = [&](const char* name, aclDeviceInfo info) {
+    int64_t value = 0;
+    if (aclGetDeviceCapability(static_cast<uint32_t>(device), info, &value) == 0) {
+      line << ' ' << name << '=' << value;
+    }
+  };
+  tell("vecCores", ACL_DEVICE_INFO_VECTOR_CORE_NUM);
+  tell("l2Bytes", ACL_DEVICE_INFO_L2_SIZE);
+  return line.str();
+}
+
 int Main(int argc, char** argv) {
   if (argc != 4) {
     std::fprintf(stderr, "usage: probes DEVICE REQUEST RESULT\n");
@@ -168,8 +183,7 @@ int Main(int argc, char** argv) {
                  text != nullptr ? text : "");
     return 1;
   }
-  const char* const soc = aclrtGetSocName();
-  results << "device " << (soc != nullptr ? soc : "unknown") << std::endl;
+  results << DeviceLine(device) << std::endl;
   std::string words;
   while (std::getline(requests, words)) {
     std::istringstream line(words);
