@@ -38,6 +38,7 @@ class Cell:
     keep_going: bool | None = None
     seed: int = 0
     cores: int = 0
+    held: str = "all"  # what chaos holds back
     case: int = -1  # place in the operator's grid
     fast: bool = False
     word: str = ""  # of a case that is no call of an operator: a path, a kernel
@@ -79,10 +80,12 @@ class Cell:
                 changes["shape"] = axes.box(text)[0]
             elif name in ("cores", "chaos", "seed"):
                 changes[name] = int(text)
-            elif name in ("layout", "values", "mode"):
+            elif name in ("layout", "values", "mode", "held"):
                 changes[name] = text
             else:
-                raise ValueError(f"{name}: want shape, cores, chaos, seed, layout, values or mode")
+                raise ValueError(
+                    f"{name}: want shape, cores, chaos, held, seed, layout, values or mode"
+                )
         return replace(self, **changes)
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A failure made small: the smallest shape, the fewest cores, the plainest layout and the simplest
-order of the pipes that still show it. One case of each cause is shrunk, all causes side by side.
+"""A failure made small: the smallest shape, the fewest cores, the plainest layout, the simplest
+order of the pipes and the fewest late instructions that still show it. One case of each cause is
+shrunk, all causes side by side.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,9 +20,12 @@ from aclgrad.campaign.work import BAD, CRASHED, LOST, SLOW, WRONG
 from aclgrad.common import files
 
 MOST_CAUSES = 12
-MOST_STEPS = 120
+MOST_STEPS = 200
 _ORDERS = 6
 """Chaos seeds that are fixed orders of the pipes; later ones mix them."""
+
+_MOST_ISSUED = 1 << 16
+_MOST_HELD = 4
 
 Steps = Generator[Cell, bool, Cell]
 
@@ -41,11 +45,59 @@ def smaller(cell: Cell) -> Steps:
         if (yield trial):
             cell = trial
         cores *= 2
-    for seed in range(1, min(cell.chaos, _ORDERS + 1)):
+    for seed in range(min(cell.chaos, _ORDERS + 1)):
         trial = replace(cell, chaos=seed)
         if (yield trial):
-            return trial
-    return cell
+            cell = trial
+            break
+    return (yield from _held(cell)) if cell.chaos else cell
+
+
+def _held(cell: Cell) -> Steps:
+    """The few instructions whose lateness shows it, all others running when they are issued: by
+    halves the first number that all up to it are needed for, then the last that all from it on.
+    """
+
+    def late(*ranges: tuple[int, int]) -> Cell:
+        words = (f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
+        return replace(cell, held="+".join(words))
+
+    end = 1
+    while not (yield late((0, end - 1))):
+        end *= 2
+        if end > _MOST_ISSUED:
+            return cell
+    low = end // 2
+    while end - low > 1:
+        middle = (low + end) // 2
+        if (yield late((0, middle - 1))):
+            end = middle
+        else:
+            low = middle
+    kept = [(end - 1, end - 1)]
+    best = late((0, end - 1))
+    for _ in range(_MOST_HELD):
+        if (yield late(*kept)):
+            return (yield from _fewest(kept, late))
+        first, beyond = 0, kept[0][0]
+        while beyond - first > 1:
+            middle = (first + beyond) // 2
+            if (yield late((middle, kept[0][0] - 1), *kept)):
+                first = middle
+            else:
+                beyond = middle
+        best = late((first, kept[0][0] - 1), *kept)
+        kept.insert(0, (first, first))
+    return best
+
+
+def _fewest(kept: list[tuple[int, int]], late: Callable[..., Cell]) -> Steps:
+    """Without those that are not needed beside the others."""
+    for one in list(kept):
+        fewer = [other for other in kept if other != one]
+        if fewer and (yield late(*fewer)):
+            kept = fewer
+    return late(*kept)
 
 
 def _shape(cell: Cell) -> Steps:
@@ -93,6 +145,7 @@ class _One:
     best: Cell
     waiting: Cell | None = None
     tried: int = 0
+    held: list[str] = field(default_factory=list)
     ended: bool = False
 
 
@@ -129,6 +182,7 @@ class Shrinking:
         (row,) = result.get("rows") or [{"verdict": LOST}]
         fails = same(one.cause, row)
         if fails:
+            one.held = row.get("held") or []
             item = piece.items[0]
             one.best = Cell(**{**item, "shape": item["shape"] and tuple(item["shape"])})
         if one.tried >= MOST_STEPS:
@@ -143,19 +197,22 @@ def words_of(first: Cell, best: Cell) -> str:
         ("shape", best.dims if best.dims != first.dims else ""),
         ("cores", best.cores if best.cores != first.cores else ""),
         ("chaos", best.chaos if best.chaos != first.chaos else ""),
+        ("held", best.held if best.held != first.held else ""),
         ("layout", best.layout if best.layout != first.layout else ""),
         ("values", best.values if best.values != first.values else ""),
     ]
     return "".join(f",{name}={value}" for name, value in changes if value != "")
 
 
-def said(best: Cell) -> str:
+def said(best: Cell, held: Sequence[str] = ()) -> str:
     """A small case for people."""
     words = [f"shape {best.dims}"] if best.dims else []
     words += [f"{best.cores} core{'s' * (best.cores > 1)}"] if best.cores else []
     if best.chaos:
         kind = f"order {best.chaos} of the pipes" if best.chaos <= _ORDERS else "mixed orders"
         words.append(f"chaos seed {best.chaos} ({kind})")
+    if best.held != "all":
+        words.append(f"late are only {' and '.join(held[:_MOST_HELD]) or best.held}")
     return ", ".join(words) or "what it was"
 
 
@@ -181,6 +238,7 @@ def run(crew: Cluster, plan: Plan, store: Store) -> None:
     crew.run(source)
     for one in source.ones:
         known[str(one.first.index)] = {
-            "words": words_of(one.first, one.best), "said": said(one.best), "tried": one.tried,
+            "words": words_of(one.first, one.best), "said": said(one.best, one.held),
+            "tried": one.tried,
         }  # fmt: skip
     files.write(place, json.dumps(known, indent=1) + "\n", "--out")

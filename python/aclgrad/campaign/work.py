@@ -36,6 +36,7 @@ BAD = (WRONG, FINDING, FAILED, CRASHED, SLOW, LOST)
 
 _DEFAULTS = {
     "soc": DEFAULT_SOC, "mode": "checked", "autosync": "on", "keep_going": "off", "cores": "0",
+    "held": "all",
 }  # fmt: skip
 
 
@@ -71,9 +72,10 @@ class Cases:
 
     def _call(self, cell: Cell) -> Json:
         device = self._opened(cell)
-        if cell.package:
-            return self._of_project(device, cell)
-        return self._of_package(device, cell)
+        row = self._of_project(device, cell) if cell.package else self._of_package(device, cell)
+        if cell.held != "all":
+            row["held"] = list(dict.fromkeys(map(_instruction, device.held())))
+        return row
 
     def _opened(self, cell: Cell) -> Device:
         if self.device is None:
@@ -87,6 +89,7 @@ class Cases:
             "autosync": cell.autosync,
             "keep_going": "on" if going else "off",
             "cores": str(cell.cores),
+            "held": cell.held,
         }
         for name, value in wanted.items():
             if self._set.get(name) != value:
@@ -221,6 +224,11 @@ class Cases:
                 "name": drawn.repro,
             }
         return {"verdict": PASSED, "name": drawn.repro}
+
+
+def _instruction(held: Json) -> str:
+    place = f" at {Path(held['file']).name}:{held['line']}" if held["file"] else ""
+    return f"{held['instruction']} on {held['pipe']}{place}"
 
 
 def archive_name(digest: str) -> str:

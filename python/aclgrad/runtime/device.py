@@ -33,6 +33,7 @@ OPTIONS = (
     "cores",
     "autosync",
     "chaos",
+    "held",
     "profile",
     "sensitivity",
     "hang_limit",

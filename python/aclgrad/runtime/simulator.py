@@ -76,6 +76,15 @@ class SimulatorCalls:
         function.argtypes, function.restype = [], c.c_char_p
         return parse(function().decode("utf-8", "replace"))
 
+    def held(self) -> list[dict[str, Any]]:
+        """What chaos has held back since the option was set, the first sixteen instructions."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimHeld")
+        if function is None:
+            return []
+        function.argtypes, function.restype = [], c.c_char_p
+        found: list[dict[str, Any]] = json.loads(function())
+        return found
+
     def keep_writers(self, on: bool) -> None:
         """Keep which core writes which output, or forget it; does nothing on an NPU."""
         function = self.libraries.optional(self.libraries.acl, "aclsimKeepWriters")

@@ -26,7 +26,8 @@ typedef struct aclsimLaunchStats {
 
 // Options: "soc" (Ascend910B2, ...), "mode" (checked | fast), "threads" (host threads, 0 = all), "cores" (vector cores, 0 =
 // all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
-// off, else a seed: every pipe runs as late as the synchronisation allows), "profile" (on | off: the timing model times every
+// off, else a seed: every pipe runs as late as the synchronisation allows), "held" (all, or which instructions chaos holds back, by
+// their numbers on a core: 12+40-41), "profile" (on | off: the timing model times every
 // launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
 // whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). "recover" (on |
 // off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"). Returns
@@ -73,6 +74,10 @@ ACLSIM_API int32_t aclsimCallForeign(const void* function, const aclsimArguments
 // lives until the next call on this thread. ACLGRAD_SIM_REPORT names a file that gets every new finding as a line of JSON.
 ACLSIM_API const char* aclsimFindings(void);
 ACLSIM_API void aclsimClearFindings(void);
+
+// What chaos has held back since the option "held" was set, the first sixteen: a JSON array of
+// {"number","core","pipe","instruction","file","line"}. The string lives until the next call on this thread.
+ACLSIM_API const char* aclsimHeld(void);
 
 // Which core wrote what of the outputs of operators, for a picture of a wrong result. on: nonzero keeps it from now on, for the
 // last eight launches in checked mode; either way what was kept is forgotten. Then aclsimWriters is a JSON array, oldest first, of

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "engine/finding.h"
 
 namespace aclsim {
 
@@ -15,6 +18,26 @@ void SetHostThreadCount(uint32_t threads);  // 0: default
 // Pipes run as late as the synchronisation allows, in an order that depends on the seed. 0: off. ACLGRAD_SIM_CHAOS.
 uint64_t ChaosSeed();
 void SetChaosSeed(uint64_t seed);
+
+// Which instructions chaos holds back, by their numbers on a core; empty: all. The others run when they are issued, unless one
+// of these stands before them on their pipe.
+struct HeldBack {
+  struct Range {
+    uint32_t first = 0;
+    uint32_t last = 0;
+  };
+  std::vector<Range> ranges;
+
+  bool Has(uint32_t number) const;
+  bool Few() const;  // so that each can be named
+};
+HeldBack Held();
+std::string HeldText();  // "12+40-41", or "all"
+// False: not such a text.
+bool SetHeld(const std::string& text);
+// The first of them that launches have held back since SetHeld, as what a person reads: JSON for aclsimHeld.
+void NoteHeld(uint32_t number, uint32_t core, const Place& place);
+std::string HeldJson();
 
 // Whether the device compiler's automatic synchronisation counts as there (the toolkit's default). ACLGRAD_SIM_AUTOSYNC.
 bool AutoSync();

@@ -11,6 +11,7 @@ namespace {
 
 // Under chaos a pipe runs on before its queue grows beyond this; hardware's queues are shorter.
 constexpr size_t kMostPending = 2048;
+constexpr size_t kMostOvertaken = 8;
 constexpr int kMostDepth = 64;  // of waits that wait for each other
 
 bool Overlap(const Access& a, const Access& b) {
@@ -35,7 +36,12 @@ bool OverwritesSource(const Record& later, const Record& earlier) {
 }  // namespace
 
 Scheduler::Scheduler(Core& core, uint64_t seed)
-    : core_(core), chaos_(seed != 0), random_(seed * 0x9E3779B97F4A7C15ull + core.index) {
+    : core_(core),
+      chaos_(seed != 0),
+      random_(seed * 0x9E3779B97F4A7C15ull + core.index),
+      held_(seed != 0 ? Held() : HeldBack{}),
+      limited_(!held_.ranges.empty()),
+      named_(limited_ && held_.Few()) {
   if (!chaos_) {
     return;
   }
@@ -62,6 +68,9 @@ void Scheduler::Enqueue(Pipe pipe, Task&& task) {
   while (queue.size() > kMostPending) {
     RunHead(pipe, 0);
   }
+  if (limited_) {
+    Pump();
+  }
 }
 
 void Scheduler::Push(Record&& record, std::function<void()> body) {
@@ -69,6 +78,13 @@ void Scheduler::Push(Record&& record, std::function<void()> body) {
   task.record = std::move(record);
   task.body = std::move(body);
   const Pipe pipe = task.record.pipe;
+  if (limited_) {
+    const uint32_t number = issued_++;
+    task.held = held_.Has(number);
+    if (task.held && named_) {
+      NoteHeld(number, core_.index, core_.PlaceOf(task.record.name, pipe, task.record.site, ""));
+    }
+  }
   Enqueue(pipe, std::move(task));
 }
 
@@ -95,6 +111,9 @@ void Scheduler::Wait(const SyncEvent& event) {
     Demand(event.flag, event);
     --Flag(event.flag).set;
     core_.Sync(event);
+    if (limited_) {
+      Pump();
+    }
     return;
   }
   if (!Defers(event.to) && Flag(event.flag).set > 0) {
@@ -181,6 +200,28 @@ void Scheduler::Run(Task& task) {
   }
 }
 
+size_t Scheduler::Overtaking(const std::deque<Task>& queue, Pipe pipe) const {
+  size_t run = 0;
+  while ((pipe != Pipe::kVector || !core_.autoSync) && run < queue.size() && run < kMostOvertaken &&
+         queue[run].kind == TaskKind::kBody) {
+    ++run;
+  }
+  return run;
+}
+
+bool Scheduler::Free(const std::deque<Task>& queue, size_t pick) {
+  const auto place = queue.begin() + static_cast<std::ptrdiff_t>(pick);
+  return std::none_of(queue.begin(), place, [&](const Task& earlier) {
+    return OverwritesSource(place->record, earlier.record);
+  });
+}
+
+size_t Scheduler::Pick(const std::deque<Task>& queue, Pipe pipe) {
+  const size_t run = Overtaking(queue, pipe);
+  const size_t pick = run > 0 ? random_() % run : 0;
+  return Free(queue, pick) ? pick : 0;
+}
+
 bool Scheduler::Step(Pipe pipe) {
   std::deque<Task>& queue = queues_[Index(pipe)];
   if (queue.empty() ||
@@ -190,24 +231,29 @@ bool Scheduler::Step(Pipe pipe) {
   // Copies of one pipe overtake each other unless a barrier, or anything else, stands between; so do vector instructions that
   // the compiler adds no barriers to.
   size_t pick = 0;
-  if (chaos_ && (pipe != Pipe::kVector || !core_.autoSync) &&
-      queue.front().kind == TaskKind::kBody) {
-    size_t run = 1;
-    while (run < queue.size() && run < 8 && queue[run].kind == TaskKind::kBody) {
-      ++run;
-    }
-    pick = random_() % run;
-    const auto readBefore = [&](const Task& earlier) {
-      return OverwritesSource(queue[pick].record, earlier.record);
-    };
-    if (std::any_of(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(pick), readBefore)) {
-      pick = 0;
-    }
+  if (chaos_ && (!limited_ || queue.front().held)) {
+    pick = Pick(queue, pipe);
   }
   Task task = std::move(queue[pick]);
   queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(pick));
   Run(task);
   return true;
+}
+
+bool Scheduler::StepFree(Pipe pipe) {
+  std::deque<Task>& queue = queues_[Index(pipe)];
+  if (queue.empty() || !queue.front().held) {
+    return Step(pipe);
+  }
+  for (size_t pick = 1; pick < Overtaking(queue, pipe); ++pick) {
+    if (!queue[pick].held && Free(queue, pick)) {
+      Task task = std::move(queue[pick]);
+      queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(pick));
+      Run(task);
+      return true;
+    }
+  }
+  return false;
 }
 
 void Scheduler::Demand(uint32_t flag, const SyncEvent& wait) {
@@ -237,14 +283,14 @@ void Scheduler::RunHead(Pipe pipe, int depth) {
 }
 
 void Scheduler::Pump() {
-  if (chaos_ || pumping_) {
+  if ((chaos_ && !limited_) || pumping_) {
     return;
   }
   pumping_ = true;
   for (bool moved = true; moved;) {
     moved = false;
     for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
-      while (Step(pipe)) {
+      while (StepFree(pipe)) {
         moved = true;
       }
     }

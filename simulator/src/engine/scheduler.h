@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/options.h"
 #include "engine/record.h"
 
 namespace aclsim {
@@ -52,6 +53,7 @@ class Scheduler {
     Record record;
     std::function<void()> body;
     SyncEvent event;
+    bool held = false;
   };
   struct FlagState {
     uint32_t set = 0;  // sets that no wait has taken
@@ -68,8 +70,16 @@ class Scheduler {
   // Runs pipes until the flag is set.
   void Demand(uint32_t flag, const SyncEvent& wait);
   void RunHead(Pipe pipe, int depth);
-  // In normal order: what a set has released runs at once.
+  // In normal order, and where chaos holds back only some: what nothing keeps runs at once.
   void Pump();
+  // Step, but not of an instruction that is held back: others overtake it where hardware lets them.
+  bool StepFree(Pipe pipe);
+  // How many instructions at a queue's head may run in any order, as far as its pipe goes.
+  size_t Overtaking(const std::deque<Task>& queue, Pipe pipe) const;
+  // Whether one of them may go first.
+  static bool Free(const std::deque<Task>& queue, size_t pick);
+  // One at random; 0, the head, where the one may not.
+  size_t Pick(const std::deque<Task>& queue, Pipe pipe);
   Pipe PickPipe();
   // The wait can never pass; where faults do not end cores it does all the same.
   void Deadlock(const SyncEvent& wait);
@@ -80,6 +90,10 @@ class Scheduler {
   std::array<Pipe, 3> order_{Pipe::kVector, Pipe::kMte2, Pipe::kMte3};
   bool shuffled_ = false;  // pick pipes at random instead of by order_
   bool pumping_ = false;
+  const HeldBack held_;
+  const bool limited_;   // only held_ is late
+  const bool named_;     // those few are said
+  uint32_t issued_ = 0;  // instructions, while limited_
   std::array<std::deque<Task>, kPipes> queues_;
   std::array<uint32_t, kPipes> setsForCores_{};  // in queues_
   std::vector<FlagState> flags_;

@@ -32,7 +32,8 @@ namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
-    "soc, mode, threads, cores, autosync, chaos, profile, sensitivity, hang_limit, keep_going, "
+    "soc, mode, threads, cores, autosync, chaos, held, profile, sensitivity, hang_limit, "
+    "keep_going, "
     "recover or "
     "partial_outputs";
 constexpr uint32_t kMaxThreads = 1024;
@@ -170,6 +171,15 @@ bool ApplyChaos(const char* text, const char* what, std::string* why) {
   return true;
 }
 
+bool ApplyHeld(const char* text, const char* what, std::string* why) {
+  if (!SetHeld(text)) {
+    *why = Format("%s is \"%.32s\", want all, or numbers of instructions such as 12+40-41", what,
+                  text);
+    return false;
+  }
+  return true;
+}
+
 bool ApplyHangLimit(const char* text, const char* what, std::string* why) {
   const char* end = text + std::strlen(text);
   double seconds = 0;
@@ -225,6 +235,7 @@ constexpr Setting kSettings[] = {
     {"keep_going", "ACLGRAD_SIM_KEEP_GOING", ApplyKeepGoing, SwitchText<KeepGoing>},
     {"recover", "ACLGRAD_SIM_RECOVER", ApplySwitch<SetRecovers>, SwitchText<Recovers>},
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},
+    {"held", "ACLGRAD_SIM_HELD", ApplyHeld, HeldText},
     {"hang_limit", "ACLGRAD_SIM_HANG_LIMIT", ApplyHangLimit,
      [] { return Format("%g", HangLimit()); }},
     {"partial_outputs", "ACLGRAD_SIM_PARTIAL_OUTPUTS", ApplyPartialOutputs,
@@ -497,6 +508,15 @@ const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t core
       return api.FailText(ACL_ERROR_INVALID_PARAM, why);
     }
     text = aclsim::KeepForCaller(aclsim::ReturnedText::kProfiles, std::move(json));
+    return 0;
+  });
+  return text;
+}
+
+const char* aclsimHeld() {
+  const char* text = "[]";
+  Enter("aclsimHeld", [&](const Api&) -> int32_t {
+    text = aclsim::KeepForCaller(aclsim::ReturnedText::kFindings, aclsim::HeldJson());
     return 0;
   });
   return text;
