@@ -91,6 +91,7 @@ def test_page_has_the_source_around_both_ends(check: Check, tmp_path: Path) -> N
     assert "race-" in text  # on the terminal all the same
     html = page.read_text("utf-8")
     parsed(html)
+    assert "nothing orders the two" in html.partition("<details>")[0]  # before the report in full
     marked = [int(number) for number in re.findall(r"<mark><b>(\d+)</b>", html)]
     told = [int(number) for number in re.findall(r"check_kernel\.cpp:(\d+)$", text, re.M)]
     assert len(marked) >= 2 and marked == told[: len(marked)]  # the launch's own report follows

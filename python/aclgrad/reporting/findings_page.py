@@ -86,6 +86,7 @@ def _item(at: int, item: Merged, base: Path, cases: int) -> dict[str, Any]:
         "title": finding.title,
         "error": finding.severity == ERROR,
         "where": ", ".join(filter(None, (finding.op, finding.where))),
+        "detail": finding.detail,
         "advice": finding.advice,
         "excerpts": excerpts,
         "pipes": Markup(svg) if svg else "",
