@@ -33,7 +33,7 @@ from aclgrad.spec.soc import family_of
 
 Told = Callable[[str, int, int], None]
 
-ARCHS = (2201, 3510)
+_WHOLE_ARCHS = (2201, 3510)
 """Whose vector cores have all that the probes use."""
 _TIMES = 9  # launches of which the median counts, on an NPU
 _TOGETHER = 40  # probes in one process, where it need not fear the device
@@ -74,16 +74,27 @@ class _Kept:
 
 
 def _supported(soc: str) -> dict[str, Any]:
-    """The simulator's row of a SoC that the probes can ask."""
+    """The simulator's row of a SoC."""
     facts = next((row for row in register.socs() if row["name"] == soc), None)
     if facts is None:
         raise BoardError(f"the simulator knows no SoC {soc}. Next: aclgrad doctor")
-    if facts["npuArch"] not in ARCHS:
-        raise BoardError(
-            f"{soc}: the probes use what its architecture, {facts['npuArch']}, does not have; want"
-            f" one of {', '.join(map(str, ARCHS))}. Next: aclgrad calibrate --soc Ascend910B2"
-        )
     return facts
+
+
+def _leave_out(questions: Plan, model: Model) -> set[str]:
+    """Take the probes out that use what the SoC does not have; returns their names."""
+    every = [*questions.values.values(), *(one.launches for one in questions.timings.values())]
+    lacking = model.lacking(every)
+    lacks = set()
+    for name, launches in list(questions.values.items()):
+        if any(launch.name in lacking for launch in launches):
+            lacks.add(name)
+            del questions.values[name]
+    for name, timing in list(questions.timings.items()):
+        if any(launch.name in lacking for launch in timing.launches):
+            lacks.add(name)
+            del questions.timings[name]
+    return lacks
 
 
 def _found_soc(
@@ -121,7 +132,8 @@ def calibrate(
     if soc is not None and name != soc:
         raise BoardError(f"device {device} is a {name}, --soc is {soc}. Next: leave --soc out")
     facts = _supported(name)
-    questions = plan(facts["vecCores"], facts["l2Bytes"])
+    questions, model = plan(facts["vecCores"], facts["l2Bytes"]), Model(name)
+    lacks = _leave_out(questions, model) if facts["npuArch"] not in _WHOLE_ARCHS else set()
     board = Board(name, kind, _versions(toolkit))
     kept = _Kept(
         path.with_name(path.name + ".partial"),
@@ -137,9 +149,8 @@ def calibrate(
     if not timed:
         failed = next((one.error for one in kept.answers.values() if one.error), "no answer")
         raise BoardError(f"device {device}: every probe fails: {failed}. Next: aclgrad doctor")
-    model = Model(name)
-    board.rows = _sizes(facts, sizes)
-    board.rows += _choices(questions, kept.answers, model, told)
+    board.rows = _sizes(_found_soc(model.program, 0, model.environment)[1], sizes)
+    board.rows += _choices(questions, lacks, kept.answers, model, told)
     board.rows += _costs(questions, facts, kept.answers, model, told)
     return board
 
@@ -181,18 +192,18 @@ def _ask(
         told("probes", done, len(every))
 
 
-def _sizes(facts: Mapping[str, Any], told: Mapping[str, int]) -> list[Row]:
-    """What the runtime says of the SoC. The simulator does not take it over: another size is
-    another SoC.
+def _sizes(own: Mapping[str, int], told: Mapping[str, int]) -> list[Row]:
+    """What the runtime says of the SoC, beside what the simulator's own says. Nothing takes it over:
+    another size is another SoC.
     """
     what = {"vecCores": "how many cores work", "l2Bytes": "the order of tiles past L2"}
     rows = []
     for name, depends in what.items():
         got = told.get(name)
-        same = AS_MODELLED if got == facts[name] else DIFFERS
+        same = AS_MODELLED if got == own[name] else DIFFERS
         rows.append(
             Row(
-                f"soc.{name}", "size", UNDECIDED if got is None else same, float(facts[name]),
+                f"soc.{name}", "size", UNDECIDED if got is None else same, float(own[name]),
                 None if got is None else float(got), depends=depends,
                 note="the runtime does not tell it" if got is None else "",
             )
@@ -207,7 +218,9 @@ def _differing(wanted: bytes, got: bytes) -> int:
     return sum(a != b for a, b in zip(wanted, got, strict=True)) if len(wanted) == len(got) else -1
 
 
-def _choices(questions: Plan, answers: Mapping[str, Answer], model: Model, told: Told) -> list[Row]:
+def _choices(
+    questions: Plan, lacks: set[str], answers: Mapping[str, Answer], model: Model, told: Told
+) -> list[Row]:
     choices = register.choices()
     launches = [launch for probe in questions.values.values() for launch in probe]
     own = model.run(launches, Overlay())
@@ -216,6 +229,8 @@ def _choices(questions: Plan, answers: Mapping[str, Answer], model: Model, told:
         told("choices", index, len(choices))
         asked = questions.values.get(choice.probe or "", ())
         verdict, measured, note = _judged(choice, asked, answers, own, model)
+        if choice.probe in lacks:
+            note = "the SoC does not have what its probe uses"
         rows.append(
             Row(
                 choice.id, "choice", verdict, choice.chosen or choice.what, measured, note=note,

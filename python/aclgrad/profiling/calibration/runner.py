@@ -189,14 +189,22 @@ class Model:
 
     def __init__(self, soc: str) -> None:
         """`soc`: a full name, such as Ascend910B2."""
-        self._program = build(sim_root(), soc)
+        self.program = build(sim_root(), soc)
         hidden = ("LD_LIBRARY_PATH", "ACLGRAD_CALIBRATION", "ACLGRAD_TESTS_HIDDEN_BOARD")
-        self._environment = {
+        self.environment = {
             **{name: value for name, value in os.environ.items() if name not in hidden},
             "ACLGRAD_SOC": soc,
             "ACLGRAD_SIM_MODE": "fast",
             "ACLGRAD_SIM_PROFILE": "on",
         }
+
+    def lacking(self, probes: Iterable[Sequence[Launch]]) -> set[str]:
+        """Launches that the SoC cannot do, such as an instruction of other architectures."""
+        found: set[str] = set()
+        every = [list({launch.name: launch for one in probes for launch in one}.values())]
+        for answers in on_device(self.program, 0, every, -1, self.environment):
+            found |= {name for name, answer in answers.items() if answer.error}
+        return found
 
     def run(self, launches: Sequence[Launch], overlay: Overlay) -> dict[str, Answer]:
         """What the simulator answers."""
@@ -205,8 +213,8 @@ class Model:
         with tempfile.TemporaryDirectory(prefix="aclgrad-overlay-") as folder:
             path = Path(folder) / "overlay.json"
             path.write_text(json.dumps({"overlay": overlay.as_json()}))
-            environment = {**self._environment, "ACLGRAD_CALIBRATION": str(path)}
-            answers = _process(self._program, 0, launches, -1, environment, 10 * SECONDS)
+            environment = {**self.environment, "ACLGRAD_CALIBRATION": str(path)}
+            answers = _process(self.program, 0, launches, -1, environment, 10 * SECONDS)
         failed = next(((name, one) for name, one in answers.items() if one.error), None)
         if failed:
             raise ToolkitError(
