@@ -193,7 +193,7 @@ def _ask(
 
 
 def _sizes(own: Mapping[str, int], told: Mapping[str, int]) -> list[Row]:
-    """What the runtime says of the SoC, beside what the simulator's own says. Nothing takes it over:
+    """What the runtime says of the SoC beside what the simulator says. Nothing takes it over:
     another size is another SoC.
     """
     what = {"vecCores": "how many cores work", "l2Bytes": "the order of tiles past L2"}
