@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of axes that are longer than a tile: chunks, and the cores that share them (ReduceChunked).
+#include <vector>
+
 #include "common/row_reduce_planner.h"
 #include "common/row_reduce_sharing.h"
 
@@ -15,6 +17,9 @@ constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read t
 constexpr int64_t kChunkedColumnBytes[] = {256, 128};
 constexpr int64_t kFirstBlock = 16;  // elements that one may have
 constexpr int64_t kSumsOut = 2;      // of parts, on their way to the workspace
+// Rows of whole blocks keep GM busy when a few cores are left over: there pieces go around where that saves
+// a tenth of the rounds.
+constexpr double kFewerTurns = 0.9;
 
 class ChunkPlanner : private RowReducePlanner {
  public:
@@ -25,7 +30,7 @@ class ChunkPlanner : private RowReducePlanner {
 
   std::string Make(RowReducePlan* plan) {
     if (AlongLanes()) {
-      const int64_t parts = ResidentParts();
+      const int64_t parts = ResidentParts({0});
       Cut(parts > 0 ? parts : MostParts());
     } else if (shareable_) {
       ShareableSlabs();
@@ -112,7 +117,7 @@ class ChunkPlanner : private RowReducePlanner {
     return sums * SumLanes() * kFloatBytes;
   }
 
-  int64_t MostParts() const { return shareable_ ? kRowReduceMostParts : 1; }
+  int64_t MostParts() const { return shareable_ ? PartsOfStreams(soc_.ubBytes) : 1; }
 
   int64_t Chunks() const { return plan_.chunk == 0 ? 1 : CeilDiv(view_.reduce, plan_.chunk); }
   int64_t Parts() const {
@@ -142,19 +147,35 @@ class ChunkPlanner : private RowReducePlanner {
     return 0;
   }
 
-  // Parts that stay in UB between the passes; 0 if there are none. Chooses the number of chunk buffers.
-  int64_t ResidentParts() {
+  // Parts that stay in UB between the passes; 0 if there are none. Chooses the number of chunk buffers, and of
+  // columns between widths.
+  int64_t ResidentParts(const std::vector<int64_t>& widths) {
     if (!shareable_) {
       return FewestParts(ring_, 1);
     }
-    const int64_t rows = view_.reduce * (Folded() ? view_.inner / SumLanes() : 1);
-    const SharedAxis axis{rows, AlongLanes(), bytes_, soc_.ubBytes};
-    const SharingChoice choice = ChooseSharing(axis, [this](const Sharing& sharing) {
+    std::vector<SharedAxis> axes;
+    for (const int64_t width : widths) {
+      SetColumns(width);
+      const int64_t steps = view_.reduce * (Folded() ? view_.inner / SumLanes() : 1);
+      axes.push_back({steps, AlongLanes() ? 1 : SumLanes(), bytes_, soc_.ubBytes});
+    }
+    const SharingChoice choice = ChooseSharing(axes, [&](size_t axis, const Sharing& sharing) {
+      SetColumns(widths[axis]);
       ring_ = sharing.ring;
-      return FewestParts(sharing.keep, sharing.mostParts);
+      return FewestParts(sharing.keep, kRowReduceMostParts);
     });
+    SetColumns(widths[choice.axis]);
     ring_ = choice.ring;
     return choice.parts;
+  }
+
+  // Units of so many columns, or all; 0 leaves a row as it is.
+  void SetColumns(int64_t most) {
+    if (most > 0) {
+      const int64_t tiles = CeilDiv(view_.inner, most);
+      plan_.colTile = std::min(view_.inner, AlignUp(CeilDiv(view_.inner, tiles), blockLanes_));
+      plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
+    }
   }
 
   void Cut(int64_t parts) {
@@ -171,7 +192,9 @@ class ChunkPlanner : private RowReducePlanner {
     plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch() + Ends());
   }
 
-  // Groups of cores that share units.
+  // The cores that share units. Groups of cores with a unit each know its sum a round after they have added
+  // up theirs. Where pieces go around among all cores instead, none of these is left over, but
+  // some units begin in one round and end in another: their first pieces have to wait for the last.
   void Share() {
     if (plan_.chunk == 0) {
       return;
@@ -179,8 +202,19 @@ class ChunkPlanner : private RowReducePlanner {
     const int64_t parts = Parts();
     plan_.units = view_.outer * plan_.colTiles;
     plan_.share = shareable_ ? CeilDiv(parts, CeilDiv(parts, std::min(parts, soc_.cores))) : 1;
-    const int64_t groups = std::min(plan_.units, CoresFor(plan_.units * plan_.share) / plan_.share);
-    plan_.cores = std::max<int64_t>(1, groups) * plan_.share;
+    const int64_t groups = std::max<int64_t>(
+        1, std::min(plan_.units, CoresFor(plan_.units * plan_.share) / plan_.share));
+    plan_.cores = groups * plan_.share;
+    if (parts > 1) {
+      const int64_t all = CoresFor(plan_.units * parts);
+      const int64_t turns = CeilDiv(plan_.units, groups) * CeilDiv(parts, plan_.share);
+      const double fewer = AlongLanes() && !Packs() ? kFewerTurns : 1;
+      const bool known = CeilDiv(parts - 1, all) < LateOf(ring_, plan_.partChunks);
+      if (shareable_ && known && CeilDiv(plan_.units * parts, all) < turns * fewer) {
+        plan_.share = parts;
+        plan_.cores = all;
+      }
+    }
     const int64_t mine = std::min(Chunks(), CeilDiv(parts, plan_.share) * plan_.partChunks);
     plan_.ring = ring_;
     plan_.resident = mine <= ring_ ? mine : std::max<int64_t>(0, ring_ - kStreaming);
@@ -188,40 +222,23 @@ class ChunkPlanner : private RowReducePlanner {
       plan_.pastL2 = PastL2Of(0);
     }
     if (plan_.share > 1) {
+      plan_.late = LateOf(ring_, mine);
       const int64_t slot = AlignUp(parts * (AlongLanes() ? 1 : SumLanes()), kRowReduceSlotLanes);
-      const int64_t slots = kRowReduceRounds * plan_.cores / plan_.share;
+      plan_.slots = CeilDiv(kRowReduceRounds * plan_.cores, plan_.share) + 1;
       // One line more: the workspace may start within one.
       plan_.workspaceBytes =
-          static_cast<uint64_t>((slots * slot + kRowReduceSlotLanes) * kFloatBytes);
+          static_cast<uint64_t>((plan_.slots * slot + kRowReduceSlotLanes) * kFloatBytes);
     }
   }
 
   // Columns of half a GM line, unless the UB of all cores together holds narrower ones only.
   void ShareableSlabs() {
-    if (Folded()) {
-      plan_.colTile = view_.inner;
-      const int64_t parts = ResidentParts();
-      Cut(parts > 0 ? parts : MostParts());
-      return;
-    }
-    const auto cut = [this](int64_t bytes) {
-      const int64_t tiles = CeilDiv(view_.inner, bytes / bytes_);
-      plan_.colTile = std::min(view_.inner, AlignUp(CeilDiv(view_.inner, tiles), blockLanes_));
-      plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
-      return ResidentParts();
-    };
-    int64_t parts = 0;
+    std::vector<int64_t> widths;
     for (const int64_t bytes : kChunkedColumnBytes) {
-      parts = cut(bytes);
-      if (parts > 0) {
-        break;
-      }
+      widths.push_back(Folded() ? view_.inner : bytes / bytes_);
     }
-    if (parts == 0) {
-      cut(kChunkedColumnBytes[0]);
-      parts = MostParts();
-    }
-    Cut(parts);
+    const int64_t parts = ResidentParts(widths);
+    Cut(parts > 0 ? parts : MostParts());
   }
 
   // Where cores cannot wait for each other: the widest columns whose chunks all stay in UB; where even

@@ -114,12 +114,12 @@ std::string JsonFields(const RowReduceTilingData& data) {
       "\"outer\":%lld,\"reduce\":%lld,\"inner\":%lld,\"colTiles\":%lld,\"unitsPerCore\":%lld,"
       "\"extraCores\":%d,\"colTile\":%d,\"tileUnits\":%d,\"tileLanes\":%d,\"chunk\":%d,"
       "\"ring\":%d,\"resident\":%d,\"partChunks\":%d,\"share\":%d,\"pastL2\":%d,"
-      "\"columns\":%d,\"missing\":%d",
+      "\"columns\":%d,\"missing\":%d,\"late\":%d,\"slots\":%d",
       static_cast<long long>(data.outer), static_cast<long long>(data.reduce),
       static_cast<long long>(data.inner), static_cast<long long>(data.colTiles),
       static_cast<long long>(data.unitsPerCore), data.extraCores, data.colTile, data.tileUnits,
       data.tileLanes, data.chunk, data.ring, data.resident, data.partChunks, data.share,
-      data.pastL2, data.columns, data.missing);
+      data.pastL2, data.columns, data.missing, data.late, data.slots);
   return text;
 }
 

@@ -24,12 +24,13 @@ constexpr int32_t kRowReduceMaskRun = 16;
 // Lanes of a row of folded columns (op_kernel/common/folded_columns.h) at most, and of the periods that one
 // Gather turns where they are shorter.
 constexpr int32_t kRowReduceFoldedLanes = 512;
-// Rounds whose sums of parts the workspace holds at a time.
+// Rounds whose sums of parts the workspace holds at a time, and from the sums of a piece to its results.
 constexpr int32_t kRowReduceRounds = 6;
+constexpr int32_t kRowReduceMostLate = 2;
 
 // A unit is a row, a slab [R, B], or colTile columns of a slab. Where R fits, core c has unitsPerCore
-// of them, one more if c < extraCores. Where it does not, a group of `share` cores takes every
-// (cores / share)-th unit, and each core of the group as many parts of it as the others.
+// of them, one more if c < extraCores. Where it does not, units are cut into `share` equal pieces of
+// parts, and in each round all cores take the next pieces, one each.
 struct RowReduceTilingData {
   int64_t outer;     // A
   int64_t reduce;    // R
@@ -44,13 +45,15 @@ struct RowReduceTilingData {
   int32_t ring;        // chunk buffers, 0 when R fits
   int32_t resident;    // chunks that stay in UB between the passes
   int32_t partChunks;  // chunks that are added up together, 0 when R fits
-  int32_t share;       // cores that share a unit
+  int32_t share;       // cores that share a unit: pieces of it
   int32_t pastL2;      // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
   int32_t columns;     // B where [R, B] is rows of columns that lie side by side, else 0
   int32_t missing;     // elements that the last of these rows has less
+  int32_t late;        // rounds from the sums of a piece to its results
+  int32_t slots;       // units whose sums of parts the workspace holds at a time
 };
 
-static_assert(sizeof(RowReduceTilingData) == 88, "layout is shared with the device");
+static_assert(sizeof(RowReduceTilingData) == 96, "layout is shared with the device");
 static_assert(offsetof(RowReduceTilingData, extraCores) == 40, "layout is shared with the device");
 static_assert(offsetof(RowReduceTilingData, pastL2) == 76, "layout is shared with the device");
 

@@ -3,40 +3,46 @@
 #ifndef OP_HOST_COMMON_ROW_REDUCE_SHARING_H_
 #define OP_HOST_COMMON_ROW_REDUCE_SHARING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "common/row_reduce_data.h"
 
 namespace optiling {
 
-// Chunk buffers, and how many of them keep a part between the passes. The weight is about the percent of
-// the bandwidth bound that the timing model gives with all cores at work, less where that varies with the
-// length of the axis.
+// Chunk buffers, and how many of them keep a part between the passes.
 struct Sharing {
   int64_t ring;
   int64_t keep;
-  int64_t weight = 0;
-  int64_t mostParts = kRowReduceMostParts;
 };
 
 struct SharedAxis {
   int64_t reduce;
-  bool alongLanes;  // a row, not columns
+  int64_t width;  // elements of a step along it: 1 in a row, the columns of a unit
   int64_t elementBytes;
   uint64_t ubBytes;
 };
 
 struct SharingChoice {
+  size_t axis;
   int64_t ring;
   int64_t parts;  // 0: no UB holds the axis
 };
 
-// The choice follows from the axis and from UB, not from the number of cores, on which chunks and with
-// them the order of additions must not depend. fewestParts gives the parts that a sharing takes, 0 if
-// they are more than it allows.
-SharingChoice ChooseSharing(const SharedAxis& axis,
-                            const std::function<int64_t(const Sharing&)>& fewestParts);
+// Rounds that a core's results may come after its sums, where `held` of its buffers keep a piece.
+int64_t LateOf(int64_t ring, int64_t held);
+
+// Parts of an axis that no UB holds: what all cores can take at once, of SoCs with fewer cores too.
+int64_t PartsOfStreams(uint64_t ubBytes);
+
+// Of an axis with columns of several widths, the one to be preferred first. The choice follows from the axis
+// and from UB, not from the number of cores, on which chunks and with them the order of additions must not
+// depend. fewestParts gives the parts that a sharing takes, 0 if they are too many.
+SharingChoice ChooseSharing(
+    const std::vector<SharedAxis>& axes,
+    const std::function<int64_t(size_t axis, const Sharing& sharing)>& fewestParts);
 
 }  // namespace optiling
 

@@ -55,6 +55,8 @@ struct RowReducePlan {
   int64_t resident = 0;
   int64_t partChunks = 0;
   int64_t share = 1;
+  int64_t late = 0;
+  int64_t slots = 0;
   uint64_t workspaceBytes = 0;
   int32_t pastL2 = 0;
   int64_t columns = 0;
@@ -105,6 +107,8 @@ inline void FillTiling(const RowReducePlan& plan, RowReduceTilingData* data) {
   data->pastL2 = plan.pastL2;
   data->columns = static_cast<int32_t>(plan.columns);
   data->missing = static_cast<int32_t>(plan.missing);
+  data->late = static_cast<int32_t>(plan.late);
+  data->slots = static_cast<int32_t>(plan.slots);
 }
 
 }  // namespace optiling

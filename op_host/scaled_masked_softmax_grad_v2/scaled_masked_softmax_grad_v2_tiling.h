@@ -24,11 +24,11 @@ struct ScaledMaskedSoftmaxGradV2TilingData {
   int32_t reserved;
 };
 
-static_assert(sizeof(ScaledMaskedSoftmaxGradV2TilingData) == 128,
+static_assert(sizeof(ScaledMaskedSoftmaxGradV2TilingData) == 136,
               "layout is shared with the device");
-static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, mask) == 88,
+static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, mask) == 96,
               "layout is shared with the device");
-static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, scale) == 120,
+static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, scale) == 128,
               "layout is shared with the device");
 
 #endif  // OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_

@@ -14,7 +14,6 @@ namespace rowreduce {
 // A core has 8 event ids per pair of pipes, and a queue buffer takes one.
 constexpr uint32_t kMaxRing = 8;
 constexpr uint32_t kSumLanes = kRowReduceSumLanes;
-constexpr int64_t kMostLate = 2;
 
 // The axis is cut into chunks, and these into parts, which one or several cores take. A first pass
 // adds up each part, the sums of all parts make that of the unit, a second pass writes. Chunks of the
@@ -36,19 +35,12 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
   __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                                   const RowReduceTilingData& t, const Step& step)
       : Base(pipe, y, g, out, t, step, kBuffers),
-        groups_(AscendC::GetBlockNum() / t.share),
-        group_(AscendC::GetBlockIdx() / t.share),
+        cores_(AscendC::GetBlockNum()),
         units_(t.outer * t.colTiles),
-        rounds_((units_ + groups_ - 1) / groups_),
+        rounds_((units_ * t.share + cores_ - 1) / cores_),
         chunks_((t.reduce + t.chunk - 1) / t.chunk) {
     parts_ = (chunks_ + t.partChunks - 1) / t.partChunks;
     partsOfCore_ = (parts_ + t.share - 1) / t.share;
-    const int64_t most =
-        partsOfCore_ * t.partChunks < chunks_ ? partsOfCore_ * t.partChunks : chunks_;
-    if (t.share > 1 && most <= t.resident) {
-      const int64_t more = t.ring / most - 1;
-      late_ = more < kMostLate ? more : kMostLate;
-    }
     free_ = t.ring;
     next_ = WorkOf(0);
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
@@ -76,16 +68,16 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     partials_.Init(pipe, workspace, static_cast<uint32_t>(parts_), width, t.share > 1);
   }
 
-  // All cores make all rounds, since they wait for each other in each. Where UB holds two units or
+  // All cores make all rounds, since they wait for each other in each. Where UB holds two pieces or
   // three, a round is written after the sums of the next: then none stands still while sums are on
   // their way.
   __aicore__ inline void Process() {
-    for (int64_t round = 0; round < rounds_ + late_; ++round) {
+    for (int64_t round = 0; round < rounds_ + this->t_.late; ++round) {
       if (round < rounds_) {
         Sum(round);
       }
-      if (round >= late_) {
-        Write(round - late_);
+      if (round >= this->t_.late) {
+        Write(round - this->t_.late);
       }
     }
   }
@@ -149,13 +141,14 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     int64_t resident;
   };
 
-  // The cores of a group take turns: the last part is shorter than the others.
+  // Cores take turns: the last piece of a unit is shorter than the others.
   __aicore__ inline Work WorkOf(int64_t round) const {
     const int64_t share = this->t_.share;
+    const int64_t piece = round * cores_ + (AscendC::GetBlockIdx() + round) % cores_;
     Work work;
     work.round = round;
-    work.unit = round * groups_ + group_;
-    work.part = (AscendC::GetBlockIdx() + round) % share * partsOfCore_;
+    work.unit = piece / share;
+    work.part = piece % share * partsOfCore_;
     work.endPart = work.part + partsOfCore_ < parts_ ? work.part + partsOfCore_ : parts_;
     work.chunk = work.part * this->t_.partChunks;
     const int64_t end = work.endPart * this->t_.partChunks;
@@ -204,14 +197,19 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     LoadAhead();
   }
 
-  // Where the workspace has the sums of this core's group.
-  __aicore__ inline uint64_t SlotOf(int64_t round) const {
-    return static_cast<uint64_t>(round % kRowReduceRounds * groups_ + group_);
+  // Where the workspace has the sums of a unit.
+  __aicore__ inline uint64_t SlotOf(int64_t unit) const {
+    return this->t_.share > 1 ? static_cast<uint64_t>(unit % this->t_.slots) : 0;
+  }
+
+  // The round of a unit's last piece.
+  __aicore__ inline int64_t EndOf(int64_t unit) const {
+    return ((unit + 1) * this->t_.share - 1) / cores_;
   }
 
   // The place of the first resident chunk of a round.
   __aicore__ inline int64_t HeldFrom(int64_t round) const {
-    return round % (late_ + 1) * this->t_.resident;
+    return round % (this->t_.late + 1) * this->t_.resident;
   }
 
   __aicore__ inline void Sum(int64_t round) {
@@ -225,7 +223,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       } else {
         AscendC::DataCopy(partial, sum.lanes, sum.width);
       }
-      partials_.Close(SlotOf(round), part, partial);
+      partials_.Close(SlotOf(work.unit), part, partial);
     }
     partials_.Publish(round);
   }
@@ -340,7 +338,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
       PipeBarrier<PIPE_V>();
     }
     if (index == 0) {  // in front of the load that takes this chunk's place
-      partials_.Fetch(work.round, SlotOf(work.round));
+      partials_.Fetch(EndOf(work.unit), SlotOf(work.unit));
     }
     if constexpr (kFreesEarly) {
       Free(in);
@@ -399,16 +397,14 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     StoreBlocks(this->outGm_, chunk.offset, out, chunk.shape, chunk.pitch);
   }
 
-  int64_t groups_;  // of cores that share a unit
-  int64_t group_;
+  int64_t cores_;
   int64_t units_;
   int64_t rounds_;
   int64_t chunks_;  // of a unit
   int64_t parts_;
   int64_t partsOfCore_;
-  int64_t late_ = 0;  // rounds from the sums of a unit to its results
-  int64_t free_;      // buffers of the ring
-  Work next_;         // of the next load, and which of its loads
+  int64_t free_;  // buffers of the ring
+  Work next_;     // of the next load, and which of its loads
   int64_t nextLoad_ = 0;
   LocalTensor<T> held_[kMaxRing];  // resident chunks
   TQue<TPosition::VECIN, kMaxRing> ring_;

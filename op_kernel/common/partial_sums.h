@@ -4,9 +4,9 @@
 //
 // Sharing takes the hard synchronisation of all cores: KERNEL_TYPE_MIX_AIV_1_0 on the device, batch
 // scheduling from the host. Cores publish the sums of round r and then await those of a round up to
-// two before it. The workspace holds six rounds, each with a flag of its own: a core that publishes
-// r + 2 has awaited r - 1, so the others have published r - 1 and awaited r - 4, and may still read
-// r - 3.
+// two before it, or of a later one, where a unit ends later. The workspace holds six rounds, each with a
+// flag of its own: a core that publishes r + 2 has awaited r - 1, so the others have published r - 1 and
+// awaited r - 4, and may still read units with a piece in r - 3.
 #ifndef OP_KERNEL_COMMON_PARTIAL_SUMS_H_
 #define OP_KERNEL_COMMON_PARTIAL_SUMS_H_
 
@@ -38,8 +38,8 @@ class PartialSums {
   // All cores have.
   __aicore__ inline void Await(int64_t round) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
-    if (shared_) {
-      AscendC::CrossCoreWaitFlag(FlagOf(round));
+    for (; shared_ && awaited_ <= round; ++awaited_) {
+      AscendC::CrossCoreWaitFlag(FlagOf(awaited_));
     }
 #endif
   }
@@ -74,6 +74,8 @@ class PartialSums {
   __aicore__ inline static uint16_t FlagOf(int64_t round) {
     return static_cast<uint16_t>(round % kRowReduceRounds);
   }
+
+  int64_t awaited_ = 0;  // rounds
 };
 
 // Of rows: one value per part. The scalar unit adds them up while the vector pipe works. It reads the

@@ -65,10 +65,23 @@ def test_matches_the_formula_on_any_number_of_cores(
 
 @pytest.mark.sim_only
 @each_api
-def test_slots_of_the_workspace_are_used_again(api: str, device: Device) -> None:
+@pytest.mark.parametrize(
+    ("shape", "dim", "cores"),
+    # The second one's cores are no multiple of its parts: pieces of rows go around among them.
+    [((60, 10_000), -1, "4"), ((40, 30_001), -1, "16"), ((3_072, 640), 0, "40")],
+    ids=str,
+)
+def test_slots_of_the_workspace_are_used_again(
+    api: str, shape: tuple[int, ...], dim: int, cores: str, device: Device
+) -> None:
     """More rounds than it holds, without automatic synchronisation: conftest wants no finding."""
-    arrays = {name: np.full((60, 10_000), 0.5, np.float32) for name in ("gradOutput", "output")}
+    rng = np.random.default_rng(shape[0])
+    values = rng.uniform(-1, 1, size=(2, *shape)).astype(np.float32)
+    if api == LOG_SOFTMAX:
+        values[1] -= 9
+    arrays = dict(zip(("gradOutput", "output"), values, strict=True))
     device.set_option("autosync", "off")
-    device.set_option("cores", "4")
-    got = run(device, api, arrays, {"dim": -1})
-    assert compare(got, BY_API[api].evaluate(arrays, {"dim": -1})).passed
+    device.set_option("cores", cores)
+    device.set_option("chaos", "3")
+    got = run(device, api, arrays, {"dim": dim})
+    assert compare(got, BY_API[api].evaluate(arrays, {"dim": dim})).passed
