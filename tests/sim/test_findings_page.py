@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/reference/findings.md: each faulty kernel has its finding, each mended one has none, and the
 reports on the page are those that come. ``pytest tests/sim/test_findings_page.py --update`` writes
-them.
+them. Those of ``aclgrad check`` are compared by test_check_cli.py.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Example:
     soc: str
     cores: int
     cleared: bool
-    host: bool
+    by: str
     arch: str
     hang_limit: str
 
@@ -85,17 +85,17 @@ def examples() -> list[Example]:
         )
         soc, cores = options.pop("soc", "Ascend910B2"), int(options.pop("cores", "1"))
         cleared = options.pop("cleared", "no") == "yes"
-        host = options.pop("host", "no") == "yes"
+        by = next((each for each in ("host", "check") if options.pop(each, "")), "kernel")
         arch, limit = options.pop("arch", "2201"), options.pop("hang_limit", "20")
         assert not options, options
         text = match[3] or ""
-        found.append(Example(kind, faulty, mended, text, soc, cores, cleared, host, arch, limit))
+        found.append(Example(kind, faulty, mended, text, soc, cores, cleared, by, arch, limit))
     return found
 
 
 EXAMPLES = examples()
-KERNELS = [example for example in EXAMPLES if not example.host]
-HOSTS = [example for example in EXAMPLES if example.host]
+KERNELS = [example for example in EXAMPLES if example.by == "kernel"]
+HOSTS = [example for example in EXAMPLES if example.by == "host"]
 
 
 @pytest.fixture(scope="module")
