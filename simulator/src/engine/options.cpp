@@ -119,8 +119,10 @@ HeldBack Held() {
 std::string HeldText() {
   std::string text;
   for (const HeldBack::Range& range : Held().ranges) {
-    text += (text.empty() ? "" : "+") + std::to_string(range.first);
-    text += range.last == range.first ? "" : "-" + std::to_string(range.last);
+    text.append(text.empty() ? "" : "+").append(std::to_string(range.first));
+    if (range.last != range.first) {
+      text.append("-").append(std::to_string(range.last));
+    }
   }
   return text.empty() ? "all" : text;
 }
