@@ -46,9 +46,15 @@ class Host(Acl):
     def __init__(self, library: Path, device: Device) -> None:
         super().__init__(library)
         self.device = device
+        self.streams: list[int] = []
         self.lib.aclsimFindings.restype = ctypes.c_char_p
         self.lib.aclsimClearFindings()
         self.message()
+
+    def stream(self) -> int:
+        """A stream that goes with the test: a fault stays with its stream."""
+        self.streams.append(self.pointer("aclrtCreateStream"))
+        return self.streams[-1]
 
     def findings(self) -> list[Finding]:
         """The errors since the test began."""
@@ -86,6 +92,9 @@ def host(device: Device, toolkit: Path) -> Iterator[Host]:
     runtime.ok("aclrtSetDevice", 0)
     yield runtime
     runtime.call("aclrtSynchronizeDevice")
+    for stream in runtime.streams:
+        runtime.call("aclrtDestroyStream", stream)
+    runtime.ok("aclrtSynchronizeDevice")
     runtime.message()
     runtime.lib.aclsimClearFindings()
 
@@ -221,7 +230,7 @@ def test_memory_after_its_free(host: Host, misuse_kernels: ctypes.CDLL) -> None:
 
 
 def test_streams_and_events_after_their_destruction(host: Host) -> None:
-    stream, event = host.pointer("aclrtCreateStream"), host.pointer("aclrtCreateEvent")
+    stream, event = host.stream(), host.pointer("aclrtCreateEvent")
     host.ok("aclrtDestroyStream", stream)
     host.ok("aclrtDestroyEvent", event)
     code, gone = RT_INVALID_HANDLE, "host-use-after-free"
@@ -237,7 +246,7 @@ def test_streams_and_events_after_their_destruction(host: Host) -> None:
 
 def test_free_under_a_stream(host: Host, misuse_kernels: ctypes.CDLL) -> None:
     """Named whether the stream is through with it or not: only a wait makes it right."""
-    stream = host.pointer("aclrtCreateStream")
+    stream = host.stream()
     block = host.malloc(64)
     host.ok("aclrtMemsetAsync", block, 64, 0, 64, stream)
     time.sleep(0.1)
@@ -261,7 +270,7 @@ def test_free_under_a_stream(host: Host, misuse_kernels: ctypes.CDLL) -> None:
 
 
 def test_copies_that_do_not_wait(host: Host) -> None:
-    stream = host.pointer("aclrtCreateStream")
+    stream = host.stream()
     block, other = host.malloc(64), host.malloc(64)
     buffer = ctypes.create_string_buffer(64)
     host.ok("aclrtMemset", other, 64, 1, 64)
@@ -292,7 +301,7 @@ def test_copies_that_do_not_wait(host: Host) -> None:
     "wait", ["stream", "device", "event", "event of another stream", "query", "destroy", "callback"]
 )
 def test_every_way_to_wait_counts(host: Host, wait: str) -> None:
-    stream, second = (host.pointer("aclrtCreateStream") for _ in range(2))
+    stream, second = (host.stream() for _ in range(2))
     event = host.pointer("aclrtCreateEvent")
     block = host.malloc(64)
     host.ok("aclrtMemsetAsync", block, 64, 7, 64, stream)
@@ -328,7 +337,7 @@ def test_every_way_to_wait_counts(host: Host, wait: str) -> None:
 
 
 def test_an_event_before_the_work_is_no_wait(host: Host) -> None:
-    stream, event = host.pointer("aclrtCreateStream"), host.pointer("aclrtCreateEvent")
+    stream, event = host.stream(), host.pointer("aclrtCreateEvent")
     block = host.malloc(64)
     host.ok("aclrtRecordEvent", event, stream)
     host.ok("aclrtMemsetAsync", block, 64, 7, 64, stream)
@@ -468,7 +477,7 @@ def test_a_tensor_may_go_once_the_second_stage_has_returned(host: Host, bench: B
 def test_overrun_by_pointer(
     host: Host, misuse_kernels: ctypes.CDLL, distance: int, words: str
 ) -> None:
-    stream = host.pointer("aclrtCreateStream")
+    stream = host.stream()
     block, offset = host.malloc(100), host.malloc(8)
     host.write(offset, distance.to_bytes(8, "little", signed=True))
     assert launch(host, misuse_kernels, "poke", [(block, 100), (offset, 8)], stream) == 0
@@ -492,7 +501,7 @@ def test_overrun_by_pointer_of_one_core_among_many_stores(
     """All cores write to the same page; one of them, at one line, too far."""
     block, count = host.malloc(100), host.malloc(8)
     host.write(count, (25).to_bytes(8, "little"))
-    stream = host.pointer("aclrtCreateStream")
+    stream = host.stream()
     args = [(block, 100), (count, 8)]
     assert launch(host, misuse_kernels, "fill_by_pointer", args, stream, cores=3) == 0
     host.fails(RT_VECTOR_CORE_EXCEPTION, "aclrtSynchronizeStream", stream)
@@ -506,7 +515,7 @@ def test_overrun_by_pointer_that_happens_once(host: Host, misuse_kernels: ctypes
     """The kernel does something else when it runs again: its beginning is named, as such."""
     block, offset = host.malloc(100), host.malloc(8)
     host.write(offset, (100).to_bytes(8, "little"))
-    stream = host.pointer("aclrtCreateStream")
+    stream = host.stream()
     assert launch(host, misuse_kernels, "poke_once", [(block, 100), (offset, 8)], stream) == 0
     host.fails(RT_VECTOR_CORE_EXCEPTION, "aclrtSynchronizeStream", stream)
     host.ok("aclrtDestroyStream", stream)
@@ -533,7 +542,7 @@ def test_overrun_of_another_block_shows_at_its_free(
 def test_reads_of_what_nothing_has_written(
     host: Host, misuse_kernels: ctypes.CDLL, written: int | str
 ) -> None:
-    stream = host.pointer("aclrtCreateStream")
+    stream = host.stream()
     values, total, count = host.malloc(16), host.malloc(4), host.malloc(8)
     host.write(count, (4).to_bytes(8, "little"))
     if isinstance(written, int):
