@@ -14,6 +14,9 @@ from aclgrad.findings import ERROR, parse
 from aclgrad.runtime import Device
 from aclgrad.runtime.toolkit import sim_root
 
+_LEFT_MS = 2000
+_DEVICE_FAULT = 507000  # codes from here on are of what the device did, not of the call
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the mark."""
@@ -41,15 +44,24 @@ def no_packages(session_device: Device) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_unexpected_finding(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None]:
-    """Fail a test whose kernels have an error finding. Calls of the host that are refused are the
-    tests' own business: their code tells.
+    """Fail a test whose kernels have an error finding, or that leaves a failed stream to the next
+    test. Calls of the host that are refused are the tests' own business: their code tells.
     """
     watched = device_kind == "sim" and not request.node.get_closest_marker("plants_faults")
     path = sim_root() / "lib64" / "libascendcl.so"
     if watched and (library := _loaded(path)) is not None:
         library.aclsimClearFindings()
     yield
-    if not watched or (library := _loaded(path)) is None:
+    if device_kind != "sim" or (library := _loaded(path)) is None:
+        return
+    code = library.aclrtSynchronizeDeviceWithTimeout(_LEFT_MS)
+    if code >= _DEVICE_FAULT:
+        pytest.fail(
+            f"the test leaves a stream that failed or goes on: error {code}; the next"
+            " synchronisation of this process would meet it",
+            pytrace=False,
+        )
+    if not watched:
         return
     text = library.aclsimFindings()
     if text == b"[]":
