@@ -227,6 +227,9 @@ def test_memory_after_its_free(host: Host, misuse_kernels: ctypes.CDLL) -> None:
     host.finding("host-use-after-free", "aclsimLaunchKernel")
     words = "freed by aclrtFree|want the start of a live block"
     host.misuse(RT_PARAM_INVALID, "host-double-free", words, "aclrtFree", block)
+    host.misuse(RT_PARAM_INVALID, "host-use-after-free", words, "aclsimRenew", block)
+    words = "want the start of a live block"
+    host.misuse(RT_PARAM_INVALID, "host-out-of-bounds", words, "aclsimRenew", host.malloc(64) + 8)
 
 
 def test_streams_and_events_after_their_destruction(host: Host) -> None:
@@ -538,7 +541,7 @@ def test_overrun_of_another_block_shows_at_its_free(
     assert "from byte 64 of" in found["detail"] and "last launch was poke" in found["detail"]
 
 
-@pytest.mark.parametrize("written", [0, 12, 16, "copied", "filled", "moved"])
+@pytest.mark.parametrize("written", [0, 12, 16, "copied", "filled", "moved", "renewed"])
 def test_reads_of_what_nothing_has_written(
     host: Host, misuse_kernels: ctypes.CDLL, written: int | str
 ) -> None:
@@ -551,6 +554,9 @@ def test_reads_of_what_nothing_has_written(
         host.ok("aclrtMemcpy2d", values, 8, bytes(16), 8, 8, 2, H2D)
     elif written == "filled":
         host.ok("aclrtMemset", values, 16, 0, 16)
+    elif written == "renewed":
+        host.ok("aclrtMemset", values, 16, 0, 16)
+        host.ok("aclsimRenew", values)
     else:
         unwritten = host.malloc(16)
         host.ok("aclrtMemset", values, 16, 0, 16)

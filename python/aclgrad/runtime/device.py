@@ -224,17 +224,15 @@ class Device(SimulatorCalls):
                     handles.append(create_tensor(self.libraries, desc, buffers[-1].address))
                     values[arg.name] = handles[-1]
                 result = self.buffer(out.size * out.dtype.numpy.itemsize)
-                try:
-                    handles.append(create_tensor(self.libraries, out, result.address))
-                    values[spec.output_args[0].name] = handles[-1]
-                    planned = self._plan(spec, [values[arg.name] for arg in spec.args])
-                    if key is not None and planned.repeats and self._calls.comes_again(key):
-                        again = planned.executor
-                        self.libraries.nnopbase.aclSetAclOpExecutorRepeatable(again)
-                    self._finish(spec, planned)
-                    array = result.read(out.dtype.numpy).reshape(out.shape)
-                finally:
-                    result.free()
+                buffers.append(result)
+                handles.append(create_tensor(self.libraries, out, result.address))
+                values[spec.output_args[0].name] = handles[-1]
+                planned = self._plan(spec, [values[arg.name] for arg in spec.args])
+                if key is not None and planned.repeats and self._calls.comes_again(key):
+                    again = planned.executor
+                    self.libraries.nnopbase.aclSetAclOpExecutorRepeatable(again)
+                self._finish(spec, planned)
+                array = result.read(out.dtype.numpy).reshape(out.shape)
                 if key is not None and again is not None:
                     second = self._stages(spec)[1]
                     call = Prepared(self.libraries, again, second, buffers, handles, out)

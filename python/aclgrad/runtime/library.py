@@ -93,6 +93,8 @@ class Libraries:
             for name, argtypes in table.items():
                 function = self._symbol(library, name)
                 function.argtypes, function.restype = argtypes, c.c_int32
+        if (renew := self.optional(self.acl, "aclsimRenew")) is not None:
+            renew.argtypes, renew.restype = [_P], c.c_int32
         self._message = self._symbol(self.acl, "aclGetRecentErrMsg")
         self._message.argtypes, self._message.restype = [], c.c_char_p
         create = self._symbol(self.nnopbase, "aclCreateTensor")

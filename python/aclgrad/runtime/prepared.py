@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes as c
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.runtime.library import MEMCPY_D2H, MEMCPY_H2D, Libraries
-from aclgrad.runtime.memory import NORMAL_ONLY, Buffer, address_of
+from aclgrad.runtime.memory import Buffer, address_of
 from aclgrad.spec.call import AttrValue, TensorDesc
 
 Key = tuple[Any, ...]
@@ -48,16 +47,16 @@ def key_of(
 
 @dataclass
 class Prepared:
-    """A repeatable executor with device memory for its inputs.
+    """A repeatable executor with device memory for its inputs and its output.
 
-    The output is new with each run: nobody may read there what an earlier run has left.
+    The output's is as new with each run: nobody may read there what an earlier run has left.
     """
 
     libraries: Libraries
     executor: int
     second: Callable[..., int]
-    buffers: Sequence[Buffer]
-    handles: Sequence[int]  # the output's is the last
+    buffers: Sequence[Buffer]  # the output's is the last
+    handles: Sequence[int]
     out: TensorDesc
 
     def run(
@@ -68,7 +67,8 @@ class Prepared:
     ) -> NDArray[Any]:
         """Copy the inputs, run the second stage, wait, copy the output back."""
         acl, check = self.libraries.acl, self.libraries.check
-        for buffer, given in zip(self.buffers, arrays.values(), strict=True):
+        *places, result = self.buffers
+        for buffer, given in zip(places, arrays.values(), strict=True):
             if count := given.nbytes:
                 check(
                     acl.aclrtMemcpy(buffer.address, count, address_of(given), count, MEMCPY_H2D),
@@ -76,17 +76,14 @@ class Prepared:
                 )
         dtype = self.out.dtype.numpy
         array = np.empty(self.out.shape, dtype)
-        size, at = array.nbytes, c.c_void_p()
-        check(acl.aclrtMalloc(c.byref(at), size, NORMAL_ONLY), "aclrtMalloc")
-        try:
-            self.libraries.nnopbase.aclSetTensorAddr(
-                self.executor, len(self.buffers), self.handles[-1], at
-            )
-            check(self.second(None, 0, self.executor, stream), "second stage")
-            synchronize()
-            check(acl.aclrtMemcpy(address_of(array), size, at, size, MEMCPY_D2H), "aclrtMemcpy")
-        finally:
-            acl.aclrtFree(at)
+        check(acl.aclsimRenew(result.address), "aclsimRenew")
+        check(self.second(None, 0, self.executor, stream), "second stage")
+        synchronize()
+        size = array.nbytes
+        check(
+            acl.aclrtMemcpy(address_of(array), size, result.address, size, MEMCPY_D2H),
+            "aclrtMemcpy",
+        )
         return array
 
     def destroy(self) -> None:

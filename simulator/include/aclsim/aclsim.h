@@ -65,6 +65,9 @@ typedef struct aclsimArguments {
 ACLSIM_API int32_t aclsimCallForeign(const void* function, const aclsimArguments* arguments,
                                      int32_t* returned, char* text, uint64_t size);
 
+// Makes a block as aclrtMalloc gave it: in checked mode nobody has written it. For callers that use a block again and again.
+ACLSIM_API int32_t aclsimRenew(void* devPtr);
+
 // What the checks have found since the process began or aclsimClearFindings was called: a JSON array, oldest first, of
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
 //  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -141,10 +142,37 @@ struct Known {
 };
 std::array<std::atomic<const Known*>, 256> g_known;
 
-// Where code lies in a module as its file is now.
+// How often this process has loaded or unloaded a library.
+uint64_t Loadings() {
+  uint64_t count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* sum) {
+        *static_cast<uint64_t*>(sum) = info->dlpi_adds + info->dlpi_subs;
+        return 1;  // the first knows
+      },
+      &count);
+  return count;
+}
+
+// The file of a module as it was at the first question since a library was loaded: each launch asks, mostly of one module.
+struct stat FileOf(const std::string& module) {
+  struct Asked {
+    std::string module;
+    uint64_t loadings = 0;
+    struct stat file{};
+  };
+  thread_local Asked last;
+  const uint64_t loadings = Loadings();
+  if (last.loadings != loadings || last.module != module) {
+    last = {module, loadings, {}};
+    stat(module.c_str(), &last.file);
+  }
+  return last.file;
+}
+
+// Where code lies in a module that is loaded.
 Place PlaceOf(const std::string& module, uintptr_t offset) {
-  struct stat file{};
-  stat(module.c_str(), &file);
+  const struct stat file = FileOf(module);
   return {module, file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, offset};
 }
 

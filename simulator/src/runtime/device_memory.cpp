@@ -500,6 +500,21 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
   return 0;
 }
 
+int32_t DeviceMemory::Renew(const void* pointer, std::string* why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const auto it = live_.find(address);
+  if (it == live_.end()) {
+    *why = DescribeLocked(address) + "; want the start of a live block, as aclrtMalloc returned it";
+    return ACL_ERROR_RT_PARAM_INVALID;
+  }
+  if (it->second.guarded) {
+    UndefineLocked(address, it->second.bytes);
+    std::memset(BackingOf(address), kPoisonByte, it->second.bytes);
+  }
+  return 0;
+}
+
 void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
   const uint64_t span = Span(block.bytes);
   freed_[block.start] = {block.bytes, span, by};

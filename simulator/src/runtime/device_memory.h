@@ -55,6 +55,8 @@ class DeviceMemory {
   // block, call it undefined and guard it.
   int32_t Allocate(uint64_t bytes, uint64_t limit, int32_t device, bool checked, const void* caller,
                    void** out, std::string* why);
+  // As it was when it was new.
+  int32_t Renew(const void* pointer, std::string* why);
   // by: the function that frees, for later messages.
   int32_t Free(const void* pointer, const char* by, std::string* why);
   std::vector<Block> FreeAll(const char* by, int32_t device);

@@ -434,15 +434,33 @@ void ReportPendingUses(const Api& api, const char* argument, const void* pointer
 
 namespace {
 
+// What has become of a block that is about to lose what it holds.
+void ReportUses(const Api& api, void* pointer) {
+  DeviceMemory& device = Global().device;
+  if (const DeviceMemory::Block block = device.Find(pointer);
+      CheckedMode() && block.start == reinterpret_cast<uintptr_t>(pointer)) {
+    std::string why;
+    ReportOverruns(api.name(), device.TakeOverruns(device.Resolve(pointer, 1, &why)), api.caller());
+    ReportPendingUses(api, "devPtr", pointer, block.bytes);
+  }
+}
+
+int32_t RenewDevice(const Api& api, void* pointer) {
+  std::string why;
+  ACLSIM_RETURN_IF_ERROR(api.NotNull(pointer, "devPtr"));
+  ReportUses(api, pointer);
+  if (Global().device.Renew(pointer, &why) == 0) {
+    return 0;
+  }
+  return api.Refuse(ACL_ERROR_RT_PARAM_INVALID, MistakeOf(pointer), "devPtr", "devPtr " + why,
+                    "pass the pointer that aclrtMalloc returned");
+}
+
 int32_t FreeDevice(const Api& api, void* pointer) {
   std::string why;
   ACLSIM_RETURN_IF_ERROR(api.NotNull(pointer, "devPtr"));
   DeviceMemory& device = Global().device;
-  if (const DeviceMemory::Block block = device.Find(pointer);
-      CheckedMode() && block.start == reinterpret_cast<uintptr_t>(pointer)) {
-    ReportOverruns(api.name(), device.TakeOverruns(device.Resolve(pointer, 1, &why)), api.caller());
-    ReportPendingUses(api, "devPtr", pointer, block.bytes);
-  }
+  ReportUses(api, pointer);
   const int32_t error = device.Free(pointer, api.name(), &why);
   if (error == 0) {
     return 0;
@@ -515,6 +533,10 @@ aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy) {
 
 aclError aclrtFree(void* devPtr) {
   return Enter(__func__, [&](const Api& api) { return aclsim::FreeDevice(api, devPtr); });
+}
+
+int32_t aclsimRenew(void* devPtr) {
+  return Enter(__func__, [&](const Api& api) { return aclsim::RenewDevice(api, devPtr); });
 }
 
 aclError aclrtFreeWithDevSync(void* devPtr) {

@@ -2,6 +2,7 @@
 #include "runtime/misuse.h"
 
 #include <dlfcn.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <array>
@@ -201,12 +202,19 @@ SourceLine ProgramLine(const void* caller) {
 }
 
 const void* ProgramCaller() {
-  for (void* frame : CaptureStack()) {
-    if (IsProgram(frame)) {
-      return frame;
-    }
-  }
-  return nullptr;
+  const void* found = nullptr;
+  // Ends at the first: the frames behind it can be the hundreds of an interpreter.
+  _Unwind_Backtrace(
+      [](_Unwind_Context* context, void* first) {
+        void* const frame = reinterpret_cast<void*>(_Unwind_GetIP(context));
+        if (!IsProgram(frame)) {
+          return _URC_NO_REASON;
+        }
+        *static_cast<const void**>(first) = frame;
+        return _URC_END_OF_STACK;
+      },
+      &found);
+  return found;
 }
 
 Place HostPlace(const std::string& function, const std::string& note, const void* caller) {
