@@ -79,7 +79,7 @@ def test_choices_name_evidence_and_what_depends_on_them(row: dict[str, Any]) -> 
 def test_probes_of_the_register_exist() -> None:
     from aclgrad.profiling.calibration.probes import plan
 
-    made = plan(48, 201326592)
+    made = plan(48, 201326592, 196352)
     for row in register()["choices"]:
         assert row["probe"] is None or row["probe"] in made.values, row["id"]
     for row in register()["costs"]:

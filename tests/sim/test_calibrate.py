@@ -22,6 +22,8 @@ from aclgrad.profiling.calibration.board import (
     Board,
     BoardError,
 )
+from aclgrad.profiling.calibration.probes import plan
+from aclgrad.profiling.calibration.runner import Model, Overlay
 from hidden_board import SOC, Hidden, hide, library, missed
 
 pytestmark = pytest.mark.skipif(library() is None, reason="needs the build folder of a checkout")
@@ -121,6 +123,19 @@ def test_a_soc_is_asked_what_it_has(tmp_path: Path) -> None:
     assert board.overlay == {"costs": {}, "choices": {}}
     assert board.count(AS_MODELLED) > 60
     assert any("does not have" in row.note for row in board.rows)
+
+
+def test_a_copy_holds_up_what_runs_beside_it_alone() -> None:
+    """As far as besideVector, which is 0, says that it does."""
+    alone, beside = plan(48, 201326592, 196352).timings["beside-vector"].launches
+    held = Overlay({"copies.2201.besideVector": 0.5})
+    took = {}
+    for overlay in (Overlay(), held):
+        answers = Model(SOC).run((alone, beside), overlay)
+        took[overlay is held] = [answers[one.name].times[0] for one in (alone, beside)]
+    assert took[False][0] == took[False][1]
+    assert took[True][0] < took[False][0] * 1.005
+    assert took[False][1] * 1.1 < took[True][1] < took[False][1] * 1.5
 
 
 def test_other_sizes_differ() -> None:

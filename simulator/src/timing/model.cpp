@@ -74,8 +74,9 @@ struct PipeState {
   double complete = 0;               // when all before are complete
   double gate = 0;                   // when the last WaitFlag or barrier lets go
   Ring<double, kQueueDepth> starts;  // of the last tasks
+  bool serving = false;  // a copy has been scheduled and still moves bytes, or see AwaitsItsTime
   // Copies only.
-  bool serving = false;                      // a copy has been scheduled and still moves bytes
+  double since = 0;                          // start of the last copy
   Ring<InFlight, 8 * kQueueDepth> inFlight;  // moved, on their way
   std::vector<uint32_t> afterIt;             // SetFlags that wait for the copy under way
 };
@@ -213,12 +214,12 @@ class Simulation {
         PassTime(starts);
         const Starting event = starting_.top();
         starting_.pop();
-        Start(event);
+        Begin(event);
         // Copies of many cores start at the same time: share the bandwidth once.
         while (!starting_.empty() && starting_.top().time <= now_ + kEpsilon) {
           const Starting other = starting_.top();
           starting_.pop();
-          Start(other);
+          Begin(other);
         }
       } else {
         PassTime(ends);
@@ -257,6 +258,15 @@ class Simulation {
   void PassTime(double to) {
     moving_.Pass(to - now_);
     now_ = to;
+  }
+
+  void Begin(const Starting& event) {
+    if (event.pipe == Pipe::kVector) {  // what it waited for is the time itself
+      cores_[event.core].pipes[static_cast<size_t>(Pipe::kVector)].serving = false;
+      Advance(event.core);
+    } else {
+      Start(event);
+    }
   }
 
   // The bytes of a copy become traffic of L2 and memory.
@@ -547,12 +557,24 @@ class Simulation {
     return bytes;
   }
 
-  // Copy pipes of the core that have bytes on their way, as far as is known.
+  // Whether a vector instruction waits for its turn among the copies' starts and ends, which alone tell what goes on beside it.
+  bool AwaitsItsTime(uint32_t index, PipeState& pipe, uint32_t at, double start) {
+    if (law_.besideVector == 0 || start <= now_ + kEpsilon) {
+      return false;
+    }
+    if (!std::exchange(pipe.serving, true)) {
+      starting_.push({start, index, Pipe::kVector, at});
+    }
+    return true;
+  }
+
+  // Copy pipes of the core that have bytes on their way.
   static double Beside(CoreState& core, double time) {
     double count = 0;
     for (const Pipe which : {Pipe::kMte2, Pipe::kMte3}) {
       const PipeState& pipe = core.pipes[static_cast<size_t>(which)];
-      count += pipe.serving || pipe.complete > time ? 1 : 0;
+      const bool moves = pipe.serving && pipe.since <= time + kEpsilon;
+      count += moves || pipe.complete > time ? 1 : 0;
     }
     return count;
   }
@@ -578,6 +600,9 @@ class Simulation {
     switch (step.kind) {
       case StepKind::kVector: {
         const double start = std::max(ready, pipe.free);
+        if (AwaitsItsTime(index, pipe, at, start)) {
+          return false;
+        }
         const double head = start > pipe.free + kEpsilon || pipe.complete <= start ? step.head : 0;
         const double end =
             start + head + step.cycles * (1 + law_.besideVector * Beside(core, start));
@@ -609,6 +634,7 @@ class Simulation {
           pipe.inFlight.pop_front();
         }
         span.start = start;
+        pipe.since = start;
         pipe.serving = true;
         starting_.push({start, index, which, at});
         leave(start);

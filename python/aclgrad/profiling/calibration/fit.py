@@ -20,11 +20,12 @@ _LEAST = 0.15  # of a reading's relative change by a cost's: below, the probe do
 _RESIDUAL = 0.03  # of a reading that the model does not reach
 _CLOSE = 0.004
 _SAME = 0.05
-_HEAVY = 0.08  # half the distance of two sizes that are tried
+_HEAVY = 0.06  # half the distance of two sizes that are tried
 _MOST_ROUNDS = 12
 _STEP = 0.6  # of a logarithm, in one round
 _TRIAL = 0.1
 _LARGEST_SPREAD = 0.1
+_LARGEST_SHARE = 0.02  # of a cost that may be 0, and what is as good as 0
 _FEWEST_US = 0.002  # differences below are noise
 
 
@@ -38,12 +39,16 @@ class Fitted:
 
 
 def _parameter(timing: Timing, value: float) -> float:
-    """What is moved, as a logarithm."""
+    """What is moved: a logarithm, or the cost itself."""
+    if timing.linear:
+        return value
     value = 1 / value if timing.inverse else value
     return math.log(max(value - timing.beyond, 1e-6))
 
 
 def _value(timing: Timing, parameter: float) -> float:
+    if timing.linear:
+        return max(0.0, parameter)
     value = math.exp(parameter) + timing.beyond
     return min(1 / value if timing.inverse else value, timing.most)
 
@@ -108,11 +113,12 @@ class Fit:
         self._why: dict[str, str] = {}
         self._slopes: dict[str, float] = {}
         usable = {name: timing for name, timing in self._timings.items() if self._usable(name)}
-        self._moved = [
-            name for name, timing in usable.items() if not timing.heavy and not timing.steps
-        ]
+        moved = [name for name, timing in usable.items() if not timing.heavy and not timing.steps]
+        self._moved = [name for name in moved if not usable[name].late]
+        self._late = [name for name in moved if usable[name].late]
         self._stepped = [name for name, timing in usable.items() if timing.steps]
-        self._at = dict(self._builtin)
+        found = {name: self._wanted[name] for name, timing in usable.items() if timing.heavy}
+        self._at = self._builtin | found
 
     def _usable(self, name: str) -> bool:
         wanted = self._wanted[name]
@@ -139,17 +145,18 @@ class Fit:
         answers = self._run(list(launches.values()), self._overlay(changed))
         return {name: _reading(self._timings[name], answers, median) for name in names}
 
-    def _together(self) -> list[list[str]]:
+    @staticmethod
+    def _together(moved: Sequence[str]) -> list[list[str]]:
         """Costs that can be tried at one time: those of instructions do not touch each other."""
         groups: dict[str, list[str]] = {}
-        for name in self._moved:
+        for name in moved:
             field = name.rsplit(".", 1)[1]
             groups.setdefault(field if name.startswith("instructions.") else name, []).append(name)
         return list(groups.values())
 
-    def _measure_slopes(self) -> None:
-        groups = self._together()
-        before = self._readings(self._moved)
+    def _measure_slopes(self, moved: Sequence[str]) -> None:
+        groups = self._together(moved)
+        before = self._readings(moved)
         for index, names in enumerate(groups):
             self._told("sensitivities", index, len(groups))
             changed = {
@@ -179,11 +186,11 @@ class Fit:
                 self._why.pop(name, None)
                 self._at[name] = best
 
-    def _round(self, last: dict[str, tuple[float, float]]) -> float:
+    def _round(self, moved: Sequence[str], last: dict[str, tuple[float, float]]) -> float:
         """Moves every cost once; returns the largest residual before."""
-        found = self._readings(self._moved)
+        found = self._readings(moved)
         worst = 0.0
-        for name in self._moved:
+        for name in moved:
             timing, got = self._timings[name], found[name]
             if not got > 0 or abs(self._slopes[name]) < _LEAST:
                 continue
@@ -202,17 +209,24 @@ class Fit:
 
     def solve(self) -> dict[str, Fitted]:
         """Every cost of the SoC."""
-        self._measure_slopes()
+        self._measure_slopes(self._moved)
         for pass_ in range(2):
-            last: dict[str, tuple[float, float]] = {}
-            for index in range(_MOST_ROUNDS):
-                self._told("costs", index + pass_ * _MOST_ROUNDS, 2 * _MOST_ROUNDS)
-                if self._round(last) < _CLOSE:
-                    break
+            self._move(self._moved, pass_ * _MOST_ROUNDS)
             self._choose_steps()
-        self._measure_slopes()  # where the costs are now, a probe may tell less
-        final = self._readings(self._moved)
+        self._measure_slopes(self._late)
+        self._move(self._late, 2 * _MOST_ROUNDS)
+        every = self._moved + self._late
+        self._measure_slopes(every)  # where the costs are now, a probe may tell less
+        final = self._readings(every)
         return {name: self._fitted(name, final) for name in self._builtin}
+
+    def _move(self, moved: Sequence[str], done: int) -> None:
+        """Moves costs until the readings are those of the board, or no nearer."""
+        last: dict[str, tuple[float, float]] = {}
+        for index in range(_MOST_ROUNDS if moved else 0):
+            self._told("costs", done + index, 3 * _MOST_ROUNDS)
+            if self._round(moved, last) < _CLOSE:
+                break
 
     def _fitted(self, name: str, final: Mapping[str, float]) -> Fitted:
         timing = self._timings.get(name)
@@ -230,7 +244,7 @@ class Fit:
             return Fitted(None, spread, "its probe is bound by something else")
         if not got > 0 or abs(math.log(wanted / got)) > _RESIDUAL:
             return Fitted(None, spread, "no value of it explains the times")
-        if spread > _LARGEST_SPREAD:
+        if spread > (_LARGEST_SHARE if timing.linear else _LARGEST_SPREAD):
             return Fitted(None, spread, f"repeated launches differ by {spread:.0%}")
         return Fitted(self._at[name], spread)
 
@@ -238,4 +252,6 @@ class Fit:
 def is_as_modelled(cost: Cost, fitted: Fitted) -> bool:
     """Whether a decided cost is the simulator's own."""
     assert fitted.value is not None
+    if not cost.value:
+        return fitted.value <= max(_LARGEST_SHARE, fitted.spread)
     return abs(fitted.value - cost.value) <= max(_SAME, fitted.spread) * abs(cost.value)

@@ -132,7 +132,8 @@ def calibrate(
     if soc is not None and name != soc:
         raise BoardError(f"device {device} is a {name}, --soc is {soc}. Next: leave --soc out")
     facts = _supported(name)
-    questions, model = plan(facts["vecCores"], facts["l2Bytes"]), Model(name)
+    questions = plan(facts["vecCores"], facts["l2Bytes"], facts["ubTilingBytes"])
+    model = Model(name)
     lacks = _leave_out(questions, model) if facts["npuArch"] not in _WHOLE_ARCHS else set()
     board = Board(name, kind, _versions(toolkit))
     kept = _Kept(

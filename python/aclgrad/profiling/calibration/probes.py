@@ -14,6 +14,7 @@ from aclgrad.profiling.calibration.runner import SOURCES, Launch
 Times = Mapping[str, float]
 KB = 1024
 _LARGE = 65536  # bytes of the copies that the curves are scaled by
+_SCAN = 100 * 512  # bytes of L2's lines that a copy of its probe touches
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,10 @@ class Timing:
     """Takes seconds on the simulator, and the reading is the cost."""
     most: float = float("inf")
     """What the cost cannot be above."""
+    linear: bool = False
+    """Costs that may be 0; the reading follows them in proportion."""
+    late: bool = False
+    """Its launches are long and rest on other costs: found when those are."""
 
 
 @dataclass
@@ -42,10 +47,10 @@ class Plan:
     timings: dict[str, Timing] = field(default_factory=dict)  # by probe
 
 
-def _numbers(table: str, word: str) -> list[tuple[int, str, int]]:
+def _numbers(table: str) -> list[tuple[int, str, int]]:
     """Number, name and widths of the rows of an .inc file."""
     text = (SOURCES / table).read_text(encoding="utf-8")
-    rows = re.findall(rf"^{word}\((\d+), ([\w-]+), (\d+),", text, re.MULTILINE)
+    rows = re.findall(r"^PROBE\((\d+), ([\w-]+), (\d+),", text, re.MULTILINE)
     return [(int(number), name, int(widths)) for number, name, widths in rows]
 
 
@@ -139,15 +144,27 @@ _VALUES = {
     "values select": ["select"],
     "values gather": ["gather", "brcb"],
     "values mask": ["masked-add"],
+    "values sort-half": ["sort-half"],
+    "values sign": ["sign"],
+    "values compare-register": ["compare-register"],
+    "values strided-max": ["strided-max"],
+    "values quant": ["quant"],
+    "values transdata": ["transdata"],
 }
 _PADS = {"values pad-bare": (0, 20), "values pad-register": (2, 20)}
 
 
-def _values() -> dict[str, tuple[Launch, ...]]:
-    rows = _numbers("values.inc", "VALUE")
+def _values(ub_bytes: int) -> dict[str, tuple[Launch, ...]]:
+    rows = _numbers("values.inc")
     names = {name: found for _, name, found in rows}
     number = {name: index for index, name, _ in rows}
     probes = {probe: _value_launches(names, number, what) for probe, what in _VALUES.items()}
+    probes["values ub-size"] = (
+        Launch(
+            "ub-size", "probe_ub", (ub_bytes,), out_bytes=-(-ub_bytes // KB) * 32,
+            values=np.zeros(16, np.float32),
+        ),
+    )  # fmt: skip
     ramp = np.arange(1, 65, dtype=np.float32)
     for probe, params in _PADS.items():
         probes[probe] = (
@@ -208,10 +225,15 @@ def _against(less: Launch, more: Launch, **kinds: object) -> Timing:
     )
 
 
+def _beside(alone: Launch, beside: Launch) -> Timing:
+    """How one launch's time compares with another's, for a cost that may be 0."""
+    return Timing((alone, beside), lambda t: t[beside.name] / t[alone.name], linear=True)
+
+
 def _vector_timings() -> dict[str, Timing]:
     found = {}
     number = {}
-    for index, name, both in _numbers("instructions.inc", "PROBE"):
+    for index, name, both in _numbers("instructions.inc"):
         number[name] = index
         converted = name.partition("-")[2]
         for width in widths(both):
@@ -275,16 +297,15 @@ def _copy_timings(cores: int, l2_bytes: int) -> dict[str, Timing]:
     def passes(probe: str, few: int, many: int, **how: int) -> Timing:
         return _between(lambda name, times: _copies(name, times=times, **how), probe, few, many)
 
-    def lines(name: str, size: int, passes_: int) -> Launch:
+    def lines(name: str, copies: int, passes_: int) -> Launch:
         """Half of each line of L2, once or several times."""
-        per_copy = 500 * 512
-        per_core = size // cores // per_copy * per_copy or per_copy
-        times = per_core // per_copy * passes_
+        per_core = copies * _SCAN
         return _copies(
-            name, 256, times, blocks=500, step=512, distance=per_copy, per_core=per_core,
-            around=per_core, cores=cores,
+            name, 256, copies * passes_, blocks=_SCAN // 512, step=512, distance=_SCAN,
+            per_core=per_core, around=per_core, cores=cores,
         )  # fmt: skip
 
+    past = int(2.2 * l2_bytes / cores / large) + 1  # of a cache twice as large too
     timings = {
         "read-rate": passes("read-rate", 16, 64, block=large),
         "miss-rate": passes("miss-rate", 16, 48, block=large, distance=large, bypass=1),
@@ -330,6 +351,15 @@ def _copy_timings(cores: int, l2_bytes: int) -> dict[str, Timing]:
             _copies("reads-writes", large, 6, distance=large, per_core=6 * large, bypass=1,
                     both=1, cores=cores),
         ),
+        "beside-vector": _beside(
+            _copies("vectors-alone", 32, 1, vectors=64 * 24),
+            _copies("vectors-beside", large, 64, vectors=24),
+        ),
+        "write-back": replace(
+            passes("write-back", past, past * 5 // 4, block=large, distance=large,
+                   per_core=past * 5 // 4 * large, writes=1, cores=cores),
+            late=True,
+        ),
         "start": Timing(
             (
                 Launch("start-one", "probe_scalar", (0, 0)),
@@ -343,9 +373,10 @@ def _copy_timings(cores: int, l2_bytes: int) -> dict[str, Timing]:
     timings["miss-latency"] = Timing(
         hit.launches + miss.launches, lambda t: miss.reading(t) - hit.reading(t)
     )
-    sizes = [l2_bytes * 0.47 * 1.15**i for i in range(12)]
-    scans = [(lines(f"l2-{i}-once", int(size), 1), lines(f"l2-{i}-twice", int(size), 2))
-             for i, size in enumerate(sizes)]  # fmt: skip
+    copies = sorted({max(1, round(l2_bytes * 0.47 * 1.1**i / cores / _SCAN)) for i in range(17)})
+    sizes = [each * _SCAN * cores for each in copies]
+    scans = [(lines(f"l2-{each}-once", each, 1), lines(f"l2-{each}-twice", each, 2))
+             for each in copies]  # fmt: skip
 
     def knee(t: Times) -> float:
         """Between which sizes what was read once has to be read again from memory."""
@@ -360,7 +391,7 @@ def _copy_timings(cores: int, l2_bytes: int) -> dict[str, Timing]:
     return timings
 
 
-def plan(cores: int, l2_bytes: int) -> Plan:
+def plan(cores: int, l2_bytes: int, ub_bytes: int) -> Plan:
     """All probes for a SoC with so many vector cores."""
     timings = _vector_timings() | _scalar_timings() | _copy_timings(cores, l2_bytes)
-    return Plan(_values(), timings)
+    return Plan(_values(ub_bytes), timings)

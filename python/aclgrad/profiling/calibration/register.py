@@ -71,10 +71,17 @@ def digest() -> str:
 
 
 def socs() -> list[dict[str, Any]]:
-    """The simulator's table of SoCs: name, npuArch, vecCores, l2Bytes, ..."""
+    """The simulator's table of SoCs: name, npuArch, vecCores, l2Bytes, ubTilingBytes, ..."""
     data = _read("soc.json")
     rows = [dict(zip(data["columns"], row, strict=True)) for row in data["socs"]]
-    return [{**row, "vecCores": row["vecCores"] or row["aicCores"]} for row in rows]
+    return [
+        {
+            **row,
+            **data["archs"][str(row["npuArch"])],
+            "vecCores": row["vecCores"] or row["aicCores"],
+        }
+        for row in rows
+    ]
 
 
 def choices() -> list[Choice]:

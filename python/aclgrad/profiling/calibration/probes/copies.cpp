@@ -48,7 +48,7 @@ __aicore__ inline void Copies(GM_ADDR in, GM_ADDR out, const Plan& plan) {
       DataCopyPad(target[static_cast<uint64_t>(at)], ub, outward);
     }
     for (uint32_t j = 0; j < plan.vectors; ++j) {
-      Add(lanes, lanes[2048], lanes[4096], 64, 32, three);
+      Add(lanes, lanes[2048], lanes[4096 + 64], 64, 32, three);  // bank groups of their own
     }
     if (plan.waits) {
       PipeBarrier<PIPE_ALL>();

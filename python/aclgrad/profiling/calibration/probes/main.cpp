@@ -19,6 +19,7 @@
 #include "aclrtlaunch_probe_cores.h"
 #include "aclrtlaunch_probe_pad.h"
 #include "aclrtlaunch_probe_scalar.h"
+#include "aclrtlaunch_probe_ub.h"
 #include "aclrtlaunch_probe_values.h"
 #include "aclrtlaunch_probe_vector.h"
 
@@ -74,6 +75,7 @@ uint32_t LaunchKernel(const Request& request, aclrtStream stream, void* in, void
   LAUNCH(probe_copies)
   LAUNCH(probe_scalar)
   LAUNCH(probe_cores)
+  LAUNCH(probe_ub)
 #undef LAUNCH
   return static_cast<uint32_t>(ACL_ERROR_INVALID_PARAM);
 }

@@ -56,14 +56,7 @@ __aicore__ inline void Run(GM_ADDR params) {
   LocalTensor<T> shortA = all[(kBank + 45056) / sizeof(T)];
   for (int32_t i = 0; i < times; ++i) {
     switch (number) {
-#define PROBE(number, name, widths, ...)     \
-  case number:                               \
-    if constexpr (((widths) & width) != 0) { \
-      __VA_ARGS__;                           \
-    }                                        \
-    break;
 #include "instructions.inc"
-#undef PROBE
       default:
         break;
     }
