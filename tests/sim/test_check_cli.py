@@ -25,6 +25,7 @@ SMALL, LARGE = ("--dtype", "fp32", "--shape", "64"), ("--dtype", "fp32", "--shap
 CLEAN, REDUNDANT, RACE, BARRIER, WRONG, BOUNDS, DROPPED = range(7)
 
 Check = Callable[..., str]
+Plant = Callable[[int], dict[str, str]]
 
 
 def line_of(text: str) -> int:
@@ -38,7 +39,7 @@ def copied(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plant(copied: Path) -> Callable[[int], dict[str, str]]:
+def plant(copied: Path) -> Plant:
     """Puts a fault into the kernel for float; returns the environment that uses it."""
     folder = copied / "opp/vendors/aclgrad/op_impl/ai_core/tbe/kernel/ascend910b" / OP
     kernel = folder / "LogSigmoidGrad_float32_float32_float32.so"
@@ -59,7 +60,7 @@ def plant(copied: Path) -> Callable[[int], dict[str, str]]:
 
 
 @pytest.fixture
-def check(plant: Callable[[int], dict[str, str]]) -> Check:
+def check(plant: Plant) -> Check:
     """Runs `aclgrad check` on a planted fault."""
 
     def run(number: int, *words: object, status: int = 0) -> str:
@@ -99,13 +100,43 @@ def test_page_has_the_source_around_both_ends(check: Check, tmp_path: Path) -> N
     assert "race-" in text  # on the terminal all the same
     html = page.read_text("utf-8")
     parsed(html)
-    assert "nothing orders the two" in html.partition("<details>")[0]  # before the report in full
+    assert "nothing orders the two" in html.partition("The report in full")[0]
     marked = [int(number) for number in re.findall(r"<mark><b>(\d+)</b>", html)]
     told = [int(number) for number in re.findall(r"check_kernel\.cpp:(\d+)$", text, re.M)]
     assert len(marked) >= 2 and marked == told[: len(marked)]  # the launch's own report follows
-    assert html.count("<span><b>") > 10 and html.count('<svg class="pipes"') >= 1
-    assert "nothing keeps them" in html and "aclgrad check" in html
+    assert html.count("<span><b>") > 10 and "aclgrad check" in html
+    assert html.count('<figure class="times"') >= 1 and "Nothing makes it wait." in html
+    assert sorted(re.findall(r'class="bar end (\w)"', html)[:2]) == ["A", "B"]
     assert "http" not in html and "<script" not in html
+
+
+def test_ends_of_a_race_have_the_times_of_the_profile(
+    check: Check, plant: Plant, tmp_path: Path
+) -> None:
+    output, page = tmp_path / "found.json", tmp_path / "page.html"
+    words = (*LARGE, "--no-hints", "--format", "json", "-o", output)
+    check(RACE, *words, "--html", page, status=1)
+    (found,) = json.loads(output.read_text())["findings"]
+    line = found["timeline"]
+    trace = tmp_path / "trace.json"
+    shape = ("100x1000", "--dtype", "fp32", "--cores", str(found["core"]), "--trace", trace)
+    aclgrad("profile", OP, *shape, **plant(RACE))
+    events = json.loads(trace.read_text())["traceEvents"]
+    for place, (lane, begin, end) in zip(
+        [found["at"], *found["related"]], line["ends"], strict=True
+    ):
+        core, pipe = line["lanes"][lane]
+        assert (core, pipe) == (found["core"], place["pipe"])
+        code = f"{SOURCE.name}:{place['line']}"
+        ends = [
+            (event["ts"] + event["dur"]) * line["mhz"]
+            for event in events
+            if event["ph"] == "X" and event["tid"] == pipe and event["args"]["code"].endswith(code)
+        ]
+        assert begin < end and min(abs(each - end) for each in ends) <= 2, (code, end, ends)
+    # Nobody pays for what is not shown.
+    check(RACE, *words, status=1)
+    assert "timeline" not in json.loads(output.read_text())["findings"][0]
 
 
 def test_what_nobody_wrote(check: Check) -> None:

@@ -168,7 +168,7 @@ def test_a_wrong_command_is_seen() -> None:
 
 def test_lanes_are_what_the_page_says() -> None:
     jobs = template("operators.yml")["jobs"]
-    assert set(jobs) == {"simulator", "cann", "npu"}
+    assert set(jobs) == {"build", "simulator", "cann", "npu"}
     assert all(family_of(soc) for soc in jobs["simulator"]["strategy"]["matrix"]["soc"])
     assert "self-hosted" in jobs["npu"]["runs-on"] and "'npu'" in jobs["npu"]["if"]
     text = (CI / "README.md").read_text()
@@ -182,18 +182,23 @@ def test_lanes_are_what_the_page_says() -> None:
 )
 @pytest.mark.usefixtures("toolkit")
 def test_the_simulators_lane_runs(tmp_path: Path) -> None:
-    """Its commands as they stand, but for all tests, and with one dtype."""
+    """It and what it needs: commands as they stand, but for all tests, and with one dtype."""
     env = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     ran = []
-    for words in commands(template("operators.yml")["jobs"]["simulator"]):
-        if words[0] == "scripts/test.sh":
+    jobs = template("operators.yml")["jobs"]
+    assert jobs["simulator"]["needs"] == "build"
+    for words in [*commands(jobs["build"]), *commands(jobs["simulator"])]:
+        if words[0] in ("scripts/test.sh", "git"):
             continue
         words = [word.replace("EXPRESSION", "Ascend310P3") for word in words]
         if words[1:2] == ["test"]:
             words = [*words, "--dtype", "fp16", "--out", str(tmp_path)]
+        if words[1:2] == ["check"]:
+            words = [*words, "--dtype", "fp16", "--output", str(tmp_path / "findings.sarif")]
         words[0] = words[0].replace(".venv/bin/", f"{Path(sys.executable).parent}/")
         done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=env)
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         ran.append(words)
-    assert len(ran) == 3
-    assert {path.suffix for path in tmp_path.iterdir()} == {".html", ".json", ".xml"}
+    assert len(ran) == 4
+    suffixes = {path.suffix for path in tmp_path.iterdir()}
+    assert suffixes == {".html", ".json", ".xml", ".sarif"}

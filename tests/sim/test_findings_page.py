@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,7 +165,9 @@ def findings_of(program: Path, example: Example, form: str, kept: Path) -> list[
     return [found for found in map(json.loads, lines) if found["severity"] == "error"]
 
 
-def launch(simulator: RawSimulator, example: Example, entry: object) -> list[dict[str, str]]:
+def launch(
+    simulator: RawSimulator, example: Example, entry: object, **options: str
+) -> list[dict[str, Any]]:
     """What one launch on fresh memory finds."""
     sizes = (256, 256, 4096)
     blocks = [simulator.malloc(size) for size in sizes]
@@ -176,11 +179,11 @@ def launch(simulator: RawSimulator, example: Example, entry: object) -> list[dic
     stream = simulator.new_stream()
     simulator.lib.aclsimClearFindings()
     simulator.expect_output(blocks[1], sizes[1], 4, "out")
-    with simulator.options(soc=example.soc, hang_limit=example.hang_limit):
+    with simulator.options(soc=example.soc, hang_limit=example.hang_limit, **options):
         pairs: Sequence[tuple[int, int]] = list(zip(blocks, sizes, strict=True))
         simulator.enqueue("kernel", entry, stream, pairs, example.cores)
         simulator.lib.aclrtSynchronizeStream(stream)
-    found: list[dict[str, str]] = json.loads(simulator.lib.aclsimFindings().decode())
+    found: list[dict[str, Any]] = json.loads(simulator.lib.aclsimFindings().decode())
     simulator.lib.aclrtDestroyStream(stream)
     for block in blocks:
         simulator.free(block)
@@ -231,6 +234,37 @@ def test_kernel(
     found = launch(simulator, example, kernels[example.arch][example.entry("mended")])
     hints = {"sync-redundant"}
     assert not [each["text"] for each in found if each["kind"] not in hints]
+
+
+TIMED = [
+    example
+    for example in KERNELS
+    if example.kind.startswith("race-") or example.kind in ("gm-conflict", "gm-line-shared")
+]
+
+
+@pytest.mark.parametrize("example", TIMED, ids=lambda example: example.kind)
+def test_both_ends_have_their_times(
+    example: Example,
+    kernels: dict[str, ctypes.CDLL],
+    toolkit: Path,
+    session_device: Device,
+) -> None:
+    assert session_device.kind == "sim"
+    simulator, entry = RawSimulator(toolkit), kernels[example.arch][example.entry("faulty")]
+    (found, *_) = launch(simulator, example, entry, race_times="on")
+    line, places = found["timeline"], [found["at"], *found["related"]]
+    cores = {core for core, _ in line["lanes"]}
+    assert len(cores) == (1 if example.kind.startswith("race-") else 2)
+    assert len(line["ends"]) >= 2
+    for place, (lane, begin, end) in zip(places, line["ends"], strict=False):
+        assert line["lanes"][lane][1] == place["pipe"]
+        assert line["begin"] <= begin < end <= line["end"]
+        # The instruction itself is among what its pipe does then.
+        assert any(
+            each[0] == lane and each[1] <= end and begin <= each[2] for each in line["slices"]
+        )
+    assert "timeline" not in launch(simulator, example, entry)[0]
 
 
 @pytest.mark.parametrize("example", HOSTS, ids=lambda example: example.kind)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from enum import Enum
 from pathlib import Path
@@ -308,7 +310,7 @@ def check_command(
         asked = operators.Asked(dtype, case or (), fast, shape or (), attrs)
         running = Running(**vars(checked), check=True, chaos=0)
         looked = operators.Looked()
-        with progress(ERR) as bar:
+        with _race_times(html is not None), progress(ERR) as bar:
             for one in lookup.find(ops, of_path):
                 done = one.check(asked, running, seed, chaos, bar)
                 looked.runs += done.runs
@@ -333,6 +335,20 @@ def check_command(
         print(findings.render(result, form.value), end="")
     if result.errors:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _race_times(wanted: bool) -> Iterator[None]:
+    """With times for the ends of races, also in processes that are started."""
+    name = "ACLGRAD_SIM_RACE_TIMES"
+    if not wanted or name in os.environ:
+        yield
+        return
+    os.environ[name] = "on"
+    try:
+        yield
+    finally:
+        del os.environ[name]
 
 
 def _check_headers(words: Sequence[str], first: Path, as_json: bool, jobs: int) -> None:

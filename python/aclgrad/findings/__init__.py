@@ -8,6 +8,8 @@ May import: ``common``.
 from aclgrad.findings.finding import (
     Finding,
     Place,
+    Slice,
+    Timeline,
     consequence,
     errors_of,
     from_json,
@@ -31,6 +33,8 @@ __all__ = [
     "Place",
     "Result",
     "Run",
+    "Slice",
+    "Timeline",
     "as_json",
     "as_sarif",
     "consequence",

@@ -42,6 +42,34 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Slice:
+    """What a pipe does for a time, or several such things that are short; cycles."""
+
+    lane: int
+    begin: float
+    end: float
+    waits: bool
+    name: str
+    code: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The time around the ends of a finding, by the model of time; cycles since the launch began.
+    Ends are in the order of ``at`` and ``related``: lane, begin, end.
+    """
+
+    mhz: float
+    begin: float
+    end: float
+    lanes: tuple[tuple[int, str], ...]  # core and pipe
+    ends: tuple[tuple[int, float, float], ...]
+    slices: tuple[Slice, ...]
+    arrows: tuple[tuple[int, int, float, float, str], ...]  # lanes, times, flag
+
+
+@dataclass(frozen=True)
 class Finding:
     """One finding, with the names of the simulator's JSON (aclsim.h)."""
 
@@ -65,6 +93,7 @@ class Finding:
     text: str = ""
     goes_on: str = ""
     after_fault: bool = False
+    timeline: Timeline | None = field(default=None, compare=False)
 
     @property
     def title(self) -> str:
@@ -132,7 +161,26 @@ def from_json(entry: Mapping[str, Any]) -> Finding:
         text=_clean(entry["text"]),
         goes_on=_clean(entry.get("goesOn", "")),
         after_fault=bool(entry.get("afterFault", False)),
+        timeline=_timeline(entry["timeline"]) if "timeline" in entry else None,
     )
+
+
+def _timeline(entry: Mapping[str, Any]) -> Timeline:
+    lanes = tuple((int(core), _clean(pipe)) for core, pipe in entry["lanes"])
+    lane = range(len(lanes)).index  # a ValueError unless there is such a lane
+    slices = (
+        Slice(lane(at), float(begin), float(end), bool(waits), _clean(name), _clean(code), int(of))
+        for at, begin, end, waits, name, code, of in entry["slices"]
+    )
+    arrows = (
+        (lane(of), lane(to), float(begin), float(end), _clean(name))
+        for of, to, begin, end, name in entry["arrows"]
+    )
+    ends = tuple((lane(at), float(begin), float(end)) for at, begin, end in entry["ends"])
+    mhz, begin, end = (float(entry[name]) for name in ("mhz", "begin", "end"))
+    if not (mhz > 0 and end > begin and len(ends) > 1):
+        raise ValueError(f"no time: {begin} to {end} at {mhz} MHz")
+    return Timeline(mhz, begin, end, lanes, ends, tuple(slices), tuple(arrows))
 
 
 def _place(entry: Mapping[str, Any]) -> Place:

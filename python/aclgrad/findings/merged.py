@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from aclgrad.common.notebook import table
@@ -128,6 +128,7 @@ def merged_json(item: Merged) -> dict[str, Any]:
         "count": item.count,
         "goesOn": finding.goes_on,
         "afterFault": finding.after_fault,
+        **({"timeline": asdict(finding.timeline)} if finding.timeline else {}),
         "cases": list(item.cases),
         "repro": item.repro,
     }

@@ -171,6 +171,11 @@ def finding_from_json(item: dict[str, Any]) -> findings.Finding:
     """A finding that a child has sent."""
     item["at"] = findings.Place(**item["at"])
     item["related"] = tuple(findings.Place(**place) for place in item["related"])
+    if line := item["timeline"]:
+        line["slices"] = tuple(findings.Slice(**each) for each in line["slices"])
+        for name in ("lanes", "ends", "arrows"):
+            line[name] = tuple(map(tuple, line[name]))
+        item["timeline"] = findings.Timeline(**line)
     return findings.Finding(**item)
 
 

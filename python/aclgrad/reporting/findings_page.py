@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks have found as one HTML page: sources with their lines marked, both ends of a race
-and the order in which their pipes do them.
+"""What the checks have found as one HTML page: sources with their lines marked, and both ends of a
+race on the timeline of their core.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from aclgrad.findings import ERROR, Merged, Result, describe
 from aclgrad.findings.finding import Place
 from aclgrad.reporting.html import environment
 from aclgrad.reporting.pipes import pipes_svg
+from aclgrad.reporting.race_times import drawn
 
 _AROUND = 5  # lines before and behind the one that is marked
 _MOST_LINE = 300  # characters
-_MOST = 200  # findings with sources: a page stays below 3 MB
+# A page stays below 3 MB: what is told in full, and what is a row of a table behind it.
+_MOST_TOLD = 1_900_000
+_MOST_ROWS = 4000
 
 
 @dataclass(frozen=True)
@@ -36,22 +39,33 @@ class Excerpt:
 
 
 @cache
-def _template() -> jinja2.Template:
-    return environment().get_template("findings.html.j2")
+def _template(name: str) -> jinja2.Template:
+    return environment().get_template(name)
 
 
 def page(result: Result, base: Path | None = None, title: str = "Findings") -> str:
     """The page. Paths below ``base``, the working folder when left out, are relative."""
     base = base or Path.cwd()
     errors = [item for item in result.found if item.finding.severity == ERROR]
+    told: list[Markup] = []
+    size = 0
+    for at, item in enumerate(result.found):
+        shown = _item(at, item, base, result.cases)
+        told.append(Markup(_template("finding.html.j2").render(item=shown)))
+        size += len(told[-1].encode())
+        if size > _MOST_TOLD:
+            break
+    rest = result.found[len(told) :]
     return (
-        _template().render(
+        _template("findings.html.j2").render(
             title=title,
             verdict=result.verdict,
             conditions=[*result.conditions.items(), ("aclgrad", __version__)],
             errors=len(errors),
             kinds=_kinds(result.found),
-            items=[_item(at, item, base, result.cases) for at, item in enumerate(result.found)],
+            told=told,
+            rest=[_row(at, item, base) for at, item in enumerate(rest[:_MOST_ROWS], len(told))],
+            left=len(rest) - len(rest[:_MOST_ROWS]),
         )
         + "\n"
     )
@@ -72,14 +86,21 @@ def _kinds(found: Sequence[Merged]) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
+def _row(at: int, item: Merged, base: Path) -> tuple[int, str, str, str]:
+    place = item.finding.at
+    where = f"{_name(Path(place.file), base)}:{place.line}" if place.known else ""
+    return at, item.finding.kind, item.finding.where[:100], where[-100:]
+
+
 def _item(at: int, item: Merged, base: Path, cases: int) -> dict[str, Any]:
     finding = item.finding
     places = [finding.at, *finding.related]
     excerpts = []
     for letter, place in zip("ABCDEFGH", places, strict=False):
-        if at < _MOST and (found := excerpt(letter, place, base)) is not None:
+        if (found := excerpt(letter, place, base)) is not None:
             excerpts.append(found)
-    svg = pipes_svg(finding)
+    times = drawn(finding)
+    svg = "" if times else pipes_svg(finding)
     return {
         "at": at,
         "kind": finding.kind,
@@ -89,6 +110,7 @@ def _item(at: int, item: Merged, base: Path, cases: int) -> dict[str, Any]:
         "detail": finding.detail,
         "advice": finding.advice,
         "excerpts": excerpts,
+        "times": times,
         "pipes": Markup(svg) if svg else "",
         "text": describe(item, base, cases),
         "repro": item.repro,
@@ -112,6 +134,9 @@ def excerpt(letter: str, place: Place, base: Path) -> Excerpt | None:
             shown.append((number, lines[number - 1][:_MOST_LINE], number == place.line))
     else:
         shown.append((place.line, place.text, True))
-    name = path.relative_to(base).as_posix() if path.is_relative_to(base) else place.file
     words = ", which ".join(filter(None, (place.name, place.note)))
-    return Excerpt(letter, words, f"{name}:{place.line}", tuple(shown))
+    return Excerpt(letter, words, f"{_name(path, base)}:{place.line}", tuple(shown))
+
+
+def _name(path: Path, base: Path) -> str:
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)

@@ -28,7 +28,8 @@ typedef struct aclsimLaunchStats {
 // all of the SoC), "autosync" (on | off: whether the device compiler's automatic synchronisation counts as there), "chaos" (0 =
 // off, else a seed: every pipe runs as late as the synchronisation allows), "held" (all, or which instructions chaos holds back, by
 // their numbers on a core: 12+40-41), "profile" (on | off: the timing model times every
-// launch), "hang_limit" (seconds of processor time after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
+// launch), "race_times" (on | off: findings of races say when the model has both ends), "hang_limit" (seconds of processor time
+// after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
 // whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). "recover" (on |
 // off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"). Returns
 // 0, or // 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
@@ -72,7 +73,9 @@ ACLSIM_API int32_t aclsimRenew(void* devPtr);
 // {"kind","severity":"error"|"hint","op","core","blockDim","space","buffer","begin","end",
 //  "at":{"pipe","instruction","note","file","line","text"},"related":[...as "at"],
 //  "detail","advice","soc","tiling","tilingKey","count","goesOn","afterFault","text"}. goesOn: what became of the access where
-// the core went on; afterFault: the core had had a fault before.
+// the core went on; afterFault: the core had had a fault before. With the option "race_times" a race also has "timeline": both
+// ends and what is around them, in cycles since the launch began: {"mhz","begin","end","lanes":[[core,pipe]],
+// "ends":[[lane,begin,end]],"slices":[[lane,begin,end,waits,instruction,place,count]],"arrows":[[from,to,begin,end,flag]]}.
 // A launch with an error among them fails (507035); hints never fail one. core is -1 for a host program's mistake. The string
 // lives until the next call on this thread. ACLGRAD_SIM_REPORT names a file that gets every new finding as a line of JSON.
 ACLSIM_API const char* aclsimFindings(void);

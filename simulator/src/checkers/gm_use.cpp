@@ -75,11 +75,15 @@ struct Conflict {
 
 Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
                  const Conflict& conflict) {
-  const auto place = [&](const GmAccess& access, const char* note) {
-    return cores[access.core]->Resolve(access.place, note);
-  };
   const GmAccess& a = *conflict.first;
   const GmAccess& b = *conflict.second;
+  const auto place = [&](const GmAccess& access, const char* note) {
+    Place found = cores[access.core]->Resolve(access.place, note);
+    found.core = access.core;
+    const uint64_t shared = conflict.line ? access.begin : std::max(a.begin, b.begin);
+    found.count = access.CountAt(shared);
+    return found;
+  };
   Finding finding;
   finding.kind = conflict.line ? "gm-line-shared" : "gm-conflict";
   finding.op = launch.opType;
@@ -248,6 +252,9 @@ void GmUse::CheckCopies(Core& core, const Record& record, const Access& access,
   finding.at = core.PlaceOf(record.name, record.pipe, record.site, "reads");
   finding.related.push_back(
       core.PlaceOf(races_.NameOf(Pipe::kMte3, copy), Pipe::kMte3, site, "wrote"));
+  finding.at.core = finding.related[0].core = core.index;
+  finding.at.count = races_.Count(record.pipe);
+  finding.related[0].count = copy;
   finding.related.push_back(Resolve(fill.place, kLoaded));
   finding.detail = Format(
       "the core's data cache may hold the line of bytes [%llu, %llu) of %s as it was before the "

@@ -241,6 +241,9 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
       core.PlaceOf(record.name, record.pipe, record.site, Writes(access) ? "writes" : "reads");
   finding.related.push_back(
       core.PlaceOf(earlier.name, otherPipe, earlier.site, earlierWrote ? "wrote" : "read"));
+  finding.at.core = finding.related[0].core = core.index;
+  finding.at.count = count_[Index(record.pipe)] + 1;
+  finding.related[0].count = clock;
   const char* const space = access.gm ? "GM" : "UB";
   finding.space = space;
   uint64_t start = 0;

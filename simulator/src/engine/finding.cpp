@@ -131,7 +131,7 @@ std::string FindingJson(const Finding& finding) {
       "{\"kind\":%s,\"severity\":\"%s\",\"op\":%s,\"core\":%lld,\"blockDim\":%u,\"space\":%s,"
       "\"buffer\":%s,\"begin\":%llu,\"end\":%llu,\"at\":%s,\"related\":[%s],\"detail\":%s,"
       "\"advice\":%s,\"soc\":%s,\"tiling\":%s,\"tilingKey\":%llu,\"count\":%llu,\"goesOn\":%s,"
-      "\"afterFault\":%s,\"text\":%s}",
+      "\"afterFault\":%s,%s\"text\":%s}",
       JsonQuoted(finding.kind).c_str(), finding.severity == Severity::kHint ? "hint" : "error",
       JsonQuoted(finding.op).c_str(), static_cast<long long>(finding.core), finding.blockDim,
       JsonQuoted(finding.space).c_str(), JsonQuoted(finding.buffer).c_str(),
@@ -140,7 +140,9 @@ std::string FindingJson(const Finding& finding) {
       JsonQuoted(finding.advice).c_str(), JsonQuoted(finding.soc).c_str(),
       JsonQuoted(finding.tiling).c_str(), static_cast<unsigned long long>(finding.tilingKey),
       static_cast<unsigned long long>(finding.count), JsonQuoted(finding.goesOn).c_str(),
-      finding.afterFault ? "true" : "false", JsonQuoted(FindingText(finding)).c_str());
+      finding.afterFault ? "true" : "false",
+      finding.timeline.empty() ? "" : ("\"timeline\":" + finding.timeline + ",").c_str(),
+      JsonQuoted(FindingText(finding)).c_str());
 }
 
 void MergeFinding(std::vector<Finding>* findings, Finding finding) {

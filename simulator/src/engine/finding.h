@@ -21,6 +21,9 @@ struct Place {
   std::string instruction;  // "Mul", "aclrtMemcpy", ...
   std::string note;         // what it did: "writes", "reads", "waits"
   SourceLine line;
+  // Which instruction of which core it was: the how-manieth of its pipe; 0: unknown.
+  uint32_t core = 0;
+  uint32_t count = 0;
 };
 
 struct Finding {
@@ -42,6 +45,7 @@ struct Finding {
   uint64_t count = 1;       // how often in this launch
   std::string goesOn;       // what became of the access, where the core went on
   bool afterFault = false;  // of a core that had gone on after a fault
+  std::string timeline;     // JSON of timing/race_times.h; empty: not asked for
 };
 
 std::string JsonQuoted(const std::string& text);

@@ -16,6 +16,7 @@
 #include "engine/meeting.h"
 #include "engine/options.h"
 #include "timing/profile.h"
+#include "timing/race_times.h"
 
 namespace aclsim {
 
@@ -87,13 +88,17 @@ void CallKernel(const KernelLaunch& launch) {
 
 // All findings go to the process's list; the launch fails with the errors among them. In the order of the cores, so that the
 // report does not depend on host threads.
-void Summarise(std::vector<std::vector<Finding>>& found, LaunchResult* result) {
+std::vector<Finding> Merged(std::vector<std::vector<Finding>>& found) {
   std::vector<Finding> merged;
   for (std::vector<Finding>& ofCore : found) {
     for (Finding& finding : ofCore) {
       MergeFinding(&merged, std::move(finding));
     }
   }
+  return merged;
+}
+
+void Summarise(const std::vector<Finding>& merged, LaunchResult* result) {
   for (const Finding& finding : merged) {
     if (finding.severity == Severity::kError) {
       result->status = kVectorCoreException;
@@ -125,7 +130,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     std::vector<std::vector<AtomicWrite>> atomics(launch.blockDim);
     const bool checked = CheckedMode();
     const bool profiled = ProfileMode();
-    std::vector<Tape> tapes(profiled ? launch.blockDim : 0);
+    const bool taped = profiled || (checked && RaceTimes());
+    std::vector<Tape> tapes(taped ? launch.blockDim : 0);
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
     std::atomic<bool> hung{false};
@@ -144,7 +150,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
         std::memset(ub, kPoisonByte, ubBytes);
         observers = checks.ForCore(index);
       }
-      if (profiled) {
+      if (taped) {
         observers.AddTraffic();
         observers.owned.push_back(std::make_unique<TapeObserver>(*launch.soc, &tapes[index]));
         observers.list.push_back(observers.owned.back().get());
@@ -207,7 +213,11 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     if (checked) {
       found.push_back(checks.AcrossCores(!faulty));
     }
-    Summarise(found, &result);
+    std::vector<Finding> merged = Merged(found);
+    if (checked && RaceTimes() && !ended) {
+      AddTimelines(launch, tapes, &merged);
+    }
+    Summarise(merged, &result);
     result.goesOn = KeepGoing();
     if (profiled && (result.status == 0 || (result.goesOn && !ended))) {
       KeepProfile(launch, result.stats, std::move(tapes));

@@ -25,6 +25,7 @@
 #include "soc/select.h"
 #include "timing/costs.h"
 #include "timing/profile.h"
+#include "timing/race_times.h"
 
 namespace aclsim {
 
@@ -32,8 +33,8 @@ namespace {
 
 constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
-    "soc, mode, threads, cores, autosync, chaos, held, profile, sensitivity, hang_limit, "
-    "keep_going, "
+    "soc, mode, threads, cores, autosync, chaos, held, profile, sensitivity, race_times, "
+    "hang_limit, keep_going, "
     "recover or "
     "partial_outputs";
 constexpr uint32_t kMaxThreads = 1024;
@@ -232,6 +233,7 @@ constexpr Setting kSettings[] = {
     {"profile", "ACLGRAD_SIM_PROFILE", ApplySwitch<SetProfileMode>, SwitchText<ProfileMode>},
     {"sensitivity", "ACLGRAD_SIM_SENSITIVITY", ApplySwitch<SetSensitivityMode>,
      SwitchText<SensitivityMode>},
+    {"race_times", "ACLGRAD_SIM_RACE_TIMES", ApplySwitch<SetRaceTimes>, SwitchText<RaceTimes>},
     {"keep_going", "ACLGRAD_SIM_KEEP_GOING", ApplyKeepGoing, SwitchText<KeepGoing>},
     {"recover", "ACLGRAD_SIM_RECOVER", ApplySwitch<SetRecovers>, SwitchText<Recovers>},
     {"chaos", "ACLGRAD_SIM_CHAOS", ApplyChaos, [] { return std::to_string(ChaosSeed()); }},

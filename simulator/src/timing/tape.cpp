@@ -360,6 +360,12 @@ void TapeObserver::NoteUses(const Core& core, const Record& record, size_t first
   }
 }
 
+// The last step is the next instruction of a pipe.
+void TapeObserver::Count(Pipe pipe) {
+  tape_->instructions[static_cast<size_t>(pipe)].push_back(
+      static_cast<uint32_t>(tape_->steps.size() - 1));
+}
+
 void TapeObserver::OnIssue(const Core& core, Record& record) {
   if (record.pipe == Pipe::kScalar) {
     for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
@@ -372,6 +378,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
       }
     }
     AddScalar(record);
+    Count(record.pipe);
     NoteUses(core, record, tape_->steps.size() - 1);
     return;
   }
@@ -388,6 +395,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     AddCopy(core, record);
     NoteUses(core, record, tape_->steps.size() - 1);
   }
+  Count(record.pipe);
   Remember(record.pipe, record);
 }
 
@@ -484,6 +492,10 @@ void TapeObserver::AddPoll(bool again) {
       }
     }
     steps.erase(at(pollBegin_), at(pollEnd_));
+    std::vector<uint32_t>& scalar = tape_->instructions[static_cast<size_t>(Pipe::kScalar)];
+    for (auto step = scalar.rbegin(); step != scalar.rend() && *step >= pollBegin_; ++step) {
+      *step -= static_cast<uint32_t>(std::min(*step, static_cast<uint32_t>(pollEnd_)) - pollBegin_);
+    }
   } else {
     pollBegin_ = steps.size() - std::min(steps.size(), kStepsOfPoll);
   }

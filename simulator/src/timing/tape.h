@@ -83,6 +83,7 @@ constexpr double kDecides = 1e300;  // cycles of what every estimate rests on
 
 struct Tape {
   std::vector<Step> steps;
+  std::array<std::vector<uint32_t>, kPipes> instructions;  // of each pipe, in order: their steps
   std::vector<GmCopy> copies;
   std::vector<std::pair<CoreMeeting, uint32_t>> told;  // what cores tell one another: kind, number
   std::vector<UbBuffer> buffers;                       // by the engine's handle
@@ -117,6 +118,7 @@ class TapeObserver : public Observer {
     size_t ground = SIZE_MAX;  // of the tape; SIZE_MAX: not used yet
   };
   Known& Lookup(const char* function);
+  void Count(Pipe pipe);
   size_t Rest(Evidence evidence, const std::string& on, double cycles);
   void AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event);
   void AddPoll(bool again);
