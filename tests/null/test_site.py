@@ -50,6 +50,16 @@ def test_derived_pages_are_up_to_date() -> None:
         assert kept.split() == made().split(), f"{name}: run scripts/reference.py"
 
 
+def test_pictures_are_made_by_a_script_and_shown() -> None:
+    made = set(
+        re.findall(r'^    "([\w.]+)": Picture\(', (ROOT / "scripts/pictures.py").read_text(), re.M)
+    )
+    assert {path.name for path in (DOCS / "pictures").glob("*.png")} == made
+    for readme in ("README.md", "README.zh.md"):
+        shown = re.findall(r"!\[[^\]]+\]\(docs/pictures/([\w.]+)\)", (ROOT / readme).read_text())
+        assert set(shown) == made
+
+
 def test_docs_script_finds_the_maker_of_derived_pages() -> None:
     (line,) = re.findall(
         r'^"\$venv/bin/python" (.*reference\.py)$', (ROOT / "scripts/docs.sh").read_text(), re.M
