@@ -297,11 +297,11 @@ def test_every_kind_is_known() -> None:
 
 
 def test_every_kind_is_documented() -> None:
-    page = (ROOT / "docs" / "debugging.md").read_text()
-    rows = dict(re.findall(r"^\| `([a-z][a-z0-9-]*)` \| (.*?) \|$", page, re.M))
+    page = (ROOT / "docs" / "reference" / "findings.md").read_text()
+    rows = dict(re.findall(r"^\| \[([a-z0-9-]+)\]\(#[a-z0-9-]+\) \| (.*?) \|", page, re.M))
     want = {kind.name: kind.title for kind in KINDS.values()}
-    table = "\n".join(f"| `{name}` | {title} |" for name, title in want.items())
-    assert rows == want, f"docs/debugging.md wants this table:\n{table}"
+    table = "\n".join(f"| [{name}](#{name}) | {title} | |" for name, title in want.items())
+    assert rows == want, f"docs/reference/findings.md wants this table:\n{table}"
 
 
 def test_every_field_is_documented() -> None:
