@@ -19,5 +19,5 @@ export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
 if [[ ${1:-} == --serve ]]; then
   exec "$venv/bin/python" -I -m mkdocs serve --dev-addr "${2:-localhost:8000}"
 fi
-"$venv/bin/python" -I -m mkdocs build --strict
+quietly "$venv/bin/python" -I -m mkdocs build --strict
 echo "the site: build/site/index.html, in Chinese build/site/zh/index.html"

@@ -6,13 +6,18 @@ from __future__ import annotations
 import io
 import os
 import subprocess
+import threading
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
+from aclgrad import cli
+from aclgrad.cli import lines
 from aclgrad.cli.common import progress
 from aclgrad.cli.lines import Lines
 
+real = os.write
 COMMON = Path(__file__).parents[2] / "scripts" / "common.sh"
 
 
@@ -29,6 +34,22 @@ def test_lines_tell_of_the_last_task() -> None:
     os.close(write)
     assert shown.line(21.4) == "building x.cpp: 7 of 9 after 21 s"
     assert Lines().line(10.0) == "after 10 s"
+
+
+def test_commands_without_a_bar_tell_too(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lines.Lines.__init__, "__defaults__", (0.01, 2))
+    told = threading.Event()
+    monkeypatch.setattr(os, "write", lambda file, text: told.set() or real(file, text))
+
+    def works() -> None:
+        lines.tell("profiling op 4x4", 3, 12)
+        assert told.wait(60)
+
+    cli._guarded("profile", works)()
+    assert "profiling op 4x4: 3 of 12 after 0 s\n" in capfd.readouterr().err
+    assert {"run", "profile", "package", "ut"} <= cli._WITHOUT_BAR
 
 
 def test_a_bar_is_for_terminals() -> None:

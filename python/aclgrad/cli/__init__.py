@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, wraps
 from typing import Annotated, Any
 
@@ -43,6 +44,9 @@ COMMANDS = {
 """The module of this room that has <command>_command, and a line for the list of commands. A module
 is imported when its command is wanted: each brings much along.
 """
+
+# Long ones that show no bar: their output is their own.
+_WITHOUT_BAR = {"run", "ut", "profile", "package", "doctor"}
 
 # What follows the program belongs to the program.
 _SETTINGS = {"exec": {"allow_interspersed_args": False}}
@@ -81,7 +85,7 @@ def _command(name: str) -> Any:
     grouped = importlib.import_module("aclgrad.cli.options").grouped
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name, context_settings=_SETTINGS.get(name))(
-        _guarded(grouped(getattr(module, f"{name}_command")))
+        _guarded(name, grouped(getattr(module, f"{name}_command")))
     )
     return typer.main.get_command(alone)
 
@@ -90,13 +94,21 @@ def _errors() -> Any:
     return importlib.import_module("aclgrad.cli.common").ERR
 
 
-def _guarded(command: Command) -> Command:
+def _telling(name: str) -> Any:
+    """Lines of a command that has no bar of its own."""
+    if name not in _WITHOUT_BAR:
+        return nullcontext()
+    return importlib.import_module("aclgrad.cli.lines").telling(f"aclgrad {name}")
+
+
+def _guarded(name: str, command: Command) -> Command:
     """Let a command's errors end in one message and status 1."""
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with _telling(name):
+                command(*args, **kwargs)
         except (AclgradError, ValueError, TypeError, OSError) as error:
             text = (
                 f"{error.filename}: {error.strerror}"

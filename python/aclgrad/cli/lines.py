@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -77,3 +79,24 @@ class Lines:
                 os.write(self._file, f"{text}\n".encode())
             except OSError:
                 return
+
+
+_shown: list[Lines] = []  # of the running command, where it has no bar of its own
+
+
+@contextmanager
+def telling(description: str) -> Iterator[None]:
+    """Lines for a command whose output is its own: a bar would be drawn across it."""
+    with Lines() as shown:
+        shown.add_task(description, total=None)
+        _shown.append(shown)
+        try:
+            yield
+        finally:
+            _shown.remove(shown)
+
+
+def tell(description: str, done: int, total: int) -> None:
+    """What the running command is at, for the next line."""
+    for shown in _shown:
+        shown.update(0, description=description, completed=done, total=total)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aclgrad.cli import lines
 from aclgrad.common import files
 from aclgrad.errors import AclnnError
 from aclgrad.profiling import against_board, sensitivity
@@ -274,7 +275,11 @@ def _sweep(request: Request, output: Output, console: Console, device: Device, t
             f"--sweep: {request.word} is a program, which makes its own data. Next: --compare"
             " shape='WORDS' runs it again with other words"
         )
-    items = [profile(device, replace(request, shapes=(shape,))) for shape in sweep_shapes(text)]
+    items: list[Profiled] = []
+    shapes = sweep_shapes(text)
+    for shape in shapes:
+        lines.tell(f"profiling {request.word} {shape}", len(items), len(shapes))
+        items.append(profile(device, replace(request, shapes=(shape,))))
     if output.html is not None:
         from aclgrad.profiling import page
 
