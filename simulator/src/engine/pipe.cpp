@@ -79,9 +79,11 @@ QueuePipes PipesOf(const QueInfo& que) {
   return {from, to};
 }
 
-// Of a way that the caller names: from GM into UB, or out of UB to GM.
+// Of a way that the caller names: from GM into UB, or out of UB to GM. Both ends in UB: as a queue
+// between them has it, a copy in and a copy out.
 QueuePipes PipesOf(uint8_t src, uint8_t dst) {
   constexpr auto kGm = static_cast<uint8_t>(AscendC::TPosition::GM);
+  if (src != kGm && dst != kGm) return {Pipe::kMte2, Pipe::kMte3};
   return {src == kGm ? Pipe::kMte2 : Pipe::kVector, dst == kGm ? Pipe::kMte3 : Pipe::kVector};
 }
 

@@ -290,7 +290,8 @@ extern "C" __global__ __aicore__ void intrinsic(GM_ADDR dstGm, GM_ADDR aGm, GM_A
   areas.Finish();
 }
 
-// A buffer goes in, is computed in place and goes out: enqueued twice. mode: the second time without saying where to.
+// A buffer goes in, is computed in place and goes out: enqueued twice. mode 1: the first time without saying where to.
+// mode 2: it goes through as it is, from one end of the queue to the other.
 extern "C" __global__ __aicore__ void two_ways(GM_ADDR dstGm, GM_ADDR aGm, GM_ADDR callGm) {
   const Call c = ReadCall(callGm);
   GlobalTensor<float> from = Global<float>(aGm);
@@ -303,6 +304,13 @@ extern "C" __global__ __aicore__ void two_ways(GM_ADDR dstGm, GM_ADDR aGm, GM_AD
   for (int i = 0; i < 4; ++i) {
     LocalTensor<float> x = que.AllocTensor<float>();
     DataCopy(x, from[i * 64], 64);
+    if (c.mode == 2) {
+      que.EnQue<TPosition::VECIN, TPosition::VECOUT, float>(x);
+      x = que.DeQue<TPosition::VECIN, TPosition::VECOUT, float>();
+      DataCopy(to[i * 64], x, 64);
+      que.FreeTensor(x);
+      continue;
+    }
     if (c.mode == 0) {
       que.EnQue<TPosition::GM, TPosition::VECIN, float>(x);
       x = que.DeQue<TPosition::GM, TPosition::VECIN, float>();

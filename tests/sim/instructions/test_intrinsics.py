@@ -61,6 +61,9 @@ def test_a_queue_with_two_ways(intrinsics: Bench) -> None:
     with runtime.options(mode="checked"):
         got = runtime.launch(entry, [np.zeros_like(a), a, Call().pack()])[0]
         np.testing.assert_array_equal(got, a + 1)
+        # Both ends in UB: MTE2 before MTE3, as without positions.
+        got = runtime.launch(entry, [np.zeros_like(a), a, Call(mode=2).pack()])[0]
+        np.testing.assert_array_equal(got, a)
         with pytest.raises(KernelError, match="race"):
             runtime.launch(entry, [np.zeros_like(a), a, Call(mode=1).pack()])
 
