@@ -92,6 +92,20 @@ class Call:
         del self.handles[len(self.handles) - count :]
         return self._make("ScalarList", (c.c_void_p * max(count, 1))(*scalars), c.c_uint64(count))
 
+    def shape_of(self, tensor: Tensor) -> tuple[int, ...]:
+        """The shape that a tensor has now: a kernel may have written another one."""
+        dims, rank = c.POINTER(c.c_int64)(), c.c_uint64(0)
+        code = self.nnopbase.aclGetViewShape(
+            c.c_void_p(tensor.handle), c.byref(dims), c.byref(rank)
+        )
+        self.device.libraries.check(code, "aclGetViewShape")
+        shape = tuple(dims[: rank.value])
+        # The caller owns the dims, which come of new[].
+        delete = c.CDLL("libstdc++.so.6")["_ZdaPv"]
+        delete.argtypes, delete.restype = [c.c_void_p], None
+        delete(dims)
+        return shape
+
     def close(self) -> None:
         """Give everything back."""
         for what, handle in self.handles:

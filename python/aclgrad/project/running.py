@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes as c
 import itertools
 import json
+import math
 import mmap
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -331,16 +332,17 @@ def _execute(
                 handle = call.tensor_list(tensors) if listed else tensors[0].handle
                 arguments.append(c.c_void_p(handle))
         handles.refuse_untaken(op, function, inputs, attrs)
-        results = {
-            item["name"]: [entry[1:] for entry in (fresh.get(item["name"]) or made[item["name"]])]
-            for item in op["outputs"]
-        }
         _two_stages(device, builder, function, arguments)
         arrays: dict[str, Array] = {}
-        for name, entries in results.items():
-            for index, (buffer, shape, dtype) in enumerate(entries):
-                array = buffer.read(dtype.numpy).reshape(shape)
-                arrays[name if len(entries) == 1 else f"{name}_{index}"] = array
+        for item in op["outputs"]:
+            name = item["name"]
+            entries = fresh.get(name) or made[name]
+            for index, (tensor, buffer, shape, dtype) in enumerate(entries):
+                array = buffer.read(dtype.numpy)
+                if item.get("shapeFromResult") and len(entries) == 1:
+                    shape = call.shape_of(tensor)
+                    array = array[: math.prod(shape)]
+                arrays[name if len(entries) == 1 else f"{name}_{index}"] = array.reshape(shape)
         if not op["outputs"]:
             arrays = _changed(op, inputs, made)
         errors = tuple(item for item in device.findings() if item.severity == ERROR)

@@ -34,6 +34,8 @@ class KernelTask : public Task {
 
   const void* entry = nullptr;
   std::vector<Argument> arguments;
+  // Outputs whose shape the kernel writes (OutputShapeDependOnCompute), in order.
+  std::vector<const aclTensor*> shaped;
   aclsim::TilingResult tiling;
   std::string tilingText;
   const aclsim::Soc* soc = nullptr;
@@ -118,6 +120,29 @@ std::vector<uint64_t> ListWords(const std::vector<TensorUse>& uses, size_t first
   return words;
 }
 
+// What a kernel gets for the shapes that it finds out: per output a word of rank, then its dims.
+constexpr size_t kShapeDims = 8;
+constexpr size_t kShapeWords = 1 + kShapeDims;
+
+// A caller reads the shape with aclGetViewShape after the stream is synchronised. What is no shape
+// of that memory is left alone: nobody says what it would mean.
+void RefreshShapes(const std::vector<const aclTensor*>& outputs, const uint64_t* words) {
+  for (size_t i = 0; i < outputs.size(); ++i, words += kShapeWords) {
+    // The upper half of a rank says how wide the dims are, which are 64 bits wide here.
+    const uint64_t rank = words[0] & INT32_MAX;
+    if (rank == 0 || rank > kShapeDims || !IsAlive(HandleKind::kTensor, outputs[i])) continue;
+    auto* tensor = const_cast<aclTensor*>(outputs[i]);
+    const auto room = static_cast<uint64_t>(tensor->GetViewShape().GetShapeSize());
+    Shape shape;
+    uint64_t size = 1;
+    for (size_t d = 0; d < rank && size <= room; ++d) {
+      shape.AppendDim(static_cast<int64_t>(words[1 + d]));
+      size = words[1 + d] > room ? room + 1 : size * words[1 + d];
+    }
+    if (size <= room) tensor->SetViewShape(shape);
+  }
+}
+
 aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   aclsim::KernelLaunch launch;
   launch.opType = name;
@@ -152,6 +177,14 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
     launch.regions.push_back(
         {aclsim::RegionKind::kInput, lists.back()->data(), bytes, "the tensor list" + of});
   }
+  const AlignedBytes shapes(shaped.size() * kShapeWords * sizeof(uint64_t));
+  if (!shaped.empty()) {
+    launch.args.push_back(shapes.data());
+    aclsim::GmRegion region{aclsim::RegionKind::kOutput, shapes.data(), shapes.size(),
+                            "the shapes of outputs"};
+    region.width = sizeof(uint64_t);
+    launch.regions.push_back(std::move(region));
+  }
   launch.args.push_back(input.workspace);
   if (input.workspace != nullptr) {
     launch.regions.push_back(
@@ -169,6 +202,9 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
     if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
   }
   const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);
+  if (result.status == 0) {
+    RefreshShapes(shaped, reinterpret_cast<const uint64_t*>(shapes.data()));
+  }
   return {result.status, result.message, result.goesOn};
 }
 
@@ -366,7 +402,7 @@ bool AddUses(const ExecutorState& state, const Params& params, const std::string
 }
 
 // What the definition says of outputs.
-void DescribeOutputs(const gert::OpImplEntry& op, KernelTask* task) {
+void DescribeOutputs(const gert::OpImplEntry& op, const Params& outputs, KernelTask* task) {
   const std::vector<int32_t>& fromResult = op.shapesFromResult;
   aclsim::ResolvedOp resolved;
   std::string ignored;
@@ -378,6 +414,10 @@ void DescribeOutputs(const gert::OpImplEntry& op, KernelTask* task) {
       task->arguments.size() - std::min(task->arguments.size(), resolved.outputs.size());
   for (size_t i = first; i < task->arguments.size(); ++i) {
     const KernelTask::Argument& argument = task->arguments[i];
+    if (resolved.outputs[i - first].shapeFromResult && argument.count == 1 &&
+        i - first < outputs.size() && !outputs[i - first].tensors.empty()) {
+      task->shaped.push_back(outputs[i - first].tensors[0]);
+    }
     for (size_t j = argument.first; j < argument.first + argument.count; ++j) {
       TensorUse& use = task->uses[j];
       use.initial = InitialElement(resolved.outputs[i - first], use.dataType);
@@ -424,7 +464,7 @@ aclnnStatus AddPackedLaunch(const std::string& type, aclOpExecutor* executor,
   if (!AddUses(state, packed.outputs, kernel.names.data() + outputNames, task.get())) {
     return ACLNN_ERR_INNER;
   }
-  DescribeOutputs(*chosen->entry, task.get());
+  DescribeOutputs(*chosen->entry, packed.outputs, task.get());
   state.AddTask(std::move(task));
   return ACLNN_SUCCESS;
 }

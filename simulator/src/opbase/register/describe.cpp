@@ -67,7 +67,8 @@ std::string Param(const ops::ParamRecord& param) {
          ", \"anyOf\": " + Word(param.dataTypeList) + ", \"formats\": " +
          List(param.formats, [](ge::Format format) { return Quote(ge::GetFormatName(format)); }) +
          ", \"valueDepend\": " + Word(param.valueDepend) + ", \"scalar\": " + Word(param.scalar) +
-         ", \"scalarList\": " + Word(param.scalarList) + "}";
+         ", \"scalarList\": " + Word(param.scalarList) +
+         ", \"shapeFromResult\": " + Word(param.shapeFromResult) + "}";
 }
 
 std::string Default(const ops::AttrRecord& attr) {
