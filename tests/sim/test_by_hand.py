@@ -70,6 +70,33 @@ def test_what_its_arguments_are() -> None:
     assert others == []
 
 
+OVERLOADED = """
+aclnnStatus aclnn{name}GetWorkspaceSize(const aclTensor* self, const {kind}* other, aclTensor* out,
+                                        uint64_t* workspaceSize, aclOpExecutor** executor) {{
+  ADD_TO_LAUNCHER_LIST_AICORE(Equal, OP_INPUT(self, {other}), OP_OUTPUT(out));
+}}
+"""
+
+
+def test_a_tensor_before_a_number(tmp_path: Path) -> None:
+    """A form for one number cannot take what the definition calls a tensor."""
+    forms = [("EqScalar", "aclScalar", "ToTensor(other)"), ("EqTensor", "aclTensor", "other")]
+    for name, kind, other in forms:
+        text = OVERLOADED.format(name=name, kind=kind, other=other)
+        (tmp_path / f"aclnn_{name.lower()}.cpp").write_text(text)
+    tensor = {"kind": "required", "scalar": False, "scalarList": False, "valueDepend": False}
+    op = {
+        "type": "Equal",
+        "inputs": [{"name": "x1", **tensor}, {"name": "x2", **tensor}],
+        "outputs": [{"name": "y", "kind": "required"}],
+        "attrs": [],
+    }
+    for files in (sorted(tmp_path.iterdir()), sorted(tmp_path.iterdir(), reverse=True)):
+        found, others = hand_written.functions(op, files)
+        assert [function.name for function in found] == ["aclnnEqTensor", "aclnnEqScalar"]
+        assert others == []
+
+
 def test_it_runs(arrays: tuple[np.ndarray, np.ndarray]) -> None:
     """float16, which no kernel knows, goes through its Cast; a neighbour's level-0 function and one
     of the simulator double the offset; its check answers with its own code.

@@ -73,7 +73,7 @@ def functions(
     for file in files:
         for defined in _definitions(file):
             table.setdefault(defined.name, []).append(defined)
-    fit: list[tuple[tuple[int, int], Function]] = []
+    fit: list[tuple[tuple[bool, int, int], Function]] = []
     others = []
     for name, overloads in table.items():
         if not re.fullmatch(r"aclnn\w+GetWorkspaceSize", name):
@@ -84,7 +84,8 @@ def functions(
             others.append((api, lacks))
         else:
             attrs = sum(argument.source == "attr" for argument in bound.arguments)
-            fit.append(((api != f"aclnn{op['type']}", -attrs), bound))
+            rank = (api != f"aclnn{op['type']}", _narrowed(op, bound), -attrs)
+            fit.append((rank, bound))
     return [function for _, function in sorted(fit, key=lambda item: item[0])], others
 
 
@@ -161,6 +162,16 @@ def _bind(
         return None, next(iter(free))
     arguments = tuple(Argument(*places[param.name], param.type) for param in params)
     return Function(api, _header(defined.file, api), arguments, defined.file), ""
+
+
+def _narrowed(op: Mapping[str, Any], function: Function) -> int:
+    """Tensors of the definition that a function takes as one number each."""
+    return sum(
+        argument.source == "input"
+        and argument.type == "aclScalar"
+        and not op["inputs"][argument.index]["scalar"]
+        for argument in function.arguments
+    )
 
 
 def _takes_input(item: Mapping[str, Any], param: _Param) -> bool:
