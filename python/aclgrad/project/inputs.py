@@ -44,6 +44,15 @@ _BASES: tuple[Shape, ...] = (
 _VECTOR = re.compile(r"gamma|beta|weight|bias|scale|offset|zero_?point|smooth|momentum|^w$|^b$")
 _STATISTIC = re.compile(r"mean|rstd|var|std|lse|_max$|_sum$|softmax_")
 _INDEX = re.compile(r"ind(ex|ices)|idx|target|label|segment|_ids?$|sorted|argmax|position|perm")
+_ORDER = re.compile(r"row_?idx|out_index|token_id$")
+"""Which row goes where: each row once."""
+
+_SHARES = re.compile(r"(token|row)s?_nums?|num_per_|_counts?$|_lengths?$")
+"""How many rows belong to each of some: together as many as there are."""
+
+_COUNTING = {"num", "number", "count", "size"}
+"""Words of attributes that say how many there are."""
+
 _SIZE_ONE = re.compile(
     r"^(lr|eps(ilon)?|step|alpha|value|max_grad_norm|global_grad_norm|found_inf|inv_scale|p"
     r"|beta[12]_power|weight_decay|min|max|scalar|keep_prob|drop_mask_?)$"
@@ -145,6 +154,7 @@ def _bare(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
 def _case(
     op: Mapping[str, Any], row: Sequence[str], base: Shape, role: Role, *, optionals: bool
 ) -> Case:
+    attrs = {attr["name"]: _attr(attr, base) for attr in op["attrs"]}
     inputs: list[list[NDArray[Any]]] = []
     words = []
     for place, (item, dtype) in enumerate(zip(op["inputs"], row, strict=False)):
@@ -169,10 +179,13 @@ def _case(
             elif item["kind"] != "dynamic":
                 shape = (1,)
         count = 2 if item["kind"] == "dynamic" else 1
-        arrays = [_values(f"{name}{i}", shape, kind, base) for i in range(count)]
+        special = _integers(op, name, shape, base, attrs) if kind.numpy.kind in "iu" else None
+        if special is not None:
+            arrays = [special.astype(kind.numpy)] * count
+        else:
+            arrays = [_values(f"{name}{i}", shape, kind, base) for i in range(count)]
         inputs.append(arrays)
         words.append(f"{name}{list(shape)}" + ("x2" if count == 2 else ""))
-    attrs = {attr["name"]: _attr(attr, base) for attr in op["attrs"]}
     outputs = () if op["inferShape"] else _guess(op, inputs)
     return Case(", ".join(words), inputs, attrs, outputs)
 
@@ -197,6 +210,27 @@ def _guess(
         except ValueError:
             shapes.append(own[0])
     return tuple((shape, None) for shape in shapes)
+
+
+def _integers(
+    op: Mapping[str, Any], name: str, shape: Shape, base: Shape, attrs: Mapping[str, Any]
+) -> NDArray[Any] | None:
+    """Integers that mean something together, or one of as many as an attribute says; nothing for
+    others.
+    """
+    size = math.prod(shape)
+    rng = np.random.default_rng(zlib.crc32(f"{name}{shape}".encode()))
+    sorts = re.search(r"sorted_ind", name) and "ermute" in op["type"]
+    if _ORDER.search(name) or sorts:
+        return rng.permutation(size).reshape(shape)
+    if _SHARES.search(name) and size:
+        return (base[0] // size + (np.arange(size) < base[0] % size)).reshape(shape)
+    stems = {word.rstrip("s") for word in name.split("_")} - _COUNTING
+    for attr, value in attrs.items():
+        words = {word.rstrip("s") for word in attr.lower().split("_")}
+        if words & _COUNTING and words & stems and isinstance(value, int) and value > 0:
+            return np.sort(rng.integers(0, value, size)).reshape(shape)
+    return None
 
 
 def _values(name: str, shape: Shape, kind: dtypes.DType, base: Shape) -> NDArray[Any]:
