@@ -98,6 +98,7 @@ ACLGRAD = frozenset(
 _HOST_TENSORS = frozenset(
     (
         "_ctc_loss",
+        "_foreach_copy_",
         "_index_put_impl_",
         "_pack_padded_sequence",
         "_pad_packed_sequence",
@@ -114,7 +115,9 @@ _HOST_TENSORS = frozenset(
         "tensor_split",
     )
 )
-"""Operators that have arguments on the host beside tensors of a device: indices, lengths."""
+"""Operators that have arguments on the host beside tensors of a device: indices, lengths, pairs
+that are copied one by one.
+"""
 
 
 def takes_host_tensors(op: Any) -> bool:

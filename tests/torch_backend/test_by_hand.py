@@ -27,6 +27,14 @@ CALLS: dict[str, tuple[Callable[[torch.Tensor], Any], Callable[[torch.Tensor], A
         lambda x: torch_npu.npu_bmmV2(x[None], x.t()[None].contiguous(), []),
         lambda x: x[None] @ x.t()[None],
     ),
+    "confusion_transpose": (
+        lambda x: torch_npu.npu_confusion_transpose(x, (1, 0, 2), (4, 2, 3), False),
+        lambda x: x.reshape(4, 2, 3).permute(1, 0, 2).contiguous(),
+    ),
+    "confusion_transpose, transposed first": (
+        lambda x: torch_npu.npu_confusion_transpose(x.reshape(4, 2, 3), (1, 0, 2), (2, 12), True),
+        lambda x: x.reshape(4, 2, 3).permute(1, 0, 2).reshape(2, 12),
+    ),
     "rms_norm": (
         lambda x: torch_npu.npu_rms_norm(x, torch.ones_like(x[0]))[0],
         lambda x: x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6),
@@ -61,6 +69,27 @@ def test_adam_changes_its_tensors() -> None:
     torch_npu.npu_apply_adam(0.9, 0.99, 0.1, 0.9, 0.99, 0.0, grad.npu(), False, False, out=on_npu)
     # The first step of Adam goes by the rate, whatever the gradient.
     close(on_npu[0], torch.full((5,), 0.9))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_running_statistics_change(dtype: torch.dtype) -> None:
+    """Those of batch_norm_gather_stats_update, whose schema calls them inputs."""
+    sums, squares = X.to(dtype), X.square().to(dtype) * 3
+    mean, var = torch.full((6,), 2.0, dtype=dtype).npu(), torch.full((6,), 4.0, dtype=dtype).npu()
+    counts = torch.tensor([4, 5, 6, 4], dtype=dtype).npu()
+    given = (X.npu(), sums.npu(), squares.npu(), mean, var, 0.25, 1e-5, counts)
+    got_mean, got_rstd = torch_npu.batch_norm_gather_stats_update(*given)
+    want = sums.float().sum(0) / 19
+    spread = squares.float().sum(0) / 19 - want.square()
+    assert got_mean.dtype == got_rstd.dtype == dtype
+    rough = {"rtol": 1e-5, "atol": 1e-5} if dtype == torch.float32 else {"rtol": 2e-3, "atol": 2e-3}
+    for found, value in (
+        (got_mean, want),
+        (got_rstd, torch.rsqrt(spread + 1e-5)),
+        (mean, 1.5 + want / 4),
+        (var, 3 + spread / 4),
+    ):
+        torch.testing.assert_close(found.cpu().float(), value, **rough)
 
 
 def test_bits() -> None:

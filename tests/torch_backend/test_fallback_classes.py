@@ -93,6 +93,9 @@ def test_tensors_of_the_host_are_refused() -> None:
             call()
     assert (x.npu() + torch.tensor(1.0)).tolist() == [2.0] * 3
     assert x.npu()[y].tolist() == [1.0] * 3
+    device, host = torch.zeros(3).npu(), torch.zeros(3)
+    torch._foreach_copy_([device, host, device[:1]], [x.npu(), x, 2 * x[:1]])
+    assert device.tolist() == [2.0, 1.0, 1.0] and host.tolist() == [1.0] * 3
 
 
 def test_tensors_of_another_device_are_refused(program: Program) -> None:

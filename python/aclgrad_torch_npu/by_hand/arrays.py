@@ -31,11 +31,12 @@ def _confusion_transpose(
 def _confusion_transpose_backward(
     grad: torch.Tensor, perm: Sequence[int], shape: Sequence[int], transpose_first: bool
 ) -> torch.Tensor:
+    # The shape is that of the forward's input, and its order is told the other way round.
     back = torch.tensor(list(perm)).argsort().tolist()
     if transpose_first:
-        moved = grad.reshape([shape[axis] for axis in perm]).permute(*back)
-    else:
         moved = grad.permute(*back).reshape(shape)
+    else:
+        moved = grad.reshape([shape[axis] for axis in perm]).permute(*back)
     return moved.contiguous()
 
 

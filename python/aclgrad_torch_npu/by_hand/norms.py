@@ -95,7 +95,7 @@ def _batch_norm_reduce(x: torch.Tensor, eps: float) -> tuple[torch.Tensor, torch
     return x.float().sum(axes), x.float().square().sum(axes)
 
 
-@by_hand("npu::batch_norm_gather_stats_update")
+@by_hand("npu::batch_norm_gather_stats_update", exact=True)
 def _batch_norm_gather_stats_update(
     x: torch.Tensor,
     sums: torch.Tensor,
@@ -106,9 +106,14 @@ def _batch_norm_gather_stats_update(
     eps: float,
     counts: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    mean = sums.sum(0) / counts.sum()
-    var = squares.sum(0) / counts.sum() - mean.square()
-    return mean, torch.rsqrt(var + eps)
+    count = counts.float().sum()
+    mean = sums.float().sum(0) / count
+    var = squares.float().sum(0) / count - mean.square()
+    # They change, of which the schema says nothing.
+    for running, new in ((running_mean, mean), (running_var, var)):
+        if running is not None:
+            running.copy_((1 - momentum) * running.float() + momentum * new)
+    return mean.to(sums.dtype), torch.rsqrt(var + eps).to(sums.dtype)
 
 
 @by_hand("npu::npu_group_norm_silu")
