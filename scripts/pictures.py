@@ -46,7 +46,7 @@ def _run(folder: Path, *words: str, status: int = 0) -> None:
 def profile(folder: Path) -> Path:
     """The page of a profile."""
     page = folder / "profile.html"
-    _run(ROOT, "profile", "softmax_grad", "4096x1024", "--html", str(page))
+    _run(ROOT, "profile", "softmax_grad", "4096x1024", "--cores", "0", "--html", str(page))
     return page
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The timing model against published board times, and its error bands against its errors. See
-docs/timing_model.md.
+docs/reference/timing_validation.md.
 
 Usage: validate.py [--check] [--record] [--group TEXT]
 """
@@ -30,7 +30,7 @@ from board import CASES, Case
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.json"
-DOCUMENT = HERE.parents[1] / "docs" / "timing_model.md"
+DOCUMENT = HERE.parents[1] / "docs" / "reference" / "timing_validation.md"
 BEGIN, END = "<!-- validation -->", "<!-- end of validation -->"
 MOST_DRIFT = 1.0  # percentage points
 MACROS = {"910B": ("2201", "220"), "950": ("3510", "310")}
