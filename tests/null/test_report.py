@@ -130,7 +130,7 @@ def test_worst_case_comes_with_its_command() -> None:
         "--soc", "Ascend910_9391", "--seed", "7", "--fast", "--no-check",
     ]  # fmt: skip
     text = html.page([outcome(strange)], here)
-    shown = re.search(r'<pre class="command">(.*?)</pre>', text)
+    shown = re.search(r'<pre class="command"[^>]*>(.*?)</pre>', text)
     assert shown is not None
     import html as escapes
 
