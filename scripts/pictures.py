@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.common import files
+
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 TUTORIAL = ROOT / "docs" / "tutorial" / "first_kernel.md"
@@ -57,7 +59,7 @@ def finding(folder: Path) -> Path:
     until = text.index("```console", fourth)
     for kind, title, body in _BLOCK.findall(text[:until]):
         if title:
-            (folder / title).write_text(body, encoding="utf-8")
+            files.write(folder / title, body, title)
         elif kind == "diff":
             subprocess.run(["git", "apply"], input=body, text=True, cwd=folder, check=True)
         elif made := re.search(r"^\$ aclgrad (new (\S+)[^&\n]*)", body, re.M):
@@ -82,7 +84,7 @@ def shoot(page: Path, picture: Picture, to: Path) -> None:
         sys.exit("no chromium. Next: apt-get install chromium")
     shown = page.with_suffix(".shown.html")
     text = page.read_text(encoding="utf-8")
-    shown.write_text(text.replace("</style>", f"{picture.style}</style>", 1), encoding="utf-8")
+    files.write(shown, text.replace("</style>", f"{picture.style}</style>", 1), shown.name)
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     size = f"--window-size={WIDTH},{picture.height}"
     command = [browser, *words, size, f"--screenshot={to}", shown.as_uri()]
