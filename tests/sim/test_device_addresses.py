@@ -107,3 +107,41 @@ def test_no_room_at_all(library: Path) -> None:
     """The error says what was wanted and which limit to raise."""
     code = "limit(size() + 100)\nprint(lib.aclInit(None), lib.aclrtSetDevice(0), err())\n"
     assert "raise the limit (ulimit -v)" in said(library, code)[0]
+
+
+def test_a_large_block_gets_the_pages_of_one_that_was_freed(library: Path) -> None:
+    """And is as new all the same, as is the freed one; what the process holds has its bounds."""
+    code = """
+def held():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+start()
+old = malloc(33)
+put(old, 0, b"secret")
+put(old, (33 << 20) - 6, b"secret")
+assert lib.aclrtFree(c_void_p(old)) == 0
+before = faults()
+new = malloc(32)
+print(new != old, faults() - before < 100, get(new, 0, 6) == get(new, (32 << 20) - 6, 6) != b"secret")
+print(get(old, 0, 1), err())
+assert lib.aclrtFree(c_void_p(new)) == 0
+for turn in range(560):  # more than are kept back
+    sizes = [9 + (turn + each) % 7 for each in range(3)]
+    blocks = [malloc(mib) for mib in sizes]
+    for block, mib in zip(blocks, sizes):
+        assert get(block, 0, 8) == get(block, (mib << 20) - 8, 8), turn
+        put(block, 0, b"used")
+        put(block, (mib << 20) - 4, b"used")
+    for block in blocks:
+        assert lib.aclrtFree(c_void_p(block)) == 0, err()
+most = held()
+assert lib.aclrtResetDevice(0) == 0 and lib.aclFinalize() == 0
+print(most, held(), len(open("/proc/self/maps").readlines()))
+"""
+    new, freed, bounds = said(library, code, "checked")
+    assert new == "True True True"
+    assert freed.startswith(str(RT_PARAM_INVALID)) and "freed by aclrtFree" in freed
+    most, left, mappings = map(int, bounds.split())
+    assert left < most - 20 and most - left < 120, bounds
+    assert mappings < 8000

@@ -638,7 +638,7 @@ lib.aclrtMalloc(ctypes.byref(p), ctypes.c_size_t(size), 0)
 made = resident() - before - size
 lib.aclrtMemset(p, ctypes.c_size_t(size), 0, ctypes.c_size_t(size))
 print(made, resident() - before - size)
-lib.aclrtFree(p)
+lib.aclrtFree(p); lib.aclrtResetDevice(0); lib.aclFinalize()
 print(resident() - before)
 """
     done = in_process(toolkit / "lib64" / "libascendcl.so", code)

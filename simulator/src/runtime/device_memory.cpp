@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "acl/acl.h"
 #include "engine/gm_shadow.h"
@@ -43,6 +44,14 @@ constexpr size_t kQuarantineBlocks = 65536;
 // Filling commits host memory at once; from here on it is worth asking the host whether it has that
 // much.
 constexpr uint64_t kAskHostFrom = 64ULL << 20;
+// Of a freed block of this size the pages stay, for the next one: to get them anew takes longer than most kernels. Each such block
+// is a mapping of its own for as long as it is in quarantine, of which a process may have some ten thousand.
+constexpr uint64_t kSpareFrom = 8ULL << 20;
+constexpr uint64_t kMostSpare = 4ULL << 30;
+constexpr uint64_t kMostSparePart = 8;  // of what the host can give
+#ifndef MREMAP_DONTUNMAP
+constexpr int MREMAP_DONTUNMAP = 4;
+#endif
 // Address bytes that one page of the shadow stands for.
 constexpr uint64_t kShadowUnit = 8 * kPage;
 
@@ -103,6 +112,13 @@ void ForEachPattern(uintptr_t begin, uintptr_t end, F&& part) {
 void* MapReserved(uint64_t bytes) {
   void* addr = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return addr == MAP_FAILED ? nullptr : addr;
+}
+
+// Makes addresses of a range as they were before their first use.
+void MapAnew(uint8_t* backing, uint64_t bytes) {
+  mmap(backing, bytes, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  madvise(backing, bytes, MADV_HUGEPAGE);
 }
 
 uint64_t AddressLimit() {
@@ -354,8 +370,82 @@ void DeviceMemory::EvictLocked(uint64_t keepBytes, size_t keepBlocks) {
     const auto oldest = freed_.find(quarantine_.front());
     quarantine_.pop_front();
     quarantineBytes_ -= oldest->second.span;
+    RestoreLocked(oldest->first, oldest->second);
     AddHoleLocked(oldest->first, oldest->second.span);
     freed_.erase(oldest);
+  }
+}
+
+uint64_t DeviceMemory::KeepPagesLocked(const Block& block) {
+  const uint64_t bytes = block.bytes / kHugePage * kHugePage;
+  if (!block.guarded || block.bytes < kSpareFrom) {
+    return 0;
+  }
+  uint64_t peak = 0;  // more than what was in use at a time is of no use again
+  for (const auto& [device, usage] : used_) {
+    peak += usage.peak;
+  }
+  const uint64_t most = std::min({kMostSpare, peak, HostBytesAvailable() / kMostSparePart});
+  DropPagesLocked(most > bytes ? most - bytes : 0);
+  if (bytes > most) {
+    return 0;
+  }
+  spare_.push_back({block.start, bytes});
+  spareBytes_ += bytes;
+  return bytes;
+}
+
+void DeviceMemory::DropPagesLocked(uint64_t keepBytes) {
+  while (spareBytes_ > keepBytes) {
+    const Spare oldest = spare_.front();
+    spare_.pop_front();
+    spareBytes_ -= oldest.bytes;
+    madvise(BackingOf(oldest.start), oldest.bytes, MADV_DONTNEED);
+  }
+}
+
+void DeviceMemory::TakePagesLocked(Block* block) {
+  const uint64_t wanted = block->bytes / kHugePage * kHugePage;
+  if (block->bytes < kSpareFrom || spare_.empty()) {
+    return;
+  }
+  // The smallest that has enough, or else the largest.
+  const auto worse = [&](const Spare& a, const Spare& b) {
+    return a.bytes >= wanted && b.bytes >= wanted ? a.bytes > b.bytes : a.bytes < b.bytes;
+  };
+  const auto best = std::max_element(spare_.begin(), spare_.end(), worse);
+  const uint64_t bytes = std::min(best->bytes, wanted);
+  // The freed block stays readable, as zeros.
+  const void* const moved =
+      mremap(BackingOf(best->start), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+             BackingOf(block->start));
+  block->moved = moved != MAP_FAILED;
+  if (block->moved) {
+    best->start += bytes;
+    best->bytes -= bytes;
+    spareBytes_ -= bytes;
+  } else {  // an older kernel, or pages that came from two blocks
+    MapAnew(BackingOf(block->start), bytes);  // which may be gone already
+    madvise(BackingOf(best->start), best->bytes, MADV_DONTNEED);
+    spareBytes_ -= std::exchange(best->bytes, 0);
+  }
+  if (best->bytes == 0) {
+    spare_.erase(best);
+  }
+}
+
+void DeviceMemory::RestoreLocked(uintptr_t start, const Freed& freed) {
+  const auto end = start + freed.bytes;
+  const auto spare = std::find_if(spare_.begin(), spare_.end(), [&](const Spare& one) {
+    return one.start >= start && one.start < end;
+  });
+  if (spare != spare_.end()) {
+    madvise(BackingOf(spare->start), spare->bytes, MADV_DONTNEED);
+    spareBytes_ -= spare->bytes;
+    spare_.erase(spare);
+  }
+  if (freed.moved) {  // the system joins new mappings with those beside them
+    MapAnew(BackingOf(start), freed.bytes / kHugePage * kHugePage);
   }
 }
 
@@ -453,14 +543,19 @@ std::vector<DeviceMemory::Overrun> DeviceMemory::TakeAllOverruns() {
 
 int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, bool checked,
                                const void* caller, void** out, std::string* why) {
-  const uint64_t available =
-      checked && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
-  if (bytes > available) {
+  const auto available = [&] {
+    return checked && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
+  };
+  if (bytes > available()) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    DropPagesLocked(0);
+  }
+  if (const uint64_t left = available(); bytes > left) {
     *why = Format(
         "checked mode fills new device memory: %llu bytes wanted, the host has %llu left; use a "
         "smaller "
         "problem, or ACLGRAD_SIM_MODE=fast, which takes host memory only where it is written",
-        static_cast<Ull>(bytes), static_cast<Ull>(available));
+        static_cast<Ull>(bytes), static_cast<Ull>(left));
     return ACL_ERROR_RT_MEMORY_ALLOCATION;
   }
   uintptr_t start = 0;
@@ -482,9 +577,10 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
       return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     used.Add(bytes);
-    const Block block = {start, bytes, ++count_, caller, checked, false, device, BackingOf(start)};
-    live_[start] = block;
+    Block& block =
+        live_[start] = {start, bytes, ++count_, caller, checked, false, device, BackingOf(start)};
     if (checked) {
+      TakePagesLocked(&block);
       UndefineLocked(start, bytes);
       ForEachGuardLocked(block, [&](uintptr_t begin, uintptr_t end) {
         ForEachPattern(begin, end, [&](uintptr_t at, uintptr_t bytes, const uint8_t* pattern) {
@@ -517,13 +613,14 @@ int32_t DeviceMemory::Renew(const void* pointer, std::string* why) {
 
 void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
   const uint64_t span = Span(block.bytes);
-  freed_[block.start] = {block.bytes, span, by};
+  freed_[block.start] = {block.bytes, span, by, block.moved};
   quarantine_.push_back(block.start);
   quarantineBytes_ += span;
   used_[block.device].now -= block.bytes;
-  // The pages go before anybody can get the address again. MADV_DONTNEED: read back as zeros.
+  // The pages go before anybody can get the address again, or are another block's. MADV_DONTNEED: read back as zeros.
   const uint64_t data = RoundUp(block.bytes, kPage);
-  madvise(BackingOf(block.start), data, MADV_DONTNEED);
+  const uint64_t kept = KeepPagesLocked(block);
+  madvise(BackingOf(block.start) + kept, data - kept, MADV_DONTNEED);
   if (block.guarded) {
     if (!GuardedBehindLocked(block)) {
       madvise(BackingOf(block.start + data), kPage, MADV_DONTNEED);

@@ -36,6 +36,7 @@ class DeviceMemory {
     bool mapped = false;  // of aclrtMapMem: physical memory in a reserved range
     int32_t device = 0;
     uint8_t* contents = nullptr;  // the block's bytes
+    bool moved = false;           // they lie in pages of another block that was freed
   };
   // Changed bytes outside a block, counted from its start: all of [begin, end) lie before or behind
   // it.
@@ -109,6 +110,12 @@ class DeviceMemory {
     uint64_t bytes = 0;
     uint64_t span = 0;
     const char* by = nullptr;
+    bool moved = false;
+  };
+  // A freed block's first pages, which the next one gets.
+  struct Spare {
+    uintptr_t start = 0;
+    uint64_t bytes = 0;
   };
   struct Reservation {
     uint64_t bytes = 0;
@@ -176,6 +183,12 @@ class DeviceMemory {
   void RemoveHoleLocked(uintptr_t start, uint64_t length);
   void EvictLocked(uint64_t keepBytes, size_t keepBlocks);
   void QuarantineLocked(const Block& block, const char* by);
+  // Of a block that goes: how many bytes keep their pages.
+  uint64_t KeepPagesLocked(const Block& block);
+  void DropPagesLocked(uint64_t keepBytes);
+  void TakePagesLocked(Block* block);
+  // Addresses as they were before their first use.
+  void RestoreLocked(uintptr_t start, const Freed& freed);
   void UndefineLocked(uintptr_t start, uint64_t bytes);
   bool GuardedBehindLocked(const Block& block) const;
   bool GuardedBeforeLocked(const Block& block) const;
@@ -201,6 +214,8 @@ class DeviceMemory {
   FreedBlocks freed_;
   std::deque<uintptr_t> quarantine_;  // freed_ from the oldest on
   uint64_t quarantineBytes_ = 0;
+  std::deque<Spare> spare_;  // from the oldest on
+  uint64_t spareBytes_ = 0;
   std::map<uintptr_t, Reservation> reserved_;
   std::map<uintptr_t, Mapping> mappings_;
   std::map<uint64_t, Physical> physical_;
