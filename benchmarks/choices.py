@@ -20,6 +20,7 @@ from typing import Any
 
 from rich.console import Console
 
+from aclgrad.cli import lines
 from aclgrad.common import files
 from aclgrad.profiling.alternatives import applied, copy_sources, load
 from aclgrad.profiling.calls import profile_sources, sources_inputs
@@ -124,13 +125,14 @@ def measure(only: str, console: Console) -> list[Choice]:
     listed = load(ROOT)
     choices = [Choice(case, alias) for case in listed["cases"] for alias in case["dtype"]]
     choices = [choice for choice in choices if only in f"{choice.case['path']} {choice.key}"]
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory() as made, lines.telling("timing choices"):
         folder = Path(made)
         copy_sources(ROOT, folder)
         for choice, found in zip(choices, apart(folder, choices), strict=True):
             choice.chosen = found
             console.print(choice.case["path"], choice.key, f"{found.us:.1f} us")
-        for name, change in listed["alternatives"].items():
+        for number, (name, change) in enumerate(listed["alternatives"].items()):
+            lines.tell(f"timing choices against {name}", number, len(listed["alternatives"]))
             against = [choice for choice in choices if name in choice.case["against"]]
             if not against:
                 continue

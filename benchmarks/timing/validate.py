@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from aclgrad.cli import lines as told
 from aclgrad.common import files
 from aclgrad.profiling.estimate import bound_by, error_band
 from aclgrad.runtime import Device, open_device
@@ -253,9 +254,10 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 150)
     rows: list[Row] = []
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, told.telling("published experiments"):
         runner = Runner(open_device("sim"), Path(folder))
-        for case in CASES:
+        for number, case in enumerate(CASES):
+            told.tell(f"{case.soc} {case.group} {case.name}", number, len(CASES))
             if options.group in f"{case.group} {case.name} {case.soc}":
                 start = time.monotonic()
                 rows += runner.rows(case)
