@@ -69,6 +69,12 @@ def test_ends_at_the_same_time() -> None:
     assert (shown.band.left, shown.band.width) == (40, 10)
 
 
+def test_ends_on_one_pipe() -> None:
+    shown = drawn(from_json(moved(ends=[[2, 600, 700], [2, 500, 600]])))
+    assert shown is not None
+    assert shown.words.endswith("but nothing makes A wait for the results of B.")
+
+
 def test_times_come_from_another_process_too() -> None:
     found = from_json(RACE)
     sent = finding_from_json(json.loads(json.dumps(asdict(found))))

@@ -121,12 +121,15 @@ def _told(item: Slice, scale: _Scale) -> str:
 
 def _words(line: Timeline, scale: _Scale) -> str:
     """What a reader has to know before the picture, and all of it for who cannot see it."""
-    (_, *a), (_, *b) = line.ends[:2]
+    (pipe, *a), (other, *b) = line.ends[:2]
     said = (
         f"By the model of time A runs from {scale.us(a[0])} to {scale.us(a[1])} us after the launch"
         f" began and B from {scale.us(b[0])} to {scale.us(b[1])} us"
     )
     first, second = sorted([("A", a), ("B", b)], key=lambda end: end[1])
+    if pipe == other:
+        waits = f"nothing makes {second[0]} wait for the results of {first[0]}"
+        return f"{said}: their pipe begins them in this order, but {waits}."
     gap = second[1][0] - first[1][1]
     if gap < 0:
         return f"{said}: at the same time."
