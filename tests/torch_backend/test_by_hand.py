@@ -92,6 +92,51 @@ def test_running_statistics_change(dtype: torch.dtype) -> None:
         torch.testing.assert_close(found.cpu().float(), value, **rough)
 
 
+BOXES = torch.tensor([[2.0, 6.0, 3.0], [2.0, 6.0, 3.0], [2.0, 4.0, 2.0], [2.0, 4.0, 2.0]])
+OTHERS = torch.tensor([[3.0, 6.0, 9.0], [2.0, 6.0, 3.0], [2.0, 2.0, 2.0], [2.0, 2.0, 4.0]])
+INNER = torch.tensor([2.0, 4.0, 0.0])
+UNION = torch.tensor([6.0, 16.0, 12.0])
+DIAGONAL = torch.tensor([13.0, 32.0, 80.0])
+APART = torch.tensor([1.0, 0.0, 36.0]) / DIAGONAL
+
+
+@pytest.mark.parametrize("name", ["giou", "diou", "ciou"])
+def test_overlap_of_boxes(name: str) -> None:
+    """Columns of centre and size: values by hand, derivatives by differences."""
+    call = getattr(torch_npu, f"npu_{name}")
+    angle = torch.atan(OTHERS[2] / OTHERS[3]) - torch.atan(BOXES[2] / BOXES[3])
+    shape = 4 / torch.pi**2 * angle.square()
+    want = {
+        "giou": (
+            INNER / UNION
+            - (torch.tensor([6.0, 16.0, 32.0]) - UNION) / torch.tensor([6.0, 16.0, 32.0])
+        )[:, None],
+        "diou": (INNER / UNION - APART)[None],
+        "ciou": (INNER / UNION - APART - shape * shape / (1 - INNER / UNION + shape))[None],
+    }[name]
+    one, other = BOXES.npu().requires_grad_(), OTHERS.npu().requires_grad_()
+    got = call(one, other, True, False, 0)
+    close(got.detach(), torch.nan_to_num(want))
+    got.sum().backward()
+    for leaf, given in ((one, 0), (other, 1)):
+        assert leaf.grad is not None
+        moved = [BOXES.clone(), OTHERS.clone()]
+        moved[given][2, 0] += 0.01
+        step = call(moved[0].npu(), moved[1].npu(), True, False, 0).sum() - got.sum()
+        assert abs(leaf.grad[2, 0].item() - step.item() / 0.01) < 0.02
+    with pytest.raises(RuntimeError):
+        call(one, other, False, False, 0)
+
+
+def test_boxes_are_decoded() -> None:
+    rois, deltas = torch.tensor([[1.0, 2.0, 3.0, 5.0]]), torch.tensor([[1.0, -2.0, 0.0, 1.0]])
+    got = torch_npu.npu_bounding_box_decode(
+        rois.npu(), deltas.npu(), 0, 0.5, 0, 0, 1, 0.25, 1, 1, (20, 30), 0.5
+    )
+    # Twice as high at most; its centre moves by a width, and by no height.
+    close(got, torch.tensor([[4.0, 0.0, 6.0, 7.0]]))
+
+
 def test_bits() -> None:
     values = torch.tensor([1, -1, 1, 1, -1, -1, 1, -1], dtype=torch.float16)
     packed = torch_npu.npu_sign_bits_pack(values.npu(), 1)

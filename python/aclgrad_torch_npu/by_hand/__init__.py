@@ -12,6 +12,7 @@ from __future__ import annotations
 from aclgrad_torch_npu.by_hand import (
     activations,
     arrays,
+    boxes,
     casts,
     norms,
     optimizers,
@@ -23,6 +24,7 @@ from aclgrad_torch_npu.by_hand.table import find, is_exact
 __all__ = [
     "activations",
     "arrays",
+    "boxes",
     "casts",
     "find",
     "is_exact",
