@@ -462,7 +462,8 @@ class Figures:
 def escape(text: str) -> str:
     """For a cell of a Markdown table, without what differs from one machine or run to the next."""
     first = (text.splitlines() or [""])[0]
-    first = re.sub(r"0x[0-9a-f]{9,}", "0x...", re.sub(r"/\S*/(?=ops-)", "", first))
+    first = re.sub(r"/\S*/(?:(?=ops-)|toolkit/include/)", "", first)
+    first = re.sub(r"0x[0-9a-f]{9,}", "0x...", first)
     return first.replace("|", "\\|")
 
 
@@ -688,7 +689,8 @@ def main() -> int:
 
     kernels: list[Kernel] = []
     left_out: dict[str, str] = {}
-    for checkout in options.checkouts:
+    # A draw does not depend on the order in which they were named.
+    for checkout in sorted(options.checkouts, key=lambda path: path.resolve().name):
         if not checkout.is_dir():
             print(
                 f"error: {checkout}: no such folder. Next: git clone it, then give its path",
