@@ -198,7 +198,8 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
   Core& core = Core::Current();
   core.instruction = "TransDataTo5HD";
   const auto width = static_cast<int64_t>(WidthOf(dtype));
-  if (width > 4 || dtype == DType::kBf16 || dtype == DType::kBool) {
+  const bool wide = width > (core.soc.npuArch == 1001 ? 2 : 4);
+  if (wide || dtype == DType::kBf16 || dtype == DType::kBool) {
     UnsupportedDType(core, core.instruction, dtype);
   }
   // With a single repeat the strides shift its start, a documented trap.

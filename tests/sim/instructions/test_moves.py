@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,16 @@ def test_trans_data_to_5hd(bench: Bench, dtype: int, op: int) -> None:
             )
             got = bench.run("moves:trans_data", call, dst, src)
             np.testing.assert_array_equal(got, want.reshape(-1))
+
+
+@pytest.mark.plants_faults
+def test_trans_data_of_32_bit_lanes_on_910(bench: Bench) -> None:
+    """It turns 16-bit words alone."""
+    with bench.runtime.options(soc="Ascend910A"):
+        call = Call(dtype=HALF, repeat=1, extra=(1, 1))
+        bench.run("moves:trans_data", call, raw_bytes(1), raw_bytes(2))
+        with pytest.raises(KernelError, match="TransDataTo5HD has no float form on Ascend910A"):
+            bench.run("moves:trans_data", replace(call, dtype=FLOAT), raw_bytes(1), raw_bytes(2))
 
 
 @pytest.mark.parametrize("op", range(3), ids=["scalar if set", "scalar if not", "old name"])
