@@ -78,8 +78,11 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
   const int64_t tiles =
       std::max({CeilDiv(perCore, most), std::min(kPipelineTiles, byCopies), int64_t{1}});
   made.tileLanes = CeilDiv(perCore, tiles) * made.lineLanes;
-  made.pastL2 = PastL2(total, (inputs + 1) * bytes, bytes,
-                       CeilDiv(perCore * made.lineLanes, made.tileLanes), soc);
+  const PastL2 past = SharesPastL2(total, (inputs + 1) * bytes, bytes, soc);
+  const int64_t tilesPerCore = CeilDiv(perCore * made.lineLanes, made.tileLanes);
+  made.pastL2 = past.inputs > 0
+                    ? 1 + static_cast<int32_t>(past.results * static_cast<double>(tilesPerCore))
+                    : 0;
   made.ubBytes = Budget(made.tileLanes, bytes, inputs).Total();
   *plan = made;
   return {};

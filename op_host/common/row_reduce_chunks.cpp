@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of axes that are longer than a tile: chunks, and the cores that share them (ReduceChunked).
+#include <numeric>
 #include <vector>
 
 #include "common/row_reduce_planner.h"
@@ -20,6 +21,8 @@ constexpr int64_t kSumsOut = 2;      // of parts, on their way to the workspace
 // Rows of whole blocks keep GM busy when a few cores are left over: there pieces go around where that saves
 // a tenth of the rounds.
 constexpr double kFewerTurns = 0.9;
+// Or a quarter of them, where cores wait for the sums of the round that they are in.
+constexpr double kFewerTurnsThatWait = 0.75;
 
 class ChunkPlanner : private RowReducePlanner {
  public:
@@ -208,9 +211,16 @@ class ChunkPlanner : private RowReducePlanner {
     if (parts > 1) {
       const int64_t all = CoresFor(plan_.units * parts);
       const int64_t turns = CeilDiv(plan_.units, groups) * CeilDiv(parts, plan_.share);
-      const double fewer = AlongLanes() && !Packs() ? kFewerTurns : 1;
-      const bool known = CeilDiv(parts - 1, all) < LateOf(ring_, plan_.partChunks);
-      if (shareable_ && known && CeilDiv(plan_.units * parts, all) < turns * fewer) {
+      const int64_t late = LateOf(ring_, plan_.partChunks);
+      // Rounds from the first piece of a unit to its last.
+      const int64_t longest = (all - std::gcd(parts, all) + parts - 1) / all;
+      const bool known = CeilDiv(parts - 1, all) < late;
+      // Rows have little else to do meanwhile.
+      const bool waits = !AlongLanes() && longest <= late;
+      const double fewer = !known                     ? kFewerTurnsThatWait
+                           : AlongLanes() && !Packs() ? kFewerTurns
+                                                      : 1;
+      if (shareable_ && (known || waits) && CeilDiv(plan_.units * parts, all) < turns * fewer) {
         plan_.share = parts;
         plan_.cores = all;
       }
@@ -219,7 +229,7 @@ class ChunkPlanner : private RowReducePlanner {
     plan_.ring = ring_;
     plan_.resident = mine <= ring_ ? mine : std::max<int64_t>(0, ring_ - kStreaming);
     if (mine == plan_.resident) {
-      plan_.pastL2 = PastL2Of(0);
+      plan_.pastL2 = PastL2Of(1);
     }
     if (plan_.share > 1) {
       plan_.late = LateOf(ring_, mine);

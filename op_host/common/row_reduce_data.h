@@ -24,6 +24,8 @@ constexpr int32_t kRowReduceMaskRun = 16;
 // Lanes of a row of folded columns (op_kernel/common/folded_columns.h) at most, and of the periods that one
 // Gather turns where they are shorter.
 constexpr int32_t kRowReduceFoldedLanes = 512;
+// Elements of a stream of short slabs at least, where copies move whole blocks: fp32 is turned by 16 blocks of words.
+constexpr int32_t kRowReduceLeastStream = 128;
 // Rounds whose sums of parts the workspace holds at a time, and from the sums of a piece to its results.
 constexpr int32_t kRowReduceRounds = 6;
 constexpr int32_t kRowReduceMostLate = 2;
@@ -46,7 +48,7 @@ struct RowReduceTilingData {
   int32_t resident;    // chunks that stay in UB between the passes
   int32_t partChunks;  // chunks that are added up together, 0 when R fits
   int32_t share;       // cores that share a unit: pieces of it
-  int32_t pastL2;      // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
+  int32_t pastL2;      // tiles of a core that go past L2: the first inputs, then the first results
   int32_t columns;     // B where [R, B] is rows of columns that lie side by side, else 0
   int32_t missing;     // elements that the last of these rows has less
   int32_t late;        // rounds from the sums of a piece to its results

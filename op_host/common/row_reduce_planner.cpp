@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/row_reduce_planner.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -47,7 +48,9 @@ void RowReducePlanner::AddFolded(int64_t units, UbBudget* budget) const {
 }
 
 int64_t RowReducePlanner::CoresFor(int64_t units) const {
-  const int64_t total = view_.outer * view_.reduce * view_.inner * bytes_;
+  // Scalar code at the ends of cores' rows takes as long for 16 bit as for fp32, where copies move whole blocks.
+  const int64_t bytes = soc_.wholeBlocksOnly ? kFloatBytes : bytes_;
+  const int64_t total = view_.outer * view_.reduce * view_.inner * bytes;
   return std::min({soc_.cores, units, CeilDiv(total, kMinCoreBytes)});
 }
 
@@ -108,8 +111,11 @@ int32_t RowReducePlanner::PastL2Of(int64_t tilesPerCore) const {
   if (plan_.colTiles > 1 && plan_.colTile * bytes_ % kHalfLineBytes != 0) {
     return 0;
   }
-  return PastL2(view_.outer * view_.reduce * view_.inner, 3 * bytes_ + (masked_ ? 1 : 0), bytes_,
-                tilesPerCore, soc_);
+  const PastL2 past = SharesPastL2(view_.outer * view_.reduce * view_.inner,
+                                   3 * bytes_ + (masked_ ? 1 : 0), bytes_, soc_);
+  const auto tiles = static_cast<double>(tilesPerCore);
+  // Copies that share lines read them twice past L2: not more of them than has no place.
+  return static_cast<int32_t>(std::ceil(past.inputs * tiles) + std::floor(past.results * tiles));
 }
 
 std::string RowReducePlanner::Finish(const UbBudget& budget, const UbBudget& shown,

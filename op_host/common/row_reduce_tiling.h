@@ -4,6 +4,7 @@
 #ifndef OP_HOST_COMMON_ROW_REDUCE_TILING_H_
 #define OP_HOST_COMMON_ROW_REDUCE_TILING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -69,17 +70,23 @@ struct RowReducePlan {
 // (RowReducePath::kRows and kPackedRows).
 enum class RowStreams { kPair, kPairAndMask, kPairAndMaskRuns };
 
-// RowReduceTilingData::pastL2. Where tensors that are read once and written once do not fit in L2
-// together, the inputs leave their place there to the output; what of that does not fit either would
-// only be evicted by the rest.
-inline int32_t PastL2(int64_t elements, int64_t bytesPerElement, int64_t resultBytes,
-                      int64_t tilesPerCore, const SocFacts& soc) {
+// Where tensors that are read once and written once do not fit in L2 together, the inputs leave their
+// place there to the output; what of that does not fit either would only be evicted by the rest.
+struct PastL2 {
+  double inputs = 0;   // the share that does not fit beside the results
+  double results = 0;  // the share that does not fit alone
+};
+
+inline PastL2 SharesPastL2(int64_t elements, int64_t bytesPerElement, int64_t resultBytes,
+                           const SocFacts& soc) {
   const int64_t l2 = static_cast<int64_t>(soc.l2Bytes);
   if (l2 == 0 || elements <= l2 / bytesPerElement) {
-    return 0;
+    return {};
   }
-  const double held = static_cast<double>(l2) / resultBytes / static_cast<double>(elements);
-  return 1 + static_cast<int32_t>(held < 1 ? (1 - held) * static_cast<double>(tilesPerCore) : 0);
+  const double held = static_cast<double>(l2) / static_cast<double>(elements);  // bytes of each
+  const auto result = static_cast<double>(resultBytes);
+  const auto inputs = static_cast<double>(bytesPerElement - resultBytes);
+  return {std::min(1.0, 1 - (held - result) / inputs), std::max(0.0, 1 - held / result)};
 }
 
 // Both return an empty string, or what is wrong and what would be right.

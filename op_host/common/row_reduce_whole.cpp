@@ -11,9 +11,12 @@ namespace {
 constexpr int64_t kBlocksPerRepeat = 8;
 constexpr int64_t kLanesPerRepeat = 64;  // of fp32
 constexpr int64_t kStreams = 16;         // of a tile of short rows, and the least elements of one
-constexpr int64_t kMaxShortRow = 64;     // longer ones cost little more when copied one by one
-constexpr int64_t kMinLongRow = 512;     // 16-bit rows, of whose circles one takes few instructions
-constexpr int64_t kMaxRepeats = 255;     // of an instruction, and blocks of a repeat stride
+// Of a tile whose rows are copied one by one: more of them would fill the queues of copies.
+constexpr int64_t kPaddedRows = 24;
+constexpr int64_t kTurnRows = 128;    // whose sums are spread at once where there is no Brcb
+constexpr int64_t kMaxShortRow = 64;  // longer ones cost little more when copied one by one
+constexpr int64_t kMinLongRow = 512;  // 16-bit rows, of whose circles one takes few instructions
+constexpr int64_t kMaxRepeats = 255;  // of an instruction, and blocks of a repeat stride
 constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kGoodCopyBytes = 16384;
@@ -92,9 +95,13 @@ class WholePlanner : private RowReducePlanner {
 
   UbBudget RowsBudget(int64_t lanes, int64_t units, int64_t maskBytes) const {
     UbBudget budget = TileBudget(lanes);
-    const int64_t rows = AlignUp(units, soc_.wholeBlocksOnly ? kBlocksPerRepeat : kStreams);
+    const int64_t rows = AlignUp(units, soc_.wholeBlocksOnly ? kTurnRows : kStreams);
+    const int64_t spare = soc_.wholeBlocksOnly ? kTurnRows : 0;
     budget.Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
-    budget.Add("spread sums", 1, static_cast<uint64_t>(rows * kBlockBytes));
+    budget.Add("spread sums", 1, static_cast<uint64_t>((rows + spare) * kBlockBytes));
+    if (soc_.wholeBlocksOnly && view_.reduce % blockLanes_ != 0) {
+      budget.Add("tails", 3, static_cast<uint64_t>(AlignUp(units, kStreams) * kBlockBytes));
+    }
     budget.Add("mask", 2, static_cast<uint64_t>(maskBytes));
     AddCircles(units, &budget);
     return budget;
@@ -131,6 +138,8 @@ class WholePlanner : private RowReducePlanner {
   UbBudget ShortBudget(int64_t lanes) const {
     UbBudget budget = StreamsBudget(lanes, 2);
     budget.Add("f32 work", 1, static_cast<uint64_t>(2 * lanes * kFloatBytes));
+    budget.Add("tails", soc_.wholeBlocksOnly ? 2 : 0,
+               static_cast<uint64_t>(kStreams * kBlockBytes));
     return budget;
   }
 
@@ -177,6 +186,9 @@ class WholePlanner : private RowReducePlanner {
       most = AlignDown(most, kBlocksPerRepeat);
     }
     Split(view_.outer);
+    if (soc_.wholeBlocksOnly && view_.reduce % blockLanes_ != 0) {
+      most = std::min(most, kPaddedRows);
+    }
     plan_.tileUnits = OnLines(UnitsPerTile(most, row * bytes_), most);
     plan_.tileLanes = TileLanesUp(plan_.tileUnits * row);
   }
@@ -200,11 +212,13 @@ class WholePlanner : private RowReducePlanner {
   // 16 elements.
   int64_t ShortTileRows() const {
     int64_t rows = BlockRows();
-    while (rows * Slab() < kStreams) {
+    while (rows * Slab() < LeastStream()) {
       rows *= 2;
     }
     return kStreams * rows;
   }
+
+  int64_t LeastStream() const { return soc_.wholeBlocksOnly ? kRowReduceLeastStream : kStreams; }
 
   // Whether a slab has no rows of whole blocks, nor one row that is better copied by itself.
   bool IsShort() const {
@@ -212,7 +226,8 @@ class WholePlanner : private RowReducePlanner {
       return false;
     }
     if (view_.inner == 1) {
-      return view_.reduce % (kBlockBytes / kFloatBytes) != 0 && view_.reduce <= kMaxShortRow;
+      const int64_t block = soc_.wholeBlocksOnly ? blockLanes_ : kBlockBytes / kFloatBytes;
+      return view_.reduce % block != 0 && view_.reduce <= kMaxShortRow;
     }
     return view_.inner % blockLanes_ != 0;
   }
@@ -220,13 +235,17 @@ class WholePlanner : private RowReducePlanner {
   // Slabs by which tiles of streams grow; 0 where there are none, or UB holds none. Where slabs that are whole
   // blocks together do not fit, streams are padded: each is a piece of GM, which is worth it from a line on.
   int64_t StreamStep() const {
-    if (masked_ || soc_.wholeBlocksOnly || view_.reduce == 1) {
+    if (masked_ || view_.reduce == 1) {
       return 0;
     }
     if (IsShort() && MostStreams(ShortTileRows()) > 0) {
       return ShortTileRows();
     }
     const int64_t most = MostStreams(kStreams);
+    if (soc_.wholeBlocksOnly) {  // the order of additions is not that of padded rows there
+      const bool odd = view_.inner == 1 && view_.reduce % blockLanes_ != 0;
+      return odd && most >= 2 * kStreams ? kStreams : 0;
+    }
     if (view_.inner == 1) {
       const bool odd = view_.reduce % (kBlockBytes / kFloatBytes) != 0;
       // Few rows of a core do not fill the streams; the sums are the same.
@@ -240,9 +259,11 @@ class WholePlanner : private RowReducePlanner {
   // Elements of 16 streams of so many slabs: where these are no whole blocks, an odd number of blocks.
   int64_t StreamLanes(int64_t slabs) const {
     const int64_t count = slabs / kStreams * Slab();
-    const int64_t length = std::max(kStreams, AlignUp(count, blockLanes_));
-    const bool whole = count % blockLanes_ == 0 && count >= kStreams;
-    return kStreams * (whole || length / blockLanes_ % 2 == 1 ? length : length + blockLanes_);
+    const int64_t least = LeastStream();
+    const bool whole = count % blockLanes_ == 0 && count >= least;
+    int64_t length = std::max(least, AlignUp(count, blockLanes_));
+    length += whole || length / blockLanes_ % 2 == 1 ? 0 : blockLanes_;
+    return kStreams * (soc_.wholeBlocksOnly ? AlignUp(length, least) : length);
   }
 
   // The most slabs of a tile of streams, in steps. A repeat of TransDataTo5HD moves a block of each stream.

@@ -123,6 +123,23 @@ __aicore__ inline void CleanScalarWrites(const AscendC::GlobalTensor<T>& tensor)
 #endif
 }
 
+// Rows of at least 32 bytes that end within a block, whose last 32 bytes lie on blocks of their own.
+template <typename T>
+__aicore__ inline void StoreRows(const AscendC::GlobalTensor<T>& dst, uint64_t offset,
+                                 const AscendC::LocalTensor<T>& rows, const BlockShape& shape,
+                                 uint32_t pitch, const AscendC::LocalTensor<T>& tails) {
+  constexpr uint32_t kElements = kElementsPerBlock<T>;
+  const uint32_t whole = shape.length / kElements * kElements;
+  for (uint32_t b = 0; b < shape.blocks; ++b) {
+    AscendC::DataCopy(dst[offset + b * shape.distance], rows[b * pitch], whole);
+  }
+  AscendC::PipeBarrier<PIPE_MTE3>();  // a tail begins in what is on its way
+  for (uint32_t b = 0; b < shape.blocks; ++b) {
+    const uint64_t to = offset + b * shape.distance + shape.length - kElements;
+    AscendC::DataCopy(dst[to], tails[b * kElements], kElements);
+  }
+}
+
 // src is used as scratch once its contents are stored.
 template <typename T>
 __aicore__ inline void StoreBlocks(const AscendC::GlobalTensor<T>& dst, uint64_t offset,

@@ -168,27 +168,14 @@ __aicore__ inline void LoadPiece(const AscendC::LocalTensor<T>& dst,
 
 namespace rowreduce {
 
-// Keeps the results of the first tiles of a core out of L2, see RowReduceTilingData::pastL2.
+// In front of the copy of tile `index`: the first `past` tiles of a core go past L2.
 template <typename T>
-class ResultsPastL2 {
- public:
-  __aicore__ inline ResultsPastL2(AscendC::GlobalTensor<T>& out, int32_t pastL2)
-      : out_(out), tiles_(pastL2 - 1) {
-    if (tiles_ > 0) {
-      out_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
-    }
+__aicore__ inline void HintTile(AscendC::GlobalTensor<T>& gm, int64_t index, int64_t past) {
+  if (past > 0 && (index == 0 || index == past)) {
+    gm.SetL2CacheHint(index == 0 ? AscendC::CacheMode::CACHE_MODE_DISABLE
+                                 : AscendC::CacheMode::CACHE_MODE_NORMAL);
   }
-
-  __aicore__ inline void TileStored() {
-    if (--tiles_ == 0) {
-      out_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_NORMAL);
-    }
-  }
-
- private:
-  AscendC::GlobalTensor<T>& out_;
-  int32_t tiles_;  // that are still to come
-};
+}
 
 template <typename T>
 __aicore__ inline void LoadBlocks(const AscendC::LocalTensor<T>& dst,

@@ -102,7 +102,7 @@ class Elementwise {
   // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
   // would not reach them while the queue of the vector pipe is full.
   __aicore__ inline void Process() {
-    rowreduce::ResultsPastL2<T> results(outGm_, t_.pastL2);
+    int64_t stored = 0;  // tiles
     Load(first_);
     for (int64_t at = first_; at < last_; at += tile_) {
       LocalTensor<T> in = inQueue_.template DeQue<T>();
@@ -112,9 +112,9 @@ class Elementwise {
       const uint32_t count = CountAt(at);
       Compute(in, static_cast<int32_t>(count));
       LocalTensor<T> out = outQueue_.template DeQue<T>();
+      rowreduce::HintTile(outGm_, stored++, t_.pastL2 - 1);
       CopyOut(outGm_, at, out, count);
       outQueue_.FreeTensor(out);
-      results.TileStored();
     }
   }
 

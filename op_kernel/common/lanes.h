@@ -4,6 +4,7 @@
 #ifndef OP_KERNEL_COMMON_LANES_H_
 #define OP_KERNEL_COMMON_LANES_H_
 
+#include "common/words.h"
 #include "kernel_operator.h"
 
 // Which API the SoC lacks.
@@ -21,8 +22,6 @@
 namespace rowreduce {
 
 using AscendC::BinaryRepeatParams;
-using AscendC::LocalTensor;
-using AscendC::PipeBarrier;
 
 constexpr uint32_t kBlockBytes = 32;
 constexpr uint32_t kBlockLanes = 8;    // fp32 lanes of one 32-byte block
@@ -257,20 +256,53 @@ __aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, ui
   }
 }
 
-// sums[r] = sum of the 8 lanes at src[8 apart r], neighbours first.
-__aicore__ inline void SumBlocks(const LocalTensor<float>& sums, const LocalTensor<float>& src,
-                                 uint32_t apart, uint32_t rows) {
 #if OP_KERNEL_NO_FLOAT_REDUCE
-  PipeBarrier<PIPE_ALL>();  // from here to the end of the function the scalar unit works
-  for (uint32_t r = 0; r < rows; ++r) {
+// As SumBlocks, for up to 128 rows; sums beyond them hold anything. spare: the lanes of 256 blocks.
+__aicore__ inline void SumTurnedBlocks(const LocalTensor<float>& sums,
+                                       const LocalTensor<float>& src, uint32_t apart, uint32_t rows,
+                                       const LocalTensor<float>& spare) {
+  const LocalTensor<float> blocks = spare;
+  const LocalTensor<float> turned = spare[kTurnLanes];
+  if (rows < kTurnRows) {
+    AscendC::Duplicate(blocks, 0.0F, static_cast<int32_t>(kTurnLanes));
+    PipeBarrier<PIPE_V>();
+  }
+  AscendC::DataCopy(
+      blocks, src,
+      AscendC::DataCopyParams(static_cast<uint16_t>(rows), 1, static_cast<uint16_t>(apart - 1), 0));
+  PipeBarrier<PIPE_V>();
+  BlocksToLanesByWords(blocks, blocks, turned);
+  for (uint32_t lanes = kBlockLanes / 2; lanes > 1; lanes /= 2) {
+    const bool odd = lanes == kBlockLanes / 2;
+    const LocalTensor<float> from = odd ? blocks : turned;
+    ForRows<Op::kAdd>(odd ? turned : blocks, kTurnRows, from, 2 * kTurnRows, from[kTurnRows],
+                      2 * kTurnRows, lanes, kTurnRows);
+    PipeBarrier<PIPE_V>();
+  }
+  AscendC::Add(sums, blocks, blocks[kTurnRows], static_cast<int32_t>(kTurnRows));
+}
+#endif
+
+// sums[r] = sum of the 8 lanes at src[8 apart r], neighbours first. spare: where fp32 has no reductions, what
+// SumTurnedBlocks wants of several rows.
+__aicore__ inline void SumBlocks(const LocalTensor<float>& sums, const LocalTensor<float>& src,
+                                 uint32_t apart, uint32_t rows, const LocalTensor<float>& spare) {
+#if OP_KERNEL_NO_FLOAT_REDUCE
+  if (rows == 1) {
+    PipeBarrier<PIPE_ALL>();  // from here to the end of the branch the scalar unit works
     float lanes[kBlockLanes];
     for (uint32_t i = 0; i < kBlockLanes; ++i) {
-      lanes[i] = src.GetValue(r * apart * kBlockLanes + i);
+      lanes[i] = src.GetValue(i);
     }
-    sums.SetValue(r, ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+    sums.SetValue(0, ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
                          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])));
+    PipeBarrier<PIPE_ALL>();
+    return;
   }
-  PipeBarrier<PIPE_ALL>();
+  for (uint32_t r = 0; r < rows; r += kTurnRows) {
+    SumTurnedBlocks(sums[r], src[r * apart * kBlockLanes], apart, Min(kTurnRows, rows - r), spare);
+    PipeBarrier<PIPE_V>();
+  }
 #else
   const uint32_t full = rows / kRepeatBlocks;
   if (full > 0) {
@@ -290,10 +322,10 @@ __aicore__ inline void SumBlocks(const LocalTensor<float>& sums, const LocalTens
 
 // sums[r] = sum of src[r, 0:width]; width is a multiple of 8, lanes that pad a row hold zeros. The
 // order of additions depends on width alone. scratch: rows * max(8, width / 2) lanes; may be src
-// when rows == 1.
+// when rows == 1. spare: as in SumBlocks.
 __aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor<float>& src,
                                uint32_t pitch, uint32_t width, uint32_t rows,
-                               const LocalTensor<float>& scratch) {
+                               const LocalTensor<float>& scratch, const LocalTensor<float>& spare) {
   if (width <= kShortRowLanes) {
     const uint32_t blocks = width / kBlockLanes;
     const uint32_t step = pitch / kBlockLanes;
@@ -309,12 +341,12 @@ __aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor
         PipeBarrier<PIPE_V>();
       }
     }
-    SumBlocks(sums, partial, apart, rows);
+    SumBlocks(sums, partial, apart, rows, spare);
     return;
   }
 #if OP_KERNEL_NO_FLOAT_REDUCE
   const Folded f = FoldRows(src, pitch, width, kBlockLanes, kBlockLanes, rows, scratch);
-  SumBlocks(sums, f.lanes, f.pitch / kBlockLanes, rows);
+  SumBlocks(sums, f.lanes, f.pitch / kBlockLanes, rows, spare);
 #else
   const Folded f = FoldRows(src, pitch, width, kBlockLanes, kRepeatLanes, rows, scratch);
   for (uint32_t r = 0; r < rows; r += kMaxRepeat) {
@@ -325,15 +357,12 @@ __aicore__ inline void SumRows(const LocalTensor<float>& sums, const LocalTensor
 #endif
 }
 
-// blocks[8 r : 8 r + 8] = sums[r]. Brcb reads eight sums per repeat, so sums holds a multiple of 8.
+// blocks[8 r : 8 r + 8] = sums[r]. Brcb reads eight sums per repeat, so sums holds a multiple of 8; where there is
+// none, SpreadByWords says what they hold.
 __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalTensor<float>& sums,
                                   uint32_t rows) {
 #if OP_KERNEL_NO_BRCB
-  PipeBarrier<PIPE_ALL>();  // the scalar unit reads what vector instructions wrote
-  for (uint32_t r = 0; r < rows; ++r) {
-    AscendC::Duplicate(blocks[r * kBlockLanes], sums.GetValue(r),
-                       static_cast<int32_t>(kBlockLanes));
-  }
+  SpreadByWords(blocks, sums, rows);
 #else
   AscendC::Brcb(blocks, sums, Bits8(CeilDiv(rows, kRepeatBlocks)),
                 AscendC::BrcbRepeatParams(1, kRepeatBlocks));

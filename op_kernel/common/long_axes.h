@@ -34,7 +34,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
  public:
   __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                                   const RowReduceTilingData& t, const Step& step)
-      : Base(pipe, y, g, out, t, step, kBuffers),
+      : Base(pipe, y, g, out, t, step, kBuffers, 0),
         cores_(AscendC::GetBlockNum()),
         units_(t.outer * t.colTiles),
         rounds_((units_ * t.share + cores_ - 1) / cores_),
@@ -43,6 +43,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
     partsOfCore_ = (parts_ + t.share - 1) / t.share;
     free_ = t.ring;
     next_ = WorkOf(0);
+    this->HintInputs();
     pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring),
                      static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
     uint32_t width = kAlongLanes ? kBlockLanes : UbPitch<T>(static_cast<uint32_t>(t.colTile));
@@ -237,7 +238,7 @@ class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
         return;
       }
     }
-    SumRows(partial, sum.lanes, sum.pitch, sum.width, 1, sum.lanes);
+    SumRows(partial, sum.lanes, sum.pitch, sum.width, 1, sum.lanes, sum.lanes);
   }
 
   // A vector whose sum is that of a part: few lanes where they are added up, one row of columns.

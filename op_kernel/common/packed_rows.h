@@ -105,7 +105,7 @@ class PackedRow {
     AscendC::Gather(turned, twice, offsets_.template Get<uint32_t>(),
                     lead * static_cast<uint32_t>(sizeof(Lane)), kRepeatLanes);
     PipeBarrier<PIPE_V>();
-    SumRows(sum, turned, kRepeatLanes, kRepeatLanes, 1, turned);
+    SumRows(sum, turned, kRepeatLanes, kRepeatLanes, 1, turned, turned);
   }
 
  private:

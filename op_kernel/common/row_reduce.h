@@ -70,11 +70,16 @@ class RowOperands {
     yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), end);
     gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), end);
     outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
-    if (t.pastL2 != 0) {
-      yGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
-      gGm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
-    }
+    inputsPastL2_ = t.pastL2;
+    resultsPastL2_ = t.pastL2 - (last_ - first_ + t.tileUnits - 1) / t.tileUnits;
   }
+
+  // In front of the copies of a tile, or of all.
+  __aicore__ inline void HintInputs() {
+    HintTile(yGm_, loaded_, inputsPastL2_);
+    HintTile(gGm_, loaded_++, inputsPastL2_);
+  }
+  __aicore__ inline void HintResults() { HintTile(outGm_, stored_++, resultsPastL2_); }
 
   GlobalTensor<T> yGm_;
   GlobalTensor<T> gGm_;
@@ -82,6 +87,12 @@ class RowOperands {
   int64_t first_;
   int64_t last_;
   int64_t slab_;  // elements of one a of [A, R, B]
+
+ private:
+  int64_t inputsPastL2_;  // tiles, see RowReduceTilingData::pastL2
+  int64_t resultsPastL2_;
+  int64_t loaded_ = 0;  // tiles
+  int64_t stored_ = 0;
 };
 
 // What ReduceWhole and ReduceChunked (long_axes.h) share: the fp32 work area and the way in and out
@@ -93,10 +104,10 @@ class RowReduceBase : protected RowOperands<T> {
 
   __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
                                   const RowReduceTilingData& t, const Step& step,
-                                  uint8_t outBuffers)
+                                  uint8_t outBuffers, uint32_t tailBytes)
       : RowOperands<T>(y, g, out, t), t_(t), step_(step) {
     const uint32_t lanes = static_cast<uint32_t>(t.tileLanes);
-    pipe->InitBuffer(outQueue_, outBuffers, static_cast<uint32_t>(lanes * sizeof(T)));
+    pipe->InitBuffer(outQueue_, outBuffers, static_cast<uint32_t>(lanes * sizeof(T)) + tailBytes);
     if constexpr (!kFp32) {
       pipe->InitBuffer(work_, static_cast<uint32_t>((2 * lanes + kWorkApart) * sizeof(float)));
     }
@@ -186,13 +197,16 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
  public:
   __aicore__ inline ReduceWhole(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
                                 const RowReduceTilingData& t, const Step& step, Mask& mask)
-      : Base(pipe, y, g, out, t, step, kOutBuffers), mask_(mask) {
+      : Base(pipe, y, g, out, t, step, kOutBuffers, TailBytes(t)), mask_(mask) {
     pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
     if constexpr (kAlongLanes) {
       const uint32_t rows = AlignUp(static_cast<uint32_t>(t.tileUnits), kSumsAtOnce);
       pipe->InitBuffer(sums_, static_cast<uint32_t>(rows * sizeof(float)));
-      pipe->InitBuffer(spread_, rows * kBlockBytes);
-      // SpreadSums reads whole groups of eight sums, of which the last may be partly unused.
+      pipe->InitBuffer(spread_, rows * kBlockBytes + kSpreadSpare);
+      if (TailBytes(t) > 0) {
+        pipe->InitBuffer(tails_, 2 * TailBytes(t));
+      }
+      // SpreadSums reads whole groups of sums, of which the last may be partly unused.
       AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
       PipeBarrier<PIPE_V>();
     }
@@ -227,7 +241,6 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
   // would not reach them while the queue of the vector pipe is full.
   __aicore__ inline void Process() {
-    ResultsPastL2<T> results(this->outGm_, this->t_.pastL2);
     Tile tile = Load(this->first_);
     for (;;) {
       LocalTensor<T> in = inQueue_.template DeQue<T>();
@@ -238,9 +251,9 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       }
       Compute(now, in);
       LocalTensor<T> out = this->outQueue_.template DeQue<T>();
+      this->HintResults();
       StoreTile(out, now);
       this->outQueue_.FreeTensor(out);
-      results.TileStored();
       if (next >= this->last_) {
         return;
       }
@@ -251,8 +264,15 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   // A second one would save little of the time that a result takes to GM, and a larger tile saves more.
   static constexpr uint8_t kOutBuffers = 1;
   static constexpr bool kCircles = kAlongLanes && !kWholeBlocksOnly;
-  static constexpr uint32_t kSumsAtOnce = kCircles ? kStreams : kRepeatBlocks;
+  static constexpr uint32_t kSumsAtOnce = kWholeBlocksOnly ? kTurnRows : kStreams;
+  static constexpr uint32_t kSpreadSpare = kWholeBlocksOnly ? kTurnRows * kBlockBytes : 0;
   static constexpr bool kFolds = !kAlongLanes && !kWholeBlocksOnly;
+
+  // Of the tails of rows, behind the results of a tile.
+  __aicore__ inline static uint32_t TailBytes(const RowReduceTilingData& t) {
+    const bool tails = kWholeBlocksOnly && kAlongLanes && t.reduce * sizeof(T) % kBlockBytes != 0;
+    return tails ? AlignUp(static_cast<uint32_t>(t.tileUnits), kWords) * kBlockBytes : 0;
+  }
 
   struct Tile {
     int64_t unit;  // the first
@@ -283,6 +303,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     const int64_t most = this->t_.tileUnits - unit % grid_;
     const Tile tile = At(unit, static_cast<uint32_t>(left < most ? left : most));
     LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+    this->HintInputs();
     LoadTile(in, tile);
     inQueue_.EnQue(in);
     mask_.Load(unit, tile.units, tile.lead);
@@ -363,6 +384,12 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
         return;
       }
     }
+    if constexpr (kWholeBlocksOnly && kAlongLanes) {
+      if (TailBytes(this->t_) > 0) {
+        StoreRows(this->outGm_, tile.offset, out, tile.shape, tile.pitch, out[this->t_.tileLanes]);
+        return;
+      }
+    }
     StoreBlocks(this->outGm_, tile.offset, out, tile.shape, tile.pitch);
   }
 
@@ -406,6 +433,12 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
         firstBlock_.Repeat(out, count, tile.lead);
       }
     }
+    if constexpr (kWholeBlocksOnly && kAlongLanes) {
+      if (TailBytes(this->t_) > 0) {
+        TailsByWords(out[this->t_.tileLanes], out, tile.pitch, tile.shape.length, tile.units,
+                     tails_.template Get<float>());
+      }
+    }
     this->outQueue_.EnQue(out);
     if constexpr (Base::kFp32) {
       inQueue_.FreeTensor(in);
@@ -420,7 +453,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
         return;
       }
     }
-    SumRows(sums, f, tile.pitch, tile.width, tile.units, scratch);
+    SumRows(sums, f, tile.pitch, tile.width, tile.units, scratch, spread_.template Get<float>());
   }
 
   // The sum of each column of a tile, a row of tile.pitch lanes for each slab.
@@ -472,6 +505,7 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   TBuf<TPosition::VECCALC> sums_;    // one sum per row
   TBuf<TPosition::VECCALC> spread_;  // each sum in a block of its own
+  TBuf<TPosition::VECCALC> tails_;   // what tails of rows are made of
   PackedRows<float> packed_;
   FirstBlock<float> firstBlock_;
   FoldedColumns<float> folded_;

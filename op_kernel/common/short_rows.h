@@ -105,20 +105,20 @@ class ReduceShort : private RowOperands<T> {
         reduce_(static_cast<uint32_t>(t.reduce)),
         columns_(static_cast<uint32_t>(t.inner)),
         most_(t.tileUnits),
-        pastL2_(t.pastL2),
         apart_(static_cast<uint32_t>(t.tileLanes)),
         whole_(IsWhole(static_cast<uint32_t>(t.tileUnits) / kStreams)) {
-    while (whole_ && t.unitsPerCore > most_ && this->slab_ * sizeof(T) * grid_ % kLineBytes != 0) {
+    // Not where a first tile of less than a block could not be stored.
+    while (!kWholeBlocksOnly && whole_ && t.unitsPerCore > most_ &&
+           this->slab_ * sizeof(T) * grid_ % kLineBytes != 0) {
       grid_ *= 2;
     }
     pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * apart_ * sizeof(T)));
-    pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(apart_ * sizeof(T)));
+    pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(apart_ * sizeof(T)) + kTailBytes);
     pipe->InitBuffer(work_, static_cast<uint32_t>(2 * apart_ * sizeof(float)));
   }
 
   // As in ReduceWhole, the next tile is loaded before a tile is computed.
   __aicore__ inline void Process() {
-    ResultsPastL2<T> results(this->outGm_, pastL2_);
     int64_t unit = this->first_;
     int64_t end = Load(unit);
     while (unit < this->last_) {
@@ -130,22 +130,27 @@ class ReduceShort : private RowOperands<T> {
       const uint32_t units = static_cast<uint32_t>(next - unit);
       Compute(units, in);
       LocalTensor<T> out = outQueue_.template DeQue<T>();
+      this->HintResults();
       Store(unit, units, out);
       outQueue_.FreeTensor(out);
-      results.TileStored();
       unit = next;
     }
   }
 
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
+  static constexpr bool kByWords = kFp32 && OP_KERNEL_NO_FLOAT_REDUCE;
+  static constexpr uint32_t kLeastStream = kWholeBlocksOnly ? kRowReduceLeastStream : kStreams;
+  static constexpr int64_t kLeastStored = kBlockBytes / sizeof(T);
+  // Of streams that end within a block, behind the results.
+  static constexpr uint32_t kTailBytes = kWholeBlocksOnly ? kStreams * kBlockBytes : 0;
 
   __aicore__ inline static BlockShape Piece(uint32_t count) { return BlockShape{1, count, count}; }
 
   // Whether a stream of so many slabs is whole blocks, and long enough for the way back.
   __aicore__ inline bool IsWhole(uint32_t slabs) const {
     const uint32_t count = slabs * static_cast<uint32_t>(this->slab_);
-    return count * sizeof(T) % kBlockBytes == 0 && count >= kStreams;
+    return count * sizeof(T) % kBlockBytes == 0 && count >= kLeastStream;
   }
 
   // Of a stream.
@@ -158,7 +163,8 @@ class ReduceShort : private RowOperands<T> {
   }
 
   __aicore__ inline uint32_t LengthOf(uint32_t slabs) const {
-    const uint32_t length = Max(kStreams, UbPitch<T>(slabs * static_cast<uint32_t>(this->slab_)));
+    const uint32_t length =
+        Max(kLeastStream, UbPitch<T>(slabs * static_cast<uint32_t>(this->slab_)));
     // Padded streams start in all bank groups of UB in turn.
     constexpr uint32_t kElements = kBlockBytes / sizeof(T);
     return whole_ || length / kElements % 2 == 1 ? length : length + kElements;
@@ -168,9 +174,14 @@ class ReduceShort : private RowOperands<T> {
   // core start on GM lines where they are one piece.
   __aicore__ inline int64_t Load(int64_t unit) {
     const int64_t most = most_ - unit % grid_;
-    const int64_t left = this->last_ - unit < most ? this->last_ - unit : most;
+    const int64_t rest = this->last_ - unit;
+    int64_t left = rest < most ? rest : most;
+    if (kWholeBlocksOnly && left < rest && (rest - left) * this->slab_ < kLeastStored) {
+      left -= kLeastStored;  // what is left for the last tile is a block to store
+    }
     const uint32_t units = static_cast<uint32_t>(left);
     LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+    this->HintInputs();
     LoadStreams(in, this->yGm_, unit * this->slab_, units);
     LoadStreams(in[apart_], this->gGm_, unit * this->slab_, units);
     inQueue_.EnQue(in);
@@ -204,11 +215,24 @@ class ReduceShort : private RowOperands<T> {
     const uint32_t slabs = SlabsOf(units);
     const uint32_t length = LengthOf(slabs);
     const uint32_t full = units / slabs;
-    StoreBlocks(this->outGm_, offset, out, BlockShape{full, slabs * slab, slabs * slab}, length);
+    const BlockShape streams{full, slabs * slab, slabs * slab};
+    if constexpr (kWholeBlocksOnly) {
+      if (HasTails(slabs)) {
+        StoreRows(this->outGm_, offset, out, streams, length, out[apart_]);
+      } else {
+        StoreBlocks(this->outGm_, offset, out, streams, length);
+      }
+    } else {
+      StoreBlocks(this->outGm_, offset, out, streams, length);
+    }
     if (units % slabs > 0) {
       StoreBlocks(this->outGm_, offset + full * slabs * slab, out[full * length],
                   Piece(units % slabs * slab));
     }
+  }
+
+  __aicore__ inline bool HasTails(uint32_t slabs) const {
+    return kWholeBlocksOnly && !whole_ && slabs * this->slab_ * sizeof(T) % kBlockBytes != 0;
   }
 
   // Lanes behind the last row hold anything: they are stored nowhere, and no other lane sees them.
@@ -220,7 +244,10 @@ class ReduceShort : private RowOperands<T> {
     const LocalTensor<float> y = work_.template Get<float>();
     const LocalTensor<float> f = y[apart_];
     const LocalTensor<T> narrow = f.template ReinterpretCast<T>();
-    if constexpr (kFp32) {
+    if constexpr (kByWords) {
+      TurnStreamsByWords<true>(y, in, length, f);
+      TurnStreamsByWords<true>(f, in[apart_], length, in);
+    } else if constexpr (kFp32) {
       StreamsToLanes(y, in, length);
       StreamsToLanes(f, in[apart_], length);
       PipeBarrier<PIPE_V>();
@@ -247,7 +274,9 @@ class ReduceShort : private RowOperands<T> {
     PipeBarrier<PIPE_V>();
     step_.Combine(y, f, y, count);
     PipeBarrier<PIPE_V>();
-    if constexpr (kFp32) {
+    if constexpr (kByWords) {
+      TurnStreamsByWords<false>(y, out, length, f);
+    } else if constexpr (kFp32) {
       LanesToStreams(out, y, length);
     } else {
       AscendC::Cast(narrow, y, kToNearestEven, count);
@@ -256,14 +285,18 @@ class ReduceShort : private RowOperands<T> {
                      length);
     }
     PipeBarrier<PIPE_V>();  // the next tile overwrites the work area
+    if (HasTails(slabs)) {
+      TailsByWords(out[apart_], out, length, slabs * static_cast<uint32_t>(this->slab_),
+                   units / slabs, f);
+      PipeBarrier<PIPE_V>();
+    }
     outQueue_.EnQue(out);
   }
 
   const Step& step_;
   const uint32_t reduce_;
   const uint32_t columns_;
-  const int64_t most_;  // slabs of a tile
-  const int32_t pastL2_;
+  const int64_t most_;    // slabs of a tile
   const uint32_t apart_;  // elements from y to g
   const bool whole_;      // whether slabs of a stream are whole blocks, and a tile is one piece
   int64_t grid_ = 1;      // tiles but the first start on a multiple of so many slabs
@@ -274,12 +307,10 @@ class ReduceShort : private RowOperands<T> {
 
 template <typename T, typename Step>
 __aicore__ inline void RunShort(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  if constexpr (!kWholeBlocksOnly) {
-    TPipe pipe;
-    const Step step;
-    ReduceShort<T, Step> path(&pipe, y, g, out, t, step);
-    path.Process();
-  }
+  TPipe pipe;
+  const Step step;
+  ReduceShort<T, Step> path(&pipe, y, g, out, t, step);
+  path.Process();
 }
 
 }  // namespace rowreduce

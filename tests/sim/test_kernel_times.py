@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from aclgrad.ops import find
@@ -50,6 +52,13 @@ def test_packed_rows_come_near_the_bandwidth_bound(length: int, device: Device) 
     found = profiled(device, "scaled_masked_softmax_grad_v2", (rows // 96, 2, 48, length), "fp32")
     assert found.of_bound >= 0.76
     assert found.traffic == 1
+
+
+def test_time_per_byte_stays_where_l2_is_full(device: Device) -> None:
+    """Rows that share lines are read twice past L2: no more of them than has no place in it."""
+    batches = (25, 26, 28)
+    each = [profiled(device, "softmax_grad", (n * 16 * 289, 289), "fp16").us / n for n in batches]
+    assert all(after <= 1.05 * before for before, after in itertools.pairwise(each))
 
 
 @pytest.mark.parametrize("op", ["log_sigmoid_grad", "kl_div_loss_grad"])

@@ -65,6 +65,43 @@ def test_in_place(name: str, shape: tuple[int, ...], dtype: DType, device: Devic
     assert report.passed, str(report)
 
 
+@pytest.mark.parametrize("dtype", [FLOAT, FLOAT16], ids=lambda dtype: dtype.label)
+@pytest.mark.parametrize("op", ["softmax_grad", "log_softmax_grad"])
+@pytest.mark.parametrize("name", ["Ascend310P3", "Ascend910A"])
+def test_odd_rows(name: str, op: str, dtype: DType, device: Device) -> None:
+    """Streams and padded rows, on the edges of groups of 16 and 128, with any number of cores."""
+    spec = SPECS[op]
+    device.set_option("soc", name)
+    rng = np.random.default_rng(1)
+    rows = (1, 2, 17, 130, 700)
+    for length in (2, 3, 7, 10, 13, 33, 36, 47, 50, 61, 63, 65, 72, 127, 197, 257, 1023):
+        for shape in ((count, length) for count in rows[: 5 if length < 300 else 3]):
+            values = rng.uniform(-2, 0, (2, *shape)).astype(dtype.numpy)
+            arrays = dict(zip((arg.name for arg in spec.tensors), values, strict=False))
+            want = spec.evaluate(arrays, {"dim": 1})
+            found = []
+            for cores in ("0", "3"):
+                device.set_option("cores", cores)
+                found.append(device.run(spec, arrays, {"dim": 1}, TensorDesc(shape, dtype)))
+            device.set_option("cores", "0")
+            report = compare(found[0], want)
+            assert report.passed, f"{shape}: {report}"
+            assert found[0].tobytes() == found[1].tobytes(), shape
+
+
+@pytest.mark.parametrize("name", ["Ascend310P3", "Ascend910A"])
+def test_cores_with_many_tiles_of_tiny_rows(name: str, device: Device) -> None:
+    """No tile is too short to be stored, wherever the rows of a core begin."""
+    spec = SPECS["softmax_grad"]
+    device.set_option("soc", name)
+    for shape in ((100_003, 3), (60_001, 7)):
+        values = np.random.default_rng(1).uniform(-1, 1, (2, *shape)).astype(np.float16)
+        arrays = dict(zip((arg.name for arg in spec.tensors), values, strict=False))
+        got = device.run(spec, arrays, {"dim": 1}, TensorDesc(shape, FLOAT16))
+        report = compare(got, spec.evaluate(arrays, {"dim": 1}))
+        assert report.passed, f"{shape}: {report}"
+
+
 @pytest.mark.parametrize("op", SPECS)
 def test_no_kernels_for_310b(op: str, device: Device) -> None:
     refused(SPECS[op], "Ascend310B1", device)

@@ -296,7 +296,7 @@ def check_rounds(p: Plan) -> None:
     units = range(min(p.units(), 3 * p.slots))
     for unit in units:
         begin, end = unit * p.share // p.cores, p.end_of(unit)
-        assert end <= begin + max(0, p.late - 1)  # no core waits for a round that is not summed up
+        assert end <= begin + p.late  # no core waits for a round that it has not begun
         # Cores that write into the place of a unit saw everyone write what is six rounds older.
         if unit >= p.slots:
             assert p.end_of(unit - p.slots) <= begin - 6
