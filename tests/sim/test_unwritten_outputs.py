@@ -101,8 +101,11 @@ def test_shape_that_the_result_says(tmp_path: Path) -> None:
     with pytest.raises(AclnnError, match=r"output-unwritten.*\n.*square\.cpp:"):
         running.run(plain, [[x]])
     output = '    Output("y").ParamType(REQUIRED)'
-    marked = ("op_host/square_def.cpp", output, f"{output}.OutputShapeDependOnCompute()")
-    result = running.run(edited(tmp_path / "marked", "square", less, marked), [[x]])
+    marked = (
+        ("op_host/square_def.cpp", output, f"{output}.OutputShapeDependOnCompute()"),
+        ("op_kernel/square.cpp", "GM_ADDR y, ", "GM_ADDR y, GM_ADDR shape, "),
+    )
+    result = running.run(edited(tmp_path / "marked", "square", less, *marked), [[x]])
     np.testing.assert_array_equal(result.outputs["y"][:16], x[:16] ** 2)
     inferred = "IMPL_OP_INFERSHAPE(Square)"
     registered = (
