@@ -30,7 +30,7 @@ typedef struct aclsimLaunchStats {
 // their numbers on a core: 12+40-41), "profile" (on | off: the timing model times every
 // launch), "race_times" (on | off: findings of races say when the model has both ends), "hang_limit" (seconds of processor time
 // after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
-// whether a core goes on after a fault, as docs/debugging.md lists by kind; until it is set, in fast mode only). "recover" (on |
+// whether a core goes on after a fault, as docs/reference/findings.md lists by kind; until it is set, in fast mode only). "recover" (on |
 // off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"). Returns
 // 0, or // 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
