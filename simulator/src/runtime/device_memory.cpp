@@ -424,7 +424,7 @@ void DeviceMemory::TakePagesLocked(Block* block) {
     best->start += bytes;
     best->bytes -= bytes;
     spareBytes_ -= bytes;
-  } else {  // an older kernel, or pages that came from two blocks
+  } else {                                    // an older kernel, or pages that came from two blocks
     MapAnew(BackingOf(block->start), bytes);  // which may be gone already
     madvise(BackingOf(best->start), best->bytes, MADV_DONTNEED);
     spareBytes_ -= std::exchange(best->bytes, 0);
