@@ -36,6 +36,7 @@ OPTIONS = (
     "held",
     "profile",
     "sensitivity",
+    "race_times",
     "hang_limit",
     "keep_going",
     "recover",
