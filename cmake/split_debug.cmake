@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DTOOLKIT=FOLDER -DOBJCOPY=PROGRAM [-DDEBUG=FOLDER] -P split_debug.cmake
 # Takes the debug information out of the simulator's own libraries and its compiler, four fifths of a wheel, and puts it into
-# DEBUG/lib64/.debug/NAME.debug and the like, where gdb looks beside the library. Operators keep theirs: findings name their lines.
+# DEBUG/lib64/.debug/NAME.debug and the like, where gdb looks beside the library. Kernels keep theirs: findings name their lines.
 file(GLOB found ${TOOLKIT}/lib64/*.so ${TOOLKIT}/lib64/*.a ${TOOLKIT}/bin/ascc)
 list(SORT found)
 
