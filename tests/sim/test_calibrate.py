@@ -82,8 +82,7 @@ def test_the_simulator_takes_it_over(measured: tuple[Hidden, Path]) -> None:
     }
     off = {name: here[name][0] / there[name][0] - 1 for name in there}
     assert max(map(abs, off.values())) < 0.05, off
-    # What is hidden from some boards matters little to our operators.
-    assert any(abs(plain[name][0] / there[name][0] - 1) > 0.01 for name in there)
+    assert any(abs(plain[name][0] / there[name][0] - 1) > 0.05 for name in there)
     env = {**os.environ, "ACLGRAD_SOC": SOC, "ACLGRAD_CALIBRATION": str(path)}
     assert "board (yours): " in aclgrad("profile", "softmax_grad", "64x1024", env=env).stdout
     why = aclgrad("tiling", "softmax_grad", "64x1024", "--why", env={**env, "ACLGRAD_SOC": SOC})
