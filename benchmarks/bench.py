@@ -68,6 +68,7 @@ class Run:
         )
         figures = {row["case"]: row for row in rows}
         self.add("modelled", rows, tables.modelled(chosen, figures))
+        self.tables["modelled summary"] = tables.modelled_summary(chosen, figures)
         before = self.recorded
         self.failures += [row["error"] for row in rows if "error" in row]
         right = [(case, row) for case, row in zip(chosen, rows, strict=True) if "error" not in row]
@@ -80,12 +81,16 @@ class Run:
         if drift:
             self.failures.append("Next: bench.py --modelled --record when the change is meant")
         if not drift and not self.options.only:
-            table = tables.modelled(chosen, before)
-            if tables.in_document("modelled", table) != tables.DOCUMENT.read_text("utf-8"):
-                self.failures.append(
-                    f"docs/{tables.DOCUMENT.name}: its table is not the baseline's. Next: bench.py"
-                    " --modelled --record"
-                )
+            for section, table in (
+                ("modelled", tables.modelled(chosen, before)),
+                ("modelled summary", tables.modelled_summary(chosen, before)),
+            ):
+                page = tables.document(section)
+                if tables.in_document(section, table) != page.read_text("utf-8"):
+                    self.failures.append(
+                        f"{page}: its table is not the baseline's. Next: bench.py --modelled"
+                        " --record"
+                    )
 
     def classes(self) -> None:
         """Estimates of classes of shapes; wrong numbers alone fail."""
@@ -139,6 +144,7 @@ class Run:
         rows = self.track(items, len(chosen), "public kernels")
         name = f"{checkout.resolve().name} {self.options.revision}".strip()
         self.add("against", rows, tables.against(rows, name))
+        self.tables["against summary"] = tables.against_summary(rows, name)
         self.failures += public_kernels.failures(rows)
 
     def write(self) -> None:
@@ -155,7 +161,7 @@ class Run:
         if "modelled" in self.results:
             baseline.write(self.results["modelled"])
         for section, table in self.tables.items():
-            files.write(tables.DOCUMENT, tables.in_document(section, table), "--record")
+            tables.record(section, table)
         self.console.print(f"recorded: {', '.join(self.tables)}")
 
 

@@ -21,7 +21,6 @@ from typing import Any
 from rich.console import Console
 
 from aclgrad.cli import lines
-from aclgrad.common import files
 from aclgrad.profiling.alternatives import applied, copy_sources, load
 from aclgrad.profiling.calls import profile_sources, sources_inputs
 from aclgrad.runtime import Device, open_device
@@ -190,7 +189,7 @@ def main() -> int:
     found = table(measure(options.only, console))
     found.show(console)
     if options.record:
-        files.write(tables.DOCUMENT, tables.in_document("choices", found), "--record")
+        tables.record("choices", found)
     return 0
 
 

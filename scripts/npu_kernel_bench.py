@@ -3,7 +3,7 @@
 """Runs NPUKernelBench's own checks of its reference answers on the simulator, through PyTorch.
 
     scripts/npu_kernel_bench.py /path/to/NPUKernelBench --tasks level1
-    scripts/npu_kernel_bench.py /path/to/NPUKernelBench --tasks none --write docs/torch_npu.md
+    scripts/npu_kernel_bench.py /path/to/NPUKernelBench --tasks none --write PAGE
 
 Each answer is built (``aclgrad build``), each pybind.cpp an extension against the
 headers of torch and torch_npu; its module.py, prepare_inputs.py and test_cases.csv then run

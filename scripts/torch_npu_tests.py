@@ -3,7 +3,7 @@
 """Runs op-plugin's tests of PyTorch's NPU backend on the simulator and says what fails, and why.
 
     scripts/torch_npu_tests.py /path/to/op-plugin --sample 60 --seed 1 --record build/sample.json
-    scripts/torch_npu_tests.py /path/to/op-plugin --resume --write docs/torch_npu.md
+    scripts/torch_npu_tests.py /path/to/op-plugin --resume --write PAGE
 
 The checkout is yours; nothing of it is kept but names and figures. torch_npu has to be where this
 Python finds it (``PYTHONPATH``, where it is not installed), and so has expecttest. pytest-xdist

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the results, for the terminal and for docs/benchmarks.md."""
+"""Tables of the results, for the terminal and for the pages of docs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from aclgrad.common import files
 from driver import baseline, public_kernels
 from driver.cases import HOST_LIMITS, Case
 from driver.classes import FIGURES, Verdict
 
 Row = dict[str, Any]
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+DTYPES = ("fp32", "fp16", "bf16")
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+# Tables of every case; what is not named here is in the short page.
+IN_FULL = ("modelled", "classes", "choices", "against", "scaling")
 
 
 @dataclass(frozen=True)
@@ -70,14 +76,13 @@ def modelled(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
             "" if share is None else f"{share:.0%}",
             "" if traffic is None else f"{traffic:g}",
         )
-    dtypes = ("fp32", "fp16", "bf16")
     return Table(
         "modelled on Ascend910B2: us (share of the bandwidth bound)",
-        ["operator", "shape", "attributes", *dtypes, "GM / floor", "limits"],
+        ["operator", "shape", "attributes", *DTYPES, "GM / floor", "limits"],
         [
             [
                 *place,
-                *(cells.get(name, "") for name in dtypes),
+                *(cells.get(name, "") for name in DTYPES),
                 cells.get("moved", ""),
                 ", ".join(filter(None, limits.get(place, ()))),
             ]
@@ -86,6 +91,31 @@ def modelled(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
         f"{len(cases)} cases, {missed} miss a limit (marked *)."
         if missed
         else f"{len(cases)} cases, all within their limits.",
+    )
+
+
+def modelled_summary(cases: Sequence[Case], figures: Mapping[str, Row]) -> Table:
+    """A line per operator: the median and the worst share of the bound by dtype."""
+    by_op: dict[str, dict[str, list[float]]] = {}
+    for case in cases:
+        if "error" not in figures[case.key]:
+            shares = by_op.setdefault(case.op, {}).setdefault(case.alias, [])
+            shares.append(figures[case.key]["share"])
+
+    def cell(shares: Sequence[float]) -> str:
+        return f"{median(shares):.0%} ({min(shares):.0%})" if shares else ""
+
+    return Table(
+        "share of the bandwidth bound: median (worst)",
+        ["operator", "cases", *DTYPES],
+        [
+            [
+                op,
+                str(sum(map(len, found.values()))),
+                *(cell(found.get(name, ())) for name in DTYPES),
+            ]
+            for op, found in by_op.items()
+        ],
     )
 
 
@@ -186,20 +216,7 @@ def against(rows: Sequence[Row], checkout: str) -> Table:
         kind = next((name for name in ("error", "wrong", "stopped", "refused") if name in row), "")
         return f"{kind}: {row[kind]}".replace("|", "/")
 
-    by_op: dict[str, list[Row]] = {}
-    for row in rows:
-        by_op.setdefault(row["case"].split()[0], []).append(row)
-    means = {op: public_kernels.mean(found) for op, found in by_op.items()}
-    overall = public_kernels.mean(rows)
     ran = [row for row in rows if row["ratio"] is not None]
-    below = f"{checkout}: {len(ran)} of {len(rows)} ran on both sides with right numbers."
-    if overall is not None:
-        least = min(ran, key=lambda row: float(row["ratio"]))
-        per_op = ", ".join(f"{op} {value:.2f}" for op, value in means.items() if value is not None)
-        below += (
-            f" Geometric mean of theirs / ours: {overall:.2f} ({per_op}). Least:"
-            f" {least['ratio']:.2f}, {least['case']}."
-        )
     return Table(
         "public kernels on the same simulator: modelled us",
         ["case", "ours", "theirs", "theirs / ours"],
@@ -212,16 +229,47 @@ def against(rows: Sequence[Row], checkout: str) -> Table:
             ]
             for row in rows
         ],
-        below,
+        f"{checkout}: {len(ran)} of {len(rows)} ran on both sides with right numbers.",
     )
 
 
-def in_document(section: str, table: Table, document: Path = DOCUMENT) -> str:
-    """The document's text with a section's table put in."""
-    text = document.read_text("utf-8")
+def against_summary(rows: Sequence[Row], checkout: str) -> Table:
+    """A line per operator: how much longer theirs take."""
+    by_op: dict[str, list[Row]] = {}
+    for row in rows:
+        by_op.setdefault(row["case"].split()[0], []).append(row)
+
+    def line(name: str, found: Sequence[Row]) -> list[str]:
+        ratios = [row["ratio"] for row in found if row["ratio"] is not None]
+        words = [public_kernels.mean(found), min(ratios), max(ratios)] if ratios else []
+        cells = [f"{value:.2f}" for value in words if value is not None] or [""] * 3
+        return [name, f"{len(ratios)} of {len(found)}", *cells]
+
+    return Table(
+        "public kernels: their modelled time by ours",
+        ["operator", "cases that ran", "geometric mean", "least", "most"],
+        [*(line(op, found) for op, found in by_op.items()), line("all", rows)],
+        f"{checkout}.",
+    )
+
+
+def document(section: str) -> Path:
+    """The page that has a section."""
+    return DOCS / "reference" / "benchmarks.md" if section in IN_FULL else DOCS / "benchmarks.md"
+
+
+def record(section: str, table: Table) -> None:
+    """Put a section's table into its page."""
+    files.write(document(section), in_document(section, table), "--record")
+
+
+def in_document(section: str, table: Table) -> str:
+    """The page's text with a section's table put in."""
+    page = document(section)
+    text = page.read_text("utf-8")
     begin, end = f"<!-- {section} -->", f"<!-- end of {section} -->"
     before, found, rest = text.partition(begin)
     _, also, after = rest.partition(end)
     if not found or not also:
-        raise SystemExit(f"{document}: no section between {begin} and {end}. Next: add both lines")
+        raise SystemExit(f"{page}: no section between {begin} and {end}. Next: add both lines")
     return f"{before}{begin}\n\n{table.markdown()}\n\n{end}{after}"

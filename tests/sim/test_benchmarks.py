@@ -167,6 +167,19 @@ def test_comparison_fails() -> None:
     shown = tables.against([good, out], "library").markdown()
     assert "| d | 10.0 |  | refused: no |" in shown
     assert "1 of 2 ran" in shown
+    short = tables.against_summary([good, near, out], "library").markdown()
+    assert "| all | 2 of 3 | 1.48 | 1.10 | 2.00 |" in short
+    assert "| d | 0 of 1 |  |  |  |" in short
+
+
+def test_summary_has_every_operator() -> None:
+    """The median case and the worst, by dtype; one with wrong numbers has none."""
+    shapes = [Case("softmax_grad", (rows, 8), "fp32") for rows in (1, 2, 3, 4)]
+    other = shapes[0].in_dtype("bf16")
+    figures = {case.key: {"share": 0.1 * case.shape[0]} for case in (*shapes, other)}
+    figures[shapes[3].key] = {"error": "wrong"}
+    shown = tables.modelled_summary([*shapes, other], figures).markdown()
+    assert "| softmax_grad | 4 | 20% (10%) |  | 10% (10%) |" in shown
 
 
 def test_public_kernel_is_measured(device: Device) -> None:
