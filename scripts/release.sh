@@ -13,7 +13,8 @@ x86-64 and aarch64 (scripts/wheel.sh) and SHA256SUMS. Each has a list of its par
 
   --output DIR  where to (default: dist)
   --sign KEY    sign all of them with this private key (PEM, RSA or EC)
-  --check       build nothing; walk the list of docs/release.md and stop at the first step that is not done
+  --check       publish nothing; walk the list of docs/release.md and say of each step whether it is done
+  --step N      with --check: only this step of the list
   --help        this text
 TEXT
 }

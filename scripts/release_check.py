@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Walks the list of docs/release.md and stops at the first step that is not done."""
+"""Walks the list of docs/release.md. Steps that take minutes come last, and only when all before
+them are done.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +50,14 @@ def changelog(root: Path = ROOT) -> str:
     """Empty, or what CHANGELOG.md lacks."""
     version = versions(root)["pyproject.toml"]
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    if not re.search(rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", text, re.M):
+    dated = re.search(rf"^## {re.escape(version)} \((\d{{4}}-\d\d-\d\d)\)$", text, re.M)
+    if not dated:
         return f"CHANGELOG.md: no heading '## {version} (YYYY-MM-DD)'"
     unreleased = re.search(r"^## Unreleased\n(.*?)(?=^## )", text, re.M | re.S)
     if unreleased and unreleased[1].strip():
         return f"CHANGELOG.md: entries under 'Unreleased'. Next: move them below {version}"
+    if f"date-released: {dated[1]}\n" not in (root / "CITATION.cff").read_text(encoding="utf-8"):
+        return f"CITATION.cff: date-released is not CHANGELOG.md's {dated[1]}"
     return ""
 
 
@@ -94,20 +99,29 @@ STEPS: dict[str, Callable[[], str]] = {
 }
 
 
+LONG = (site, tests, wheels)
+
+
 def main() -> None:
     """Walk the list."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--without-tests", action="store_true", help="leave the last two steps out")
-    without = parser.parse_args().without_tests
+    parser.add_argument("--step", type=int, action="append", metavar="N", help="only this one")
+    chosen = parser.parse_args().step or [*range(1, len(STEPS) + 1)]
+    missing = []
     for number, (title, step) in enumerate(STEPS.items(), 1):
-        if without and step in (tests, wheels):
-            print(f"{number}. {title}: left out")
+        if number not in chosen:
+            continue
+        if missing and step in LONG:
+            print(f"{number}. {title}: not tried", flush=True)
             continue
         problem = step()
         print(f"{number}. {title}: {problem or 'yes'}", flush=True)
         if problem:
-            sys.exit(1)
-    print("ready: docs/release.md has the commands that follow")
+            missing.append(number)
+    if missing:
+        sys.exit(f"not done: {', '.join(map(str, missing))}")
+    if len(chosen) == len(STEPS):
+        print("ready: docs/release.md has the commands that follow")
 
 
 if __name__ == "__main__":

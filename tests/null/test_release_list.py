@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,4 +48,32 @@ def test_changelog(root: Path) -> None:
     log.write_text(f"# Changelog\n\n## Unreleased\n\n- new\n\n## {version} (2020-01-01)\n\n- old\n")
     assert "Unreleased" in release_check.changelog(root)
     log.write_text(f"# Changelog\n\n## Unreleased\n\n## {version} (2020-01-01)\n\n- old\n")
+    assert "CITATION.cff" in release_check.changelog(root)
+    (root / "CITATION.cff").write_text(f"version: {version}\ndate-released: 2020-01-01\n")
     assert not release_check.changelog(root)
+
+
+def test_the_walk_goes_on_and_leaves_the_long_steps_for_last(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = []
+
+    def step(name: str, problem: str = "") -> Callable[[], str]:
+        def walk() -> str:
+            tried.append(name)
+            return problem
+
+        return walk
+
+    long = step("long")
+    steps = {"a": step("a", "not yet"), "b": step("b"), "c": long}
+    monkeypatch.setattr(release_check, "STEPS", steps)
+    monkeypatch.setattr(release_check, "LONG", (long,))
+    monkeypatch.setattr(sys, "argv", ["release_check"])
+    with pytest.raises(SystemExit, match="not done: 1"):
+        release_check.main()
+    assert tried == ["a", "b"]
+    assert capsys.readouterr().out == "1. a: not yet\n2. b: yes\n3. c: not tried\n"
+    monkeypatch.setattr(sys, "argv", ["release_check", "--step", "3"])
+    release_check.main()
+    assert tried == ["a", "b", "long"]
