@@ -153,6 +153,17 @@ def test_the_lanes_of_a_project_run(tmp_path: Path) -> None:
     assert times == {path: path.stat().st_mtime_ns for path in kernels}
 
 
+def test_forms_of_issues_ask_what_a_host_knows() -> None:
+    """A comma in braces makes another key of the rest of a text."""
+    known = {"label", "description", "placeholder", "value", "render", "options", "multiple"}
+    for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        form = yaml.safe_load(path.read_text())
+        assert form["name"] and form["description"]
+        for item in form["body"]:
+            assert set(item["attributes"]) <= known, f"{path.name}: {item['attributes']}"
+            assert item["type"] == "markdown" or item["attributes"]["label"]
+
+
 def test_a_wrong_command_is_seen() -> None:
     for line in (
         "scripts/none.sh",
