@@ -73,11 +73,11 @@ def _anchor(title: str) -> str:
 
 
 def instructions() -> str:
-    """Each name of the device API that docs/simulator.md or the census has, once."""
+    """Each name of the device API that docs/reference/calls.md or the census has, once."""
     rows: dict[str, str] = {}
-    for title, body in _sections((DOCS / "simulator.md").read_text(encoding="utf-8")):
+    for title, body in _sections((DOCS / "reference/calls.md").read_text(encoding="utf-8")):
         for found in _ROW.finditer(body):
-            link = f"[{title}](../simulator.md#{_anchor(title)})"
+            link = f"[{title}](calls.md#{_anchor(title)})"
             for name in re.findall(r"`([A-Za-z_]\w*(?:::\w+)?)[*]?`", found[1]):
                 rows.setdefault(name, f"{link} | {found[2]} | {found[3] or ''}")
     for line in _CENSUS.read_text(encoding="utf-8").splitlines():
@@ -88,7 +88,7 @@ def instructions() -> str:
     lines = [
         f"# Device API\n\n{_HEAD}",
         "Names of Ascend C that the simulator has: those with a row in\n"
-        "[What the simulator models](../simulator.md), and others that public kernels use. A\n"
+        "[What each call does](calls.md), and others that public kernels use. A\n"
         "name that the simulator does not have is a compile error.\n",
         '<div class="filter" data-table="names"></div>\n',
         "| name | where | dtypes, or what is modelled | result, or what is not modelled |",
@@ -96,9 +96,7 @@ def instructions() -> str:
     ]
     here = {name: text for name, text in rows.items() if not name.startswith("acl")}
     lines += [f"| `{name}` | {here[name]} |" for name in sorted(here, key=str.lower)]
-    # The rows' own links are relative to that page.
-    text = re.sub(r"\]\((?=[\w-]+\.md)", "](../", "\n".join(lines)).replace("](reference/", "](")
-    return text.replace("](#", "](../simulator.md#") + "\n"
+    return "\n".join(lines).replace("](#", "](calls.md#") + "\n"
 
 
 def unknowns() -> str:
