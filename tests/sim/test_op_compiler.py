@@ -182,7 +182,7 @@ def test_section_of_the_docs_page(tmp_path: Path) -> None:
 
 def test_docs_page_has_the_form_of_the_tool() -> None:
     """What stands between the marks was written by the tool, for all operators."""
-    page = (HERE.parents[1] / "docs/cann_headers.md").read_text()
+    page = (HERE.parents[1] / "docs/reference/cann_headers.md").read_text()
     told = page.partition(report.BEGIN)[2].partition(report.END)[0]
     assert " compilations without an error of our sources." in told
     assert "kernels pass its front end." in told

@@ -2,7 +2,7 @@
 """Shows what `aclgrad check --headers` found: on a terminal, and in its docs page.
 
 aclgrad check --headers DIR --json > result.json
-python -m aclgrad.headers.report result.json docs/cann_headers.md
+python -m aclgrad.headers.report result.json docs/reference/cann_headers.md
 """
 
 from __future__ import annotations
