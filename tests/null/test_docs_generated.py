@@ -41,18 +41,19 @@ def test_generated_documents_are_the_checked_in_ones(pytestconfig: pytest.Config
 
 
 def test_a_second_run_writes_nothing_and_drops_what_is_stale(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text(f"head\n{docs.BEGIN}\nformer table\n{docs.END}\ntail\n")
+    page = tmp_path / "docs" / "operators.md"
     old = tmp_path / "docs" / "api" / "gone_grad.md"
     old.parent.mkdir(parents=True)
+    page.write_text(f"head\n{docs.BEGIN}\nformer table\n{docs.END}\ntail\n")
     old.touch()
     first = docs.write(tmp_path)
     assert old in first and not old.exists() and len(first) == 2 * len(all_specs()) + 2
     assert docs.write(tmp_path) == []
-    readme = (tmp_path / "README.md").read_text()
-    assert readme.startswith("head\n") and readme.endswith("tail\n") and "former" not in readme
+    text = page.read_text()
+    assert text.startswith("head\n") and text.endswith("tail\n") and "former" not in text
 
 
-def test_a_readme_without_markers_is_refused() -> None:
+def test_a_page_without_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="put both back"):
         docs.with_table("no table here", all_specs())
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m aclgrad.codegen --out DIR --include-dir DIR``: what the CMake build calls.
 
-``python -m aclgrad.codegen --docs`` writes the API pages, the README's support table and the
+``python -m aclgrad.codegen --docs`` writes the API pages, the support table and the
 example programs and the package's stub of the checkout instead.
 """
 

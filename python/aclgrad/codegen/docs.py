@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Documents derived from the specs: API pages, the README's support table, example programs."""
+"""Documents derived from the specs: API pages, the support table, example programs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _wrap(text: str, lead: str = "", hang: str = "", width: int = _WIDTH) -> str
 
 
 def support_table(specs: Sequence[OpSpec]) -> str:
-    """Rows for the README: what a kernel is built for, nothing else."""
+    """Rows for docs/operators.md: what a kernel is built for, nothing else."""
     shown = [item for item in FAMILIES if any(spec.kernels_on(item) for spec in specs)]
     heads = [f"{item.product} ({item.name.removeprefix('ascend').upper()})" for item in shown]
     lines = [
@@ -96,7 +96,7 @@ def support_table(specs: Sequence[OpSpec]) -> str:
     for spec in specs:
         cells = [" ".join(d.alias for d in _built(spec, item)) or "-" for item in shown]
         lines.append(
-            f"| [`{spec.api}`](docs/api/{spec.op}.md) | `{spec.function}` | "
+            f"| [`{spec.api}`](api/{spec.op}.md) | `{spec.function}` | "
             + " | ".join(cells)
             + " | simulator: case grid against float64 golden |"
         )
@@ -108,7 +108,9 @@ def with_table(page: str, specs: Sequence[OpSpec]) -> str:
     head, begin, rest = page.partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"README.md: no support table between {BEGIN} and {END}; put both back")
+        raise ValueError(
+            f"docs/operators.md: no support table between {BEGIN} and {END}; put both back"
+        )
     return f"{head}{BEGIN}\n{support_table(specs)}{END}{tail}"
 
 
@@ -140,8 +142,8 @@ def program(spec: OpSpec) -> str:
 def documents(root: Path, specs: Iterable[OpSpec] | None = None) -> dict[Path, str]:
     """Every generated document of a checkout, by path."""
     chosen = tuple(need_all() if specs is None else specs)
-    readme = root / "README.md"
-    files = {readme: with_table(readme.read_text(encoding="utf-8"), chosen)}
+    page = root / "docs" / "operators.md"
+    files = {page: with_table(page.read_text(encoding="utf-8"), chosen)}
     for spec in chosen:
         files[root / "docs" / "api" / f"{spec.op}.md"] = api_page(spec, root)
         files[root / "examples" / f"aclnn_{spec.header}.cpp"] = program(spec)

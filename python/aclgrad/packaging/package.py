@@ -171,7 +171,7 @@ def _packed(
             missing += [path for path in expected if not path.is_file()]
     if not chosen:
         names = ", ".join(family.name for family in families)
-        raise ValueError(f"soc: no operator has a kernel for {names}; see README.md, The operators")
+        raise ValueError(f"soc: no operator has a kernel for {names}; see docs/operators.md")
     if missing:
         raise ToolkitError(
             f"package: {missing[0]} is missing ({len(missing)} kernels in all). Next: aclgrad"
