@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of tiles that hold the whole axis: of rows, of short rows and of slabs (ReduceWhole and
-// ReduceShort).
+// Plans of tiles that hold the whole axis: of rows, of short rows and of slabs (ReduceRows,
+// ReduceSlabs and ReduceShort).
 #include <numeric>
 
 #include "common/row_reduce_planner.h"
@@ -86,7 +86,7 @@ class WholePlanner : private RowReducePlanner {
     return budget;
   }
 
-  // Mirrors the InitBuffer calls of ReduceWhole.
+  // Mirrors the InitBuffer calls of ReduceRows and ReduceSlabs.
   UbBudget TileBudget(int64_t lanes) const {
     UbBudget budget = StreamsBudget(lanes, 1);
     AddWork(lanes, &budget);
@@ -125,7 +125,7 @@ class WholePlanner : private RowReducePlanner {
     return RowsBudget(lanes, units, units * MaskRowBytes());
   }
 
-  // Mirrors those of ReduceWhole and RowMask with packed rows.
+  // Mirrors those of ReduceRows and RowMask with packed rows.
   UbBudget PackedBudget(int64_t rows) const {
     const int64_t runs = rows / kRowReduceMaskRun + 2;
     const int64_t mask = AlignUp(rows * view_.reduce, kBlockBytes) + runs * 2 * kBlockBytes;

@@ -20,8 +20,8 @@ constexpr uint32_t kSumLanes = kRowReduceSumLanes;
 // first pass stay in the queue's buffers as far as these reach, so only the rest is read twice; the
 // other buffers load what comes next, also of the next unit.
 template <typename T, typename Step, bool kAlongLanes>
-class ReduceChunked : private RowReduceBase<T, Step, kAlongLanes> {
-  using Base = RowReduceBase<T, Step, kAlongLanes>;
+class ReduceChunked : private RowReduceBase<T, Step> {
+  using Base = RowReduceBase<T, Step>;
   using typename Base::Pair;
   using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
   // A chunk of rows that are no whole blocks is one packed row (packed_rows.h).

@@ -6,12 +6,13 @@
 //   kSumOfG                f(g, y) is g: a sum needs no y
 //   Prepare(f, y, n)       f holds g on entry and f(g, y) on return; y holds y' on return
 //   Combine(dst, f, sy, n) dst = h(f, s * y'); dst may be f or sy
-// A Mask may clear elements of the result of whole rows, see row_mask.h. Tiling data comes from
-// op_host/common/row_reduce_tiling.h.
+// Tiling data comes from op_host/common/row_reduce_tiling.h.
 //
-// kAlongLanes says that B == 1: R lies along the lanes of a vector and s is one value per row of a
-// tile. Otherwise rows of b columns lie one below the other in UB and s is a vector of b lanes; GM
-// is never transposed.
+// What all paths share is here. Each has a file of its own, which opens with its contract:
+//   whole_rows.h    B == 1, rows that fit: padded (key 1) or packed (key 6)
+//   whole_slabs.h   B  > 1, slabs or columns of them that fit (key 3)
+//   short_rows.h    short ones of both that are no whole blocks, transposed (key 5)
+//   long_axes.h     what does not fit, in chunks that cores share (keys 2 and 4)
 //
 // Where the queues do not order two instructions, both are on the vector pipe: PipeBarrier<PIPE_V>
 // stands between them.
@@ -21,9 +22,7 @@
 #include <type_traits>
 
 #include "common/block_copy.h"
-#include "common/folded_columns.h"
 #include "common/lanes.h"
-#include "common/packed_rows.h"
 #include "common/row_reduce_data.h"
 #include "kernel_operator.h"
 
@@ -42,15 +41,8 @@ constexpr int64_t kLineBytes = 512;  // GM moves in lines
 // SoCs before 2201 know this mode of float to half by another name only.
 constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
 
-// No element is cleared.
-struct NoMask {
-  static constexpr uint32_t kRowLanes = kBlockLanes;  // rows lie a multiple of this apart
-
-  __aicore__ inline void Load(int64_t, uint32_t, uint32_t) {}
-  template <typename T>
-  __aicore__ inline void Clear(const LocalTensor<T>&, uint32_t, uint32_t, int64_t, uint32_t,
-                               const LocalTensor<float>&, const LocalTensor<float>&) {}
-};
+// Whether rows that are no whole blocks are ever packed (packed_rows.h).
+constexpr bool kPacks = !kWholeBlocksOnly;
 
 // The operands in GM, and the units of this core where R fits.
 template <typename T>
@@ -95,9 +87,8 @@ class RowOperands {
   int64_t stored_ = 0;
 };
 
-// What ReduceWhole and ReduceChunked (long_axes.h) share: the fp32 work area and the way in and out
-// of it.
-template <typename T, typename Step, bool kAlongLanes>
+// What tiles and chunks share: the fp32 work area and the way in and out of it.
+template <typename T, typename Step>
 class RowReduceBase : protected RowOperands<T> {
  protected:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
@@ -187,57 +178,17 @@ class RowReduceBase : protected RowOperands<T> {
   TBuf<TPosition::VECCALC> work_;  // y and f in fp32
 };
 
-// A tile holds the whole reduction axis, of several rows (or slabs [R, B]) where they are short:
-// each byte moves once. kPacked: rows that start on any element of a block, see packed_rows.h.
-template <typename T, typename Step, bool kAlongLanes, typename Mask = NoMask, bool kPacked = false>
-class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
-  using Base = RowReduceBase<T, Step, kAlongLanes>;
-  using typename Base::Pair;
+// The units of a core, several in a tile. A tile holds the whole reduction axis: each byte moves once. What a
+// unit is and what becomes of it, says the Path, which derives from this:
+//   At(unit, units)     the tile of so many units from this one on
+//   LoadTile(tile)      enqueues its operands
+//   Compute(tile, in)   enqueues its result and frees what it has dequeued
+//   StoreTile(out, tile)
+template <typename T, typename Step, typename Path>
+class WholeTiles : protected RowReduceBase<T, Step> {
+  using Base = RowReduceBase<T, Step>;
 
  public:
-  __aicore__ inline ReduceWhole(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                                const RowReduceTilingData& t, const Step& step, Mask& mask)
-      : Base(pipe, y, g, out, t, step, kOutBuffers, TailBytes(t)), mask_(mask) {
-    pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
-    if constexpr (kAlongLanes) {
-      const uint32_t rows = AlignUp(static_cast<uint32_t>(t.tileUnits), kSumsAtOnce);
-      pipe->InitBuffer(sums_, static_cast<uint32_t>(rows * sizeof(float)));
-      pipe->InitBuffer(spread_, rows * kBlockBytes + kSpreadSpare);
-      if (TailBytes(t) > 0) {
-        pipe->InitBuffer(tails_, 2 * TailBytes(t));
-      }
-      // SpreadSums reads whole groups of sums, of which the last may be partly unused.
-      AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
-      PipeBarrier<PIPE_V>();
-    }
-    if constexpr (kFolds) {
-      if (t.columns > 0) {
-        folded_.Init(pipe, static_cast<uint32_t>(t.columns), static_cast<uint32_t>(t.inner),
-                     static_cast<uint32_t>(t.tileUnits));
-        ZeroInputs();
-      }
-    }
-    if constexpr (kCircles) {
-      if (OnCircles()) {
-        const uint32_t length = static_cast<uint32_t>(t.reduce);
-        packed_.Init(pipe, length, PitchOf(length), static_cast<uint32_t>(t.tileUnits));
-      }
-    }
-    if constexpr (kPacked) {
-      firstBlock_.Init(pipe, sizeof(T));
-    }
-    if constexpr (kAlongLanes && !kWholeBlocksOnly) {
-      // The first tile of a core is so much shorter that the others start on GM lines, or as near to
-      // that as the height of a tile allows.
-      const int64_t row = t.reduce * static_cast<int64_t>(sizeof(T));
-      const bool packed = kPacked || t.reduce % kBlockLanes == 0;
-      while (packed && t.unitsPerCore > t.tileUnits && t.tileUnits % (2 * grid_) == 0 &&
-             row * grid_ % kLineBytes != 0) {
-        grid_ *= 2;
-      }
-    }
-  }
-
   // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
   // would not reach them while the queue of the vector pipe is full.
   __aicore__ inline void Process() {
@@ -249,10 +200,10 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
       if (next < this->last_) {
         tile = Load(next);
       }
-      Compute(now, in);
+      ThePath().Compute(now, in);
       LocalTensor<T> out = this->outQueue_.template DeQue<T>();
       this->HintResults();
-      StoreTile(out, now);
+      ThePath().StoreTile(out, now);
       this->outQueue_.FreeTensor(out);
       if (next >= this->last_) {
         return;
@@ -260,29 +211,54 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     }
   }
 
+ protected:
+  struct Tile {
+    int64_t unit;  // the first
+    uint32_t units;
+    uint64_t offset;
+    BlockShape shape;
+    uint32_t pitch;  // lanes from one block to the next
+    uint32_t lead;   // elements of a block of UB in front of it
+  };
+
+  __aicore__ inline WholeTiles(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
+                               const RowReduceTilingData& t, const Step& step, uint32_t tailBytes)
+      : Base(pipe, y, g, out, t, step, kOutBuffers, tailBytes) {
+    pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
+  }
+
+  __aicore__ inline LocalTensor<T> OpenTile() {
+    LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+    this->HintInputs();
+    return in;
+  }
+
+  // f and y' of a tile.
+  __aicore__ inline typename Base::Pair Prepared(LocalTensor<T>& in, uint32_t count) {
+    const typename Base::Pair pair = this->Lanes(in, count);
+    if constexpr (!Base::kFp32) {
+      inQueue_.FreeTensor(in);
+    }
+    this->step_.Prepare(pair.f, pair.y, count);
+    PipeBarrier<PIPE_V>();
+    return pair;
+  }
+
+  __aicore__ inline void CloseTile(LocalTensor<T>& in, LocalTensor<T>& out) {
+    this->outQueue_.EnQue(out);
+    if constexpr (Base::kFp32) {
+      inQueue_.FreeTensor(in);
+    }
+  }
+
+  TQue<TPosition::VECIN, kQueueDepth> inQueue_;
+  int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
+
  private:
   // A second one would save little of the time that a result takes to GM, and a larger tile saves more.
   static constexpr uint8_t kOutBuffers = 1;
-  static constexpr bool kCircles = kAlongLanes && !kWholeBlocksOnly;
-  static constexpr uint32_t kSumsAtOnce = kWholeBlocksOnly ? kTurnRows : kStreams;
-  static constexpr uint32_t kSpreadSpare = kWholeBlocksOnly ? kTurnRows * kBlockBytes : 0;
-  static constexpr bool kFolds = !kAlongLanes && !kWholeBlocksOnly;
 
-  // Of the tails of rows, behind the results of a tile.
-  __aicore__ inline static uint32_t TailBytes(const RowReduceTilingData& t) {
-    const bool tails = kWholeBlocksOnly && kAlongLanes && t.reduce * sizeof(T) % kBlockBytes != 0;
-    return tails ? AlignUp(static_cast<uint32_t>(t.tileUnits), kWords) * kBlockBytes : 0;
-  }
-
-  struct Tile {
-    int64_t unit;  // the first
-    uint64_t offset;
-    BlockShape shape;
-    uint32_t units;  // rows, or slabs
-    uint32_t width;  // lanes of one block: a row, or the columns of a slab
-    uint32_t pitch;  // lanes from one block to the next
-    uint32_t lead;   // elements of a block of UB in front of a packed tile
-  };
+  __aicore__ inline Path& ThePath() { return static_cast<Path&>(*this); }
 
   // A last tile of less than 32 bytes could not be stored: it computes units of this core before it
   // once more.
@@ -301,236 +277,11 @@ class ReduceWhole : private RowReduceBase<T, Step, kAlongLanes> {
     const int64_t unit = kWholeBlocksOnly ? Backward(next) : next;
     const int64_t left = this->last_ - unit;
     const int64_t most = this->t_.tileUnits - unit % grid_;
-    const Tile tile = At(unit, static_cast<uint32_t>(left < most ? left : most));
-    LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-    this->HintInputs();
-    LoadTile(in, tile);
-    inQueue_.EnQue(in);
-    mask_.Load(unit, tile.units, tile.lead);
+    const Tile tile = ThePath().At(unit, static_cast<uint32_t>(left < most ? left : most));
+    ThePath().LoadTile(tile);
     return tile;
   }
-
-  __aicore__ inline Tile At(int64_t unit, uint32_t units) const {
-    const uint64_t reduce = static_cast<uint64_t>(this->t_.reduce);
-    const uint64_t inner = static_cast<uint64_t>(this->t_.inner);
-    Tile tile;
-    tile.unit = unit;
-    tile.units = units;
-    if constexpr (kAlongLanes) {
-      tile.offset = unit * reduce;
-      tile.shape = BlockShape{units, static_cast<uint32_t>(reduce), reduce};
-    } else if (this->t_.colTiles == 1) {
-      tile.offset = unit * this->slab_;
-      tile.shape =
-          BlockShape{units * static_cast<uint32_t>(reduce), static_cast<uint32_t>(inner), inner};
-    } else {
-      const uint64_t column = static_cast<uint64_t>(unit % this->t_.colTiles) * this->t_.colTile;
-      const uint64_t left = inner - column;
-      const uint64_t most = static_cast<uint64_t>(this->t_.colTile);
-      tile.offset = unit / this->t_.colTiles * reduce * inner + column;
-      tile.shape = BlockShape{static_cast<uint32_t>(reduce),
-                              static_cast<uint32_t>(left < most ? left : most), inner};
-    }
-    tile.width = WidthOf(tile.shape.length);
-    tile.pitch = PitchOf(tile.shape.length);
-    tile.lead = kPacked ? static_cast<uint32_t>(tile.offset % (kBlockBytes / sizeof(T))) : 0;
-    return tile;
-  }
-
-  // 16-bit rows that are whole blocks as fp32 stay packed: a tile is one piece of GM.
-  __aicore__ inline static uint32_t WidthOf(uint32_t length) {
-    const bool packed = kPacked || (kCircles && !Base::kFp32 && length % kBlockLanes == 0);
-    return packed ? length : UbPitch<T>(length);
-  }
-
-  __aicore__ inline static uint32_t PitchOf(uint32_t length) {
-    return kPacked ? length : AlignUp(WidthOf(length), Mask::kRowLanes);
-  }
-
-  // Whether rows are no whole blocks: then they are added up alike on all paths, see packed_rows.h.
-  __aicore__ inline bool OnCircles() const {
-    return kCircles && this->t_.reduce % kBlockLanes != 0;
-  }
-
-  // With a lead, GM and UB agree on where in a block an element lies: most of the tile has a good start.
-  __aicore__ inline void LoadTile(const LocalTensor<T>& in, const Tile& tile) {
-    if constexpr (kFolds) {
-      if (this->t_.columns > 0) {
-        this->LoadPair(in, tile.offset, SlabsOf(tile), SlabLanes());
-        return;
-      }
-    }
-    if constexpr (kPacked) {
-      if (tile.lead > 0) {
-        const uint32_t count = tile.units * tile.width;
-        LoadPiece(in, this->yGm_, tile.offset, count, tile.lead);
-        LoadPiece(in[this->t_.tileLanes], this->gGm_, tile.offset, count, tile.lead);
-        return;
-      }
-    }
-    this->LoadPair(in, tile.offset, tile.shape, tile.pitch);
-  }
-
-  __aicore__ inline void StoreTile(const LocalTensor<T>& out, const Tile& tile) {
-    if constexpr (kFolds) {
-      if (this->t_.columns > 0) {
-        StoreBlocks(this->outGm_, tile.offset, out, SlabsOf(tile), SlabLanes());
-        return;
-      }
-    }
-    if constexpr (kPacked) {
-      if (tile.lead > 0) {
-        StorePiece(this->outGm_, tile.offset, out, tile.units * tile.width, tile.lead);
-        return;
-      }
-    }
-    if constexpr (kWholeBlocksOnly && kAlongLanes) {
-      if (TailBytes(this->t_) > 0) {
-        StoreRows(this->outGm_, tile.offset, out, tile.shape, tile.pitch, out[this->t_.tileLanes]);
-        return;
-      }
-    }
-    StoreBlocks(this->outGm_, tile.offset, out, tile.shape, tile.pitch);
-  }
-
-  __aicore__ inline void Compute(const Tile& tile, LocalTensor<T>& in) {
-    const uint32_t count = tile.lead + tile.shape.blocks * tile.pitch;
-    const Pair pair = this->Lanes(in, count);
-    if constexpr (!Base::kFp32) {
-      inQueue_.FreeTensor(in);
-    }
-    this->step_.Prepare(pair.f, pair.y, count);
-    PipeBarrier<PIPE_V>();
-    if constexpr (kAlongLanes) {
-      this->ClearPads(pair.f, tile.pitch, tile.shape.length, tile.units);
-    }
-    // The tree's scratch is never larger than the output of the tile, which is written after the
-    // last use of the sums.
-    LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
-    const LocalTensor<float> scratch = out.template ReinterpretCast<float>();
-    if constexpr (kAlongLanes) {
-      const LocalTensor<float> sums = sums_.template Get<float>();
-      const LocalTensor<float> spread = spread_.template Get<float>();
-      SumOfRows(sums, pair.f, tile, scratch);
-      PipeBarrier<PIPE_V>();
-      SpreadSums(spread, sums, tile.units);
-      PipeBarrier<PIPE_V>();
-      if constexpr (kPacked) {
-        packed_.Scale(pair.y, spread, tile.units, tile.lead);
-      } else {
-        ScaleRows(pair.y, tile.pitch, tile.width, spread, tile.units);
-      }
-    } else {
-      const uint32_t rows = static_cast<uint32_t>(this->t_.reduce);
-      ScaleSlabs(pair.y, rows, tile.pitch, SumColumns(pair.f, tile, scratch), tile.units);
-    }
-    PipeBarrier<PIPE_V>();
-    this->Finish(out, pair.y, pair, count);
-    PipeBarrier<PIPE_V>();  // the mask or the next tile overwrites the work area and the sums
-    mask_.Clear(out, tile.pitch, tile.lead, tile.unit, tile.units, pair.f, pair.y);
-    if constexpr (kPacked) {
-      if (tile.lead > 0) {
-        firstBlock_.Repeat(out, count, tile.lead);
-      }
-    }
-    if constexpr (kWholeBlocksOnly && kAlongLanes) {
-      if (TailBytes(this->t_) > 0) {
-        TailsByWords(out[this->t_.tileLanes], out, tile.pitch, tile.shape.length, tile.units,
-                     tails_.template Get<float>());
-      }
-    }
-    this->outQueue_.EnQue(out);
-    if constexpr (Base::kFp32) {
-      inQueue_.FreeTensor(in);
-    }
-  }
-
-  __aicore__ inline void SumOfRows(const LocalTensor<float>& sums, const LocalTensor<float>& f,
-                                   const Tile& tile, const LocalTensor<float>& scratch) {
-    if constexpr (kCircles) {
-      if (OnCircles()) {
-        packed_.Sum(sums, f, tile.units, tile.lead);
-        return;
-      }
-    }
-    SumRows(sums, f, tile.pitch, tile.width, tile.units, scratch, spread_.template Get<float>());
-  }
-
-  // The sum of each column of a tile, a row of tile.pitch lanes for each slab.
-  __aicore__ inline Folded SumColumns(const LocalTensor<float>& f, const Tile& tile,
-                                      const LocalTensor<float>& scratch) {
-    const uint32_t slab = static_cast<uint32_t>(this->t_.reduce) * tile.pitch;
-    if constexpr (kFolds) {
-      if (this->t_.columns > 0) {
-        ZeroMissing(f, tile.units);
-        PipeBarrier<PIPE_V>();
-        const uint32_t period = folded_.Period();
-        return folded_.Spread(FoldRows(f, slab, slab, period, period, tile.units, scratch),
-                              tile.units);
-      }
-    }
-    return FoldRows(f, slab, slab, tile.pitch, tile.pitch, tile.units, scratch);
-  }
-
-  // Slabs of folded columns, each on blocks of its own in UB.
-  __aicore__ inline BlockShape SlabsOf(const Tile& tile) const {
-    return BlockShape{tile.units, static_cast<uint32_t>(this->slab_),
-                      static_cast<uint64_t>(this->slab_)};
-  }
-
-  __aicore__ inline uint32_t SlabLanes() const {
-    return static_cast<uint32_t>(this->t_.reduce * this->t_.inner);
-  }
-
-  // The whole blocks behind each slab, which a copy leaves as they are.
-  __aicore__ inline void ZeroMissing(const LocalTensor<float>& slabs, uint32_t units) const {
-    const uint32_t from = UbPitch<T>(static_cast<uint32_t>(this->slab_));
-    ZeroColumns(slabs[from], SlabLanes(), SlabLanes() - from, units);
-  }
-
-  // Instructions over a whole tile read what lies behind its slabs before any copy has written there.
-  __aicore__ inline void ZeroInputs() {
-    if (this->t_.missing == 0) {
-      return;
-    }
-    const int32_t floats = static_cast<int32_t>(2 * this->t_.tileLanes * sizeof(T) / sizeof(float));
-    for (uint8_t i = 0; i < kBuffers; ++i) {
-      LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-      AscendC::Duplicate(in.template ReinterpretCast<float>(), 0.0F, floats);
-      inQueue_.FreeTensor(in);
-    }
-    PipeBarrier<PIPE_V>();
-  }
-
-  TQue<TPosition::VECIN, kQueueDepth> inQueue_;
-  TBuf<TPosition::VECCALC> sums_;    // one sum per row
-  TBuf<TPosition::VECCALC> spread_;  // each sum in a block of its own
-  TBuf<TPosition::VECCALC> tails_;   // what tails of rows are made of
-  PackedRows<float> packed_;
-  FirstBlock<float> firstBlock_;
-  FoldedColumns<float> folded_;
-  Mask& mask_;
-  int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
 };
-
-template <typename T, typename Step, bool kAlongLanes, bool kPacked = false>
-__aicore__ inline void RunWhole(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  TPipe pipe;
-  const Step step;
-  NoMask mask;
-  ReduceWhole<T, Step, kAlongLanes, NoMask, kPacked> path(&pipe, y, g, out, t, step, mask);
-  path.Process();
-}
-
-// Whether rows are ever packed.
-constexpr bool kPacks = !kWholeBlocksOnly;
-
-template <typename T, typename Step>
-__aicore__ inline void RunPacked(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  if constexpr (kPacks) {
-    RunWhole<T, Step, true, true>(y, g, out, t);
-  }
-}
 
 }  // namespace rowreduce
 

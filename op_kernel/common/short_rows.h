@@ -11,6 +11,7 @@
 #ifndef OP_KERNEL_COMMON_SHORT_ROWS_H_
 #define OP_KERNEL_COMMON_SHORT_ROWS_H_
 
+#include "common/packed_rows.h"
 #include "common/row_reduce.h"
 #include "common/transpose.h"
 
@@ -117,7 +118,7 @@ class ReduceShort : private RowOperands<T> {
     pipe->InitBuffer(work_, static_cast<uint32_t>(2 * apart_ * sizeof(float)));
   }
 
-  // As in ReduceWhole, the next tile is loaded before a tile is computed.
+  // As in WholeTiles, the next tile is loaded before a tile is computed.
   __aicore__ inline void Process() {
     int64_t unit = this->first_;
     int64_t end = Load(unit);

@@ -12,12 +12,12 @@ extern "C" __global__ __aicore__ void log_softmax_grad(GM_ADDR grad, GM_ADDR x, 
   REGISTER_TILING_DEFAULT(RowReduceTilingData);
   GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, tilingData, tiling);
   if (TILING_KEY_IS(1)) {
-    rowreduce::RunWhole<DTYPE_GRAD, logsoftmaxgrad::Step, true>(x, grad, y, tilingData);
+    rowreduce::RunRows<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
   } else if (TILING_KEY_IS(2)) {
     rowreduce::RunChunked<DTYPE_GRAD, logsoftmaxgrad::Step, true>(x, grad, y, workspace,
                                                                   tilingData);
   } else if (TILING_KEY_IS(3)) {
-    rowreduce::RunWhole<DTYPE_GRAD, logsoftmaxgrad::Step, false>(x, grad, y, tilingData);
+    rowreduce::RunSlabs<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
   } else if (TILING_KEY_IS(4)) {
     rowreduce::RunChunked<DTYPE_GRAD, logsoftmaxgrad::Step, false>(x, grad, y, workspace,
                                                                    tilingData);

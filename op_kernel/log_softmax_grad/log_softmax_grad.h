@@ -10,8 +10,9 @@
 #define OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 
 #include "common/long_axes.h"
-#include "common/row_reduce.h"
 #include "common/short_rows.h"
+#include "common/whole_rows.h"
+#include "common/whole_slabs.h"
 
 namespace logsoftmaxgrad {
 

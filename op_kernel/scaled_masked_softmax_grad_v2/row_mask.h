@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A byte mask that clears elements of the result of rowreduce::ReduceWhole. Its rows are read where
+// A byte mask that clears elements of the result of rowreduce::ReduceRows. Its rows are read where
 // they lie in GM: broadcasting is arithmetic on row numbers, and a mask row that several rows of a
 // tile share is read once.
 //

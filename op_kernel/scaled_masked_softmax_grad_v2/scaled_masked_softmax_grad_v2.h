@@ -12,7 +12,7 @@
 #ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 #define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 
-#include "common/row_reduce.h"
+#include "common/whole_rows.h"
 #include "scaled_masked_softmax_grad_v2/row_mask.h"
 #include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
 
@@ -43,8 +43,7 @@ __aicore__ inline void Run(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad
   AscendC::TPipe pipe;
   const Step step{t.scale};
   Mask rowMask(&pipe, mask, t);
-  rowreduce::ReduceWhole<T, Step, true, Mask, kPacked> path(&pipe, y, yGrad, xGrad, t.rows, step,
-                                                            rowMask);
+  rowreduce::ReduceRows<T, Step, kPacked, Mask> path(&pipe, y, yGrad, xGrad, t.rows, step, rowMask);
   path.Process();
 }
 

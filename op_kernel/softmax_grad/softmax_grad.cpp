@@ -13,14 +13,13 @@ extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad
   REGISTER_TILING_DEFAULT(RowReduceTilingData);
   GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, tilingData, tiling);
   if (TILING_KEY_IS(1)) {
-    rowreduce::RunWhole<DTYPE_SOFTMAX, softmaxgrad::Step, true>(softmax, grad_softmax, grad_x,
-                                                                tilingData);
+    rowreduce::RunRows<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x, tilingData);
   } else if (TILING_KEY_IS(2)) {
     rowreduce::RunChunked<DTYPE_SOFTMAX, softmaxgrad::Step, true>(softmax, grad_softmax, grad_x,
                                                                   workspace, tilingData);
   } else if (TILING_KEY_IS(3)) {
-    rowreduce::RunWhole<DTYPE_SOFTMAX, softmaxgrad::Step, false>(softmax, grad_softmax, grad_x,
-                                                                 tilingData);
+    rowreduce::RunSlabs<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
+                                                          tilingData);
   } else if (TILING_KEY_IS(4)) {
     rowreduce::RunChunked<DTYPE_SOFTMAX, softmaxgrad::Step, false>(softmax, grad_softmax, grad_x,
                                                                    workspace, tilingData);
