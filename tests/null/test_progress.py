@@ -16,6 +16,7 @@ from aclgrad import cli
 from aclgrad.cli import lines
 from aclgrad.cli.common import progress
 from aclgrad.cli.lines import Lines
+from aclgrad.project.cmake import step_name
 
 real = os.write
 COMMON = Path(__file__).parents[2] / "scripts" / "common.sh"
@@ -50,6 +51,15 @@ def test_commands_without_a_bar_tell_too(
     cli._guarded("profile", works)()
     assert "profiling op 4x4: 3 of 12 after 0 s\n" in capfd.readouterr().err
     assert {"run", "profile", "package", "ut"} <= cli._WITHOUT_BAR
+
+
+def test_a_step_of_a_build_has_a_short_name() -> None:
+    compiled = "Building CXX object simulator/CMakeFiles/ascendcl.dir/src/checkers/checks.cpp.o"
+    assert step_name(compiled) == "ascendcl: checks.cpp"
+    kernel = "Building CXX object CMakeFiles/softmax_grad_ascend910b_float16.dir/softmax_grad.cpp.o"
+    assert step_name(kernel) == "softmax_grad_ascend910b_float16: softmax_grad.cpp"
+    assert step_name("Linking CXX shared library toolkit/lib64/libhccl.so") == "libhccl.so"
+    assert step_name("Generating soc_table.cpp") == "soc_table.cpp"
 
 
 def test_a_bar_is_for_terminals() -> None:

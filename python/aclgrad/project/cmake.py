@@ -21,6 +21,7 @@ from aclgrad.runtime.toolkit import checkout
 
 _STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 _PRODUCT = re.compile(r"Linking CXX .*?(\S+)$")
+_OBJECT = re.compile(r"CMakeFiles/([^/]+)\.dir/(?:.*/)?([^/]+)\.o$")
 _SHARED_TARGETS = (
     "toolkit_headers",
     "cust_opapi",
@@ -143,6 +144,12 @@ def build(
         return _build(source, folder, ops, debug, sanitizer, jobs, progress)
 
 
+def step_name(text: str) -> str:
+    """What ninja's line of a step is about: ``ascendcl: checks.cpp``, ``libascendcl.so``."""
+    found = _OBJECT.search(text)
+    return f"{found[1]}: {found[2]}" if found else text.rpartition(" ")[2].rpartition("/")[2]
+
+
 def _build(
     source: Path,
     folder: Path,
@@ -180,7 +187,7 @@ def _build(
                 output.append(line)
                 continue
             steps, total, text = int(status[1]), int(status[2]), status[3]
-            progress(steps, total, text)
+            progress(steps, total, step_name(text))
             if product := _PRODUCT.search(text):
                 products.append(Path(product[1]).name)
     if process.returncode:
