@@ -89,7 +89,7 @@ class Browser:
 
     def press(self, key: str) -> None:
         """A key, down and up."""
-        code = {"Enter": 13, "Tab": 9}[key]
+        code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, ".": 190}[key]
         more = {"key": key, "windowsVirtualKeyCode": code, "text": "\r" if key == "Enter" else ""}
         self._call("Input.dispatchKeyEvent", type="keyDown", **more)
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)

@@ -134,6 +134,24 @@ def outcomes(count: int, plant: object = np.s_[:, -5:]) -> list[Outcome]:
     return [Outcome(case, False, str(judged), 0.1, judged, picture=picture) for case in cases]
 
 
+def test_a_page_of_ten_thousand_failures_stays_below_3_mb() -> None:
+    """With as many pictures as there may be, each as large as it gets."""
+    random = np.random.default_rng(0)
+    (like,) = outcomes(1)
+    golden = random.standard_normal((512, 512))
+    result = golden.astype(np.float32)
+    result[random.random(golden.shape) < 0.03] *= 1e4
+    result[::13, ::7] = np.nan
+    picture = draw(measure(result, golden), result, None, None)
+    assert picture is not None
+    causes = [dataclasses.replace(picture, cause=f"cause {at}") for at in range(20)]
+    items = [dataclasses.replace(like, picture=causes[at % 20]) for at in range(10_000)]
+    text = html.page(items, HERE)
+    assert text.count('<svg class="where"') == 8
+    assert 2_000_000 < len(text.encode()) < 3_000_000
+    assert "The worst 4000; all are in the report as JSON" in text
+
+
 def test_failures_of_one_cause_are_one_box_with_one_command(tmp_path: object) -> None:
     items = [*outcomes(30), *outcomes(3, np.s_[8:16])]
     groups = groups_of(items)
