@@ -48,15 +48,13 @@ class HostThreads {
     const uint32_t next = next_;
     for (uint32_t left = next < count_ ? std::min(blocked, count_ - next) : 0; left > 0; --left) {
       ++active_;
-      std::thread([this] {
-        if (Drain()) {
-          return;
-        }
-        const std::lock_guard<std::mutex> ended(mutex_);
-        if (--active_ == 0) {
-          done_.notify_one();
-        }
-      }).detach();
+      if (idle_ > 0) {
+        --idle_;
+        ++called_;
+        call_.notify_one();
+      } else {
+        std::thread([this] { StandIn(); }).detach();
+      }
     }
   }
 
@@ -81,6 +79,22 @@ class HostThreads {
     }
   }
 
+  // Stays for later launches: a thread and its UB take longer to make than many a core to run.
+  void StandIn() {
+    while (!Drain()) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      if (--active_ == 0) {
+        done_.notify_one();
+      }
+      if (idle_ == kMostIdle) {
+        return;
+      }
+      ++idle_;
+      call_.wait(lock, [this] { return called_ > 0; });
+      --called_;
+    }
+  }
+
   // Whether this is a forked child by now.
   bool Drain() {
     const uint64_t forks = ForkCount();
@@ -93,6 +107,8 @@ class HostThreads {
     return false;
   }
 
+  static constexpr uint32_t kMostIdle = 64;
+
   std::mutex launchMutex_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -104,6 +120,9 @@ class HostThreads {
   uint32_t wanted_ = 0;
   uint32_t active_ = 0;
   uint64_t generation_ = 0;
+  std::condition_variable call_;
+  uint32_t idle_ = 0;    // stand-ins that wait for a call
+  uint32_t called_ = 0;  // and those that have yet to hear theirs
 };
 
 }  // namespace aclsim

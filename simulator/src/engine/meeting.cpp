@@ -64,7 +64,6 @@ std::vector<uint32_t> Meeting::Absent(const std::function<bool(uint32_t)>& there
 void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
                    const std::function<bool()>& passes, const std::function<Vain()>& vain,
                    bool looks) {
-  changed_.notify_all();
   if (passes()) {
     return;
   }
@@ -183,6 +182,7 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants)
   };
   if (passes()) {
     Publish();
+    changed_.notify_all();
   }
   const auto vain = [&]() -> Vain {
     const std::vector<uint32_t> absent = Absent(there);
@@ -200,7 +200,7 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants)
 }
 
 void Meeting::SetFlag(Core& core, uint16_t flag) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   uint32_t& sets = sets_[core.index][flag % kFlags];
   if (sets - waits_[core.index][flag % kFlags] >= kMostSets) {
     PassFault("cross-core-flag",
@@ -223,7 +223,10 @@ void Meeting::SetFlag(Core& core, uint16_t flag) {
       told_[each][slot].pop_front();
     }
   }
-  changed_.notify_all();
+  lock.unlock();
+  if (complete) {  // nobody waits for less
+    changed_.notify_all();
+  }
 }
 
 void Meeting::WaitFlag(Core& core, uint16_t flag) {
