@@ -5,7 +5,9 @@
 #include <tuple>
 
 #include "checkers/core_order.h"
+#include "checkers/gm_rows.h"
 #include "checkers/race.h"
+#include "checkers/rows.h"
 #include "checkers/sync_words.h"
 #include "engine/gm_shadow.h"
 
@@ -176,6 +178,67 @@ bool GmAccess::Append(const GmAccess& next) {
   return true;
 }
 
+GmAccess GmAccess::Row(uint32_t row) const {
+  GmAccess one = *this;
+  one.begin += row * rowStep;
+  one.end += row * rowStep;
+  one.rows = 1;
+  one.rowStep = 0;
+  return one;
+}
+
+std::vector<GmAccess> RowsOf(const std::vector<GmAccess>& accesses) {
+  std::vector<GmAccess> rows;
+  bool apart = false;  // of a copy of many rows
+  for (const GmAccess& access : accesses) {
+    const GmAccess first = access.Row(0);
+    // Next to a copy's last row the first one of another goes on.
+    if (!(apart && access.rows > 1 && rows.back().Append(first))) {
+      rows.push_back(first);
+    }
+    for (uint32_t row = 1; row < access.rows; ++row) {
+      rows.push_back(access.Row(row));
+    }
+    apart = access.rows > 1;
+  }
+  return rows;
+}
+
+// Rows as one access. False where they follow what comes before: then each may go on with that.
+bool GmUse::AddRows(const Access& access, GmAccess use) {
+  if (!IsRows(access) || use.pipe == Pipe::kScalar) {
+    return false;
+  }
+  const GmAccess* const last = accesses.empty() ? nullptr : &accesses.back();
+  if (last != nullptr && last->rows == 1 && last->end == access.addr) {
+    return false;
+  }
+  use.begin = access.addr;
+  use.piece = access.bytes;
+  use.end = use.begin + use.piece;
+  use.rows = access.repeat;
+  use.rowStep = static_cast<uint64_t>(access.repStride);
+  accesses.push_back(use);
+  return true;
+}
+
+// Before an access of a single row at address `next`, which may go on with the last row of a copy.
+void GmUse::SplitRows(uint64_t next) {
+  if (accesses.empty() || accesses.back().rows == 1 ||
+      accesses.back().end + accesses.back().LastRow() != next) {
+    return;
+  }
+  // Behind a wait nothing goes on with what was before.
+  const uint32_t waits = accesses.back().waits;
+  const auto first =
+      std::find_if(accesses.rbegin(), accesses.rend(), [waits](const GmAccess& access) {
+        return access.rows == 1 || access.waits != waits;
+      }).base();
+  const std::vector<GmAccess> rows = RowsOf({first, accesses.end()});
+  accesses.erase(first, accesses.end());
+  accesses.insert(accesses.end(), rows.begin(), rows.end());
+}
+
 void GmUse::Add(const Core& core, const Record& record, const Access& access, uint32_t place,
                 const CacheFill& fill) {
   GmAccess use;
@@ -191,6 +254,10 @@ void GmUse::Add(const Core& core, const Record& record, const Access& access, ui
     use.filled = fill.waits;
     use.fillPlace = fill.place;
   }
+  if (AddRows(access, use)) {
+    return;
+  }
+  SplitRows(access.addr);
   ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
     use.begin = begin;
     use.end = end;
@@ -441,18 +508,12 @@ void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
 }
 
 std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vector<GmUse*>& cores) {
-  std::vector<const GmAccess*> all;
-  for (const GmUse* core : cores) {
-    if (core == nullptr) {
-      continue;
-    }
-    if (core->flagged) {
-      return {};
-    }
-    for (const GmAccess& access : core->accesses) {
-      all.push_back(&access);
-    }
+  if (std::ranges::any_of(cores,
+                          [](const GmUse* core) { return core != nullptr && core->flagged; })) {
+    return {};
   }
+  std::deque<GmAccess> rows;
+  std::vector<const GmAccess*> all = Suspects(cores, &rows);
   const std::vector<Track> tracks = TracksOf(&all);
   const CoreOrder order(cores);
   const WordsOfAll words(cores);

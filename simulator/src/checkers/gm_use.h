@@ -19,10 +19,13 @@ class RaceObserver;
 constexpr size_t kCleans = kPipes;
 using Progress = std::array<uint32_t, kPipes + 1>;
 
-// Neighbouring accesses of one place are one: pieces of `piece` bytes, `step` instructions of the pipe apart.
+// Neighbouring accesses of one place are one: pieces of `piece` bytes, `step` instructions of the pipe apart. Rows of a copy that
+// lie apart are one as well: the first, and rows - 1 more that are rowStep bytes apart. RowsOf makes them rows of their own.
 struct GmAccess {
   static constexpr uint32_t kNever = UINT32_MAX;
   uint64_t begin = 0, end = 0;
+  uint32_t rows = 1;
+  uint64_t rowStep = 0;
   uint64_t piece = 0, lastPiece = 0;
   uint32_t count = 0;  // instructions of the pipe up to the first piece's
   uint32_t step = 0;
@@ -44,7 +47,12 @@ struct GmAccess {
     return count + step * static_cast<uint32_t>((at - begin) / piece);
   }
   bool Append(const GmAccess& next);
+  GmAccess Row(uint32_t row) const;
+  uint64_t LastRow() const { return (rows - 1) * rowStep; }  // from the first one on
 };
+
+// The same accesses, each of them contiguous.
+std::vector<GmAccess> RowsOf(const std::vector<GmAccess>& accesses);
 
 // A set or wait of a flag between cores, in program order; SyncAll is both.
 struct CoreSync {
@@ -111,6 +119,8 @@ class GmUse : public Observer {
 
   void Add(const Core& core, const Record& record, const Access& access, uint32_t place,
            const CacheFill& fill);
+  bool AddRows(const Access& access, GmAccess use);
+  void SplitRows(uint64_t next);
   CacheFill Fill(const Access& access, const CacheFill& now);
   void CheckCopies(Core& core, const Record& record, const Access& access, const GmRegion& region,
                    const CacheFill& fill, const CacheFill& now);

@@ -19,7 +19,7 @@ struct Range {
 
 struct Write {
   Range range;
-  const GmAccess* access = nullptr;
+  GmAccess access;
 };
 
 // In the order of their first bytes.
@@ -30,11 +30,11 @@ std::vector<Write> WritesTo(const GmRegion& region, const std::vector<GmUse*>& c
     if (core == nullptr) {
       continue;
     }
-    for (const GmAccess& access : core->accesses) {
+    for (const GmAccess& access : RowsOf(core->accesses)) {
       if (access.write && access.begin < start + region.bytes && start < access.end) {
         writes.push_back({{std::max(access.begin, start) - start,
                            std::min(access.end, start + region.bytes) - start},
-                          &access});
+                          access});
       }
     }
   }
@@ -98,7 +98,7 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
     }
   }
   const auto place = [&](const Write& write, const char* where) {
-    const GmAccess& access = *write.access;
+    const GmAccess& access = write.access;
     return cores[access.core]->Resolve(
         access.place,
         Format("wrote bytes [%llu, %llu) on core %u, %s", static_cast<Ull>(write.range.begin),
@@ -114,13 +114,13 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
   finding.begin = gap.begin;
   finding.end = gap.end;
   if (before != nullptr) {
-    finding.core = before->access->core;
+    finding.core = before->access.core;
     finding.at = place(*before, "the last before the gap");
     if (after != nullptr) {
       finding.related.push_back(place(*after, "the first behind it"));
     }
   } else if (after != nullptr) {
-    finding.core = after->access->core;
+    finding.core = after->access.core;
     finding.at = place(*after, "the first behind the gap");
   } else {
     finding.core = 0;

@@ -19,6 +19,12 @@ bool Writes(const Access& access) { return access.use != Use::kRead; }
 // Behind UB lie the comparison register, whose users hardware orders, and what UB could not hold.
 bool InUb(const Core& core, const Access& access) { return access.addr < core.soc.UbMemory(); }
 
+// Where the tensor of an access begins.
+uint64_t TensorOf(const Core& core, const Access& access) {
+  const GmRegion* region = core.RegionOf(access.addr);
+  return region != nullptr ? reinterpret_cast<uint64_t>(region->addr) : access.addr;
+}
+
 const char* HazardOf(bool earlierWrote, bool nowWrites) {
   return earlierWrote ? (nowWrites ? "race-write-after-write" : "race-read-after-write")
                       : "race-write-after-read";
@@ -96,18 +102,6 @@ Clock RaceObserver::CompleteAfter(Pipe pipe) const {
   return clock;
 }
 
-uint32_t RaceObserver::LastGmWrite(Pipe pipe, uint64_t begin, uint64_t end) const {
-  auto piece = gm_.upper_bound(begin);
-  if (piece != gm_.begin() && std::prev(piece)->second.first > begin) {
-    --piece;
-  }
-  uint32_t last = 0;
-  for (; piece != gm_.end() && piece->first < end; ++piece) {
-    last = std::max(last, piece->second.second.wrote[Index(pipe)]);
-  }
-  return last;
-}
-
 void RaceObserver::Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent) {
   Knowledge& known = known_[pipe];
   if (clock <= known.clock[other]) {
@@ -146,8 +140,9 @@ void RaceObserver::MarkUsed(size_t pipe, size_t other, uint32_t clock) {
     if (source == last) {
       return;
     }
-    if (source->site < sites_.size()) {
+    if (source->site < sites_.size() && !sites_[source->site].used) {
       sites_[source->site].used = true;
+      unused_ -= sites_[source->site].executed != 0 ? 1 : 0;
     }
     at = source->parent;
   }
@@ -168,6 +163,7 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
     if (site.executed++ == 0) {
       site.name = event.name;
       site.stack = core.sites.Stack(event.site);
+      unused_ += site.used ? 0 : 1;
     }
   }
   switch (event.kind) {
@@ -178,17 +174,16 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
         }
         coreSets_[from].pop_front();
       }
-      Knowledge& flag =
-          (IsCoreFlag(event.flag) ? coreFlags_ : flags_)[event.flag].emplace_back(known_[from]);
+      Knowledge& flag = ToldBy(event.flag).Add(known_[from]);
       flag.clock[from] = count_[from];
       flag.source[from] = {};
       break;
     }
     case SyncEvent::Kind::kWait: {
-      std::deque<Knowledge>& sets = (IsCoreFlag(event.flag) ? coreFlags_ : flags_)[event.flag];
-      if (!sets.empty()) {
-        Join(to, sets.front(), event.site);
-        sets.pop_front();
+      Told& sets = ToldBy(event.flag);
+      if (sets.Any()) {
+        Join(to, sets.Next(), event.site);
+        sets.Drop();
       }
       break;
     }
@@ -202,9 +197,23 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
           Raise(p, q, count_[q], event.site, {});
         }
       }
-      flags_.clear();  // nothing that an earlier set could add
+      ++meetings_;
       break;
   }
+}
+
+RaceObserver::Told& RaceObserver::ToldBy(uint32_t flag) {
+  constexpr size_t kFewFlags = 1024;
+  if (IsCoreFlag(flag)) {
+    return coreFlags_[flag];
+  }
+  if (flag >= kFewFlags) {
+    return flags_[flag].Since(meetings_);
+  }
+  if (flag >= fewFlags_.size()) {
+    fewFlags_.resize(flag + 1);
+  }
+  return fewFlags_[flag].Since(meetings_);
 }
 
 uint32_t RaceObserver::Limit(size_t pipe, size_t other, bool read) const {
@@ -222,6 +231,11 @@ uint32_t RaceObserver::Limit(size_t pipe, size_t other, bool read) const {
                           : kInOrder;  // copy pipes read one space and write the other
   }
   return known_[pipe].clock[other];
+}
+
+// All of it is complete, and no flag or barrier is left that might have been for that alone.
+bool RaceObserver::IsSettled(size_t pipe, size_t other, bool read) const {
+  return unused_ == 0 && pipe != Index(Pipe::kScalar) && count_[other] <= Limit(pipe, other, read);
 }
 
 void RaceObserver::Race(Core& core, const Record& record, const Access& access, size_t other,
@@ -310,7 +324,8 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
   for (size_t q = 0; q < kPipes; ++q) {
     const auto& marks = writes ? touched_[q] : wrote_[q];
     // Who works in the reserved part orders its own instructions there.
-    if (count_[q] == 0 || (access.Reserved() && q == Index(record.pipe))) {
+    if (count_[q] == 0 || (access.Reserved() && q == Index(record.pipe)) ||
+        IsSettled(Index(record.pipe), q, !writes)) {
       continue;
     }
     uint32_t latest = 0;
@@ -367,77 +382,17 @@ bool RaceObserver::Tracked(const Core& core, const Access& access, bool write) {
          (region->kind != RegionKind::kInput || core.Aliased(*region));
 }
 
-std::map<uint64_t, std::pair<uint64_t, RaceObserver::GmMarks>>::iterator RaceObserver::SplitGm(
-    uint64_t at) {
-  auto next = gm_.lower_bound(at);
-  if (next != gm_.begin()) {
-    const auto piece = std::prev(next);
-    if (piece->second.first > at) {
-      next = gm_.emplace_hint(next, at, piece->second);
-      piece->second.first = at;
-    }
-  }
-  return next;
-}
-
 void RaceObserver::CheckGm(Core& core, const Record& record, const Access& access) {
-  const bool writes = Writes(access);
   const size_t pipe = Index(record.pipe);
-  struct Worst {
-    uint32_t clock = 0;
-    bool wrote = false;
-    uint64_t begin = 0, end = 0;
-  };
-  std::array<Worst, kPipes> worst;
-  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-    for (auto piece = SplitGm(from); piece != gm_.end() && piece->first < to; ++piece) {
-      const GmMarks& marks = piece->second.second;
-      for (size_t q = 0; q < kPipes; ++q) {
-        const bool copies = q == pipe;
-        const uint32_t clock = writes && !copies ? marks.touched[q] : marks.wrote[q];
-        if (clock > worst[q].clock) {
-          worst[q] = {clock, marks.wrote[q] == clock, std::max(from, piece->first),
-                      std::min(to, piece->second.first)};
-        }
-      }
-    }
-  });
+  const auto latest = gm_.Before(access, TensorOf(core, access), pipe);
   for (size_t q = 0; q < kPipes; ++q) {
     // Atomic copies may overtake each other.
     if (record.atomic && q == pipe) {
       continue;
     }
-    Settle(core, record, access, q, worst[q].clock, worst[q].wrote, worst[q].begin, worst[q].end);
+    Settle(core, record, access, q, latest[q].clock, latest[q].wrote, latest[q].begin,
+           latest[q].end);
   }
-}
-
-void RaceObserver::UpdateGm(const Access& access, size_t pipe, uint32_t now) {
-  const bool writes = Writes(access);
-  const auto touch = [&](GmMarks& marks) {
-    marks.touched[pipe] = now;
-    if (writes) {
-      marks.wrote[pipe] = now;
-    }
-  };
-  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-    auto piece = SplitGm(from);
-    SplitGm(to);
-    uint64_t at = from;
-    while (at < to) {
-      if (piece == gm_.end() || piece->first >= to || piece->first > at) {
-        const uint64_t end = piece == gm_.end() ? to : std::min(to, piece->first);
-        GmMarks marks;
-        touch(marks);
-        // Pieces of one instruction that follow each other are one.
-        gm_.emplace_hint(piece, at, std::make_pair(end, marks));
-        at = end;
-      } else {
-        touch(piece->second.second);
-        at = piece->second.first;
-        ++piece;
-      }
-    }
-  });
 }
 
 void RaceObserver::OnRecord(Core& core, const Record& record) {
@@ -466,7 +421,7 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
         UpdateUb(Distinct(access), pipe, now);
       }
     } else if (Tracked(core, access, Writes(access))) {
-      UpdateGm(access, pipe, now);
+      gm_.Touch(access, TensorOf(core, access), pipe, now);
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checkers/gm_history.h"
 #include "checkers/marks.h"
 #include "engine/core.h"
 
@@ -45,7 +46,9 @@ class RaceObserver : public Observer {
   // What is complete when `pipe` has done its instructions so far.
   Clock CompleteAfter(Pipe pipe) const;
   // The last instruction of `pipe` that wrote to [begin, end) of GM, as Count after it; 0: none.
-  uint32_t LastGmWrite(Pipe pipe, uint64_t begin, uint64_t end) const;
+  uint32_t LastGmWrite(Pipe pipe, uint64_t begin, uint64_t end) const {
+    return gm_.LastWrite(Index(pipe), begin, end);
+  }
   // Call site of the instruction up to which Count is `count`.
   uint32_t SiteOf(Pipe pipe, uint32_t count) const { return executed_[Index(pipe)][count].site; }
   const char* NameOf(Pipe pipe, uint32_t count) const { return executed_[Index(pipe)][count].name; }
@@ -54,10 +57,6 @@ class RaceObserver : public Observer {
   // The last accesses of each pipe, as its instruction count; 0 is never.
   // By block of UB, groups of a repeat's bytes. Signed: older hosts have no vector maximum of the other kind.
   using UbMarks = Marks<int32_t, 8, true>;
-  struct GmMarks {
-    uint32_t wrote[kPipes] = {};
-    uint32_t touched[kPipes] = {};
-  };
   struct Executed {
     const char* name;
     uint32_t site;
@@ -78,16 +77,48 @@ class RaceObserver : public Observer {
     std::array<Ref, kPipes> source{};
   };
 
+  // What the sets of a flag tell its waits, oldest first.
+  class Told {
+   public:
+    Knowledge& Add(const Knowledge& knowledge) { return all_.emplace_back(knowledge); }
+    bool Any() const { return next_ < all_.size(); }
+    const Knowledge& Next() const { return all_[next_]; }
+    void Drop() {
+      if (++next_ == all_.size()) {
+        Clear();
+      }
+    }
+    void Clear() {
+      all_.clear();
+      next_ = 0;
+    }
+    // Empty where it has not been asked for since as many meetings.
+    Told& Since(uint32_t meetings) {
+      if (meetings_ != meetings) {
+        meetings_ = meetings;
+        Clear();
+      }
+      return *this;
+    }
+
+   private:
+    std::vector<Knowledge> all_;
+    size_t next_ = 0;
+    uint32_t meetings_ = 0;
+  };
+
   static size_t Index(Pipe pipe) { return static_cast<size_t>(pipe); }
   Clock Issued(const Core& core) const;
   bool Tracked(const Core& core, const Access& access, bool write);
   // The clock up to which `pipe` may rely on `other`; UINT32_MAX: always in order.
   uint32_t Limit(size_t pipe, size_t other, bool read) const;
+  // Whether nothing that `other` has done so far is of any account to a new access of `pipe`.
+  bool IsSettled(size_t pipe, size_t other, bool read) const;
+  Told& ToldBy(uint32_t flag);
   static uint32_t Latest(const UbMarks& marks, uint64_t from, uint64_t to);
   void CheckUb(Core& core, const Record& record, const Access& access);
   void CheckGm(Core& core, const Record& record, const Access& access);
   void UpdateUb(const Access& access, size_t pipe, uint32_t now);
-  void UpdateGm(const Access& access, size_t pipe, uint32_t now);
   void Settle(Core& core, const Record& record, const Access& access, size_t other, uint32_t latest,
               bool earlierWrote, uint64_t begin, uint64_t end);
   void Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent);
@@ -95,7 +126,6 @@ class RaceObserver : public Observer {
   void MarkUsed(size_t pipe, size_t other, uint32_t clock);
   void Race(Core& core, const Record& record, const Access& access, size_t other, uint32_t clock,
             bool earlierWrote, uint64_t begin, uint64_t end);
-  std::map<uint64_t, std::pair<uint64_t, GmMarks>>::iterator SplitGm(uint64_t at);
 
   bool autoSync_ = true;
   SyncUse* syncUse_;
@@ -103,10 +133,11 @@ class RaceObserver : public Observer {
   std::array<uint32_t, kPipes> count_{};
   std::vector<UbMarks> wrote_, touched_;  // by pipe
   std::array<std::vector<Executed>, kPipes> executed_;
-  std::map<uint64_t, std::pair<uint64_t, GmMarks>>
-      gm_;  // begin -> end, marks; pieces do not overlap
+  GmHistory gm_;
   // What each set of a flag tells its wait: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
-  std::unordered_map<uint32_t, std::deque<Knowledge>> flags_, coreFlags_;
+  std::vector<Told> fewFlags_;  // nearly all that there are
+  std::unordered_map<uint32_t, Told> flags_, coreFlags_;
+  uint32_t meetings_ = 0;  // of all pipes: nothing that a set before could add
   std::array<std::deque<Clock>, kPipes>
       coreSets_;  // CrossCoreSetFlag that was issued: as Record::issued
   std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
@@ -114,6 +145,7 @@ class RaceObserver : public Observer {
   std::map<std::array<uint64_t, 3>, size_t>
       reported_;                      // kind and both sites -> index of the finding
   std::vector<SyncUse::Site> sites_;  // by call site; never executed: no flag and no barrier
+  size_t unused_ = 0;                 // of these, executed and not used yet
 };
 
 }  // namespace aclsim

@@ -28,7 +28,7 @@ std::vector<Range> Joined(std::vector<Range> ranges) {
 // Who wrote to the words of a core: before it used them, or in no order with that.
 struct Writers {
   std::vector<Range> before;
-  std::vector<const GmAccess*> loose;
+  std::vector<GmAccess> loose;
 };
 
 Writers WritersOf(const SyncWords& words, const std::vector<GmUse*>& cores,
@@ -40,19 +40,21 @@ Writers WritersOf(const SyncWords& words, const std::vector<GmUse*>& cores,
       continue;
     }
     for (size_t i = 0; i < core->accesses.size(); ++i) {
-      const GmAccess& access = core->accesses[i];
-      if (!access.write || access.end <= use.begin || use.end <= access.begin) {
-        continue;
-      }
-      const uint64_t last = std::min(access.end, use.end) - 1;
-      const bool own = access.core == use.core;
-      // Of its own writes those count that are no longer in the data cache only.
-      const bool before = own ? i < words.accesses && access.cleaned <= words.cleans
-                              : order.Before(access, use, last, true);
-      if (before) {
-        writers.before.emplace_back(access.begin, access.end);
-      } else if (own ? i < words.accesses : !order.Before(use, access, use.begin)) {
-        writers.loose.push_back(&access);
+      for (uint32_t row = 0; row < core->accesses[i].rows; ++row) {
+        const GmAccess access = core->accesses[i].Row(row);
+        if (!access.write || access.end <= use.begin || use.end <= access.begin) {
+          continue;
+        }
+        const uint64_t last = std::min(access.end, use.end) - 1;
+        const bool own = access.core == use.core;
+        // Of its own writes those count that are no longer in the data cache only.
+        const bool before = own ? i < words.accesses && access.cleaned <= words.cleans
+                                : order.Before(access, use, last, true);
+        if (before) {
+          writers.before.emplace_back(access.begin, access.end);
+        } else if (own ? i < words.accesses : !order.Before(use, access, use.begin)) {
+          writers.loose.push_back(access);
+        }
       }
     }
   }
@@ -95,7 +97,7 @@ std::vector<Finding> FindSyncWords(const KernelLaunch& launch, const std::vector
       Writers writers = WritersOf(words, cores, order);
       const std::vector<Range> before = Joined(std::move(writers.before));
       const auto loose = std::ranges::find_if(
-          writers.loose, [&](const GmAccess* access) { return !Covered(*access, use, before); });
+          writers.loose, [&](const GmAccess& access) { return !Covered(access, use, before); });
       const bool cleared = words.firstBad == use.end - use.begin;
       if (cleared && loose == writers.loose.end()) {
         continue;
@@ -120,7 +122,7 @@ std::vector<Finding> FindSyncWords(const KernelLaunch& launch, const std::vector
       finding.at = core->Resolve(use.place, "waits by these words");
       const std::string name = finding.at.instruction;
       if (loose != writers.loose.end()) {
-        const GmAccess& writer = **loose;
+        const GmAccess& writer = *loose;
         const bool own = writer.core == use.core;
         finding.related.push_back(cores[writer.core]->Resolve(
             writer.place, Format("writes them on core %u", writer.core).c_str()));

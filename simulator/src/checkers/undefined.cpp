@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checkers/rows.h"
 #include "engine/gm_shadow.h"
 
 namespace aclsim {
@@ -218,7 +219,33 @@ void UndefinedObserver::Spoil(const Record& record, const Access& access) {
   }
 }
 
+// A copy of many rows of which every byte is defined, on both sides; false: it is none.
+bool UndefinedObserver::CopyDefined(const Record& record) {
+  const Access& ub = record.access[0];
+  const Access& gm = record.access[1];
+  if (!IsRows(gm) || record.atomic) {
+    return false;
+  }
+  const GmRows rows = {reinterpret_cast<const uint8_t*>(gm.addr), gm.bytes,
+                       static_cast<uint64_t>(gm.repStride), gm.repeat};
+  if (ub.use == Use::kWrite) {
+    if ((ub.bytes != gm.bytes && !record.padDefined) || !IsDefinedGm(rows)) {
+      return false;
+    }
+    Mark(ub, kDefined, 0);
+    return true;
+  }
+  if (!Defined(ub)) {
+    return false;
+  }
+  MarkGm(rows, true);
+  return true;
+}
+
 void UndefinedObserver::Copy(const Core& core, const Record& record) {
+  if (CopyDefined(record)) {
+    return;
+  }
   const Access& ub = record.access[0];
   const Access& gm = record.access[1];
   const bool in = ub.use == Use::kWrite;

@@ -60,6 +60,7 @@ class UndefinedObserver : public Observer {
 
   bool Defined(const Access& access) const;
   void Mark(const Access& access, uint8_t value, uint32_t origin);
+  bool CopyDefined(const Record& record);
   void Copy(const Core& core, const Record& record);
   void Lanes(const Record& record, const Access& dst, uint32_t origin);
   void Spoil(const Record& record, const Access& access);

@@ -55,7 +55,7 @@ Output OutputOf(const GmRegion& region, const std::vector<GmUse*>& cores, size_t
     if (core == nullptr) {
       continue;
     }
-    for (const GmAccess& access : core->accesses) {
+    for (const GmAccess& access : RowsOf(core->accesses)) {
       if (!access.write || access.begin < start || access.end > start + region.bytes ||
           *room == 0) {
         continue;

@@ -52,7 +52,7 @@ void SetPart(uint8_t* byte, uint8_t mask, bool on) {
 }
 
 void SetBits(const Part& part, bool on) {
-  const uint64_t first = part.begin / 8;
+  uint64_t first = part.begin / 8;
   const uint64_t last = part.end / 8;
   const auto head = static_cast<uint8_t>(0xFFu << (part.begin % 8));
   const auto tail = static_cast<uint8_t>((1u << (part.end % 8)) - 1);
@@ -60,8 +60,10 @@ void SetBits(const Part& part, bool on) {
     SetPart(part.bits + first, head & tail, on);
     return;
   }
-  SetPart(part.bits + first, head, on);
-  std::memset(part.bits + first + 1, on ? 0xFF : 0, last - first - 1);
+  if (part.begin % 8 != 0) {
+    SetPart(part.bits + first++, head, on);
+  }
+  std::memset(part.bits + first, on ? 0xFF : 0, last - first);
   if (tail != 0) {
     SetPart(part.bits + last, tail, on);
   }
@@ -74,6 +76,53 @@ uint8_t Byte(const Part& part, uint64_t index) {
 
 bool Bit(const Part& part, uint64_t position) {
   return (Byte(part, position / 8) >> (position % 8)) & 1;
+}
+
+bool AllSet(const Part& part) {
+  uint64_t first = part.begin / 8;
+  const uint64_t last = part.end / 8;
+  const auto head = static_cast<uint8_t>(0xFFu << (part.begin % 8));
+  const auto tail = static_cast<uint8_t>((1u << (part.end % 8)) - 1);
+  const auto has = [&](uint64_t index, uint8_t mask) { return (Byte(part, index) & mask) == mask; };
+  if (first == last) {
+    return has(first, head & tail);
+  }
+  if (part.begin % 8 != 0 && !has(first++, head)) {
+    return false;
+  }
+  uint64_t every = ~0ull;
+  for (; first + 8 <= last; first += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, part.bits + first, sizeof(word));
+    every &= word;
+  }
+  for (; first < last; ++first) {
+    every &= has(first, 0xFF) ? ~0ull : 0;
+  }
+  return every == ~0ull && (tail == 0 || has(last, tail));
+}
+
+// All rows as one part of device memory; false: they do not all lie in it.
+bool FindRows(const GmRows& rows, Part* part) {
+  const uint64_t span = (rows.count - 1) * rows.step + rows.bytes;
+  return FindPart(rows.backing, span, part) && part->end - part->begin == span;
+}
+
+// Calls each(row) until it returns false; returns what the last one did.
+template <bool kWrite, typename Each>
+bool ForRows(const GmRows& rows, const Part& part, const Each& each) {
+  // Bits of rows lie far apart, where no prefetcher of the host's looks.
+  constexpr uint32_t kAhead = 8;
+  for (uint32_t i = 0; i < rows.count; ++i) {
+    const uint64_t begin = part.begin + i * rows.step;
+    if (i + kAhead < rows.count) {
+      __builtin_prefetch(part.bits + (begin + kAhead * rows.step) / 8, kWrite ? 1 : 0, 2);
+    }
+    if (!each(Part{part.bits, begin, begin + rows.bytes})) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -96,6 +145,33 @@ void MarkGm(const void* backing, uint64_t bytes, bool defined) {
   if (FindPart(backing, bytes, &part)) {
     SetBits(part, defined);
   }
+}
+
+void MarkGm(const GmRows& rows, bool defined) {
+  Part part;
+  if (FindRows(rows, &part)) {
+    ForRows<true>(rows, part, [defined](const Part& row) {
+      SetBits(row, defined);
+      return true;
+    });
+    return;
+  }
+  for (uint32_t i = 0; i < rows.count; ++i) {
+    MarkGm(rows.backing + i * rows.step, rows.bytes, defined);
+  }
+}
+
+bool IsDefinedGm(const GmRows& rows) {
+  Part part;
+  if (FindRows(rows, &part)) {
+    return ForRows<false>(rows, part, AllSet);
+  }
+  uint32_t row = 0;
+  while (row < rows.count &&
+         FirstUndefinedGm(rows.backing + row * rows.step, rows.bytes) == rows.bytes) {
+    ++row;
+  }
+  return row == rows.count;
 }
 
 void CopyGmShadow(const void* to, const void* from, uint64_t bytes) {

@@ -24,6 +24,15 @@ void SetGmBlocks(GmBlock (*find)(const void* backing));
 
 // Addresses outside device memory count as defined and are left alone.
 void MarkGm(const void* backing, uint64_t bytes, bool defined);
+// Rows of `bytes` bytes, `step` bytes apart.
+struct GmRows {
+  const uint8_t* backing;
+  uint64_t bytes;
+  uint64_t step;
+  uint32_t count;
+};
+void MarkGm(const GmRows& rows, bool defined);
+bool IsDefinedGm(const GmRows& rows);
 void CopyGmShadow(const void* to, const void* from, uint64_t bytes);
 // Offset of the first undefined byte, or bytes when all are defined.
 uint64_t FirstUndefinedGm(const void* backing, uint64_t bytes);
