@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -23,6 +24,7 @@ class Marks {
 
   void Set(size_t begin, size_t end, T value) {
     if (kRising && begin < end) {
+      recent_[++sets_ % kRecent] = {begin, end, value};
       std::fill(mostOfMany_.begin() + Step(begin / kGroup / kMany),
                 mostOfMany_.begin() + Step((end - 1) / kGroup / kMany + 1), value);
     }
@@ -39,6 +41,15 @@ class Marks {
   }
 
   T Max(size_t begin, size_t end) const {
+    if constexpr (kRising) {
+      // No place has more than what was set last, or else than what was set before that.
+      for (size_t back = 0; back < kRecent; ++back) {
+        const Recent& recent = recent_[(sets_ - back) % kRecent];
+        if (begin < recent.end && recent.begin < end) {
+          return recent.value;
+        }
+      }
+    }
     const size_t first = (begin + kGroup - 1) / kGroup;
     const size_t last = end / kGroup;
     if (first > last) {
@@ -61,6 +72,12 @@ class Marks {
 
  private:
   static constexpr size_t kMany = 16;  // groups
+  static constexpr size_t kRecent = 16;
+  struct Recent {
+    size_t begin = 0;
+    size_t end = 0;
+    T value = 0;
+  };
 
   static std::ptrdiff_t Step(size_t at) { return static_cast<std::ptrdiff_t>(at); }
 
@@ -124,6 +141,8 @@ class Marks {
   std::vector<T> most_;         // no place of the group has more
   std::vector<T> mostOfMany_;   // where values rise: none of kMany groups
   std::unique_ptr<T[]> each_;
+  std::array<Recent, kRecent> recent_{};  // where values rise: what was set last
+  size_t sets_ = kRecent;
 };
 
 }  // namespace aclsim
