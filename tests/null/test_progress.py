@@ -16,6 +16,7 @@ from aclgrad import cli
 from aclgrad.cli import lines
 from aclgrad.cli.common import progress
 from aclgrad.cli.lines import Lines
+from aclgrad.project.building import Builder
 from aclgrad.project.cmake import step_name
 
 real = os.write
@@ -60,6 +61,15 @@ def test_a_step_of_a_build_has_a_short_name() -> None:
     assert step_name(kernel) == "softmax_grad_ascend910b_float16: softmax_grad.cpp"
     assert step_name("Linking CXX shared library toolkit/lib64/libhccl.so") == "libhccl.so"
     assert step_name("Generating soc_table.cpp") == "soc_table.cpp"
+
+
+def test_kernels_of_a_build_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    builder = object.__new__(Builder)
+    builder.jobs, builder.progress = 1, lambda done, total: told.append((done, total))
+    monkeypatch.setattr(Builder, "build_kernel", lambda *_: None)
+    builder.build_all([None, None], {})  # type: ignore[list-item]
+    assert told == [(1, 2), (2, 2)]
 
 
 def test_a_bar_is_for_terminals() -> None:

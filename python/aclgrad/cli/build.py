@@ -68,8 +68,23 @@ def build_command(
     if ops and any(map(project_request.is_path, ops)):
         sources.choose(ops, of_path)
         with progress(OUT) as bar:
-            bar.add_task(f"building {', '.join(ops)}"[:80], total=None)
-            sources.build(ops, OUT, soc=soc, dtypes=only_dtypes, jobs=jobs, commands=commands)
+            names = ", ".join(Path(op).resolve().name for op in ops)
+            task = bar.add_task(f"building {names}"[:80], total=None)
+
+            def compiled(done: int, total: int) -> None:
+                bar.update(
+                    task, completed=done, total=total, description=f"kernels of {names}"[:80]
+                )
+
+            sources.build(
+                ops,
+                OUT,
+                soc=soc,
+                dtypes=only_dtypes,
+                jobs=jobs,
+                commands=commands,
+                progress=compiled,
+            )
         return
     sources.choose([], replace(of_path, debug=False))
     if commands is not None:

@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,7 @@ def build(
     dtypes: str | None,
     jobs: int,
     commands: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Build operators from their sources and say where their package is."""
     from aclgrad.project import building, single_file
@@ -95,6 +96,7 @@ def build(
             dtypes=names,
             jobs=jobs,
             commands=commands,
+            progress=progress,
         )
         console.print(
             f"{', '.join(built.ops)}: {len(built.kernels)} kernels in {built.package}", markup=False

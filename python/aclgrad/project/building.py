@@ -16,7 +16,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -97,8 +97,11 @@ def combinations(op: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 @dataclass
 class Builder(ApiBuilder):
-    """Builds one operator for one SoC family."""
+    """Builds one operator for one SoC family. ``progress`` is told how many kernels of how many are
+    compiled.
+    """
 
+    progress: Callable[[int, int], None] = lambda done, total: None
     host_objects: list[Path] = field(default_factory=list, init=False)
 
     def build_host(self) -> dict[str, Any]:
@@ -266,7 +269,9 @@ class Builder(ApiBuilder):
     def build_all(self, kernels: Sequence[Kernel], described: Mapping[str, Any]) -> None:
         """Compile kernel libraries side by side."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
-            list(pool.map(lambda kernel: self.build_kernel(kernel, described), kernels))
+            made = pool.map(lambda kernel: self.build_kernel(kernel, described), kernels)
+            for done, _ in enumerate(made, 1):
+                self.progress(done, len(kernels))
 
 
 def ask(toolkit: Path, host_library: Path, soc: str) -> subprocess.CompletedProcess[str]:
@@ -330,11 +335,12 @@ def build(
     dtypes: Sequence[str] = (),
     jobs: int = 0,
     commands: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Built:
     """Build an operator from its sources: all dtype combinations, or the one asked for. Editors
     are told how, in ``commands`` or in the project if it asks for that; also where a build fails.
     """
-    builder = Builder(locate(word), family_of(soc), jobs=jobs)
+    builder = Builder(locate(word), family_of(soc), jobs=jobs, progress=progress)
     try:
         return _build(builder, dtypes)
     finally:
