@@ -287,7 +287,7 @@ def main() -> int:
                 import wheel_proof
 
                 build(platform.machine(), ROOT)  # what it is compared with
-                wheel_proof.prove(arch, made[0])
+                wheel_proof.prove(arch, made[0], made[-1])
     except WheelError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

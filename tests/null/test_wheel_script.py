@@ -61,6 +61,26 @@ def test_the_comparison_fails() -> None:
         wheel_proof.compared({}, {})
 
 
+def test_an_installer_has_to_test_itself_and_leave_nothing(tmp_path: Path) -> None:
+    """Scripts in place of the package's own."""
+    installer = tmp_path / "package.run"
+
+    def tried(lines: str) -> str:
+        installer.write_text(lines)
+        return wheel_proof.installed("aarch64", installer, tmp_path, {})
+
+    said = tried('[[ $2 == --uninstall ]] || echo "self-test: aclnnFoo ok"')
+    if "not tried" in said:
+        pytest.skip(said)
+    assert said == "package.run: installed, 1 operators tested, removed"
+    with pytest.raises(wheel.WheelError, match="no self-test"):
+        tried("true")
+    with pytest.raises(wheel.WheelError, match="something is left"):
+        tried('echo "self-test: aclnnFoo ok"; touch "${1#--install-path=}/left"')
+    with pytest.raises(wheel.WheelError, match="failed"):
+        tried("exit 1")
+
+
 def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
