@@ -23,6 +23,19 @@ real = os.write
 COMMON = Path(__file__).parents[2] / "scripts" / "common.sh"
 
 
+def test_lines_tell_of_the_task_that_goes_on() -> None:
+    shown = Lines()
+    for total in (2, 4, 8):
+        shown.add_task(f"op{total}", total=total)
+    assert shown.line(1) == "op2: 0 of 2 after 1 s"
+    shown.advance(0)
+    assert shown.line(1) == "op2: 1 of 2 after 1 s"
+    shown.advance(0)
+    assert shown.line(1) == "op4: 0 of 4 after 1 s"
+    shown.advance(2, 8)
+    assert shown.line(1) == "op8: 8 of 8 after 1 s"
+
+
 def test_lines_tell_of_the_last_task() -> None:
     read, write = os.pipe()
     with Lines(0.01, write) as shown, os.fdopen(read) as stream:

@@ -19,6 +19,8 @@ from aclgrad.project import request as project_request
 from aclgrad.project.sanitize import Sanitizer
 from aclgrad.testing import selection
 
+_NAMED = 10  # of the libraries that were built, so that a log stays short
+
 
 def build_command(
     ops: Ops = None,
@@ -118,8 +120,10 @@ def build_command(
         definitions.check(selection.operators(ops or []), result.folder / "toolkit")
     if result.rebuilt:
         OUT.print(f"rebuilt {len(result.rebuilt)} libraries in {result.folder}:")
-        for name in result.rebuilt:
+        for name in result.rebuilt[:_NAMED]:
             OUT.print(f"  {name}")
+        if len(result.rebuilt) > _NAMED:
+            OUT.print(f"  and {len(result.rebuilt) - _NAMED} more")
     elif result.steps:
         OUT.print(f"{result.steps} build steps in {result.folder}, no library changed")
     else:

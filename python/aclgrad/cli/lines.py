@@ -30,6 +30,7 @@ class Lines:
     def __init__(self, seconds: float = SECONDS, file: int = 2) -> None:
         self._seconds, self._file = seconds, file
         self._tasks: list[_Task] = []
+        self._told = 0  # the task that something was last heard of
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._tell, daemon=True)
 
@@ -49,24 +50,28 @@ class Lines:
         self._thread.join()
 
     def add_task(self, description: str, total: float | None = 100) -> int:
-        """Begin a task; the last one is what lines tell of."""
+        """Begin a task. Lines tell of the one that last went on, at first of the first."""
         self._tasks.append(_Task(description, total))
         return len(self._tasks) - 1
 
     def advance(self, task: int, steps: float = 1) -> None:
         """So much more is done."""
         self._tasks[task].completed += steps
+        self._told = task
 
     def update(self, task: int, **values: Any) -> None:
         """Set description, total or completed."""
         for name, value in values.items():
             setattr(self._tasks[task], name, value)
+        self._told = task
 
     def line(self, seconds: float) -> str:
         """``softmax_grad on Ascend910B2: 120 of 489 after 20 s``."""
         if not self._tasks:
             return f"after {seconds:.0f} s"
-        task = self._tasks[-1]
+        task = self._tasks[self._told]
+        if task.total and task.completed >= task.total:
+            task = self._tasks[min(self._told + 1, len(self._tasks) - 1)]
         done = f": {task.completed:g} of {task.total:g}" if task.total else ""
         return f"{task.description.strip()}{done} after {seconds:.0f} s"
 
