@@ -60,13 +60,14 @@ def test_every_constant_of_the_model_has_a_row() -> None:
 def test_every_cost_has_a_row() -> None:
     patterns = {row["id"] for row in register()["costs"]}
     wanted = {f"copies.{{arch}}.{name}" for name in costs()["copies"]["2201"]}
-    for group in ("scalar", "vector"):
+    for group in ("scalar", "vector", "vectorFunction"):
         wanted |= {f"{group}.{name}" for name in costs()[group]}
     wanted |= {
         f"chips.{{arch}}.{name}"
         for name in costs()["archs"]["2201"]
         if name not in ("band", "memoryFactor")  # not of a board: what an estimate states
     }
+    wanted |= {f"registers.{{arch}}.{{register}}.{name}" for name in costs()["registerColumns"][:4]}
     wanted = {name for name in wanted if not name.endswith(".evidence")}
     assert wanted <= patterns, wanted - patterns
 

@@ -32,6 +32,7 @@ UNCOSTED = {
     "ReadGmByPassDCache",
     "WaitPreBlock",
     "WriteGmByPassDCache",
+    "vector function",
 }
 
 _NAME = re.compile(r'"([^"]+)"')
@@ -78,6 +79,26 @@ def test_names_are_found() -> None:
 
 def test_every_function_has_a_cost() -> None:
     assert missing(all_names()) == set()
+
+
+def register_names(source: str) -> set[str]:
+    """Instructions of vector functions that a source has."""
+    found = set(re.findall(r'InFunction\("(\w+)"', source))
+    for words in re.findall(r"constexpr const char\* k\w*Names\[\] = \{(.*?)\};", source, re.S):
+        found |= set(re.findall(r'"(\w+)"', words))
+    return found
+
+
+def test_every_register_instruction_has_a_cost() -> None:
+    data = json.loads((SIMULATOR / "timing" / "costs.json").read_text(encoding="utf-8"))
+    names: set[str] = set()
+    for path in sorted((SIMULATOR / "device").glob("vf_*.cpp")):
+        names |= register_names(path.read_text(encoding="utf-8"))
+    costs = set(data["registers"]["3510"])
+    assert {"Add", "LoadAlign", "MaskAnd", "Adds"} <= names
+    assert names <= costs, names - costs
+    assert costs <= names | {"ReduceSum", "ReduceMax", "ReduceMin"}, costs - names
+    assert register_names('InFunction("Frobnicate")') == {"Frobnicate"}
 
 
 def test_nothing_is_listed_for_nothing() -> None:

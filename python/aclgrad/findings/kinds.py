@@ -50,6 +50,7 @@ _TITLES = {
         "race-read-after-write": "pipes not ordered: may read before the write",
         "race-write-after-read": "pipes not ordered: may write before the read",
         "race-write-after-write": "pipes not ordered: either write may be last",
+        "local-memory-order": "load of what the same vector function has stored, without a barrier",
         "gm-conflict": "cores not ordered: same bytes of GM, one of them writes",
         "gm-line-shared": "cores write one cache line through their caches",
         "gm-cache": "data cache not cleaned: scalar write stays in it, or old value is read",
@@ -74,6 +75,8 @@ _TITLES = {
         "shift-range": "shift by more than the width of the type",
         "overlap": "source and destination overlap",
         "shape": "shape that the call does not allow",
+        "vector-function": "register instruction outside of a vector function, or one in another",
+        "unaligned-register": "StoreUnAlign and LoadUnAlign in a wrong order",
     },
     "kernel": {
         "crash": "signal raised in the kernel, e.g. SIGSEGV",

@@ -100,6 +100,12 @@ enum class RoundMode : uint8_t {
   CAST_ROUND,
   CAST_TRUNC,
   CAST_ODD,
+#if __NPU_ARCH__ == 3510
+  CAST_HYBRID,
+  CAST_EVEN,
+  CAST_ZERO,
+#endif
+  UNKNOWN = 0xFF,
 };
 
 enum class CMPMODE : uint8_t { LT, GT, EQ, LE, GE, NE };

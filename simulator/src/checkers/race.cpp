@@ -358,6 +358,10 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
         earlierWrote = true;
       }
     }
+    // What loads and stores of one function may do to each other is vf.cpp's.
+    if (record.vectorFunction != 0 && q == Index(record.pipe) && latest > functionBegin_) {
+      continue;
+    }
     Settle(core, record, access, q, latest, earlierWrote, begin, end);
   }
 }
@@ -401,6 +405,10 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
     for (size_t q = 0; q < kPipes; ++q) {
       Raise(pipe, q, record.issued[q], 0, known_[Index(Pipe::kScalar)].source[q]);
     }
+  }
+  if (record.pipe == Pipe::kVector && record.vectorFunction != function_) {
+    function_ = record.vectorFunction;
+    functionBegin_ = count_[pipe];
   }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];

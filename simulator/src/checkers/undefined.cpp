@@ -367,6 +367,23 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
       finding.detail = Format("the scratch of %s is read after it", origin.name);
       finding.advice = "Hardware leaves intermediate values there. Use another buffer.";
       break;
+    case Cause::kRegister:
+      finding.kind = "undefined-read";
+      finding.space = "register";
+      finding.detail =
+          "a register is used, or lanes of it, that nothing has written in this vector function";
+      finding.advice =
+          "Hardware computes with what the register held before: random numbers. Load or "
+          "Duplicate it first; MERGING keeps the lanes outside of the mask.";
+      break;
+    case Cause::kBehind:
+      finding.kind = "undefined-read";
+      finding.space = "UB";
+      finding.detail = "a load reads behind the end of its buffer, and what is there is used";
+      finding.advice =
+          "Hardware takes what the next buffer holds at that time. Keep the lanes out of the "
+          "result by a mask, or make the buffer longer.";
+      break;
     case Cause::kReserved:
       finding.kind = "ub-scratch";
       finding.space = "UB";
@@ -439,7 +456,51 @@ void UndefinedObserver::Scalar(Core& core, const Record& record) {
   }
 }
 
+void UndefinedObserver::Registers(const Record& record) {
+  HeldLanes& held = *record.held;
+  size_t at = 0;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (Reads(access)) {
+      const bool defined = Defined(access);
+      if (!defined && !held.undefined) {
+        held.undefined = true;
+        held.origin = OriginOf(record);
+        std::memset(held.shadow, kDefined, at);
+      }
+      const uint8_t* const image = held.undefined ? image_.Each() : nullptr;
+      ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+        if (image != nullptr) {
+          std::memcpy(held.shadow + at, image + begin, end - begin);
+        }
+        at += end - begin;
+      });
+    } else if (!held.undefined) {
+      Mark(access, kDefined, 0);
+    } else {
+      uint32_t origin = held.origin;
+      if ((origin & (HeldLanes::kNeverWritten | HeldLanes::kBehindBuffer)) != 0) {
+        const bool never = (origin & HeldLanes::kNeverWritten) != 0;
+        origin = NewOrigin({origin & ~(HeldLanes::kNeverWritten | HeldLanes::kBehindBuffer),
+                            never ? Cause::kRegister : Cause::kBehind, never ? "" : "LoadAlign"});
+      }
+      uint8_t* const image = image_.Each();
+      ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+        std::memcpy(image + begin, held.shadow + at, end - begin);
+        if (!AllZero(image + begin, end - begin)) {
+          SetOrigin(begin, end, origin);
+        }
+        at += end - begin;
+      });
+    }
+  }
+}
+
 void UndefinedObserver::OnRecord(Core& core, const Record& record) {
+  if (record.flow == Flow::kRegisters) {
+    Registers(record);
+    return;
+  }
   if (record.pipe == Pipe::kScalar) {
     Scalar(core, record);
     return;

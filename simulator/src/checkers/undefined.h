@@ -48,7 +48,16 @@ class UndefinedObserver : public Observer {
 
  private:
   // Where undefined bytes of a block of UB come from.
-  enum class Cause : uint8_t { kNeverWritten, kGm, kSum, kPadding, kScratch, kReserved };
+  enum class Cause : uint8_t {
+    kNeverWritten,
+    kGm,
+    kSum,
+    kPadding,
+    kScratch,
+    kReserved,
+    kRegister,
+    kBehind
+  };
   struct Origin {
     uint32_t site = 0;
     Cause cause = Cause::kNeverWritten;
@@ -66,6 +75,7 @@ class UndefinedObserver : public Observer {
   void Spoil(const Record& record, const Access& access);
   void Repeats(const Record& record, const Access& dst, uint32_t origin);
   void Scalar(Core& core, const Record& record);
+  void Registers(const Record& record);
   // The origin that undefined sources hand on, made here if they never had one.
   uint32_t OriginOf(const Record& record);
   uint32_t NewOrigin(const Origin& origin);

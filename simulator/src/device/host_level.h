@@ -15,5 +15,7 @@ constexpr size_t D(DType dtype) { return static_cast<size_t>(dtype); }
 
 // lanes_cast.cpp
 void AddCasts(LaneTable* table);
+// lanes_reg.cpp
+void AddRegisters(LaneTable* table);
 
 }  // namespace aclsim::ACLSIM_LEVEL

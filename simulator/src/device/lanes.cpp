@@ -517,6 +517,7 @@ LaneTable MakeTable() {
   t.select4 = SelectByBits<uint32_t>;
   t.mulAddDstHalf = MulAddDst2<float, half>;
   t.axpyHalf = Axpy1<float, half>;
+  AddRegisters(&t);
   return t;
 }
 

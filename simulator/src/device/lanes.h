@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "ascendc/device_abi.h"
+#include "ascendc/reg_abi.h"
 
 namespace aclsim {
 
@@ -38,6 +39,10 @@ struct LaneTable {
                                size_t bStep, size_t n);
   SelectLanes select2;
   SelectLanes select4;
+  // Of vector registers: more types and operations. What is above serves here too, once ShareWithRegisters has been called.
+  Binary regBinary[static_cast<size_t>(RegOp2::kCount)][kDTypes];
+  Unary regUnary[static_cast<size_t>(RegOp1::kCount)][kDTypes];
+  CompareLanes regCompare[6][kDTypes];
   // Bytes from large tensors and into them: memory behind the source is asked for early, and the destination goes past the
   // host's caches. Other threads may read it once a lock has been taken or released.
   using Copy = void (*)(uint8_t* dst, const uint8_t* src, size_t n);
@@ -48,6 +53,7 @@ struct LaneTable {
 const LaneTable& Lanes();
 // In place of lanes that a board does otherwise.
 void ApplyAlternatives(LaneTable* table);
+void ShareWithRegisters(LaneTable* table);
 
 inline size_t WidthOf(DType dtype) {
   constexpr uint8_t kWidth[kDTypes] = {4, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 1, 8};

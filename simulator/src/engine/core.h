@@ -224,6 +224,16 @@ class Core {
     }
     scheduler.Push(std::move(record), std::forward<Body>(body));
   }
+  // Tells the observers of an instruction that runs here and now, as part of one that nothing held up.
+  template <typename Fill>
+  void Tell(Pipe pipe, Fill&& fill) {
+    Record record;
+    record.name = instruction;
+    record.pipe = pipe;
+    fill(record);
+    Stamp(record);
+    Emit(record);
+  }
   // For the watchdog, which may have had enough of this core.
   void CountInstruction() {
     if (progress.Ends()) [[unlikely]] {
@@ -282,6 +292,14 @@ class Core {
   void CacheClean(uint64_t begin, uint64_t end);
 
   bool Observed() const { return !observers_.empty(); }
+  // Of the observer that times; null when none does.
+  VectorTimer* Timer() const {
+    VectorTimer* timer = nullptr;
+    for (Observer* observer : observers_) {
+      timer = observer->Timer() != nullptr ? observer->Timer() : timer;
+    }
+    return timer;
+  }
   void End();
 
   // Writes to GM as the atomic mode says. The body of copies to GM.

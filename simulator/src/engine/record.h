@@ -115,7 +115,19 @@ enum class Flow : uint8_t {
   kAll,      // every byte may depend on every source byte
   kMove,     // bytes move unchanged; Record::move does the same on another image of UB
   kCopy,  // blocks go from the second access to the first, which has padLeft bytes of padding before each
-  kNone,  // constants: whatever is written is defined
+  kRegisters,  // between UB and registers: Record::held
+  kNone,       // constants: whatever is written is defined
+};
+
+// What an instruction of a vector function takes from UB into registers, or the other way, byte by byte in the order of its access.
+struct HeldLanes {
+  bool undefined = false;  // some byte is: shadow says which
+  uint32_t origin =
+      0;  // whatever the observer of undefined values has put there, or one of the two below and a site
+  uint8_t shadow[512];  // 0 defined, 0xFF not
+
+  static constexpr uint32_t kNeverWritten = 1u << 31;  // the register
+  static constexpr uint32_t kBehindBuffer = 1u << 30;  // the bytes that were loaded
 };
 
 struct Record {
@@ -134,7 +146,10 @@ struct Record {
   bool padDefined = true;  // whether the padding has a documented value
   uint32_t site = 0;       // call site in the kernel, see engine/site.h
   Clock issued{};          // what the scalar pipe had waited for when it issued the instruction
-  uint32_t coreWaits = 0;  // SyncAll and CrossCoreWaitFlag before it was issued
+  uint32_t vectorFunction = 0;  // the one that it is part of, from 1
+  HeldLanes* held = nullptr;    // Flow::kRegisters only
+  double cycles = 0;            // of a whole vector function, told when it ends: with no access
+  uint32_t coreWaits = 0;       // SyncAll and CrossCoreWaitFlag before it was issued
   std::function<void(uint8_t* ub)> move;  // Flow::kMove only
   // Accesses that depend on data, such as a gather's: narrows them when the instruction runs, until then they are the widest.
   std::function<void(Record&)> narrow;
@@ -176,6 +191,17 @@ struct SyncEvent {
   uint32_t site = 0;
 };
 
+// Times the instructions of vector functions, as they run.
+class VectorTimer {
+ public:
+  virtual ~VectorTimer() = default;
+  virtual void Begin() = 0;
+  // Of an instruction whose sources are there at cycle `ready`: the cycle at which its result is.
+  virtual int64_t Issue(const char* name, DType dtype, int64_t ready) = 0;
+  // Cycles from the first instruction to the last result.
+  virtual double End() = 0;
+};
+
 // Listens to one core; an instance per core, so it needs no locks. Cannot change a result.
 class Observer {
  public:
@@ -193,6 +219,7 @@ class Observer {
   // SyncAll, IBSet or IBWait, called at `site`, is about to wait by these bytes of GM, which must have been 0.
   virtual void OnSyncWords(Core&, uint64_t /*begin*/, uint64_t /*end*/, uint32_t /*site*/) {}
   virtual void OnEnd(Core&) {}
+  virtual VectorTimer* Timer() { return nullptr; }
 };
 
 }  // namespace aclsim

@@ -14,6 +14,8 @@ COPY_FACTORS = (
 )
 CURVES = ("readHit", "readMiss", "write")
 MOST_INSTRUCTIONS = 16
+UNITS = ("ports", "onePort", "load", "store", "barrier")
+FUNCTION_TIMES = ("head", "drain", "queue", "dispatch", "ports", "ubAccesses", "ubWrites")
 
 
 def evidence(word: str) -> str:
@@ -71,12 +73,25 @@ def table(data: dict[str, Any]) -> str:
         str(data["vector"][word])
         for word in ("leastCycles", "partialRepeat", "sharedGroups", "readWrite")
     )
+    registers = []
+    for arch, named in data["registers"].items():
+        for name, row in named.items():
+            if row[4] not in UNITS:
+                raise ValueError(f"costs.json: {name} runs in {row[4]}")
+            unit = f"RegisterUnit::k{row[4][0].upper()}{row[4][1:]}"
+            numbers = ", ".join(map(str, row[:4]))
+            registers.append(f'{arch}, "{name}", {{{numbers}, {unit}, true, {evidence(row[5])}}}')
+    function = data["vectorFunction"]
+    of_function = ", ".join(str(function[word]) for word in FUNCTION_TIMES)
     return (
         rows("kInstructions", instructions, "InstructionRow")
         + rows("kFunctions", functions, "FunctionRow")
         + rows("kCopies", copies, "CopyRow")
         + rows("kArchs", archs, "ArchRow")
         + rows("kMemory", memory, "MemoryRow")
+        + rows("kRegisters", registers, "RegisterRow")
+        + f"const FunctionTimes kFunctionTimes = {{{of_function},"
+        + f" {evidence(function['evidence'])}}};\n"
         + f"const ScalarCosts kScalarCosts = {{{fixed}}};\n"
         + f"const VectorCosts kVectorCosts = {{{of_vector}}};\n"
     )

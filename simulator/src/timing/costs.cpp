@@ -41,6 +41,11 @@ struct ArchRow {
   double band[3];
   Evidence evidence;
 };
+struct RegisterRow {
+  uint32_t arch;
+  const char* name;
+  RegisterCost cost;
+};
 struct MemoryRow {
   const char* soc;
   double bytesPerSecond;
@@ -95,6 +100,23 @@ constexpr VectorField kVectorFields[] = {{"leastCycles", &VectorCosts::leastCycl
                                          {"partialRepeat", &VectorCosts::partialRepeat},
                                          {"sharedGroups", &VectorCosts::sharedGroups},
                                          {"readWrite", &VectorCosts::readWrite}};
+struct FunctionField {
+  const char* name;
+  double FunctionTimes::* field;
+};
+constexpr FunctionField kFunctionFields[] = {
+    {"head", &FunctionTimes::head},        {"drain", &FunctionTimes::drain},
+    {"queue", &FunctionTimes::queue},      {"dispatch", &FunctionTimes::dispatch},
+    {"ports", &FunctionTimes::ports},      {"ubAccesses", &FunctionTimes::ubAccesses},
+    {"ubWrites", &FunctionTimes::ubWrites}};
+struct RegisterField {
+  const char* name;
+  double RegisterCost::* field;
+};
+constexpr RegisterField kRegisterFields[] = {{"forward32", &RegisterCost::forward32},
+                                             {"forward16", &RegisterCost::forward16},
+                                             {"initiation32", &RegisterCost::initiation32},
+                                             {"initiation16", &RegisterCost::initiation16}};
 constexpr const char* kInstructionFields[] = {"repeat32", "repeat16", "wait"};
 constexpr const char* kChipFields[] = {"l2BytesPerSecond", "launchMicroseconds", "startCycles"};
 
@@ -282,6 +304,41 @@ const VectorCosts& VectorCostsOf() {
   return costs;
 }
 
+const FunctionTimes& FunctionTimesOf() {
+  static const FunctionTimes times = [] {
+    FunctionTimes made = kFunctionTimes;
+    for (const FunctionField& field : kFunctionFields) {
+      double& value = made.*field.field;
+      if (OverlayCost(std::string("vectorFunction.") + field.name, &value)) {
+        made.evidence = Evidence::kYours;
+      }
+      value = std::max(
+          value,
+          field.field == &FunctionTimes::head || field.field == &FunctionTimes::drain ? 0.0 : 1.0);
+    }
+    return made;
+  }();
+  return times;
+}
+
+RegisterCost RegisterCostOf(uint32_t arch, const char* name) {
+  for (const RegisterRow& row : kRegisters) {
+    if (row.arch != arch || std::strcmp(row.name, name) != 0) {
+      continue;
+    }
+    RegisterCost cost = row.cost;
+    for (const RegisterField& field : kRegisterFields) {
+      if (OverlayCost(CostName("registers", arch, name) + "." + field.name, &(cost.*field.field))) {
+        cost.evidence = Evidence::kYours;
+      }
+    }
+    cost.initiation32 = std::max(cost.initiation32, 1.0);
+    cost.initiation16 = std::max(cost.initiation16, 1.0);
+    return cost;
+  }
+  return {};
+}
+
 namespace {
 
 // Every name that a calibration may give a value.
@@ -313,6 +370,14 @@ std::set<std::string> CostNames() {
   }
   for (const VectorField& field : kVectorFields) {
     names.insert(std::string("vector.") + field.name);
+  }
+  for (const FunctionField& field : kFunctionFields) {
+    names.insert(std::string("vectorFunction.") + field.name);
+  }
+  for (const RegisterRow& row : kRegisters) {
+    for (const RegisterField& field : kRegisterFields) {
+      names.insert(CostName("registers", row.arch, row.name) + "." + field.name);
+    }
   }
   return names;
 }

@@ -88,6 +88,29 @@ struct VectorCosts {
   double readWrite;      // a repeat: source and destination in one bank
 };
 
+// Of vector functions: Ascend 950's.
+struct FunctionTimes {
+  double head;        // before its first instruction
+  double drain;       // after its last result
+  double queue;       // instructions that wait for their sources at a time
+  double dispatch;    // that come in a cycle
+  double ports;       // that start in a cycle, of arithmetic
+  double ubAccesses;  // registers that are loaded or stored in a cycle
+  double ubWrites;    // of them stored
+  Evidence evidence;
+};
+// Where an instruction of a vector function runs.
+enum class RegisterUnit : uint8_t { kPorts, kOnePort, kLoad, kStore, kBarrier, kNone };
+struct RegisterCost {
+  double forward32 = 6;     // cycles until an instruction that needs the result may start
+  double forward16 = 6;     // of elements of two bytes and less
+  double initiation32 = 1;  // until the unit takes another one of its kind
+  double initiation16 = 1;
+  RegisterUnit unit = RegisterUnit::kPorts;
+  bool known = false;
+  Evidence evidence = Evidence::kAssumed;
+};
+
 struct ChipCosts {
   double bytesPerCycle = 0;    // of memory, all cores together
   double l2BytesPerCycle = 0;  // of the L2 cache
@@ -104,6 +127,8 @@ const CopyLaw& CopyLawOf(const Soc& soc);
 ChipCosts ChipCostsOf(const Soc& soc);
 const ScalarCosts& ScalarCostsOf();
 const VectorCosts& VectorCostsOf();
+const FunctionTimes& FunctionTimesOf();
+RegisterCost RegisterCostOf(uint32_t arch, const char* name);
 
 // What is wrong with the costs of the board's calibration, as words; empty: nothing.
 std::string OverlaidCostsProblem();

@@ -154,7 +154,7 @@ BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
 }
 
 TapeObserver::TapeObserver(const Soc& soc, Tape* tape)
-    : soc_(soc), scalar_(ScalarCostsOf()), tape_(tape) {
+    : soc_(soc), scalar_(ScalarCostsOf()), tape_(tape), schedule_(soc.npuArch) {
   Rest(ChipCostsOf(soc).evidence, "bandwidths", kDecides);
   Rest(CopyLawOf(soc).evidence, "copies", kDecides);
 }
@@ -301,6 +301,69 @@ void TapeObserver::AddVector(Record& record) {
   }
 }
 
+// A load or store: its bytes are those of the function, whose step comes when it ends.
+void TapeObserver::AddToFunction(const Core& core, const Record& record) {
+  functionWaits_ = functionWaits_ || (core.autoSync && Touches(Pipe::kVector, record));
+  ++functionRecords_;
+  function_.site = function_.site == 0 ? record.site : function_.site;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    tape_->vectorBytes += BytesOf(access);
+    const uint64_t begin = access.addr, end = begin + access.Extent();
+    // Into the range of the same buffer and kind, else a new one while there is room.
+    Access* known = nullptr;
+    for (int j = 0; j < function_.accessCount; ++j) {
+      Access& range = function_.access[static_cast<size_t>(j)];
+      if (range.buffer == access.buffer && range.use == access.use) {
+        known = &range;
+      }
+    }
+    if (known == nullptr && function_.accessCount < static_cast<int>(function_.access.size())) {
+      function_.Add(DenseAccess(access.use, begin, end - begin, access.buffer));
+      continue;
+    }
+    known = known != nullptr ? known : &function_.access.back();
+    const uint64_t from = std::min(known->addr, begin);
+    const uint64_t to = std::max(known->addr + known->bytes, end);
+    const Use use =
+        known->use == Use::kWrite || access.use == Use::kWrite ? Use::kWrite : Use::kRead;
+    *known = DenseAccess(use, from, to - from, known->buffer);
+  }
+}
+
+void TapeObserver::AddFunction(const Core& core, const Record& record) {
+  if (functionWaits_) {
+    PushAutomatic(StepKind::kBarrier, Pipe::kVector, 0, record.site);
+    recent_[static_cast<size_t>(Pipe::kVector)].clear();
+    oldest_[static_cast<size_t>(Pipe::kVector)] = 0;
+  }
+  Known& known = Lookup(record.name);
+  const Evidence evidence = schedule_.Ground();
+  for (std::string& name : schedule_.TakeUnknown()) {
+    tape_->unknown.push_back(std::move(name));
+  }
+  const size_t first = tape_->steps.size();
+  const uint32_t site = function_.site != 0 ? function_.site : record.site;
+  const FunctionTimes& times = FunctionTimesOf();
+  Step& step = Push(StepKind::kVector, Pipe::kVector, record.name, site, scalar_.issue);
+  step.head = static_cast<float>(times.head);
+  step.cycles = static_cast<float>(record.cycles);
+  step.tail = static_cast<float>(times.drain);
+  known.ground = Rest(
+      evidence, evidence == Evidence::kAssumed ? "vector functions, in part assumed" : record.name,
+      times.head + record.cycles + times.drain);
+  function_.pipe = Pipe::kVector;
+  NoteUses(core, function_, first);
+  // The race check counts each load and store, and the function itself.
+  for (size_t i = 0; i <= functionRecords_; ++i) {
+    Count(Pipe::kVector);
+  }
+  Remember(Pipe::kVector, function_);
+  function_ = {};
+  functionRecords_ = 0;
+  functionWaits_ = false;
+}
+
 void TapeObserver::AddCopy(const Core& core, const Record& record) {
   Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
   step.copy = static_cast<uint32_t>(tape_->copies.size());
@@ -380,6 +443,14 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     AddScalar(record);
     Count(record.pipe);
     NoteUses(core, record, tape_->steps.size() - 1);
+    return;
+  }
+  if (record.vectorFunction != 0) {
+    if (record.accessCount > 0) {
+      AddToFunction(core, record);
+    } else {
+      AddFunction(core, record);
+    }
     return;
   }
   if (record.pipe == Pipe::kVector) {

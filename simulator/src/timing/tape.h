@@ -10,6 +10,7 @@
 
 #include "engine/core.h"
 #include "timing/costs.h"
+#include "timing/vector_schedule.h"
 
 namespace aclsim {
 
@@ -105,6 +106,7 @@ class TapeObserver : public Observer {
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;
+  VectorTimer* Timer() override { return soc_.npuArch == 3510 ? &schedule_ : nullptr; }
 
  private:
   struct Range {
@@ -130,6 +132,8 @@ class TapeObserver : public Observer {
   void Forget(Pipe pipe, size_t before);
   void NoteUses(const Core& core, const Record& record, size_t first);
   void AddVector(Record& record);
+  void AddToFunction(const Core& core, const Record& record);
+  void AddFunction(const Core& core, const Record& record);
   void AddCopy(const Core& core, const Record& record);
   void AddScalar(const Record& record);
 
@@ -147,6 +151,10 @@ class TapeObserver : public Observer {
   std::unordered_map<uint32_t, size_t>
       setAt_;                           // step of the last SetFlag for the scalar pipe, by flag
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
+  VectorSchedule schedule_;
+  Record function_;                     // what the vector function under way has touched, roughly
+  size_t functionRecords_ = 0;          // its loads and stores
+  bool functionWaits_ = false;          // for instructions before it
   size_t pollBegin_ = 0, pollEnd_ = 0;  // steps of the last ReadGmByPassDCache
 };
 

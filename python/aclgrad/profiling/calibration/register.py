@@ -107,7 +107,7 @@ def _value(name: str, l2_bytes: int) -> tuple[float, str]:
         return float(data["memoryBytesPerSecond"][rest[0]]), "documented"
     if group == "l2":
         return float(l2_bytes), "documented"
-    if group in ("scalar", "vector"):
+    if group in ("scalar", "vector", "vectorFunction"):
         return float(data[group][rest[0]]), data[group]["evidence"]
     if group == "chips":
         row = data["archs"].get(rest[0]) or data["archs"][_MEASURED]
@@ -119,6 +119,9 @@ def _value(name: str, l2_bytes: int) -> tuple[float, str]:
             value = _on_curve(value, CURVE_BYTES)
         return float(value), law["evidence"]
     arch, instruction, field = rest
+    if group == "registers":
+        row = data["registers"][arch][instruction]
+        return float(row[data["registerColumns"].index(field)]), row[5]
     own = data["instructions"].get(arch, {}).get(instruction)
     row = own or data["instructions"][_MEASURED][instruction]
     values = {"repeat32": row[0], "repeat16": row[1], "wait": row[2] + row[3]}
@@ -129,10 +132,19 @@ def costs(soc: str, arch: int, l2_bytes: int) -> list[Cost]:
     """All rows of costs of a SoC, patterns written out."""
     found = []
     instructions = sorted(_read("costs.json")["instructions"][_MEASURED])
+    registers = sorted(_read("costs.json")["registers"].get(str(arch), {}))
     for row in unknowns()["costs"]:
-        each = instructions if "{instruction}" in row["id"] else [""]
+        each = [""]
+        if "{instruction}" in row["id"]:
+            each = instructions
+        elif "{register}" in row["id"]:
+            each = registers
+        elif row["id"].startswith("vectorFunction.") and not registers:
+            continue
         for instruction in each:
-            name = row["id"].format(arch=arch, soc=soc, instruction=instruction)
+            name = row["id"].format(
+                arch=arch, soc=soc, instruction=instruction, register=instruction
+            )
             value, evidence = _value(name, l2_bytes)
             probe = row["probe"]
             found.append(

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vector function under way: what its loads, stores and instructions on registers share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+#include "device/lanes.h"
+#include "engine/core.h"
+
+namespace aclsim {
+
+struct VectorState {
+  Core* core = nullptr;          // null outside of vector functions
+  bool observed = false;         // registers say what of them is undefined
+  VectorTimer* timer = nullptr;  // null when nobody times
+  uint32_t number = 0;
+  uint32_t site = 0;
+  uint32_t squeezed = 0;  // bytes, of the last Squeeze that stores them
+
+  // Buffers that addresses were in last.
+  struct Range {
+    uint64_t begin = 0, end = 0;
+    uint32_t buf = 0;
+    uint16_t generation = 0;
+  };
+  std::array<Range, 4> ranges;
+  uint32_t nextRange = 0;
+
+  // Stores since the function began, and the last one of each block of UB: as its index here plus 1.
+  struct Stored {
+    uint64_t begin, end;
+    const Reg* reg;
+    uint32_t site;
+    const char* name;
+  };
+  std::vector<Stored> stores;
+  std::vector<uint32_t> storedLast;
+  size_t ordered = 0;  // so many of them are complete for the loads that follow
+};
+
+extern thread_local VectorState vectorState __attribute__((tls_model("initial-exec")));
+
+[[noreturn]] void OutsideOfFunction(const char* name);
+[[noreturn]] void RegisterDType(const char* name, DType dtype);
+
+// At the start of each instruction.
+inline VectorState& InFunction(const char* name) {
+  VectorState& state = vectorState;
+  if (state.core == nullptr) [[unlikely]] {
+    OutsideOfFunction(name);
+  }
+  state.core->instruction = name;
+  return state;
+}
+
+constexpr DType OfWidth(size_t width) {
+  return width == 1   ? DType::kUint8
+         : width == 2 ? DType::kUint16
+         : width == 4 ? DType::kUint32
+                      : DType::kUint64;
+}
+
+// The running instruction in time: its result is there when this says.
+template <typename... Sources>
+int64_t Timed(const VectorState& state, DType dtype, const Sources&... sources) {
+  if (state.timer == nullptr) [[likely]] {
+    return 0;
+  }
+  int64_t ready = 0;
+  ((ready = std::max(ready, sources.ready)), ...);
+  return state.timer->Issue(state.core->instruction, dtype, ready);
+}
+
+// --- masks ------------------------------------------------------------------------------------------------------------
+
+// Bits that lanes of a width have.
+constexpr uint64_t LaneBit(size_t width) {
+  return width == 1   ? ~uint64_t{0}
+         : width == 2 ? 0x5555555555555555
+         : width == 4 ? 0x1111111111111111
+                      : 0x0101010101010101;
+}
+inline bool IsFull(const RegMask& mask, size_t width) {
+  const uint64_t lanes = LaneBit(width);
+  return ((mask.bits[0] & mask.bits[1] & mask.bits[2] & mask.bits[3]) & lanes) == lanes;
+}
+inline bool Works(const RegMask& mask, size_t width, size_t lane) {
+  const size_t bit = lane * width;
+  return (mask.bits[bit / 64] >> (bit % 64)) & 1;
+}
+// The mask with a bit per lane, in 32 bytes.
+void PackLanes(const uint64_t* bits, size_t width, uint8_t* packed);
+// The other way round.
+void SpreadLanes(const uint8_t* packed, size_t width, uint64_t* bits);
+// Lanes of `from` where the mask is set; elsewhere 0, or what dst holds.
+void Blend(uint8_t* dst, const RegMask& mask, size_t width, const uint8_t* from, bool merge);
+
+// --- undefined lanes --------------------------------------------------------------------------------------------------
+
+inline bool IsClean(const Reg& reg) { return reg.state == Reg::kWritten; }
+inline bool IsClean(const RegMask& mask) { return mask.state == Reg::kWritten; }
+// A mask that nothing has written selects all lanes, with undefined results.
+void SettleMask(const RegMask& mask);
+// The shadow of a register as bytes, in its own place or in `temp`.
+const uint8_t* ShadowOf(const Reg& reg, uint8_t* temp);
+// The origin of what is undefined in it.
+uint32_t OriginOf(const VectorState& state, const Reg& reg);
+// After its shadow was written.
+void SettleShadow(Reg* reg, uint32_t origin);
+
+// Lane i of dst is made of lane i of every source, where the mask is set.
+void TrackSlowly(const VectorState& state, Reg* dst, std::initializer_list<const Reg*> sources,
+                 const RegMask* mask, size_t width, bool merge);
+inline void Track(const VectorState& state, Reg* dst, std::initializer_list<const Reg*> sources,
+                  const RegMask* mask, size_t width, bool merge) {
+  if (!state.observed) {
+    return;
+  }
+  bool clean = mask == nullptr || (IsClean(*mask) && (!merge || IsClean(*dst)));
+  for (const Reg* source : sources) {
+    clean = clean && IsClean(*source);
+  }
+  if (clean) [[likely]] {
+    dst->state = Reg::kWritten;
+    return;
+  }
+  TrackSlowly(state, dst, sources, mask, width, merge);
+}
+// Bytes move: move(to, from...) does it on shadows as on bytes.
+template <typename Move>
+void TrackMove(const VectorState& state, std::initializer_list<Reg*> dst,
+               std::initializer_list<const Reg*> sources, Move&& move) {
+  if (!state.observed) {
+    return;
+  }
+  bool clean = true;
+  uint32_t origin = 0;
+  for (const Reg* source : sources) {
+    if (!IsClean(*source)) {
+      clean = false;
+      origin = OriginOf(state, *source);
+    }
+  }
+  if (clean) [[likely]] {
+    for (Reg* reg : dst) {
+      reg->state = Reg::kWritten;
+    }
+    return;
+  }
+  move();
+  for (Reg* reg : dst) {
+    SettleShadow(reg, origin);
+  }
+}
+
+}  // namespace aclsim
