@@ -40,8 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make room for what is built once."""
+    """Make room for what is built once. A long launch draws no line across pytest's own."""
     config.stash[_TESTS] = {}
+    os.environ.setdefault("ACLGRAD_SIM_PROGRESS", "off")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

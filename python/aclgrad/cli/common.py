@@ -18,6 +18,7 @@ from aclgrad.spec.soc import family_of
 OUT = Console(highlight=False, soft_wrap=True)
 ERR = Console(stderr=True, highlight=False, soft_wrap=True)
 _PARTIAL = "ACLGRAD_SIM_PARTIAL_OUTPUTS"
+_PROGRESS = "ACLGRAD_SIM_PROGRESS"
 
 
 def allow_partial(names: Sequence[str] | None) -> None:
@@ -30,6 +31,7 @@ def progress(console: Console) -> Any:
     """A bar that is gone when its work is done; without a terminal a line every ten seconds."""
     if not console.is_terminal:
         return Lines()
+    os.environ.setdefault(_PROGRESS, "off")  # the simulator's line would be drawn across the bar
     return Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
         console=console, transient=True,
@@ -54,6 +56,7 @@ def open_device(running: Running) -> Any:
         "chaos": None if running.chaos is None else str(running.chaos),
         "keep_going": None if running.keep_going is None else "on" if running.keep_going else "off",
         "partial_outputs": os.environ.get(_PARTIAL),
+        "progress": os.environ.get(_PROGRESS) or None,
     }
     for name, value in chosen.items():
         if value is not None:

@@ -40,6 +40,7 @@ OPTIONS = (
     "hang_limit",
     "keep_going",
     "recover",
+    "progress",
     "partial_outputs",
 )
 

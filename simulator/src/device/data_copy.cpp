@@ -158,6 +158,7 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
 // The copies themselves: everything is checked.
 void IssueGmToUb(Core& core, const Ub& dst, const uint8_t* from, const CopyCtl& ctl,
                  const GmRegion& region) {
+  core.progress.Moved(ctl.blockCount * ctl.blockLen);
   core.Issue(
       Pipe::kMte2,
       [&](Record& record) {
@@ -176,6 +177,7 @@ void IssueGmToUb(Core& core, const Ub& dst, const uint8_t* from, const CopyCtl& 
 // row: bytes from the start of a block in UB to the start of the next one, without the gap.
 void IssueUbToGm(Core& core, uint8_t* to, const Ub& src, const CopyCtl& ctl, uint64_t row,
                  const GmRegion& region) {
+  core.progress.Moved(ctl.blockCount * ctl.blockLen);
   core.Issue(
       Pipe::kMte3,
       [&](Record& record) {
@@ -458,6 +460,7 @@ void CopyPadGmToUb(const Ub& dst, const void* src, const CopyCtl& ctl, const Pad
   const uint64_t padding = pad.isPad ? pad.value : core.registers.padValue;
   core.registers.padSet =
       core.registers.padSet && (!pad.isPad || ChosenOf(Choice::kPadRegister) != 0);
+  core.progress.Moved(ctl.blockCount * ctl.blockLen);
   core.Issue(
       Pipe::kMte2,
       [&](Record& record) {

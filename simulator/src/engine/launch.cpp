@@ -13,6 +13,7 @@
 #include "engine/core.h"
 #include "engine/crash.h"
 #include "engine/host_threads.h"
+#include "engine/launch_line.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
 #include "timing/profile.h"
@@ -125,6 +126,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     return result;
   }
   try {
+    LaunchLine line(launch);
     std::mutex resultMutex;
     std::vector<std::vector<Finding>> found(launch.blockDim);  // by core
     std::vector<std::vector<AtomicWrite>> atomics(launch.blockDim);
@@ -196,6 +198,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
                     {core.sites.Stack(core.lastSite), core.lastInstruction,
                      "is the last it did in the kernel"});
       Core::SetCurrent(nullptr);
+      line.CoreEnded();
       found[index] = std::move(core.findings);
       atomics[index] = core.TakeAtomics();
       const std::lock_guard<std::mutex> lock(resultMutex);

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <tuple>
 
 #include "engine/launch.h"
@@ -26,6 +27,7 @@ std::atomic<int64_t> chaosSeed{-1};
 std::atomic<int> autoSync{-1};
 std::atomic<int> keepGoing{-1};
 std::atomic<bool> recovers{false};
+std::atomic<int> showsProgress{-1};
 std::atomic<double> hangLimit{-1};
 std::atomic<double> executeLimit{0};
 constexpr double kDefaultHangLimit = 20;
@@ -206,6 +208,21 @@ bool Recovers() { return recovers; }
 void SetRecovers(bool on) { recovers = on; }
 
 void SetKeepGoing(std::optional<bool> on) { keepGoing = on ? static_cast<int>(*on) : -1; }
+
+Shows ShowsProgress() {
+  int when = showsProgress;
+  if (when < 0) {
+    const char* text = std::getenv("ACLGRAD_SIM_PROGRESS");
+    const std::string_view word = text != nullptr ? text : "";
+    when = static_cast<int>(word == "on"    ? Shows::kAlways
+                            : word == "off" ? Shows::kNever
+                                            : Shows::kOnTerminal);
+    showsProgress = when;
+  }
+  return static_cast<Shows>(when);
+}
+
+void SetShowsProgress(Shows when) { showsProgress = static_cast<int>(when); }
 
 double HangLimit() {
   double seconds = hangLimit;

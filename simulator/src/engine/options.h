@@ -58,6 +58,11 @@ void SetHangLimit(double seconds);
 double StuckLimit();
 void SetExecuteLimit(double seconds);  // 0: none
 
+// Whether a launch that takes long says on the error stream how far it is: else if that is a terminal. ACLGRAD_SIM_PROGRESS.
+enum class Shows : uint8_t { kNever, kAlways, kOnTerminal };
+Shows ShowsProgress();
+void SetShowsProgress(Shows when);
+
 // Outputs that operators write only in part on purpose, as "output" or "Operator.output", separated by commas; "*" is all.
 // ACLGRAD_SIM_PARTIAL_OUTPUTS.
 std::string PartialOutputs();

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "engine/fork.h"
 #include "engine/host_threads.h"
 #include "engine/launch.h"
+#include "engine/launch_line.h"
 #include "engine/options.h"
 #include "timing/profile.h"
 
@@ -70,6 +72,8 @@ std::pair<uintptr_t, uintptr_t> RangeAround(const void* address) {
   return {search.begin, search.end};
 }
 
+bool IsNeeded() { return StuckLimit() > 0 || ShowsProgress() != Shows::kNever; }
+
 }  // namespace
 
 char stuckToken = 0;
@@ -90,6 +94,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
   void Remove(ThreadProgress* progress) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::erase(threads_, progress);
+    movedByGone_ += progress->moved_;
     if (progress->seen_.run != 0) {  // its end is progress that no look will see
       idle_ = repeating_ = records_ = 0;
     }
@@ -108,7 +113,18 @@ class __attribute__((visibility("hidden"))) Watchdog {
     wake_.notify_one();
   }
 
+  uint64_t Moved() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return MovedLocked();
+  }
+
  private:
+  uint64_t MovedLocked() const {
+    return std::accumulate(
+        threads_.begin(), threads_.end(), movedByGone_,
+        [](uint64_t sum, const ThreadProgress* each) { return sum + each->moved_; });
+  }
+
   void Start() {
     const BlockedSignals blocked;  // this thread starts others that run kernels
     try {
@@ -129,13 +145,19 @@ class __attribute__((visibility("hidden"))) Watchdog {
     for (;;) {
       const double limit = StuckLimit();
       asleep_ = true;
-      if (limit > 0 && Anything()) {
+      if (IsNeeded() && Anything()) {
         asleep_ = false;
       }
       wake_.wait(lock, [this] { return !asleep_; });
-      const double tick = std::clamp(limit / kTicksPerLimit, kShortestTick, kLongestTick);
+      const double tick = limit > 0
+                              ? std::clamp(limit / kTicksPerLimit, kShortestTick, kLongestTick)
+                              : kLongestTick;
       wake_.wait_for(lock, std::chrono::duration<double>(ending_ ? kShortestTick : tick));
       Look(limit);
+      const uint64_t moved = MovedLocked();
+      lock.unlock();
+      LaunchLine::Tick(moved);
+      lock.lock();
     }
   }
 
@@ -221,6 +243,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
   bool started_ = false;
   bool ending_ = false;
   std::vector<ThreadProgress*> threads_;
+  uint64_t movedByGone_ = 0;
   double idle_ = 0;       // processor time of a host thread since anything got on
   double repeating_ = 0;  // and since anything touched new memory
   double records_ = 0;    // calls since then
@@ -248,6 +271,8 @@ ThreadProgress& ThreadProgress::OfThread() {
   return *progress;
 }
 
+uint64_t ThreadProgress::MovedByAll() { return Watchdog::Instance().Moved(); }
+
 const void* ThreadProgress::Begin(const void* code) {
   Watchdog& watchdog = Watchdog::Instance();
   if (watchdog_ != &watchdog) {
@@ -256,7 +281,7 @@ const void* ThreadProgress::Begin(const void* code) {
   recent_ = {};  // an earlier launch on the same memory says nothing about this one
   const void* const outer = code_.exchange(code);
   run_ = ++runs_;
-  if (StuckLimit() > 0) {
+  if (IsNeeded()) {
     watchdog.Wake();
   }
   return outer;

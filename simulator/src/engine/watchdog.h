@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends code of kernels and of operator libraries that would go on forever. A thread of its own looks a few times a second at
-// what the host threads that run such code get done for the processor time that they take; it sleeps while there are none.
+// what the host threads that run such code get done for the processor time that they take; it sleeps while there are none. It
+// also keeps the line of a long launch up to date (launch_line.h).
 #pragma once
 
 #include <pthread.h>
@@ -56,6 +57,10 @@ class ThreadProgress {
 
   // A scalar access that somebody observes.
   void Recorded() { Count(&recorded_); }
+  // A copy from or to GM.
+  void Moved(uint64_t bytes) { Count(&moved_, bytes); }
+  // Of all host threads there have been.
+  static uint64_t MovedByAll();
 
   // Whether the code of this thread is to end, asked where it may.
   bool Ends() { return ends_.load(std::memory_order_relaxed) && EndsNow(); }
@@ -75,8 +80,8 @@ class ThreadProgress {
   bool IsCondemned() const;
   bool EndsNow();
   // One thread writes: no locked instruction.
-  static void Count(Counter* counter) {
-    counter->store(counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  static void Count(Counter* counter, uint64_t by = 1) {
+    counter->store(counter->load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
   Counter run_{0};  // a number per Begin; 0: none of this code runs
@@ -84,6 +89,7 @@ class ThreadProgress {
   Counter issued_{0};
   Counter places_{0};
   Counter recorded_{0};
+  Counter moved_{0};
   std::atomic<bool> ends_{false};  // perhaps: Ends knows
   std::array<std::pair<uintptr_t, uintptr_t>, size_t{1} << kSetBits> recent_{};
   uint64_t runs_ = 0;

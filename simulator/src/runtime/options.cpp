@@ -35,7 +35,7 @@ constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
     "soc, mode, threads, cores, autosync, chaos, held, profile, sensitivity, race_times, "
     "hang_limit, keep_going, "
-    "recover or "
+    "recover, progress or "
     "partial_outputs";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
@@ -211,6 +211,25 @@ bool ApplyKeepGoing(const char* text, const char* what, std::string* why) {
   return false;
 }
 
+bool ApplyProgress(const char* text, const char* what, std::string* why) {
+  if (std::strcmp(text, "auto") == 0) {
+    SetShowsProgress(Shows::kOnTerminal);
+    return true;
+  }
+  bool on = false;
+  if (!ParseEither(text, what, "on", "off", &on, why)) {
+    *why += ", or auto: on a terminal";
+    return false;
+  }
+  SetShowsProgress(on ? Shows::kAlways : Shows::kNever);
+  return true;
+}
+
+std::string ProgressText() {
+  constexpr const char* kWords[] = {"off", "on", "auto"};
+  return kWords[static_cast<size_t>(ShowsProgress())];
+}
+
 bool ApplyPartialOutputs(const char* text, const char* what, std::string* why) {
   constexpr const char* kLegal =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,[]*= ";
@@ -240,6 +259,7 @@ constexpr Setting kSettings[] = {
     {"held", "ACLGRAD_SIM_HELD", ApplyHeld, HeldText},
     {"hang_limit", "ACLGRAD_SIM_HANG_LIMIT", ApplyHangLimit,
      [] { return Format("%g", HangLimit()); }},
+    {"progress", "ACLGRAD_SIM_PROGRESS", ApplyProgress, ProgressText},
     {"partial_outputs", "ACLGRAD_SIM_PARTIAL_OUTPUTS", ApplyPartialOutputs,
      [] { return PartialOutputs().empty() ? std::string("none") : PartialOutputs(); }},
 };
