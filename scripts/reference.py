@@ -107,13 +107,14 @@ def unknowns() -> str:
         "The documents leave some things open, and no board has run these kernels. Each choice\n"
         "of the simulator and each cost of its timing model is a row here: what it rests on, the\n"
         "probe that asks a board for it ([`aclgrad calibrate`](../calibration.md)), and what\n"
-        "depends on it. A row without a probe stays open.\n\n## Choices\n",
+        "depends on it. A row without a probe stays open, and says why there is none.\n\n"
+        "## Choices\n",
         "| choice | API | what the simulator does | it could also | evidence | probe | depends |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in register["choices"]:
         words = (row["api"], row["what"], ", ".join(row.get("alternatives", [])) or "-")
-        words += (row["evidence"], row["probe"] or "-", row["depends"])
+        words += (row["evidence"], row["probe"] or row["unasked"], row["depends"])
         anchor = f'<a id="{row["id"]}"></a>`{row["id"]}`'
         parts.append(f"| {anchor} | {' | '.join(map(cell, words))} |")
     parts += [
@@ -123,15 +124,22 @@ def unknowns() -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in register["costs"]:
-        words = (row["unit"], row["what"], row["evidence"], row["probe"] or "-", row["depends"])
+        words = (row["unit"], row["what"], row["evidence"])
+        words += (row["probe"] or row["unasked"], row["depends"])
         parts.append(f"| `{row['id']}` | {' | '.join(map(cell, words))} |")
+    parts.append("\nInstructions that no probe asks for:\n")
+    for name, row in register["instructions"].items():
+        fields = ", ".join(f"`{field}`" for field in row["fields"])
+        parts.append(f"- `{name}` ({fields}): {row['unasked']}")
     parts += [
-        "\n## Constants of the model\n\nNo probe asks for them.\n",
-        "| constant | value | what | evidence | depends |",
-        "|---|---|---|---|---|",
+        "\n## Constants of the model\n\n"
+        "A board shows whether they hold. Nothing takes another one over.\n",
+        "| constant | value | what | evidence | probe | depends |",
+        "|---|---|---|---|---|---|",
     ]
     for row in register["constants"]:
-        words = (str(row["value"]), row["what"], row["evidence"], row["depends"])
+        words = (str(row["value"]), row["what"], row["evidence"])
+        words += (row["probe"] or row["unasked"], row["depends"])
         parts.append(f"| `{row['where']}` | {' | '.join(map(cell, words))} |")
     return "\n".join(parts) + "\n"
 

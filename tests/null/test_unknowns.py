@@ -72,6 +72,14 @@ def test_every_cost_has_a_row() -> None:
     assert wanted <= patterns, wanted - patterns
 
 
+def test_rows_without_a_probe_say_why() -> None:
+    data = register()
+    for row in (*data["choices"], *data["costs"], *data["constants"]):
+        assert (row["probe"] is None) == bool(row.get("unasked")), row
+    for name, row in data["instructions"].items():
+        assert name in costs()["instructions"]["2201"] and row["fields"] and row["unasked"]
+
+
 @pytest.mark.parametrize("row", register()["choices"], ids=lambda row: row["id"])
 def test_choices_name_evidence_and_what_depends_on_them(row: dict[str, Any]) -> None:
     assert row["evidence"] and row["depends"] and row["what"] and "probe" in row
@@ -84,9 +92,13 @@ def test_probes_of_the_register_exist() -> None:
     made = plan(48, 201326592, 196352)
     for row in register()["choices"]:
         assert row["probe"] is None or row["probe"] in made.values, row["id"]
-    for row in register()["costs"]:
+    for row in (*register()["costs"], *register()["constants"]):
         probe = row["probe"]
         if probe is not None and "{instruction}" not in probe:
-            assert probe in made.timings, row["id"]
-    instructions = {probe.split()[1] for probe in made.timings if probe.startswith("vector ")}
-    assert instructions <= set(costs()["instructions"]["2201"])
+            assert probe in made.timings, row
+    lacking = register()["instructions"]
+    words = {"repeat32": "float", "repeat16": "half", "wait": "waited"}
+    for name in costs()["instructions"]["2201"]:
+        for field, word in words.items():
+            asked = f"vector {name} {word}" in made.timings
+            assert asked == (field not in lacking.get(name, {"fields": []})["fields"]), name

@@ -9,7 +9,9 @@ import json
 import os
 import random
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from aclgrad.common.locks import alone
@@ -59,6 +61,11 @@ def changed(value: float, name: str, rng: random.Random) -> float:
     return value * factor
 
 
+def draws(seed: int) -> Iterator[int]:
+    """Seeds of a board and of those in its place, as chance may hide what no operator notices."""
+    return count(seed, 1000)
+
+
 def hide(seed: int, folder: Path, libraries: Path) -> Hidden:
     """About a third of everything that can differ."""
     rng = random.Random(seed)
@@ -104,8 +111,8 @@ def missed(hidden: Hidden, board: Board) -> list[str]:
     for row in board.rows:
         if row.verdict == UNDECIDED:
             continue
-        if row.kind == "size":
-            if row.verdict != AS_MODELLED:  # nobody hides another SoC
+        if row.kind in ("size", "constant"):
+            if row.verdict != AS_MODELLED:  # nobody hides another SoC, or another kind of model
                 found.append(f"{row.id}: {row.measured}")
             continue
         if row.kind == "choice":

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,13 @@ from aclgrad.profiling.calibration.board import (
 )
 from aclgrad.profiling.calibration.probes import plan
 from aclgrad.profiling.calibration.runner import Model, Overlay
-from hidden_board import SOC, Hidden, hide, library, missed
+from hidden_board import SOC, Hidden, draws, hide, library, missed
 
 pytestmark = pytest.mark.skipif(library() is None, reason="needs the build folder of a checkout")
 # Board 2 is in test_first_hour.py.
 SEEDS = [int(seed) for seed in os.environ.get("ACLGRAD_TESTS_BOARDS", "1").split(",")]
 OPERATORS = Path(__file__).with_name("operators_on_board.py")
+MATTERS = 0.05  # by which a board changes a time of our operators: else adopting it shows nothing
 
 
 def aclgrad(
@@ -39,60 +41,89 @@ def aclgrad(
     return subprocess.run([*command, *map(str, words)], env=env, capture_output=True, text=True)
 
 
-def on_board(env: dict[str, str]) -> dict[str, tuple[float, str]]:
+Grid = dict[str, tuple[float, str]]  # modelled time and bits of each call
+
+
+def on_board(env: dict[str, str]) -> Grid:
     done = subprocess.run([sys.executable, str(OPERATORS)], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found: dict[str, tuple[float, str]] = json.loads(done.stdout)
+    found: Grid = json.loads(done.stdout)
     return found
+
+
+def off(found: Grid, wanted: Grid) -> dict[str, float]:
+    """By what share each time is another one."""
+    return {name: found[name][0] / wanted[name][0] - 1 for name in wanted}
+
+
+def worst(shares: dict[str, float]) -> float:
+    return max(map(abs, shares.values()))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A board that matters to our operators, what the kit found of it, and the operators there and
+    on the simulator that knows nothing of it.
+    """
+
+    hidden: Hidden
+    path: Path
+    there: Grid
+    plain: Grid
+
+
+@pytest.fixture(scope="module")
+def plain() -> Grid:
+    return on_board({**os.environ, "ACLGRAD_SOC": SOC})
 
 
 @pytest.fixture(scope="module", params=SEEDS, ids=lambda seed: f"board {seed}")
 def measured(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Hidden, Path]:
-    folder = tmp_path_factory.mktemp("board")
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, plain: Grid
+) -> Measured:
     libraries = library()
     assert libraries is not None
-    hidden = hide(request.param, folder, libraries)
+    for draw in draws(request.param):
+        folder = tmp_path_factory.mktemp("board")
+        hidden = hide(draw, folder, libraries)
+        there = on_board(hidden.programs)
+        if worst(off(plain, there)) > MATTERS:
+            break
     path = folder / "board.json"
     done = aclgrad("calibrate", "-o", path, env=hidden.environment)
     assert done.returncode == 0, done.stderr
-    return hidden, path
+    return Measured(hidden, path, there, plain)
 
 
-def test_what_is_hidden_is_found(measured: tuple[Hidden, Path]) -> None:
-    hidden, path = measured
-    board = boards.read(path)
-    assert missed(hidden, board) == []
+def test_what_is_hidden_is_found(measured: Measured) -> None:
+    board = boards.read(measured.path)
+    assert missed(measured.hidden, board) == []
     found = board.overlay["costs"]
-    asked = [name for name in hidden.costs if name in {row.id for row in board.rows}]
+    asked = [name for name in measured.hidden.costs if name in {row.id for row in board.rows}]
     assert len(found) > 0.6 * len(asked)
-    assert not path.with_name("board.json.partial").exists()
+    assert not measured.path.with_name("board.json.partial").exists()
 
 
-def test_the_simulator_takes_it_over(measured: tuple[Hidden, Path]) -> None:
-    hidden, path = measured
+def test_the_simulator_takes_it_over(measured: Measured) -> None:
+    path, there, plain = measured.path, measured.there, measured.plain
     told = aclgrad("calibrate", "--adopt", path)
     assert told.stdout.startswith("export ACLGRAD_CALIBRATION=/"), told.stderr
-    there = on_board(hidden.programs)
     here = on_board({**os.environ, "ACLGRAD_SOC": SOC, "ACLGRAD_CALIBRATION": str(path)})
-    plain = on_board({**os.environ, "ACLGRAD_SOC": SOC})
     assert {name: bits for name, (_, bits) in here.items()} == {
         name: bits for name, (_, bits) in there.items()
     }
-    off = {name: here[name][0] / there[name][0] - 1 for name in there}
-    assert max(map(abs, off.values())) < 0.05, off
-    assert any(abs(plain[name][0] / there[name][0] - 1) > 0.05 for name in there)
+    assert worst(off(here, there)) < 0.05, off(here, there)
+    assert worst(off(plain, there)) > MATTERS
+    assert worst(off(here, there)) < worst(off(plain, there))
     env = {**os.environ, "ACLGRAD_SOC": SOC, "ACLGRAD_CALIBRATION": str(path)}
     assert "board (yours): " in aclgrad("profile", "softmax_grad", "64x1024", env=env).stdout
     why = aclgrad("tiling", "softmax_grad", "64x1024", "--why", env={**env, "ACLGRAD_SOC": SOC})
     assert "(board (yours)): halved" in why.stdout and "another choice" in why.stdout, why.stderr
 
 
-def test_a_page_says_what_differs(measured: tuple[Hidden, Path], tmp_path: Path) -> None:
-    _, path = measured
+def test_a_page_says_what_differs(measured: Measured, tmp_path: Path) -> None:
     page = tmp_path / "board.html"
-    done = aclgrad("calibrate", "--read", path, "--html", page)
+    done = aclgrad("calibrate", "--read", measured.path, "--html", page)
     assert done.returncode == 0, done.stderr
     assert "differs" in done.stdout and "matters for" in done.stdout
     assert "http" not in page.read_text().replace("http-equiv", "")
@@ -111,7 +142,14 @@ def test_the_simulator_is_as_modelled(own: Path) -> None:
     board = boards.read(own)
     assert board.overlay == {"costs": {}, "choices": {}}
     assert board.count(AS_MODELLED) > 150
-    assert {row.id for row in board.rows if row.kind == "size"} == {"soc.vecCores", "soc.l2Bytes"}
+    sizes = {row.id for row in board.rows if row.kind == "size"}
+    assert sizes == {"soc.vecCores", "soc.l2Bytes", "soc.counterTicks"}
+    assert {
+        row.source for row in board.rows if row.kind == "cost" and row.measured is not None
+    } == {
+        "counter",
+        "events",
+    }
     assert aclgrad("calibrate", "--adopt", own).returncode == 1
 
 

@@ -21,6 +21,15 @@ def calibrate_command(
         "board.json"
     ),
     number: Annotated[int, typer.Option("--number", min=0, help="Which of several devices.")] = 0,
+    msprof: Annotated[
+        str,
+        typer.Option(
+            "--msprof",
+            metavar="DIR",
+            help="Folder of msprof's times of the probes, made where it is not there yet. auto:"
+            " where an NPU's environment has msprof. off: never.",
+        ),
+    ] = "auto",
     read: Annotated[
         Path | None, typer.Option("--read", help="Show what holds and what differs.")
     ] = None,
@@ -33,6 +42,9 @@ def calibrate_command(
     """Ask a board, by probes, what the documents leave open and what the model of time assumes."""
     from aclgrad.profiling.calibration import board as boards
     from aclgrad.profiling.calibration import measure, page
+
+    def warn(text: str) -> None:
+        ERR.print(f"warning: {text}", markup=False)
 
     if adopt is not None:
         measure.check(boards.read(adopt))
@@ -56,7 +68,9 @@ def calibrate_command(
                 tasks[what] = shown.add_task(what, total=count)
             shown.update(tasks[what], completed=done)
 
-        found = measure.calibrate(device.value, output, soc=soc, device=number, told=told)
+        found = measure.calibrate(
+            device.value, output, soc=soc, device=number, under=msprof, told=told, warn=warn
+        )
     boards.write(found, output)
     measure.finish(output)
     OUT.print(page.text(found), markup=False)

@@ -21,12 +21,12 @@ from aclgrad.profiling.text import pipe_utilization, resource_conflict
 if TYPE_CHECKING:
     from rich.console import Console
 
-_DURATION = "Task Duration(us)"
+DURATION = "Task Duration(us)"
 _TYPES = ("OP Type", "Op Type", "Op Name")
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with files.reading(path, f"--compare-board {path}", "name a folder of msprof") as file:
+def _rows(path: Path, option: str) -> list[dict[str, str]]:
+    with files.reading(path, f"{option} {path}", "name a folder of msprof") as file:
         text = file.read().decode("utf-8-sig", "replace")
     return [
         {(name or "").strip(): (value or "").strip() for name, value in row.items() if name}
@@ -45,15 +45,21 @@ def _numbers(rows: Sequence[Mapping[str, str]]) -> dict[str, float]:
     return found
 
 
+def summaries(folder: Path, option: str) -> list[tuple[Path, list[dict[str, str]]]]:
+    """The rows of each op_summary_*.csv of a folder of msprof, by their columns. `option` named
+    the folder. Raises `ValueError` when there is no folder.
+    """
+    if not folder.is_dir():
+        raise ValueError(f"{option} {folder}: no such folder. Next: msprof --output=DIR")
+    return [(path, _rows(path, option)) for path in sorted(folder.rglob("op_summary_*.csv"))]
+
+
 def read(folder: Path, op_type: str) -> dict[str, float]:
     """What a folder of msprof (op_summary_*.csv) or msopprof (PipeUtilization.csv, ...) says of an
     operator. Raises `ValueError` that says what is not there.
     """
-    if not folder.is_dir():
-        raise ValueError(f"--compare-board {folder}: no such folder. Next: msprof --output=DIR")
     found: dict[str, float] = {}
-    for path in sorted(folder.rglob("op_summary_*.csv")):
-        rows = _rows(path)
+    for path, rows in summaries(folder, "--compare-board"):
         own = [row for row in rows if any(row.get(name) == op_type for name in _TYPES)]
         if rows and not own:
             there = sorted({row.get("OP Type") or row.get("Op Name") or "" for row in rows})
@@ -64,7 +70,7 @@ def read(folder: Path, op_type: str) -> dict[str, float]:
         found |= _numbers(own)
     for name in ("OpBasicInfo", "PipeUtilization", "ResourceConflictRatio"):
         for path in sorted(folder.rglob(f"{name}.csv"))[:1]:
-            found |= _numbers(_rows(path))
+            found |= _numbers(_rows(path, "--compare-board"))
     if not found:
         raise ValueError(
             f"--compare-board {folder}: no op_summary_*.csv and no PipeUtilization.csv in it. Next:"
@@ -77,7 +83,7 @@ def modelled(profile: Mapping[str, Any]) -> dict[str, float]:
     """The same columns of an estimate."""
     cores = range(len(profile["cores"]))
     rows = [pipe_utilization(profile, core) | resource_conflict(profile, core) for core in cores]
-    return {_DURATION: float(profile["microseconds"]), **_numbers(rows)}
+    return {DURATION: float(profile["microseconds"]), **_numbers(rows)}
 
 
 def show(console: Console, found: Profiled, folder: Path) -> None:

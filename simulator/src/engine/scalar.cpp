@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/pipe.h"
+#include "timing/profile.h"
 
 namespace aclsim {
 
@@ -178,11 +179,15 @@ bool TilingKeyIs(uint64_t key) {
 }
 
 int64_t SystemCycle() {
-  // The counter of 2201 runs at 50 MHz.
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-             .count() /
-         20;
+  Core& core = Core::Current();
+  core.ownTime.Enters();
+  const double perNanosecond = core.soc.npuArch == 3510 ? 1 : 0.05;  // 1 GHz, 50 MHz
+  TapeObserver* const tape = ProfileMode() ? TapeObserver::Current() : nullptr;
+  const std::chrono::duration<double, std::nano> host =
+      std::chrono::steady_clock::now().time_since_epoch();
+  const double now = tape != nullptr ? tape->Nanoseconds(core) : host.count();
+  core.ownTime.Leaves();
+  return static_cast<int64_t>(now * perNanosecond);
 }
 
 void CheckTilingKey(const Core& core, const char* last) {

@@ -71,7 +71,7 @@ def table(data: dict[str, Any]) -> str:
     fixed = ", ".join(str(scalar[word]) for word in words)
     of_vector = ", ".join(
         str(data["vector"][word])
-        for word in ("leastCycles", "partialRepeat", "sharedGroups", "readWrite")
+        for word in ("leastCycles", "partialRepeat", "sharedGroups", "someRepeats", "readWrite")
     )
     registers = []
     for arch, named in data["registers"].items():

@@ -99,6 +99,7 @@ struct VectorField {
 constexpr VectorField kVectorFields[] = {{"leastCycles", &VectorCosts::leastCycles},
                                          {"partialRepeat", &VectorCosts::partialRepeat},
                                          {"sharedGroups", &VectorCosts::sharedGroups},
+                                         {"someRepeats", &VectorCosts::someRepeats},
                                          {"readWrite", &VectorCosts::readWrite}};
 struct FunctionField {
   const char* name;

@@ -85,6 +85,7 @@ struct VectorCosts {
   double leastCycles;    // in a stream
   double partialRepeat;  // bytes that are no multiple of a repeat
   double sharedGroups;   // a repeat: two sources in one bank group
+  double someRepeats;    // the same, of those repeats that share one where others do not
   double readWrite;      // a repeat: source and destination in one bank
 };
 

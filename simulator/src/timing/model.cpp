@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -178,8 +179,10 @@ class Moving {
 
 class Simulation {
  public:
-  Simulation(const std::vector<Tape>& tapes, const ModelCosts& costs)
-      : law_(costs.law),
+  // alone: the tapes may wait for cores that are not among them, which then cost no time.
+  Simulation(std::span<const Tape> tapes, const ModelCosts& costs, bool alone = false)
+      : alone_(alone),
+        law_(costs.law),
         chip_(costs.chip),
         scalar_(costs.scalar),
         cache_(costs.chip.l2Bytes),
@@ -199,33 +202,7 @@ class Simulation {
   ChipTimes Run() {
     AdvanceAll();
     Release();
-    for (;;) {
-      const double starts = starting_.empty() ? kNever : starting_.top().time;
-      size_t first = 0;
-      double ends = kNever;
-      if (starts > now_) {  // otherwise no time passes, and nothing ends
-        moving_.Share(chip_);
-        ends = moving_.FirstEnd(now_, &first);
-      }
-      if (starts == kNever && ends == kNever) {
-        break;
-      }
-      if (starts <= ends) {
-        PassTime(starts);
-        const Starting event = starting_.top();
-        starting_.pop();
-        Begin(event);
-        // Copies of many cores start at the same time: share the bandwidth once.
-        while (!starting_.empty() && starting_.top().time <= now_ + kEpsilon) {
-          const Starting other = starting_.top();
-          starting_.pop();
-          Begin(other);
-        }
-      } else {
-        PassTime(ends);
-        Moved(moving_.Take(first));
-      }
-      Release();
+    while (NextEvent()) {
     }
     for (CoreState& core : cores_) {
       double end = core.scalar;
@@ -238,7 +215,50 @@ class Simulation {
     return std::move(result_);
   }
 
+  // Of the first core: where its scalar pipe is behind the steps that its tape has by now. Goes no further than it takes, so that
+  // steps which come later find everything as they would in one run.
+  double ScalarNow() {
+    CoreState& core = cores_.front();
+    core.times->spans.resize(core.tape->steps.size());
+    AdvanceAll();
+    Release();
+    while (core.next < core.tape->steps.size() && NextEvent()) {
+    }
+    return core.scalar;
+  }
+
  private:
+  // What happens next; false when nothing does.
+  bool NextEvent() {
+    const double starts = starting_.empty() ? kNever : starting_.top().time;
+    size_t first = 0;
+    double ends = kNever;
+    if (starts > now_) {  // otherwise no time passes, and nothing ends
+      moving_.Share(chip_);
+      ends = moving_.FirstEnd(now_, &first);
+    }
+    if (starts == kNever && ends == kNever) {
+      return false;
+    }
+    if (starts <= ends) {
+      PassTime(starts);
+      const Starting event = starting_.top();
+      starting_.pop();
+      Begin(event);
+      // Copies of many cores start at the same time: share the bandwidth once.
+      while (!starting_.empty() && starting_.top().time <= now_ + kEpsilon) {
+        const Starting other = starting_.top();
+        starting_.pop();
+        Begin(other);
+      }
+    } else {
+      PassTime(ends);
+      Moved(moving_.Take(first));
+    }
+    Release();
+    return true;
+  }
+
   // When a line of L2 is free for the next copy. Of those that share a place here the last one counts.
   struct LineTurn {
     uint64_t line = UINT64_MAX;
@@ -478,10 +498,11 @@ class Simulation {
         double from = core.scalar + step.issue;
         if (step.kind == StepKind::kHear) {
           const auto told = told_.find(what);
-          if (told == told_.end()) {
+          if (told != told_.end()) {
+            from = std::max(from, told->second);
+          } else if (!alone_) {
             return false;
           }
-          from = std::max(from, told->second);
         }
         span = {core.scalar, from + scalar_.mark};
         waitUntil(span.end);
@@ -494,7 +515,7 @@ class Simulation {
       case StepKind::kWait:
         if (IsCoreFlag(step.flag)) {
           const Round& round = rounds_[{step.flag, core.waits[step.flag]}];
-          if (round.arrived < cores_.size()) {
+          if (round.arrived < cores_.size() && !alone_) {
             return false;
           }
           ++core.waits[step.flag];
@@ -718,6 +739,7 @@ class Simulation {
     return true;
   }
 
+  const bool alone_;
   const CopyLaw law_;
   const ChipCosts chip_;
   const ScalarCosts scalar_;
@@ -743,5 +765,17 @@ ModelCosts ModelCostsOf(const Soc& soc) {
 ChipTimes Time(const std::vector<Tape>& tapes, const ModelCosts& costs) {
   return Simulation(tapes, costs).Run();
 }
+
+class CoreClock::Model : public Simulation {
+ public:
+  using Simulation::Simulation;
+};
+
+CoreClock::CoreClock(const Tape& tape, const ModelCosts& costs)
+    : model_(std::make_unique<Model>(std::span(&tape, 1), costs, true)) {}
+
+CoreClock::~CoreClock() = default;
+
+double CoreClock::Now() { return model_->ScalarNow(); }
 
 }  // namespace aclsim

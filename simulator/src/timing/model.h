@@ -2,6 +2,7 @@
 // When each instruction of each core starts and ends: an event simulation over the tapes of a launch.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "timing/tape.h"
@@ -45,5 +46,19 @@ ModelCosts ModelCostsOf(const Soc& soc);
 
 // Deterministic: depends on the tapes and the costs only.
 ChipTimes Time(const std::vector<Tape>& tapes, const ModelCosts& costs);
+
+// The scalar pipe of a core whose tape still grows, as if the core were alone on the chip: what others do is not known yet.
+class CoreClock {
+ public:
+  CoreClock(const Tape& tape, const ModelCosts& costs);
+  ~CoreClock();
+  CoreClock(const CoreClock&) = delete;
+  CoreClock& operator=(const CoreClock&) = delete;
+  double Now();  // cycles since the core began
+
+ private:
+  class Model;
+  std::unique_ptr<Model> model_;
+};
 
 }  // namespace aclsim

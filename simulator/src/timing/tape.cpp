@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "device/lanes.h"
+#include "timing/model.h"
+#include "timing/profile.h"
 
 namespace aclsim {
 
@@ -22,8 +24,8 @@ constexpr uint32_t kAutomaticFlag = 0x80000000u;
 // A2's banks: 16 groups of one block, a bank is 128 rows of a group. Cycles per repeat: VectorCosts.
 constexpr uint64_t kGroups = kBankGroups;
 constexpr uint64_t kBankBytes = 65536;
-constexpr double kNowAndThen =
-    1.39;  // where some repeats share groups and others do not, of those that do
+
+thread_local TapeObserver* current = nullptr;
 
 // How far apart the repeats of an operand are.
 int64_t RepeatStride(const Access& access) {
@@ -72,7 +74,8 @@ double ReadConflicts(const Access& a, const Access& b) {
   for (int repeat = 0; repeat < kPeriod; ++repeat) {
     found += shared(repeat) ? 1 : 0;
   }
-  return (found == kPeriod ? VectorCostsOf().sharedGroups : kNowAndThen) * found / kPeriod;
+  return (found == kPeriod ? VectorCostsOf().sharedGroups : VectorCostsOf().someRepeats) * found /
+         kPeriod;
 }
 
 // Of an operand that an instruction takes lane by lane.
@@ -154,9 +157,28 @@ BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
 }
 
 TapeObserver::TapeObserver(const Soc& soc, Tape* tape)
-    : soc_(soc), scalar_(ScalarCostsOf()), tape_(tape), schedule_(soc.npuArch) {
+    : soc_(soc),
+      scalar_(ScalarCostsOf()),
+      tape_(tape),
+      schedule_(soc.npuArch),
+      began_(ModelledNanos()) {
+  current = this;
   Rest(ChipCostsOf(soc).evidence, "bandwidths", kDecides);
   Rest(CopyLawOf(soc).evidence, "copies", kDecides);
+}
+
+TapeObserver::~TapeObserver() { current = nullptr; }
+
+TapeObserver* TapeObserver::Current() { return current; }
+
+double TapeObserver::Nanoseconds(const Core& core) {
+  if (clock_ == nullptr) {
+    clock_ = std::make_unique<CoreClock>(*tape_, ModelCostsOf(soc_));
+  }
+  const ChipCosts chip = ChipCostsOf(soc_);
+  const double cycles = static_cast<double>(core.index) * chip.startCycles + clock_->Now();
+  return static_cast<double>(began_) +
+         1e3 * (chip.launchMicroseconds + cycles / chip.cyclesPerMicrosecond);
 }
 
 size_t TapeObserver::Rest(Evidence evidence, const std::string& on, double cycles) {
@@ -563,6 +585,7 @@ void TapeObserver::AddPoll(bool again) {
       }
     }
     steps.erase(at(pollBegin_), at(pollEnd_));
+    clock_.reset();  // it may have gone past them
     std::vector<uint32_t>& scalar = tape_->instructions[static_cast<size_t>(Pipe::kScalar)];
     for (auto step = scalar.rbegin(); step != scalar.rend() && *step >= pollBegin_; ++step) {
       *step -= static_cast<uint32_t>(std::min(*step, static_cast<uint32_t>(pollEnd_)) - pollBegin_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -99,9 +100,18 @@ struct Tape {
   double rowSums = 0;        // cycles of instructions that make a value of each of several repeats
 };
 
+class CoreClock;
+
 class TapeObserver : public Observer {
  public:
   TapeObserver(const Soc& soc, Tape* tape);
+  ~TapeObserver() override;
+  TapeObserver(const TapeObserver&) = delete;
+  TapeObserver& operator=(const TapeObserver&) = delete;
+  // That of the core which this host thread runs; null where none has a tape.
+  static TapeObserver* Current();
+  // Nanoseconds on the device by now, as the model has them of the core alone.
+  double Nanoseconds(const Core& core);
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
@@ -156,6 +166,8 @@ class TapeObserver : public Observer {
   size_t functionRecords_ = 0;          // its loads and stores
   bool functionWaits_ = false;          // for instructions before it
   size_t pollBegin_ = 0, pollEnd_ = 0;  // steps of the last ReadGmByPassDCache
+  std::unique_ptr<CoreClock> clock_;    // once the kernel has asked
+  const int64_t began_;                 // nanoseconds of the device before the launch
 };
 
 BankConflicts ConflictsOf(const Soc& soc, const Record& record);  // per repeat

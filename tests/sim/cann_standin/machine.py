@@ -16,18 +16,26 @@ from pathlib import Path
 from aclgrad.runtime.toolkit import sim_root
 from cann_standin.toolkit import HERE, make_toolkit, script
 
-# Called as msprof --output=DIR COMMAND...: runs it, and writes a summary as the real one does.
+# Called as msprof --output=DIR COMMAND...: runs it, and writes a summary as the real one does. Its
+# times are those of the model, times STANDIN_MSPROF_FACTOR.
 MSPROF = """\
-#!/bin/bash
-set -e
-folder=${{1#--output=}}/PROF_000001/mindstudio_profiler_output
-shift
-"$@"
-mkdir -p "$folder"
-{{
-  echo "Device_id,Op Name,OP Type,Task Duration(us)"
-  for time in 30.5 29.5 30.0; do echo "0,aclnnSoftmaxBackward_SoftmaxGrad,SoftmaxGrad,$time"; done
-}} >"$folder/op_summary_20250101.csv"
+#!{python}
+import json, os, pathlib, subprocess, sys, tempfile
+
+folder = pathlib.Path(sys.argv[1].removeprefix("--output="))
+folder = folder / "PROF_000001/mindstudio_profiler_output"
+factor = float(os.environ.get("STANDIN_MSPROF_FACTOR", "1"))
+with tempfile.TemporaryDirectory() as report:
+    reports = {{"ACLGRAD_SIM_PROFILE_REPORT": report, "ACLGRAD_SIM_PROFILE_CORES": "none"}}
+    done = subprocess.run(sys.argv[2:], env=os.environ | reports)
+    launches = pathlib.Path(report, "launches").read_text().splitlines()
+lines = ["Device_id,Op Name,OP Type,Task Start Time(us),Task Duration(us)"]
+for at, line in enumerate(launches):
+    one = json.loads(line)["profile"]
+    lines.append(f"0,aclnn_{{one['op']}},{{one['op']}},{{at}},{{factor * one['microseconds']}}")
+folder.mkdir(parents=True, exist_ok=True)
+(folder / "op_summary_20250101.csv").write_text("\\n".join(lines) + "\\n")
+sys.exit(done.returncode)
 """
 NPU_SMI = "#!/bin/bash\necho 'NPU 0  910B2  OK'\n"
 

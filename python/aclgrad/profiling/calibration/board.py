@@ -15,7 +15,7 @@ from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.profiling.calibration import register
 
-FORMAT = 1
+FORMAT = 2
 AS_MODELLED, DIFFERS, UNDECIDED = "as modelled", "differs", "not decided"
 
 
@@ -28,7 +28,7 @@ class Row:
     """What a board says to a row of the register, or to a size of its SoC."""
 
     id: str
-    kind: str  # size | choice | cost
+    kind: str  # size | choice | cost | constant
     verdict: str
     modelled: float | str
     measured: float | str | None
@@ -36,6 +36,7 @@ class Row:
     spread: float = 0.0  # relative
     note: str = ""
     depends: str = ""
+    source: str = ""  # of the times: events, msprof or counter
 
 
 @dataclass

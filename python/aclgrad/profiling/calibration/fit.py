@@ -8,11 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
-from aclgrad.profiling.calibration.probes import Timing
+from aclgrad.profiling.calibration.probes import EMPTY, Timing
 from aclgrad.profiling.calibration.register import Cost
 from aclgrad.profiling.calibration.runner import Answer, Launch, Overlay
+from aclgrad.profiling.calibration.sources import (
+    COUNTER,
+    DISAGREE,
+    PREFERRED,
+    Clock,
+    median,
+)
 
 Run = Callable[[Sequence[Launch], Overlay], Mapping[str, Answer]]
 
@@ -36,6 +42,7 @@ class Fitted:
     value: float | None  # None: not decided
     spread: float  # relative, from repeated launches
     why: str = ""  # why it is not decided
+    source: str = ""  # of the times
 
 
 def _parameter(timing: Timing, value: float) -> float:
@@ -53,37 +60,7 @@ def _value(timing: Timing, parameter: float) -> float:
     return min(1 / value if timing.inverse else value, timing.most)
 
 
-def _reading(
-    timing: Timing, answers: Mapping[str, Answer], take: Callable[[tuple[float, ...]], float]
-) -> float:
-    """The number of a probe; nan where a launch failed."""
-    times = {}
-    for launch in timing.launches:
-        answer = answers.get(launch.name)
-        if answer is None or not answer.times:
-            return math.nan
-        times[launch.name] = take(answer.times)
-    return timing.reading(times)
-
-
-def median(times: tuple[float, ...]) -> float:
-    """The middle one, which a slow launch does not move."""
-    ordered = sorted(times)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
-def _spread(timing: Timing, answers: Mapping[str, Answer], reading: float) -> float:
-    """By what share the reading differs between repetitions, as half of their middle range."""
-    counts = [
-        len(answers[launch.name].times) for launch in timing.launches if launch.name in answers
-    ]
-    repeats = min(counts, default=0)
-    if repeats < 3 or not reading:
-        return 0.0
-    found = sorted(_reading(timing, answers, itemgetter(i)) for i in range(repeats))
-    cut = repeats // 4
-    return abs(found[-1 - cut] - found[cut]) / 2 / abs(reading)
+NO_PROBE = "no probe asks for it"
 
 
 class Fit:
@@ -95,19 +72,24 @@ class Fit:
         timings: Mapping[str, Timing],
         measured: Mapping[str, Answer],
         run: Run,
+        clock: Clock,
         told: Callable[[str, int, int], None] = lambda *_: None,
     ) -> None:
-        """`run` launches on the simulator; `told` hears what is done of what."""
-        self._run, self._told = run, told
+        """`run` launches on the simulator, `clock` reads the times; `told` hears what is done of
+        what.
+        """
+        self._run, self._clock, self._told = run, clock, told
+        self._measured = measured
         self._builtin = {cost.id: cost.value for cost in costs}
         self._timings = {
             cost.id: timings[cost.probe] for cost in costs if cost.probe and cost.probe in timings
         }
-        self._wanted = {
-            name: _reading(timing, measured, median) for name, timing in self._timings.items()
+        self._sources = {
+            name: clock.best(timing, measured) for name, timing in self._timings.items()
         }
+        self._wanted = {name: self._read(name, measured) for name in self._timings}
         self._spreads = {
-            name: _spread(timing, measured, self._wanted[name])
+            name: clock.spread(timing, measured, self._sources[name])
             for name, timing in self._timings.items()
         }
         self._why: dict[str, str] = {}
@@ -119,6 +101,10 @@ class Fit:
         self._stepped = [name for name, timing in usable.items() if timing.steps]
         found = {name: self._wanted[name] for name, timing in usable.items() if timing.heavy}
         self._at = self._builtin | found
+
+    def _read(self, name: str, answers: Mapping[str, Answer], source: str = "") -> float:
+        source = source or self._sources[name]
+        return self._clock.reading(self._timings[name], answers, source, median)
 
     def _usable(self, name: str) -> bool:
         wanted = self._wanted[name]
@@ -136,14 +122,19 @@ class Fit:
             {name: value for name, value in values.items() if value != self._builtin[name]}
         )
 
-    def _readings(
+    def _answers(
         self, names: Sequence[str], changed: Mapping[str, float] | None = None
-    ) -> dict[str, float]:
+    ) -> Mapping[str, Answer]:
         launches = {
             launch.name: launch for name in names for launch in self._timings[name].launches
         }
-        answers = self._run(list(launches.values()), self._overlay(changed))
-        return {name: _reading(self._timings[name], answers, median) for name in names}
+        return self._run(list({**launches, EMPTY.name: EMPTY}.values()), self._overlay(changed))
+
+    def _readings(
+        self, names: Sequence[str], changed: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
+        answers = self._answers(names, changed)
+        return {name: self._read(name, answers) for name in names}
 
     @staticmethod
     def _together(moved: Sequence[str]) -> list[list[str]]:
@@ -186,6 +177,28 @@ class Fit:
                 self._why.pop(name, None)
                 self._at[name] = best
 
+    def _tick(self, name: str) -> float:
+        """By what share a tick moves what the probe is read by: no fit is better."""
+        if self._sources[name] != COUNTER:
+            return 0.0
+        return self._clock.resolution(self._timings[name], self._measured)
+
+    def _disagree(self, name: str, answers: Mapping[str, Answer]) -> str:
+        """Which source says something else than the one that was believed."""
+        timing, chosen = self._timings[name], self._sources[name]
+        for source in PREFERRED if not timing.whole else ():
+            wanted, got = (
+                self._read(name, self._measured, source),
+                self._read(name, answers, source),
+            )
+            if source == chosen or not (math.isfinite(wanted) and got):
+                continue
+            off = abs(wanted - got) / abs(got)
+            spread = self._clock.spread(timing, self._measured, source)
+            if off > _RESIDUAL + self._spreads[name] + spread:
+                return f"{chosen} and {source} {DISAGREE} {off:.0%}"
+        return ""
+
     def _round(self, moved: Sequence[str], last: dict[str, tuple[float, float]]) -> float:
         """Moves every cost once; returns the largest residual before."""
         found = self._readings(moved)
@@ -200,7 +213,7 @@ class Fit:
                 if 0.3 * abs(self._slopes[name]) < abs(slope) < 3 * abs(self._slopes[name]):
                     self._slopes[name] = slope
             residual = math.log(self._wanted[name]) - math.log(got)
-            worst = max(worst, abs(residual))
+            worst = max(worst, abs(residual) - self._tick(name))
             last[name] = (at, math.log(got))
             move = max(-_STEP, min(_STEP, residual / self._slopes[name]))
             if abs(residual) > _CLOSE / 4:
@@ -217,7 +230,7 @@ class Fit:
         self._move(self._late, 2 * _MOST_ROUNDS)
         every = self._moved + self._late
         self._measure_slopes(every)  # where the costs are now, a probe may tell less
-        final = self._readings(every)
+        final = self._answers(every + self._stepped)
         return {name: self._fitted(name, final) for name in self._builtin}
 
     def _move(self, moved: Sequence[str], done: int) -> None:
@@ -228,25 +241,27 @@ class Fit:
             if self._round(moved, last) < _CLOSE:
                 break
 
-    def _fitted(self, name: str, final: Mapping[str, float]) -> Fitted:
+    def _fitted(self, name: str, final: Mapping[str, Answer]) -> Fitted:
         timing = self._timings.get(name)
         if timing is None:
-            return Fitted(None, 0.0, "no probe asks for it")
+            return Fitted(None, 0.0, NO_PROBE)
+        source = self._sources[name]
         if name in self._why:
-            return Fitted(None, self._spreads[name], self._why[name])
+            return Fitted(None, self._spreads[name], self._why[name], source)
         if timing.heavy:
-            return Fitted(self._wanted[name], max(_HEAVY, self._spreads[name]))
-        if timing.steps:
-            return Fitted(self._at[name], self._spreads[name])
-        slope, got, wanted = self._slopes[name], final[name], self._wanted[name]
-        spread = self._spreads[name] / max(abs(slope), 1e-9)
-        if abs(slope) < _LEAST:
-            return Fitted(None, spread, "its probe is bound by something else")
-        if not got > 0 or abs(math.log(wanted / got)) > _RESIDUAL:
-            return Fitted(None, spread, "no value of it explains the times")
-        if spread > (_LARGEST_SHARE if timing.linear else _LARGEST_SPREAD):
-            return Fitted(None, spread, f"repeated launches differ by {spread:.0%}")
-        return Fitted(self._at[name], spread)
+            return Fitted(self._wanted[name], max(_HEAVY, self._spreads[name]), source=source)
+        spread, why = self._spreads[name], ""
+        if not timing.steps:
+            slope, got, wanted = self._slopes[name], self._read(name, final), self._wanted[name]
+            spread /= max(abs(slope), 1e-9)
+            if abs(slope) < _LEAST:
+                why = "its probe is bound by something else"
+            elif not got > 0 or abs(math.log(wanted / got)) > _RESIDUAL:
+                why = "no value of it explains the times"
+            elif spread > (_LARGEST_SHARE if timing.linear else _LARGEST_SPREAD):
+                why = f"repeated launches differ by {spread:.0%}"
+        why = why or self._disagree(name, final)
+        return Fitted(None if why else self._at[name], spread, why, source)
 
 
 def is_as_modelled(cost: Cost, fitted: Fitted) -> bool:

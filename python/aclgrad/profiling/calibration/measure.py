@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from aclgrad.common import files
 from aclgrad.errors import ToolkitError
-from aclgrad.profiling.calibration import register
+from aclgrad.profiling.calibration import msprof, register
 from aclgrad.profiling.calibration.board import (
     AS_MODELLED,
     DIFFERS,
@@ -23,18 +27,25 @@ from aclgrad.profiling.calibration.board import (
     BoardError,
     Row,
 )
-from aclgrad.profiling.calibration.fit import Fit, is_as_modelled
-from aclgrad.profiling.calibration.probes import Plan, plan
+from aclgrad.profiling.calibration.fit import NO_PROBE, Fit, is_as_modelled
+from aclgrad.profiling.calibration.probes import EMPTY, Plan, plan
 from aclgrad.profiling.calibration.register import Choice
 from aclgrad.profiling.calibration.runner import Answer, Launch, Model, Overlay, build, on_device
+from aclgrad.profiling.calibration.sources import TICKS, Clock, median, ticks_of
 from aclgrad.runtime import find_toolkit
 from aclgrad.runtime.toolkit import cann_home
 from aclgrad.spec.soc import family_of
 
 Told = Callable[[str, int, int], None]
+Warn = Callable[[str], None]
+
+AUTO, OFF = "auto", "off"
+"""Of msprof: where the environment of an NPU has it, and never. Anything else is a folder."""
 
 _WHOLE_ARCHS = (2201, 3510)
 """Whose vector cores have all that the probes use."""
+_CONSTANT = 0.1  # of a reading, by which that of a constant may be off
+_COUNTER = 0.02  # by which the counter may tick at another rate
 _TIMES = 9  # launches of which the median counts, on an NPU
 _TOGETHER = 40  # probes in one process, where it need not fear the device
 
@@ -57,14 +68,14 @@ class _Kept:
             return
         if content.get("header") == self.header:
             self.answers = {
-                name: Answer(tuple(times), base64.b64decode(output), error)
-                for name, (times, output, error) in content["answers"].items()
+                name: Answer(tuple(times), base64.b64decode(output), error, tuple(ticks))
+                for name, (times, output, error, ticks) in content["answers"].items()
             }
 
     def add(self, answers: Mapping[str, Answer]) -> None:
         self.answers |= answers
         rows = {
-            name: (one.times, base64.b64encode(one.output).decode(), one.error)
+            name: (one.times, base64.b64encode(one.output).decode(), one.error, one.ticks)
             for name, one in self.answers.items()
         }
         files.write(self.path, json.dumps({"header": self.header, "answers": rows}), "-o")
@@ -113,9 +124,18 @@ def _found_soc(
 
 
 def calibrate(
-    kind: str, path: Path, *, soc: str | None = None, device: int = 0, told: Told = lambda *_: None
+    kind: str,
+    path: Path,
+    *,
+    soc: str | None = None,
+    device: int = 0,
+    under: str = AUTO,
+    told: Told = lambda *_: None,
+    warn: Warn = lambda _: None,
 ) -> Board:
-    """Ask a device everything. `kind`: sim or npu; `soc`: which it has to be."""
+    """Ask a device everything. `kind`: sim or npu; `soc`: which it has to be; `under`: msprof, as
+    `AUTO`, `OFF` or a folder of it.
+    """
     files.check_output(path, "-o")
     toolkit = cann_home() if kind == "npu" else find_toolkit(kind).root
     environment = dict(os.environ)
@@ -150,9 +170,17 @@ def calibrate(
     if not timed:
         failed = next((one.error for one in kept.answers.values() if one.error), "no answer")
         raise BoardError(f"device {device}: every probe fails: {failed}. Next: aclgrad doctor")
+    answers = _profiled(program, device, questions, kept.answers, environment, kind, under, warn)
     board.rows = _sizes(_found_soc(model.program, 0, model.environment)[1], sizes)
-    board.rows += _choices(questions, lacks, kept.answers, model, told)
-    board.rows += _costs(questions, facts, kept.answers, model, told)
+    documented = TICKS.get(facts["npuArch"], 0.0)
+    counter = _counter(documented, answers)
+    board.rows += [counter] if documented else []
+    board.rows += _choices(questions, lacks, answers, model, told)
+    ticks = counter.measured if counter.verdict == DIFFERS else documented
+    assert isinstance(ticks, float)
+    clock = Clock(ticks, answers)
+    board.rows += _costs(questions, facts, answers, model, clock, told)
+    board.rows += _constants(questions, answers, model, clock, board)
     return board
 
 
@@ -191,6 +219,48 @@ def _ask(
         kept.add(answers)
         done = min(done + together, len(every))
         told("probes", done, len(every))
+
+
+def _profiled(
+    program: Path,
+    device: int,
+    questions: Plan,
+    answers: Mapping[str, Answer],
+    environment: Mapping[str, str],
+    kind: str,
+    under: str,
+    warn: Warn,
+) -> dict[str, Answer]:
+    """The answers, with msprof's durations of launches that go well and do not take long."""
+    if under == OFF or (under == AUTO and (kind != "npu" or msprof.tool() is None)):
+        return dict(answers)
+    every = [one.launches for one in questions.timings.values() if not one.heavy]
+    launches = {launch.name: launch for one in every for launch in one}
+    timed = [launch for name, launch in launches.items() if answers[name].times]
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="aclgrad-msprof-")
+        folder = Path(stack.enter_context(temporary)) if under == AUTO else Path(under)
+        try:
+            found = msprof.durations(program, device, timed, folder, environment)
+        except ToolkitError as error:
+            if under != AUTO:
+                raise
+            warn(f"{error}: without msprof, times are those of events and of the counter")
+            return dict(answers)
+    return {name: replace(one, durations=found.get(name, ())) for name, one in answers.items()}
+
+
+def _counter(documented: float, answers: Mapping[str, Answer]) -> Row:
+    """Ticks of GetSystemCycle in a microsecond of the events' time."""
+    got = ticks_of(answers)
+    same = abs(got - documented) <= _COUNTER * documented
+    return Row(
+        "soc.counterTicks", "size",
+        UNDECIDED if not got else AS_MODELLED if same else DIFFERS,
+        documented, got or None, "a microsecond",
+        note="" if got else "no launch was counted",
+        depends="how the counter's times are read",
+    )  # fmt: skip
 
 
 def _sizes(own: Mapping[str, int], told: Mapping[str, int]) -> list[Row]:
@@ -249,7 +319,7 @@ def _judged(
     model: Model,
 ) -> tuple[str, str | None, str]:
     if not asked:
-        return UNDECIDED, None, "no probe asks for it"
+        return UNDECIDED, None, choice.unasked or NO_PROBE
     failed = [answers[one.name].error for one in asked if answers[one.name].error]
     if failed:
         return DIFFERS, None, failed[0]
@@ -275,10 +345,11 @@ def _costs(
     facts: Mapping[str, Any],
     answers: Mapping[str, Answer],
     model: Model,
+    clock: Clock,
     told: Told,
 ) -> list[Row]:
     costs = register.costs(facts["name"], facts["npuArch"], facts["l2Bytes"])
-    found = Fit(costs, questions.timings, answers, model.run, told).solve()
+    found = Fit(costs, questions.timings, answers, model.run, clock, told).solve()
     rows = []
     for cost in costs:
         fitted = found[cost.id]
@@ -289,7 +360,41 @@ def _costs(
         rows.append(
             Row(
                 cost.id, "cost", verdict, cost.value, fitted.value, cost.unit,
-                round(fitted.spread, 4), fitted.why, f"{cost.what}: {cost.depends}",
+                round(fitted.spread, 4), cost.unasked or fitted.why,
+                f"{cost.what}: {cost.depends}", fitted.source,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _constants(
+    questions: Plan, answers: Mapping[str, Answer], model: Model, clock: Clock, board: Board
+) -> list[Row]:
+    """Whether the probes of the model's constants read what the model reads with the board's costs.
+    Nothing takes another one over.
+    """
+    constants = register.constants()
+    asked = [questions.timings[one.probe] for one in constants if one.probe in questions.timings]
+    launches = {launch.name: launch for timing in asked for launch in timing.launches}
+    costs = Overlay(board.overlay["costs"])
+    own = model.run([*launches.values(), EMPTY], costs) if launches else {}
+    rows = []
+    for one in constants:
+        timing = questions.timings.get(one.probe or "")
+        verdict, note, spread, source = UNDECIDED, one.unasked or NO_PROBE, 0.0, ""
+        if timing is not None:
+            source = clock.best(timing, answers)
+            wanted = clock.reading(timing, answers, source, median)
+            got = clock.reading(timing, own, source, median)
+            spread = clock.spread(timing, answers, source)
+            note = f"its probe reads {wanted:.3g}, the model {got:.3g}"
+            if math.isfinite(wanted) and spread <= _CONSTANT:
+                same = abs(wanted - got) <= (_CONSTANT + spread) * abs(got)
+                verdict, note = (AS_MODELLED, "") if same else (DIFFERS, note)
+        rows.append(
+            Row(
+                f"model.{one.where}", "constant", verdict, one.value, None, "",
+                round(spread, 4), note, f"{one.what}: {one.depends}", source,
             )
         )  # fmt: skip
     return rows

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from aclgrad.common import files
 from aclgrad.profiling.calibration.board import AS_MODELLED, DIFFERS, UNDECIDED, Board, Row
+from aclgrad.profiling.calibration.sources import DISAGREE
 from aclgrad.reporting.html import environment
 
 
@@ -23,8 +24,10 @@ def _line(row: Row) -> str:
     if isinstance(row.modelled, (int, float)) and isinstance(row.measured, (int, float)):
         change = f" ({row.measured / row.modelled - 1:+.0%})" if row.modelled else ""
     note = f": {row.note}" if row.note else ""
+    source = f", by {row.source}" if row.source else ""
     return (
-        f"  {row.id}: {number(row.measured)}{unit}{change}, modelled {number(row.modelled)}{note}"
+        f"  {row.id}: {number(row.measured)}{unit}{change}, modelled {number(row.modelled)}{source}"
+        f"{note}"
     )
 
 
@@ -36,6 +39,8 @@ def text(board: Board) -> str:
     for row in board.rows:
         if row.verdict == DIFFERS:
             lines += [_line(row), f"    matters for {row.depends}"]
+        elif row.verdict == UNDECIDED and DISAGREE in row.note:
+            lines += [_line(row)]
     return "\n".join(lines)
 
 

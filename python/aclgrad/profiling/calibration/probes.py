@@ -13,6 +13,8 @@ from aclgrad.profiling.calibration.runner import SOURCES, Launch
 
 Times = Mapping[str, float]
 KB = 1024
+EMPTY = Launch("launch", "probe_scalar", (0, 0))
+"""A kernel that does nothing."""
 _LARGE = 65536  # bytes of the copies that the curves are scaled by
 _SCAN = 100 * 512  # bytes of L2's lines that a copy of its probe touches
 
@@ -37,6 +39,10 @@ class Timing:
     """Costs that may be 0; the reading follows them in proportion."""
     late: bool = False
     """Its launches are long and rest on other costs: found when those are."""
+    only: str = ""
+    """The one source of times that shows it."""
+    whole: bool = False
+    """Reads a launch with all that comes with it, which is another time by each source."""
 
 
 @dataclass
@@ -150,6 +156,8 @@ _VALUES = {
     "values strided-max": ["strided-max"],
     "values quant": ["quant"],
     "values transdata": ["transdata"],
+    "values softmax-grad": ["softmax-grad"],
+    "values power": ["power"],
 }
 _PADS = {"values pad-bare": (0, 20), "values pad-register": (2, 20)}
 
@@ -165,6 +173,13 @@ def _values(ub_bytes: int) -> dict[str, tuple[Launch, ...]]:
             values=np.zeros(16, np.float32),
         ),
     )  # fmt: skip
+    elements = np.zeros((3, 8), np.float32)  # of 32 bytes each, as opapi.h has them
+    elements[0, :1].view(np.int32)[:] = 2
+    elements[1, :1].view(np.float16)[:1] = 0.1
+    elements[2, 0] = 1 << 24
+    probes["values eq-number"] = (
+        Launch("eq-number", "compare_numbers", (), out_bytes=elements.nbytes, values=elements),
+    )
     ramp = np.arange(1, 65, dtype=np.float32)
     for probe, params in _PADS.items():
         probes[probe] = (
@@ -178,9 +193,9 @@ def _values(ub_bytes: int) -> dict[str, tuple[Launch, ...]]:
 
 def _vector(
     name: str, number: int, width: int, repeats: int, times: int,
-    *, waits: int = 0, b: int = 256, d: int = 0, less: int = 0, brief: int = 0,
+    *, waits: int = 0, b: int = 256, d: int = 0, less: int = 0, brief: int = 0, apart: int = 8,
 ) -> Launch:  # fmt: skip
-    params = (number, width, repeats, times, waits, b, d, less, brief)
+    params = (number, width, repeats, times, waits, b, d, less, brief, apart)
     return Launch(name, "probe_vector", params)
 
 
@@ -225,6 +240,10 @@ def _against(less: Launch, more: Launch, **kinds: object) -> Timing:
     )
 
 
+def _ratio(one: Launch, other: Launch) -> Timing:
+    return Timing((one, other), lambda t: t[one.name] / t[other.name])
+
+
 def _beside(alone: Launch, beside: Launch) -> Timing:
     """How one launch's time compares with another's, for a cost that may be 0."""
     return Timing((alone, beside), lambda t: t[beside.name] / t[alone.name], linear=True)
@@ -262,8 +281,13 @@ def _vector_timings() -> dict[str, Timing]:
         _vector("partial-no", add, 32, 32, 512),
         _vector("partial-yes", add, 32, 32, 512, less=1),
     )
-    pair("bank-groups", plain, _vector("bank-groups", add, 32, 64, 512, b=0))
-    pair("bank-writes", plain, _vector("bank-writes", add, 32, 64, 512, d=65536 + 36864 + 32))
+    shared = _vector("bank-groups", add, 32, 64, 512, b=0)
+    found["group-count"] = _ratio(shared, _vector("bank-next", add, 32, 64, 512, b=256))
+    written = _vector("bank-writes", add, 32, 64, 512, d=65536 + 36864 + 32)
+    found["bank-bytes"] = _ratio(written, _vector("bank-before", add, 32, 64, 512, d=32))
+    pair("bank-groups", plain, shared)
+    pair("bank-turns", plain, _vector("bank-turns", add, 32, 64, 512, apart=16))
+    pair("bank-writes", plain, written)
     return found
 
 
@@ -278,7 +302,16 @@ def _scalar_timings() -> dict[str, Timing]:
             name, "probe_cores", (what, times), blocks=blocks, out_bytes=64 * KB
         )
 
+    def behind(few: int) -> Launch:
+        """What the scalar pipe takes to issue so many instructions that wait for a copy."""
+        params = (8, 1, few)
+        return Launch(f"queue-depth-{few}", "probe_scalar", params, in_bytes=32 * KB)
+
+    few, many = behind(24), behind(40)
     return {
+        "queue-depth": Timing(
+            (few, many), lambda t: 1 - t[few.name] / t[many.name], only="counter"
+        ),
         "sync": _between(scalar(1), "sync", 1000, 4000),
         "queue": _between(scalar(3), "queue", 500, 2000),
         "scalar-access": _between(scalar(4), "scalar-access", 500, 2000),
@@ -287,7 +320,7 @@ def _scalar_timings() -> dict[str, Timing]:
         "issue": _between(scalar(7), "issue", 500, 2000),
         "meet": _between(cores(0, 8), "meet", 16, 64),
         "mark": _between(cores(1, 2), "mark", 2, 8),
-        "launch": Timing((Launch("launch", "probe_scalar", (0, 0)),), lambda t: t["launch"]),
+        "launch": Timing((EMPTY,), lambda t: t[EMPTY.name], whole=True),
     }
 
 
@@ -387,6 +420,8 @@ def _copy_timings(cores: int, l2_bytes: int) -> dict[str, Timing]:
         at = next(i for i, ratio in enumerate(again) if ratio > middle)
         return float(np.sqrt(sizes[at] * sizes[max(at - 1, 0)]))
 
+    # Of a bit more than L2 holds the oldest lines are the next that are wanted.
+    timings["l2-order"] = _ratio(*reversed(scans[11]))
     timings["l2-size"] = Timing(tuple(one for pair in scans for one in pair), knee, heavy=True)
     return timings
 

@@ -30,6 +30,7 @@ class Choice:
     depends: str
     chosen: str = ""
     alternatives: tuple[str, ...] = ()
+    unasked: str = ""  # why there is no probe
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,20 @@ class Cost:
     evidence: str
     probe: str | None
     depends: str
+    unasked: str = ""  # why there is no probe
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A row of the register: a number or rule in the source of the timing model."""
+
+    where: str
+    value: float | str
+    what: str
+    evidence: str
+    probe: str | None
+    depends: str
+    unasked: str = ""
 
 
 def _facts(name: str) -> Path:
@@ -92,6 +107,11 @@ def choices() -> list[Choice]:
     ]
 
 
+def constants() -> list[Constant]:
+    """All rows of constants."""
+    return [Constant(**row) for row in unknowns()["constants"]]
+
+
 def _on_curve(curve: list[list[float]], size: float) -> float:
     for (x0, y0), (x1, y1) in zip(curve, curve[1:], strict=False):
         if x0 <= size <= x1:
@@ -131,6 +151,7 @@ def _value(name: str, l2_bytes: int) -> tuple[float, str]:
 def costs(soc: str, arch: int, l2_bytes: int) -> list[Cost]:
     """All rows of costs of a SoC, patterns written out."""
     found = []
+    lacking = unknowns()["instructions"]
     instructions = sorted(_read("costs.json")["instructions"][_MEASURED])
     registers = sorted(_read("costs.json")["registers"].get(str(arch), {}))
     for row in unknowns()["costs"]:
@@ -147,6 +168,9 @@ def costs(soc: str, arch: int, l2_bytes: int) -> list[Cost]:
             )
             value, evidence = _value(name, l2_bytes)
             probe = row["probe"]
+            lacks = lacking.get(instruction, {"fields": []})
+            unasked = lacks["unasked"] if name.rpartition(".")[2] in lacks["fields"] else ""
+            unasked = unasked or row.get("unasked", "")
             found.append(
                 Cost(
                     name,
@@ -154,8 +178,9 @@ def costs(soc: str, arch: int, l2_bytes: int) -> list[Cost]:
                     row["unit"],
                     f"{instruction}: {row['what']}" if instruction else row["what"],
                     row["evidence"] if row["evidence"] != "costs.json" else evidence,
-                    probe.format(instruction=instruction) if probe else None,
+                    None if unasked else probe.format(instruction=instruction),
                     row["depends"],
+                    unasked,
                 )
             )
     return found

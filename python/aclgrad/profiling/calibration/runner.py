@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +48,15 @@ class Launch:
         """Whether its time counts, else its output does."""
         return self.values is None
 
+    @property
+    def counted(self) -> bool:
+        """Whether the core's counter is read around what it asks: of one core, as those of several
+        need not agree, and not of a kernel that does nothing.
+        """
+        asks = self.kernel in ("probe_vector", "probe_copies")
+        asks = asks or (self.kernel == "probe_scalar" and self.params[0] != 0)
+        return self.timed and self.blocks == 1 and asks
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -55,9 +64,11 @@ class Answer:
     "device" is the name of its SoC and the sizes that the runtime tells.
     """
 
-    times: tuple[float, ...] = ()
+    times: tuple[float, ...] = ()  # between events
     output: bytes = b""
     error: str = ""
+    ticks: tuple[float, ...] = ()  # of the core's counter
+    durations: tuple[float, ...] = ()  # as msprof has them
 
 
 @dataclass(frozen=True)
@@ -105,15 +116,24 @@ def _build(folder: Path, toolkit: Path, soc: str) -> None:
             )
 
 
-def _request(launch: Launch, times: int, folder: Path) -> str:
+def request_of(launch: Launch, times: int, folder: Path) -> str:
+    """A line for the program of the probes; what it reads goes into the folder."""
     source, size = "-", launch.in_bytes
     if launch.values is not None:
         path = folder / f"{launch.name}.in"
         path.write_bytes(launch.values.tobytes())
         source, size, times = str(path), launch.values.nbytes, 0
-    params = [*launch.params, *[0] * (16 - len(launch.params))]
+    params = [*launch.params, *[0] * (15 - len(launch.params)), int(launch.counted)]
     words = (launch.name, launch.kernel, launch.blocks, times, size, launch.out_bytes, source)
     return " ".join(map(str, (*words, *params)))
+
+
+def _times(words: Sequence[str]) -> Answer:
+    """What stands behind the name of a launch: us us ... ticks n n ..."""
+    at = words.index("ticks") if "ticks" in words else len(words)
+    ticks = tuple(map(float, words[at + 1 :]))
+    # A core without a counter leaves zeros.
+    return Answer(times=tuple(map(float, words[:at])), ticks=ticks if all(ticks) else ())
 
 
 def _process(
@@ -128,7 +148,9 @@ def _process(
     with tempfile.TemporaryDirectory(prefix="aclgrad-probes-") as name:
         folder = Path(name)
         request, result = folder / "request", folder / "result"
-        request.write_text("\n".join(_request(launch, times, folder) for launch in launches) + "\n")
+        request.write_text(
+            "\n".join(request_of(launch, times, folder) for launch in launches) + "\n"
+        )
         with subprocess.Popen(
             [str(program), str(device), str(request), str(result)],
             env=dict(environment),
@@ -154,7 +176,7 @@ def _process(
             elif words[:1] == ["error"]:
                 answers[launch] = Answer(error=f"error {words[1]}: {said.strip()[-400:]}")
             elif words:
-                answers[launch] = Answer(times=tuple(map(float, words)))
+                answers[launch] = _times(words)
             else:
                 answers[launch] = Answer(output=(folder / f"result.{launch}").read_bytes())
         missing = [launch for launch in launches if launch.name not in answers]
@@ -215,6 +237,8 @@ class Model:
             path.write_text(json.dumps({"overlay": overlay.as_json()}))
             environment = {**self.environment, "ACLGRAD_CALIBRATION": str(path)}
             answers = _process(self.program, 0, launches, -1, environment, 10 * SECONDS)
+        # What the model says of events and of msprof's durations is the same.
+        answers = {name: replace(one, durations=one.times) for name, one in answers.items()}
         failed = next(((name, one) for name, one in answers.items() if one.error), None)
         if failed:
             raise ToolkitError(

@@ -15,7 +15,7 @@ struct Plan {
   int64_t step, distance, perCore, before, around;
 };
 
-__aicore__ inline void Copies(GM_ADDR in, GM_ADDR out, const Plan& plan) {
+__aicore__ inline void Copies(GM_ADDR in, GM_ADDR out, GM_ADDR params, const Plan& plan) {
   const int64_t first = plan.before + plan.perCore * static_cast<int64_t>(GetBlockIdx());
   GlobalTensor<uint8_t> source, target;
   source.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(in) + first);
@@ -28,6 +28,7 @@ __aicore__ inline void Copies(GM_ADDR in, GM_ADDR out, const Plan& plan) {
   TBuf<TPosition::VECCALC> beside;
   pipe.InitBuffer(buffer, 128 * 1024);
   pipe.InitBuffer(beside, 32 * 1024);
+  Ticks ticks(pipe, params);
   LocalTensor<uint8_t> ub = buffer.Get<uint8_t>();
   LocalTensor<float> lanes = beside.Get<float>();
   Duplicate(ub.ReinterpretCast<float>(), 1.0f, 128 * 1024 / 4);
@@ -40,6 +41,7 @@ __aicore__ inline void Copies(GM_ADDR in, GM_ADDR out, const Plan& plan) {
   const DataCopyPadExtParams<uint8_t> pad{false, 0, 0, 0};
   const BinaryRepeatParams three{1, 1, 1, 8, 8, 8};
   int64_t at = 0;
+  ticks.Begin();
   for (uint32_t i = 0; i < plan.times; ++i) {
     if (!plan.writes) {
       DataCopyPad(ub, source[static_cast<uint64_t>(at)], inward, pad);
@@ -56,6 +58,7 @@ __aicore__ inline void Copies(GM_ADDR in, GM_ADDR out, const Plan& plan) {
     at += plan.distance;
     at = plan.around > 0 && at >= plan.around ? 0 : at;
   }
+  ticks.End();
 }
 
 }  // namespace probe
@@ -76,5 +79,5 @@ extern "C" __global__ __aicore__ void probe_copies(GM_ADDR in, GM_ADDR out, GM_A
   plan.around = Param(params, 10);
   plan.both = Param(params, 11) != 0;
   plan.vectors = static_cast<uint32_t>(Param(params, 12));
-  probe::Copies(in, out, plan);
+  probe::Copies(in, out, params, plan);
 }

@@ -5,7 +5,8 @@
 //
 // and RESULT gets one for each, as soon as it is over: "NAME us us ..." for TIMES launches, after one that is not counted unless
 // TIMES is negative, or "NAME error CODE". A launch with TIMES 0 is not timed; its output goes into RESULT.NAME. Times are those
-// between events. In front of them stands "device SOC NAME=VALUE ...", with the sizes that the runtime tells.
+// between events. Where P15 is not 0, those of the core's counter follow: "NAME us us ... ticks N N ...". In front of all lines
+// stands "device SOC NAME=VALUE ...", with the sizes that the runtime tells.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,10 +23,12 @@
 #include "aclrtlaunch_probe_ub.h"
 #include "aclrtlaunch_probe_values.h"
 #include "aclrtlaunch_probe_vector.h"
+#include "opapi.h"
 
 namespace {
 
 constexpr int kParams = 16;
+constexpr size_t kTicksAt = kParams * sizeof(int32_t), kTicksBytes = 32;  // behind the parameters
 
 struct Request {
   std::string name, kernel, file;
@@ -77,6 +80,9 @@ uint32_t LaunchKernel(const Request& request, aclrtStream stream, void* in, void
   LAUNCH(probe_cores)
   LAUNCH(probe_ub)
 #undef LAUNCH
+  if (request.kernel == "compare_numbers") {
+    return static_cast<uint32_t>(CompareNumbers(stream, in, out));
+  }
   return static_cast<uint32_t>(ACL_ERROR_INVALID_PARAM);
 }
 
@@ -94,7 +100,7 @@ class Runner {
   int Prepare() {
     RETURN_IF_ERROR(aclrtCreateEvent(&begin_));
     RETURN_IF_ERROR(aclrtCreateEvent(&end_));
-    return params_.Reserve(kParams * sizeof(int32_t));
+    return params_.Reserve(kTicksAt + kTicksBytes);
   }
 
   int Run(const Request& request, std::string* line, std::vector<char>* output) {
@@ -114,8 +120,10 @@ class Runner {
       RETURN_IF_ERROR(aclrtMemset(in_.at(), request.inBytes, 0, request.inBytes));
       zeroed_ = request.inBytes;
     }
+    std::string ticks;
     for (int i = request.times < 0 ? 1 : 0; i <= std::abs(request.times); ++i) {
-      if (request.kernel == "probe_cores") {  // marks that nobody has set
+      // Marks that nobody has set, and bytes between what is written.
+      if (request.kernel == "probe_cores" || request.kernel == "compare_numbers") {
         RETURN_IF_ERROR(aclrtMemset(out_.at(), request.outBytes, 0, request.outBytes));
       }
       RETURN_IF_ERROR(aclrtRecordEvent(begin_, stream_));
@@ -130,7 +138,15 @@ class Runner {
         std::snprintf(text, sizeof(text), " %.6g", 1e3 * static_cast<double>(ms));
         *line += text;
       }
+      if (i > 0 && request.params[kParams - 1] != 0) {
+        int32_t counted = 0;
+        RETURN_IF_ERROR(aclrtMemcpy(&counted, sizeof(counted),
+                                    static_cast<const char*>(params_.at()) + kTicksAt,
+                                    sizeof(counted), ACL_MEMCPY_DEVICE_TO_HOST));
+        ticks += ' ' + std::to_string(counted);
+      }
     }
+    *line += ticks.empty() ? "" : " ticks" + ticks;
     if (request.times == 0) {
       output->resize(request.outBytes);
       RETURN_IF_ERROR(aclrtMemcpy(output->data(), output->size(), out_.at(), output->size(),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of the scalar pipe. params: what, how often.
+// Times of the scalar pipe. params: what, how often, and of kDepth how many instructions.
 #include "probe.h"
 
 namespace probe {
 
 using namespace AscendC;
 
-enum What { kNothing, kBarrier, kFlags, kQueue, kAccess, kMiss, kHit, kIssue };
+enum What { kNothing, kBarrier, kFlags, kQueue, kAccess, kMiss, kHit, kIssue, kDepth };
 
 __aicore__ inline void Scalar(GM_ADDR in, GM_ADDR out, GM_ADDR params) {
   const int32_t what = Param(params, 0);
@@ -16,6 +16,7 @@ __aicore__ inline void Scalar(GM_ADDR in, GM_ADDR out, GM_ADDR params) {
   TBuf<TPosition::VECCALC> buffer;
   pipe.InitBuffer(queue, 2, 1024);
   pipe.InitBuffer(buffer, 32768);
+  Ticks ticks(pipe, params);
   LocalTensor<float> ub = buffer.Get<float>();
   LocalTensor<float> other = ub[512];  // far more places than the compiler looks back
   GlobalTensor<int32_t> gm;
@@ -24,6 +25,7 @@ __aicore__ inline void Scalar(GM_ADDR in, GM_ADDR out, GM_ADDR params) {
   PipeBarrier<PIPE_ALL>();
   float sum = 0;
   int32_t found = 0;
+  ticks.Begin();
   for (int32_t i = 0; i < times; ++i) {
     if (what == kBarrier) {
       PipeBarrier<PIPE_V>();
@@ -44,8 +46,22 @@ __aicore__ inline void Scalar(GM_ADDR in, GM_ADDR out, GM_ADDR params) {
       found += gm.GetValue(static_cast<uint64_t>(i) * 16 + 16);
     } else if (what == kHit) {
       found += gm.GetValue(static_cast<uint64_t>(i) % 16);
+    } else if (what == kDepth) {
+      constexpr int32_t kCopies = 16;  // longer than it takes to issue the instructions
+      GlobalTensor<float> source;
+      source.SetGlobalBuffer(reinterpret_cast<__gm__ float*>(in));
+      for (int32_t j = 0; j < kCopies; ++j) {
+        DataCopy(ub[4096], source, 4096);
+      }
+      SetFlag<HardEvent::MTE2_V>(EVENT_ID3);
+      WaitFlag<HardEvent::MTE2_V>(EVENT_ID3);
+      for (int32_t j = 0; j < Param(params, 2); ++j) {
+        Adds(other[static_cast<uint32_t>(j) * 64], ub[128], 1.0f, 64, 1, {1, 1, 8, 8});
+      }
+      ticks.Mark();
     }
   }
+  ticks.End();
   if (sum + static_cast<float>(found) < 0) {  // never: what was read has to be of use
     ub.SetValue(0, sum);
   }

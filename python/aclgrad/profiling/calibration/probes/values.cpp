@@ -11,6 +11,7 @@ using namespace AscendC;
 constexpr uint32_t kCount = 2048;
 constexpr uint32_t kOutBytes = kCount * 4;
 constexpr uint32_t kTableBytes = kCount * 4;
+constexpr uint32_t kScratchBytes = 32768;
 
 // What the comparison register holds, of one repeat whose mask leaves lanes out.
 template <typename T>
@@ -21,15 +22,53 @@ __aicore__ inline void ComparedByRegister(const LocalTensor<T>& d, const LocalTe
   GetCmpMask(d);
 }
 
+// SoftmaxGrad of all elements in one piece: what its tiling function of the host makes of so many rows.
+template <typename T>
+__aicore__ inline void SoftmaxGraded(const LocalTensor<T>& d, const LocalTensor<T>& a,
+                                     const LocalTensor<T>& b, const LocalTensor<uint8_t>& scratch) {
+  constexpr uint32_t kRows = 8;
+  constexpr uint32_t kBlock = 32 / sizeof(T);
+  SoftMaxTiling tiling;
+  tiling.srcM = tiling.outMaxM = tiling.splitM = tiling.reduceM = kRows;
+  tiling.srcK = tiling.splitK = kCount / kRows;
+  tiling.srcSize = tiling.splitSize = kCount;
+  tiling.outMaxK = tiling.reduceK = kBlock;
+  tiling.outMaxSize = tiling.reduceSize = kRows * kBlock;
+  tiling.rangeM = 1;
+  tiling.tailM = tiling.tailSplitSize = tiling.tailReduceSize = 0;
+  SoftmaxGrad<T>(d, a, b, scratch, tiling, false, {kRows, kCount / kRows, kRows, kCount / kRows});
+}
+
+// Whole numbers of -5 to 5 to the power of those of -3 to 3.
+template <typename T>
+__aicore__ inline void Powers(const LocalTensor<int32_t>& d, const LocalTensor<T>& a,
+                              const LocalTensor<T>& b, const LocalTensor<uint8_t>& scratch) {
+  constexpr uint32_t kSome = 512;
+  const LocalTensor<int32_t> base = a[kSome].template ReinterpretCast<int32_t>();
+  const LocalTensor<int32_t> exponent = b[kSome].template ReinterpretCast<int32_t>();
+  const auto whole = [](const LocalTensor<int32_t>& to, const LocalTensor<T>& from, T most) {
+    Maxs(from, from, -most, kSome);
+    PipeBarrier<PIPE_V>();
+    Mins(from, from, most, kSome);
+    PipeBarrier<PIPE_V>();
+    Cast(to, from, RoundMode::CAST_TRUNC, kSome);
+    PipeBarrier<PIPE_V>();
+  };
+  whole(base, a[2 * kSome], T(5));
+  whole(exponent, b[2 * kSome], T(3));
+  Power(d, base, exponent, scratch, kSome);
+}
+
 template <typename T, int width>
 __aicore__ inline void Values(GM_ADDR in, GM_ADDR out, int32_t number) {
   TPipe pipe;
-  TBuf<TPosition::VECCALC> bufferA, bufferB, bufferD, bufferW, bufferT;
+  TBuf<TPosition::VECCALC> bufferA, bufferB, bufferD, bufferW, bufferT, bufferS;
   pipe.InitBuffer(bufferA, kOutBytes);
   pipe.InitBuffer(bufferB, kOutBytes);
   pipe.InitBuffer(bufferD, 2 * kOutBytes);
   pipe.InitBuffer(bufferW, kOutBytes);
   pipe.InitBuffer(bufferT, kTableBytes);
+  pipe.InitBuffer(bufferS, kScratchBytes);
   LocalTensor<T> a = bufferA.Get<T>(), b = bufferB.Get<T>(), d = bufferD.Get<T>(),
                  work = bufferW.Get<T>();
   LocalTensor<uint32_t> offsets = bufferT.Get<uint32_t>();
@@ -54,6 +93,7 @@ __aicore__ inline void Values(GM_ADDR in, GM_ADDR out, int32_t number) {
   LocalTensor<int16_t> shorts = d.template ReinterpretCast<int16_t>();
   LocalTensor<float> floats = d.template ReinterpretCast<float>();
   LocalTensor<int8_t> bytes = d.template ReinterpretCast<int8_t>();
+  LocalTensor<uint8_t> scratch = bufferS.Get<uint8_t>();
   const T factor = static_cast<T>(0.7f);
   uint64_t every[2] = {0x5a5a00ffa5a50f0full, sizeof(T) == 2 ? 0x123456789abcdef0ull : 0};
   uint64_t kept = 0;

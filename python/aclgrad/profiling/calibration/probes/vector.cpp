@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of vector instructions. params: number of instructions.inc, 32 or 16, repeats, how often, whether each waits for the
 // one before, and three distances: bytes by which b lies behind the start of its bank, d likewise, lanes less than all; short
-// instructions behind each.
+// instructions behind each; blocks from repeat to repeat of b.
 #include <type_traits>
 
 #include "probe.h"
@@ -22,10 +22,12 @@ __aicore__ inline void Run(GM_ADDR params) {
   const uint32_t behindD = static_cast<uint32_t>(Param(params, 6));
   const uint64_t n = kLanes<T> - static_cast<uint64_t>(Param(params, 7));
   const int32_t brief = Param(params, 8);
+  const uint8_t apartB = static_cast<uint8_t>(Param(params, 9));
   TPipe pipe;
   TBuf<TPosition::VECCALC> whole;
   constexpr uint32_t kBytes = 180 * 1024;
   pipe.InitBuffer(whole, kBytes);
+  Ticks ticks(pipe, params);
   LocalTensor<T> all = whole.Get<T>();
   Duplicate(all, static_cast<T>(1.0f), static_cast<int32_t>(kBytes / sizeof(T)));
   PipeBarrier<PIPE_ALL>();
@@ -49,11 +51,12 @@ __aicore__ inline void Run(GM_ADDR params) {
     PipeBarrier<PIPE_ALL>();
   }
   const T one = static_cast<T>(1.0f);
-  const BinaryRepeatParams three{1, 1, 1, 8, 8, 8};
+  const BinaryRepeatParams three{1, 1, 1, 8, 8, apartB};
   const UnaryRepeatParams two{1, 1, 8, 8};
   uint64_t kept = 0;
   LocalTensor<T> shortD = all[45056 / sizeof(T)];
   LocalTensor<T> shortA = all[(kBank + 45056) / sizeof(T)];
+  ticks.Begin();
   for (int32_t i = 0; i < times; ++i) {
     switch (number) {
 #include "instructions.inc"
@@ -70,6 +73,7 @@ __aicore__ inline void Run(GM_ADDR params) {
       PipeBarrier<PIPE_ALL>();
     }
   }
+  ticks.End();
 }
 
 }  // namespace probe
