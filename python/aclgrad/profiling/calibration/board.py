@@ -111,6 +111,10 @@ def read(path: Path) -> Board:
             )
         board = Board(content["soc"], content["device"], content["versions"])
         board.rows = [Row(**row) for row in content["rows"]]
+    except json.JSONDecodeError as error:
+        raise BoardError(
+            f"{path}: no file of a board, or cut short: {error.msg}, line {error.lineno}. {again}"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BoardError(f"{path}: no file of a board: {error!r}. {again}") from None
     return board

@@ -42,8 +42,8 @@ Warn = Callable[[str], None]
 AUTO, OFF = "auto", "off"
 """Of msprof: where the environment of an NPU has it, and never. Anything else is a folder."""
 
-_WHOLE_ARCHS = (2201, 3510)
-"""Whose vector cores have all that the probes use."""
+_WHOLE_ARCH = 2201
+"""Whose vector cores have all that the probes use, such as the sorting of structures."""
 _CONSTANT = 0.1  # of a reading, by which that of a constant may be off
 _COUNTER = 0.02  # by which the counter may tick at another rate
 _TIMES = 9  # launches of which the median counts, on an NPU
@@ -154,7 +154,7 @@ def calibrate(
     facts = _supported(name)
     questions = plan(facts["vecCores"], facts["l2Bytes"], facts["ubTilingBytes"])
     model = Model(name)
-    lacks = _leave_out(questions, model) if facts["npuArch"] not in _WHOLE_ARCHS else set()
+    lacks = _leave_out(questions, model) if facts["npuArch"] != _WHOLE_ARCH else set()
     board = Board(name, kind, _versions(toolkit))
     kept = _Kept(
         path.with_name(path.name + ".partial"),
