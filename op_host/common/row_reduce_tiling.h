@@ -19,7 +19,8 @@ enum class RowReducePath : uint64_t {
   kSlabs = 3,
   kLongSlabs = 4,
   kShortRows = 5,
-  kPackedRows = 6
+  kPackedRows = 6,
+  kInterleavedRows = 8
 };
 
 struct SocFacts {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of tiles that hold the whole axis: of rows, of short rows and of slabs (ReduceRows,
 // ReduceSlabs and ReduceShort).
+#include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "common/row_reduce_planner.h"
@@ -10,7 +12,13 @@ namespace {
 
 constexpr int64_t kBlocksPerRepeat = 8;
 constexpr int64_t kLanesPerRepeat = 64;  // of fp32
-constexpr int64_t kStreams = 16;         // of a tile of short rows, and the least elements of one
+constexpr int64_t kEdgePositions = 168;  // whose bits tell an interleaved row from its neighbours
+constexpr int64_t kImagesApart = 128;    // elements
+// SoCs with a larger UB take 2 % longer for a copy that starts anywhere, not 28 %.
+constexpr uint64_t kUbWhereStartsMatter = 192 * 1024;
+constexpr int64_t kMinInterleaved = 112;
+constexpr int64_t kMinInterleavedMasked = 44;
+constexpr int64_t kStreams = 16;  // of a tile of short rows, and the least elements of one
 // Of a tile whose rows are copied one by one: more of them would fill the queues of copies.
 constexpr int64_t kPaddedRows = 24;
 constexpr int64_t kTurnRows = 128;    // whose sums are spread at once where there is no Brcb
@@ -27,7 +35,8 @@ constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and ari
 class WholePlanner : private RowReducePlanner {
  public:
   explicit WholePlanner(const RowReduceCase& wanted) : RowReducePlanner(wanted) {
-    plan_.path = StreamStep() > 0                                     ? RowReducePath::kShortRows
+    plan_.path = Interleaves()      ? RowReducePath::kInterleavedRows
+                 : StreamStep() > 0 ? RowReducePath::kShortRows
                  : view_.inner > 1 || (view_.reduce == 1 && !masked_) ? RowReducePath::kSlabs
                  : PacksTiles()                                       ? RowReducePath::kPackedRows
                                                                       : RowReducePath::kRows;
@@ -63,6 +72,9 @@ class WholePlanner : private RowReducePlanner {
     } else if (plan_.path == RowReducePath::kRows) {
       Rows();
       budget = RowsBudget(plan_.tileLanes, plan_.tileUnits);
+    } else if (plan_.path == RowReducePath::kInterleavedRows) {
+      InterleavedRows();
+      budget = InterleavedBudget(plan_.tileUnits);
     } else if (plan_.path == RowReducePath::kPackedRows) {
       PackedRows();
       budget = PackedBudget(plan_.tileUnits);
@@ -125,11 +137,24 @@ class WholePlanner : private RowReducePlanner {
     return RowsBudget(lanes, units, units * MaskRowBytes());
   }
 
+  int64_t PackedMaskBytes(int64_t rows) const {
+    const int64_t runs = rows / kRowReduceMaskRun + 2;
+    return masked_ ? AlignUp(rows * view_.reduce, kBlockBytes) + runs * 2 * kBlockBytes : 0;
+  }
+
+  // Mirrors those of ReduceInterleaved.
+  UbBudget InterleavedBudget(int64_t groups) const {
+    const int64_t lanes = InterleavedLanes(groups);
+    UbBudget budget = TileBudget(lanes);
+    budget.Add("images", 1, static_cast<uint64_t>((2 * lanes + kImagesApart) * bytes_));
+    budget.Add("edges", 1, static_cast<uint64_t>(kEdgePositions * kBlockBytes));
+    budget.Add("mask", 2, static_cast<uint64_t>(PackedMaskBytes(groups * kStreams)));
+    return budget;
+  }
+
   // Mirrors those of ReduceRows and RowMask with packed rows.
   UbBudget PackedBudget(int64_t rows) const {
-    const int64_t runs = rows / kRowReduceMaskRun + 2;
-    const int64_t mask = AlignUp(rows * view_.reduce, kBlockBytes) + runs * 2 * kBlockBytes;
-    UbBudget budget = RowsBudget(PackedLanes(rows), rows, masked_ ? mask : 0);
+    UbBudget budget = RowsBudget(PackedLanes(rows), rows, PackedMaskBytes(rows));
     budget.Add("lane offsets", 1, static_cast<uint64_t>(kStreams * kFloatBytes));
     return budget;
   }
@@ -325,6 +350,64 @@ class WholePlanner : private RowReducePlanner {
     const int64_t units = UnitsPerTile(most, view_.reduce * bytes_);
     plan_.tileUnits = most < BlockRows() ? units : std::min(most, AlignUp(units, BlockRows()));
     plan_.tileLanes = PackedLanes(plan_.tileUnits);
+  }
+
+  int64_t InterleavedLanes(int64_t groups) const {
+    return TileLanesUp(groups * kStreams * Positions());
+  }
+
+  // Of a lane of interleaved rows, which begin on multiples of what their length shares with a block.
+  int64_t Positions() const {
+    return AlignUp(view_.reduce + kStreams - std::gcd(view_.reduce, kStreams), kStreams);
+  }
+
+  int64_t MostGroups() const {
+    int64_t most = usable_ / (InterleavedLanes(1) * bytes_);
+    while (most > 0 && !Holds(InterleavedBudget(most))) {
+      --most;
+    }
+    return most;
+  }
+
+  // Rows of a group, at most, whose blocks at one position are in one bank group of UB: the transposition takes them
+  // one after another.
+  int64_t Crowd() const {
+    std::array<int64_t, 16> rows{};
+    for (int64_t i = 0; i < kStreams; ++i) {
+      ++rows[static_cast<size_t>(i * view_.reduce / kStreams % 16)];
+    }
+    return *std::max_element(rows.begin(), rows.end());
+  }
+
+  // Positions that a lane of interleaved rows may have at most, in hundredths of its row, to take less time than the
+  // path that would take the row else.
+  int64_t MostPositions() const {
+    const int64_t crowd = Crowd();
+    if (masked_ && view_.reduce <= 2 * kMaxShortRow) {  // packed: even ones take half as long there
+      return crowd <= 2 || (crowd <= 4 && view_.reduce % 2 == 1) ? 140 : 0;
+    }
+    if (crowd > 4 || view_.reduce < kMinInterleaved) {
+      return 0;
+    }
+    return masked_ || crowd <= 2 ? 115 : 108;
+  }
+
+  // 16-bit rows that are no whole blocks. Few tiles do not hide that they take longer to compute.
+  bool Interleaves() const {
+    const bool odd = view_.inner == 1 && view_.reduce % (kBlockBytes / kFloatBytes) != 0;
+    if (bytes_ == kFloatBytes || !packs_ || !odd || soc_.ubBytes > kUbWhereStartsMatter ||
+        view_.reduce < kMinInterleavedMasked ||
+        100 * Positions() > MostPositions() * view_.reduce || MostGroups() == 0) {
+      return false;
+    }
+    const int64_t groups = CeilDiv(view_.outer, kStreams);
+    return CeilDiv(groups, CoresFor(groups)) >= kPipelineTiles * MostGroups();
+  }
+
+  void InterleavedRows() {
+    Split(CeilDiv(view_.outer, kStreams));
+    plan_.tileUnits = UnitsPerTile(MostGroups(), kStreams * view_.reduce * bytes_);
+    plan_.tileLanes = InterleavedLanes(plan_.tileUnits);
   }
 
   void ShortRows() {

@@ -12,6 +12,7 @@
 //   whole_rows.h    B == 1, rows that fit: padded (key 1) or packed (key 6)
 //   whole_slabs.h   B  > 1, slabs or columns of them that fit (key 3)
 //   short_rows.h    short ones of both that are no whole blocks, transposed (key 5)
+//   interleaved_rows.h   16-bit rows that fit and are no whole blocks, transposed by groups of 16 (key 8)
 //   long_axes.h     what does not fit, in chunks that cores share (keys 2 and 4)
 //
 // Where the queues do not order two instructions, both are on the vector pipe: PipeBarrier<PIPE_V>

@@ -45,19 +45,27 @@ __aicore__ inline void CopyTerms(const LocalTensor<float>& dst, uint32_t dstPitc
   }
 }
 
-// The sums of `count` slabs [rows, 16] that follow each other, bit by bit those of rows on a circle
-// (packed_rows.h), whose lanes are rows of a slab here: those a circle apart are added one after the other, then
-// those half of it apart and so on. rows > 1. scratch: as many lanes as the slabs.
-__aicore__ inline Folded SumSlabs(const LocalTensor<float>& slabs, uint32_t rows, uint32_t count,
-                                  const LocalTensor<float>& scratch) {
-  const uint32_t circle = CircleLanes(rows);
+// Where the rows of a slab [R, 16] lie: some lanes may begin later than others, with zeros around them.
+struct SlabLie {
+  uint32_t rows;   // over which they lie
+  uint32_t pitch;  // rows from one slab to the next
+};
+
+// The sums of `count` slabs, bit by bit those of rows of `length` elements on a circle (packed_rows.h), whose lanes
+// are rows of a slab here: those a circle apart are added one after the other, then those half of it apart and so on.
+// length > 1. Ends with `stop` of them, a power of two less than length. scratch: as many lanes as the slabs.
+__aicore__ inline Folded SumSlabs(const LocalTensor<float>& slabs, uint32_t length, SlabLie lie,
+                                  uint32_t count, const LocalTensor<float>& scratch,
+                                  uint32_t stop = 1) {
+  const uint32_t rows = lie.rows;
+  const uint32_t circle = CircleLanes(length);
   const uint32_t width = Min(rows, circle);
   const uint32_t turned = rows > circle ? Min(circle, rows - circle) : 0;  // rows of the circle
   uint32_t half = 1;
   while (2 * half < width) {
     half *= 2;
   }
-  const uint32_t slab = rows * kStreams;
+  const uint32_t slab = lie.pitch * kStreams;
   const uint32_t pitch = Max(half, turned) * kStreams;
   for (uint32_t at = circle; at < rows; at += circle) {
     const LocalTensor<float>& before = at == circle ? slabs : scratch;
@@ -84,16 +92,16 @@ __aicore__ inline Folded SumSlabs(const LocalTensor<float>& slabs, uint32_t rows
     row = end;
   }
   PipeBarrier<PIPE_V>();
-  for (half /= 2; half > 0; half /= 2) {
+  for (half /= 2; half >= stop; half /= 2) {
     ForRows<Op::kAdd>(scratch, pitch, scratch, pitch, scratch[half * kStreams], pitch, count,
                       half * kStreams);
     PipeBarrier<PIPE_V>();
   }
-  if (RowsAlike(rows)) {  // their circle starts with zeros: no sum is -0
+  if (stop == 1 && RowsAlike(length)) {  // their circle starts with zeros: no sum is -0
     CopyTerms(scratch, pitch, scratch, pitch, count, kStreams);
     PipeBarrier<PIPE_V>();
   }
-  return Folded{scratch, pitch, kStreams};
+  return Folded{scratch, pitch, stop * kStreams};
 }
 
 template <typename T, typename Step>
@@ -268,7 +276,7 @@ class ReduceShort : private RowOperands<T> {
     const uint32_t pitch = columns_ * kStreams;
     const LocalTensor<float> scratch = in.template ReinterpretCast<float>();
     const Folded sums =
-        columns_ == 1 ? SumSlabs(f, reduce_, slabs, scratch)
+        columns_ == 1 ? SumSlabs(f, reduce_, SlabLie{reduce_, reduce_}, slabs, scratch)
                       : FoldRows(f, reduce_ * pitch, reduce_ * pitch, pitch, pitch, slabs, scratch);
     ScaleSlabs(y, reduce_, pitch, sums, slabs);
     inQueue_.FreeTensor(in);

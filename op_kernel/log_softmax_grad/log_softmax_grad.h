@@ -9,6 +9,7 @@
 #ifndef OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 #define OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 
+#include "common/interleaved_rows.h"
 #include "common/long_axes.h"
 #include "common/short_rows.h"
 #include "common/whole_rows.h"

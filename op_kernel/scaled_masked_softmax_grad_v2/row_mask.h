@@ -80,8 +80,9 @@ class RowMask {
   // A row of halves starts on a block of 32 bytes.
   static constexpr uint32_t kRowLanes = 16;
 
+  // ofUnit: rows.
   __aicore__ inline RowMask(AscendC::TPipe* pipe, GM_ADDR mask,
-                            const ScaledMaskedSoftmaxGradV2TilingData& t)
+                            const ScaledMaskedSoftmaxGradV2TilingData& t, uint32_t ofUnit)
       : t_(t.mask),
         length_(static_cast<uint32_t>(t.rows.reduce)),
         pitch_(rowreduce::UbPitch<uint8_t>(length_)) {
@@ -90,7 +91,7 @@ class RowMask {
     if (t.rows.pastL2 != 0 && t.mask.rows == t.rows.outer) {  // no mask row is read twice
       gm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
     }
-    const uint32_t rows = static_cast<uint32_t>(t.rows.tileUnits);
+    const uint32_t rows = static_cast<uint32_t>(t.rows.tileUnits) * ofUnit;
     const uint32_t runs = rows / kRowReduceMaskRun + 2;
     pipe->InitBuffer(
         queue_, kBuffers,

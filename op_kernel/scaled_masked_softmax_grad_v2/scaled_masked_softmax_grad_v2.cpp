@@ -12,5 +12,7 @@ extern "C" __global__ __aicore__ void scaled_masked_softmax_grad_v2(GM_ADDR yGra
     scaledmaskedsoftmaxgradv2::Run<DTYPE_Y>(yGrad, y, mask, xGrad, tilingData);
   } else if (TILING_KEY_IS(6)) {
     scaledmaskedsoftmaxgradv2::RunPacked<DTYPE_Y>(yGrad, y, mask, xGrad, tilingData);
+  } else if (TILING_KEY_IS(8)) {
+    scaledmaskedsoftmaxgradv2::RunInterleaved<DTYPE_Y>(yGrad, y, mask, xGrad, tilingData);
   }
 }

@@ -14,6 +14,7 @@
 //   4  B  > 1, 256 B of columns do not: as 2, one core if it can       1.00 ... 1.67
 //   5  short slabs that are no whole blocks: as 1 and 3, transposed    1.00
 //   6  B == 1, other rows that are no multiple of 8: as 1, packed      1.00
+//   8  B == 1, 16-bit rows of these, up to 465: groups of 16           1.00
 //
 // UB, L = tileLanes (op_host/common/row_reduce_whole.cpp and _chunks.cpp keep the budgets):
 //   1, 3   in 2 x 2L * sizeof(T), out L * sizeof(T), 8L of work if T is a 16-bit type,
@@ -21,12 +22,14 @@
 //          key 3 also the sums of folded columns, and up to 8 KB to turn them
 //   5      in as 1, out 2 x L * sizeof(T), 8L of work for all types
 //   6      as 1
+//   8      as 1 without the sums, 4L of images, 6 KB of bits
 //   2, 4   in ring x 2L * sizeof(T), out 2 x L * sizeof(T), work as 1, 2L of halves for fp32 (packed
 //          rows: up to 9 KB for a circle), 2 KB for the sum of a part, the sums of all parts.
 //          Workspace: six rounds of the sums of all parts
 #ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 
+#include "common/interleaved_rows.h"
 #include "common/long_axes.h"
 #include "common/short_rows.h"
 #include "common/whole_rows.h"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aclgrad.profiling.alternatives import load
-from choices import ROOT, Times, judge
+from choices import ROOT, Times, judge, judge_sharing
 
 
 def test_cases_name_alternatives() -> None:
@@ -34,3 +34,10 @@ def test_verdict(chosen: Times, other: Times, want: tuple[Any, ...]) -> None:
     assert (found.ratio, found.worst) == pytest.approx(want[:2])
     assert found.where == want[2]
     assert found.holds == (want[1] <= 1.15)
+
+
+@pytest.mark.parametrize(("slow", "holds"), [(8.9, True), (9.1, False)])
+def test_sharing_has_to_earn_a_tenth_with_slow_flags(slow: float, holds: bool) -> None:
+    found = judge_sharing(Times(8.0), Times(slow), Times(10.0))
+    assert (found.ratio, found.worst) == pytest.approx((0.8, slow / 10))
+    assert found.holds == holds

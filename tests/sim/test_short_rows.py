@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that are no whole blocks of 32 bytes: short ones are transposed, longer ones packed."""
+"""Rows that are no whole blocks of 32 bytes: transposed, packed or interleaved."""
 
 from __future__ import annotations
 
@@ -125,6 +125,68 @@ def test_adds_up_as_rows_are_added_up(dtype: DType, device: Device) -> None:
         arrays["mask"] = np.zeros((1, 1, 1, length), bool)
         want = run(device, MASKED, arrays, {"scale": 1.0})
         assert_same_values(got, want, f"rows of {length}")
+
+
+# 16-bit rows that core 0 alone takes in groups of 16: one group in a tile and several, circles of
+# 64 lanes and of 128, rows that begin on each element of a block and on every other one.
+INTERLEAVED = [113, 145, 162, 177, 197, 225, 226, 241, 289, 325, 401, 434, 465]
+
+
+def interleaved(length: int, rows: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of all kinds: sums of nothing but -0, some -0, some Inf, some NaN."""
+    rng = np.random.default_rng(length)
+    y, g = rng.normal(size=(2, rows, length))
+    kind = rng.integers(0, 6, size=rows)
+    some = rng.random((rows, length)) < 0.1
+    y[kind == 0] = np.abs(y[kind == 0])
+    g[kind == 0] = -0.0
+    g[(kind == 1)[:, None] & some] = -0.0
+    g[(kind == 2)[:, None] & some] = np.inf
+    y[(kind == 3)[:, None] & some] = np.nan
+    return y.astype(dtype.numpy), g.astype(dtype.numpy)
+
+
+@pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
+@pytest.mark.parametrize("dtype", DTYPES[1:], ids=lambda dtype: dtype.label)
+@pytest.mark.parametrize("length", INTERLEAVED)
+def test_interleaved_rows_are_added_up_as_others(length: int, dtype: DType, device: Device) -> None:
+    """A mask row for all rows keeps them padded. The last group is not full."""
+    rows = 16 * (50_000 // length // 16) + 5
+    y, g = interleaved(length, rows, dtype)
+    arrays = {"y": y, "gradOutput": g}
+    if device.kind == "sim":
+        device.set_option("cores", "1")
+    shape = (rows, 1, 1, length)
+    masked = {name: array.reshape(shape) for name, array in arrays.items()}
+    masked["mask"] = np.zeros((1, 1, 1, length), bool)
+    want = run(device, MASKED, masked, {"scale": 1.0}).reshape(rows, length)
+    plain = {"output": y, "gradOutput": g}
+    got = run(device, SOFTMAX, plain, {"dim": -1})
+    assert_same_values(got, want, f"rows of {length}")
+    if device.kind == "sim":
+        device.set_option("autosync", "off")
+        for cores, chaos in ((2, "0"), (48, "0"), (1, "3")):
+            device.set_option("cores", str(cores))
+            device.set_option("chaos", chaos)
+            assert run(device, SOFTMAX, plain, {"dim": -1}).tobytes() == got.tobytes()
+
+
+@pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
+@pytest.mark.parametrize("dtype", DTYPES[1:], ids=lambda dtype: dtype.label)
+@pytest.mark.parametrize("length", [49, 50, 65, 90, *INTERLEAVED[:-2]])
+def test_interleaved_rows_are_masked_as_padded_ones(
+    length: int, dtype: DType, device: Device
+) -> None:
+    """A mask row for each two rows keeps them padded."""
+    pairs = 8 * (70_000 // length // 16) + 3
+    y, g = (array.reshape(pairs, 2, 1, length) for array in interleaved(length, 2 * pairs, dtype))
+    if device.kind == "sim":
+        device.set_option("cores", "1")
+    mask = np.random.default_rng(length).random((pairs, 1, 1, length)) < 0.3
+    arrays = {"gradOutput": g, "y": y, "mask": mask}
+    want = run(device, MASKED, arrays, {"scale": 0.3})
+    arrays["mask"] = np.repeat(mask, 2, axis=1)
+    assert_same_values(run(device, MASKED, arrays, {"scale": 0.3}), want, f"rows of {length}")
 
 
 @pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")

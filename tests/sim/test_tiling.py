@@ -23,7 +23,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 UB_REPORTED = 196352  # PlatformAscendC on the 2201 architecture
 UB_USABLE = 184 * 1024
-ROWS, LONG_ROWS, SLABS, LONG_SLABS, SHORT_ROWS, PACKED_ROWS = 1, 2, 3, 4, 5, 6
+ROWS, LONG_ROWS, SLABS, LONG_SLABS, SHORT_ROWS, PACKED_ROWS, INTERLEAVED = 1, 2, 3, 4, 5, 6, 8
+GROUP = 16  # rows of a unit of interleaved ones
 PAIR, MASK, MASK_RUNS = 0, 1, 2  # RowStreams
 
 SHIM = """
@@ -132,6 +133,8 @@ class Plan:
         return 4 * (self.tileUnits * self.inner + 4 * turned)
 
     def units(self) -> int:
+        if self.path == INTERLEAVED:
+            return -(-self.outer // GROUP)
         return self.outer * self.colTiles
 
     def pieces_of(self, core: int) -> list[tuple[int, int]]:
@@ -312,6 +315,9 @@ def check_limits(
     if p.path == PACKED_ROWS:
         row = p.reduce
         mask = 2 * (pad(p.tileUnits * p.reduce, 1) + 64 * (p.tileUnits // 16 + 2)) if masked else 0
+    if p.path == INTERLEAVED:
+        rows = p.tileUnits * GROUP
+        mask = 2 * (pad(rows * p.reduce, 1) + 64 * (rows // 16 + 2)) if masked else 0
     assert 1 <= p.cores <= cores
     assert p.ub <= UB_USABLE
     # y and f in different bank groups; a 16-bit tile and its fp32 lanes whole repeats apart
@@ -325,6 +331,8 @@ def check_limits(
         sums = -(-p.tileUnits // at_once) * at_once * (4 + 32)
         sums += 0 if whole_blocks else circles(p, p.tileUnits)
         sums += 64 if p.path == PACKED_ROWS else 0
+    if p.path == INTERLEAVED:  # images of even and of odd rows, and the bits of edges
+        sums = 2 * (2 * p.tileLanes + 128) + 168 * 32
     if p.ring:
         lanes = p.path == LONG_ROWS
         sum_lanes = 8 if lanes else p.period() if p.columns else pad(p.colTile, size)
@@ -373,6 +381,13 @@ def check_limits(
             blocks += blocks % 2 == 0  # in other bank groups than the stream in front
         assert rest == 0 and 16 * blocks * block <= p.tileLanes
         assert blocks <= 255  # repeats of one TransDataTo5HD
+    elif p.path == INTERLEAVED:
+        assert size == 2 and p.inner == 1 and p.reduce % 8 and masked != MASK
+        last = p.reduce + 16 - math.gcd(p.reduce, 16)  # of the row that begins last
+        lane = -(-last // 16) * 16
+        assert p.tileUnits * GROUP * lane <= p.tileLanes
+        assert lane // 16 <= 255 and p.tileUnits <= 255  # repeats of one TransDataTo5HD
+        assert p.reduce >= 37  # half a circle takes what is left of it twice
     elif p.path in (ROWS, PACKED_ROWS):
         assert p.inner == 1
         long = size == 4 or p.reduce < 65 or p.reduce > 511
@@ -426,7 +441,9 @@ def test_masked_rows_fit_up_to_the_longest_last_dim(plan: PlanFunction, size: in
         p = plan(dims, -1, size, cores, masked=masked)
         packs = masked == MASK_RUNS and size == 4 and dims[3] % 8 > 0 and dims[3] < 700
         large = math.prod(dims) / cores > 64 * 700
-        assert p.path == PACKED_ROWS if packs and large else p.path in (ROWS, PACKED_ROWS)
+        assert (
+            p.path == PACKED_ROWS if packs and large else p.path in (ROWS, PACKED_ROWS, INTERLEAVED)
+        )
         packed += p.path == PACKED_ROWS
         assert (p.outer, p.reduce) == (math.prod(dims[:3]), dims[3])
         check_limits(p, size, cores, masked=masked)
@@ -525,6 +542,11 @@ def test_every_element_is_handled_once(plan: PlanFunction) -> None:
                 steps += [(unit, 0) for unit in tile]
             for unit, piece in steps:
                 outer, column = divmod(unit, p.colTiles)
+                if p.path == INTERLEAVED:
+                    rows = range(unit * GROUP, min((unit + 1) * GROUP, p.outer))
+                    for at in range(rows.start * p.reduce, rows.stop * p.reduce):
+                        seen[at] += 1
+                    continue
                 for r in p.reduced_by(piece) if p.ring else range(p.reduce):
                     row = r * p.inner
                     last = min((column + 1) * width, p.inner, p.slab() - row)
@@ -597,8 +619,8 @@ def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> 
         b = plan((rng.randrange(1, 50), *dims), axis if axis < 0 else axis + 1, size, 3)
         if a.reduce == 1:
             continue
-        # Packed rows are added up as padded ones, and so are those of streams.
-        alike = (PACKED_ROWS, SHORT_ROWS) if a.inner == 1 else ()
+        # Packed rows are added up as padded ones, and so are those of streams and of groups.
+        alike = (PACKED_ROWS, SHORT_ROWS, INTERLEAVED) if a.inner == 1 else ()
         paths = [ROWS if each.path in alike else each.path for each in (a, b)]
         assert paths[0] == paths[1], (dims, axis)
         assert (a.chunk, a.ring) == (b.chunk, b.ring), (dims, axis)
