@@ -136,7 +136,7 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
 }  // namespace
 
 uint32_t GmUse::PlaceOf(const Core& core, const char* name, Pipe pipe, uint32_t site) {
-  const auto [place, isNew] = placeOf_.emplace(site, static_cast<uint32_t>(places.size()));
+  const auto [place, isNew] = placeOf_.try_emplace(site, static_cast<uint32_t>(places.size()));
   if (isNew) {
     places.push_back({name, pipe, core.sites.Stack(site)});
   }

@@ -60,6 +60,21 @@ class Marks {
     return MaxOfPart(last, last * kGroup, end, most);
   }
 
+  // Where values rise: false when what was set last shows that no place has more than `limit`.
+  bool MayExceed(size_t begin, size_t end, T limit) const {
+    static_assert(kRising);
+    for (size_t back = 0; back < kRecent; ++back) {
+      const Recent& recent = recent_[(sets_ - back) % kRecent];
+      if (recent.value <= limit) {
+        return false;
+      }
+      if (begin < recent.end && recent.begin < end) {
+        return true;
+      }
+    }
+    return true;
+  }
+
   // All places one by one, to read and to write until the next call.
   T* Each() {
     static_assert(!kRising);

@@ -233,9 +233,22 @@ uint32_t RaceObserver::Limit(size_t pipe, size_t other, bool read) const {
   return known_[pipe].clock[other];
 }
 
-// All of it is complete, and no flag or barrier is left that might have been for that alone.
-bool RaceObserver::IsSettled(size_t pipe, size_t other, bool read) const {
-  return unused_ == 0 && pipe != Index(Pipe::kScalar) && count_[other] <= Limit(pipe, other, read);
+// What it did to these bytes is complete, and no flag or barrier is left that might have been for that alone.
+bool RaceObserver::IsSettled(size_t pipe, size_t other, const Access& access) const {
+  if (unused_ != 0 || pipe == Index(Pipe::kScalar)) {
+    return false;
+  }
+  const uint32_t limit = Limit(pipe, other, !Writes(access));
+  if (count_[other] <= limit) {
+    return true;
+  }
+  const UbMarks& marks = Writes(access) && other != pipe ? touched_[other] : wrote_[other];
+  bool settled = true;
+  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
+    settled =
+        settled && !marks.MayExceed(FirstBlock(from), BlocksEnd(to), static_cast<int32_t>(limit));
+  });
+  return settled;
 }
 
 void RaceObserver::Race(Core& core, const Record& record, const Access& access, size_t other,
@@ -325,7 +338,7 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
     const auto& marks = writes ? touched_[q] : wrote_[q];
     // Who works in the reserved part orders its own instructions there.
     if (count_[q] == 0 || (access.Reserved() && q == Index(record.pipe)) ||
-        IsSettled(Index(record.pipe), q, !writes)) {
+        IsSettled(Index(record.pipe), q, access)) {
       continue;
     }
     uint32_t latest = 0;

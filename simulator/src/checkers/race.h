@@ -112,8 +112,8 @@ class RaceObserver : public Observer {
   bool Tracked(const Core& core, const Access& access, bool write);
   // The clock up to which `pipe` may rely on `other`; UINT32_MAX: always in order.
   uint32_t Limit(size_t pipe, size_t other, bool read) const;
-  // Whether nothing that `other` has done so far is of any account to a new access of `pipe`.
-  bool IsSettled(size_t pipe, size_t other, bool read) const;
+  // Whether nothing that `other` has done to UB so far is of any account to a new access of `pipe`. May say no.
+  bool IsSettled(size_t pipe, size_t other, const Access& access) const;
   Told& ToldBy(uint32_t flag);
   static uint32_t Latest(const UbMarks& marks, uint64_t from, uint64_t to);
   void CheckUb(Core& core, const Record& record, const Access& access);

@@ -138,7 +138,7 @@ uint32_t Sites::Capture() {
   if (recent.stack == stack) {
     return recent.site;
   }
-  const auto [found, isNew] = ids_.emplace(stack, static_cast<uint32_t>(stacks_.size()));
+  const auto [found, isNew] = ids_.try_emplace(stack, static_cast<uint32_t>(stacks_.size()));
   if (isNew) {
     stacks_.push_back(stack);
   }
