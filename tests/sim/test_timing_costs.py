@@ -18,6 +18,7 @@ SIMULATOR = ROOT / "simulator" / "src"
 # Copies of GM are timed by their bytes; the others run on the scalar pipe or not at all.
 UNCOSTED = {
     "DataCopy (GM to UB)",
+    "DataCopy (dimensions)",
     "DataCopy (UB to GM)",
     "DataCopyPad (GM to UB)",
     "DataCopyPad (UB to GM)",

@@ -17,6 +17,7 @@
 #include "ascendc/list_tensor.h"
 #include "ascendc/local_memory.h"
 #include "ascendc/lookup.h"
+#include "ascendc/nd_copy.h"
 #include "ascendc/reg_compute.h"
 #include "ascendc/scalar.h"
 #include "ascendc/softmax.h"

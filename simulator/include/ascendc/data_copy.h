@@ -61,28 +61,122 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCo
   aclsim::CopyUbToUb(dst, src, detail::BlockCopy(params));
 }
 
+#if __NPU_ARCH__ == 3510
+struct LoopModeParams {
+  LoopModeParams() = default;
+  LoopModeParams(uint32_t size1, uint32_t size2, uint64_t src1, uint64_t dst1, uint64_t src2,
+                 uint64_t dst2)
+      : loop1Size(size1),
+        loop2Size(size2),
+        loop1SrcStride(src1),
+        loop1DstStride(dst1),
+        loop2SrcStride(src2),
+        loop2DstStride(dst2) {}
+  uint32_t loop1Size = 0;
+  uint32_t loop2Size = 0;
+  uint64_t loop1SrcStride = 0;
+  uint64_t loop1DstStride = 0;
+  uint64_t loop2SrcStride = 0;
+  uint64_t loop2DstStride = 0;
+};
+enum class DataCopyMVType : uint8_t { UB_TO_OUT = 0, OUT_TO_UB = 1 };
+namespace detail {
+// By way; sizes of 0: no loops.
+inline thread_local LoopModeParams loopModes[2];
+}  // namespace detail
+inline void SetLoopModePara(const LoopModeParams& loopParams, DataCopyMVType type) {
+  detail::loopModes[static_cast<int>(type)] = loopParams;
+}
+inline void ResetLoopModePara(DataCopyMVType type) {
+  detail::loopModes[static_cast<int>(type)] = {};
+}
+#endif
+enum class PaddingMode : uint8_t { Normal = 0, Compact };
+
+namespace detail {
+// copy(bytes of dst, bytes of src) for each round of the loops that SetLoopModePara has left.
+template <bool toUb, typename F>
+void InLoops(const F& copy) {
+#if __NPU_ARCH__ == 3510
+  const LoopModeParams loops = loopModes[toUb ? 1 : 0];
+  if (loops.loop1Size != 0 || loops.loop2Size != 0) {
+    for (uint64_t j = 0; j < loops.loop2Size; ++j) {
+      for (uint64_t i = 0; i < loops.loop1Size; ++i) {
+        copy(j * loops.loop2DstStride + i * loops.loop1DstStride,
+             j * loops.loop2SrcStride + i * loops.loop1SrcStride);
+      }
+    }
+    return;
+  }
+#endif
+  copy(0, 0);
+}
+template <PaddingMode mode>
+constexpr void CheckPaddingMode() {
+  static_assert(mode == PaddingMode::Normal,
+                "DataCopyPad with PaddingMode::Compact is not in this simulator yet");
+}
+// Not lambdas: call sites are found further up than functions of this namespace.
+struct PadIn {
+  aclsim::Ub dst;
+  const uint8_t* src;
+  aclsim::CopyCtl ctl;
+  aclsim::PadCtl pad;
+  void operator()(uint64_t to, uint64_t from) const {
+    aclsim::Ub ub = dst;
+    ub.addr += to;
+    aclsim::CopyPadGmToUb(ub, src + from, ctl, pad);
+    ACLSIM_KEEP_FRAME();
+  }
+};
+struct PadOut {
+  uint8_t* dst;
+  aclsim::Ub src;
+  aclsim::CopyCtl ctl;
+  void operator()(uint64_t to, uint64_t from) const {
+    aclsim::Ub ub = src;
+    ub.addr += from;
+    aclsim::CopyPadUbToGm(dst + to, ub, ctl);
+    ACLSIM_KEEP_FRAME();
+  }
+};
 template <typename T>
+uint8_t* GmBytes(const GlobalTensor<T>& tensor) {
+  return reinterpret_cast<uint8_t*>(tensor.GetPhyAddr());
+}
+}  // namespace detail
+
+template <typename T, PaddingMode mode = PaddingMode::Normal>
 void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                  const DataCopyExtParams& params, const DataCopyPadExtParams<T>& pad) {
-  aclsim::CopyPadGmToUb(
-      dst, src.GetPhyAddr(), detail::PadCopyIn(params),
-      {pad.isPad, pad.leftPadding, pad.rightPadding, detail::BitsOfElement(pad.paddingValue)});
+  detail::CheckPaddingMode<mode>();
+  detail::InLoops<true>(detail::PadIn{
+      dst,
+      detail::GmBytes(src),
+      detail::PadCopyIn(params),
+      {pad.isPad, pad.leftPadding, pad.rightPadding, detail::BitsOfElement(pad.paddingValue)}});
 }
-template <typename T>
+template <typename T, PaddingMode mode = PaddingMode::Normal>
 void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                  const DataCopyParams& params, const DataCopyPadParams& pad) {
-  aclsim::CopyPadGmToUb(dst, src.GetPhyAddr(), detail::PadCopyIn(params),
-                        {pad.isPad, pad.leftPadding, pad.rightPadding, pad.paddingValue});
+  detail::CheckPaddingMode<mode>();
+  detail::InLoops<true>(
+      detail::PadIn{dst,
+                    detail::GmBytes(src),
+                    detail::PadCopyIn(params),
+                    {pad.isPad, pad.leftPadding, pad.rightPadding, pad.paddingValue}});
 }
-template <typename T>
+template <typename T, PaddingMode mode = PaddingMode::Normal>
 void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                  const DataCopyExtParams& params) {
-  aclsim::CopyPadUbToGm(dst.GetPhyAddr(), src, detail::PadCopyOut(params));
+  detail::CheckPaddingMode<mode>();
+  detail::InLoops<false>(detail::PadOut{detail::GmBytes(dst), src, detail::PadCopyOut(params)});
 }
-template <typename T>
+template <typename T, PaddingMode mode = PaddingMode::Normal>
 void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                  const DataCopyParams& params) {
-  aclsim::CopyPadUbToGm(dst.GetPhyAddr(), src, detail::PadCopyOut(params));
+  detail::CheckPaddingMode<mode>();
+  detail::InLoops<false>(detail::PadOut{detail::GmBytes(dst), src, detail::PadCopyOut(params)});
 }
 
 // A range of one dimension: pieces of burstLen blocks (dimension 0) or single rows, `stride` elements or rows apart.

@@ -1094,6 +1094,20 @@ void VF_CALL(Args&&... args) {
 
 using AscendC::asc_vf_call;
 
+// The device compiler's own names.
+using vector_bool = AscendC::Reg::MaskReg;
+enum aclsim_post_t { POST_UPDATE };
+inline namespace aclsim_device {
+#define ACLSIM_PLT(name, type)                              \
+  inline vector_bool name(uint32_t& count, aclsim_post_t) { \
+    return AscendC::Reg::UpdateMask<type>(count);           \
+  }
+ACLSIM_PLT(plt_b8, uint8_t)
+ACLSIM_PLT(plt_b16, uint16_t)
+ACLSIM_PLT(plt_b32, uint32_t)
+#undef ACLSIM_PLT
+}  // namespace aclsim_device
+
 #else  // what names them first says where they exist
 #define ACLSIM_OF_950(Name) \
   Name " exists on architecture 3510 only, Ascend 950. Next: use instructions on LocalTensor."

@@ -371,8 +371,8 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Access& acces
         earlierWrote = true;
       }
     }
-    // What loads and stores of one function may do to each other is vf.cpp's.
-    if (record.vectorFunction != 0 && q == Index(record.pipe) && latest > functionBegin_) {
+    // A vector function begins when its pipe has drained; what its own loads and stores may do to each other is vf_memory.cpp's.
+    if (record.vectorFunction != 0 && q == Index(record.pipe)) {
       continue;
     }
     Settle(core, record, access, q, latest, earlierWrote, begin, end);
@@ -419,10 +419,6 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
       Raise(pipe, q, record.issued[q], 0, known_[Index(Pipe::kScalar)].source[q]);
     }
   }
-  if (record.pipe == Pipe::kVector && record.vectorFunction != function_) {
-    function_ = record.vectorFunction;
-    functionBegin_ = count_[pipe];
-  }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {
@@ -435,6 +431,9 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
   }
   const uint32_t now = ++count_[pipe];
   executed_[pipe].push_back({record.name, record.site});
+  if (record.vectorFunction != 0 && record.accessCount == 0) {  // it has ended, drained
+    Raise(pipe, pipe, now, record.site, {});
+  }
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {

@@ -131,8 +131,6 @@ class RaceObserver : public Observer {
   SyncUse* syncUse_;
   std::array<Knowledge, kPipes> known_;
   std::array<uint32_t, kPipes> count_{};
-  uint32_t function_ = 0;                 // the last record's vector function
-  uint32_t functionBegin_ = 0;            // count_ of the vector pipe before it
   std::vector<UbMarks> wrote_, touched_;  // by pipe
   std::array<std::vector<Executed>, kPipes> executed_;
   GmHistory gm_;

@@ -223,12 +223,13 @@ void HighReduce(HighReduction op, const HighReduceCall& call) try {
   const int64_t rows = call.rows;
   const int64_t columns = call.columns;
   const int64_t rowBytes = int64_t{call.step} * width;
-  if (!call.padded || rowBytes % kBlock != 0 || columns > call.step || columns == 0) {
-    ThrowShape(
-        Format("%lld of %u elements of %s per row%s", static_cast<long long>(columns), call.step,
-               NameOf(call.src.dtype), call.padded ? "" : ", srcInnerPad is false"),
-        "Hardware would mix rows. Rows fill whole 32-byte blocks (srcInnerPad is true), and "
-        "at least one and at most all of their elements take part.");
+  // On 3510 the flag says nothing, as documented: the shape does.
+  const bool padded = call.padded || core.soc.npuArch == 3510;
+  if (!padded || rowBytes % kBlock != 0 || columns > call.step || columns == 0) {
+    ThrowShape(Format("%lld of %u elements of %s per row%s", static_cast<long long>(columns),
+                      call.step, NameOf(call.src.dtype), padded ? "" : ", srcInnerPad is false"),
+               "Hardware would mix rows. Rows fill whole 32-byte blocks (srcInnerPad is true), and "
+               "at least one and at most all of their elements take part.");
   }
   ResetMaskRegister(core);
   if (rows == 0) {

@@ -9,12 +9,20 @@
 #include "register/op_impl_registry.h"
 #include "tiling/platform/platform_ascendc.h"
 
+namespace AscendC {}  // namespace AscendC
+
 namespace Ops {
 namespace Base {
 
 struct EleBaseTilingData;
 using EleBaseTilingDataV2 = EleBaseTilingData;
 class ElewiseBaseTiling;
+
+// A scalar has one dimension of 1 here.
+inline const gert::Shape& EnsureNotScalar(const gert::Shape& shape) {
+  static const gert::Shape one = {1};
+  return shape.IsScalar() ? one : shape;
+}
 
 }  // namespace Base
 }  // namespace Ops
