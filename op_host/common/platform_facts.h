@@ -4,9 +4,11 @@
 #define OP_HOST_COMMON_PLATFORM_FACTS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "common/row_reduce_tiling.h"
 #include "log/log.h"
+#include "platform/platform_infos_def.h"
 #include "register/op_impl_registry.h"
 #include "tiling/platform/platform_ascendc.h"
 
@@ -50,6 +52,10 @@ inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc)
   soc->cores = platform.GetCoreNumAiv();
   soc->wholeBlocksOnly = version == platform_ascendc::SocVersion::ASCEND310P ||
                          version == platform_ascendc::SocVersion::ASCEND910;
+  // By name: CANN 8.1 has no enumerator for it.
+  std::string family;
+  soc->registers = platformInfo->GetPlatformResWithLock("version", "Short_SoC_version", family) &&
+                   (family == "Ascend950" || family == "Ascend910_95");
   soc->eventIds = version == platform_ascendc::SocVersion::ASCEND910 ? 4 : 8;
   platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, soc->ubBytes);
   platform.GetCoreMemSize(platform_ascendc::CoreMemType::L2, soc->l2Bytes);

@@ -20,6 +20,7 @@ enum class RowReducePath : uint64_t {
   kLongSlabs = 4,
   kShortRows = 5,
   kPackedRows = 6,
+  kRegisterRows = 7,
   kInterleavedRows = 8
 };
 
@@ -30,6 +31,7 @@ struct SocFacts {
   int64_t eventIds = 8;  // of a pair of pipes; each buffer of a queue takes one
   // Copies between GM and UB move whole blocks of 32 bytes only (op_kernel/common/aligned_copy.h).
   bool wholeBlocksOnly = false;
+  bool registers = false;        // vector functions (op_kernel/common/register_rows.h)
   uint64_t l2Bytes = 0;          // as PlatformAscendC reports it
   uint64_t systemWorkspace = 0;  // of the workspace, in front of what a kernel asks for
 };

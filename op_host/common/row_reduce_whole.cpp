@@ -24,18 +24,32 @@ constexpr int64_t kPaddedRows = 24;
 constexpr int64_t kTurnRows = 128;    // whose sums are spread at once where there is no Brcb
 constexpr int64_t kMaxShortRow = 64;  // longer ones cost little more when copied one by one
 constexpr int64_t kMinLongRow = 512;  // 16-bit rows, of whose circles one takes few instructions
-constexpr int64_t kMaxRepeats = 255;  // of an instruction, and blocks of a repeat stride
+// Shorter ones fill too little of a register: of whole blocks as fp32, and others by their dtype.
+constexpr int64_t kMinRegisterRow = 48;
+constexpr int64_t kMinOddRegisterRow = 20;
+constexpr int64_t kMinOddNarrowRow = 28;
+constexpr int64_t kBehindRows = 288;        // bytes that a load of the last one may reach behind it
+constexpr int64_t kMaxRegisterRows = 4096;  // of a tile: a vector function counts in 16 bits
+constexpr int64_t kMaxRepeats = 255;        // of an instruction, and blocks of a repeat stride
 constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 rows per repeat
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
-constexpr int64_t kGoodCopyBytes = 16384;
 constexpr int64_t kFoldedWaste =
     16;  // of a slab of folded columns one in so many lanes may be padding
-constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
+
+// Tiles of a core that let copies and arithmetic overlap, as long as each copy has so many bytes.
+struct Tiles {
+  int64_t count;
+  int64_t copyBytes;
+};
+constexpr Tiles kTiles = {4, 16384};
+// Where arithmetic is so short that the first and the last copy show.
+constexpr Tiles kShortTiles = {8, 24576};
 
 class WholePlanner : private RowReducePlanner {
  public:
   explicit WholePlanner(const RowReduceCase& wanted) : RowReducePlanner(wanted) {
-    plan_.path = Interleaves()      ? RowReducePath::kInterleavedRows
+    plan_.path = InRegisters()      ? RowReducePath::kRegisterRows
+                 : Interleaves()    ? RowReducePath::kInterleavedRows
                  : StreamStep() > 0 ? RowReducePath::kShortRows
                  : view_.inner > 1 || (view_.reduce == 1 && !masked_) ? RowReducePath::kSlabs
                  : PacksTiles()                                       ? RowReducePath::kPackedRows
@@ -78,6 +92,9 @@ class WholePlanner : private RowReducePlanner {
     } else if (plan_.path == RowReducePath::kPackedRows) {
       PackedRows();
       budget = PackedBudget(plan_.tileUnits);
+    } else if (plan_.path == RowReducePath::kRegisterRows) {
+      RegisterRows();
+      budget = RegisterBudget(plan_.tileUnits);
     } else {
       ShortRows();
       budget = ShortBudget(plan_.tileLanes);
@@ -159,6 +176,37 @@ class WholePlanner : private RowReducePlanner {
     return budget;
   }
 
+  // Whether rows are added up in registers. All that fit, so that their sums do not depend on their number.
+  bool InRegisters() const {
+    return soc_.registers && !masked_ && view_.inner == 1 && view_.reduce >= LeastInRegisters() &&
+           Holds(RegisterBudget(1));
+  }
+
+  int64_t LeastInRegisters() const {
+    return view_.reduce % (kBlockBytes / kFloatBytes) == 0 ? kMinRegisterRow
+           : bytes_ == kFloatBytes                         ? kMinOddRegisterRow
+                                                           : kMinOddNarrowRow;
+  }
+
+  // Mirrors the InitBuffer calls of ReduceRegisters.
+  UbBudget RegisterBudget(int64_t rows) const {
+    UbBudget budget = StreamsBudget(AlignUp(rows * view_.reduce, blockLanes_), 2);
+    budget.Add("behind (y, g)", 2, static_cast<uint64_t>(kBehindRows));
+    budget.Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
+    return budget;
+  }
+
+  void RegisterRows() {
+    int64_t most = std::clamp<int64_t>(usable_ / (view_.reduce * 6 * bytes_), 1, kMaxRegisterRows);
+    while (most > 1 && !Holds(RegisterBudget(most))) {
+      --most;
+    }
+    Split(view_.outer);
+    plan_.tileUnits = std::min(UnitsPerTile(most, view_.reduce * bytes_),
+                               UnitsPerTile(most, view_.reduce * bytes_, kShortTiles));
+    plan_.tileLanes = AlignUp(plan_.tileUnits * view_.reduce, blockLanes_);
+  }
+
   // Mirrors the InitBuffer calls of ReduceShort.
   UbBudget ShortBudget(int64_t lanes) const {
     UbBudget budget = StreamsBudget(lanes, 2);
@@ -193,10 +241,10 @@ class WholePlanner : private RowReducePlanner {
 
   // Units per tile: what fits, but enough tiles per core for the pipes to overlap as long as copies
   // stay large.
-  int64_t UnitsPerTile(int64_t most, int64_t unitBytes) const {
+  int64_t UnitsPerTile(int64_t most, int64_t unitBytes, const Tiles& wanted = kTiles) const {
     const int64_t perCore = CeilDiv(plan_.units, plan_.cores);
-    const int64_t byCopies = perCore / std::max<int64_t>(1, CeilDiv(kGoodCopyBytes, unitBytes));
-    const int64_t tiles = std::max(CeilDiv(perCore, most), std::min(kPipelineTiles, byCopies));
+    const int64_t byCopies = perCore / std::max<int64_t>(1, CeilDiv(wanted.copyBytes, unitBytes));
+    const int64_t tiles = std::max(CeilDiv(perCore, most), std::min(wanted.count, byCopies));
     return CeilDiv(perCore, std::max<int64_t>(1, tiles));
   }
 
@@ -274,7 +322,7 @@ class WholePlanner : private RowReducePlanner {
     if (view_.inner == 1) {
       const bool odd = view_.reduce % (kBlockBytes / kFloatBytes) != 0;
       // Few rows of a core do not fill the streams; the sums are the same.
-      const bool many = CeilDiv(view_.outer, CoresFor(view_.outer)) >= kPipelineTiles * kStreams;
+      const bool many = CeilDiv(view_.outer, CoresFor(view_.outer)) >= kTiles.count * kStreams;
       return odd && many && bytes_ < kFloatBytes && most >= 2 * kStreams ? kStreams : 0;
     }
     const bool line = most * Slab() * bytes_ >= kStreams * kLineBytes;
@@ -341,7 +389,7 @@ class WholePlanner : private RowReducePlanner {
       return false;
     }
     PackedRows();
-    return CeilDiv(plan_.units, plan_.cores) >= kPipelineTiles * plan_.tileUnits;
+    return CeilDiv(plan_.units, plan_.cores) >= kTiles.count * plan_.tileUnits;
   }
 
   void PackedRows() {
@@ -401,7 +449,7 @@ class WholePlanner : private RowReducePlanner {
       return false;
     }
     const int64_t groups = CeilDiv(view_.outer, kStreams);
-    return CeilDiv(groups, CoresFor(groups)) >= kPipelineTiles * MostGroups();
+    return CeilDiv(groups, CoresFor(groups)) >= kTiles.count * MostGroups();
   }
 
   void InterleavedRows() {

@@ -7,6 +7,7 @@
 #include "common/folded_columns.h"
 #include "common/packed_rows.h"
 #include "common/partial_sums.h"
+#include "common/register_rows.h"
 #include "common/row_reduce.h"
 
 namespace rowreduce {
@@ -24,8 +25,10 @@ class ReduceChunked : private RowReduceBase<T, Step> {
   using Base = RowReduceBase<T, Step>;
   using typename Base::Pair;
   using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
+  // A chunk is one row in registers (register_rows.h).
+  static constexpr bool kInRegisters = kRegisters && kAlongLanes;
   // A chunk of rows that are no whole blocks is one packed row (packed_rows.h).
-  static constexpr bool kPacks = rowreduce::kPacks && kAlongLanes;
+  static constexpr bool kPacks = rowreduce::kPacks && kAlongLanes && !kInRegisters;
   // Columns that are no whole blocks lie side by side (folded_columns.h).
   static constexpr bool kFolds = !kAlongLanes && !kWholeBlocksOnly;
   // 16-bit columns have no buffer but those of their chunks: a load waits for each.
@@ -62,7 +65,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
         firstBlock_.Init(pipe, sizeof(T));
       }
     }
-    if (Base::kFp32 && !packed_) {
+    if (Base::kFp32 && !packed_ && !kInRegisters) {
       pipe->InitBuffer(fold_, static_cast<uint32_t>(
                                   (t.tileLanes / 2 + Max(kBankGroupLanes, width)) * sizeof(float)));
     }
@@ -218,10 +221,12 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     LoadAhead();
     for (int64_t part = work.part; work.unit < units_ && part < work.endPart; ++part) {
       LocalTensor<float> partial = partials_.Open(part);
-      const Folded sum = SumPart(work, part);
-      if constexpr (kAlongLanes) {
-        SumLanesOf(partial, sum, At(work.unit, work.chunk).lead);
+      if constexpr (kInRegisters) {
+        SumInRegisters(partial, work, part);
+      } else if constexpr (kAlongLanes) {
+        SumLanesOf(partial, SumPart(work, part), At(work.unit, work.chunk).lead);
       } else {
+        const Folded sum = SumPart(work, part);
         AscendC::DataCopy(partial, sum.lanes, sum.width);
       }
       partials_.Close(SlotOf(work.unit), part, partial);
@@ -240,6 +245,37 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     }
     SumRows(partial, sum.lanes, sum.pitch, sum.width, 1, sum.lanes, sum.lanes);
   }
+
+#if OP_KERNEL_REGISTERS
+  using Registers = RegisterRows<T, Step, true>;
+
+  // partial[0] = the sum of a part: of its chunks, in order.
+  __aicore__ inline void SumInRegisters(const LocalTensor<float>& partial, const Work& work,
+                                        int64_t part) {
+    const int64_t first = part * this->t_.partChunks;
+    const int64_t end = first + this->t_.partChunks;
+    for (int64_t i = first; i < end && i < chunks_; ++i) {
+      LocalTensor<T> in = ring_.template DeQue<T>();
+      Registers::Sum(InUb(partial), InUb(in), InUb(in[this->t_.tileLanes]),
+                     At(work.unit, i).shape.length, 1, i > first);
+      PipeBarrier<PIPE_V>();
+      Keep(work, i, in);
+    }
+  }
+
+  // The results of a chunk.
+  __aicore__ inline void CombineInRegisters(const LocalTensor<T>& out, const LocalTensor<T>& in,
+                                            const Chunk& chunk, bool first) {
+    const LocalTensor<float> sum = lanes_.template Get<float>();
+    if (first) {
+      AscendC::Duplicate(sum, sum_, static_cast<int32_t>(kBlockLanes));
+      PipeBarrier<PIPE_V>();
+    }
+    Registers::Combine(InUb(out), InUb(sum), InUb(in), InUb(in[this->t_.tileLanes]),
+                       chunk.shape.length, 1);
+    PipeBarrier<PIPE_V>();
+  }
+#endif
 
   // A vector whose sum is that of a part: few lanes where they are added up, one row of columns.
   __aicore__ inline Folded SumPart(const Work& work, int64_t part) {
@@ -332,6 +368,19 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     const Chunk chunk = At(work.unit, work.chunk + index);
     const bool resident = index < work.resident;
     LocalTensor<T> in = resident ? held_[HeldFrom(work.round) + index] : ring_.template DeQue<T>();
+#if OP_KERNEL_REGISTERS
+    if constexpr (kInRegisters) {
+      if (index == 0) {
+        partials_.Fetch(EndOf(work.unit), SlotOf(work.unit));
+        sum_ = partials_.Take();
+      }
+      LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
+      CombineInRegisters(out, in, chunk, index == 0);
+      Free(in);
+      EnQueAndStore(out, chunk);
+      return;
+    }
+#endif
     const Pair pair = this->Lanes(in, chunk.count);
     // The first pass prepared a resident fp32 chunk in place, unless it had no need to.
     if (Step::kSumOfG || !Base::kFp32 || !resident) {
@@ -382,6 +431,10 @@ class ReduceChunked : private RowReduceBase<T, Step> {
         firstBlock_.Repeat(out, chunk.count, chunk.lead);
       }
     }
+    EnQueAndStore(out, chunk);
+  }
+
+  __aicore__ inline void EnQueAndStore(LocalTensor<T>& out, const Chunk& chunk) {
     this->outQueue_.EnQue(out);
     out = this->outQueue_.template DeQue<T>();
     Store(out, chunk);

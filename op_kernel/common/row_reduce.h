@@ -6,10 +6,12 @@
 //   kSumOfG                f(g, y) is g: a sum needs no y
 //   Prepare(f, y, n)       f holds g on entry and f(g, y) on return; y holds y' on return
 //   Combine(dst, f, sy, n) dst = h(f, s * y'); dst may be f or sy
+// and the last two on registers as well, with a mask in place of n (register_rows.h).
 // Tiling data comes from op_host/common/row_reduce_tiling.h.
 //
 // What all paths share is here. Each has a file of its own, which opens with its contract:
 //   whole_rows.h    B == 1, rows that fit: padded (key 1) or packed (key 6)
+//   row_reduce_registers.h   B == 1, rows that fit, in registers (key 7)
 //   whole_slabs.h   B  > 1, slabs or columns of them that fit (key 3)
 //   short_rows.h    short ones of both that are no whole blocks, transposed (key 5)
 //   interleaved_rows.h   16-bit rows that fit and are no whole blocks, transposed by groups of 16 (key 8)

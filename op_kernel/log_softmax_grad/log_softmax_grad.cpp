@@ -25,6 +25,8 @@ extern "C" __global__ __aicore__ void log_softmax_grad(GM_ADDR grad, GM_ADDR x, 
     rowreduce::RunShort<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
   } else if (TILING_KEY_IS(6)) {
     rowreduce::RunPacked<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
+  } else if (TILING_KEY_IS(7)) {
+    rowreduce::RunRegisters<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
   } else if (TILING_KEY_IS(8)) {
     rowreduce::RunInterleaved<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
   }

@@ -11,6 +11,7 @@
 
 #include "common/interleaved_rows.h"
 #include "common/long_axes.h"
+#include "common/row_reduce_registers.h"
 #include "common/short_rows.h"
 #include "common/whole_rows.h"
 #include "common/whole_slabs.h"
@@ -29,6 +30,17 @@ struct Step {
                                  const AscendC::LocalTensor<float>& sy, uint32_t count) const {
     AscendC::Sub(dst, f, sy, static_cast<int32_t>(count));
   }
+#if OP_KERNEL_REGISTERS
+  using Lanes = rowreduce::Lanes;
+
+  __aicore__ inline static void Prepare(Lanes&, Lanes& y, rowreduce::LaneMask& mask) {
+    AscendC::MicroAPI::Exp(y, y, mask);
+  }
+  __aicore__ inline static void Combine(Lanes& dst, Lanes& f, Lanes& sy,
+                                        rowreduce::LaneMask& mask) {
+    AscendC::MicroAPI::Sub(dst, f, sy, mask);
+  }
+#endif
 };
 
 }  // namespace logsoftmaxgrad

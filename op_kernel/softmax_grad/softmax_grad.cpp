@@ -29,6 +29,9 @@ extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad
   } else if (TILING_KEY_IS(6)) {
     rowreduce::RunPacked<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
                                                            tilingData);
+  } else if (TILING_KEY_IS(7)) {
+    rowreduce::RunRegisters<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
+                                                              tilingData);
   } else if (TILING_KEY_IS(8)) {
     rowreduce::RunInterleaved<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
                                                                 tilingData);

@@ -14,6 +14,7 @@
 //   4  B  > 1, 256 B of columns do not: as 2, one core if it can       1.00 ... 1.67
 //   5  short slabs that are no whole blocks: as 1 and 3, transposed    1.00
 //   6  B == 1, other rows that are no multiple of 8: as 1, packed      1.00
+//   7  B == 1, a row fits, Ascend 950: as 1, in registers              1.00
 //   8  B == 1, 16-bit rows of these, up to 465: groups of 16           1.00
 //
 // UB, L = tileLanes (op_host/common/row_reduce_whole.cpp and _chunks.cpp keep the budgets):
@@ -22,6 +23,7 @@
 //          key 3 also the sums of folded columns, and up to 8 KB to turn them
 //   5      in as 1, out 2 x L * sizeof(T), 8L of work for all types
 //   6      as 1
+//   7      in as 1, out 2 x L * sizeof(T), 4 B per row of the tile
 //   8      as 1 without the sums, 4L of images, 6 KB of bits
 //   2, 4   in ring x 2L * sizeof(T), out 2 x L * sizeof(T), work as 1, 2L of halves for fp32 (packed
 //          rows: up to 9 KB for a circle), 2 KB for the sum of a part, the sums of all parts.
@@ -31,6 +33,7 @@
 
 #include "common/interleaved_rows.h"
 #include "common/long_axes.h"
+#include "common/row_reduce_registers.h"
 #include "common/short_rows.h"
 #include "common/whole_rows.h"
 #include "common/whole_slabs.h"
@@ -49,6 +52,17 @@ struct Step {
                                  const AscendC::LocalTensor<float>& sy, uint32_t count) const {
     AscendC::Sub(dst, f, sy, static_cast<int32_t>(count));
   }
+#if OP_KERNEL_REGISTERS
+  using Lanes = rowreduce::Lanes;
+
+  __aicore__ inline static void Prepare(Lanes& f, Lanes& y, rowreduce::LaneMask& mask) {
+    AscendC::MicroAPI::Mul(f, f, y, mask);
+  }
+  __aicore__ inline static void Combine(Lanes& dst, Lanes& f, Lanes& sy,
+                                        rowreduce::LaneMask& mask) {
+    AscendC::MicroAPI::Sub(dst, f, sy, mask);
+  }
+#endif
 };
 
 }  // namespace softmaxgrad

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of y and g in vector registers, for SoCs that have vector functions (Ascend 950): what lies between a
+// load and a store never sees UB, so 16-bit operands need no fp32 work area and no instruction for it.
+//
+// A register has 256 bytes, 64 fp32 lanes. A piece is what one load brings: 64 elements of fp32, or 128 of a
+// 16-bit type as two registers of fp32 lanes, those of even and those of odd position. Rows are seen from their
+// first element on, wherever it lies in UB. So what meets in a lane, and with that the order of additions,
+// follows from the length of a row and the dtype.
+#ifndef OP_KERNEL_COMMON_REGISTER_ROWS_H_
+#define OP_KERNEL_COMMON_REGISTER_ROWS_H_
+
+#include <type_traits>
+
+#include "kernel_operator.h"
+
+#if defined(__NPU_ARCH__) && __NPU_ARCH__ == 3510
+#define OP_KERNEL_REGISTERS 1
+#else
+#define OP_KERNEL_REGISTERS 0
+#endif
+
+namespace rowreduce {
+
+constexpr bool kRegisters = OP_KERNEL_REGISTERS != 0;
+
+}  // namespace rowreduce
+
+#if OP_KERNEL_REGISTERS
+
+namespace rowreduce {
+
+namespace reg = AscendC::MicroAPI;
+
+using Lanes = reg::RegTensor<float>;
+using LaneMask = reg::MaskReg;
+
+constexpr uint32_t kRegisterBytes = 256;
+// Behind rows that are read in registers: the last load may reach so far, whatever of it is used.
+constexpr uint32_t kBehindRows = kRegisterBytes + 32;
+
+constexpr reg::CastTrait kWidenEven = {reg::RegLayout::ZERO, reg::SatMode::UNKNOWN,
+                                       reg::MaskMergeMode::ZEROING, AscendC::RoundMode::UNKNOWN};
+constexpr reg::CastTrait kWidenOdd = {reg::RegLayout::ONE, reg::SatMode::UNKNOWN,
+                                      reg::MaskMergeMode::ZEROING, AscendC::RoundMode::UNKNOWN};
+constexpr reg::CastTrait kNarrowEven = {reg::RegLayout::ZERO, reg::SatMode::NO_SAT,
+                                        reg::MaskMergeMode::ZEROING, AscendC::RoundMode::CAST_RINT};
+constexpr reg::CastTrait kNarrowOdd = {reg::RegLayout::ONE, reg::SatMode::NO_SAT,
+                                       reg::MaskMergeMode::ZEROING, AscendC::RoundMode::CAST_RINT};
+
+template <typename T>
+__aicore__ inline __ubuf__ T* InUb(const AscendC::LocalTensor<T>& tensor) {
+  return reinterpret_cast<__ubuf__ T*>(tensor.GetPhyAddr());
+}
+
+// Vector functions over rows that follow each other in UB. Step: the operator's, see row_reduce.h. kAligned:
+// rows are whole blocks of 32 bytes.
+template <typename T, typename Step, bool kAligned>
+class RegisterRows {
+ public:
+  static constexpr uint32_t kPiece = kRegisterBytes / sizeof(T);  // elements
+
+  // Rows of at most one piece, as Sum and Combine do it: nothing is collected over pieces, and results that may
+  // start anywhere are stored in four sequences, since each store waits for the one before it.
+  __aicore__ inline static void SumShort(__ubuf__ float* sums, __ubuf__ T* y, __ubuf__ T* g,
+                                         uint32_t length, uint16_t rows) {
+    uint32_t inEven = EvenOf(length);
+    uint32_t inOdd = OddOf(length);
+    __VEC_SCOPE__ {
+      LaneMask all = reg::CreateMask<T, reg::MaskPattern::ALL>();
+      LaneMask even = reg::UpdateMask<T>(inEven);
+      LaneMask odd = reg::UpdateMask<T>(inOdd);
+      for (uint16_t r = 0; r < rows; ++r) {
+        __ubuf__ T* yAt = y + r * length;
+        __ubuf__ T* gAt = g + r * length;
+        reg::UnalignRegForLoad yRest;
+        reg::UnalignRegForLoad gRest;
+        Lanes a;
+        Lanes b;
+        BeginRow(yRest, yAt, gRest, gAt);
+        Summands(a, b, yAt, yRest, gAt, gRest, even, odd);
+        if constexpr (!kFp32) {
+          reg::Add(a, a, b, all);
+        }
+        reg::Reduce<reg::ReduceType::SUM>(a, a, all);
+        reg::StoreAlign<float, reg::StoreDist::DIST_FIRST_ELEMENT_B32>(sums + r, a, all);
+      }
+    }
+  }
+
+  __aicore__ inline static void CombineShort(__ubuf__ T* out, __ubuf__ float* sums, __ubuf__ T* y,
+                                             __ubuf__ T* g, uint32_t length, uint16_t rows) {
+    const uint16_t fourth = rows / 4;
+    const uint16_t rest = rows % 4;
+    const uint16_t any = fourth > 0 ? 1 : 0;
+    const uint32_t apart = fourth * length;
+    uint32_t inRow = length;
+    uint32_t inEven = EvenOf(length);
+    uint32_t inOdd = OddOf(length);
+    __VEC_SCOPE__ {
+      LaneMask even = reg::UpdateMask<T>(inEven);
+      LaneMask odd = reg::UpdateMask<T>(inOdd);
+      LaneMask stored = reg::UpdateMask<T>(inRow);
+      reg::UnalignRegForStore held0;
+      reg::UnalignRegForStore held1;
+      reg::UnalignRegForStore held2;
+      reg::UnalignRegForStore held3;
+      for (uint16_t r = 0; r < fourth; ++r) {
+        const uint32_t at0 = r * length;
+        const uint32_t at1 = at0 + apart;
+        const uint32_t at2 = at1 + apart;
+        const uint32_t at3 = at2 + apart;
+        __ubuf__ float* s = sums + r;
+        CombineRow(out + at0, held0, s, y + at0, g + at0, length, even, odd, stored);
+        CombineRow(out + at1, held1, s + fourth, y + at1, g + at1, length, even, odd, stored);
+        CombineRow(out + at2, held2, s + 2 * fourth, y + at2, g + at2, length, even, odd, stored);
+        CombineRow(out + at3, held3, s + 3 * fourth, y + at3, g + at3, length, even, odd, stored);
+      }
+      for (uint16_t r = 0; r < rest; ++r) {
+        const uint32_t at = 4 * apart + r * length;
+        CombineRow(out + at, held3, sums + 4 * fourth + r, y + at, g + at, length, even, odd,
+                   stored);
+      }
+      if constexpr (!kAligned) {
+        for (uint16_t i = 0; i < any; ++i) {
+          EndRows(out + apart, held0);
+          EndRows(out + 2 * apart, held1);
+          EndRows(out + 3 * apart, held2);
+        }
+        EndRows(out + rows * length, held3);
+      }
+    }
+  }
+
+  // sums[r] = sum of f(g, y) over row r, of `length` elements. onTop: added to what sums[r] is.
+  __aicore__ inline static void Sum(__ubuf__ float* sums, __ubuf__ T* y, __ubuf__ T* g,
+                                    uint32_t length, uint16_t rows, bool onTop = false) {
+    const uint16_t before = onTop ? 1 : 0;
+    const uint32_t first = length < kPiece ? length : kPiece;
+    const uint32_t behind = length - first;
+    const uint16_t doubles = static_cast<uint16_t>(behind / kPiece / 2);
+    const uint16_t singles = static_cast<uint16_t>(behind / kPiece % 2);
+    const uint32_t tail = behind % kPiece;
+    const uint16_t tails = tail > 0 ? 1 : 0;
+    uint32_t firstEven = EvenOf(first);
+    uint32_t firstOdd = OddOf(first);
+    uint32_t inEven = EvenOf(tail);
+    uint32_t inOdd = OddOf(tail);
+    __VEC_SCOPE__ {
+      LaneMask all = reg::CreateMask<T, reg::MaskPattern::ALL>();
+      LaneMask evenOfFirst = reg::UpdateMask<T>(firstEven);
+      LaneMask oddOfFirst = reg::UpdateMask<T>(firstOdd);
+      LaneMask even = reg::UpdateMask<T>(inEven);
+      LaneMask odd = reg::UpdateMask<T>(inOdd);
+      for (uint16_t r = 0; r < rows; ++r) {
+        __ubuf__ T* yAt = y + r * length;
+        __ubuf__ T* gAt = g + r * length;
+        reg::UnalignRegForLoad yRest;
+        reg::UnalignRegForLoad gRest;
+        BeginRow(yRest, yAt, gRest, gAt);
+        Lanes a;
+        Lanes b;
+        Lanes c;
+        Lanes d;
+        Summands(a, b, yAt, yRest, gAt, gRest, evenOfFirst, oddOfFirst);
+        reg::Duplicate(c, 0.0F);
+        if constexpr (!kFp32) {
+          reg::Duplicate(d, 0.0F);
+        }
+        for (uint16_t i = 0; i < doubles; ++i) {
+          AddPiece(c, d, yAt, yRest, gAt, gRest, all, all, all);
+          AddPiece(a, b, yAt, yRest, gAt, gRest, all, all, all);
+        }
+        for (uint16_t i = 0; i < singles; ++i) {
+          AddPiece(c, d, yAt, yRest, gAt, gRest, all, all, all);
+        }
+        for (uint16_t i = 0; i < tails; ++i) {
+          AddPiece(a, b, yAt, yRest, gAt, gRest, even, odd, all);
+        }
+        reg::Add(a, a, c, all);
+        if constexpr (!kFp32) {
+          reg::Add(b, b, d, all);
+          reg::Add(a, a, b, all);
+        }
+        reg::Reduce<reg::ReduceType::SUM>(a, a, all);
+        for (uint16_t i = 0; i < before; ++i) {
+          reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(c, sums + r);
+          reg::Add(a, c, a, all);
+        }
+        reg::StoreAlign<float, reg::StoreDist::DIST_FIRST_ELEMENT_B32>(sums + r, a, all);
+      }
+    }
+  }
+
+  // out[r] = h(f, sums[r] * y') for the elements of each row r. Results that may start anywhere are stored in two
+  // sequences, of half of the rows each: a store waits for the one before it.
+  __aicore__ inline static void Combine(__ubuf__ T* out, __ubuf__ float* sums, __ubuf__ T* y,
+                                        __ubuf__ T* g, uint32_t length, uint16_t rows) {
+    const uint16_t pieces = static_cast<uint16_t>(length / kPiece);
+    const uint32_t tail = length % kPiece;
+    const uint16_t tails = tail > 0 ? 1 : 0;
+    const uint16_t half = rows / 2;
+    const uint16_t rest = rows % 2;
+    const uint16_t any = half > 0 ? 1 : 0;
+    uint32_t inTail = tail;
+    uint32_t inEven = EvenOf(tail);
+    uint32_t inOdd = OddOf(tail);
+    __VEC_SCOPE__ {
+      LaneMask all = reg::CreateMask<T, reg::MaskPattern::ALL>();
+      LaneMask even = reg::UpdateMask<T>(inEven);
+      LaneMask odd = reg::UpdateMask<T>(inOdd);
+      LaneMask stored = reg::UpdateMask<T>(inTail);
+      reg::UnalignRegForStore held0;
+      reg::UnalignRegForStore held1;
+      reg::UnalignRegForLoad yRest0;
+      reg::UnalignRegForLoad gRest0;
+      reg::UnalignRegForLoad yRest1;
+      reg::UnalignRegForLoad gRest1;
+      Lanes s0;
+      Lanes s1;
+      for (uint16_t r = 0; r < half; ++r) {
+        const uint32_t at0 = r * length;
+        const uint32_t at1 = at0 + half * length;
+        __ubuf__ T* y0 = y + at0;
+        __ubuf__ T* g0 = g + at0;
+        __ubuf__ T* out0 = out + at0;
+        __ubuf__ T* y1 = y + at1;
+        __ubuf__ T* g1 = g + at1;
+        __ubuf__ T* out1 = out + at1;
+        BeginRow(yRest0, y0, gRest0, g0);
+        BeginRow(yRest1, y1, gRest1, g1);
+        reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s0, sums + r);
+        reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s1, sums + half + r);
+        for (uint16_t i = 0; i < pieces; ++i) {
+          CombinePiece(out0, held0, kPiece, all, s0, y0, yRest0, g0, gRest0, all, all);
+          CombinePiece(out1, held1, kPiece, all, s1, y1, yRest1, g1, gRest1, all, all);
+        }
+        for (uint16_t i = 0; i < tails; ++i) {
+          CombinePiece(out0, held0, tail, stored, s0, y0, yRest0, g0, gRest0, even, odd);
+          CombinePiece(out1, held1, tail, stored, s1, y1, yRest1, g1, gRest1, even, odd);
+        }
+      }
+      for (uint16_t r = 0; r < rest; ++r) {
+        const uint32_t at = 2 * half * length;
+        __ubuf__ T* y1 = y + at;
+        __ubuf__ T* g1 = g + at;
+        __ubuf__ T* out1 = out + at;
+        BeginRow(yRest1, y1, gRest1, g1);
+        reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s1, sums + 2 * half);
+        for (uint16_t i = 0; i < pieces; ++i) {
+          CombinePiece(out1, held1, kPiece, all, s1, y1, yRest1, g1, gRest1, all, all);
+        }
+        for (uint16_t i = 0; i < tails; ++i) {
+          CombinePiece(out1, held1, tail, stored, s1, y1, yRest1, g1, gRest1, even, odd);
+        }
+      }
+      if constexpr (!kAligned) {
+        for (uint16_t i = 0; i < any; ++i) {
+          EndRows(out + half * length, held0);
+        }
+        EndRows(out + rows * length, held1);
+      }
+    }
+  }
+
+ private:
+  static constexpr bool kFp32 = std::is_same_v<T, float>;
+
+  // Elements that masks count so that they hold for the registers of a piece that ends early. A mask of 16-bit elements
+  // has two for each lane: conversions may look at either.
+  __aicore__ inline static uint32_t EvenOf(uint32_t elements) {
+    return kFp32 ? elements : (elements + 1) / 2 * 2;
+  }
+  __aicore__ inline static uint32_t OddOf(uint32_t elements) { return elements / 2 * 2; }
+
+  __aicore__ inline static void BeginRow(reg::UnalignRegForLoad& yRest, __ubuf__ T* y,
+                                         reg::UnalignRegForLoad& gRest, __ubuf__ T* g) {
+    if constexpr (!kAligned) {
+      reg::LoadUnAlignPre(yRest, y);
+      reg::LoadUnAlignPre(gRest, g);
+    }
+  }
+
+  __aicore__ inline static void Load(reg::RegTensor<T>& dst, __ubuf__ T*& at,
+                                     reg::UnalignRegForLoad& rest) {
+    if constexpr (kAligned) {
+      reg::LoadAlign<T, reg::PostLiteral::POST_MODE_UPDATE>(dst, at, static_cast<int32_t>(kPiece));
+    } else {
+      reg::LoadUnAlign(dst, rest, at, kPiece);
+    }
+  }
+
+  // The lanes of a piece; those outside of the masks are anything (fp32) or 0.
+  __aicore__ inline static void LoadPiece(Lanes& a, Lanes& b, __ubuf__ T*& at,
+                                          reg::UnalignRegForLoad& rest, LaneMask& even,
+                                          LaneMask& odd) {
+    if constexpr (kFp32) {
+      Load(a, at, rest);
+    } else {
+      reg::RegTensor<T> elements;
+      Load(elements, at, rest);
+      reg::Cast<float, T, kWidenEven>(a, elements, even);
+      reg::Cast<float, T, kWidenOdd>(b, elements, odd);
+    }
+  }
+
+  // f(g, y) of the next piece, and 0 outside of the masks.
+  __aicore__ inline static void Summands(Lanes& fa, Lanes& fb, __ubuf__ T*& y,
+                                         reg::UnalignRegForLoad& yRest, __ubuf__ T*& g,
+                                         reg::UnalignRegForLoad& gRest, LaneMask& even,
+                                         LaneMask& odd) {
+    LoadPiece(fa, fb, g, gRest, even, odd);
+    if constexpr (!Step::kSumOfG) {
+      Lanes ya;
+      Lanes yb;
+      LoadPiece(ya, yb, y, yRest, even, odd);
+      Step::Prepare(fa, ya, even);
+      if constexpr (!kFp32) {
+        Step::Prepare(fb, yb, odd);
+      }
+    } else if constexpr (kFp32) {
+      reg::Adds(fa, fa, 0.0F, even);  // no more than the mask says
+    }
+  }
+
+  // a and b += f(g, y) of the next piece.
+  __aicore__ inline static void AddPiece(Lanes& a, Lanes& b, __ubuf__ T*& y,
+                                         reg::UnalignRegForLoad& yRest, __ubuf__ T*& g,
+                                         reg::UnalignRegForLoad& gRest, LaneMask& even,
+                                         LaneMask& odd, LaneMask& all) {
+    Lanes fa;
+    Lanes fb;
+    Summands(fa, fb, y, yRest, g, gRest, even, odd);
+    reg::Add(a, a, fa, all);
+    if constexpr (!kFp32) {
+      reg::Add(b, b, fb, all);
+    }
+  }
+
+  // A row of one piece.
+  __aicore__ inline static void CombineRow(__ubuf__ T* out, reg::UnalignRegForStore& held,
+                                           __ubuf__ float* sum, __ubuf__ T* y, __ubuf__ T* g,
+                                           uint32_t length, LaneMask& even, LaneMask& odd,
+                                           LaneMask& stored) {
+    reg::UnalignRegForLoad yRest;
+    reg::UnalignRegForLoad gRest;
+    BeginRow(yRest, y, gRest, g);
+    Lanes s;
+    reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s, sum);
+    CombinePiece(out, held, length, stored, s, y, yRest, g, gRest, even, odd);
+  }
+
+  // What the stores in front of `end` hold back.
+  __aicore__ inline static void EndRows(__ubuf__ T* end, reg::UnalignRegForStore& held) {
+    reg::StoreUnAlignPost(end, held, 0);
+  }
+
+  // The `count` results of the next piece.
+  __aicore__ inline static void CombinePiece(__ubuf__ T*& out, reg::UnalignRegForStore& held,
+                                             uint32_t count, LaneMask& stored, Lanes& s,
+                                             __ubuf__ T*& y, reg::UnalignRegForLoad& yRest,
+                                             __ubuf__ T*& g, reg::UnalignRegForLoad& gRest,
+                                             LaneMask& even, LaneMask& odd) {
+    Lanes fa;
+    Lanes fb;
+    Lanes ya;
+    Lanes yb;
+    LoadPiece(fa, fb, g, gRest, even, odd);
+    LoadPiece(ya, yb, y, yRest, even, odd);
+    CombineLanes(fa, ya, s, even);
+    if constexpr (kFp32) {
+      Store(out, held, fa, count, stored);
+    } else {
+      CombineLanes(fb, yb, s, odd);
+      reg::RegTensor<T> results;
+      reg::RegTensor<T> others;
+      reg::Cast<T, float, kNarrowEven>(results, fa, even);
+      reg::Cast<T, float, kNarrowOdd>(others, fb, odd);
+      using Words = reg::RegTensor<uint16_t>;
+      reg::Or(reinterpret_cast<Words&>(results), reinterpret_cast<Words&>(results),
+              reinterpret_cast<Words&>(others), stored);
+      Store(out, held, results, count, stored);
+    }
+  }
+
+  // f = h(f, s * y')
+  __aicore__ inline static void CombineLanes(Lanes& f, Lanes& y, Lanes& s, LaneMask& mask) {
+    Step::Prepare(f, y, mask);
+    reg::Mul(y, y, s, mask);
+    Step::Combine(f, f, y, mask);
+  }
+
+  __aicore__ inline static void Store(__ubuf__ T*& out, reg::UnalignRegForStore& held,
+                                      reg::RegTensor<T>& src, uint32_t count, LaneMask& stored) {
+    if constexpr (kAligned) {
+      reg::StoreAlign<T, reg::PostLiteral::POST_MODE_UPDATE>(out, src, static_cast<int32_t>(kPiece),
+                                                             stored);
+    } else {
+      reg::StoreUnAlign(out, src, held, count);
+    }
+  }
+};
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_REGISTERS
+#endif  // OP_KERNEL_COMMON_REGISTER_ROWS_H_
