@@ -12,8 +12,7 @@ namespace optiling {
 namespace {
 
 constexpr int64_t kFloatBytes = 4;
-constexpr int64_t kLineBytes = 512;      // GM moves in lines
-constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
+constexpr int64_t kLineBytes = 512;  // GM moves in lines
 constexpr int64_t kGoodCopyBytes = 16384;
 constexpr int64_t kPipelineTiles = 4;  // tiles per core that let copies and arithmetic overlap
 constexpr int64_t kApartLanes = 64;    // between fp32 operands, see Elementwise
@@ -58,7 +57,7 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
   made.total = total;
   made.lineLanes = kLineBytes / bytes;
   made.lines = CeilDiv(total, made.lineLanes);
-  made.cores = std::min({soc.cores, made.lines, CeilDiv(total * bytes, kMinCoreBytes)});
+  made.cores = std::min(made.lines, CoresForBytes(total * bytes, soc));
 
   const UbBudget line = Budget(made.lineLanes, bytes, inputs);
   int64_t most = static_cast<int64_t>(usable / line.Total());

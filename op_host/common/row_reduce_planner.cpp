@@ -8,8 +8,7 @@
 namespace optiling {
 namespace {
 
-constexpr int64_t kMinCoreBytes = 4096;  // below this a core costs more to start than it saves
-constexpr int64_t kEvenUnits = 8;        // up to so many units per core, an uneven split would show
+constexpr int64_t kEvenUnits = 8;  // up to so many units per core, an uneven split would show
 constexpr int64_t kSplitColumnBytes = 128;
 constexpr int64_t kLineColumnBytes = 8192;  // column tiles that start on a line
 
@@ -48,15 +47,18 @@ void RowReducePlanner::AddFolded(int64_t units, UbBudget* budget) const {
 }
 
 int64_t RowReducePlanner::CoresFor(int64_t units) const {
-  // Scalar code at the ends of cores' rows takes as long for 16 bit as for fp32, where copies move whole blocks.
-  const int64_t bytes = soc_.wholeBlocksOnly ? kFloatBytes : bytes_;
-  const int64_t total = view_.outer * view_.reduce * view_.inner * bytes;
-  return std::min({soc_.cores, units, CeilDiv(total, kMinCoreBytes)});
+  // Arithmetic takes as long for 16 bit as for fp32.
+  const int64_t bytes = view_.outer * view_.reduce * view_.inner * kFloatBytes;
+  return std::min(units, CoresForBytes(bytes, soc_));
 }
 
 void RowReducePlanner::Split(int64_t units) {
   plan_.units = units;
   plan_.cores = CoresFor(units);
+  if (plan_.cores < soc_.cores &&
+      !soc_.wholeBlocksOnly) {  // as few as have no more units than one of them has anyway
+    plan_.cores = CeilDiv(units, CeilDiv(units, plan_.cores));
+  }
 }
 
 void RowReducePlanner::SplitColumns(int64_t most) {

@@ -92,6 +92,22 @@ inline PastL2 SharesPastL2(int64_t elements, int64_t bytesPerElement, int64_t re
   return {std::min(1.0, 1 - (held - result) / inputs), std::max(0.0, 1 - held / result)};
 }
 
+// Cores for so many bytes of an operand. They start one after another: with n of them the last waits n - 1 turns,
+// in each of which it could have handled kTurnBytes, and has a share of 1 / n of the work.
+// Where copies move whole blocks, each has a block to store and more: scalar code at the ends of its part costs more.
+inline int64_t CoresForBytes(int64_t bytes, const SocFacts& soc) {
+  constexpr int64_t kTurnBytes = 128;
+  constexpr int64_t kWholeBlocksCoreBytes = 4096;
+  if (soc.wholeBlocksOnly) {
+    return std::min(soc.cores, (bytes + kWholeBlocksCoreBytes - 1) / kWholeBlocksCoreBytes);
+  }
+  int64_t cores = 1;
+  while (cores < soc.cores && cores * cores * kTurnBytes < bytes) {
+    ++cores;
+  }
+  return cores;
+}
+
 // Both return an empty string, or what is wrong and what would be right.
 std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, ReduceView* view);
 std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t elementBytes,

@@ -23,6 +23,8 @@ constexpr int64_t kStreams = 16;  // of a tile of short rows, and the least elem
 constexpr int64_t kPaddedRows = 24;
 constexpr int64_t kTurnRows = 128;    // whose sums are spread at once where there is no Brcb
 constexpr int64_t kMaxShortRow = 64;  // longer ones cost little more when copied one by one
+constexpr int64_t kFewRows =
+    16;  // of a core: turning them takes longer than one by one, the sums are the same
 constexpr int64_t kMinLongRow = 512;  // 16-bit rows, of whose circles one takes few instructions
 // Shorter ones fill too little of a register: of whole blocks as fp32, and others by their dtype.
 constexpr int64_t kMinRegisterRow = 48;
@@ -145,7 +147,8 @@ class WholePlanner : private RowReducePlanner {
     const bool alike = std::lcm(view_.reduce, kLanes) <= kMaxRepeats * kLanes;
     const int64_t circle = alike ? kLanesPerRepeat : CircleOf(view_.reduce, kRowReduceCircleLanes);
     const int64_t blocks = AlignUp(rows, kStreams) * kBlockBytes;
-    budget->Add("circles", 1, static_cast<uint64_t>(rows * circle * kFloatBytes));
+    const int64_t circles = alike ? std::max<int64_t>(rows, 2) : rows;
+    budget->Add("circles", 1, static_cast<uint64_t>(circles * circle * kFloatBytes));
     budget->Add("blocks of circles", 1, static_cast<uint64_t>(blocks));
     budget->Add("turned blocks", 1, static_cast<uint64_t>(blocks));
   }
@@ -311,7 +314,8 @@ class WholePlanner : private RowReducePlanner {
     if (masked_ || view_.reduce == 1) {
       return 0;
     }
-    if (IsShort() && MostStreams(ShortTileRows()) > 0) {
+    if (IsShort() && (soc_.wholeBlocksOnly || view_.inner > 1 || RowsOfCore() > kFewRows) &&
+        MostStreams(ShortTileRows()) > 0) {
       return ShortTileRows();
     }
     const int64_t most = MostStreams(kStreams);
@@ -322,12 +326,14 @@ class WholePlanner : private RowReducePlanner {
     if (view_.inner == 1) {
       const bool odd = view_.reduce % (kBlockBytes / kFloatBytes) != 0;
       // Few rows of a core do not fill the streams; the sums are the same.
-      const bool many = CeilDiv(view_.outer, CoresFor(view_.outer)) >= kTiles.count * kStreams;
+      const bool many = RowsOfCore() >= kTiles.count * kStreams;
       return odd && many && bytes_ < kFloatBytes && most >= 2 * kStreams ? kStreams : 0;
     }
     const bool line = most * Slab() * bytes_ >= kStreams * kLineBytes;
     return view_.inner % blockLanes_ != 0 && line ? kStreams : 0;
   }
+
+  int64_t RowsOfCore() const { return CeilDiv(view_.outer, CoresFor(view_.outer)); }
 
   // Elements of 16 streams of so many slabs: where these are no whole blocks, an odd number of blocks.
   int64_t StreamLanes(int64_t slabs) const {

@@ -370,17 +370,17 @@ __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalT
 }
 
 // a[r, 0:width] *= s[r], where blocks is s after SpreadSums: a source block stride of 0 repeats
-// s[r] over the row.
+// s[r] over the row. Of one row, a holds whole repeats.
 __aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, uint32_t width,
                                  const LocalTensor<float>& blocks, uint32_t rows) {
   const uint32_t step = pitch / kBlockLanes;
-  if (width <= kShortRowLanes) {
+  if (width <= kShortRowLanes && rows > 1) {
     for (uint32_t c = 0; c < width; c += kBlockLanes) {
       ForBlocks<Op::kMul>(a[c], step, a[c], step, blocks, 1, rows);
     }
     return;
   }
-  if (step <= kMaxRepeatStride && CeilDiv(width, kRepeatLanes) <= rows) {
+  if (step <= kMaxRepeatStride && CeilDiv(width, kRepeatLanes) <= rows && rows > 1) {
     const BinaryRepeatParams p(1, 1, 0, Bits8(step), Bits8(step), 1);
     for (uint32_t c = 0; c < width; c += kRepeatLanes) {
       Repeat<Op::kMul>(a[c], a[c], blocks, Min(kRepeatLanes, width - c), rows, p);
@@ -388,8 +388,9 @@ __aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, ui
     return;
   }
   const BinaryRepeatParams p(1, 1, 0, kRepeatBlocks, kRepeatBlocks, 0);
-  const uint32_t full = width / kRepeatLanes;
-  const uint32_t rest = width % kRepeatLanes;
+  // Of one row, what lies behind it in its last repeat is multiplied as well.
+  const uint32_t full = rows == 1 ? CeilDiv(width, kRepeatLanes) : width / kRepeatLanes;
+  const uint32_t rest = rows == 1 ? 0 : width % kRepeatLanes;
   for (uint32_t r = 0; r < rows; ++r) {
     const uint32_t at = r * pitch;
     Repeat<Op::kMul>(a[at], a[at], blocks[r * kBlockLanes], kRepeatLanes, full, p);

@@ -144,23 +144,35 @@ class PackedRows {
     circle_ = CircleLanes(length);
     const uint32_t groups = CeilDiv(rows, kStreams);
     const uint32_t eights = groups * kStreams * kBlockLanes;
-    pipe->InitBuffer(circles_, rows * circle_ * static_cast<uint32_t>(sizeof(Lane)));
+    const uint32_t circles = alike_ ? Max(rows, 2) : rows;  // one is read behind
+    pipe->InitBuffer(circles_, circles * circle_ * static_cast<uint32_t>(sizeof(Lane)));
     pipe->InitBuffer(eights_, eights * static_cast<uint32_t>(sizeof(Lane)));
     pipe->InitBuffer(turned_, eights * static_cast<uint32_t>(sizeof(Lane)));
-    AscendC::Duplicate(eights_.Get<Lane>(), 0.0F, static_cast<int32_t>(eights));
-    PipeBarrier<PIPE_V>();
+    if (groups > 1) {
+      AscendC::Duplicate(eights_.template Get<Lane>(), 0.0F, static_cast<int32_t>(eights));
+      PipeBarrier<PIPE_V>();
+    }
   }
 
-  // sums[r] = sum of row r, and anything up to the next multiple of 16.
-  __aicore__ inline void Sum(const LocalTensor<Lane>& sums, const LocalTensor<Lane>& src,
-                             uint32_t rows, uint32_t lead) {
-    const LocalTensor<Lane> circles = circles_.Get<Lane>();
+  // The sum of each row, and anything up to the next multiple of 16: in `sums`, or where the last step left them. Of
+  // one row, a block of that. The vector pipe may still be at it.
+  __aicore__ inline LocalTensor<Lane> Sum(const LocalTensor<Lane>& sums,
+                                          const LocalTensor<Lane>& src, uint32_t rows,
+                                          uint32_t lead) {
+    const LocalTensor<Lane> circles = circles_.template Get<Lane>();
+    if (alike_ && pitch_ % kBlockLanes == 0 && rows <= kStreams) {
+      return SumFew(src, rows);
+    }
     if (alike_) {
       TurnAlike(circles, src, rows, lead);
     } else {
       TurnRows(circles, src, rows, lead);
     }
+    if (rows <= kStreams) {
+      return SumFewCircles(circles, circle_, circle_, rows, true);
+    }
     SumCircles(sums, circles, rows);
+    return sums;
   }
 
   // a[r, :] *= s[r], where blocks is s after SpreadSums: 64 lanes of all rows that start on the same
@@ -235,16 +247,103 @@ class PackedRows {
   __aicore__ inline void DropNeighbours(const LocalTensor<Lane>& circles,
                                         const LocalTensor<Lane>& src, uint32_t rows,
                                         uint32_t lead) const {
+    bool drops = false;
     for (uint32_t r = 0; r < rows; ++r) {
       const uint32_t start = lead + r * pitch_;
       const uint32_t first = start % kBlockLanes;
       if (first > 0) {
+        drops = true;
         uint64_t mask[2] = {MaskOf(0, first), 0};
         AscendC::Adds(circles[r * circle_], src[start - first + circle_], 0.0F, mask, 1,
                       AscendC::UnaryRepeatParams(1, 1, kRepeatBlocks, kRepeatBlocks));
       }
     }
+    if (drops) {
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  // As TurnAlike, of at most 16 rows that start on blocks, with zeros up to the next one: what is zero on a circle
+  // is left out. No sum is -0, as one of those zeros is part of it.
+  __aicore__ inline LocalTensor<Lane> SumFew(const LocalTensor<Lane>& src, uint32_t rows) {
+    const uint32_t width = AlignUp(length_, kBlockLanes);
+    if (width <= kRepeatLanes) {
+      return SumFewCircles(src, pitch_, width, rows, false);
+    }
+    const LocalTensor<Lane> circles = circles_.template Get<Lane>();
+    const uint32_t second = Min(kRepeatLanes, width - kRepeatLanes);
+    ForRows<Op::kAdd>(circles, kRepeatLanes, src, pitch_, src[kRepeatLanes], pitch_, rows, second);
+    // Of one row a whole repeat, up to its last block.
+    CopyLanes(circles, src, second,
+              rows == 1 && second < kRepeatLanes ? second + kRepeatLanes : kRepeatLanes, rows);
     PipeBarrier<PIPE_V>();
+    for (uint32_t c = 2 * kRepeatLanes; c < width; c += kRepeatLanes) {
+      ForRows<Op::kAdd>(circles, kRepeatLanes, circles, kRepeatLanes, src[c], pitch_, rows,
+                        Min(kRepeatLanes, width - c));
+      PipeBarrier<PIPE_V>();
+    }
+    return SumFewCircles(circles, kRepeatLanes, kRepeatLanes, rows, true);
+  }
+
+  // circles[r, from:to] = src[r, from:to].
+  __aicore__ inline void CopyLanes(const LocalTensor<Lane>& circles, const LocalTensor<Lane>& src,
+                                   uint32_t from, uint32_t to, uint32_t rows) const {
+    if (from < to) {
+      AscendC::Adds(circles[from], src[from], 0.0F, static_cast<uint64_t>(to - from), Bits8(rows),
+                    AscendC::UnaryRepeatParams(1, 1, Bits8(circle_ / kBlockLanes),
+                                               Bits8(pitch_ / kBlockLanes)));
+    }
+  }
+
+  // The sums of at most 16 rows, of which the first `width` lanes are on their circle, or in circles_ already. A whole
+  // repeat is faster than a part of one: of one row, what lies behind takes part as well, and is not looked at.
+  __aicore__ inline LocalTensor<Lane> SumFewCircles(const LocalTensor<Lane>& src, uint32_t pitch,
+                                                    uint32_t width, uint32_t rows, bool made) {
+    constexpr int32_t kLanes = static_cast<int32_t>(kRepeatLanes);
+    const LocalTensor<Lane> circles = circles_.template Get<Lane>();
+    const LocalTensor<Lane> eights = eights_.template Get<Lane>();
+    LocalTensor<Lane> lanes = src;
+    bool inCircles = made;
+    for (uint32_t half = circle_ / 2; half >= kBlockLanes; half /= 2) {
+      if (width <= half) {
+        continue;
+      }
+      if (!made) {
+        ForRows<Op::kAdd>(circles, circle_, lanes, pitch, lanes[half], pitch, rows, width - half);
+        CopyLanes(circles, lanes, width - half, half, rows);
+        lanes = circles;
+        pitch = circle_;
+        made = inCircles = true;
+      } else if (rows == 1 && half < kRepeatLanes) {
+        const LocalTensor<Lane> from = lanes;
+        lanes = inCircles ? eights : circles;  // operands must not overlap
+        inCircles = !inCircles;
+        AscendC::Add(lanes, from, from[half], kLanes);
+      } else {
+        ForRows<Op::kAdd>(lanes, circle_, lanes, circle_, lanes[half], circle_, rows, half);
+      }
+      PipeBarrier<PIPE_V>();
+      width = half;
+    }
+    const LocalTensor<Lane> turned = turned_.template Get<Lane>();
+    if (rows == 1) {
+      AscendC::Brcb(turned, lanes, 1, AscendC::BrcbRepeatParams(1, kRepeatBlocks));
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(eights, turned, turned[4 * kBlockLanes], kLanes);
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(turned, eights, eights[2 * kBlockLanes], kLanes);
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(eights, turned, turned[kBlockLanes], kLanes);
+      return eights;
+    }
+    BlocksToLanes(turned, lanes, pitch, rows);
+    PipeBarrier<PIPE_V>();
+    AscendC::Add(turned, turned, turned[4 * kStreams], kLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Add(eights, turned, turned[2 * kStreams], kLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Add(turned, eights, eights[kStreams], kLanes);
+    return turned;
   }
 
   // sums[r] = sum of circles[r, :], which it changes.

@@ -236,14 +236,17 @@ class WholeTiles : protected RowReduceBase<T, Step> {
     return in;
   }
 
-  // f and y' of a tile.
-  __aicore__ inline typename Base::Pair Prepared(LocalTensor<T>& in, uint32_t count) {
-    const typename Base::Pair pair = this->Lanes(in, count);
+  // f and y' of a tile: whole repeats, which are faster than a part of one. Of kSumOfG, the vector pipe may still be
+  // at y'.
+  __aicore__ inline typename Base::Pair Prepared(LocalTensor<T>& in, uint32_t lanes) {
+    const typename Base::Pair pair = this->Lanes(in, lanes);
     if constexpr (!Base::kFp32) {
       inQueue_.FreeTensor(in);
     }
-    this->step_.Prepare(pair.f, pair.y, count);
-    PipeBarrier<PIPE_V>();
+    this->step_.Prepare(pair.f, pair.y, lanes);
+    if constexpr (!Step::kSumOfG) {
+      PipeBarrier<PIPE_V>();
+    }
     return pair;
   }
 

@@ -51,6 +51,19 @@ __aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
       to, from, AscendC::TransDataTo5HDParams(false, false, Bits8(groups), apart, apart));
 }
 
+// The same of the blocks at the starts of at most 16 rows.
+__aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
+                                     const LocalTensor<float>& rows, uint32_t pitch,
+                                     uint32_t count) {
+  uint64_t to[kStreams];
+  uint64_t from[kStreams];
+  for (uint32_t i = 0; i < kStreams; ++i) {
+    to[i] = AddressOf(lanes[i * kBlockLanes]);
+    from[i] = AddressOf(rows[Min(i, count - 1) * pitch]);
+  }
+  AscendC::TransDataTo5HD<float>(to, from, AscendC::TransDataTo5HDParams(false, false, 1, 0, 0));
+}
+
 // streams[i * length + p] = positions[16 p + i] for 16 * repeats positions. One instruction makes as
 // many streams as a block has elements.
 template <typename B>

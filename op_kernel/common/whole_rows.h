@@ -48,9 +48,10 @@ class ReduceRows : private WholeTiles<T, Step, ReduceRows<T, Step, kPacked, Mask
     if (TailBytes(t) > 0) {
       pipe->InitBuffer(tails_, 2 * TailBytes(t));
     }
-    // SpreadSums reads whole groups of sums, of which the last may be partly unused.
-    AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
-    PipeBarrier<PIPE_V>();
+    if constexpr (kWholeBlocksOnly) {  // SpreadByWords adds up what lies behind the sums
+      AscendC::Duplicate(sums_.template Get<float>(), 0.0F, static_cast<int32_t>(rows));
+      PipeBarrier<PIPE_V>();
+    }
     if constexpr (kPacks) {
       if (OnCircles()) {
         packed_.Init(pipe, length_, Pitch(), static_cast<uint32_t>(t.tileUnits));
@@ -132,16 +133,13 @@ class ReduceRows : private WholeTiles<T, Step, ReduceRows<T, Step, kPacked, Mask
 
   __aicore__ inline void Compute(const Tile& tile, LocalTensor<T>& in) {
     const uint32_t count = tile.lead + tile.units * tile.pitch;
-    const Pair pair = this->Prepared(in, count);
+    const uint32_t lanes = AlignUp(count, kRepeatLanes);
+    const Pair pair = this->Prepared(in, lanes);
     this->ClearPads(pair.f, tile.pitch, length_, tile.units);
     // The tree's scratch is never larger than the output of the tile, which is written after the
     // last use of the sums.
     LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
-    const LocalTensor<float> sums = sums_.template Get<float>();
-    const LocalTensor<float> spread = spread_.template Get<float>();
-    Sum(sums, pair.f, tile, out.template ReinterpretCast<float>());
-    PipeBarrier<PIPE_V>();
-    SpreadSums(spread, sums, tile.units);
+    const LocalTensor<float> spread = Sum(pair.f, tile, out.template ReinterpretCast<float>());
     PipeBarrier<PIPE_V>();
     if constexpr (kPacked) {
       packed_.Scale(pair.y, spread, tile.units, tile.lead);
@@ -149,7 +147,7 @@ class ReduceRows : private WholeTiles<T, Step, ReduceRows<T, Step, kPacked, Mask
       ScaleRows(pair.y, tile.pitch, Width(), spread, tile.units);
     }
     PipeBarrier<PIPE_V>();
-    this->Finish(out, pair.y, pair, count);
+    this->Finish(out, pair.y, pair, lanes);
     PipeBarrier<PIPE_V>();  // the mask or the next tile overwrites the work area and the sums
     mask_.Clear(out, tile.pitch, tile.lead, tile.unit, tile.units, pair.f, pair.y);
     if constexpr (kPacked) {
@@ -166,15 +164,24 @@ class ReduceRows : private WholeTiles<T, Step, ReduceRows<T, Step, kPacked, Mask
     this->CloseTile(in, out);
   }
 
-  __aicore__ inline void Sum(const LocalTensor<float>& sums, const LocalTensor<float>& f,
-                             const Tile& tile, const LocalTensor<float>& scratch) {
-    if constexpr (kPacks) {
-      if (OnCircles()) {
-        packed_.Sum(sums, f, tile.units, tile.lead);
-        return;
+  // The sum of each row in a block of its own.
+  __aicore__ inline LocalTensor<float> Sum(const LocalTensor<float>& f, const Tile& tile,
+                                           const LocalTensor<float>& scratch) {
+    LocalTensor<float> sums = sums_.template Get<float>();
+    const LocalTensor<float> spread = spread_.template Get<float>();
+    if (OnCircles()) {
+      if constexpr (kPacks) {
+        sums = packed_.Sum(sums, f, tile.units, tile.lead);
       }
+      if (tile.units == 1) {
+        return sums;
+      }
+    } else {
+      SumRows(sums, f, tile.pitch, Width(), tile.units, scratch, spread);
     }
-    SumRows(sums, f, tile.pitch, Width(), tile.units, scratch, spread_.template Get<float>());
+    PipeBarrier<PIPE_V>();
+    SpreadSums(spread, sums, tile.units);
+    return spread;
   }
 
   const uint32_t length_;            // elements of a row

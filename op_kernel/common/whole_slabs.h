@@ -73,7 +73,9 @@ class ReduceSlabs : private WholeTiles<T, Step, ReduceSlabs<T, Step>> {
 
   __aicore__ inline void Compute(const Tile& tile, LocalTensor<T>& in) {
     const uint32_t count = tile.shape.blocks * tile.pitch;
-    const Pair pair = this->Prepared(in, count);
+    const uint32_t lanes = AlignUp(count, kRepeatLanes);
+    const Pair pair = this->Prepared(in, lanes);
+    PipeBarrier<PIPE_V>();
     // The tree's scratch is never larger than the output of the tile, which is written after the
     // last use of the sums.
     LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
@@ -82,7 +84,7 @@ class ReduceSlabs : private WholeTiles<T, Step, ReduceSlabs<T, Step>> {
     const Folded sums = Sum(pair.f, slab, tile.units, out.template ReinterpretCast<float>());
     ScaleSlabs(pair.y, rows, slab / rows, sums, tile.units);
     PipeBarrier<PIPE_V>();
-    this->Finish(out, pair.y, pair, count);
+    this->Finish(out, pair.y, pair, lanes);
     PipeBarrier<PIPE_V>();  // the next tile overwrites the work area
     this->CloseTile(in, out);
   }

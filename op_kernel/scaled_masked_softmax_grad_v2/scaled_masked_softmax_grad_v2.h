@@ -19,6 +19,8 @@
 namespace scaledmaskedsoftmaxgradv2 {
 
 struct Step {
+  static constexpr bool kSumOfG = false;
+
   float scale;
 
   __aicore__ inline void Prepare(const AscendC::LocalTensor<float>& f,

@@ -263,6 +263,8 @@ def circles(p: Plan, rows: int) -> int:
     circle = 64
     while math.lcm(p.reduce, 8) > 255 * 8 and circle < 512 and 4 * circle <= p.reduce:
         circle *= 2
+    if math.lcm(p.reduce, 8) <= 255 * 8:
+        rows = max(rows, 2)  # what lies behind one is read
     return 4 * circle * rows + blocks if p.reduce % 8 else 0
 
 
@@ -628,7 +630,9 @@ def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> 
 
 
 def test_few_bytes_use_few_cores_and_many_use_all(plan: PlanFunction) -> None:
-    assert plan((48, 4), -1, 4).cores == 1
+    assert plan((1, 32), -1, 4).cores == 1
+    assert plan((48, 4), -1, 4).cores == 3  # the third starts two turns of 128 bytes late
+    assert plan((16, 128), -1, 4).cores == plan((16, 128), -1, 2).cores == 8  # arithmetic is fp32
     assert plan((4096, 4096), -1, 4).cores == 48
     assert plan((4096, 4096), 0, 2).cores >= 40
     assert plan((1, 1000000), -1, 4).cores >= 40  # one row
@@ -687,9 +691,10 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
     ("dims", "axis", "path"),
     [
         ((), -1, SLABS),  # R == 1 is elementwise
-        ((7,), 0, SHORT_ROWS),
+        ((7,), 0, ROWS),
         ((10**6, 3), -1, SHORT_ROWS),
-        ((10, 60), -1, SHORT_ROWS),
+        ((10, 60), -1, ROWS),  # few rows of a core
+        ((10**4, 60), -1, SHORT_ROWS),
         ((10, 64), -1, ROWS),
         ((10**5, 63), -1, PACKED_ROWS),  # 128 of them do not fit
         ((10, 63), -1, ROWS),  # few tiles
