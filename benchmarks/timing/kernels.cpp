@@ -276,13 +276,30 @@ extern "C" __global__ __aicore__ void scalar_loop(GM_ADDR, GM_ADDR, GM_ADDR, GM_
   Local<uint32_t>(0, 8).SetValue(0, sum);
 }
 
+// A core looks at a word of GM until it is `core`: through the data cache, or by copies.
+void LookThroughCache(const GlobalTensor<int32_t>& word, int32_t core) {
+  do {
+    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(word);
+  } while (word.GetValue(0) != core);
+}
+void LookByCopies(const GlobalTensor<int32_t>& word, int32_t core) {
+  const LocalTensor<int32_t> room = Local<int32_t>(0, 8);
+  do {
+    DataCopy(room, word, 8);
+    SetFlag<Event::MTE2_S>(0);
+    WaitFlag<Event::MTE2_S>(0);
+  } while (room.GetValue(0) != core);
+}
+
 // `times` additions by each core, one core after the other: by IBWait and IBSet (0), WaitPreBlock and NotifyNextBlock (1), reads
-// and writes past the data cache (2), or all at once (3).
+// and writes past the data cache (2), or all at once (3); by a word that the core before writes through its cache (4) or copies
+// out (5).
 extern "C" __global__ __aicore__ void chain(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR parameters) {
   const Parameters p = ParametersAt(parameters);
   constexpr uint32_t kCount = 4096, kWords = 16384;
   GlobalTensor<int32_t> words = Global<int32_t>(x, 0, kWords);
   auto* const turn = reinterpret_cast<__gm__ int32_t*>(x) + kWords;
+  GlobalTensor<int32_t> word = Global<int32_t>(x, kWords, 8);
   LocalTensor<int32_t> room = Local<int32_t>(0, 1024);
   const LocalTensor<float> a = Local<float>(4096, kCount);
   const auto core = static_cast<int32_t>(GetBlockIdx()),
@@ -294,6 +311,10 @@ extern "C" __global__ __aicore__ void chain(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR
   } else if (p.shift == 2 && core > 0) {
     while (ReadGmByPassDCache(turn) != core) {
     }
+  } else if (p.shift == 4 && core > 0) {
+    LookThroughCache(word, core);
+  } else if (p.shift == 5 && core > 0) {
+    LookByCopies(word, core);
   }
   for (uint32_t time = 0; time < p.times; ++time) {
     Duplicate(a, 1.0f, kCount);
@@ -305,7 +326,47 @@ extern "C" __global__ __aicore__ void chain(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR
     NotifyNextBlock(words, room);
   } else if (p.shift == 2) {
     WriteGmByPassDCache(turn, core + 1);
+  } else if (p.shift == 4) {
+    word.SetValue(0, core + 1);
+    DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(word);
+  } else if (p.shift == 5) {
+    const LocalTensor<int32_t> next = Local<int32_t>(2048, 8);
+    next.SetValue(0, core + 1);
+    SetFlag<Event::S_MTE3>(0);
+    WaitFlag<Event::S_MTE3>(0);
+    DataCopy(word, next, 8);
   }
+}
+
+// The same by a queue of two buffers, of which a core takes the next one for each look.
+extern "C" __global__ __aicore__ void chain_by_queue(GM_ADDR x, GM_ADDR, GM_ADDR,
+                                                     GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kCount = 4096, kWords = 8;
+  const GlobalTensor<int32_t> word = Global<int32_t>(x, 0, kWords);
+  TPipe pipe;
+  TQue<TPosition::VECIN, 2> in;
+  TBuf<TPosition::VECCALC> work;
+  pipe.InitBuffer(in, 2, kWords * sizeof(int32_t));
+  pipe.InitBuffer(work, kCount * sizeof(float));
+  const auto core = static_cast<int32_t>(GetBlockIdx());
+  for (int32_t turn = 0; turn != core;) {
+    LocalTensor<int32_t> words = in.AllocTensor<int32_t>();
+    DataCopy(words, word, kWords);
+    in.EnQue(words);
+    words = in.DeQue<int32_t>();
+    turn = words.GetValue(0);
+    in.FreeTensor(words);
+  }
+  for (uint32_t time = 0; time < p.times; ++time) {
+    Duplicate(work.Get<float>(), 1.0f, kCount);
+  }
+  PipeBarrier<PIPE_ALL>();
+  const LocalTensor<int32_t> next = work.Get<int32_t>();
+  next.SetValue(0, core + 1);
+  SetFlag<Event::S_MTE3>(0);
+  WaitFlag<Event::S_MTE3>(0);
+  DataCopy(word, next, kWords);
 }
 
 // A block and then `tile` bytes are loaded; the scalar pipe reads the block, having waited for it alone (shift) or left that to

@@ -191,25 +191,50 @@ def test_loads_overlap_the_wait_for_other_cores(cores: int, runner: Runner, tmp_
     assert sorted(flags) == [("SET_FLAG", "MTE3")] * 4 + [("WAIT_FLAG", "SCALAR")] * 4
 
 
-@pytest.mark.parametrize("shift", range(3), ids=["IBWait", "WaitPreBlock", "past the cache"])
-def test_cores_that_wait_for_each_other_take_turns(shift: int, runner: Runner) -> None:
+WAYS_TO_WAIT = {
+    "IBWait": case("chain", A2, 48, shift=0, times=640),
+    "WaitPreBlock": case("chain", A2, 48, shift=1, times=640),
+    "past the cache": case("chain", A2, 48, shift=2, times=640),
+    "through the cache": case("chain", A2, 48, shift=4, times=640),
+    "by copies": case("chain", A2, 48, shift=5, times=640),
+    "by a queue": case("chain_by_queue", A2, 48, times=640),
+}
+each_way_to_wait = pytest.mark.parametrize("way", WAYS_TO_WAIT)
+
+
+@each_way_to_wait
+def test_cores_that_wait_for_each_other_take_turns(way: str, runner: Runner) -> None:
     words = {"times": 640}
     one = cycles(runner, case("chain", A2, 1, shift=3, **words))
     together = cycles(runner, case("chain", A2, 48, shift=3, **words))
-    # How often a core looks for its turn is the host's affair: on a busy one that can decide the
-    # evidence.
-    for _ in range(6):
-        found = runner.profile(case("chain", A2, 48, shift=shift, **words))
-        if found["evidence"] == "board":
-            break
+    found = runner.profile(WAYS_TO_WAIT[way])
     assert one > 40_000
     assert together < 1.1 * one
     assert 48 * one < found["cycles"] < 50 * one
     # Named, but of 41,500 cycles each core's marks are no twentieth.
-    assert found["grounds"]["assumed"]
+    assert ("assumed" in found["grounds"]) == (way not in ("by copies", "by a queue"))
     assert found["evidence"] == "board"
     ends = [core["cycles"] for core in found["cores"]]
     assert ends == sorted(ends)
+
+
+@each_way_to_wait
+def test_how_often_a_core_looks_is_the_hosts_affair(way: str, runner: Runner) -> None:
+    """One host thread runs core after core, and none has to look twice; with eight they spin."""
+    before = runner.device.option("threads") or ""
+    try:
+        runner.device.set_option("threads", "1")
+        want = runner.profile(WAYS_TO_WAIT[way])
+        runner.device.set_option("threads", "8")
+        found = runner.profile(WAYS_TO_WAIT[way])
+    finally:
+        runner.device.set_option("threads", before)
+    if way == "by a queue":
+        # Which buffer comes next depends on how often it has looked.
+        assert found["cycles"] == pytest.approx(want["cycles"], rel=1e-3)
+        assert found["evidence"] == want["evidence"]
+    else:
+        assert found == want
 
 
 @pytest.mark.parametrize("times", [0, 30_000])

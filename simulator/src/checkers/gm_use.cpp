@@ -446,7 +446,6 @@ void GmUse::OnSync(Core&, const SyncEvent& event) {
         flagged = true;
         break;
       case kStored:
-      case kPolled:
         break;
     }
   } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kSet) {

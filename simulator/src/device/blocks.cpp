@@ -4,6 +4,7 @@
 #include "ascendc/device_registers.h"
 #include "device/vec.h"
 #include "engine/meeting.h"
+#include "engine/pipe.h"
 
 namespace aclsim {
 
@@ -88,12 +89,10 @@ ACLSIM_SKIPS_FAULTS()
 void BypassRead(const void* addr, void* value, uint32_t bytes) try {
   Core& core = Core::Current();
   CleanCache(addr);
-  const uint8_t* from = GmScalar(addr, 0, bytes, ScalarUse::kRead);
+  const uint8_t* from = ReachGmScalar(addr, 0, bytes, ScalarUse::kRead);
   core.instruction = "ReadGmByPassDCache";
   core.scheduler.ReachCores();
-  const auto [number, again] = core.meeting->Load(core, from, value, bytes);
-  core.MakeSync(SyncEvent::Kind::kCores, Pipe::kScalar, Pipe::kScalar, kPolled, again ? 1 : 0);
-  if (number != 0) {
+  if (const uint32_t number = core.meeting->Load(core, from, value, bytes); number != 0) {
     core.Meet(kSomeCores, number);
   }
 }

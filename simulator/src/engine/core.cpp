@@ -2,6 +2,7 @@
 #include "engine/core.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "engine/globals.h"
@@ -380,6 +381,24 @@ void Core::FreshUb(uint64_t begin, uint64_t end) {
 void Core::CacheClean(uint64_t begin, uint64_t end) {
   for (Observer* observer : observers_) {
     observer->OnCacheClean(*this, begin, end);
+  }
+  ownTime.Leaves();
+}
+
+uint8_t* Core::ReadScalar(uint8_t* from, uint32_t bytes) {
+  if (bytes > scalar_.size()) {
+    TellRead(from, bytes);
+    return from;
+  }
+  // Another core may write meanwhile: observers and the kernel see the same.
+  std::memcpy(scalar_.data(), from, bytes);
+  TellRead(scalar_.data(), bytes);
+  return scalar_.data();
+}
+
+void Core::TellRead(const void* value, uint32_t bytes) {
+  for (Observer* observer : observers_) {
+    observer->OnRead(*this, value, bytes);
   }
   ownTime.Leaves();
 }

@@ -291,6 +291,10 @@ class Core {
 
   void CacheClean(uint64_t begin, uint64_t end);
 
+  // The kernel gets the bytes at `from`: of a scalar read that somebody observes. Returns where they stay as they are.
+  uint8_t* ReadScalar(uint8_t* from, uint32_t bytes);
+  void TellRead(const void* value, uint32_t bytes);
+
   bool Observed() const { return !observers_.empty(); }
   // Of the observer that times; null when none does.
   VectorTimer* Timer() const {
@@ -392,7 +396,8 @@ class Core {
   // Place of the finding in `findings`, by kind and stack.
   std::map<std::pair<std::string, std::vector<void*>>, size_t> faults_;
   std::vector<uint8_t> nowhere_;
-  uint64_t beyond_;  // next byte behind UB that nobody has
+  alignas(16) std::array<uint8_t, 16> scalar_{};  // the last value of ReadScalar
+  uint64_t beyond_;                               // next byte behind UB that nobody has
   std::vector<AtomicWrite> atomics_;
   std::set<std::tuple<std::string_view, uint32_t, uint32_t>> reported_;
   // Regions of launch.regions whose reads, or writes, leave nothing in L2.

@@ -134,6 +134,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     const bool profiled = ProfileMode();
     const bool taped = profiled || (checked && RaceTimes());
     std::vector<Tape> tapes(taped ? launch.blockDim : 0);
+    std::atomic<uint64_t> gmWrites{0};
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
     std::atomic<bool> hung{false};
@@ -154,7 +155,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       }
       if (taped) {
         observers.AddTraffic();
-        observers.owned.push_back(std::make_unique<TapeObserver>(*launch.soc, &tapes[index]));
+        observers.owned.push_back(
+            std::make_unique<TapeObserver>(*launch.soc, &tapes[index], &gmWrites));
         observers.list.push_back(observers.owned.back().get());
       }
       Core core(launch, index, ub, observers.list, &meeting);
@@ -206,6 +208,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       result.stats.ubPeakBytes = std::max(result.stats.ubPeakBytes, core.ubPeak);
     };
     HostThreads::Instance().Run(launch.blockDim, HostThreadCount(), runCore);
+    LinkReads(&tapes);
     meeting.Publish();
     for (const std::vector<AtomicWrite>& writes : atomics) {
       ApplyAtomics(writes);

@@ -36,6 +36,18 @@ std::string List(const std::vector<uint32_t>& cores) {
                               : text;
 }
 
+// What a core does here is not the kernel's own code, however long others hold it up.
+class InMeeting {
+ public:
+  explicit InMeeting(Core& core) : core_(core) { core_.ownTime.Enters(); }
+  ~InMeeting() { core_.ownTime.Leaves(); }
+  InMeeting(const InMeeting&) = delete;
+  InMeeting& operator=(const InMeeting&) = delete;
+
+ private:
+  Core& core_;
+};
+
 }  // namespace
 
 Meeting::Meeting(uint32_t cores)
@@ -137,6 +149,7 @@ void Meeting::Publish() {
 }
 
 void Meeting::SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes) {
+  const InMeeting here(core);
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<AtomicWrite>& told = atomics_[core.index];
   aclsim::SettleAtomics(&told, begin, bytes);
@@ -144,6 +157,7 @@ void Meeting::SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes) {
 }
 
 uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants) {
+  const InMeeting here(core);
   CheckResident(core, participants);
   std::unique_lock<std::mutex> lock(mutex_);
   Tell(core);
@@ -200,6 +214,7 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants)
 }
 
 void Meeting::SetFlag(Core& core, uint16_t flag) {
+  const InMeeting here(core);
   std::unique_lock<std::mutex> lock(mutex_);
   uint32_t& sets = sets_[core.index][flag % kFlags];
   if (sets - waits_[core.index][flag % kFlags] >= kMostSets) {
@@ -230,6 +245,7 @@ void Meeting::SetFlag(Core& core, uint16_t flag) {
 }
 
 void Meeting::WaitFlag(Core& core, uint16_t flag) {
+  const InMeeting here(core);
   const size_t slot = flag % kFlags;
   std::unique_lock<std::mutex> lock(mutex_);
   const uint32_t mine = ++waits_[core.index][slot];
@@ -247,6 +263,7 @@ void Meeting::WaitFlag(Core& core, uint16_t flag) {
 }
 
 uint32_t Meeting::SetMark(Core& core, uint64_t slot, std::string name) {
+  const InMeeting here(core);
   std::unique_lock<std::mutex> lock(mutex_);
   const std::function<bool()> passes = [&] { return marks_.find(slot) == marks_.end(); };
   const auto vain = [&]() -> Vain {
@@ -265,6 +282,7 @@ uint32_t Meeting::SetMark(Core& core, uint64_t slot, std::string name) {
 }
 
 uint32_t Meeting::TakeMark(Core& core, uint64_t slot) {
+  const InMeeting here(core);
   std::unique_lock<std::mutex> lock(mutex_);
   const std::function<bool()> passes = [&] { return marks_.find(slot) != marks_.end(); };
   const auto vain = []() -> Vain {
@@ -300,6 +318,7 @@ std::vector<Finding> Meeting::LeftMarks(const KernelLaunch& launch) const {
 }
 
 uint32_t Meeting::AwaitTurn(Core& core) {
+  const InMeeting here(core);
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t mine = rounds_[core.index]++ * rounds_.size() + core.index;
   const std::function<bool()> passes = [&] { return turn_ >= mine; };
@@ -313,6 +332,7 @@ uint32_t Meeting::AwaitTurn(Core& core) {
 }
 
 uint32_t Meeting::PassTurn(Core& core) {
+  const InMeeting here(core);
   const std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t mine = turn_++;
   Tell(core);
@@ -322,6 +342,7 @@ uint32_t Meeting::PassTurn(Core& core) {
 }
 
 uint32_t Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t bytes) {
+  const InMeeting here(core);
   const std::lock_guard<std::mutex> lock(mutex_);
   Tell(core);
   Apply(core.index, UINT64_MAX);
@@ -331,7 +352,8 @@ uint32_t Meeting::Store(Core& core, uint8_t* to, const void* value, uint32_t byt
   return stores_;
 }
 
-Meeting::Loaded Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
+uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t bytes) {
+  const InMeeting here(core);
   // The read was past the data cache, which keeps nothing of it.
   core.CacheClean(reinterpret_cast<uint64_t>(from), reinterpret_cast<uint64_t>(from) + bytes);
   std::unique_lock<std::mutex> lock(mutex_);
@@ -339,7 +361,6 @@ Meeting::Loaded Meeting::Load(Core& core, const uint8_t* from, void* value, uint
   const auto same = [&] {
     return poll.address == from && std::memcmp(poll.value.data(), from, bytes) == 0;
   };
-  const bool again = poll.address == from;
   if (!same()) {
     poll.address = from;
     poll.value.assign(from, from + bytes);
@@ -358,7 +379,8 @@ Meeting::Loaded Meeting::Load(Core& core, const uint8_t* from, void* value, uint
   std::memcpy(value, from, bytes);
   const auto writer = stored_.find(from);
   const bool others = writer != stored_.end() && writer->second.core != core.index;
-  return {others ? writer->second.number : 0, again};
+  core.TellRead(value, bytes);
+  return others ? writer->second.number : 0;
 }
 
 void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {

@@ -37,13 +37,9 @@ class Meeting {
   uint32_t AwaitTurn(Core& core);
   uint32_t PassTurn(Core& core);
   // A scalar past the data cache. Store: the number of the store. Load: that of the one that it reads when it is another core's,
-  // else 0; again: of the address that the core has read last. A core that reads the same value over and over waits until it has changed.
+  // else 0. A core that reads the same value over and over waits until it has changed.
   uint32_t Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
-  struct Loaded {
-    uint32_t number = 0;
-    bool again = false;
-  };
-  Loaded Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
+  uint32_t Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(uint32_t core, bool failed, FaultEnd last = {});
   // Sums that the cores have told of take effect: those of all, in their order, or of one that reads or overwrites such bytes.

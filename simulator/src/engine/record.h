@@ -149,6 +149,7 @@ struct Record {
   uint32_t vectorFunction = 0;  // the one that it is part of, from 1
   HeldLanes* held = nullptr;    // Flow::kRegisters only
   double cycles = 0;            // of a whole vector function, told when it ends: with no access
+  uint32_t step = 0;            // of the tape, see timing/tape.h
   uint32_t coreWaits = 0;       // SyncAll and CrossCoreWaitFlag before it was issued
   std::function<void(uint8_t* ub)> move;  // Flow::kMove only
   // Accesses that depend on data, such as a gather's: narrows them when the instruction runs, until then they are the widest.
@@ -169,9 +170,7 @@ enum CoreMeeting : uint32_t {
   kMarkTaken,   // IBWait of that mark
   kTurnPassed,  // NotifyNextBlock; number: of the turn that is over
   kTurnTaken,   // WaitPreBlock for that turn
-  // Only issued, as they order nothing:
-  kStored,  // WriteGmByPassDCache; number: of the store
-  kPolled,  // ReadGmByPassDCache; number: 1 when it has read the same address as the one before
+  kStored,      // WriteGmByPassDCache; number: of the store. Only issued, as it orders nothing
 };
 
 struct SyncEvent {
@@ -214,6 +213,8 @@ class Observer {
   virtual void OnRecord(Core&, const Record&) {}
   virtual void OnSync(Core&, const SyncEvent&) {}
   virtual void OnFreshUb(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
+  // The scalar read that was issued last has given these bytes.
+  virtual void OnRead(Core&, const void* /*value*/, uint32_t /*bytes*/) {}
   // DataCacheCleanAndInvalid of [begin, end) of GM.
   virtual void OnCacheClean(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
   // SyncAll, IBSet or IBWait, called at `site`, is about to wait by these bytes of GM, which must have been 0.

@@ -33,6 +33,9 @@ uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, Scalar
     Access access = DenseAccess(use == ScalarUse::kRead ? Use::kRead : Use::kWrite,
                                 core.UbOffset(tensor.addr) + offsetBytes, bytes, tensor.buf);
     core.ScalarAccess(access, tensor.dtype, use == ScalarUse::kReference);
+    if (use == ScalarUse::kRead) {
+      core.TellRead(tensor.addr + offsetBytes, bytes);
+    }
   }
   return tensor.addr + offsetBytes;
 } catch (KernelFault& fault) {
@@ -40,7 +43,7 @@ uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint32_t bytes, Scalar
   return Core::Current().Nowhere(bytes);
 }
 
-uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) try {
+uint8_t* ReachGmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) try {
   Core& core = Core::Current();
   core.instruction = use == ScalarUse::kWrite ? "GlobalTensor::SetValue" : "GlobalTensor::GetValue";
   auto* element = static_cast<uint8_t*>(const_cast<void*>(addr)) + offsetBytes;
@@ -54,6 +57,12 @@ uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, Scalar
 } catch (KernelFault& fault) {
   SkipFault(std::move(fault), HowOf(use));
   return Core::Current().Nowhere(bytes);
+}
+
+uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use) {
+  uint8_t* const element = ReachGmScalar(addr, offsetBytes, bytes, use);
+  Core& core = Core::Current();
+  return use == ScalarUse::kRead && core.Observed() ? core.ReadScalar(element, bytes) : element;
 }
 
 void HintL2(const void* addr, bool read, bool write, bool bypass) {

@@ -205,6 +205,7 @@ int32_t DeviceMemory::Map(const void* pointer, uint64_t bytes, uint64_t id, bool
     *why = Format("the host cannot map %llu bytes", static_cast<Ull>(bytes));
     return ACL_ERROR_RT_MEMORY_ALLOCATION;
   }
+  madvise(BackingOf(address), bytes, MADV_HUGEPAGE);
   memory.mappedAt = address;
   mappings_[address] = {bytes, id};
   JoinMappingsLocked(start);
@@ -226,6 +227,7 @@ void DeviceMemory::UnmapLocked(uintptr_t address) {
   const auto [bytes, id] = it->second;
   mmap(BackingOf(address), bytes, PROT_READ | PROT_WRITE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  madvise(BackingOf(address), bytes, MADV_HUGEPAGE);
   UndefineLocked(address, bytes);
   mappings_.erase(it);
   Physical& memory = physical_.at(id);

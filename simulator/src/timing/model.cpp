@@ -202,8 +202,11 @@ class Simulation {
   ChipTimes Run() {
     AdvanceAll();
     Release();
-    while (NextEvent()) {
-    }
+    do {
+      while (NextEvent()) {
+      }
+      // Where chaos held pipes back, reads may have come before writes that are later in program order.
+    } while (GoesOnInAnyOrder());
     for (CoreState& core : cores_) {
       double end = core.scalar;
       for (const PipeState& pipe : core.pipes) {
@@ -399,6 +402,7 @@ class Simulation {
     pipe.complete = std::max(pipe.complete, now_ + transfer.latency);
     Span& span = core.times->spans[transfer.step];
     span.end = pipe.complete;
+    HasWritten(core, transfer.step, span.end);
     // Copies overlap: the pipe is busy while at least one is under way.
     double& busy = core.times->busy[static_cast<size_t>(transfer.pipe)];
     const double before = pipe.inFlight.empty() ? 0 : pipe.inFlight.back().complete;
@@ -430,6 +434,52 @@ class Simulation {
     Round& round = rounds_[{flag, core.arrivals[flag]++}];
     round.last = std::max(round.last, time);
     released_ |= ++round.arrived == cores_.size();
+  }
+
+  // Whether cores wait for what they read of others, which does not come: now they no longer do.
+  bool GoesOnInAnyOrder() {
+    if (anyOrder_ || std::ranges::none_of(cores_, IsHeldUp)) {
+      return false;
+    }
+    anyOrder_ = true;
+    AdvanceAll();
+    Release();
+    return true;
+  }
+
+  // Other cores may wait for what the step has written.
+  void HasWritten(const CoreState& core, uint32_t step, double time) {
+    const auto& written = core.tape->written;
+    if (written.empty()) {
+      return;
+    }
+    const auto found = std::ranges::lower_bound(written, std::pair{step, 0u});
+    if (found != written.end() && found->first == step) {
+      written_[found->second] = time;
+      released_ = true;
+    }
+  }
+
+  // When all that the step reads of other cores is written; false: it is not yet.
+  bool IsWritten(const CoreState& core, const Step& step, double* when) const {
+    *when = 0;
+    if (step.flag == 0 || anyOrder_) [[likely]] {
+      return true;
+    }
+    for (const uint32_t number : core.tape->awaited[step.flag - 1]) {
+      const auto found = written_.find(number);
+      if (found == written_.end()) {
+        return false;
+      }
+      *when = std::max(*when, found->second);
+    }
+    return true;
+  }
+
+  static bool IsHeldUp(const CoreState& core) {
+    return core.next < core.tape->steps.size() ||
+           std::ranges::any_of(
+               core.pipes, [](const PipeState& pipe) { return !pipe.tasks.empty(); });
   }
 
   void AdvanceAll() {
@@ -465,11 +515,18 @@ class Simulation {
       core.scalar = std::max(core.scalar, time);
     };
     switch (step.kind) {
-      case StepKind::kScalar:
+      case StepKind::kScalar: {
+        double written = 0;
+        if (!IsWritten(core, step, &written)) {
+          return false;
+        }
+        waitUntil(written);
         span = {core.scalar, core.scalar + step.cycles};
         core.scalar = span.end;
         busy += step.cycles;
+        HasWritten(core, at, span.end);
         break;
+      }
       case StepKind::kAll:
       case StepKind::kMeet: {
         double complete = core.scalar;
@@ -637,10 +694,11 @@ class Simulation {
         return true;
       }
       case StepKind::kCopy: {
-        if (pipe.serving) {
+        double written = 0;
+        if (pipe.serving || !IsWritten(core, step, &written)) {
           return false;
         }
-        double start = std::max({ready, pipe.free, now_});
+        double start = std::max({ready, pipe.free, now_, written});
         const GmCopy& copy = core.tape->copies[step.copy];
         const double bytes = static_cast<double>(copy.bytes) * copy.blocks;
         double flying = Flying(pipe, start);
@@ -750,6 +808,8 @@ class Simulation {
   Moving moving_;
   std::map<std::pair<uint32_t, uint32_t>, Round> rounds_;    // by flag and number
   std::map<std::pair<CoreMeeting, uint32_t>, double> told_;  // when
+  std::unordered_map<uint32_t, double> written_;             // likewise; see Tape::awaited
+  bool anyOrder_ = false;                                    // nobody waits for that
   bool released_ =
       false;  // cores may be waiting for a round that is complete, or for what has been told
   std::priority_queue<Starting> starting_;

@@ -195,6 +195,9 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.tilingKey = launch.tilingKey;
   profile.tiling = launch.tilingText;
   profile.stats = stats;
+  for (const Tape& tape : tapes) {
+    profile.stats.gmReadBytes -= tape.polledBytes;
+  }
   profile.times = Time(tapes, ModelCostsOf(*launch.soc));
   profile.end = profile.times.end;
   const ChipCosts chip = ChipCostsOf(*launch.soc);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -33,7 +34,8 @@ struct Step {
   Pipe pipe = Pipe::kScalar;
   bool automatic = false;  // synchronisation that the compiler inserts
   uint16_t name = 0;       // Tape::names
-  uint32_t flag = 0;       // of kTell and kHear: Tape::told
+  uint32_t flag =
+      0;  // of kTell and kHear: Tape::told; of kCopy and kScalar: 0, or behind Tape::awaited
   uint32_t site = 0;
   uint32_t copy = 0;  // Tape::copies
   float issue = 0;    // cycles of the scalar pipe
@@ -51,6 +53,22 @@ struct GmCopy {
   bool write = false;
   bool bypass = false;  // does not stay in L2
   bool atomic = false;
+};
+
+// Bytes of GM that a core has written. Numbers count those of a launch, in the order in which the host made them.
+struct GmWrite {
+  uint64_t number = 0;
+  uint32_t step = 0;   // that brings them to GM
+  uint64_t addr = 0;   // of a scalar; a copy's are those of its step
+  uint64_t bytes = 0;  // 0: a copy
+};
+
+// Bytes of GM that scalar code has seen: those that were there after that many writes.
+struct GmRead {
+  uint32_t step = 0;  // that reads them from GM
+  uint64_t addr = 0;
+  uint64_t bytes = 0;
+  uint64_t writes = 0;
 };
 
 // Cycles that UB banks add: per repeat, or in all.
@@ -88,6 +106,11 @@ struct Tape {
   std::array<std::vector<uint32_t>, kPipes> instructions;  // of each pipe, in order: their steps
   std::vector<GmCopy> copies;
   std::vector<std::pair<CoreMeeting, uint32_t>> told;  // what cores tell one another: kind, number
+  std::vector<GmWrite> writes;
+  std::vector<GmRead> reads;
+  // By LinkReads. Of steps that read what other cores write: numbers of what they come after.
+  std::vector<std::vector<uint32_t>> awaited;
+  std::vector<std::pair<uint32_t, uint32_t>> written;  // steps that such a number is of, in order
   std::vector<UbBuffer> buffers;                       // by the engine's handle
   std::vector<UbUse> uses;
   std::vector<std::string> names;
@@ -95,16 +118,22 @@ struct Tape {
   std::unordered_map<uint32_t, std::vector<void*>> stacks;  // by Step::site
   std::vector<Ground> grounds;
   BankConflicts conflicts;
-  double ownSeconds = 0;     // of the host, for scalar code between calls; see engine/own_time.h
+  uint64_t polledBytes =
+      0;                  // of GM that copies read while a core waited for another one: in no step
+  double ownSeconds = 0;  // of the host, for scalar code between calls; see engine/own_time.h
   uint64_t vectorBytes = 0;  // that vector instructions read and wrote
   double rowSums = 0;        // cycles of instructions that make a value of each of several repeats
 };
+
+// Which core comes after which, of those that pass words to one another in GM: when all tapes are complete.
+void LinkReads(std::vector<Tape>* tapes);
 
 class CoreClock;
 
 class TapeObserver : public Observer {
  public:
-  TapeObserver(const Soc& soc, Tape* tape);
+  // writes: to GM so far, by all cores of the launch.
+  TapeObserver(const Soc& soc, Tape* tape, std::atomic<uint64_t>* writes);
   ~TapeObserver() override;
   TapeObserver(const TapeObserver&) = delete;
   TapeObserver& operator=(const TapeObserver&) = delete;
@@ -114,6 +143,8 @@ class TapeObserver : public Observer {
   double Nanoseconds(const Core& core);
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
+  void OnRecord(Core& core, const Record& record) override;
+  void OnRead(Core& core, const void* value, uint32_t bytes) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;
   VectorTimer* Timer() override { return soc_.npuArch == 3510 ? &schedule_ : nullptr; }
@@ -133,7 +164,13 @@ class TapeObserver : public Observer {
   void Count(Pipe pipe);
   size_t Rest(Evidence evidence, const std::string& on, double cycles);
   void AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event);
-  void AddPoll(bool again);
+  void Works() { worked_ = tape_->steps.size(); }
+  bool Repeats(size_t since) const;
+  bool IsBalanced(size_t from) const;
+  void Erase(size_t from);
+  void NoteLoad(const Record& record);
+  void ForgetLoads(const Record& record);
+  void NoteLook(const Record& record);
   uint16_t NameOf(const char* text);
   Step& Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue);
   void PushAutomatic(StepKind kind, Pipe pipe, uint32_t flag, uint32_t site);
@@ -165,9 +202,33 @@ class TapeObserver : public Observer {
   Record function_;                     // what the vector function under way has touched, roughly
   size_t functionRecords_ = 0;          // its loads and stores
   bool functionWaits_ = false;          // for instructions before it
-  size_t pollBegin_ = 0, pollEnd_ = 0;  // steps of the last ReadGmByPassDCache
   std::unique_ptr<CoreClock> clock_;    // once the kernel has asked
   const int64_t began_;                 // nanoseconds of the device before the launch
+
+  // A scalar read of bytes of GM, or of such that were just copied from there.
+  struct Look {
+    uint32_t site = 0;
+    uint64_t addr = 0;
+    uint64_t value = 0;
+    size_t first = 0;  // steps up to it, of those that were only repeated since: up to the first
+    size_t last = 0;   // and up to the last
+  };
+  struct Load {
+    Access ub, gm;
+    uint32_t step = 0;
+  };
+  std::atomic<uint64_t>* const writes_;
+  std::array<Look, 64> looks_;  // the latest of each place
+  size_t oldestLook_ = 0;
+  std::array<Load, 8> loads_;  // the latest
+  size_t oldestLoad_ = 0;
+  GmRead look_;  // that waits for its value; no bytes: none
+  uint32_t lookSite_ = 0;
+  size_t seen_ = 0;                // the last one, in Tape::reads
+  std::vector<size_t> uncleaned_;  // in Tape::writes: they are in the data cache only
+  size_t worked_ =
+      0;  // steps up to the last that did more than to look at GM or to wait for the core's own pipes
+  size_t moved_ = 0;  // and up to the last that was not the scalar pipe's alone
 };
 
 BankConflicts ConflictsOf(const Soc& soc, const Record& record);  // per repeat
