@@ -599,7 +599,7 @@ void TapeObserver::NoteLook(const Record& record) {
 
 // How often a core looks until another one has written is the host's affair. Looks at one place, between which the core did nothing
 // but look and wait, are one when a later one gives another value: the first, which then sees what the last one saw.
-void TapeObserver::OnRead(Core&, const void* value, uint32_t bytes) {
+void TapeObserver::OnRead(Core& core, const void* value, uint32_t bytes) {
   GmRead read = std::exchange(look_, {});
   if (read.bytes == 0) {
     return;
@@ -607,7 +607,7 @@ void TapeObserver::OnRead(Core&, const void* value, uint32_t bytes) {
   read.writes = *writes_;
   std::vector<GmRead>& reads = tape_->reads;
   const size_t end = tape_->steps.size();
-  Look now{lookSite_, read.addr, 0, end, end};
+  Look now{lookSite_, read.addr, 0, end, end, core.ownTime};
   std::memcpy(&now.value, value, std::min<size_t>(bytes, sizeof(now.value)));
   auto look = std::ranges::find_if(
       looks_, [&](const Look& other) { return other.addr == now.addr && other.site == now.site; });
@@ -624,8 +624,10 @@ void TapeObserver::OnRead(Core&, const void* value, uint32_t bytes) {
     // A queue of two buffers has a flag for each: they are as they were every second time.
     const size_t second = look->first + (end - look->last);
     const size_t from = IsBalanced(look->first) ? look->first : second;
+    const OwnTime own = look->own;
     *look = now;
     if (from < end && IsBalanced(from)) {
+      look->own = core.ownTime = own;  // its code between the looks was part of the wait
       look->first = look->last = from;
       Erase(from);
       const auto kept = std::ranges::find(reads.rbegin(), reads.rend(), now.addr, &GmRead::addr);

@@ -212,6 +212,7 @@ class TapeObserver : public Observer {
     uint64_t value = 0;
     size_t first = 0;  // steps up to it, of those that were only repeated since: up to the first
     size_t last = 0;   // and up to the last
+    OwnTime own;       // at the first
   };
   struct Load {
     Access ub, gm;
