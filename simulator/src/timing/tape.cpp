@@ -485,6 +485,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
   }
   if (record.vectorFunction != 0) {
     if (record.accessCount > 0) {
+      ForgetLoads(record);
       AddToFunction(core, record);
     } else {
       AddFunction(core, record);

@@ -199,11 +199,11 @@ class TapeObserver : public Observer {
       setAt_;                           // step of the last SetFlag for the scalar pipe, by flag
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
   VectorSchedule schedule_;
-  Record function_;                     // what the vector function under way has touched, roughly
-  size_t functionRecords_ = 0;          // its loads and stores
-  bool functionWaits_ = false;          // for instructions before it
-  std::unique_ptr<CoreClock> clock_;    // once the kernel has asked
-  const int64_t began_;                 // nanoseconds of the device before the launch
+  Record function_;                   // what the vector function under way has touched, roughly
+  size_t functionRecords_ = 0;        // its loads and stores
+  bool functionWaits_ = false;        // for instructions before it
+  std::unique_ptr<CoreClock> clock_;  // once the kernel has asked
+  const int64_t began_;               // nanoseconds of the device before the launch
 
   // A scalar read of bytes of GM, or of such that were just copied from there.
   struct Look {
