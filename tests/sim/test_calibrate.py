@@ -223,6 +223,14 @@ def test_damaged_files_are_refused(text: str, tmp_path: Path) -> None:
         boards.read(path)
 
 
+def called_with(path: Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "ACLGRAD_CALIBRATION": str(path)}
+    program = (
+        "import aclgrad, numpy as n; x = n.ones((2, 8), n.float32); aclgrad.softmax_backward(x, x)"
+    )
+    return subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -230,6 +238,7 @@ def test_damaged_files_are_refused(text: str, tmp_path: Path) -> None:
         ('{"overlay": {"costs": {"no.cost": 1}}}', "no cost has the name no.cost"),
         ('{"overlay": {"costs": {"scalar.issue": -1}}}', "scalar.issue is -1"),
         ('{"overlay": {"choices": {"exp.rounding": "up"}}}', "exp.rounding"),
+        ('{"sum": "0", "overlay": {}}', "another version"),
         (None, "cannot be read"),
     ],
 )
@@ -239,13 +248,27 @@ def test_the_simulator_refuses_what_it_cannot_take_over(
     path = tmp_path / "board.json"
     if text is not None:
         path.write_text(text)
-    env = {**os.environ, "ACLGRAD_CALIBRATION": str(path)}
-    program = (
-        "import aclgrad, numpy as n; x = n.ones((2, 8), n.float32); aclgrad.softmax_backward(x, x)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    done = called_with(path)
     assert done.returncode == 1
     assert said in done.stderr and "Next: aclgrad calibrate --read" in done.stderr
+
+
+def test_the_simulator_refuses_edited_files(tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    board = Board(SOC, "sim", {"aclgrad": "0"})
+    board.rows = [
+        boards.Row("scalar.issue", "cost", boards.DIFFERS, 1.0, 1.5e-7),
+        boards.Row("exp.rounding", "choice", boards.UNDECIDED, "nearest", None),
+    ]
+    boards.write(board, path)
+    done = called_with(path)
+    assert done.returncode == 0, done.stderr
+    text = path.read_text()
+    assert text.count("1.5e-07") == 2
+    path.write_text(text.replace("1.5e-07", "2.5e-07", 1))
+    done = called_with(path)
+    assert done.returncode == 1
+    assert "edited by hand. Next: aclgrad calibrate --read" in done.stderr
 
 
 def test_words_that_do_not_fit(tmp_path: Path) -> None:

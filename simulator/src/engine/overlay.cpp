@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -26,12 +27,22 @@ class Reader {
   Overlay Read() {
     Overlay overlay;
     bool found = false;
+    bool made = false;
+    std::string told;
+    std::string sum;
     Members([&](const std::string& name) {
+      if (name == "overlaySum") {
+        told = String();
+        return;
+      }
+      made |= name == "sum";
       if (name != "overlay") {
         Skip(0);
         return;
       }
       found = true;
+      Peek();
+      const size_t begin = at_;
       Members([&](const std::string& kind) {
         if (kind == "costs") {
           Members([&](const std::string& cost) { overlay.costs[cost] = Number(); });
@@ -41,6 +52,7 @@ class Reader {
           Fail("want \"costs\" or \"choices\" in \"overlay\", got \"" + kind + "\"");
         }
       });
+      sum = SumOf(begin);
     });
     if (!found) {
       Fail("no member \"overlay\"");
@@ -48,12 +60,29 @@ class Reader {
     if (Peek() != '\0') {
       Fail("text behind the end");
     }
+    // A file of costs alone is one that a person writes; what aclgrad calibrate has written stays as it is.
+    if (made && told.empty()) {
+      throw std::runtime_error("it was made by another version");
+    }
+    if ((made || !told.empty()) && told != sum) {
+      throw std::runtime_error("its sum does not fit: the file was cut or edited by hand");
+    }
     return overlay;
   }
 
  private:
   [[noreturn]] void Fail(const std::string& what) const {
     throw std::runtime_error(Format("%s, at byte %zu", what.c_str(), at_));
+  }
+  // 64-bit FNV-1a of the text from there to here without spaces.
+  std::string SumOf(size_t begin) const {
+    uint64_t sum = 0xCBF29CE484222325;
+    for (size_t i = begin; i < at_; ++i) {
+      if (std::isspace(static_cast<unsigned char>(text_[i])) == 0) {
+        sum = (sum ^ static_cast<unsigned char>(text_[i])) * 0x100000001B3;
+      }
+    }
+    return Format("%016llx", static_cast<unsigned long long>(sum));
   }
   char Peek() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {

@@ -15,7 +15,7 @@ from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.profiling.calibration import register
 
-FORMAT = 2
+FORMAT = 3
 AS_MODELLED, DIFFERS, UNDECIDED = "as modelled", "differs", "not decided"
 
 
@@ -61,13 +61,15 @@ class Board:
 
     def text(self) -> str:
         """As it is written."""
+        overlay = self.overlay
         content = {
             "format": FORMAT,
             "register": register.digest(),
             "soc": self.soc,
             "device": self.device,
             "versions": self.versions,
-            "overlay": self.overlay,
+            "overlay": overlay,
+            "overlaySum": overlay_sum(overlay),
             "rows": [asdict(row) for row in self.rows],
         }
         return json.dumps({"sum": sum_of(content), **content}, indent=1) + "\n"
@@ -79,6 +81,16 @@ class Board:
 
 def sum_of(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def overlay_sum(overlay: dict[str, Any]) -> str:
+    """What the simulator holds the overlay against, which reads no other part of the file: 64-bit
+    FNV-1a of its text without spaces.
+    """
+    value = 0xCBF29CE484222325
+    for byte in "".join(json.dumps(overlay).split()).encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
 
 
 def write(board: Board, path: Path) -> None:
