@@ -118,9 +118,9 @@ def _found_soc(
     if "device" not in answers:
         said = answers["hello"].error if "hello" in answers else "no answer"
         raise BoardError(
-            f"device {device} does not answer: {said}. It may be absent, or another process may hold"
-            " it. Next: aclgrad doctor, and npu-smi info, which lists who uses a board; --number asks"
-            " another one"
+            f"device {device} does not answer: {said}. It may be absent, or another process may"
+            " hold it. Next: aclgrad doctor, and npu-smi info, which lists who uses a board;"
+            " --number asks another one"
         )
     name, *words = answers["device"].output.decode().split()
     pairs = (word.partition("=") for word in words)
