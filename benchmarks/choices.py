@@ -23,6 +23,7 @@ from typing import Any
 from rich.console import Console
 
 from aclgrad.cli import lines
+from aclgrad.common import files
 from aclgrad.profiling.alternatives import applied, copy_sources, load
 from aclgrad.profiling.calls import profile_sources, sources_inputs
 from aclgrad.runtime import Device, open_device
@@ -115,7 +116,8 @@ def apart(
     environment = dict(os.environ)
     if costs:
         board = folder / "board.json"
-        board.write_text(json.dumps({"overlay": {"costs": dict(costs), "choices": {}}}), "utf-8")
+        overlay = {"costs": dict(costs), "choices": {}}
+        files.write(board, json.dumps({"overlay": overlay}), str(board))
         environment["ACLGRAD_CALIBRATION"] = str(board)
     work = [[choice.case["shape"], choice.case.get("axis", -1), choice.alias] for choice in choices]
     command = [sys.executable, __file__, "--times", str(folder)]

@@ -161,8 +161,8 @@ def test_tiling_is_even_and_fits(spec: OpSpec, dtype: DType, device: Device) -> 
         assert data["tileLanes"] * (6 * size + (8 if size == 2 else 0)) <= 184 * 1024
         if total >= 1 << 24:
             assert data["tileLanes"] * size >= 16384 and cores == 48
-        if total * size <= 4096:
-            assert cores == 1
+        # One more core has to save more than its start costs.
+        assert cores == 1 or (cores - 1) ** 2 * 128 < total * size
         # What L2 holds of inputs and output, and what is left of the output alone.
         past, l2 = data["pastL2"], 192 << 20
         assert (past == 0) == (3 * total * size <= l2)

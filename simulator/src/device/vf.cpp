@@ -4,12 +4,22 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 
 #include "engine/keep_going.h"
 
 namespace aclsim {
 
-thread_local VectorState vectorState __attribute__((tls_model("initial-exec")));
+thread_local VectorState* vectorState
+    __attribute__((tls_model("initial-exec"), visibility("hidden"))) = nullptr;
+
+VectorState& ThreadVectorState() {
+  if (vectorState == nullptr) {
+    thread_local const auto state = std::make_unique<VectorState>();
+    vectorState = state.get();
+  }
+  return *vectorState;
+}
 
 void OutsideOfFunction(const char* name) {
   Core::Current().instruction = name;
@@ -26,7 +36,7 @@ void RegisterDType(const char* name, DType dtype) {
 void VectorFunctionBegin() {
   Core& core = Core::Current();
   core.instruction = "vector function";
-  VectorState& state = vectorState;
+  VectorState& state = ThreadVectorState();
   if (state.core != nullptr) {
     ThrowFault("vector-function", "a vector function within another one",
                "The device compiler rejects it. Functions that a vector function calls are "
@@ -64,7 +74,7 @@ void VectorFunctionBegin() {
 }
 
 void VectorFunctionEnd() {
-  VectorState& state = vectorState;
+  VectorState& state = ThreadVectorState();
   Core* const core = state.core;
   state.core = nullptr;
   if (core == nullptr || std::uncaught_exceptions() > 0) {
@@ -153,7 +163,7 @@ void SettleMask(const RegMask& mask) {
   std::fill(std::begin(unset.bits), std::end(unset.bits), ~uint64_t{0});
   std::fill(std::begin(unset.undefined), std::end(unset.undefined), ~uint64_t{0});
   unset.state = Reg::kPartly;
-  unset.origin = HeldLanes::kNeverWritten | vectorState.core->sites.Capture();
+  unset.origin = HeldLanes::kNeverWritten | vectorState->core->sites.Capture();
 }
 
 const uint8_t* ShadowOf(const Reg& reg, uint8_t* temp) {

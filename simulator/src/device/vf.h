@@ -42,19 +42,23 @@ struct VectorState {
   size_t ordered = 0;  // so many of them are complete for the loads that follow
 };
 
-extern thread_local VectorState vectorState __attribute__((tls_model("initial-exec")));
+// Of this thread, null before its first vector function. A pointer, as all of a library's initial-exec variables have to fit in what
+// the dynamic loader keeps free for libraries that come late.
+extern thread_local VectorState* vectorState
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+VectorState& ThreadVectorState();
 
 [[noreturn]] void OutsideOfFunction(const char* name);
 [[noreturn]] void RegisterDType(const char* name, DType dtype);
 
 // At the start of each instruction.
 inline VectorState& InFunction(const char* name) {
-  VectorState& state = vectorState;
-  if (state.core == nullptr) [[unlikely]] {
+  VectorState* const state = vectorState;
+  if (state == nullptr || state->core == nullptr) [[unlikely]] {
     OutsideOfFunction(name);
   }
-  state.core->instruction = name;
-  return state;
+  state->core->instruction = name;
+  return *state;
 }
 
 constexpr DType OfWidth(size_t width) {

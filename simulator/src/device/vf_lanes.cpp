@@ -1027,8 +1027,8 @@ void RegUnsqueeze(uint8_t width, Reg* dst, const RegMask& mask) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-uint32_t RegSqueezedBytes() { return vectorState.squeezed; }
-void RegClearSqueezed() { vectorState.squeezed = 0; }
+uint32_t RegSqueezedBytes() { return ThreadVectorState().squeezed; }
+void RegClearSqueezed() { ThreadVectorState().squeezed = 0; }
 
 void RegGatherLanes(uint8_t width, Reg* dst, const Reg* src, const Reg* index) try {
   VectorState& state = InFunction("Gather");
