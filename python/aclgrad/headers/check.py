@@ -190,12 +190,13 @@ def check(
             plan = _Plan(headers, tuple(specs), root, compiler, clang)
             standins.prepare_common(headers, plan.folder / "common")
             families = list({v.family.npu_arch: v.family for v in plan.variants()}.values())
-            wanted = [
+            asked_for = [
                 plan.stand_ins(family, b) for family in families for b in plan.branches(family)
             ]
-            ready = pool.map(_prepare, wanted)
-            for number, (stand_ins, count) in enumerate(zip(wanted, ready, strict=True), 1):
-                progress(number, len(wanted), f"reading the headers of {headers.name}")
+            wanted = []
+            ready = pool.map(_prepare, asked_for)
+            for number, (stand_ins, count) in enumerate(zip(asked_for, ready, strict=True), 1):
+                progress(number, len(asked_for), f"reading the headers of {headers.name}")
                 name = f"{headers.name}, {stand_ins.family.npu_arch} {stand_ins.branch}"
                 if count > _TOO_MANY:
                     why = f"the headers alone give {count} errors"
@@ -203,8 +204,9 @@ def check(
                     if alone:
                         why += "; there is no stub_fun.h. Next: give a CANN installation too"
                     skipped.append(Skipped(name, why, needed=alone))
-                    wanted = [item for item in wanted if item is not stand_ins]
-                elif count:
+                    continue
+                wanted.append(stand_ins)
+                if count:
                     notes.append(f"{name}: the headers alone give {count} errors, left out here")
             planned += plan.kernels(wanted)
             asked = op_compiler.sources_of(plan.specs, root)
