@@ -153,12 +153,25 @@ void Blend(uint8_t* dst, const RegMask& mask, size_t width, const uint8_t* from,
   }
 }
 
+void FillRegister(uint8_t* dst, uint64_t value, size_t width) {
+  switch (width) {
+    case 1:
+      std::memset(dst, static_cast<uint8_t>(value), kRegBytes);
+      return;
+    case 2:
+      std::fill_n(reinterpret_cast<uint16_t*>(dst), kRegBytes / 2, static_cast<uint16_t>(value));
+      return;
+    case 4:
+      std::fill_n(reinterpret_cast<uint32_t*>(dst), kRegBytes / 4, static_cast<uint32_t>(value));
+      return;
+    default:
+      std::fill_n(reinterpret_cast<uint64_t*>(dst), kRegBytes / 8, value);
+  }
+}
+
 // --- undefined lanes --------------------------------------------------------------------------------------------------
 
-void SettleMask(const RegMask& mask) {
-  if (mask.state != Reg::kNever) {
-    return;
-  }
+void SelectAll(const RegMask& mask) {
   auto& unset = const_cast<RegMask&>(mask);
   std::fill(std::begin(unset.bits), std::end(unset.bits), ~uint64_t{0});
   std::fill(std::begin(unset.undefined), std::end(unset.undefined), ~uint64_t{0});
@@ -180,9 +193,7 @@ uint32_t OriginOf(const VectorState& state, const Reg& reg) {
 }
 
 void SettleShadow(Reg* reg, uint32_t origin) {
-  const bool any = std::any_of(std::begin(reg->shadow), std::end(reg->shadow),
-                               [](uint8_t byte) { return byte != 0; });
-  reg->state = any ? Reg::kPartly : Reg::kWritten;
+  reg->state = AnyUndefined(reg->shadow, kRegBytes) ? Reg::kPartly : Reg::kWritten;
   reg->origin = origin;
 }
 
@@ -208,15 +219,14 @@ void TrackSlowly(const VectorState& state, Reg* dst, std::initializer_list<const
     for (size_t i = lane; i < lane + width; ++i) {
       any |= result[i];
     }
-    const size_t bit = lane;
-    const bool works = mask == nullptr || ((mask->bits[bit / 64] >> (bit % 64)) & 1) != 0;
+    const bool works = mask == nullptr || Works(*mask, 1, lane);
     if (!works) {
       any = 0;
       for (size_t i = lane; old != nullptr && i < lane + width; ++i) {
         any |= old[i];
       }
     }
-    if (mask != nullptr && !IsClean(*mask) && ((mask->undefined[bit / 64] >> (bit % 64)) & 1)) {
+    if (mask != nullptr && UndefinedAt(*mask, lane)) {
       any = 0xFF;
       origin = origin != 0 ? origin : mask->origin;
     }

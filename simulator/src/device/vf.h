@@ -102,19 +102,56 @@ void PackLanes(const uint64_t* bits, size_t width, uint8_t* packed);
 void SpreadLanes(const uint8_t* packed, size_t width, uint64_t* bits);
 // Lanes of `from` where the mask is set; elsewhere 0, or what dst holds.
 void Blend(uint8_t* dst, const RegMask& mask, size_t width, const uint8_t* from, bool merge);
+// body(bytes) makes all lanes; those of the mask are kept.
+template <typename Body>
+void Masked(Reg* dst, const RegMask& mask, size_t width, bool merge, bool readsDst, Body&& body) {
+  if (IsFull(mask, width)) [[likely]] {
+    body(dst->bytes);
+    return;
+  }
+  alignas(64) uint8_t temp[kRegBytes];
+  if (readsDst) {
+    std::memcpy(temp, dst->bytes, kRegBytes);
+  }
+  body(temp);
+  Blend(dst->bytes, mask, width, temp, merge);
+}
+// One element in all lanes.
+void FillRegister(uint8_t* dst, uint64_t value, size_t width);
 
 // --- undefined lanes --------------------------------------------------------------------------------------------------
 
 inline bool IsClean(const Reg& reg) { return reg.state == Reg::kWritten; }
 inline bool IsClean(const RegMask& mask) { return mask.state == Reg::kWritten; }
+// Of the lane at a byte. Masks that are defined do not keep their undefined bits up.
+inline bool UndefinedAt(const RegMask& mask, size_t byte) {
+  return !IsClean(mask) && ((mask.undefined[byte / 64] >> (byte % 64)) & 1) != 0;
+}
+inline bool AnyUndefined(const uint8_t* shadow, size_t n) {
+  return std::any_of(shadow, shadow + n, [](uint8_t byte) { return byte != 0; });
+}
 // A mask that nothing has written selects all lanes, with undefined results.
-void SettleMask(const RegMask& mask);
+void SelectAll(const RegMask& mask);
+inline void SettleMask(const VectorState& state, const RegMask& mask) {
+  if (state.observed && mask.state == Reg::kNever) [[unlikely]] {
+    SelectAll(mask);
+  }
+}
 // The shadow of a register as bytes, in its own place or in `temp`.
 const uint8_t* ShadowOf(const Reg& reg, uint8_t* temp);
 // The origin of what is undefined in it.
 uint32_t OriginOf(const VectorState& state, const Reg& reg);
 // After its shadow was written.
 void SettleShadow(Reg* reg, uint32_t origin);
+// The shadow that an instruction has made, if anything in it is undefined.
+inline void Settle(Reg* reg, bool undefined, const uint8_t* shadow, uint32_t origin) {
+  if (undefined) {
+    std::memcpy(reg->shadow, shadow, kRegBytes);
+    SettleShadow(reg, origin);
+  } else {
+    reg->state = Reg::kWritten;
+  }
+}
 
 // Lane i of dst is made of lane i of every source, where the mask is set.
 void TrackSlowly(const VectorState& state, Reg* dst, std::initializer_list<const Reg*> sources,

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions of vector registers. The narrower of the two types takes one part of the lanes of the wider.
+#include <cmath>
+#include <limits>
+
+#include "device/vec.h"
+#include "device/vf.h"
+
+namespace aclsim {
+
+namespace {
+
+template <typename To, typename From>
+To Converted(From value, bool saturate) {
+  if (saturate) {
+    if constexpr (std::is_signed_v<From> && !std::is_signed_v<To>) {
+      if (value < 0) {
+        return 0;
+      }
+    } else if constexpr (std::is_signed_v<From>) {
+      if (value < std::numeric_limits<To>::min()) {
+        return std::numeric_limits<To>::min();
+      }
+    }
+    if (static_cast<uint64_t>(value) > static_cast<uint64_t>(std::numeric_limits<To>::max()) &&
+        value > 0) {
+      return std::numeric_limits<To>::max();
+    }
+  }
+  return static_cast<To>(value);
+}
+template <typename To, typename From>
+void Convert(uint8_t* dst, const uint8_t* src, size_t n, bool saturate) {
+  for (size_t i = 0; i < n; ++i) {
+    From value;
+    std::memcpy(&value, src + i * sizeof(From), sizeof(From));
+    const To result = Converted<To, From>(value, saturate);
+    std::memcpy(dst + i * sizeof(To), &result, sizeof(To));
+  }
+}
+
+using Conversion = void (*)(uint8_t*, const uint8_t*, size_t, bool);
+Conversion IntegerConversion(DType to, DType from) {
+  const auto is = [&](DType source, DType result) { return from == source && to == result; };
+  if (is(DType::kInt8, DType::kInt16)) return Convert<int16_t, int8_t>;
+  if (is(DType::kInt8, DType::kInt32)) return Convert<int32_t, int8_t>;
+  if (is(DType::kUint8, DType::kUint16)) return Convert<uint16_t, uint8_t>;
+  if (is(DType::kUint8, DType::kUint32)) return Convert<uint32_t, uint8_t>;
+  if (is(DType::kInt16, DType::kUint8)) return Convert<uint8_t, int16_t>;
+  if (is(DType::kInt16, DType::kInt32)) return Convert<int32_t, int16_t>;
+  if (is(DType::kInt16, DType::kUint32)) return Convert<uint32_t, int16_t>;
+  if (is(DType::kUint16, DType::kUint8)) return Convert<uint8_t, uint16_t>;
+  if (is(DType::kUint16, DType::kUint32)) return Convert<uint32_t, uint16_t>;
+  if (is(DType::kInt32, DType::kUint8)) return Convert<uint8_t, int32_t>;
+  if (is(DType::kInt32, DType::kInt16)) return Convert<int16_t, int32_t>;
+  if (is(DType::kInt32, DType::kUint16)) return Convert<uint16_t, int32_t>;
+  if (is(DType::kInt32, DType::kInt64)) return Convert<int64_t, int32_t>;
+  if (is(DType::kUint32, DType::kUint8)) return Convert<uint8_t, uint32_t>;
+  if (is(DType::kUint32, DType::kInt16)) return Convert<int16_t, uint32_t>;
+  if (is(DType::kUint32, DType::kUint16)) return Convert<uint16_t, uint32_t>;
+  if (is(DType::kInt64, DType::kInt32)) return Convert<int32_t, int64_t>;
+  return nullptr;
+}
+
+bool IsReal(DType dtype) {
+  return dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kBf16;
+}
+
+// Saturating: the largest number in place of infinity, 0 in place of NaN.
+void SaturateFloats(DType dtype, uint8_t* lanes, size_t n) {
+  const uint16_t infinity = dtype == DType::kHalf ? 0x7c00 : 0x7f80;
+  for (size_t i = 0; i < n; ++i) {
+    uint16_t bits;
+    std::memcpy(&bits, lanes + 2 * i, 2);
+    const auto magnitude = static_cast<uint16_t>(bits & 0x7fff);
+    if (magnitude > infinity) {
+      bits = 0;
+    } else if (magnitude == infinity) {
+      bits = static_cast<uint16_t>(bits - 1);
+    }
+    std::memcpy(lanes + 2 * i, &bits, 2);
+  }
+}
+
+// Outside of saturation, integers of floats keep their lowest bits; infinity still saturates.
+void WrapIntegers(DType to, uint8_t* lanes, DType from, const uint8_t* src, Round round, size_t n) {
+  const size_t width = WidthOf(to);
+  for (size_t i = 0; i < n; ++i) {
+    float value;
+    if (from == DType::kBf16) {
+      uint16_t bits;
+      std::memcpy(&bits, src + 2 * i, 2);
+      value = Bf16ToFloat(bits);
+    } else {
+      value = LoadLane(from, src + i * WidthOf(from));
+    }
+    if (!(std::fabs(value) < 0x1p62f)) {
+      continue;
+    }
+    const double exact = round == Round::kFloor   ? std::floor(value)
+                         : round == Round::kCeil  ? std::ceil(value)
+                         : round == Round::kTrunc ? std::trunc(value)
+                         : round == Round::kRound ? std::round(value)
+                                                  : std::nearbyint(value);
+    const auto wide = static_cast<int64_t>(exact);
+    std::memcpy(lanes + i * width, &wide, width);
+  }
+}
+
+bool ConvertLanes(DType to, DType from, uint8_t* dst, const uint8_t* src, Round round,
+                  bool saturate, size_t n) {
+  if (const Conversion integers = IntegerConversion(to, from)) {
+    integers(dst, src, n, saturate);
+    return true;
+  }
+  const auto body = Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)];
+  if (body != nullptr) {
+    body(dst, src, to == DType::kBf16 && round == Round::kNone ? Round::kRint : round, n);
+  } else if (IsReal(to) && IsReal(from)) {  // between half and bfloat16_t
+    alignas(64) float wide[kRegBytes];
+    const auto in = Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(DType::kFloat)];
+    const auto out = Lanes().cast[static_cast<size_t>(DType::kFloat)][static_cast<size_t>(to)];
+    in(wide, src, Round::kNone, n);
+    out(dst, wide, round == Round::kNone ? Round::kRint : round, n);
+  } else {
+    return false;
+  }
+  if (IsReal(to) && WidthOf(to) == 2 && saturate) {
+    SaturateFloats(to, dst, n);
+  } else if (!IsReal(to) && IsReal(from) && !saturate) {
+    WrapIntegers(to, dst, from, src, round, n);
+  }
+  return true;
+}
+
+}  // namespace
+
+void RegCast(DType to, DType from, Reg* dst, const Reg* src, Round round, uint8_t part,
+             bool saturate, const RegMask& mask, bool merge) try {
+  VectorState& state = InFunction("Cast");
+  SettleMask(state, mask);
+  const size_t toWidth = WidthOf(to), fromWidth = WidthOf(from);
+  const size_t wide = std::max(toWidth, fromWidth);
+  const size_t n = kRegBytes / wide;
+  const size_t narrow = std::min(toWidth, fromWidth);
+  const size_t ratio = wide / narrow;
+  const size_t at = part % ratio;
+  alignas(64) uint8_t in[kRegBytes];
+  alignas(64) uint8_t out[kRegBytes];
+  const uint8_t* source = src->bytes;
+  if (fromWidth < toWidth) {
+    if (fromWidth == 2 && ratio == 2) {
+      for (size_t i = 0; i < n; ++i) {
+        std::memcpy(in + 2 * i, src->bytes + 4 * i + 2 * at, 2);
+      }
+    } else {
+      for (size_t i = 0; i < n; ++i) {
+        std::memcpy(in + i * narrow, src->bytes + i * wide + at * narrow, narrow);
+      }
+    }
+    source = in;
+  }
+  if (!ConvertLanes(to, from, out, source, round, saturate, n)) {
+    ThrowFault("cast-unsupported",
+               Format("%s to %s does not exist for registers", NameOf(from), NameOf(to)),
+               "The device compiler rejects it. Go through a third type.");
+  }
+  // A mask has the lanes of the source: of narrow ones those that are taken.
+  const auto works = [&](size_t i) {
+    return fromWidth < toWidth ? Works(mask, fromWidth, i * ratio + at) : Works(mask, fromWidth, i);
+  };
+  bool all = IsFull(mask, fromWidth);
+  if (!all && fromWidth < toWidth) {
+    all = true;
+    for (size_t i = 0; i < n && all; ++i) {
+      all = works(i);
+    }
+  }
+  if (state.observed) {
+    const bool clean = IsClean(*src) && IsClean(mask) && !merge;
+    if (clean) {
+      dst->state = Reg::kWritten;
+    } else {
+      uint8_t temp[kRegBytes], old[kRegBytes], result[kRegBytes] = {};
+      const uint8_t* const shadow = ShadowOf(*src, temp);
+      uint32_t origin = IsClean(*src) ? mask.origin : OriginOf(state, *src);
+      if (merge) {
+        std::memcpy(old, ShadowOf(*dst, result), kRegBytes);
+        std::memcpy(result, old, kRegBytes);
+        origin = origin != 0 || IsClean(*dst) ? origin : OriginOf(state, *dst);
+      }
+      for (size_t i = 0; i < n; ++i) {
+        const size_t lane = fromWidth < toWidth ? i * wide + at * narrow : i * fromWidth;
+        uint8_t any = 0;
+        for (size_t j = 0; works(i) && j < fromWidth; ++j) {
+          any |= shadow[lane + j];
+        }
+        if (UndefinedAt(mask, lane)) {
+          any = 0xFF;
+        }
+        if (works(i) || !merge) {
+          const size_t to0 = toWidth < fromWidth ? i * wide + at * narrow : i * toWidth;
+          std::memset(result + to0, any != 0 ? 0xFF : 0, toWidth);
+        }
+      }
+      Settle(dst, true, result, origin);
+    }
+  }
+  dst->ready = merge ? Timed(state, from, *dst, *src, mask) : Timed(state, from, *src, mask);
+  if (toWidth >= fromWidth) {
+    if (all) {
+      std::memcpy(dst->bytes, out, kRegBytes);
+      return;
+    }
+    for (size_t i = 0; i < n; ++i) {
+      if (works(i)) {
+        std::memcpy(dst->bytes + i * toWidth, out + i * toWidth, toWidth);
+      } else if (!merge) {
+        std::memset(dst->bytes + i * toWidth, 0, toWidth);
+      }
+    }
+    return;
+  }
+  if (!merge) {
+    std::memset(dst->bytes, 0, kRegBytes);
+  }
+  if (all && toWidth == 2 && fromWidth == 4) {
+    for (size_t i = 0; i < n; ++i) {
+      std::memcpy(dst->bytes + 4 * i + 2 * at, out + 2 * i, 2);
+    }
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (works(i)) {
+      std::memcpy(dst->bytes + i * wide + at * narrow, out + i * narrow, narrow);
+    }
+  }
+}
+ACLSIM_SKIPS_FAULTS()
+
+}  // namespace aclsim

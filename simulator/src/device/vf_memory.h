@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What loads and stores of vector functions share: where in UB an address is, what is told of the bytes, which of them are undefined,
+// and the order of stores before loads.
+#pragma once
+
+#include "device/vec.h"
+#include "device/vf.h"
+
+namespace aclsim {
+
+// An address in a buffer of UB.
+struct Spot {
+  Ub ub;
+  uint64_t offset = 0;
+  uint64_t end = 0;  // of the buffer
+};
+Spot FindSpotAnew(VectorState& state, const void* address);
+inline Spot FindSpot(VectorState& state, const void* address) {
+  const Core& core = *state.core;
+  const uint64_t offset = reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(core.ub);
+  for (const VectorState::Range& range : state.ranges) {
+    if (offset >= range.begin && offset < range.end) [[likely]] {
+      return {{core.ub + offset, range.buf, DType::kUint8, range.generation}, offset, range.end};
+    }
+  }
+  return FindSpotAnew(state, address);
+}
+
+// Whether a store to some of these bytes comes before, from another register and with nothing in between.
+void CheckOrder(VectorState& state, uint64_t begin, uint64_t end, const Reg* reg);
+// Tells of the bytes, and says which are undefined: of all `bytes`, those behind the buffer too.
+void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* held,
+              const Reg* reg);
+// Bytes of UB from there on; in `temp` where UB ends before.
+const uint8_t* BytesAt(const VectorState& state, const Spot& place, uint64_t bytes, uint8_t* temp);
+// Block by block, from spotOf(block); those of which the mask has no byte become 0.
+template <typename SpotOf>
+void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spotOf) {
+  uint8_t shadow[kRegBytes] = {};
+  bool undefined = false;
+  uint32_t origin = 0;
+  for (size_t i = 0; i < kRegBytes / kBlock; ++i) {
+    const size_t at = i * kBlock;
+    uint32_t any = 0;
+    std::memcpy(&any, reinterpret_cast<const uint8_t*>(mask.bits) + at / 8, sizeof(any));
+    if (any == 0) {
+      std::memset(dst->bytes + at, 0, kBlock);
+      continue;
+    }
+    const Spot block = spotOf(i);
+    if (state.observed) {
+      HeldLanes held;
+      TellLoad(state, block, kBlock, &held, dst);
+      if (held.undefined) {
+        std::memcpy(shadow + at, held.shadow, kBlock);
+        undefined = true;
+        origin = held.origin;
+      }
+    }
+    std::memcpy(dst->bytes + at, block.ub.addr, kBlock);
+  }
+  if (state.observed) {
+    Settle(dst, undefined, shadow, origin);
+  }
+}
+
+// What is to be written: lanes of `width` bytes one after another, all of them or those whose bit is set.
+struct StoredLanes {
+  alignas(64) uint8_t bytes[2 * kRegBytes];
+  size_t width = 1;
+  size_t lanes = 0;
+  bool all = true;
+  uint8_t set[32] = {};
+
+  bool Has(size_t lane) const { return all || ((set[lane / 8] >> (lane % 8)) & 1) != 0; }
+  // The lanes are cut down to those up to the last that is set; whether all of these are.
+  void Trim() {
+    if (all) {
+      return;
+    }
+    while (lanes > 0 && !Has(lanes - 1)) {
+      --lanes;
+    }
+    size_t lane = 0;
+    while (lane < lanes && Has(lane)) {
+      ++lane;
+    }
+    all = lane == lanes;
+  }
+};
+
+// The shadow of what a store writes, its lanes one after another as the access has them.
+void HoldStore(HeldLanes* held, const uint8_t* shadow, const StoredLanes& out);
+void WriteLanes(VectorState& state, const Spot& place, const StoredLanes& out, HeldLanes* held,
+                const Reg* reg);
+
+}  // namespace aclsim
