@@ -48,6 +48,7 @@ class Run:
         self.results: Row = {}
         self.tables: dict[str, tables.Table] = {}
         self.failures: list[str] = []
+        self.misses: list[str] = []  # said by the table that is recorded
 
     def track(self, items: Iterable[Row], total: int, what: str) -> list[Row]:
         """Collect rows behind a progress bar."""
@@ -137,15 +138,20 @@ class Run:
 
     def against(self, checkout: Path) -> None:
         """Public kernels."""
-        chosen = [case for case in self.cases.modelled if case.against]
+        files.make_folder(self.options.out, "--out")
         items = public_kernels.compare(
-            self.cases.public_kernels, checkout, chosen, self.options.jobs
+            checkout,
+            self.cases.peers,
+            self.options.jobs,
+            store=self.options.out / "against.json",
+            revision=self.options.revision,
         )
-        rows = self.track(items, len(chosen), "public kernels")
+        rows = self.track(items, len(self.cases.peers), "public kernels")
         name = f"{checkout.resolve().name} {self.options.revision}".strip()
         self.add("against", rows, tables.against(rows, name))
         self.tables["against summary"] = tables.against_summary(rows, name)
         self.failures += public_kernels.failures(rows)
+        self.misses += public_kernels.misses(rows)
 
     def write(self) -> None:
         """JSON and markdown into the folder, and the record."""
@@ -228,7 +234,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    for line in run.failures:
+    for line in [*run.failures, *run.misses]:
         print(line, file=sys.stderr)
     if options.record and run.failures:
         print(
@@ -236,7 +242,7 @@ def main() -> int:
         )
         return 1
     run.write()
-    return 1 if run.failures and options.check else 0
+    return 1 if (run.failures or run.misses) and options.check else 0
 
 
 if __name__ == "__main__":

@@ -38,7 +38,6 @@ class Case:
     alias: str
     given: tuple[tuple[str, AttrValue], ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict, hash=False, compare=False)
-    against: bool = False  # part of the comparison with public kernels
 
     @property
     def spec(self) -> OpSpec:
@@ -108,16 +107,32 @@ class CaseClass:
 
 @dataclass(frozen=True)
 class PublicKernel:
-    """A public kernel of one of the operators.
+    """A public kernel of one of the operators, for some SoCs.
 
     ``inputs`` are the arguments of our function that its inputs stand for; ``attrs`` are its
     attributes, filled in from ours.
     """
 
     op: str
+    soc: tuple[str, ...]
     path: str
     inputs: tuple[str, ...]
     attrs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A case, and the public kernel that it is compared with on one SoC."""
+
+    group: str  # its class
+    soc: str
+    case: Case
+    kernel: PublicKernel
+
+    @property
+    def key(self) -> str:
+        """The case, and where."""
+        return self.case.key if self.soc == SOC else f"{self.case.key} {self.soc}"
 
 
 @dataclass(frozen=True)
@@ -128,6 +143,7 @@ class Cases:
     host: tuple[Case, ...]
     public_kernels: tuple[PublicKernel, ...]
     classes: tuple[CaseClass, ...] = ()
+    peers: tuple[Peer, ...] = ()
 
 
 def load(only: str = "", path: Path = CASES) -> Cases:
@@ -142,16 +158,23 @@ def load(only: str = "", path: Path = CASES) -> Cases:
         return tuple(case for case in found if all(word in case.key for word in only.split()))
 
     public_kernels = tuple(
-        PublicKernel(op, item["path"], tuple(item["inputs"]), tuple(item["attrs"]))
-        for op, item in document["public_kernel"].items()
+        PublicKernel(
+            item["op"],
+            tuple(item.get("soc", [SOC])),
+            item["path"],
+            tuple(item["inputs"]),
+            tuple(item["attrs"]),
+        )
+        for item in document.get("public_kernel", [])
     )
     cases = Cases(
         chosen("modelled", MODELLED_LIMITS),
         chosen("host", HOST_LIMITS),
         public_kernels,
         tuple(_classes(document.get("class", []), only)),
+        tuple(_peers(document.get("against", []), public_kernels, only)),
     )
-    if not (cases.modelled or cases.host or cases.classes):
+    if not (cases.modelled or cases.host or cases.classes or cases.peers):
         raise ValueError(f"--only {only}: no case has that. Next: words of a case's name")
     return cases
 
@@ -178,8 +201,30 @@ def _classes(tables: Sequence[dict[str, Any]], only: str) -> Iterator[CaseClass]
             yield replace(made, cases=tuple(kept))
 
 
+def _peers(
+    tables: Sequence[dict[str, Any]], public_kernels: Sequence[PublicKernel], only: str
+) -> Iterator[Peer]:
+    """Cases of each table on each of its SoCs."""
+    known = {(kernel.op, soc): kernel for kernel in public_kernels for soc in kernel.soc}
+    found: set[str] = set()
+    for table in tables:
+        group = {key: value for key, value in table.items() if key not in ("class", "soc")}
+        for soc in table.get("soc", [SOC]):
+            for case in _expand("against", group, ()):
+                if (case.op, soc) not in known:
+                    raise ValueError(
+                        f"cases.toml: [[against]] {case.key}: no [[public_kernel]] of {soc}"
+                    )
+                peer = Peer(table["class"], soc, case, known[case.op, soc])
+                if peer.key in found:
+                    raise ValueError(f"cases.toml: [[against]] has twice: {peer.key}")
+                found.add(peer.key)
+                if all(word in f"{peer.group} {peer.key}" for word in only.split()):
+                    yield peer
+
+
 def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Iterator[Case]:
-    known = {"op", "shape", "dtype", "attrs", "against", *limits}
+    known = {"op", "shape", "dtype", "attrs", *limits}
     if unknown := set(group) - known:
         raise ValueError(
             f"cases.toml: [[{table}]] has {', '.join(sorted(unknown))}, want some of"
@@ -197,5 +242,4 @@ def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Itera
                     dtypes.parse(alias).alias,
                     tuple(group.get("attrs", {}).items()),
                     {name: group[name] for name in limits if name in group},
-                    group.get("against", False),
                 )

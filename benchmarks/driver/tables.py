@@ -208,47 +208,52 @@ def commands(rows: Sequence[Row], machine: Row) -> Table:
 
 
 def against(rows: Sequence[Row], checkout: str) -> Table:
-    """Ours and theirs."""
+    """Ours and theirs, class by class."""
 
     def words(row: Row) -> str:
         if row["ratio"] is not None:
-            return f"{row['ratio']:.2f}"
-        kind = next((name for name in ("error", "wrong", "stopped", "refused") if name in row), "")
-        return f"{kind}: {row[kind]}".replace("|", "/")
+            slower = row["ratio"] < public_kernels.LEAST_RATIO
+            return f"{row['ratio']:.3f}*" if slower else f"{row['ratio']:.2f}"
+        kinds = ("error", "wrong", "stopped", "refused", "died")
+        kind = next((name for name in kinds if name in row), "")
+        return f"{kind}: {row[kind]}".replace("|", "/") if kind else ""
+
+    def us(value: float | None) -> str:
+        return "" if value is None else f"{value:.{1 if value >= 10 else 3}f}"
 
     ran = [row for row in rows if row["ratio"] is not None]
     return Table(
         "public kernels on the same simulator: modelled us",
-        ["case", "ours", "theirs", "theirs / ours"],
+        ["class", "case", "ours", "theirs", "theirs / ours"],
         [
-            [
-                row["case"],
-                "" if row["ours"] is None else f"{row['ours']:.1f}",
-                "" if row["theirs"] is None else f"{row['theirs']:.1f}",
-                words(row),
-            ]
+            [row["class"], row["case"], us(row["ours"]), us(row["theirs"]), words(row)]
+            for name in public_kernels.classes(rows)
             for row in rows
+            if row["class"] == name
         ],
         f"{checkout}: {len(ran)} of {len(rows)} ran on both sides with right numbers.",
     )
 
 
 def against_summary(rows: Sequence[Row], checkout: str) -> Table:
-    """A line per operator: how much longer theirs take."""
-    by_op: dict[str, list[Row]] = {}
-    for row in rows:
-        by_op.setdefault(row["case"].split()[0], []).append(row)
+    """A line per class: how much longer theirs take."""
 
-    def line(name: str, found: Sequence[Row]) -> list[str]:
+    def line(name: str, found: Sequence[Row], middle: float | None) -> list[str]:
         ratios = [row["ratio"] for row in found if row["ratio"] is not None]
-        words = [public_kernels.mean(found), min(ratios), max(ratios)] if ratios else []
+        words = [middle, min(ratios), max(ratios)] if ratios else []
         cells = [f"{value:.2f}" for value in words if value is not None] or [""] * 3
         return [name, f"{len(ratios)} of {len(found)}", *cells]
 
+    by_class = {
+        name: [row for row in rows if row["class"] == name] for name in public_kernels.classes(rows)
+    }
     return Table(
         "public kernels: their modelled time by ours",
-        ["operator", "cases that ran", "geometric mean", "least", "most"],
-        [*(line(op, found) for op, found in by_op.items()), line("all", rows)],
+        ["class", "cases that ran", "geometric mean", "least", "most"],
+        [
+            *(line(name, found, public_kernels.mean(found)) for name, found in by_class.items()),
+            line("all, one vote per class", rows, public_kernels.mean_of_classes(rows)),
+        ],
         f"{checkout}.",
     )
 

@@ -101,7 +101,7 @@ def test_case_list(tmp_path: Path) -> None:
         cases.load("fp17")
     path = tmp_path / "cases.toml"
     group = '[[modelled]]\nop = ["softmax_grad"]\nshape = ["8x8"]\ndtype = ["fp32"]\n'
-    rest = "[[host]]\nop = []\n[public_kernel]\n"
+    rest = "[[host]]\nop = []\n"
     path.write_text(group + group + rest)
     with pytest.raises(ValueError, match="twice"):
         cases.load(path=path)
@@ -154,22 +154,94 @@ def test_classes_of_the_list() -> None:
 
 def test_comparison_fails() -> None:
     """A faster public kernel, a low mean, wrong numbers; what did not run does not count."""
-    good = {"case": "a", "ours": 10.0, "theirs": 20.0, "ratio": 2.0}
-    near = {"case": "b", "ours": 10.0, "theirs": 11.0, "ratio": 1.1}
-    fast = {"case": "c", "ours": 10.0, "theirs": 9.0, "ratio": 0.9}
-    out = {"case": "d", "ours": 10.0, "theirs": None, "ratio": None, "refused": "no"}
-    assert not public_kernels.failures([good, out])
-    assert public_kernels.mean([good, near, out]) == pytest.approx(np.sqrt(2.2))
-    assert public_kernels.failures([good, near]) == ["geometric mean 1.48, want at least 1.5"]
-    assert public_kernels.failures([good, good, fast]) == ["c: 10.0 us, theirs 9.0 us: slower"]
-    assert public_kernels.failures([out]) == ["no case ran on both sides"]
-    assert "wrong" in public_kernels.failures([good, {**out, "error": "wrong"}])[0]
-    shown = tables.against([good, out], "library").markdown()
-    assert "| d | 10.0 |  | refused: no |" in shown
-    assert "1 of 2 ran" in shown
-    short = tables.against_summary([good, near, out], "library").markdown()
-    assert "| all | 2 of 3 | 1.48 | 1.10 | 2.00 |" in short
-    assert "| d | 0 of 1 |  |  |  |" in short
+    good = {"case": "a", "class": "A", "ours": 10.0, "theirs": 25.0, "ratio": 2.5}
+    near = {"case": "b", "class": "A", "ours": 10.0, "theirs": 11.0, "ratio": 1.1}
+    fast = {"case": "c", "class": "A", "ours": 10.0, "theirs": 9.98, "ratio": 0.998}
+    same = {"case": "c", "class": "B", "ours": 10.0, "theirs": 9.995, "ratio": 0.9995}
+    out = {"case": "d", "class": "C", "ours": 10.0, "theirs": None, "ratio": None, "refused": "no"}
+    dead = {"case": "d", "class": "C", "ours": 10.0, "theirs": None, "ratio": None}
+    dead["died"] = "exit status 1: no room"
+    failures, misses = public_kernels.failures, public_kernels.misses
+    assert not failures([good, out]) + misses([good, out])
+    assert public_kernels.mean([good, near, out]) == pytest.approx(np.sqrt(2.75))
+    assert misses([good, near]) == ["geometric mean of the classes 1.66, want at least 2.2"]
+    wide = {**good, "ratio": 100.0}
+    assert misses([wide, fast]) == ["c: 10.0 us, theirs 9.98 us: slower"]
+    assert not misses([wide, same])
+    assert failures([out]) == ["no case ran on both sides"]
+    assert "wrong" in failures([good, {**out, "error": "wrong"}])[0]
+    assert failures([good, dead]) == ["d: theirs died: exit status 1: no room"]
+    shown = tables.against([good, out, fast, dead], "library").markdown()
+    assert "| C | d | 10.0 |  | refused: no |" in shown
+    assert "| C | d | 10.0 |  | died: exit status 1: no room |" in shown
+    assert "| A | c | 10.0 | 9.980 | 0.998* |" in shown
+    assert "2 of 4 ran" in shown
+
+
+def test_each_class_has_one_vote() -> None:
+    """A class of many rows of 8, each a hundred times as fast, moves the mean as one of one row."""
+    rows = [{"case": "a", "class": "A", "ours": 1.0, "theirs": 100.0, "ratio": 100.0}] * 9
+    rows.append({"case": "b", "class": "B", "ours": 1.0, "theirs": 1.0, "ratio": 1.0})
+    assert public_kernels.mean_of_classes(rows) == pytest.approx(10)
+    short = tables.against_summary(rows, "library").markdown()
+    assert "| A | 9 of 9 | 100.00 | 100.00 | 100.00 |" in short
+    assert "| all, one vote per class | 10 of 10 | 10.00 | 1.00 | 100.00 |" in short
+
+
+def test_peers_of_the_list() -> None:
+    """Every class whose SoCs have a public kernel is there, with small shapes and all dtypes."""
+    listed = cases.load()
+    groups: dict[str, list[cases.Peer]] = {}
+    for peer in listed.peers:
+        groups.setdefault(peer.group, []).append(peer)
+    known = {soc for kernel in listed.public_kernels for soc in kernel.soc}
+    for group in listed.classes:
+        name = "rows, Ascend 950" if group.name == "all rows" else group.name
+        assert name in groups or group.soc not in known, name
+    for name, found in groups.items():
+        if name == "batches across L2's size":
+            continue
+        assert {peer.case.alias for peer in found} == {"fp32", "fp16", "bf16"}, name
+        elements = name == "elements, Ascend 950"
+        assert len({peer.case.shape for peer in found}) >= (1 if elements else 3), name
+    assert {peer.soc for peer in listed.peers} >= {"Ascend910B2", "Ascend910B3", "Ascend950DT_9571"}
+    table = {"class": "a", "soc": ["Ascend310P3"], "op": ["softmax_grad"], "shape": ["8x8"],
+             "dtype": ["fp32"]}  # fmt: skip
+    with pytest.raises(ValueError, match="no .*public_kernel.* of Ascend310P3"):
+        list(cases._peers([table], listed.public_kernels, ""))
+    table["soc"] = [cases.SOC]
+    with pytest.raises(ValueError, match="twice: softmax_grad 8x8 fp32"):
+        list(cases._peers([table, table], listed.public_kernels, ""))
+
+
+def test_results_are_kept_by_what_they_depend_on(tmp_path: Path) -> None:
+    """A run that was stopped goes on; other kernels are measured anew, and so is a death."""
+    path = tmp_path / "against.json"
+    assert public_kernels.Store(path).get("a", "1", lambda: {"us": 1.0}) == {"us": 1.0}
+    again = public_kernels.Store(path)
+    assert again.get("a", "1", lambda: {"us": 2.0}) == {"us": 1.0}
+    assert again.get("a", "2", lambda: {"us": 2.0}) == {"us": 2.0}
+    assert again.get("b", "1", lambda: {"died": "SIGKILL"}) == {"died": "SIGKILL"}
+    assert public_kernels.Store(path).get("b", "1", lambda: {"us": 3.0}) == {"us": 3.0}
+
+
+DYING = """import os, sys
+class Dying:
+    def __init__(self, document, folder):
+        pass
+    def __call__(self, item):
+        print("first\\nno space left for a tensor", file=sys.stderr, flush=True)
+        os._exit(1)
+"""
+
+
+def test_a_death_says_why(tmp_path: Path) -> None:
+    """A process that ends is a row with its status and the last line that it wrote."""
+    (tmp_path / "dying.py").write_text(DYING)
+    found = public_kernels.alone("dying:Dying", {}, tmp_path)
+    assert found == {"died": "exit status 1: no space left for a tensor"}
+    found = public_kernels.alone("not_there:Dying", {}, tmp_path)
+    assert found == {"died": "error: ModuleNotFoundError: No module named 'not_there'"}
 
 
 def test_summary_has_every_operator() -> None:
@@ -185,15 +257,11 @@ def test_summary_has_every_operator() -> None:
 def test_public_kernel_is_measured(device: Device) -> None:
     """An operator from sources runs on the case's inputs; what stops it is said in a line."""
     library = Path(__file__).parent / "projects"
-    public = cases.PublicKernel(
-        "log_sigmoid_grad", "math/scale_add", ("gradOutput", "self"), ("scale=3",)
-    )
-    row = public_kernels.measure(public, library, [Case("log_sigmoid_grad", (8, 32), "fp32")])[0]
+    where = ((cases.SOC,), "math/scale_add")
+    public = cases.PublicKernel("log_sigmoid_grad", *where, ("gradOutput", "self"), ("scale=3",))
+    row = public_kernels.measure(public, library, Case("log_sigmoid_grad", (8, 32), "fp32"))
     assert "match" in row["wrong"]
-    other = cases.PublicKernel(
-        "softmax_grad", "math/scale_add", ("gradOutput", "output"), ("axis=1",)
-    )
-    row = public_kernels.measure(other, library, [ROWS])[0]
-    assert "axis=1" in row["refused"]
-    row = public_kernels.measure(other, library, [COLUMNS])[0]
+    other = cases.PublicKernel("softmax_grad", *where, ("gradOutput", "output"), ("axis=1",))
+    assert "axis=1" in public_kernels.measure(other, library, ROWS)["refused"]
+    row = public_kernels.measure(other, library, COLUMNS)
     assert row["refused"] == "reduces the last dim only"

@@ -342,7 +342,7 @@ def test_ours_beside_theirs(
     sides = {"Ours": Side({"us": 2.0, "share": 0.5}), "Theirs": Side(theirs)}
     case = kernels.Compared("softmax_grad", "fp32", "8x8", "Ascend910B2", ({}, []))
     monkeypatch.setattr(kernels, "_compared", lambda path: {3: case})
-    monkeypatch.setattr(kernels.Comparison, "_child", lambda self, side: sides[side])
+    monkeypatch.setattr(kernels.Comparison, "_child", lambda self, side, soc: sides[side])
     row = kernels.Comparison()("place::3", 10)
     assert (row["verdict"], row["modelled_us"]) == (verdict, 2.0), row
 

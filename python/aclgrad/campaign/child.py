@@ -63,6 +63,8 @@ class Child:
         self._pending = b""
         try:
             self.hello = self._ask(setup, START_SECONDS)
+            if "error" in self.hello:
+                raise ChildError("error", self.hello["error"])
         except BaseException:
             self.close()
             raise

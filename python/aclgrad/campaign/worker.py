@@ -32,11 +32,12 @@ _own = threading.local()
 
 
 @cache
-def version() -> str:
+def version(*, operators: bool = True) -> str:
     """Changes with the package's code and with the simulator's libraries and operators."""
     digest = hashlib.sha256()
     root = sim_root()
-    made = [*(root / "lib64").glob("*.so"), *(root / "opp").rglob("*.so")]
+    made = [*(root / "lib64").glob("*.so")]
+    made += (root / "opp").rglob("*.so") if operators else ()
     for base, paths in ((_PACKAGE, _PACKAGE.rglob("*.py")), (root, made)):
         # A build of the toolkit may lie inside the package.
         for path in sorted(path for path in paths if path.is_file()):
@@ -86,8 +87,9 @@ def run_items(setup: Json, items: Sequence[Any], limit: float) -> list[Json]:
         started = time.perf_counter()
         died = ""
         for attempt in range(TRIES):
-            child = _child(setup)
+            child: Child | None = None
             try:
+                child = _child(setup)
                 row = child.run(item, limit)
                 row["retries"] = attempt
                 if died:
@@ -95,7 +97,7 @@ def run_items(setup: Json, items: Sequence[Any], limit: float) -> list[Json]:
                 break
             except ChildError as error:
                 died = f"{error.kind}: {error}"[-2000:]
-                about = child.about or {"index": item if isinstance(item, int) else -1}
+                about = (child and child.about) or {"index": item if isinstance(item, int) else -1}
                 drop_child()
                 row = {
                     **about,
