@@ -146,3 +146,30 @@ print(most, held(), len(open("/proc/self/maps").readlines()))
     most, left, mappings = map(int, bounds.split())
     assert left < most - 20 and most - left < 120, bounds
     assert mappings < 8000
+
+
+def test_fast_mode_leaves_old_bytes_in_pages_that_go_round(library: Path) -> None:
+    """As a device does; nothing is faulted in again, and small blocks are zeros."""
+    code = """
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+start()
+text = b"secret" * (6 << 20)
+part = text[:34 << 20]
+old = malloc(36)
+put(old, 0, text)
+assert lib.aclrtFree(c_void_p(old)) == 0
+new = malloc(34)
+kept = get(new, 0, 6)
+before = faults()
+put(new, 0, part)
+print(kept in (b"secret", bytes(6)), faults() - before < 12)
+print(get(old, 0, 1), err())
+small = malloc(1)
+put(small, 0, b"secret")
+assert lib.aclrtFree(c_void_p(small)) == 0
+print(get(malloc(1), 0, 6) == bytes(6))
+"""
+    kept, freed, small = said(library, code)
+    assert (kept, small) == ("True True", "True")
+    assert freed.startswith(str(RT_PARAM_INVALID)) and "freed by aclrtFree" in freed

@@ -31,6 +31,23 @@ def pair(shape: tuple[int, ...], dtype: object = np.float32) -> tuple[np.ndarray
     return rng.normal(size=shape).astype(dtype), rng.random(shape).astype(dtype)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+def test_large_results_take_turns_in_the_same_pages(dtype: object) -> None:
+    """Only when nobody has the one before any more, nor a part of it."""
+    g, y = pair((1 << 12, 1 << 12), dtype)
+    one = aclgrad.softmax_backward(g[:2048], y[:2048])
+    part, place = one[7:9], one.__array_interface__["data"][0]
+    del one
+    two = aclgrad.softmax_backward(g[2048:], y[2048:])
+    assert two.__array_interface__["data"][0] != place
+    assert compare(part, golden(g[7:9], y[7:9], -1)).passed
+    del part
+    three = aclgrad.softmax_backward(g[:2048], y[:2048])
+    assert three.__array_interface__["data"][0] == place and three.flags.writeable
+    assert compare(three[7:9], golden(g[7:9], y[7:9], -1)).passed
+    assert compare(two[-1], golden(g[-1:], y[-1:], -1)[0]).passed
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
 def test_result_has_shape_and_dtype_of_the_gradient(dtype: object, device: Device) -> None:
     g, y = pair((4, 30), dtype)

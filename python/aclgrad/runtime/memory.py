@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
+import mmap
 import os
 import weakref
+from collections import deque
 from functools import lru_cache
 from typing import Any
 
@@ -53,7 +56,7 @@ class Buffer:
 
     def read(self, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Copy the whole buffer back as a flat array."""
-        array = np.empty(self.nbytes // dtype.itemsize, dtype)
+        array = new_array(self.nbytes, dtype)
         if array.nbytes:
             self._libraries.call(
                 "aclrtMemcpy",
@@ -68,6 +71,43 @@ class Buffer:
     def free(self) -> None:
         """Free now instead of with the object."""
         self._finalizer()
+
+
+_KEPT_FROM = 8 << 20
+_kept: deque[mmap.mmap] = deque(maxlen=4)
+"""Pages of results that nobody has any more. The system may take them; the next result of about
+that size saves the page faults, which take longer than the copy."""
+
+
+def new_array(nbytes: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a flat array that holds anything."""
+    if nbytes < _KEPT_FROM:
+        return np.empty(nbytes // dtype.itemsize, dtype)
+    pages = _pages(nbytes)
+    array = np.frombuffer(pages, dtype, nbytes // dtype.itemsize)
+    weakref.finalize(array, _keep, pages).atexit = False
+    return array
+
+
+def _pages(nbytes: int) -> mmap.mmap:
+    for _ in range(len(_kept)):
+        try:
+            pages = _kept.popleft()
+        except IndexError:  # another thread has it
+            break
+        if nbytes <= len(pages) <= 2 * nbytes:
+            return pages
+        _kept.append(pages)
+    pages = mmap.mmap(-1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError):  # only a hint, and not every host knows it
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
+
+
+def _keep(pages: mmap.mmap) -> None:
+    with contextlib.suppress(OSError):
+        pages.madvise(mmap.MADV_FREE)
+        _kept.append(pages)
 
 
 def address_of(array: NDArray[Any]) -> int:

@@ -47,11 +47,13 @@ constexpr uint64_t kAskHostFrom = 64ULL << 20;
 // Of a freed block of this size the pages stay, for the next one: to get them anew takes longer than most kernels. Each such block
 // is a mapping of its own for as long as it is in quarantine, of which a process may have some ten thousand.
 constexpr uint64_t kSpareFrom = 8ULL << 20;
-constexpr uint64_t kMostSpare = 4ULL << 30;
-constexpr uint64_t kMostSparePart = 8;  // of what the host can give
+constexpr uint64_t kMostSpare = 16ULL << 30;
+constexpr uint64_t kMostSparePart = 2;  // of what the host can give
 #ifndef MREMAP_DONTUNMAP
 constexpr int MREMAP_DONTUNMAP = 4;
 #endif
+// From here on a block's part of the shadow is worth huge pages; below, they would hold back memory for addresses of no use.
+constexpr uint64_t kHugeShadowFrom = 64ULL << 20;
 // Address bytes that one page of the shadow stands for.
 constexpr uint64_t kShadowUnit = 8 * kPage;
 
@@ -378,7 +380,7 @@ void DeviceMemory::EvictLocked(uint64_t keepBytes, size_t keepBlocks) {
 
 uint64_t DeviceMemory::KeepPagesLocked(const Block& block) {
   const uint64_t bytes = block.bytes / kHugePage * kHugePage;
-  if (!block.guarded || block.bytes < kSpareFrom) {
+  if (block.mapped || block.bytes < kSpareFrom) {
     return 0;
   }
   uint64_t peak = 0;  // more than what was in use at a time is of no use again
@@ -386,10 +388,12 @@ uint64_t DeviceMemory::KeepPagesLocked(const Block& block) {
     peak += usage.peak;
   }
   const uint64_t most = std::min({kMostSpare, peak, HostBytesAvailable() / kMostSparePart});
-  DropPagesLocked(most > bytes ? most - bytes : 0);
   if (bytes > most) {
     return 0;
   }
+  DropPagesLocked(most - bytes);
+  // A host that runs short takes them by itself; until then to write there again costs nothing.
+  madvise(BackingOf(block.start), bytes, MADV_FREE);
   spare_.push_back({block.start, bytes});
   spareBytes_ += bytes;
   return bytes;
@@ -461,7 +465,11 @@ void DeviceMemory::UndefineLocked(uintptr_t start, uint64_t bytes) {
     return;
   }
   MarkGm(BackingOf(start), first - start, false);
-  madvise(range.shadow + (first - base) / 8, (last - first) / 8, MADV_DONTNEED);
+  uint8_t* const shadow = range.shadow + (first - base) / 8;
+  if (bytes >= kHugeShadowFrom) {
+    madvise(shadow, (last - first) / 8, MADV_HUGEPAGE);
+  }
+  madvise(shadow, (last - first) / 8, MADV_DONTNEED);
   MarkGm(range.BackingOf(last), end - last, false);
 }
 
@@ -579,8 +587,8 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
     used.Add(bytes);
     Block& block =
         live_[start] = {start, bytes, ++count_, caller, checked, false, device, BackingOf(start)};
+    TakePagesLocked(&block);
     if (checked) {
-      TakePagesLocked(&block);
       UndefineLocked(start, bytes);
       ForEachGuardLocked(block, [&](uintptr_t begin, uintptr_t end) {
         ForEachPattern(begin, end, [&](uintptr_t at, uintptr_t bytes, const uint8_t* pattern) {

@@ -22,8 +22,8 @@ namespace aclsim {
 // Blocks live in reserved ranges without access rights; byte a of a range has its contents at a
 // + delta in a second mapping of the same layout. There is one range at first, a small part of the
 // device's memory, and further ones, each as large as all before, when blocks want them. Freed blocks are quarantined, so that a use after
-// free can be named, and their pages go back to the host at once. The second mapping stays
-// accessible: a kernel that still uses a freed block reads zeros, never crashes. In checked mode a
+// free can be named, and their pages go back to the host or, of large ones, to the next block, which in fast mode has their old
+// bytes as a device's would. The second mapping stays accessible: a kernel that still uses a freed block never crashes. In checked mode a
 // known pattern lies before and behind every block, so that writes by raw pointers past it are seen.
 class DeviceMemory {
  public:
