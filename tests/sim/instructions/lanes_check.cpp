@@ -2,14 +2,17 @@
 // The tables of device/lanes.h against their description, on every instruction set that this host has:
 //   lanes_check floats STRIDE   Exp and Ln of every STRIDE-th bit pattern of float: the correctly rounded value, everywhere
 //   lanes_check copies          large copies at every alignment: the bytes that were asked for, and no others
+//   lanes_check alike           arithmetic and comparisons of every type: the same bits on each, but for those of a NaN
 // STRIDE 1 takes all 2^32 patterns, on the best instruction set alone: some minutes.
 // Prints a line per fault, then what was looked at.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "device/lanes.h"
@@ -39,10 +42,10 @@ struct Level {
 std::vector<Level> Levels() {
   std::vector<Level> levels = {{"baseline", baseline::Table}};
 #ifdef __x86_64__
-  if (&Lanes() != &baseline::Table()) {
+  if (__builtin_cpu_supports("x86-64-v3")) {
     levels.push_back({"v3", v3::Table});
   }
-  if (&Lanes() == &v4::Table()) {
+  if (__builtin_cpu_supports("x86-64-v4")) {
     levels.push_back({"v4", v4::Table});
   }
 #endif
@@ -178,6 +181,104 @@ int CheckCopies() {
   return faults == 0 ? 0 : 1;
 }
 
+// Numbers of which many are special, each type's own and small integers.
+std::vector<uint64_t> Samples(DType dtype, uint64_t seed, size_t n) {
+  std::mt19937_64 random(seed);
+  std::vector<uint64_t> words(n);
+  for (uint64_t& word : words) {
+    word = random();
+  }
+  auto* const bytes = reinterpret_cast<uint8_t*>(words.data());
+  const size_t width = WidthOf(dtype);
+  const bool real = dtype == DType::kFloat || dtype == DType::kBf16;
+  for (size_t i = 0; i < n; i += 1 + random() % 4) {
+    const uint32_t special = std::array<uint32_t, 7>{0,          0x80000000, 0x7f800000, 0xff800000,
+                                                     0x3f800000, 0xbf800000, 1}[random() % 7];
+    const uint64_t value = dtype == DType::kHalf ? FloatToHalf(FloatOf(special))
+                           : real                ? special >> (32 - 8 * width)
+                                                 : random() % 80 - 8;
+    std::memcpy(bytes + i * width, &value, width);
+  }
+  return words;
+}
+
+bool IsNan(DType dtype, const uint8_t* lane) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, lane, std::min<size_t>(WidthOf(dtype), sizeof(bits)));
+  return dtype == DType::kFloat  ? (bits & 0x7fffffff) > 0x7f800000
+         : dtype == DType::kHalf ? (bits & 0x7fff) > 0x7c00
+                                 : dtype == DType::kBf16 && (bits & 0x7fff) > 0x7f80;
+}
+
+int CheckAlike() {
+  constexpr size_t kLanes = 2056;
+  const std::vector<Level> levels = Levels();
+  uint64_t functions = 0, faults = 0;
+  // run(table, dst) is false where the table has no such function.
+  const auto alike = [&](const char* what, size_t op, DType dtype, size_t bytes, auto run) {
+    std::vector<uint64_t> first = Samples(dtype, 3, kLanes);
+    if (!run(levels[0].table(), first.data())) {
+      return;
+    }
+    ++functions;
+    for (size_t level = 1; level < levels.size(); ++level) {
+      std::vector<uint64_t> other = Samples(dtype, 3, kLanes);
+      run(levels[level].table(), other.data());
+      const auto* const a = reinterpret_cast<const uint8_t*>(first.data());
+      const auto* const b = reinterpret_cast<const uint8_t*>(other.data());
+      const size_t width = WidthOf(dtype);
+      for (size_t at = 0; at < bytes; at += width) {
+        const bool nan = IsNan(dtype, a + at) && IsNan(dtype, b + at);
+        if (!nan && std::memcmp(a + at, b + at, width) != 0 && ++faults <= 20) {
+          std::printf("%s %zu of %s on %s differs at byte %zu\n", what, op, NameOf(dtype),
+                      levels[level].name, at);
+          break;
+        }
+      }
+    }
+  };
+  for (size_t type = 0; type < kDTypes; ++type) {
+    const auto dtype = static_cast<DType>(type);
+    const std::vector<uint64_t> a = Samples(dtype, 1, kLanes), b = Samples(dtype, 2, kLanes);
+    const size_t bytes = kLanes * WidthOf(dtype);
+    const auto two = [&](const char* what, auto LaneTable::* rows) {
+      for (size_t op = 0; op < std::size(levels[0].table().*rows); ++op) {
+        alike(what, op, dtype, bytes, [&](const LaneTable& table, void* dst) {
+          const LaneTable::Binary body = (table.*rows)[op][type];
+          return body != nullptr && (body(dst, a.data(), b.data(), kLanes), true);
+        });
+      }
+    };
+    const auto one = [&](const char* what, auto LaneTable::* rows) {
+      for (size_t op = 0; op < std::size(levels[0].table().*rows); ++op) {
+        alike(what, op, dtype, bytes, [&](const LaneTable& table, void* dst) {
+          const LaneTable::Unary body = (table.*rows)[op][type];
+          return body != nullptr && (body(dst, a.data(), kLanes), true);
+        });
+      }
+    };
+    const auto compare = [&](const char* what, auto LaneTable::* rows) {
+      for (size_t op = 0; op < std::size(levels[0].table().*rows); ++op) {
+        alike(what, op, dtype, kLanes / 8, [&](const LaneTable& table, void* dst) {
+          const LaneTable::CompareLanes body = (table.*rows)[op][type];
+          return body != nullptr &&
+                 (body(static_cast<uint8_t*>(dst), a.data(), b.data(), 1, kLanes), true);
+        });
+      }
+    };
+    two("binary", &LaneTable::binary);
+    two("binary of registers", &LaneTable::regBinary);
+    one("unary", &LaneTable::unary);
+    one("unary of registers", &LaneTable::regUnary);
+    compare("comparison", &LaneTable::compare);
+    compare("comparison of registers", &LaneTable::regCompare);
+  }
+  std::printf("%llu functions on %zu instruction sets: %llu faults\n",
+              static_cast<unsigned long long>(functions), levels.size(),
+              static_cast<unsigned long long>(faults));
+  return functions > 0 && faults == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 }  // namespace aclsim
@@ -189,6 +290,9 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "copies") == 0) {
     return aclsim::CheckCopies();
   }
-  std::fprintf(stderr, "usage: lanes_check floats STRIDE | copies\n");
+  if (argc == 2 && std::strcmp(argv[1], "alike") == 0) {
+    return aclsim::CheckAlike();
+  }
+  std::fprintf(stderr, "usage: lanes_check floats STRIDE | copies | alike\n");
   return 2;
 }

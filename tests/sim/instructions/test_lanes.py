@@ -37,3 +37,8 @@ def test_exp_and_ln_are_correctly_rounded(lanes_check: Path) -> None:
 
 def test_large_copies(lanes_check: Path) -> None:
     run(lanes_check, "copies")
+
+
+def test_instruction_sets_are_alike(lanes_check: Path) -> None:
+    """A result must not depend on the host that it is computed on."""
+    run(lanes_check, "alike")
