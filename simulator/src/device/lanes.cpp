@@ -8,123 +8,11 @@
 
 #include "device/host_level.h"
 #include "device/lanes_exp.h"
-
-#if defined(__clang__)
-#define ACLSIM_IVDEP _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define ACLSIM_IVDEP _Pragma("GCC ivdep")
-#endif
+#include "device/lanes_loops.h"
 
 namespace aclsim::ACLSIM_LEVEL {
 
 namespace {
-
-// --- loading and storing lanes in the type that the vector unit computes in -------------------------------------------
-
-template <typename T>
-struct Compute {
-  using Type = T;
-  static T Load(T v) { return v; }
-  static T Store(T v) { return v; }
-};
-template <>
-struct Compute<half> {
-  using Type = float;
-  static float Load(half v) { return HalfToFloat(v.bits); }
-  static half Store(float v) {
-    half h;
-    h.bits = FloatToHalf(v);
-    return h;
-  }
-};
-
-template <typename T>
-struct Unsigned {
-  using Type = T;
-};
-template <>
-struct Unsigned<int16_t> {
-  using Type = uint16_t;
-};
-template <>
-struct Unsigned<int32_t> {
-  using Type = uint32_t;
-};
-
-template <typename T>
-constexpr bool kIsFloat = false;
-template <>
-constexpr bool kIsFloat<float> = true;
-template <>
-constexpr bool kIsFloat<half> = true;
-
-template <typename T, typename F>
-void Map2(void* dst, const void* a, const void* b, size_t n, F f) {
-  auto* d = static_cast<T*>(dst);
-  const auto* x = static_cast<const T*>(a);
-  const auto* y = static_cast<const T*>(b);
-  ACLSIM_IVDEP
-  for (size_t i = 0; i < n; ++i) {
-    d[i] = Compute<T>::Store(f(Compute<T>::Load(x[i]), Compute<T>::Load(y[i])));
-  }
-}
-
-template <typename T, typename F>
-void Map1(void* dst, const void* a, size_t n, F f) {
-  auto* d = static_cast<T*>(dst);
-  const auto* x = static_cast<const T*>(a);
-  ACLSIM_IVDEP
-  for (size_t i = 0; i < n; ++i) {
-    d[i] = Compute<T>::Store(f(Compute<T>::Load(x[i])));
-  }
-}
-
-// --- element functions ------------------------------------------------------------------------------------------------
-
-// Integers wrap, as the vector unit does outside saturation mode; the unsigned detour keeps that defined in C++.
-template <typename C>
-C Add(C a, C b) {
-  using U = typename Unsigned<C>::Type;
-  return static_cast<C>(static_cast<U>(a) + static_cast<U>(b));
-}
-template <typename C>
-C Sub(C a, C b) {
-  using U = typename Unsigned<C>::Type;
-  return static_cast<C>(static_cast<U>(a) - static_cast<U>(b));
-}
-template <typename C>
-C Mul(C a, C b) {
-  return a * b;
-}
-template <>
-int16_t Mul(int16_t a, int16_t b) {
-  return static_cast<int16_t>(static_cast<uint32_t>(static_cast<uint16_t>(a)) *
-                              static_cast<uint16_t>(b));
-}
-template <>
-int32_t Mul(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
-}
-// Integers by comparison. Of floats a NaN operand wins, and +0 is above -0: the bits of equal operands differ in nothing but
-// the sign of a zero, which AND clears and OR sets.
-template <typename C>
-C Max(C a, C b) {
-  return a > b ? a : b;
-}
-template <typename C>
-C Min(C a, C b) {
-  return a < b ? a : b;
-}
-template <>
-float Max(float a, float b) {
-  const float equal = FloatOf(BitsOf(a) & BitsOf(b));
-  return (a > b || a != a) ? a : (a == b ? equal : b);
-}
-template <>
-float Min(float a, float b) {
-  const float equal = FloatOf(BitsOf(a) | BitsOf(b));
-  return (a < b || a != a) ? a : (a == b ? equal : b);
-}
 
 // Like Exp, in double, rounded once, correctly for every float.
 inline float Ln(float x) {
@@ -168,20 +56,7 @@ inline float Ln(float x) {
 
 // --- instructions -----------------------------------------------------------------------------------------------------
 
-#define ACLSIM_LANES2(name, expr)                                \
-  template <typename T>                                          \
-  void name(void* dst, const void* a, const void* b, size_t n) { \
-    using C = typename Compute<T>::Type;                         \
-    Map2<T>(dst, a, b, n, [](C x, C y) -> C { return expr; });   \
-  }
-ACLSIM_LANES2(Add2, Add(x, y))
-ACLSIM_LANES2(Sub2, Sub(x, y))
-ACLSIM_LANES2(Mul2, Mul(x, y))
 ACLSIM_LANES2(Div2, x / y)
-ACLSIM_LANES2(Max2, Max(x, y))
-ACLSIM_LANES2(Min2, Min(x, y))
-ACLSIM_LANES2(And2, static_cast<C>(x& y))
-ACLSIM_LANES2(Or2, static_cast<C>(x | y))
 ACLSIM_LANES2(AddRelu2, Max(Add(x, y), C(0)))
 ACLSIM_LANES2(SubRelu2, Max(Sub(x, y), C(0)))
 
@@ -203,25 +78,6 @@ constexpr auto* FusedMulAdd = FusedMulAdd2<T, false>;
 template <typename T>
 constexpr auto* MulAddRelu = FusedMulAdd2<T, true>;
 
-// dst is a third operand: read, then written. The sources may be narrower: half into float.
-template <typename T, typename S = T>
-void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
-  auto* d = static_cast<T*>(dst);
-  const auto* x = static_cast<const S*>(a);
-  const auto* y = static_cast<const S*>(b);
-  ACLSIM_IVDEP
-  for (size_t i = 0; i < n; ++i) {
-    using L = Compute<T>;
-    d[i] = L::Store(Add(L::Load(d[i]), Mul(Compute<S>::Load(x[i]), Compute<S>::Load(y[i]))));
-  }
-}
-
-#define ACLSIM_LANES1(name, expr)                      \
-  template <typename T>                                \
-  void name(void* dst, const void* a, size_t n) {      \
-    using C = typename Compute<T>::Type;               \
-    Map1<T>(dst, a, n, [](C x) -> C { return expr; }); \
-  }
 template <typename T>
 void Exp1(void* dst, const void* a, size_t n) {
   Map1<T>(dst, a, n, [](auto x) { return Exp(x); });
@@ -243,13 +99,11 @@ ACLSIM_LANES1(Abs1, __builtin_fabsf(x))
 ACLSIM_LANES1(Sqrt1, __builtin_sqrtf(x))
 ACLSIM_LANES1(Rsqrt1, 1.0f / __builtin_sqrtf(x))
 ACLSIM_LANES1(Reciprocal1, 1.0f / x)
-ACLSIM_LANES1(Relu1, Max(x, C(0)))
-ACLSIM_LANES1(Not1, static_cast<C>(~x))
 
-template <typename C, typename T>
+template <typename C>
 C ScalarOf(ScalarValue s) {
-  if constexpr (kIsFloat<T>) {
-    return static_cast<C>(s.f);
+  if constexpr (kIsFloat<C>) {
+    return s.f;
   } else {
     return static_cast<C>(s.i);
   }
@@ -259,7 +113,7 @@ C ScalarOf(ScalarValue s) {
   template <typename T>                                               \
   void name(void* dst, const void* a, ScalarValue scalar, size_t n) { \
     using C = typename Compute<T>::Type;                              \
-    const C s = ScalarOf<C, T>(scalar);                               \
+    const C s = ScalarOf<C>(scalar);                                  \
     Map1<T>(dst, a, n, [s](C x) -> C { return expr; });               \
   }
 ACLSIM_LANES_SCALAR(Adds1, Add(x, s))
@@ -273,7 +127,7 @@ bool Decides(C s) {
   template <typename T>                                               \
   void name(void* dst, const void* a, ScalarValue scalar, size_t n) { \
     using C = typename Compute<T>::Type;                              \
-    const C s = ScalarOf<C, T>(scalar);                               \
+    const C s = ScalarOf<C>(scalar);                                  \
     if (Decides(s)) {                                                 \
       Map1<T>(dst, a, n, [s](C x) -> C { return byOne; });            \
     } else {                                                          \
@@ -297,7 +151,7 @@ ACLSIM_LANES_SCALAR(ShiftRightRound1,
 template <typename T, typename S = T>
 void Axpy1(void* dst, const void* a, ScalarValue scalar, size_t n) {
   using L = Compute<T>;
-  const auto s = ScalarOf<typename L::Type, T>(scalar);
+  const auto s = ScalarOf<typename L::Type>(scalar);
   auto* d = static_cast<T*>(dst);
   const auto* x = static_cast<const S*>(a);
   ACLSIM_IVDEP
@@ -338,53 +192,7 @@ void TreeSumFloat(const float* a, size_t n, size_t step, size_t repeats, float* 
   }
 }
 
-// --- comparing and selecting ------------------------------------------------------------------------------------------
-
-template <Compare op, typename C>
-bool Holds(C a, C b) {
-  switch (op) {
-    case Compare::kLt:
-      return a < b;
-    case Compare::kGt:
-      return a > b;
-    case Compare::kEq:
-      return a == b;
-    case Compare::kLe:
-      return a <= b;
-    case Compare::kGe:
-      return a >= b;
-    default:
-      return !(a ==
-               b);  // for a NaN the documents say false, against IEEE and against kernels in use
-  }
-}
-
-template <typename T, Compare op>
-void CompareBits(uint8_t* bits, const void* a, const void* b, size_t bStep, size_t n) {
-  constexpr size_t kChunk = 256;
-  const auto* x = static_cast<const T*>(a);
-  const auto* y = static_cast<const T*>(b);
-  uint8_t flags[kChunk];
-  for (size_t begin = 0; begin < n; begin += kChunk) {
-    const size_t m = n - begin < kChunk ? n - begin : kChunk;
-    if (bStep == 0) {
-      const auto other = Compute<T>::Load(y[0]);
-      for (size_t i = 0; i < m; ++i) {
-        flags[i] = Holds<op>(Compute<T>::Load(x[begin + i]), other);
-      }
-    } else {
-      for (size_t i = 0; i < m; ++i) {
-        flags[i] = Holds<op>(Compute<T>::Load(x[begin + i]), Compute<T>::Load(y[begin + i]));
-      }
-    }
-    for (size_t i = 0; i < m; i += 8) {
-      // The product moves the low bit of byte k to bit 56 + k.
-      uint64_t eight;
-      __builtin_memcpy(&eight, flags + i, sizeof(eight));
-      bits[(begin + i) / 8] = static_cast<uint8_t>((eight * 0x0102040810204080ull) >> 56);
-    }
-  }
-}
+// --- selecting -------------------------------------------------------------------------------------------------------
 
 template <typename T>
 void SelectByBits(void* dst, const uint8_t* bits, const void* a, const void* b, size_t bStep,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of vector instructions on plain contiguous arrays. lanes.cpp and lanes_cast.cpp are compiled once per host
-// instruction set and the best table is chosen at start-up; every table gives the same bits (no contraction, no
-// reassociation).
+// The arithmetic of vector instructions on plain contiguous arrays. lanes.cpp, lanes_cast.cpp and lanes_reg.cpp are compiled once
+// per host instruction set and the best table is chosen at start-up; every table gives the same bits (no contraction, no
+// reassociation), but for those of a NaN.
 #pragma once
 
 #include <cstddef>
