@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from aclgrad.reporting import html
+from aclgrad.reporting import history, html
 from test_findings_page import RACE, page_of
 from test_picture import outcomes
 from test_report import HERE, mixed
@@ -125,6 +125,24 @@ def browser() -> Iterator[Browser]:
     made.close()
 
 
+# Texts of a plot that cover one another or are cut off by its edge.
+CLASHES = """
+[...document.querySelectorAll('svg.plot')].flatMap(plot => {
+  const edge = plot.getBoundingClientRect();
+  const texts = [...plot.querySelectorAll('text')]
+    .map(text => [text.textContent, text.getBoundingClientRect()]);
+  const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  const out = box => box.left < edge.left - 1 || box.right > edge.right + 1
+    || box.top < edge.top - 3 || box.bottom > edge.bottom + 3;
+  return texts.flatMap(([text, box], at) => [
+    ...(out(box) ? [`${text} is cut off`] : []),
+    ...texts.slice(at + 1).filter(([, other]) => over(box, other))
+      .map(([other]) => `${text} covers ${other}`)]);
+})
+"""
+
+
 def nameless(tree: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What a person meets with keys or as a picture, and is not told of."""
     return [
@@ -135,9 +153,16 @@ def nameless(tree: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def precision() -> str:
+    """A page with failures, and runs before it of which some failed."""
+    run = history.summary(mixed(), HERE)
+    runs = [run | {"failed": at % 4, "cases": 9} for at in range(30)]
+    return html.page([*mixed(), *outcomes(30)], HERE, runs)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "findings": lambda: page_of(RACE, RACE | {"kind": "gm-conflict"}),
-    "precision": lambda: html.page([*mixed(), *outcomes(30)], HERE),
+    "precision": precision,
 }
 
 
@@ -149,6 +174,7 @@ def test_everything_has_a_name_and_fits(name: str, browser: Browser, tmp_path: P
         browser.show(page, width)
         browser.tell("for (const each of document.querySelectorAll('details')) each.open = true")
         assert not nameless(browser.tree())
+        assert browser.tell(CLASHES) == []
         assert browser.tell("document.documentElement.scrollWidth") <= width
 
 
@@ -157,6 +183,14 @@ def test_a_nameless_button_is_seen(browser: Browser, tmp_path: Path) -> None:
     page.write_text("<button></button><pre tabindex=0>x</pre><img src='data:,'><p>text</p>")
     browser.show(page, WIDE)
     assert len(nameless(browser.tree())) == 3
+
+
+def test_labels_that_meet_are_seen(browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(PAGES["precision"]().replace("font-size: 14px", "font-size: 30px"))
+    browser.show(page, WIDE)
+    said = " ".join(browser.tell(CLASHES))
+    assert "covers" in said and "is cut off" in said
 
 
 def test_tables_are_sorted_by_keys(browser: Browser, tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_failures_of_one_cause_are_one_box_with_one_command(tmp_path: object) ->
     parsed(text)
     failures = text[text.index('id="failures"') : text.index('id="summary"')]
     assert failures.count('class="failure"') == failures.count('class="command"') == 2
-    assert failures.count('<svg class="where"') == failures.count('class="scatter"') == 2
+    assert failures.count('<svg class="where"') == failures.count("got against want") == 2
     assert failures.count("30 cases") == 2 and "the last 5 lanes of each row" in failures
     data = json.loads(re.search(r'id="pictures">(.*?)</script>', text)[1])  # type: ignore[index]
     assert len(data) == 2 and data[0]["cells"]

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the profile page that need no simulator: arrows, and labels that keep apart."""
+"""Parts of the profile page that need no simulator: arrows and buffers."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 from aclgrad.profiling import buffers
 from aclgrad.profiling.arrows import arrows
-from aclgrad.profiling.labels import Labels, overlap
 
 LANES = [("core0", "MTE2"), ("core0", "VECTOR")]
 
@@ -46,19 +44,3 @@ def test_buffers_of_a_queue_are_numbered_and_short_uses_merged() -> None:
     assert few["merged"] and len(few["uses"]) == 4
     shares = [(row["times"], row["share"]) for row in buffers.rows(all_of_it, 1000)]
     assert shares == [(2, 0.02), (50, 0.75), (50, 0.75)]
-
-
-def test_labels_of_points_that_nearly_meet_do_not_overlap() -> None:
-    labels = Labels(560, 284)
-    points = [(300.0, 150.0), (303.0, 150.0), (299.0, 152.0), (550.0, 280.0), (10.0, 6.0)]
-    for point in points:
-        labels.take_point(*point, 8)
-    labels.take_slanted(310, 150, -30, "memory 1.60 TB/s")
-    for point, text in zip(points, ("memory", "L2", "A memory", "B L2", "L2"), strict=True):
-        labels.place(*point, text)
-    boxes = labels.taken[len(points) + len("memory 1.60 TB/s") :]
-    assert len(boxes) == 5
-    for one, two in itertools.combinations(boxes, 2):
-        assert not overlap(one, two)
-    for box, other in itertools.product(boxes, labels.taken[: -len(boxes)]):
-        assert not overlap(box, other)

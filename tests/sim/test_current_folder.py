@@ -19,7 +19,18 @@ from aclgrad.runtime.toolkit import checkout
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "tests/sim/projects/math/square"
-OTHERS = ("numpy", "ml_dtypes", "jinja2", "typer", "rich", "pip", "pytest", "aclgrad", "tensorflow")
+OTHERS = (
+    "numpy",
+    "ml_dtypes",
+    "jinja2",
+    "typer",
+    "rich",
+    "pygal",
+    "pip",
+    "pytest",
+    "aclgrad",
+    "tensorflow",
+)
 OWN = ("scikit_build_core", "soc", "timing", "sitecustomize", "usercustomize")
 
 

@@ -349,7 +349,7 @@ def test_sweep(profile: Profile, tmp_path: Path) -> None:
     assert len(times) == 4
     assert times == sorted(times)
     assert embedded(page.read_text("utf-8")) == []
-    assert page.read_text("utf-8").count('<svg class="plot"') == 2
+    assert page.read_text("utf-8").count('<svg class="plot xy"') == 2
 
 
 def test_operator_from_sources(
@@ -541,7 +541,7 @@ def test_plot_is_a_picture(profile: Profile, tmp_path: Path) -> None:
     assert len(root.findall("s:svg", space)) == 2
     assert len(root.findall(".//s:circle", space)) == 3 * 3
     assert root.find("s:style", space) is not None
-    assert "estimate, with its error" in path.read_text()
+    assert "the estimate's error" in path.read_text()
     profile("log_sigmoid_grad", "64x64", "--plot", path)
     assert len(ElementTree.parse(path).getroot().findall(".//s:circle", space)) == 2
 

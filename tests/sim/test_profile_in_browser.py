@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from test_pages_in_browser import CHROMIUM, NARROW, WIDE, Browser, nameless
+from test_pages_in_browser import CHROMIUM, CLASHES, NARROW, WIDE, Browser, nameless
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 MOST_BYTES = 3_000_000
@@ -40,7 +40,20 @@ def test_everything_has_a_name_and_fits(page: Path, browser: Browser) -> None:
         browser.show(page, width)
         browser.tell("for (const each of document.querySelectorAll('details')) each.open = true")
         assert not nameless(browser.tree())
+        assert browser.tell(CLASHES) == []
         assert browser.tell("document.documentElement.scrollWidth") <= width
+
+
+def test_plots_of_a_row_of_shapes(toolkit: Path, browser: Browser, tmp_path: Path) -> None:
+    """Their labels keep apart, from tiny shapes on and of a single one."""
+    for number, shapes in enumerate(("1x8..1024", "1x1", "64x64..65536")):
+        page = tmp_path / f"{number}.html"
+        words = ["log_sigmoid_grad", "--sweep", shapes, "--html", str(page)]
+        subprocess.run([sys.executable, "-m", "aclgrad", "profile", *words], check=True)
+        for width in (WIDE, NARROW):
+            browser.show(page, width)
+            assert browser.tell("document.querySelectorAll('svg.plot circle').length") >= 3
+            assert browser.tell(CLASHES) == []
 
 
 def test_keys_walk_the_timeline(page: Path, browser: Browser) -> None:

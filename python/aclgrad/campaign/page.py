@@ -7,59 +7,54 @@ import json
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table
 
 from aclgrad.campaign.store import Store
 from aclgrad.common import files
+from aclgrad.reporting import charts
 from aclgrad.reporting.html import environment, number
 
 Json = dict[str, Any]
 
 PAGE, DATA = "campaign.html", "summary.json"
-_SIDE, _LEFT, _TOP = 26, 54, 10
+_SIDE = 26  # of a bin
 
 
 def heat_map(group: Json, figure: str) -> str:
-    """Bins over the last dim and the others, as an inline SVG. Colours come from the page."""
+    """Bins over the last dim and the others, as dots: the larger, the worse."""
     bins = [item for item in group["bins"] if figure != "share" or item["share"] is not None]
     if not bins:
         return ""
     columns = range(min(item["last"] for item in bins), max(item["last"] for item in bins) + 1)
     lines = range(min(item["rest"] for item in bins), max(item["rest"] for item in bins) + 1)
-    width = _LEFT + _SIDE * len(columns) + 10
-    height = _TOP + _SIDE * len(lines) + 40
     top = max((item["worstUlp"] for item in bins), default=0) or 1.0
     name = "worst error in ULP" if figure == "ulp" else "least share of the bandwidth bound"
-    title = f"{group['operator']} {group['dtype']}: {name} over shapes"
-    parts = [
-        f'<svg class="map" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-        f' role="img"><title>{escape(title)}</title>'
-    ]
-    for item in bins:
-        x = _LEFT + _SIDE * (item["last"] - columns[0])
-        y = _TOP + _SIDE * (item["rest"] - lines[0])
-        value = item["worstUlp"] / top if figure == "ulp" else 1 - min(item["share"], 1.0)
-        shown = f"{number(item['worstUlp'])} ULP" if figure == "ulp" else f"{item['share']:.0%}"
-        words = (
-            f"last dim {_span(item['last'])}, others {_span(item['rest'])}: {shown},"
-            f" {item['cases']} cases, {item['bad']} failed"
-        )
-        failed = " bad" if item["bad"] else ""
-        parts.append(
-            f'<rect class="bin{failed}" x="{x}" y="{y}" width="{_SIDE - 2}" height="{_SIDE - 2}"'
-            f' fill-opacity="{0.08 + 0.92 * value:.2f}"><title>{escape(words)}</title></rect>'
-        )
-    for at in columns:
-        if (at - columns[0]) % 2 == 0:
-            x = _LEFT + _SIDE * (at - columns[0]) + _SIDE / 2
-            parts.append(f'<text x="{x:g}" y="{height - 24}">{_short(at)}</text>')
-    for at in lines:
-        y = _TOP + _SIDE * (at - lines[0]) + _SIDE / 2 + 4
-        parts.append(f'<text class="end" x="{_LEFT - 6}" y="{y:g}">{_short(at)}</text>')
-    parts.append(f'<text x="{_LEFT + _SIDE * len(columns) / 2:g}" y="{height - 6}">last dim</text>')
-    return "".join(parts) + "</svg>"
+    plot = charts.Plot(
+        "Dot", f"{group['operator']} {group['dtype']}: {name} over shapes",
+        _SIDE * len(columns) + 74, _SIDE * len(lines) + 74, range=(0, 1),
+        x_labels=[_short(at) for at in columns], x_title="last dim",
+        x_labels_major_every=2, show_minor_x_labels=False,
+    )  # fmt: skip
+    placed = {(item["rest"], item["last"]): item for item in bins}
+    for line in lines:
+        marks: list[dict[str, Any] | None] = []
+        for column in columns:
+            item = placed.get((line, column))
+            if item is None:
+                marks.append(None)
+                continue
+            value = item["worstUlp"] / top if figure == "ulp" else 1 - min(item["share"], 1.0)
+            shown = f"{number(item['worstUlp'])} ULP" if figure == "ulp" else f"{item['share']:.0%}"
+            words = (
+                f"last dim {_span(column)}, others {_span(line)}: {shown},"
+                f" {item['cases']} cases, {item['bad']} failed"
+            )
+            bad = {"node": {"class": "fail"}} if item["bad"] else {}
+            marks.append(charts.mark(max(0.15, value), words, **bad))
+        plot.add("bin", marks, _short(line))
+    return plot.svg()
 
 
 def _short(power: int) -> str:

@@ -160,6 +160,7 @@ def _plot(path: Path | None, items: Sequence[Profiled], *, over_shapes: bool = F
     if path is None:
         return []
     from aclgrad.profiling import plot as profiling_plot
+    from aclgrad.reporting import charts
 
     plots = profiling_plot.sweep(items) if over_shapes else [profiling_plot.roofline(items)]
     if over_shapes:
@@ -167,7 +168,7 @@ def _plot(path: Path | None, items: Sequence[Profiled], *, over_shapes: bool = F
     else:
         letters = ["A: ", "B: "] if len(items) > 1 else [""]
         titles = [f"{letter}{item.title}" for letter, item in zip(letters, items, strict=True)]
-    files.write(path, profiling_plot.picture(titles, plots), "--plot")
+    files.write(path, charts.picture(titles, plots, *profiling_plot.SIZE), "--plot")
     return [path]
 
 

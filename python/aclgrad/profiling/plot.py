@@ -1,148 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of profiles as inline SVG; colours come from the page."""
+"""Plots of profiles as inline SVG."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Sequence
+from typing import Any
 
-from aclgrad.profiling.labels import Labels
 from aclgrad.profiling.profiled import Profiled
+from aclgrad.reporting import charts
 
 VECTOR_BYTES_PER_CYCLE = 768
 """What a vector pipe reads and writes in UB at most: two operands and a result of 256 bytes."""
 
-_WIDTH, _HEIGHT = 560, 330
-_LEFT, _RIGHT, _TOP, _BOTTOM = 72, 16, 18, 46
-
-
-@dataclass(frozen=True)
-class _Axes:
-    """A plot area; ``log`` of an axis places powers of ten at equal distances."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
-    log: tuple[bool, bool]
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """Pixels of a point."""
-        across = self._part(x, self.x, self.log[0])
-        up = self._part(y, self.y, self.log[1])
-        return (
-            _LEFT + across * (_WIDTH - _LEFT - _RIGHT),
-            _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM),
-        )
-
-    @staticmethod
-    def _part(value: float, ends: tuple[float, float], log: bool) -> float:
-        low, high = ends
-        if log:
-            value, low, high = (math.log10(max(each, 1e-30)) for each in (value, low, high))
-        return (value - low) / (high - low or 1.0)
-
-
-def _svg(title: str, parts: Sequence[str]) -> str:
-    return (
-        f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
-        f' role="img"><title>{escape(title)}</title>' + "".join(parts) + "</svg>"
-    )
-
-
-_STYLE = """
-svg { font-family: system-ui, sans-serif; } .paper { fill: #fff; }
-text { fill: #5a6472; font-size: 12px; } text.count, text.name { fill: #1b2430; }
-text.title { fill: #1b2430; font-size: 14px; } path.band { fill: #2f7fd1; opacity: .15; }
-path { fill: none; } .axis { stroke: #5a6472; } .grid { stroke: #d8dde4; stroke-width: .6; }
-.roof { stroke: #1b2430; stroke-width: 1.6; } .roof.L2 { stroke: #5a6472; stroke-dasharray: 5 4; }
-.line { stroke-width: 2; stroke: #2f7fd1; } .line.bound { stroke: #5a6472; stroke-dasharray: 5 4; }
-.point { fill: #2f7fd1; } .point.bound { fill: #5a6472; } .point.pB { fill: #c2417c; }
-.point.L2 { fill: #fff; stroke: #2f7fd1; stroke-width: 2; } .point.pB.L2 { stroke: #c2417c; }
-"""
-
-
-def picture(titles: Sequence[str], plots: Sequence[str]) -> str:
-    """Plots side by side as a file of their own, below the lines of a title."""
-    top = 8 + 20 * len(titles)
-    width, height = _WIDTH * len(plots), _HEIGHT + top
-    heading = "".join(
-        f'<text class="title" x="16" y="{24 + 20 * index}">{escape(title)}</text>'
-        for index, title in enumerate(titles)
-    )
-    placed = "".join(
-        plot.replace("<svg ", f'<svg x="{_WIDTH * index}" y="{top}" ', 1)
-        for index, plot in enumerate(plots)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
-        f' height="{height}"><style>{_STYLE}</style><rect class="paper" width="{width}"'
-        f' height="{height}"/>{heading}{placed}</svg>\n'
-    )
-
-
-def _grid(
-    axes: _Axes, labels: tuple[str, str],
-    ticks: tuple[Sequence[float], Sequence[float]],
-    form: tuple[Callable[[float], str], Callable[[float], str]],
-) -> list[str]:  # fmt: skip
-    left, bottom = axes.at(axes.x[0], axes.y[0])
-    right, top = axes.at(axes.x[1], axes.y[1])
-    parts = [
-        f'<path class="axis" d="M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}"/>',
-    ]
-    for value in ticks[0]:
-        x, _ = axes.at(value, axes.y[0])
-        parts.append(f'<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>')
-        parts.append(
-            f'<text x="{x:.1f}" y="{bottom + 16:.1f}" text-anchor="middle">'
-            f"{escape(form[0](value))}</text>"
-        )
-    for value in ticks[1]:
-        _, y = axes.at(axes.x[0], value)
-        parts.append(f'<path class="grid" d="M{left:.1f} {y:.1f}H{right:.1f}"/>')
-        parts.append(
-            f'<text x="{left - 6:.1f}" y="{y + 4:.1f}" text-anchor="end">'
-            f"{escape(form[1](value))}</text>"
-        )
-    parts.append(
-        f'<text x="{(left + right) / 2:.1f}" y="{_HEIGHT - 8}" text-anchor="middle">'
-        f"{escape(labels[0])}</text>"
-    )
-    middle = (top + bottom) / 2
-    parts.append(
-        f'<text transform="translate(14 {middle:.1f}) rotate(-90)" text-anchor="middle">'
-        f"{escape(labels[1])}</text>"
-    )
-    return parts
-
-
-def _decades(low: float, high: float) -> list[float]:
-    """Powers of ten between two values, with 2 and 5 times them where those are few."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    found: list[float] = []
-    for steps in ((1,), (1, 2, 5)):
-        found = [
-            float(f"{step}e{power}")
-            for power in range(first, last + 1)
-            for step in steps
-            if low <= float(f"{step}e{power}") <= high
-        ]
-        if len(found) > 2:
-            break
-    return found
-
-
-def _steps(most: float) -> list[float]:
-    """Round numbers from 0 up to a value."""
-    rough = most / 4 or 1.0
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
-    return [step * i for i in range(int(most / step) + 1)]
+SIZE = 460, 460
 
 
 def _plain(value: float) -> str:
     return f"{value:g}"
+
+
+def _place(megabytes: float) -> float:
+    """Where a size is on an axis of logarithms; not at 0, which pygal draws as another axis."""
+    return math.log10(megabytes * 1e7)
+
+
+def _xy(label: str, titles: tuple[str, str], **settings: Any) -> charts.Plot:
+    return charts.Plot(
+        "XY", label, *SIZE,
+        x_title=titles[0], y_title=titles[1], show_legend=True, show_x_guides=True, dots_size=4,
+        x_value_formatter=_plain, value_formatter=_plain, **settings,
+    )  # fmt: skip
 
 
 def roofline(items: Sequence[Profiled]) -> str:
@@ -158,50 +46,27 @@ def roofline(items: Sequence[Profiled]) -> str:
     low = min([0.3, *(x / 2 for x, _ in points)])
     high = max([vector / memory * 4, *(x * 2 for x, _ in points)])
     floor = min([memory * low, *(y / 2 for _, y in points)])
-    axes = _Axes((low, high), (floor, vector * 2), (True, True))
-    parts = _grid(
-        axes,
-        ("bytes of vector instructions per byte of memory or L2", "TB/s of vector instructions"),
-        (_decades(*axes.x), _decades(*axes.y)),
-        (_plain, _plain),
+    plot = _xy(
+        "Roofline",
+        ("bytes of vector instructions per byte moved", "TB/s of vector instructions"),
+        logarithmic=True,
+        xrange=(low, high),
+        range=(floor, vector * 2),
+        x_labels=charts.decades(low, high),
+        y_labels=charts.decades(floor, vector * 2),
     )
-    labels = Labels(_WIDTH, _HEIGHT - _BOTTOM)
-    for point in points:
-        labels.take_point(*axes.at(*point), 8)
-    for name, bandwidth in (("memory", memory), ("L2", cache)):
-        start, knee = axes.at(low, low * bandwidth), axes.at(vector / bandwidth, vector)
-        parts.append(
-            f'<path class="roof {name}" d="M{start[0]:.1f} {start[1]:.1f}'
-            f'L{knee[0]:.1f} {knee[1]:.1f}"/>'
-        )
-        angle = math.degrees(math.atan2(knee[1] - start[1], knee[0] - start[0]))
-        share = 0.38
-        x = start[0] + (knee[0] - start[0]) * share
-        y = start[1] + (knee[1] - start[1]) * share - 6
-        labels.take_slanted(x, y, angle, f"{name} {bandwidth:.2f} TB/s")
-        parts.append(
-            f'<text class="name" transform="translate({x:.1f} {y:.1f}) rotate({angle:.1f})"'
-            f' text-anchor="middle">{name} {bandwidth:.2f} TB/s</text>'
-        )
-    left, right = axes.at(vector / cache, vector), axes.at(high, vector)
-    parts.append(f'<path class="roof" d="M{left[0]:.1f} {left[1]:.1f}H{right[0]:.1f}"/>')
-    parts.append(
-        f'<text class="name" x="{right[0]:.1f}" y="{right[1] - 6:.1f}" text-anchor="end">'
-        f"vector {vector:.0f} TB/s</text>"
-    )
-    labels.take_slanted(right[0] - 60, right[1] - 6, 0, f"vector {vector:.0f} TB/s")
+    for kind, name, bandwidth in (("memory", "memory", memory), ("cache", "L2", cache)):
+        roof = [(low, low * bandwidth), (vector / bandwidth, vector)]
+        plot.add(f"roof {kind}", roof, f"{name} {bandwidth:.2f} TB/s", show_dots=False)
+    roof = [(vector / cache, vector), (high, vector)]
+    plot.add("roof", roof, f"vector {vector:.0f} TB/s", show_dots=False)
     for index, (x, y) in enumerate(points):
-        across, up = axes.at(x, y)
         letter, level = "AB"[index // 2], ("memory", "L2")[index % 2]
-        label = level if len(items) == 1 else f"{letter} {level}"
-        left_at, base, anchor = labels.place(across, up, label)
-        parts.append(
-            f'<circle class="point p{letter} {level}" cx="{across:.1f}" cy="{up:.1f}" r="6"><title>'
-            f"{x:.2f} bytes per byte of {level}, {y:.2f} TB/s</title></circle>"
-            f'<text class="count" x="{left_at:.1f}" y="{base:.1f}"'
-            f' text-anchor="{anchor}">{label}</text>'
-        )
-    return _svg("Roofline", parts)
+        words = f"{x:.2f} bytes per byte of {level}, {y:.2f} TB/s"
+        title = words if len(items) == 1 else f"{letter}: {words}"
+        hollow = " hollow" if level == "L2" else ""
+        plot.add(f"p{letter}{hollow}", [charts.mark((x, y), words)], title, stroke=False)
+    return plot.svg()
 
 
 def _point(item: Profiled, level: str) -> tuple[float, float]:
@@ -214,103 +79,73 @@ def _point(item: Profiled, level: str) -> tuple[float, float]:
 def core_bars(item: Profiled) -> str:
     """Time of each core: how the work is spread."""
     kernel = item.kernel
-    cores, mhz = kernel["cores"], kernel["mhz"]
-    there = max(kernel["vecCores"], len(cores))
-    most = max(core["cycles"] for core in cores) / mhz or 1.0
-    axes = _Axes((0, there), (0, most * 1.08), (False, False))
-    step = max(1, there // 8)
-    parts = _grid(
-        axes,
-        ("core", "us"),
-        ([], _steps(most * 1.08)),
-        (_plain, _plain),
-    )
-    mean = sum(core["cycles"] for core in cores) / len(cores) / mhz
-    for index in range(there):
-        us = cores[index]["cycles"] / mhz if index < len(cores) else 0.0
-        x, y = axes.at(index + 0.1, us)
-        right, base = axes.at(index + 0.9, 0)
-        parts.append(
-            f'<rect class="pass" x="{x:.1f}" y="{y:.1f}" width="{right - x:.1f}"'
-            f' height="{max(0.0, base - y):.1f}"><title>core {index}: {us:.2f} us</title></rect>'
-        )
-        if index % step == 0:
-            parts.append(
-                f'<text x="{(x + right) / 2:.1f}" y="{base + 16:.1f}" text-anchor="middle">'
-                f"{index}</text>"
-            )
-    left, at = axes.at(0, mean)
-    parts.append(f'<path class="mean" d="M{left:.1f} {at:.1f}H{_WIDTH - _RIGHT}"/>')
-    return _svg("Time of each core; the line is their mean", parts)
+    mhz = kernel["mhz"]
+    times = [core["cycles"] / mhz for core in kernel["cores"]]
+    mean, most = sum(times) / len(times), max(times) or 1.0
+    times += [0.0] * (kernel["vecCores"] - len(times))
+    # Of the ends, those whose labels the mean's leaves room for.
+    ends = [end for end in (0.0, most) if abs(end - mean) > most / 8]
+    plot = charts.Plot(
+        "Bar", "Time of each core; the line is their mean", SIZE[0], 300, x_title="core",
+        range=(0, most * 1.08),
+        x_labels=[str(core) for core in range(len(times))], show_minor_x_labels=False,
+        x_labels_major_every=max(1, len(times) // 8),
+        y_labels=[*ends, {"value": mean, "label": f"mean {mean:.3g} us"}], y_labels_major=[mean],
+        value_formatter=lambda us: f"{us:.3g} us",
+    )  # fmt: skip
+    marks = [charts.mark(us, f"core {core}: {us:.2f} us") for core, us in enumerate(times)]
+    plot.add("pass", marks)
+    return plot.svg()
 
 
 def sweep(items: Sequence[Profiled]) -> list[str]:
     """Time, and share of the bandwidth bound, over the bytes that have to be moved."""
+    items = sorted(items, key=lambda item: item.floor_bytes)
     sizes = [max(1, item.floor_bytes) / 1e6 for item in items]
     # A single size still needs an axis.
     ends = (min(sizes) / 1.5, max(sizes) * 1.5)
-    time = [item.us for item in items]
     share = [item.of_bound for item in items]
     bound = [item.bound_us for item in items]
-    least = min(*bound, *(max(item.estimate.low, item.us / 4) for item in items))
-    times = _Axes(
-        ends, (least / 1.5, max(item.estimate.high for item in items) * 1.5), (True, True)
+    least = min(*bound, *(max(item.estimate.low, item.us / 4) for item in items)) / 1.5
+    most = max(item.estimate.high for item in items) * 1.5
+    moved = "MB that have to be moved"
+    times = _xy(
+        "Estimated time over size, and the bandwidth bound",
+        (moved, "us"),
+        logarithmic=True,
+        xrange=ends,
+        range=(least, most),
+        x_labels=charts.decades(*ends),
+        y_labels=charts.decades(least, most),
     )
-    shares = _Axes(ends, (0, max(1.0, *share) * 1.05), (True, False))
-    first = _grid(
-        times,
-        ("MB that have to be moved", "us"),
-        (_decades(*ends), _decades(*times.y)),
-        (_plain, _plain),
-    )
-    low, high = [item.estimate.low for item in items], [item.estimate.high for item in items]
-    first.append(_band(times, sizes, low, high))
-    first += _key([("pA", "estimate, with its error"), ("bound", "bandwidth bound")])
-    first += _line(times, sizes, bound, "bound", items, "bandwidth bound {:.1f} us")
-    first += _line(times, sizes, time, "pA", items, "estimate {:.1f} us")
-    second = _grid(
-        shares,
-        ("MB that have to be moved", "share of the bandwidth bound"),
-        (_decades(*ends), [0, 0.25, 0.5, 0.75, 1]),
-        (_plain, lambda value: f"{value:.0%}"),
-    )
-    second += _line(shares, sizes, share, "pA", items, "{:.1%} of the bandwidth bound")
-    return [
-        _svg("Estimated time over size, and the bandwidth bound", first),
-        _svg("Share of the bandwidth bound over size", second),
-    ]
-
-
-def _band(axes: _Axes, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
-    """The area between two lines, as far as the plot reaches."""
-    order = sorted(range(len(xs)), key=lambda i: xs[i])
-    edge = [axes.at(xs[i], high[i]) for i in order]
-    edge += [axes.at(xs[i], max(low[i], axes.y[0])) for i in reversed(order)]
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in edge)
-    return f'<path class="band" d="M{path}Z"/>'
-
-
-def _key(rows: Sequence[tuple[str, str]]) -> list[str]:
-    """What the lines are, in the corner that lines from below leave free."""
-    parts = []
-    for index, (kind, words) in enumerate(rows):
-        y = _TOP + 14 + 18 * index
-        parts.append(f'<path class="line {kind}" d="M{_LEFT + 12} {y}h26"/>')
-        parts.append(f'<text x="{_LEFT + 46}" y="{y + 4}">{escape(words)}</text>')
-    return parts
-
-
-def _line(
-    axes: _Axes, xs: Sequence[float], ys: Sequence[float], kind: str, items: Sequence[Profiled],
-    words: str,
-) -> list[str]:  # fmt: skip
-    order = sorted(range(len(xs)), key=lambda i: (xs[i], ys[i]))
-    points = [axes.at(xs[i], ys[i]) for i in order]
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    parts = [f'<path class="line {kind}" d="M{path}"/>']
-    for i, (x, y) in zip(order, points, strict=True):
-        parts.append(
-            f'<circle class="point {kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>'
-            f"{escape(items[i].shape)}: {escape(words.format(ys[i]))}</title></circle>"
+    # An area: along its lower edge, and back along the upper one.
+    band = [(x, max(item.estimate.low, least)) for x, item in zip(sizes, items, strict=True)]
+    band += [(x, item.estimate.high) for x, item in zip(sizes, items, strict=True)][::-1]
+    times.add("band", band, "the estimate's error", show_dots=False)
+    for kind, values, words in (
+        ("bound", bound, "bandwidth bound"),
+        ("pA", [item.us for item in items], "estimate"),
+    ):
+        times.add(
+            kind,
+            [
+                charts.mark((x, us), f"{item.shape}: {words} {us:.1f} us")
+                for x, us, item in zip(sizes, values, items, strict=True)
+            ],
+            words,
         )
-    return parts
+    # pygal has logarithms for both axes or none.
+    shares = _xy(
+        "Share of the bandwidth bound over size",
+        (moved, "share of the bandwidth bound"),
+        xrange=tuple(map(_place, ends)),
+        range=(0, max(1.0, *share) * 1.05),
+        x_labels=[{"value": _place(each), "label": _plain(each)} for each in charts.decades(*ends)],
+        y_labels=[{"value": each / 4, "label": f"{each / 4:.0%}"} for each in range(5)],
+    )
+    marks = [
+        charts.mark((_place(x), part), f"{item.shape}: {part:.1%} of the bandwidth bound")
+        for x, part, item in zip(sizes, share, items, strict=True)
+    ]
+    shares.add("pA", marks, "estimate")
+    return [times.svg(), shares.svg()]

@@ -6,14 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import Any
 
+from aclgrad.reporting import charts
 from aclgrad.testing.run import Outcome
 
 EDGES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _NAMES = ("0", "¼", "½", "1", "2", "4", "8", "16", "32", "> 32", "none")
-
-_STEP, _BAR, _HEIGHT, _TOP, _LEFT, _BOTTOM = 44, 34, 110, 22, 8, 40
 
 
 @dataclass(frozen=True)
@@ -41,36 +40,37 @@ def _place(outcome: Outcome) -> int:
 
 
 def svg(outcomes: Sequence[Outcome], title: str) -> str:
-    """Bars with their counts; what failed is stacked on top. Colours come from the page."""
+    """Bars with their counts; what failed is stacked on top."""
     found = bins(outcomes)
     # The last two bins are rare; without them the bars that matter are wider apart.
     while len(found) > len(EDGES) and not found[-1].passed + found[-1].failed:
         found.pop()
-    top = max(1, *(item.passed + item.failed for item in found))
-    width, height = 2 * _LEFT + _STEP * len(found), _TOP + _HEIGHT + _BOTTOM
-    base = _TOP + _HEIGHT
-    parts = [
-        f'<svg class="histogram" viewBox="0 0 {width} {height}" width="{width}"'
-        f' height="{height}" role="img"><title>{escape(title)}</title>',
-        f'<line class="axis" x1="{_LEFT}" x2="{width - _LEFT}" y1="{base}" y2="{base}"/>',
-    ]
-    for at, item in enumerate(found):
-        left = _LEFT + at * _STEP + (_STEP - _BAR) / 2
-        centre = left + _BAR / 2
-        y = float(base)
-        for kind, count in (("pass", item.passed), ("fail", item.failed)):
-            if count:
-                tall = max(2.0, _HEIGHT * count / top)
-                y -= tall
-                parts.append(
-                    f'<rect class="{kind}" x="{left:g}" y="{y:.1f}" width="{_BAR}"'
-                    f' height="{tall:.1f}"><title>{count} {kind}ed</title></rect>'
-                )
-        total = item.passed + item.failed
-        if total:
-            parts.append(f'<text class="count" x="{centre:g}" y="{y - 5:.1f}">{total}</text>')
-        parts.append(f'<text x="{centre:g}" y="{base + 16}">{escape(item.name)}</text>')
-    parts.append(
-        f'<text x="{width / 2:g}" y="{base + 34}">largest error of a case, at most, in ULP</text>'
+    most = max(item.passed + item.failed for item in found)
+    return stacked(
+        title,
+        [(item.passed, item.failed, f"{item.passed + item.failed or ''}") for item in found],
+        [(f"{item.passed} passed", f"{item.failed} failed") for item in found],
+        width=max(42, 10 * len(str(most)) + 4) * len(found) + 40,
+        height=170,
+        x_labels=[item.name for item in found],
+        x_title="largest error of a case, at most, in ULP",
     )
-    return "".join(parts) + "</svg>"
+
+
+def stacked(
+    title: str, counts: Sequence[tuple[int, int, str]], words: Sequence[tuple[str, str]],
+    **settings: Any,
+) -> str:  # fmt: skip
+    """Bars of what passed, and of what failed on top of that with a text above both."""
+    plot = charts.Plot(
+        "StackedBar", title, print_labels=True, print_values_position="top",
+        y_labels=[0, max(1, *(passed + failed for passed, failed, _ in counts))],
+        value_formatter=lambda value: f"{value:g}", **settings,
+    )  # fmt: skip
+    both = list(zip(counts, words, strict=True))
+    plot.add("pass", [charts.mark(passed, told) for (passed, *_), (told, _) in both])
+    plot.add(
+        "fail",
+        [charts.mark(failed, told, label=above) for (_, failed, above), (_, told) in both],
+    )
+    return plot.svg()

@@ -6,17 +6,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from aclgrad.reporting.conditions import Conditions
+from aclgrad.reporting.histogram import stacked
 from aclgrad.testing.run import Outcome
 
 FILE = "history.json"
 KEPT = 50
-
-_STEP, _BAR, _HEIGHT, _TOP, _LEFT = 16, 12, 70, 18, 8
 
 
 def summary(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, Any]:
@@ -54,33 +52,20 @@ def alike(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def svg(runs: Sequence[dict[str, Any]]) -> str:
-    """A bar for each run, what failed on top. Colours come from the page."""
-    top = max(1, *(int(run["cases"]) for run in runs))
-    width = 2 * _LEFT + _STEP * max(len(runs), 14)
-    base = _TOP + _HEIGHT
-    label = f"{len(runs)} runs; failed: {', '.join(str(run['failed']) for run in runs)}"
-    parts = [
-        f'<svg class="histogram" viewBox="0 0 {width} {base + 24}" width="{width}"'
-        f' height="{base + 24}" role="img"><title>{escape(label)}</title>',
-        f'<line class="axis" x1="{_LEFT}" x2="{width - _LEFT}" y1="{base}" y2="{base}"/>',
-    ]
-    for at, run in enumerate(runs):
-        x, y = _LEFT + at * _STEP + 2, float(base)
-        cases, failed = int(run["cases"]), int(run["failed"])
-        words = f"{run['finished']}: {failed} of {cases} failed"
-        for kind, count in (("pass", cases - failed), ("fail", failed)):
-            if count > 0:
-                tall = max(2.0, _HEIGHT * count / top)
-                y -= tall
-                parts.append(
-                    f'<rect class="{kind}" x="{x}" y="{y:.1f}" width="{_BAR}"'
-                    f' height="{tall:.1f}"><title>{escape(words)}</title></rect>'
-                )
-        if failed:
-            parts.append(
-                f'<text class="count" x="{x + _BAR / 2:g}" y="{y - 4:.1f}">{failed}</text>'
-            )
-    parts.append(
-        f'<text class="start" x="{_LEFT}" y="{base + 16}">runs, the last on the right</text>'
+    """A bar for each run, what failed on top."""
+    failed = [int(run["failed"]) for run in runs]
+    passed = [int(run["cases"]) - each for run, each in zip(runs, failed, strict=True)]
+    # Numbers of more digits than a bar has room for are told by the last one alone.
+    told = failed if max(failed) < 10 else [0] * (len(runs) - 1) + failed[-1:]
+    words = [f"{run['finished']}: {run['failed']} of {run['cases']} failed" for run in runs]
+    return stacked(
+        f"{len(runs)} runs; failed: {', '.join(map(str, failed))}",
+        [
+            (good, bad, f"{above or ''}")
+            for good, bad, above in zip(passed, failed, told, strict=True)
+        ],
+        [(each, each) for each in words],
+        width=60 + 16 * max(len(runs), 14),
+        height=130,
+        x_title="runs, the last on the right",
     )
-    return "".join(parts) + "</svg>"

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
+from aclgrad.reporting import charts
 from aclgrad.testing.picture import Picture
 
-_SIZE, _LEFT, _TOP, _BOTTOM = 200.0, 64.0, 12.0, 36.0
-_MOST = 300
+_MOST = 200
 
 
 def points(picture: Picture) -> list[tuple[float, float]]:
@@ -28,29 +27,20 @@ def svg(picture: Picture, title: str) -> str:
     high = max(map(max, found))
     room = (high - low) * 0.05 or abs(high) * 0.5 or 1.0
     low, high = low - room, high + room
-    width, height = _LEFT + _SIZE + 16, _TOP + _SIZE + _BOTTOM
-    base = _TOP + _SIZE
 
     def place(value: float) -> float:
         # Divided first: the difference of two huge numbers may be none.
-        return (value / 2 - low / 2) / (high / 2 - low / 2) * _SIZE
+        return (value / 2 - low / 2) / (high / 2 - low / 2)
 
-    parts = [
-        f'<svg class="scatter" viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
-        f' height="{height:g}" role="img"><title>{escape(title)}</title>',
-        f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{base:g}H{_LEFT + _SIZE:g}"/>',
-        f'<path class="equal" d="M{_LEFT:g} {base:g}L{_LEFT + _SIZE:g} {_TOP:g}"/>',
-    ]
-    parts += [
-        f'<circle cx="{_LEFT + place(want):.1f}" cy="{base - place(got):.1f}" r="2.5"/>'
-        for want, got in found
-    ]
-    parts += [
-        f'<text class="end" x="{_LEFT - 4:g}" y="{base:g}">{low:.3g}</text>',
-        f'<text class="end" x="{_LEFT - 4:g}" y="{_TOP + 9:g}">{high:.3g}</text>',
-        f'<text class="end" x="{_LEFT - 4:g}" y="{_TOP + _SIZE / 2:g}">got</text>',
-        f'<text x="{_LEFT:g}" y="{base + 15:g}">{low:.3g}</text>',
-        f'<text class="end" x="{_LEFT + _SIZE:g}" y="{base + 15:g}">{high:.3g}</text>',
-        f'<text class="middle" x="{_LEFT + _SIZE / 2:g}" y="{base + 30:g}">want</text>',
-    ]
-    return "".join(parts) + "</svg>"
+    ends = [{"value": at, "label": f"{end:.3g}"} for at, end in ((0.0, low), (1.0, high))]
+    plot = charts.Plot(
+        "XY", title, 310, 270, margin_right=40, range=(0, 1.02), xrange=(0, 1.02),
+        x_labels=ends, y_labels=ends, x_title="want", y_title="got",
+    )  # fmt: skip
+    plot.add("equal", [(0, 0), (1, 1)], show_dots=False)
+    plot.add(
+        "wrong",
+        [charts.mark((place(x), place(y)), f"got {y:.6g}, want {x:.6g}") for x, y in found],
+        stroke=False,
+    )
+    return plot.svg()
