@@ -124,7 +124,7 @@ class Run:
         chosen = self.cases.host
         items = (row for case in chosen for row in host.scaling(case, self.options.rounds))
         rows = self.track(items, len(chosen) * len(host.MODES), "host threads")
-        self.add("scaling", rows, tables.scaling(rows))
+        self.add("scaling", rows, tables.scaling(rows, host.machine()))
 
     def builds(self) -> None:
         """Build times."""

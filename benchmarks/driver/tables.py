@@ -16,6 +16,7 @@ from aclgrad.common import files
 from driver import baseline, public_kernels
 from driver.cases import HOST_LIMITS, Case
 from driver.classes import FIGURES, Verdict
+from driver.host import THREADS
 
 Row = dict[str, Any]
 
@@ -169,17 +170,22 @@ def host(cases: Sequence[Case], figures: Mapping[str, Row], machine: Row) -> Tab
     )
 
 
-def scaling(rows: Sequence[Row]) -> Table:
-    """Speed-up by host threads."""
-    counts = range(1, len(rows[0]["speed-up"]) + 1)
+def scaling(rows: Sequence[Row], machine: Row) -> Table:
+    """A line per case and mode, a column per number of host threads."""
     return Table(
-        "speed-up by host threads",
-        ["case", "mode", "ms with 1", *(f"x with {count}" for count in counts if count > 1)],
+        "host threads: ms (work by that of one thread, speed-up by the longest thread)",
+        ["case", "mode", "1 thread", *(f"{count} threads" for count in THREADS[1:])],
         [
-            [row["case"], row["mode"], f"{row['ms']:.1f}"]
-            + [f"{value:.2f}" for value in row["speed-up"][1:]]
+            [row["case"], row["mode"], f"{row['ms'][0]:.1f}"]
+            + [
+                f"{ms:.1f} ({work:.2f}, {path:.1f})"
+                for ms, work, path in list(zip(row["ms"], row["work"], row["path"], strict=True))[
+                    1:
+                ]
+            ]
             for row in rows
         ],
+        f"{machine['machine']}, {machine['cores']} cores.",
     )
 
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aclgrad.runtime import Device
-from driver import baseline, cases, classes, modelled, public_kernels, tables, values
+from driver import baseline, cases, classes, host, modelled, public_kernels, tables, values
 from driver.calls import Call, WrongNumbersError
 from driver.cases import Case
 
@@ -265,3 +266,23 @@ def test_public_kernel_is_measured(device: Device) -> None:
     assert "axis=1" in public_kernels.measure(other, library, ROWS)["refused"]
     row = public_kernels.measure(other, library, COLUMNS)
     assert row["refused"] == "reduces the last dim only"
+
+
+def test_work_of_all_host_threads_is_counted(device: Device) -> None:
+    """And the longest thread has a part of it."""
+    counted, done = threading.Event(), threading.Event()
+
+    def count() -> None:
+        assert sum(range(3 * 10**6))
+        counted.set()
+        done.wait()
+
+    other = threading.Thread(target=count)
+    other.start()
+    counted.wait()
+    assert host.thread_times()[str(other.native_id)] > 0.01
+    done.set()
+    other.join()
+    for row in host.scaling(Case("softmax_grad", (2048, 1024), "fp32"), 1):
+        assert row["work"][0] == 1 and min(row["path"]) >= 1
+        assert len(row["ms"]) == len(row["path"]) == len(host.THREADS)
