@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -90,8 +91,9 @@ def measured(
         if worst(off(plain, there)) > MATTERS:
             break
     path = folder / "board.json"
-    done = aclgrad("calibrate", "-o", path, env=hidden.environment)
+    done = aclgrad("calibrate", "-o", folder, env=hidden.environment)
     assert done.returncode == 0, done.stderr
+    assert f"wrote {path}. Next: aclgrad calibrate --read {path} " in " ".join(done.stdout.split())
     return Measured(hidden, path, there, plain)
 
 
@@ -106,8 +108,8 @@ def test_what_is_hidden_is_found(measured: Measured) -> None:
 
 def test_the_simulator_takes_it_over(measured: Measured) -> None:
     path, there, plain = measured.path, measured.there, measured.plain
-    told = aclgrad("calibrate", "--adopt", path)
-    assert told.stdout.startswith("export ACLGRAD_CALIBRATION=/"), told.stderr
+    told = aclgrad("calibrate", "--adopt", path.parent)
+    assert told.stdout == f"export ACLGRAD_CALIBRATION={shlex.quote(str(path))}\n", told.stderr
     here = on_board({**os.environ, "ACLGRAD_SOC": SOC, "ACLGRAD_CALIBRATION": str(path)})
     assert {name: bits for name, (_, bits) in here.items()} == {
         name: bits for name, (_, bits) in there.items()
@@ -269,6 +271,16 @@ def test_the_simulator_refuses_edited_files(tmp_path: Path) -> None:
     done = called_with(path)
     assert done.returncode == 1
     assert "edited by hand. Next: aclgrad calibrate --read" in done.stderr
+
+
+def test_a_folder_stands_for_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    for word in ("--read", "--adopt"):
+        done = aclgrad("calibrate", word, tmp_path)
+        assert done.returncode == 1 and str(path) in done.stderr
+        assert f"Next: aclgrad calibrate -o {path}" in " ".join(done.stderr.split())
+    boards.write(Board(SOC, "sim", {"aclgrad": "0"}), path)
+    assert SOC in aclgrad("calibrate", "--read", tmp_path).stdout
 
 
 def test_words_that_do_not_fit(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from aclgrad.cli.options import Device, DeviceName, Soc
 def calibrate_command(
     device: Device = DeviceName.sim,
     soc: Soc = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The file of the board.")] = Path(
-        "board.json"
-    ),
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File of the board, or its folder.")
+    ] = Path("board.json"),
     number: Annotated[int, typer.Option("--number", min=0, help="Which of several devices.")] = 0,
     msprof: Annotated[
         str,
@@ -48,7 +48,8 @@ def calibrate_command(
 
     if adopt is not None:
         measure.check(boards.read(adopt))
-        print(f"export ACLGRAD_CALIBRATION={shlex.quote(os.path.abspath(adopt))}")
+        file = os.path.abspath(boards.file_of(adopt))
+        print(f"export ACLGRAD_CALIBRATION={shlex.quote(file)}")
         return
     if read is not None:
         found = boards.read(read)
@@ -60,6 +61,7 @@ def calibrate_command(
         raise ValueError(
             "--html goes with --read. Next: aclgrad calibrate --read board.json --html board.html"
         )
+    output = boards.file_of(output)
     with progress(ERR) as shown:
         tasks: dict[str, object] = {}
 

@@ -16,6 +16,7 @@ from aclgrad.errors import AclgradError
 from aclgrad.profiling.calibration import register
 
 FORMAT = 3
+FILE = "board.json"
 AS_MODELLED, DIFFERS, UNDECIDED = "as modelled", "differs", "not decided"
 
 
@@ -93,6 +94,11 @@ def overlay_sum(overlay: dict[str, Any]) -> str:
     return f"{value:016x}"
 
 
+def file_of(path: Path) -> Path:
+    """The file that is meant: in a folder, the one of the usual name."""
+    return path / FILE if path.is_dir() else path
+
+
 def write(board: Board, path: Path) -> None:
     """Write it, whole or not at all."""
     files.write(path, board.text(), "-o")
@@ -100,6 +106,7 @@ def write(board: Board, path: Path) -> None:
 
 def read(path: Path) -> Board:
     """Read and check a file. Raises `BoardError` that says what is wrong with it."""
+    path = file_of(path)
     make = f"aclgrad calibrate -o {path}"
     again = f"Next: {make} makes it anew"
     with files.reading(path, str(path), make) as file:
