@@ -153,7 +153,7 @@ def measure(only: str, console: Console) -> list[Choice]:
     choices = [choice for choice in choices if only in f"{choice.case['path']} {choice.key}"]
     with tempfile.TemporaryDirectory() as made, lines.telling("timing choices"):
         folder = Path(made)
-        copy_sources(ROOT, folder)
+        copy_sources(ROOT, folder, "softmax_grad")
         for choice, found in zip(choices, apart(folder, choices), strict=True):
             choice.chosen = found
             console.print(choice.case["path"], choice.key, f"{found.us:.1f} us")

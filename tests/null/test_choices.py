@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from aclgrad.profiling.alternatives import load
+from aclgrad.ops import find
+from aclgrad.profiling.alternatives import call_of, load, others
 from choices import ROOT, Times, judge, judge_sharing
 
 
@@ -16,6 +17,27 @@ def test_cases_name_alternatives() -> None:
     for case in listed["cases"]:
         used |= set(case["against"])
     assert used == set(listed["alternatives"])
+
+
+@pytest.mark.parametrize(
+    ("op", "attrs", "want"),
+    [
+        ("softmax_grad", ["dim=1"], "4x8x2:fp16 4x8x2:fp16 --attr axes=[1] --op SoftmaxGrad"),
+        ("log_softmax_grad", [], "4x8x2:fp16 4x8x2:fp16 --attr axis=[-1] --op LogSoftmaxGrad"),
+        (
+            "scaled_masked_softmax_grad_v2",
+            ["scale=2"],
+            "4x8x2:fp16 4x8x2:fp16 4x8x2:bool --attr scale=2.0 --attr fixed_triu_mask=false"
+            " --op ScaledMaskedSoftmaxGradV2",
+        ),
+    ],
+)
+def test_calls_of_the_sources(op: str, attrs: list[str], want: str) -> None:
+    assert " ".join(call_of(find(op), "4x8x2", "fp16", attrs)) == want
+
+
+def test_only_row_reductions_have_choices() -> None:
+    assert others(find("log_sigmoid_grad"), "4x8", "fp16", [], "Ascend910B2", print) == {}
 
 
 @pytest.mark.parametrize(

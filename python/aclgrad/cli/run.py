@@ -233,12 +233,11 @@ def tiling_command(
     plan = lookup.one(op, of_path, quiet=True).tiling(shapes, dtype, _attrs(attr, dim), soc)
     _show_plan(plan, f"{op} {' '.join(shapes)} {dtype}", as_json)
     if why:
-        _show_why(op, shapes, dtype, _attrs(attr, dim), plan["soc"], dim)
+        _show_why(op, shapes, dtype, _attrs(attr, dim), plan["soc"])
 
 
-def _show_why(
-    op: str, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str, dim: int | None
-) -> None:
+def _show_why(op: str, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str) -> None:
+    from aclgrad.ops import find
     from aclgrad.profiling import alternatives
 
     options = [word for attr in attrs for word in ("--attr", attr)]
@@ -248,11 +247,10 @@ def _show_why(
         def told(name: str) -> None:
             bar.update(task, description=f"estimating: {name}")
 
-        words = [op, *shapes, "--dtype", dtype, *options, "--soc", soc]
-        own = alternatives.estimate(words)
-        is_listed = op in (alternatives.OP, "softmax")
-        axis = -1 if dim is None else dim
-        found = alternatives.others(shapes[0], dtype, axis, soc, told) if is_listed else {}
+        own = alternatives.estimate([op, *shapes, "--dtype", dtype, *options, "--soc", soc])
+        found: dict[str, float] = {}
+        if not project_request.is_path(op):
+            found = alternatives.others(find(op), shapes[0], dtype, attrs, soc, told)
     alternatives.show(OUT, own, found)
 
 

@@ -21,6 +21,9 @@ from rich.table import Table
 from aclgrad.common import files
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.toolkit import checkout
+from aclgrad.spec import dtypes
+from aclgrad.spec.op_spec import OpSpec
+from aclgrad.testing import user_data
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -30,8 +33,8 @@ else:
 if TYPE_CHECKING:
     from rich.console import Console
 
-OP = "softmax_grad"
-"""The operator whose choices are listed; all row reductions share its tiling."""
+_SHARED = "common/row_reduce"
+"""What a tiling includes whose choices are listed."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,10 @@ def load(root: Path) -> dict[str, Any]:
     return tomllib.loads((root / "benchmarks" / "choices.toml").read_text("utf-8"))
 
 
-def copy_sources(root: Path, folder: Path) -> None:
+def copy_sources(root: Path, folder: Path, op: str) -> None:
     """The operator's sources, as they are."""
     for tree in ("op_host", "op_kernel"):
-        for part in ("common", OP):
+        for part in ("common", op):
             shutil.copytree(root / tree / part, folder / tree / part)
 
 
@@ -84,7 +87,7 @@ def estimate(words: Sequence[str]) -> Estimate:
     command = [sys.executable, "-I", "-m", "aclgrad", "profile", *words, "--sensitivity", "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise ToolkitError((done.stderr or done.stdout).strip().removeprefix("error: "))
+        raise ToolkitError((done.stderr or done.stdout).strip().rpartition("error: ")[2])
     found = json.loads(done.stdout)
     us = found["microseconds"]
     rows = sorted(
@@ -94,23 +97,53 @@ def estimate(words: Sequence[str]) -> Estimate:
     return Estimate(us, found["boundWords"], rows)
 
 
+def call_of(spec: OpSpec, shape: str, dtype: str, attrs: Sequence[str]) -> list[str]:
+    """What says to a command about the operator's sources which call is meant."""
+    kernels = [row for rows in spec.kernels.values() for row in rows]
+    row = next(row for row in kernels if row[0] is dtypes.parse(dtype))
+    values = user_data.parse_attrs(spec, attrs)
+    words = [f"{shape}:{each.alias or each.name}" for each in row[: len(spec.inputs)]]
+    for attr in spec.attrs:
+        value = str(values[attr.arg]).lower()
+        words += [
+            "--attr",
+            f"{attr.name}=[{value}]" if attr.type == "ListInt" else f"{attr.name}={value}",
+        ]
+    return [*words, "--op", spec.op_type]
+
+
 def others(
-    shape: str, dtype: str, dim: int, soc: str, told: Callable[[str], None]
+    spec: OpSpec,
+    shape: str,
+    dtype: str,
+    attrs: Sequence[str],
+    soc: str,
+    told: Callable[[str], None],
 ) -> dict[str, float]:
     """Microseconds of the alternatives of a row reduction, by their names."""
     root = checkout()
-    if root is None:
+    if root is None or _SHARED not in _tiling(root, spec.op):
         return {}
     found = {}
     with tempfile.TemporaryDirectory(prefix="aclgrad-choices-") as made:
         folder = Path(made)
-        copy_sources(root, folder)
-        words = [str(folder), f"{shape}:{dtype}", f"{shape}:{dtype}", "--soc", soc]
+        copy_sources(root, folder, spec.op)
+        words = [str(folder), *call_of(spec, shape, dtype, attrs), "--soc", soc]
         for name, change in load(root)["alternatives"].items():
             told(name)
-            with applied(folder, name, change):
-                found[name] = estimate([*words, "--attr", f"axes=[{dim}]"]).us
+            try:
+                with applied(folder, name, change):
+                    found[name] = estimate(words).us
+            except ToolkitError as error:
+                # The operator's kernel has not all paths: no choice of its tiling.
+                if "tiling-key-unknown" not in str(error):
+                    raise
     return found
+
+
+def _tiling(root: Path, op: str) -> str:
+    path = root / "op_host" / op / f"{op}_tiling.cpp"
+    return path.read_text("utf-8") if path.is_file() else ""
 
 
 def show(console: Console, own: Estimate, found: Mapping[str, float]) -> None:
@@ -122,7 +155,9 @@ def show(console: Console, own: Estimate, found: Mapping[str, float]) -> None:
             f" doubled {row['doubled']:.1f} us"
         )
     if not found:
-        console.print(f"no other choices are listed: benchmarks/choices.toml has those of {OP}")
+        console.print(
+            "no other choices are listed: benchmarks/choices.toml has those of row reductions"
+        )
         return
     table = Table("another choice", "us", "this one takes")
     for name, us in found.items():
