@@ -29,6 +29,7 @@ class ChunkPlanner : private RowReducePlanner {
   explicit ChunkPlanner(const RowReduceCase& wanted)
       : RowReducePlanner(wanted), ring_(wanted.soc.eventIds - kFrameworkEvents) {
     plan_.path = view_.inner == 1 ? RowReducePath::kLongRows : RowReducePath::kLongSlabs;
+    packs_ = packs_ && !InRegisters();
   }
 
   std::string Make(RowReducePlan* plan) {
@@ -53,6 +54,9 @@ class ChunkPlanner : private RowReducePlanner {
  private:
   bool AlongLanes() const { return plan_.path == RowReducePath::kLongRows; }
 
+  // Chunks of rows need no work area then.
+  bool InRegisters() const { return soc_.registers && AlongLanes(); }
+
   // Lanes of a chunk of packed rows that are not its own: it may begin and end within a block, and keeps
   // the first results once more behind them.
   int64_t Ends() const { return Packs() ? 2 * blockLanes_ : 0; }
@@ -63,10 +67,12 @@ class ChunkPlanner : private RowReducePlanner {
     budget.Add("in (y, g)", static_cast<uint64_t>(ring_),
                static_cast<uint64_t>(2 * lanes * bytes_));
     budget.Add("out", 2, static_cast<uint64_t>(lanes * bytes_));
-    AddWork(lanes, &budget);
+    if (!InRegisters()) {
+      AddWork(lanes, &budget);
+    }
     if (Packs()) {
       AddPacked(plan_.chunk == 0 ? lanes : plan_.chunk, &budget);
-    } else if (bytes_ == kFloatBytes) {
+    } else if (bytes_ == kFloatBytes && !InRegisters()) {
       budget.Add("half a chunk", 1, static_cast<uint64_t>((lanes / 2 + FoldApart()) * kFloatBytes));
     }
     AddFolded(1, &budget);
@@ -86,8 +92,9 @@ class ChunkPlanner : private RowReducePlanner {
   }
 
   int64_t MaxChunkLanes(int64_t parts) const {
-    const int64_t work = bytes_ < kFloatBytes ? 2 * kFloatBytes : Packs() ? 0 : kFloatBytes / 2;
-    const int64_t apart = bytes_ < kFloatBytes ? kWorkApart : Packs() ? 0 : FoldApart();
+    const bool none = InRegisters() || (bytes_ == kFloatBytes && Packs());
+    const int64_t work = none ? 0 : bytes_ < kFloatBytes ? 2 * kFloatBytes : kFloatBytes / 2;
+    const int64_t apart = none ? 0 : bytes_ < kFloatBytes ? kWorkApart : FoldApart();
     UbBudget others;
     AddFolded(1, &others);
     if (Packs()) {

@@ -37,7 +37,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
  public:
   __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                                   const RowReduceTilingData& t, const Step& step)
-      : Base(pipe, y, g, out, t, step, kBuffers, 0),
+      : Base(pipe, y, g, out, t, step, kBuffers, 0, kInRegisters),
         cores_(AscendC::GetBlockNum()),
         units_(t.outer * t.colTiles),
         rounds_((units_ * t.share + cores_ - 1) / cores_),

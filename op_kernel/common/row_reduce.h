@@ -11,7 +11,7 @@
 //
 // What all paths share is here. Each has a file of its own, which opens with its contract:
 //   whole_rows.h    B == 1, rows that fit: padded (key 1) or packed (key 6)
-//   row_reduce_registers.h   B == 1, rows that fit, in registers (key 7)
+//   row_reduce_registers.h   B == 1, rows that fit, in registers (key 7): register_rows.h, flat_rows.h
 //   whole_slabs.h   B  > 1, slabs or columns of them that fit (key 3)
 //   short_rows.h    short ones of both that are no whole blocks, transposed (key 5)
 //   interleaved_rows.h   16-bit rows that fit and are no whole blocks, transposed by groups of 16 (key 8)
@@ -98,11 +98,11 @@ class RowReduceBase : protected RowOperands<T> {
 
   __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
                                   const RowReduceTilingData& t, const Step& step,
-                                  uint8_t outBuffers, uint32_t tailBytes)
+                                  uint8_t outBuffers, uint32_t tailBytes, bool inRegisters = false)
       : RowOperands<T>(y, g, out, t), t_(t), step_(step) {
     const uint32_t lanes = static_cast<uint32_t>(t.tileLanes);
     pipe->InitBuffer(outQueue_, outBuffers, static_cast<uint32_t>(lanes * sizeof(T)) + tailBytes);
-    if constexpr (!kFp32) {
+    if (!kFp32 && !inRegisters) {
       pipe->InitBuffer(work_, static_cast<uint32_t>((2 * lanes + kWorkApart) * sizeof(float)));
     }
   }
