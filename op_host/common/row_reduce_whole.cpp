@@ -26,10 +26,10 @@ constexpr int64_t kMaxShortRow = 64;  // longer ones cost little more when copie
 constexpr int64_t kFewRows =
     16;  // of a core: turning them takes longer than one by one, the sums are the same
 constexpr int64_t kMinLongRow = 512;  // 16-bit rows, of whose circles one takes few instructions
-// Shorter ones fill too little of a register: of whole blocks as fp32, and others by their dtype.
+// Shorter ones are better turned, or fill too little of a register: of whole blocks as fp32, and others.
 constexpr int64_t kMinRegisterRow = 48;
-constexpr int64_t kMinOddRegisterRow = 20;
-constexpr int64_t kMinOddNarrowRow = 28;
+constexpr int64_t kMinNarrowRegisterRow = 16;
+constexpr int64_t kMinOddRegisterRow = 9;
 constexpr int64_t kBehindRows = 288;        // bytes that a load of the last one may reach behind it
 constexpr int64_t kMaxRegisterRows = 4096;  // of a tile: a vector function counts in 16 bits
 constexpr int64_t kMaxRepeats = 255;        // of an instruction, and blocks of a repeat stride
@@ -186,16 +186,29 @@ class WholePlanner : private RowReducePlanner {
   }
 
   int64_t LeastInRegisters() const {
-    return view_.reduce % (kBlockBytes / kFloatBytes) == 0 ? kMinRegisterRow
-           : bytes_ == kFloatBytes                         ? kMinOddRegisterRow
-                                                           : kMinOddNarrowRow;
+    return view_.reduce % (kBlockBytes / kFloatBytes) != 0 ? kMinOddRegisterRow
+           : bytes_ == kFloatBytes                         ? kMinRegisterRow
+                                                           : kMinNarrowRegisterRow;
+  }
+
+  bool LiesFlat() const { return view_.reduce * bytes_ <= kRowReduceFlatBytes; }
+
+  int64_t RegisterLanes(int64_t rows) const {
+    return AlignUp(rows * view_.reduce, LiesFlat() ? kLanesPerRepeat : blockLanes_);
   }
 
   // Mirrors the InitBuffer calls of ReduceRegisters.
   UbBudget RegisterBudget(int64_t rows) const {
-    UbBudget budget = StreamsBudget(AlignUp(rows * view_.reduce, blockLanes_), 2);
+    const int64_t lanes = RegisterLanes(rows);
+    UbBudget budget = StreamsBudget(lanes, 2);
     budget.Add("behind (y, g)", 2, static_cast<uint64_t>(kBehindRows));
-    budget.Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
+    if (LiesFlat()) {
+      budget.Add("f32 work", bytes_ < kFloatBytes ? 2 : 1,
+                 static_cast<uint64_t>(lanes * kFloatBytes));
+      budget.Add("behind f32 work", 1, static_cast<uint64_t>(kBehindRows));
+    } else {
+      budget.Add("row sums", 1, static_cast<uint64_t>(rows * kFloatBytes));
+    }
     return budget;
   }
 
@@ -207,7 +220,7 @@ class WholePlanner : private RowReducePlanner {
     Split(view_.outer);
     plan_.tileUnits = std::min(UnitsPerTile(most, view_.reduce * bytes_),
                                UnitsPerTile(most, view_.reduce * bytes_, kShortTiles));
-    plan_.tileLanes = AlignUp(plan_.tileUnits * view_.reduce, blockLanes_);
+    plan_.tileLanes = RegisterLanes(plan_.tileUnits);
   }
 
   // Mirrors the InitBuffer calls of ReduceShort.

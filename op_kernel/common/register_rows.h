@@ -59,86 +59,13 @@ class RegisterRows {
  public:
   static constexpr uint32_t kPiece = kRegisterBytes / sizeof(T);  // elements
 
-  // Rows of at most one piece, as Sum and Combine do it: nothing is collected over pieces, and results that may
-  // start anywhere are stored in four sequences, since each store waits for the one before it.
-  __aicore__ inline static void SumShort(__ubuf__ float* sums, __ubuf__ T* y, __ubuf__ T* g,
-                                         uint32_t length, uint16_t rows) {
-    uint32_t inEven = EvenOf(length);
-    uint32_t inOdd = OddOf(length);
-    __VEC_SCOPE__ {
-      LaneMask all = reg::CreateMask<T, reg::MaskPattern::ALL>();
-      LaneMask even = reg::UpdateMask<T>(inEven);
-      LaneMask odd = reg::UpdateMask<T>(inOdd);
-      for (uint16_t r = 0; r < rows; ++r) {
-        __ubuf__ T* yAt = y + r * length;
-        __ubuf__ T* gAt = g + r * length;
-        reg::UnalignRegForLoad yRest;
-        reg::UnalignRegForLoad gRest;
-        Lanes a;
-        Lanes b;
-        BeginRow(yRest, yAt, gRest, gAt);
-        Summands(a, b, yAt, yRest, gAt, gRest, even, odd);
-        if constexpr (!kFp32) {
-          reg::Add(a, a, b, all);
-        }
-        reg::Reduce<reg::ReduceType::SUM>(a, a, all);
-        reg::StoreAlign<float, reg::StoreDist::DIST_FIRST_ELEMENT_B32>(sums + r, a, all);
-      }
-    }
-  }
-
-  __aicore__ inline static void CombineShort(__ubuf__ T* out, __ubuf__ float* sums, __ubuf__ T* y,
-                                             __ubuf__ T* g, uint32_t length, uint16_t rows) {
-    const uint16_t fourth = rows / 4;
-    const uint16_t rest = rows % 4;
-    const uint16_t any = fourth > 0 ? 1 : 0;
-    const uint32_t apart = fourth * length;
-    uint32_t inRow = length;
-    uint32_t inEven = EvenOf(length);
-    uint32_t inOdd = OddOf(length);
-    __VEC_SCOPE__ {
-      LaneMask even = reg::UpdateMask<T>(inEven);
-      LaneMask odd = reg::UpdateMask<T>(inOdd);
-      LaneMask stored = reg::UpdateMask<T>(inRow);
-      reg::UnalignRegForStore held0;
-      reg::UnalignRegForStore held1;
-      reg::UnalignRegForStore held2;
-      reg::UnalignRegForStore held3;
-      for (uint16_t r = 0; r < fourth; ++r) {
-        const uint32_t at0 = r * length;
-        const uint32_t at1 = at0 + apart;
-        const uint32_t at2 = at1 + apart;
-        const uint32_t at3 = at2 + apart;
-        __ubuf__ float* s = sums + r;
-        CombineRow(out + at0, held0, s, y + at0, g + at0, length, even, odd, stored);
-        CombineRow(out + at1, held1, s + fourth, y + at1, g + at1, length, even, odd, stored);
-        CombineRow(out + at2, held2, s + 2 * fourth, y + at2, g + at2, length, even, odd, stored);
-        CombineRow(out + at3, held3, s + 3 * fourth, y + at3, g + at3, length, even, odd, stored);
-      }
-      for (uint16_t r = 0; r < rest; ++r) {
-        const uint32_t at = 4 * apart + r * length;
-        CombineRow(out + at, held3, sums + 4 * fourth + r, y + at, g + at, length, even, odd,
-                   stored);
-      }
-      if constexpr (!kAligned) {
-        for (uint16_t i = 0; i < any; ++i) {
-          EndRows(out + apart, held0);
-          EndRows(out + 2 * apart, held1);
-          EndRows(out + 3 * apart, held2);
-        }
-        EndRows(out + rows * length, held3);
-      }
-    }
-  }
-
   // sums[r] = sum of f(g, y) over row r, of `length` elements. onTop: added to what sums[r] is.
   __aicore__ inline static void Sum(__ubuf__ float* sums, __ubuf__ T* y, __ubuf__ T* g,
                                     uint32_t length, uint16_t rows, bool onTop = false) {
     const uint16_t before = onTop ? 1 : 0;
     const uint32_t first = length < kPiece ? length : kPiece;
     const uint32_t behind = length - first;
-    const uint16_t doubles = static_cast<uint16_t>(behind / kPiece / 2);
-    const uint16_t singles = static_cast<uint16_t>(behind / kPiece % 2);
+    const uint16_t full = static_cast<uint16_t>(behind / kPiece);
     const uint32_t tail = behind % kPiece;
     const uint16_t tails = tail > 0 ? 1 : 0;
     uint32_t firstEven = EvenOf(first);
@@ -159,32 +86,20 @@ class RegisterRows {
         BeginRow(yRest, yAt, gRest, gAt);
         Lanes a;
         Lanes b;
-        Lanes c;
-        Lanes d;
         Summands(a, b, yAt, yRest, gAt, gRest, evenOfFirst, oddOfFirst);
-        reg::Duplicate(c, 0.0F);
-        if constexpr (!kFp32) {
-          reg::Duplicate(d, 0.0F);
-        }
-        for (uint16_t i = 0; i < doubles; ++i) {
-          AddPiece(c, d, yAt, yRest, gAt, gRest, all, all, all);
+        for (uint16_t i = 0; i < full; ++i) {
           AddPiece(a, b, yAt, yRest, gAt, gRest, all, all, all);
-        }
-        for (uint16_t i = 0; i < singles; ++i) {
-          AddPiece(c, d, yAt, yRest, gAt, gRest, all, all, all);
         }
         for (uint16_t i = 0; i < tails; ++i) {
           AddPiece(a, b, yAt, yRest, gAt, gRest, even, odd, all);
         }
-        reg::Add(a, a, c, all);
         if constexpr (!kFp32) {
-          reg::Add(b, b, d, all);
           reg::Add(a, a, b, all);
         }
         reg::Reduce<reg::ReduceType::SUM>(a, a, all);
         for (uint16_t i = 0; i < before; ++i) {
-          reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(c, sums + r);
-          reg::Add(a, c, a, all);
+          reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(b, sums + r);
+          reg::Add(a, b, a, all);
         }
         reg::StoreAlign<float, reg::StoreDist::DIST_FIRST_ELEMENT_B32>(sums + r, a, all);
       }
@@ -334,19 +249,6 @@ class RegisterRows {
     if constexpr (!kFp32) {
       reg::Add(b, b, fb, all);
     }
-  }
-
-  // A row of one piece.
-  __aicore__ inline static void CombineRow(__ubuf__ T* out, reg::UnalignRegForStore& held,
-                                           __ubuf__ float* sum, __ubuf__ T* y, __ubuf__ T* g,
-                                           uint32_t length, LaneMask& even, LaneMask& odd,
-                                           LaneMask& stored) {
-    reg::UnalignRegForLoad yRest;
-    reg::UnalignRegForLoad gRest;
-    BeginRow(yRest, y, gRest, g);
-    Lanes s;
-    reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s, sum);
-    CombinePiece(out, held, length, stored, s, y, yRest, g, gRest, even, odd);
   }
 
   // What the stores in front of `end` hold back.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row reductions (row_reduce.h) of rows that fit, on SoCs with vector functions: a tile of rows is one piece of GM on
-// both ways, whatever the length of a row, and each operand is read from UB once for the sums of the tile and
-// once for its results. There is no fp32 work area.
+// both ways, whatever the length of a row. Long rows are read from UB once for the sums of the tile and once for its
+// results, with no fp32 work area (register_rows.h); short ones lie flat (flat_rows.h).
 #ifndef OP_KERNEL_COMMON_ROW_REDUCE_REGISTERS_H_
 #define OP_KERNEL_COMMON_ROW_REDUCE_REGISTERS_H_
 
+#include "common/flat_rows.h"
 #include "common/register_rows.h"
 #include "common/row_reduce.h"
 
@@ -17,11 +18,15 @@ class ReduceRegisters : private RowOperands<T> {
  public:
   __aicore__ inline ReduceRegisters(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
                                     const RowReduceTilingData& t)
-      : RowOperands<T>(y, g, out, t), t_(t) {
+      : RowOperands<T>(y, g, out, t),
+        t_(t),
+        flat_(t.reduce * static_cast<int64_t>(sizeof(T)) <= kRowReduceFlatBytes) {
     pipe->InitBuffer(inQueue_, kBuffers,
                      static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)) + kBehindRows);
     pipe->InitBuffer(outQueue_, kBuffers, static_cast<uint32_t>(t.tileLanes * sizeof(T)));
-    pipe->InitBuffer(sums_, static_cast<uint32_t>(t.tileUnits * sizeof(float)));
+    const int64_t lanes = kFp32 ? t.tileLanes : 2 * t.tileLanes;
+    pipe->InitBuffer(sums_, flat_ ? static_cast<uint32_t>(lanes * sizeof(float)) + kBehindRows
+                                  : static_cast<uint32_t>(t.tileUnits * sizeof(float)));
   }
 
   // The copies of a tile are issued before the arithmetic of the tile in front of it.
@@ -33,11 +38,7 @@ class ReduceRegisters : private RowOperands<T> {
       const int64_t next = row + rows;
       const uint32_t nextRows = Load(next);
       LocalTensor<T> out = outQueue_.template AllocTensor<T>();
-      if (t_.reduce * sizeof(T) % kBlockBytes == 0) {
-        Compute<true>(out, in, rows);
-      } else {
-        Compute<false>(out, in, rows);
-      }
+      Compute(out, in, rows);
       inQueue_.FreeTensor(in);
       outQueue_.EnQue(out);
       out = outQueue_.template DeQue<T>();
@@ -67,31 +68,63 @@ class ReduceRegisters : private RowOperands<T> {
     return rows;
   }
 
-  template <bool kAligned>
   __aicore__ inline void Compute(const LocalTensor<T>& out, const LocalTensor<T>& in,
                                  uint32_t rows) {
-    using Rows = RegisterRows<T, Step, kAligned>;
     __ubuf__ T* y = InUb(in);
     __ubuf__ T* g = InUb(in[t_.tileLanes]);
     __ubuf__ float* sums = InUb(sums_.template Get<float>());
-    const uint32_t length = static_cast<uint32_t>(t_.reduce);
-    const uint16_t count = static_cast<uint16_t>(rows);
-    if (length <= Rows::kPiece) {
-      Rows::SumShort(sums, y, g, length, count);
-      PipeBarrier<PIPE_V>();
-      Rows::CombineShort(InUb(out), sums, y, g, length, count);
+    if (flat_) {
+      ComputeFlat(InUb(out), sums, y, g, rows);
+    } else if (t_.reduce * sizeof(T) % kBlockBytes == 0) {
+      ComputeRows<true>(InUb(out), sums, y, g, rows);
     } else {
-      Rows::Sum(sums, y, g, length, count);
-      PipeBarrier<PIPE_V>();
-      Rows::Combine(InUb(out), sums, y, g, length, count);
+      ComputeRows<false>(InUb(out), sums, y, g, rows);
     }
     PipeBarrier<PIPE_V>();  // the sums of the next tile
   }
 
+  __aicore__ inline void ComputeFlat(__ubuf__ T* out, __ubuf__ float* sums, __ubuf__ T* y,
+                                     __ubuf__ T* g, uint32_t rows) {
+    using Rows = FlatRows<T, Step>;
+    const uint32_t length = static_cast<uint32_t>(t_.reduce);
+    __ubuf__ float* f = nullptr;
+    if constexpr (kFp32) {
+      f = g;
+    } else {
+      f = sums + t_.tileLanes;
+    }
+    if constexpr (!kFp32 || !Step::kSumOfG) {
+      Rows::Prepare(f, y, g, rows * length);
+      PipeBarrier<PIPE_V>();
+    }
+    if (length % kBlockLanes == 0) {
+      Rows::template Sum<true>(sums, f, length, static_cast<uint16_t>(rows));
+    } else {
+      Rows::template Sum<false>(sums, f, length, static_cast<uint16_t>(rows));
+    }
+    PipeBarrier<PIPE_V>();
+    Rows::Combine(out, sums, f, y, rows * length);
+  }
+
+  template <bool kAligned>
+  __aicore__ inline void ComputeRows(__ubuf__ T* out, __ubuf__ float* sums, __ubuf__ T* y,
+                                     __ubuf__ T* g, uint32_t rows) {
+    using Rows = RegisterRows<T, Step, kAligned>;
+    const uint32_t length = static_cast<uint32_t>(t_.reduce);
+    const uint16_t count = static_cast<uint16_t>(rows);
+    Rows::Sum(sums, y, g, length, count);
+    PipeBarrier<PIPE_V>();
+    Rows::Combine(out, sums, y, g, length, count);
+  }
+
+  static constexpr bool kFp32 = std::is_same_v<T, float>;
+
   const RowReduceTilingData& t_;
+  const bool flat_;
   TQue<TPosition::VECIN, kQueueDepth> inQueue_;
   TQue<TPosition::VECOUT, kQueueDepth> outQueue_;
-  TBuf<TPosition::VECCALC> sums_;
+  TBuf<TPosition::VECCALC>
+      sums_;  // of rows; of flat ones for each element, and for 16 bit f behind them
 };
 
 #endif  // OP_KERNEL_REGISTERS

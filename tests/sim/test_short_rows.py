@@ -9,6 +9,7 @@ import pytest
 from aclgrad.golden.precision import compare
 from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import DType
+from row_checks import assert_right_on_any_cores, assert_rows_are_alone
 from samples import BY_API, DTYPES, LOG_SOFTMAX, MASKED, SOFTMAX, assert_same_values, run
 
 pytestmark = pytest.mark.on_board
@@ -43,27 +44,13 @@ SHAPES = [
 ]
 
 
-def operands(shape: tuple[int, ...], dtype: DType) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(shape[0] + shape[1])
-    values = rng.uniform(-1, 1, size=(2, *shape)).astype(dtype.numpy)
-    return {"gradOutput": values[0], "output": values[1]}
-
-
 @each_dtype
 @each_api
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_matches_the_formula_on_any_number_of_cores(
     api: str, shape: tuple[int, ...], dtype: DType, device: Device
 ) -> None:
-    arrays = operands(shape, dtype)
-    got = run(device, api, arrays, {"dim": -1})
-    report = compare(got, BY_API[api].evaluate(arrays, {"dim": -1}))
-    assert report.passed, str(report)
-    if device.kind == "sim":
-        for cores, chaos in ((1, "0"), (5, "0"), (48, "3")):
-            device.set_option("cores", str(cores))
-            device.set_option("chaos", chaos)
-            assert run(device, api, arrays, {"dim": -1}).tobytes() == got.tobytes()
+    assert_right_on_any_cores(device, api, shape, dtype)
 
 
 @each_dtype
@@ -72,20 +59,7 @@ def test_matches_the_formula_on_any_number_of_cores(
     "shape", [(1000, 7), (1000, 77), (1000, 291), (200, 1001), (50, 9001)], ids=str
 )
 def test_a_row_is_alone(api: str, shape: tuple[int, int], dtype: DType, device: Device) -> None:
-    """NaN and Inf stay in their row, and equal rows have equal results wherever they lie."""
-    arrays = operands(shape, dtype)
-    if device.kind == "sim":
-        device.set_option("cores", "2")  # several tiles
-    for array in arrays.values():
-        array[:] = array[0]
-    arrays["gradOutput"][::3, 2] = np.nan
-    arrays["gradOutput"][1::3, 4] = np.inf
-    with np.errstate(invalid="ignore"):
-        got = run(device, api, arrays, {"dim": -1})
-    assert np.isnan(got[::3].astype(np.float32)).all()
-    clean = got[2::3]
-    assert np.isfinite(clean.astype(np.float32)).all()
-    assert (clean.view(np.uint8) == clean[0].view(np.uint8)).all()
+    assert_rows_are_alone(device, api, shape, dtype)
 
 
 @pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
