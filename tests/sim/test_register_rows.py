@@ -14,9 +14,9 @@ pytestmark = pytest.mark.sim_only
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.label)
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
-# Fewer rows than sequences of stores; flat rows, the shortest and the longest of fp32 and of 16 bit;
-# the ends of a piece, of two and of three; several tiles; the longest row that fits (fp32, 16 bit),
-# the shortest that does not; a last chunk of few elements.
+# Fewer rows than sequences of stores; flat rows, the shortest, the longest of fp32, of 16 bit; the
+# ends of a piece, of two and of three; several tiles; the longest row that fits (fp32, 16 bit), the
+# shortest that does not; a last chunk of few elements.
 SHAPES = [
     (1, 77),
     (3, 49),
