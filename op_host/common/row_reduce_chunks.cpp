@@ -143,8 +143,11 @@ class ChunkPlanner : private RowReducePlanner {
     return AlongLanes() ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
   }
 
+  // Odd rows start anywhere: there UB is filled to the last block. Of fp32 that earns nothing.
   int64_t MostPerChunk(int64_t parts) const {
-    return AlignDown(MaxChunkLanes(parts) / Pitch(), ChunkStep());
+    const bool fills = Packs() && !soc_.registers && bytes_ < kFloatBytes;
+    const int64_t step = fills ? blockLanes_ : ChunkStep();
+    return AlignDown(MaxChunkLanes(parts) / Pitch(), step);
   }
 
   // The fewest parts of which `keep` chunks hold one; 0 if it takes more than `most`.
@@ -197,8 +200,9 @@ class ChunkPlanner : private RowReducePlanner {
     const int64_t least = AlongLanes() ? blockLanes_ : CeilDiv(blockLanes_, plan_.colTile);
     const int64_t part = CeilDiv(view_.reduce, parts);
     plan_.partChunks = CeilDiv(part, most);
-    plan_.chunk = LongLastPart(view_.reduce, AlignUp(CeilDiv(part, plan_.partChunks), ChunkStep()),
-                               AlongLanes() ? ChunkStep() : least, least);
+    const int64_t even = AlignUp(CeilDiv(part, plan_.partChunks), ChunkStep());
+    plan_.chunk =
+        LongLastPart(view_.reduce, std::min(even, most), AlongLanes() ? ChunkStep() : least, least);
     plan_.tileLanes = TileLanesUp(plan_.chunk * Pitch() + Ends());
   }
 

@@ -47,6 +47,11 @@ constexpr double kTensors = 3;
 constexpr double kSteps = 9;
 // Elements that a core works off in the time of what a chunk takes once: latencies, waits, short folds.
 constexpr double kChunkOverhead = 256;
+// And of 16 bit in that of a line of sums of a row, which the scalar unit drops from its data cache and reads again:
+// that of the first one is hidden.
+constexpr double kLineOfSums = 400;
+// Of 16-bit rows one part in so many may be more than UB needs.
+constexpr int64_t kPartsToSpare = 4;
 
 // Ways in which one core may hold the axis, the best first: it waits for no other then.
 std::vector<Sharing> HoldingsOf(const SharedAxis& axis) {
@@ -69,6 +74,11 @@ double OverlapOf(const SharedAxis& axis, const Sharing& sharing) {
   return axis.width == 1 && late > 1 && sharing.keep > 1 ? kRowsInHalves * reached : reached;
 }
 
+// Rows of which the scalar unit is busy with the sums of parts. Those in registers are not.
+bool IsNarrowRow(const SharedAxis& axis) {
+  return axis.width == 1 && axis.elementBytes < kFloatBytes && axis.ubBytes <= kSmallUbBytes;
+}
+
 // The share of the bandwidth bound that may be expected.
 double Reached(const SharedAxis& axis, const Sharing& sharing, int64_t parts, int64_t cores) {
   if (parts > cores) {
@@ -85,8 +95,11 @@ double Reached(const SharedAxis& axis, const Sharing& sharing, int64_t parts, in
   const double sums = axis.width > 1 ? static_cast<double>(parts * (parts + 1)) : 0;
   const double chunk =
       static_cast<double>(axis.reduce * axis.width) / static_cast<double>(parts * sharing.keep);
+  const double lines =
+      IsNarrowRow(axis) ? static_cast<double>((parts - 1) / kRowReduceSlotLanes) : 0;
+  const double overhead = kChunkOverhead + kLineOfSums * lines / static_cast<double>(sharing.keep);
   const double reached =
-      OverlapOf(axis, sharing) * enough * steps / (steps + sums) * chunk / (chunk + kChunkOverhead);
+      OverlapOf(axis, sharing) * enough * steps / (steps + sums) * chunk / (chunk + overhead);
   const double ofHalfLine =
       static_cast<double>(axis.width * axis.elementBytes) / static_cast<double>(kHalfLineBytes);
   return axis.width > 1 ? std::min(kOfHalfLines * ofHalfLine, reached) : reached;
@@ -120,8 +133,10 @@ SharingChoice ChooseSharing(
   double most = 0;
   for (size_t axis = 0; axis < axes.size(); ++axis) {
     for (const Sharing& sharing : kSharings) {
-      const int64_t parts = fewestParts(axis, sharing);
-      if (parts > 0) {
+      const int64_t fewest = fewestParts(axis, sharing);
+      // A few more may share out evenly.
+      const int64_t atMost = IsNarrowRow(axes[axis]) ? fewest + fewest / kPartsToSpare : fewest;
+      for (int64_t parts = fewest; parts > 0 && parts <= atMost; ++parts) {
         const double onFirst = Reached(axes[axis], sharing, parts, cores.first);
         const double onSecond = Reached(axes[axis], sharing, parts, cores.second);
         candidates.push_back({{axis, sharing.ring, parts}, onFirst, kOfFirst * onFirst + onSecond});

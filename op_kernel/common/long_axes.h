@@ -77,8 +77,14 @@ class ReduceChunked : private RowReduceBase<T, Step> {
   // their way.
   __aicore__ inline void Process() {
     for (int64_t round = 0; round < rounds_ + this->t_.late; ++round) {
+      if (!Base::kFp32) {
+        Drop(round - this->t_.late);
+      }
       if (round < rounds_) {
         Sum(round);
+      }
+      if (Base::kFp32) {
+        Drop(round - this->t_.late);
       }
       if (round >= this->t_.late) {
         Write(round - this->t_.late);
@@ -93,6 +99,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     uint32_t pitch;
     uint32_t lead;   // lanes of a block of UB in front of it
     uint32_t count;  // lanes with padding
+    uint32_t lanes;  // the same as whole repeats, which are faster than a part of one
   };
 
   __aicore__ inline Chunk At(int64_t unit, int64_t index) const {
@@ -122,6 +129,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     chunk.pitch = UbPitch<T>(chunk.shape.length);
     chunk.lead = packed_ ? static_cast<uint32_t>(chunk.offset % (kBlockBytes / sizeof(T))) : 0;
     chunk.count = packed_ ? chunk.lead + chunk.shape.length : chunk.shape.blocks * chunk.pitch;
+    chunk.lanes = AlignUp(chunk.count, kRepeatLanes);
     return chunk;
   }
 
@@ -214,6 +222,13 @@ class ReduceChunked : private RowReduceBase<T, Step> {
   // The place of the first resident chunk of a round.
   __aicore__ inline int64_t HeldFrom(int64_t round) const {
     return round % (this->t_.late + 1) * this->t_.resident;
+  }
+
+  // Of the unit that a round writes. fp32 leaves the scalar unit time enough.
+  __aicore__ inline void Drop(int64_t round) {
+    if (round >= 0) {
+      partials_.Drop(SlotOf(WorkOf(round).unit));
+    }
   }
 
   __aicore__ inline void Sum(int64_t round) {
@@ -320,7 +335,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
   // The summands of a chunk, folded to at most `most` lanes.
   __aicore__ inline Folded FoldChunk(const LocalTensor<T>& in, const Chunk& chunk, uint32_t fold,
                                      uint32_t most) {
-    const LocalTensor<float> f = Summand(in, chunk.count);
+    const LocalTensor<float> f = Summand(in, chunk.lanes);
     if constexpr (kAlongLanes) {
       this->ClearPads(f, chunk.pitch, chunk.shape.length, 1);
     }
@@ -342,12 +357,12 @@ class ReduceChunked : private RowReduceBase<T, Step> {
   }
 
   // f(g, y) of a chunk.
-  __aicore__ inline LocalTensor<float> Summand(const LocalTensor<T>& in, uint32_t count) {
+  __aicore__ inline LocalTensor<float> Summand(const LocalTensor<T>& in, uint32_t lanes) {
     if constexpr (Step::kSumOfG) {
-      return this->LanesOfG(in, count);
+      return this->LanesOfG(in, lanes);
     } else {
-      const Pair pair = this->Lanes(in, count);
-      this->step_.Prepare(pair.f, pair.y, count);
+      const Pair pair = this->Lanes(in, lanes);
+      this->step_.Prepare(pair.f, pair.y, lanes);
       PipeBarrier<PIPE_V>();
       return pair.f;
     }
@@ -381,10 +396,10 @@ class ReduceChunked : private RowReduceBase<T, Step> {
       return;
     }
 #endif
-    const Pair pair = this->Lanes(in, chunk.count);
+    const Pair pair = this->Lanes(in, chunk.lanes);
     // The first pass prepared a resident fp32 chunk in place, unless it had no need to.
     if (Step::kSumOfG || !Base::kFp32 || !resident) {
-      this->step_.Prepare(pair.f, pair.y, chunk.count);
+      this->step_.Prepare(pair.f, pair.y, chunk.lanes);
       PipeBarrier<PIPE_V>();
     }
     if (index == 0) {  // in front of the load that takes this chunk's place
@@ -402,7 +417,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
       }
     }
     if constexpr (kAlongLanes) {
-      AscendC::Muls(pair.y, pair.y, sum_, static_cast<int32_t>(chunk.count));
+      AscendC::Muls(pair.y, pair.y, sum_, static_cast<int32_t>(chunk.lanes));
     } else if (Folds()) {
       const uint32_t width = static_cast<uint32_t>(this->t_.inner);
       const uint32_t rows = chunk.count / width;
@@ -418,11 +433,11 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     PipeBarrier<PIPE_V>();
     LocalTensor<T> out = this->outQueue_.template AllocTensor<T>();
     if constexpr (kFreesEarly) {
-      this->Finish(out, pair.y, pair, chunk.count);
+      this->Finish(out, pair.y, pair, chunk.lanes);
       PipeBarrier<PIPE_V>();
     } else {
       // Clear of y and f, which the next chunk may overwrite at once.
-      this->Finish(out, in.template ReinterpretCast<float>(), pair, chunk.count);
+      this->Finish(out, in.template ReinterpretCast<float>(), pair, chunk.lanes);
       Free(in);
     }
     if constexpr (kPacks) {

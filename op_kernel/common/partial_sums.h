@@ -118,10 +118,10 @@ class RowSums : public PartialSums {
 #endif
   }
 
-  // Lines of the data cache may be older than the sums. They are dropped while the core waits anyway,
-  // which would take up to a quarter longer afterwards. Only a scalar access to a line brings it back,
-  // and until Await returns there is none: slots are whole lines, and scalar accesses keep their order.
-  __aicore__ inline void Fetch(int64_t round, uint64_t slot) {
+  // Lines of the data cache may be older than the sums. They are dropped before they are awaited, while the vector
+  // pipe has work. Only a scalar access to a line brings it back, and until Fetch returns there is none:
+  // slots are whole lines, and scalar accesses keep their order.
+  __aicore__ inline void Drop(uint64_t slot) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
     if (shared_) {
       fetched_ = SlotOf(slot, parts_);
@@ -129,10 +129,12 @@ class RowSums : public PartialSums {
         AscendC::DataCacheCleanAndInvalid<float, AscendC::CacheLine::SINGLE_CACHE_LINE,
                                           AscendC::DcciDst::CACHELINE_OUT>(gm_[fetched_ + i]);
       }
-      Await(round);
     }
 #endif
   }
+
+  // Of the slot that was dropped last.
+  __aicore__ inline void Fetch(int64_t round, uint64_t) { Await(round); }
 
   __aicore__ inline float Take() {
     float sums[kRowReduceMostParts];
@@ -200,6 +202,8 @@ class ColumnSums : public PartialSums {
       mine_.FreeTensor(sum);
     }
   }
+
+  __aicore__ inline void Drop(uint64_t) {}
 
   // Starts to read the sums of all parts.
   __aicore__ inline void Fetch(int64_t round, uint64_t slot) {
