@@ -174,8 +174,8 @@ def _words(error: ChildError) -> str:
 
 
 class Store:
-    """Results of cases by their names, in one file: a run that was stopped goes on. Each has what
-    it depends on with it, the simulator and its kernels or the checkout; of another it is made anew.
+    """Results of cases by their names, in one file: a run that was stopped goes on. Each has with
+    it what it depends on, the simulator and its kernels or the checkout: of another it is new.
     """
 
     def __init__(self, path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from engine import choice_table
 from soc import soc_table
+
 from timing import cost_table
 
 TABLES = {

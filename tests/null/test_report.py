@@ -34,7 +34,7 @@ def outcome(
     case: Case, ulp: float | None = 0.4, passed: bool = True, message: str = "m"
 ) -> Outcome:
     judged = None if ulp is None else Report(passed, 10, 10, 1e-3, ulp, ulp / 2, 0)
-    return Outcome(case, passed, message, 0.002, judged, 1.25, 125, 100)
+    return Outcome(case, passed, message, 0.002, judged, 125, 100)
 
 
 def mixed() -> list[Outcome]:

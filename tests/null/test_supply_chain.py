@@ -55,6 +55,16 @@ def test_lock_names_everything_with_its_sums() -> None:
     assert wanted() <= locked and "torch" not in locked
 
 
+def test_pre_commit_has_the_tools_of_the_lock() -> None:
+    """Else what one formats the other changes back."""
+    text = (ROOT / ".pre-commit-config.yaml").read_text()
+    pins = dict(re.findall(r"(ruff|clang-format|mypy)(?:-pre-commit)?\n\s+rev: v(\S+)", text))
+    assert len(pins) == 3
+    lock = LOCK.read_text()
+    for name, version in pins.items():
+        assert f"\n{name}=={version} " in lock, name
+
+
 def test_ci_and_releases_go_by_the_lock() -> None:
     for script in (".ci/run", "scripts/release.sh"):
         lines = (ROOT / script).read_text().splitlines()

@@ -11,7 +11,7 @@ from typing import Any
 
 from aclgrad.project.sources import numpy_name, simulator_stem, snake_case
 from aclgrad.spec.op_spec import OpSpec
-from aclgrad.spec.soc import FAMILIES, Family, family
+from aclgrad.spec.soc import Family, family
 
 Row = tuple[str, ...]
 """NumPy's name of the dtype of each input and output, as kernel files are called."""
@@ -147,8 +147,3 @@ def _formats(item: Mapping[str, Any], dtypes: Sequence[str]) -> tuple[str, ...]:
         return tuple(known[:1] * len(dtypes))
     columns = dict(zip(reversed(item["dtypes"]), reversed(known), strict=False))
     return tuple(columns.get(dtype, known[0]) for dtype in dtypes)
-
-
-def families_of(operators: Sequence[Operator]) -> list[Family]:
-    """Families that some operator has kernels for."""
-    return [item for item in FAMILIES if any(item.name in op.rows for op in operators)]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
-from aclgrad.findings import ERROR, consequence
+from aclgrad.findings import ERROR
 from aclgrad.golden.precision import Element, Errors, Report, measure
 from aclgrad.golden.precision import judge as verdict
 from aclgrad.project import building, golden_file, running
@@ -32,7 +32,7 @@ from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.picture import Picture, draw, from_json
-from aclgrad.testing.run import Outcome, check_findings
+from aclgrad.testing.run import Outcome, behind, check_findings
 from aclgrad.testing.writers import writers_of
 
 Array = NDArray[Any]
@@ -265,9 +265,7 @@ def _run_case(
         if subject.golden
         else (None, "", None)
     )
-    if faults := sum(bool(finding.goes_on) for finding in errors):
-        message = f"{consequence(faults)}\n{message}"
-    message = "\n".join([*(finding.text or finding.detail for finding in errors), message])
+    message = behind(errors, message)
     moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
     floor = sum(array.nbytes for param in inputs for array in param)
     floor += sum(array.nbytes for array in result.outputs.values())
@@ -278,7 +276,6 @@ def _run_case(
         message,
         time.perf_counter() - start,
         report,
-        moved / floor if moved and floor else None,
         moved,
         floor,
         checked.findings,

@@ -30,21 +30,25 @@ _CANARY = 0xA5
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one case. ``traffic`` is GM bytes moved by the floor, None when it was not
-    counted.
-    """
+    """What became of one case, and the bytes that it moved in GM, 0 when nobody counted."""
 
     case: Case
     passed: bool
     message: str
     seconds: float
     report: Report | None = None
-    traffic: float | None = None
     moved_bytes: int = 0
     floor_bytes: int = 0
     findings: tuple[Finding, ...] = ()
     launched: bool = False
     picture: Picture | None = None
+
+    @property
+    def traffic(self) -> float | None:
+        """Bytes moved in GM by the least that would do."""
+        return (
+            self.moved_bytes / self.floor_bytes if self.moved_bytes and self.floor_bytes else None
+        )
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -251,9 +255,7 @@ def _run_case(device: Device, spec: OpSpec, case: Case, seed: int, chaos: Sequen
         message = (
             f"FAILED: {spoiled} bytes outside the view of the output were overwritten\n{message}"
         )
-    if faults := sum(bool(finding.goes_on) for finding in errors):
-        message = f"{consequence(faults)}\n{message}"
-    message = "\n".join([*(finding.text or finding.detail for finding in errors), message])
+    message = behind(errors, message)
     moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
     floor = floor_bytes(spec, case)
     return Outcome(
@@ -262,13 +264,19 @@ def _run_case(device: Device, spec: OpSpec, case: Case, seed: int, chaos: Sequen
         message,
         time.perf_counter() - start,
         report,
-        moved / floor if moved and floor else None,
         moved,
         floor,
         checked.findings,
         launched,
         picture,
     )
+
+
+def behind(errors: Sequence[Finding], message: str) -> str:
+    """What is said of a result, behind the findings that may be why."""
+    if faults := sum(bool(finding.goes_on) for finding in errors):
+        message = f"{consequence(faults)}\n{message}"
+    return "\n".join([*(finding.text or finding.detail for finding in errors), message])
 
 
 def run_cases(

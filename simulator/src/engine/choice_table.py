@@ -10,7 +10,7 @@ MOST_ALTERNATIVES = 4
 
 
 def enumerator(name: str) -> str:
-    """kExpRounding for "exp.rounding"."""
+    """The enumerator of a choice: "exp.rounding" has kExpRounding."""
     return "k" + "".join(word.capitalize() for word in re.split(r"[.-]", name))
 
 

@@ -13,7 +13,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-
 from typing import Any
 
 OWN = {"_init", "_fini", "_edata", "_end", "__bss_start"}
@@ -28,18 +27,18 @@ def source(table: dict[str, Any], library: str) -> str:
     """The functions of one library."""
     lines = [
         "#include <cstdint>",
-        "#include \"runtime/unsupported.h\"",
+        '#include "runtime/unsupported.h"',
         "// Every caller passes what its own declaration says; none of it is looked at.",
-        "extern \"C\" {",
+        'extern "C" {',
     ]
     for group in table["groups"]:
         if group["library"] != library:
             continue
         what = f"{quoted(group['feature'])}, {quoted(group['instead'])}"
-        for name in group["functions"]:
-            lines.append(f"int64_t {name}() {{ return aclsim::Unsupported({quoted(name)}, {what}, {group['code']}); }}")
-        for name in group.get("nothing", []):
-            lines.append(f"int64_t {name}() {{ return aclsim::Unsupported({quoted(name)}, {what}, {group['code']}), 0; }}")
+        for functions, end in ((group["functions"], ""), (group.get("nothing", []), ", 0")):
+            for name in functions:
+                call = f"aclsim::Unsupported({quoted(name)}, {what}, {group['code']})"
+                lines.append(f"int64_t {name}() {{ return {call}{end}; }}")
     marks = table["annotations"]
     if marks["library"] == library:
         lines.append(f"// {marks['why']}")
@@ -49,7 +48,9 @@ def source(table: dict[str, Any], library: str) -> str:
 
 def names(nm: str, library: str) -> list[tuple[str, bool, int]]:
     """What a library defines: name, whether it is a function, bytes."""
-    text = subprocess.run([nm, "-D", "-S", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [nm, "-D", "-S", "--defined-only", library], check=True, capture_output=True, text=True
+    ).stdout
     found = []
     for line in text.splitlines():
         parts = line.split()
@@ -59,15 +60,19 @@ def names(nm: str, library: str) -> list[tuple[str, bool, int]]:
 
 
 def filter_source(nm: str, libraries: list[str]) -> str:
-    """The same names without what is behind them: the dynamic loader takes them from the libraries."""
-    lines = ["asm(\".text\\n\""]
+    """The same names without what is behind them, which the dynamic loader takes from the
+    libraries.
+    """
+    lines = ['asm(".text\\n"']
     known = set()
     for library in libraries:
         for name, function, size in names(nm, library):
             if name not in known:
                 known.add(name)
                 kind = "function" if function else "object"
-                lines.append(f'".globl {name}\\n.type {name}, %{kind}\\n.size {name}, {size}\\n{name}:\\n"')
+                lines.append(
+                    f'".globl {name}\\n.type {name}, %{kind}\\n.size {name}, {size}\\n{name}:\\n"'
+                )
     return "\n".join([*lines, '".byte 0\\n");', ""])
 
 
@@ -75,7 +80,9 @@ def main(argv: list[str]) -> int:
     """Entry point: 0, 1 (bad table) or 2 (usage)."""
     if len(argv) == 3 and argv[1] == "--libraries":
         table = json.loads(Path(argv[2]).read_text(encoding="utf-8"))
-        print(*(f"{name}={','.join(needed)}" for name, needed in table["libraries"].items()), sep="\n")
+        print(
+            *(f"{name}={','.join(needed)}" for name, needed in table["libraries"].items()), sep="\n"
+        )
         return 0
     if len(argv) > 4 and argv[1] == "--filter":
         Path(argv[3]).write_text(filter_source(argv[2], argv[4:]), encoding="utf-8")
@@ -84,7 +91,10 @@ def main(argv: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     table = json.loads(Path(argv[1]).read_text(encoding="utf-8"))
-    Path(argv[3]).write_text(f"// Generated from {Path(argv[1]).name}. Do not edit.\n{source(table, argv[2])}", encoding="utf-8")
+    Path(argv[3]).write_text(
+        f"// Generated from {Path(argv[1]).name}. Do not edit.\n{source(table, argv[2])}",
+        encoding="utf-8",
+    )
     return 0
 
 

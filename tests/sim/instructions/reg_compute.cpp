@@ -359,121 +359,98 @@ CALL_KERNEL(reduce) {
   }
 }
 
+template <typename T, Reg::LoadDist dist = Reg::LoadDist::DIST_NORM>
+void LoadAs(Areas& areas, int32_t from) {
+  Reg::RegTensor<T> dst;
+  Reg::MaskReg all = Reg::CreateMask<T>();
+  Reg::LoadAlign<T, dist>(dst, At<T>(areas, 1, from));
+  Reg::StoreAlign(At<T>(areas, 0), dst, all);
+}
+// By the older name.
+template <typename T, Reg::LoadDist dist>
+void CopyAs(Areas& areas, int32_t from) {
+  Reg::RegTensor<T> dst;
+  Reg::MaskReg all = Reg::CreateMask<T>();
+  Reg::DataCopy<T, dist>(dst, At<T>(areas, 1, from));
+  Reg::StoreAlign(At<T>(areas, 0), dst, all);
+}
+template <typename T, Reg::LoadDist dist>
+void LoadTwoAs(Areas& areas, int32_t from) {
+  Reg::RegTensor<T> dst0, dst1;
+  Reg::MaskReg all = Reg::CreateMask<T>();
+  Reg::LoadAlign<T, dist>(dst0, dst1, At<T>(areas, 1, from));
+  Reg::StoreAlign(At<T>(areas, 0), dst0, all);
+  Reg::StoreAlign(At<T>(areas, 0, 256), dst1, all);
+}
+
 // Loads by every distribution. extra[0]: the byte where it starts.
 CALL_KERNEL(load) {
   const int32_t from = c.extra[0];
+  using Reg::LoadDist;
   __VEC_SCOPE__ {
-    Reg::RegTensor<uint8_t> b8, other8;
-    Reg::RegTensor<uint16_t> b16, other16;
-    Reg::RegTensor<uint32_t> b32, other32;
-    Reg::MaskReg all = Reg::CreateMask<uint8_t>();
-    auto* const p8 = At<uint8_t>(areas, 1, from);
-    auto* const p16 = At<uint16_t>(areas, 1, from);
-    auto* const p32 = At<uint32_t>(areas, 1, from);
-    using Reg::LoadDist;
-    int32_t width = 1;
     switch (c.op) {
       case 0:
-        Reg::LoadAlign(b8, p8);
-        break;
+        return LoadAs<uint8_t>(areas, from);
       case 1:
-        Reg::LoadAlign<uint8_t, LoadDist::DIST_BRC_B8>(b8, p8);
-        break;
+        return LoadAs<uint8_t, LoadDist::DIST_BRC_B8>(areas, from);
       case 2:
-        Reg::LoadAlign<uint16_t, LoadDist::DIST_BRC_B16>(b16, p16);
-        width = 2;
-        break;
+        return LoadAs<uint16_t, LoadDist::DIST_BRC_B16>(areas, from);
       case 3:
-        Reg::LoadAlign<uint32_t, LoadDist::DIST_BRC_B32>(b32, p32);
-        width = 4;
-        break;
+        return LoadAs<uint32_t, LoadDist::DIST_BRC_B32>(areas, from);
       case 4:
-        Reg::LoadAlign<uint8_t, LoadDist::DIST_US_B8>(b8, p8);
-        break;
+        return LoadAs<uint8_t, LoadDist::DIST_US_B8>(areas, from);
       case 5:
-        Reg::LoadAlign<uint16_t, LoadDist::DIST_US_B16>(b16, p16);
-        width = 2;
-        break;
+        return LoadAs<uint16_t, LoadDist::DIST_US_B16>(areas, from);
       case 6:
-        Reg::LoadAlign<uint8_t, LoadDist::DIST_DS_B8>(b8, p8);
-        break;
+        return LoadAs<uint8_t, LoadDist::DIST_DS_B8>(areas, from);
       case 7:
-        Reg::DataCopy<uint16_t, LoadDist::DIST_DS_B16>(b16, p16);
-        width = 2;
-        break;
+        return CopyAs<uint16_t, LoadDist::DIST_DS_B16>(areas, from);
       case 8:
-        Reg::LoadAlign<uint8_t, LoadDist::DIST_UNPACK_B8>(b8, p8);
-        break;
+        return LoadAs<uint8_t, LoadDist::DIST_UNPACK_B8>(areas, from);
       case 9:
-        Reg::DataCopy<uint16_t, LoadDist::DIST_UNPACK_B16>(b16, p16);
-        width = 2;
-        break;
+        return CopyAs<uint16_t, LoadDist::DIST_UNPACK_B16>(areas, from);
       case 10:
-        Reg::LoadAlign<uint32_t, LoadDist::DIST_UNPACK_B32>(b32, p32);
-        width = 4;
-        break;
+        return LoadAs<uint32_t, LoadDist::DIST_UNPACK_B32>(areas, from);
       case 11:
-        Reg::LoadAlign<uint8_t, LoadDist::DIST_UNPACK4_B8>(b8, p8);
-        break;
+        return LoadAs<uint8_t, LoadDist::DIST_UNPACK4_B8>(areas, from);
       case 12:
-        Reg::LoadAlign<uint16_t, LoadDist::DIST_BLK>(b16, p16);
-        width = 2;
-        break;
+        return LoadAs<uint16_t, LoadDist::DIST_BLK>(areas, from);
       case 13:
-        Reg::LoadAlign<uint16_t, LoadDist::DIST_E2B_B16>(b16, p16);
-        width = 2;
-        break;
+        return LoadAs<uint16_t, LoadDist::DIST_E2B_B16>(areas, from);
       case 14:
-        Reg::LoadAlign<uint32_t, LoadDist::DIST_E2B_B32>(b32, p32);
-        width = 4;
-        break;
+        return LoadAs<uint32_t, LoadDist::DIST_E2B_B32>(areas, from);
       case 15:
-        Reg::LoadAlign<uint8_t, LoadDist::DIST_DINTLV_B8>(b8, other8, p8);
-        Reg::StoreAlign(At<uint8_t>(areas, 0, 256), other8, all);
-        break;
+        return LoadTwoAs<uint8_t, LoadDist::DIST_DINTLV_B8>(areas, from);
       case 16:
-        Reg::LoadAlign<uint16_t, LoadDist::DIST_DINTLV_B16>(b16, other16, p16);
-        Reg::StoreAlign(At<uint16_t>(areas, 0, 256), other16, all);
-        width = 2;
-        break;
+        return LoadTwoAs<uint16_t, LoadDist::DIST_DINTLV_B16>(areas, from);
       case 17:
-        Reg::LoadAlign<uint32_t, LoadDist::DIST_DINTLV_B32>(b32, other32, p32);
-        Reg::StoreAlign(At<uint32_t>(areas, 0, 256), other32, all);
-        width = 4;
-        break;
+        return LoadTwoAs<uint32_t, LoadDist::DIST_DINTLV_B32>(areas, from);
+    }
+    Reg::RegTensor<uint8_t> dst, other;
+    Reg::MaskReg all = Reg::CreateMask<uint8_t>();
+    auto* at = At<uint8_t>(areas, 1, from);
+    switch (c.op) {
       case 18: {  // not aligned, and again where the first one ended
         Reg::UnalignRegForLoad ureg;
-        auto* at = p8;
         Reg::LoadUnAlignPre(ureg, at);
-        Reg::LoadUnAlign(b8, ureg, at, 256);
-        Reg::LoadUnAlign(other8, ureg, at, 256);
-        Reg::StoreAlign(At<uint8_t>(areas, 0, 256), other8, all);
+        Reg::LoadUnAlign(dst, ureg, at, 256);
+        Reg::LoadUnAlign(other, ureg, at, 256);
+        Reg::StoreAlign(At<uint8_t>(areas, 0, 256), other, all);
         break;
       }
       case 19:  // every other block
-        Reg::LoadAlign<uint8_t, Reg::DataCopyMode::DATA_BLOCK_COPY>(b8, p8, 2, all);
+        Reg::LoadAlign<uint8_t, Reg::DataCopyMode::DATA_BLOCK_COPY>(dst, at, 2, all);
         break;
       case 20: {
         Reg::AddrReg offset = Reg::CreateAddrReg<uint8_t>(2, 32, 3, 64);
-        Reg::LoadAlign(b8, p8, offset);
+        Reg::LoadAlign(dst, at, offset);
         break;
       }
-      default: {
-        auto* at = p8;
-        Reg::LoadAlign<uint8_t, Reg::PostLiteral::POST_MODE_UPDATE>(b8, at, 64);
-        Reg::LoadAlign(b8, at);
-        break;
-      }
+      default:
+        Reg::LoadAlign<uint8_t, Reg::PostLiteral::POST_MODE_UPDATE>(dst, at, 64);
+        Reg::LoadAlign(dst, at);
     }
-    if (width == 1) {
-      Reg::StoreAlign(At<uint8_t>(areas, 0), b8, all);
-    } else if (width == 2) {
-      Reg::MaskReg all16 = Reg::CreateMask<uint16_t>();
-      Reg::StoreAlign(At<uint16_t>(areas, 0), b16, all16);
-    } else {
-      Reg::MaskReg all32 = Reg::CreateMask<uint32_t>();
-      Reg::StoreAlign(At<uint32_t>(areas, 0), b32, all32);
-    }
+    Reg::StoreAlign(At<uint8_t>(areas, 0), dst, all);
   }
 }
 

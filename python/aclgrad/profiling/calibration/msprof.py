@@ -7,11 +7,8 @@ The summary has kernels by name and in the order of their starts, the request sa
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
-import signal
-import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +16,7 @@ from pathlib import Path
 from aclgrad.common import files
 from aclgrad.errors import ToolkitError
 from aclgrad.profiling import against_board
+from aclgrad.profiling.calibration import process
 from aclgrad.profiling.calibration.runner import Launch, request_of
 
 TIMES = 5
@@ -65,27 +63,14 @@ def _collect(
             f"{_OPTION} {folder}: no msprof on the PATH. Next: source <CANN>/set_env.sh, or run"
             f" {command} where there is one"
         )
-    with subprocess.Popen(
-        [msprof, f"--output={folder}", *words],
-        env=dict(environment),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as process:
-        try:
-            said, _ = process.communicate(timeout=_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise ToolkitError(
-                f"{_OPTION}: msprof did not end within {_SECONDS:.0f} s. Next: --msprof off"
-            ) from None
-    if process.returncode != 0:
-        last = said.strip().splitlines()[-1:] or ["it says nothing"]
+    code, said = process.run([msprof, f"--output={folder}", *words], environment, _SECONDS)
+    if code is None:
         raise ToolkitError(
-            f"{_OPTION}: msprof ended with {process.returncode}: {last[0]}. Next: --msprof off"
+            f"{_OPTION}: msprof did not end within {_SECONDS:.0f} s. Next: --msprof off"
         )
+    if code != 0:
+        last = said.strip().splitlines()[-1:] or ["it says nothing"]
+        raise ToolkitError(f"{_OPTION}: msprof ended with {code}: {last[0]}. Next: --msprof off")
 
 
 def read(folder: Path, launches: Sequence[Launch]) -> dict[str, tuple[float, ...]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from aclgrad.common import cache, files
 from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
+from aclgrad.profiling.calibration import process
 from aclgrad.project.cmake import need_tool
 from aclgrad.runtime.toolkit import sim_root
 
@@ -151,22 +151,9 @@ def _process(
         request.write_text(
             "\n".join(request_of(launch, times, folder) for launch in launches) + "\n"
         )
-        with subprocess.Popen(
-            [str(program), str(device), str(request), str(result)],
-            env=dict(environment),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        ) as process:
-            try:
-                _, said = process.communicate(timeout=seconds)
-                ended = f"ended with {process.returncode}"
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                _, said = process.communicate()
-                ended = f"was ended after {seconds:.0f} s"
+        words = [str(program), str(device), str(request), str(result)]
+        code, said = process.run(words, environment, seconds)
+        ended = f"was ended after {seconds:.0f} s" if code is None else f"ended with {code}"
         answers = {}
         lines = result.read_text().splitlines() if result.is_file() else []
         for line in lines:
