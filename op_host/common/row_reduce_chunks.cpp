@@ -54,8 +54,8 @@ class ChunkPlanner : private RowReducePlanner {
  private:
   bool AlongLanes() const { return plan_.path == RowReducePath::kLongRows; }
 
-  // Chunks of rows need no work area then.
-  bool InRegisters() const { return soc_.registers && AlongLanes(); }
+  // Chunks need no work area then.
+  bool InRegisters() const { return soc_.registers && !Folded(); }
 
   // Lanes of a chunk of packed rows that are not its own: it may begin and end within a block, and keeps
   // the first results once more behind them.
@@ -255,6 +255,9 @@ class ChunkPlanner : private RowReducePlanner {
   // Columns of half a GM line, unless the UB of all cores together holds narrower ones only.
   void ShareableSlabs() {
     std::vector<int64_t> widths;
+    if (InRegisters()) {  // arithmetic leaves L2 as the limit, which moves lines for parts of them
+      widths.push_back(kLineBytes / bytes_);
+    }
     for (const int64_t bytes : kChunkedColumnBytes) {
       widths.push_back(Folded() ? view_.inner : bytes / bytes_);
     }

@@ -27,6 +27,8 @@ constexpr int32_t kRowReduceFoldedLanes = 512;
 // Bytes of a row in registers that is added up in the run of the elements of its tile (op_kernel/common/flat_rows.h), at
 // most.
 constexpr int32_t kRowReduceFlatBytes = 128;
+// Columns that are added up in registers (op_kernel/common/register_columns.h), at least: fewer fill too little of one.
+constexpr int32_t kRowReduceRegisterColumns = 32;
 // Elements of a stream of short slabs at least, where copies move whole blocks: fp32 is turned by 16 blocks of words.
 constexpr int32_t kRowReduceLeastStream = 128;
 // Rounds whose sums of parts the workspace holds at a time, and from the sums of a piece to its results.

@@ -83,7 +83,7 @@ class WholePlanner : private RowReducePlanner {
       } else {
         Slabs();
       }
-      budget = TileBudget(plan_.tileLanes);
+      budget = SlabBudget(plan_.tileLanes);
       AddFolded(plan_.tileUnits, &budget);
     } else if (plan_.path == RowReducePath::kRows) {
       Rows();
@@ -117,7 +117,22 @@ class WholePlanner : private RowReducePlanner {
     return budget;
   }
 
-  // Mirrors the InitBuffer calls of ReduceRows and ReduceSlabs.
+  // Columns are added up in registers, without a work area.
+  bool ColumnsInRegisters() const {
+    return soc_.registers && !Folded() && view_.inner >= kRowReduceRegisterColumns;
+  }
+
+  // Mirrors the InitBuffer calls of ReduceSlabs.
+  UbBudget SlabBudget(int64_t lanes) const {
+    if (!ColumnsInRegisters()) {
+      return TileBudget(lanes);
+    }
+    UbBudget budget = StreamsBudget(lanes, 1);
+    budget.Add("behind (y, g)", 2, static_cast<uint64_t>(kBehindRows));
+    return budget;
+  }
+
+  // Mirrors the InitBuffer calls of ReduceRows, and of ReduceSlabs without registers.
   UbBudget TileBudget(int64_t lanes) const {
     UbBudget budget = StreamsBudget(lanes, 1);
     AddWork(lanes, &budget);
@@ -245,6 +260,9 @@ class WholePlanner : private RowReducePlanner {
   int64_t LaneBytes() const { return 5 * bytes_ + (bytes_ < kFloatBytes ? 2 * kFloatBytes : 0); }
 
   int64_t MostSlabLanes() const {
+    if (ColumnsInRegisters()) {
+      return TileLanesDown((usable_ - 2 * kBehindRows) / (5 * bytes_));
+    }
     const int64_t apart = bytes_ < kFloatBytes ? kWorkApart * kFloatBytes : 0;
     return TileLanesDown((usable_ - apart) / LaneBytes());
   }

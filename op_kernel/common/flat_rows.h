@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short rows in vector registers (Ascend 950): what is done to each element alone takes the rows of a tile as one
 // run of elements, 64 at a time, so that no lane is empty and each access is aligned, whatever the length of a row.
-// Sums alone look at rows, each from its first element on, and leave one for every element of theirs. A register
-// has 64 fp32 lanes; 16-bit elements are loaded into them and stored out of them by the distribution modes of
-// loads and stores.
+// Sums alone look at rows, each from its first element on, and leave one for every element of theirs.
 #ifndef OP_KERNEL_COMMON_FLAT_ROWS_H_
 #define OP_KERNEL_COMMON_FLAT_ROWS_H_
 
@@ -26,13 +24,13 @@ class FlatRows {
       LaneMask all = reg::CreateMask<float, reg::MaskPattern::ALL>();
       for (uint16_t i = 0; i < registers; ++i) {
         Lanes a;
-        Load(a, g + i * kLanes, all);
+        LoadLanes(a, g + i * kRegisterLanes, all);
         if constexpr (!Step::kSumOfG) {
           Lanes b;
-          Load(b, y + i * kLanes, all);
+          LoadLanes(b, y + i * kRegisterLanes, all);
           Step::Prepare(a, b, all);
         }
-        reg::StoreAlign(f + i * kLanes, a, all);
+        reg::StoreAlign(f + i * kRegisterLanes, a, all);
       }
     }
   }
@@ -89,47 +87,20 @@ class FlatRows {
         Lanes a;
         Lanes b;
         Lanes s;
-        reg::LoadAlign(a, f + i * kLanes);
-        Load(b, y + i * kLanes, all);
-        reg::LoadAlign(s, sums + i * kLanes);
+        reg::LoadAlign(a, f + i * kRegisterLanes);
+        LoadLanes(b, y + i * kRegisterLanes, all);
+        reg::LoadAlign(s, sums + i * kRegisterLanes);
         if constexpr (Step::kSumOfG) {
           Step::Prepare(a, b, all);
         }
         reg::Mul(b, b, s, all);
         Step::Combine(a, a, b, all);
-        Store(out + i * kLanes, a, all);
+        StoreLanes(out + i * kRegisterLanes, a, all);
       }
     }
   }
 
  private:
-  static constexpr bool kFp32 = std::is_same_v<T, float>;
-  static constexpr uint32_t kLanes = kRegisterBytes / sizeof(float);
-
-  __aicore__ inline static uint16_t RegistersOf(uint32_t count) {
-    return static_cast<uint16_t>((count + kLanes - 1) / kLanes);
-  }
-
-  __aicore__ inline static void Load(Lanes& dst, __ubuf__ T* at, LaneMask& all) {
-    if constexpr (kFp32) {
-      reg::LoadAlign(dst, at);
-    } else {
-      reg::RegTensor<T> elements;
-      reg::LoadAlign<T, reg::LoadDist::DIST_UNPACK_B16>(elements, at);
-      reg::Cast<float, T, kWidenEven>(dst, elements, all);
-    }
-  }
-
-  __aicore__ inline static void Store(__ubuf__ T* at, Lanes& src, LaneMask& all) {
-    if constexpr (kFp32) {
-      reg::StoreAlign(at, src, all);
-    } else {
-      reg::RegTensor<T> elements;
-      reg::Cast<T, float, kNarrowEven>(elements, src, all);
-      reg::StoreAlign<T, reg::StoreDist::DIST_PACK_B32>(at, elements, all);
-    }
-  }
-
   template <bool kAligned>
   __aicore__ inline static void SumRow(__ubuf__ float* sums, reg::UnalignRegForStore& held,
                                        __ubuf__ float* f, uint32_t length, LaneMask& row,

@@ -7,6 +7,7 @@
 #include "common/folded_columns.h"
 #include "common/packed_rows.h"
 #include "common/partial_sums.h"
+#include "common/register_columns.h"
 #include "common/register_rows.h"
 #include "common/row_reduce.h"
 
@@ -25,10 +26,8 @@ class ReduceChunked : private RowReduceBase<T, Step> {
   using Base = RowReduceBase<T, Step>;
   using typename Base::Pair;
   using Sums = std::conditional_t<kAlongLanes, RowSums, ColumnSums>;
-  // A chunk is one row in registers (register_rows.h).
-  static constexpr bool kInRegisters = kRegisters && kAlongLanes;
   // A chunk of rows that are no whole blocks is one packed row (packed_rows.h).
-  static constexpr bool kPacks = rowreduce::kPacks && kAlongLanes && !kInRegisters;
+  static constexpr bool kPacks = rowreduce::kPacks && kAlongLanes && !kRegisters;
   // Columns that are no whole blocks lie side by side (folded_columns.h).
   static constexpr bool kFolds = !kAlongLanes && !kWholeBlocksOnly;
   // 16-bit columns have no buffer but those of their chunks: a load waits for each.
@@ -37,7 +36,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
  public:
   __aicore__ inline ReduceChunked(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                                   const RowReduceTilingData& t, const Step& step)
-      : Base(pipe, y, g, out, t, step, kBuffers, 0, kInRegisters),
+      : Base(pipe, y, g, out, t, step, kBuffers, 0, kRegisters && t.columns == 0),
         cores_(AscendC::GetBlockNum()),
         units_(t.outer * t.colTiles),
         rounds_((units_ * t.share + cores_ - 1) / cores_),
@@ -65,7 +64,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
         firstBlock_.Init(pipe, sizeof(T));
       }
     }
-    if (Base::kFp32 && !packed_ && !kInRegisters) {
+    if (Base::kFp32 && !packed_ && !InRegisters()) {
       pipe->InitBuffer(fold_, static_cast<uint32_t>(
                                   (t.tileLanes / 2 + Max(kBankGroupLanes, width)) * sizeof(float)));
     }
@@ -132,6 +131,9 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     chunk.lanes = AlignUp(chunk.count, kRepeatLanes);
     return chunk;
   }
+
+  // A chunk is one row (register_rows.h), or rows of columns (register_columns.h).
+  __aicore__ inline bool InRegisters() const { return kRegisters && !Folds(); }
 
   __aicore__ inline bool Folds() const {
     if constexpr (kFolds) {
@@ -236,7 +238,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     LoadAhead();
     for (int64_t part = work.part; work.unit < units_ && part < work.endPart; ++part) {
       LocalTensor<float> partial = partials_.Open(part);
-      if constexpr (kInRegisters) {
+      if (InRegisters()) {
         SumInRegisters(partial, work, part);
       } else if constexpr (kAlongLanes) {
         SumLanesOf(partial, SumPart(work, part), At(work.unit, work.chunk).lead);
@@ -261,36 +263,49 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     SumRows(partial, sum.lanes, sum.pitch, sum.width, 1, sum.lanes, sum.lanes);
   }
 
-#if OP_KERNEL_REGISTERS
-  using Registers = RegisterRows<T, Step, true>;
-
-  // partial[0] = the sum of a part: of its chunks, in order.
+  // partial = the sum of a part: of its chunks, in order.
   __aicore__ inline void SumInRegisters(const LocalTensor<float>& partial, const Work& work,
                                         int64_t part) {
+#if OP_KERNEL_REGISTERS
     const int64_t first = part * this->t_.partChunks;
     const int64_t end = first + this->t_.partChunks;
     for (int64_t i = first; i < end && i < chunks_; ++i) {
       LocalTensor<T> in = ring_.template DeQue<T>();
-      Registers::Sum(InUb(partial), InUb(in), InUb(in[this->t_.tileLanes]),
-                     At(work.unit, i).shape.length, 1, i > first);
+      const Chunk chunk = At(work.unit, i);
+      __ubuf__ T* y = InUb(in);
+      __ubuf__ T* g = InUb(in[this->t_.tileLanes]);
+      if constexpr (kAlongLanes) {
+        RegisterRows<T, Step, true>::Sum(InUb(partial), y, g, chunk.shape.length, 1, i > first);
+      } else {
+        RegisterColumns<T, Step>::Sum(
+            InUb(partial), y, g, static_cast<uint16_t>(chunk.shape.blocks), chunk.pitch, i > first);
+      }
       PipeBarrier<PIPE_V>();
       Keep(work, i, in);
     }
+#endif
   }
 
   // The results of a chunk.
   __aicore__ inline void CombineInRegisters(const LocalTensor<T>& out, const LocalTensor<T>& in,
                                             const Chunk& chunk, bool first) {
-    const LocalTensor<float> sum = lanes_.template Get<float>();
-    if (first) {
-      AscendC::Duplicate(sum, sum_, static_cast<int32_t>(kBlockLanes));
-      PipeBarrier<PIPE_V>();
+#if OP_KERNEL_REGISTERS
+    __ubuf__ T* y = InUb(in);
+    __ubuf__ T* g = InUb(in[this->t_.tileLanes]);
+    if constexpr (kAlongLanes) {
+      const LocalTensor<float> sum = lanes_.template Get<float>();
+      if (first) {
+        AscendC::Duplicate(sum, sum_, static_cast<int32_t>(kBlockLanes));
+        PipeBarrier<PIPE_V>();
+      }
+      RegisterRows<T, Step, true>::Combine(InUb(out), InUb(sum), y, g, chunk.shape.length, 1);
+    } else {
+      RegisterColumns<T, Step>::Combine(InUb(out), InUb(sum_), y, g,
+                                        static_cast<uint16_t>(chunk.shape.blocks), chunk.pitch);
     }
-    Registers::Combine(InUb(out), InUb(sum), InUb(in), InUb(in[this->t_.tileLanes]),
-                       chunk.shape.length, 1);
     PipeBarrier<PIPE_V>();
-  }
 #endif
+  }
 
   // A vector whose sum is that of a part: few lanes where they are added up, one row of columns.
   __aicore__ inline Folded SumPart(const Work& work, int64_t part) {
@@ -383,8 +398,7 @@ class ReduceChunked : private RowReduceBase<T, Step> {
     const Chunk chunk = At(work.unit, work.chunk + index);
     const bool resident = index < work.resident;
     LocalTensor<T> in = resident ? held_[HeldFrom(work.round) + index] : ring_.template DeQue<T>();
-#if OP_KERNEL_REGISTERS
-    if constexpr (kInRegisters) {
+    if (InRegisters()) {
       if (index == 0) {
         partials_.Fetch(EndOf(work.unit), SlotOf(work.unit));
         sum_ = partials_.Take();
@@ -395,7 +409,6 @@ class ReduceChunked : private RowReduceBase<T, Step> {
       EnQueAndStore(out, chunk);
       return;
     }
-#endif
     const Pair pair = this->Lanes(in, chunk.lanes);
     // The first pass prepared a resident fp32 chunk in place, unless it had no need to.
     if (Step::kSumOfG || !Base::kFp32 || !resident) {

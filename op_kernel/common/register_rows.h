@@ -22,6 +22,10 @@
 namespace rowreduce {
 
 constexpr bool kRegisters = OP_KERNEL_REGISTERS != 0;
+constexpr uint32_t kRegisterBytes = 256;
+constexpr uint32_t kRegisterLanes = kRegisterBytes / sizeof(float);
+// Behind what is read in registers: the last load may reach so far, whatever of it is used.
+constexpr uint32_t kBehindRows = kRegisterBytes + 32;
 
 }  // namespace rowreduce
 
@@ -33,10 +37,6 @@ namespace reg = AscendC::MicroAPI;
 
 using Lanes = reg::RegTensor<float>;
 using LaneMask = reg::MaskReg;
-
-constexpr uint32_t kRegisterBytes = 256;
-// Behind rows that are read in registers: the last load may reach so far, whatever of it is used.
-constexpr uint32_t kBehindRows = kRegisterBytes + 32;
 
 constexpr reg::CastTrait kWidenEven = {reg::RegLayout::ZERO, reg::SatMode::UNKNOWN,
                                        reg::MaskMergeMode::ZEROING, AscendC::RoundMode::UNKNOWN};
@@ -50,6 +50,33 @@ constexpr reg::CastTrait kNarrowOdd = {reg::RegLayout::ONE, reg::SatMode::NO_SAT
 template <typename T>
 __aicore__ inline __ubuf__ T* InUb(const AscendC::LocalTensor<T>& tensor) {
   return reinterpret_cast<__ubuf__ T*>(tensor.GetPhyAddr());
+}
+
+__aicore__ inline uint16_t RegistersOf(uint32_t lanes) {
+  return static_cast<uint16_t>((lanes + kRegisterLanes - 1) / kRegisterLanes);
+}
+
+// 64 elements from a whole block on as fp32 lanes, and back.
+template <typename T>
+__aicore__ inline void LoadLanes(Lanes& dst, __ubuf__ T* at, LaneMask& mask) {
+  if constexpr (std::is_same_v<T, float>) {
+    reg::LoadAlign(dst, at);
+  } else {
+    reg::RegTensor<T> elements;
+    reg::LoadAlign<T, reg::LoadDist::DIST_UNPACK_B16>(elements, at);
+    reg::Cast<float, T, kWidenEven>(dst, elements, mask);
+  }
+}
+
+template <typename T>
+__aicore__ inline void StoreLanes(__ubuf__ T* at, Lanes& src, LaneMask& mask) {
+  if constexpr (std::is_same_v<T, float>) {
+    reg::StoreAlign(at, src, mask);
+  } else {
+    reg::RegTensor<T> elements;
+    reg::Cast<T, float, kNarrowEven>(elements, src, mask);
+    reg::StoreAlign<T, reg::StoreDist::DIST_PACK_B32>(at, elements, mask);
+  }
 }
 
 // Vector functions over rows that follow each other in UB. Step: the operator's, see row_reduce.h. kAligned:

@@ -12,7 +12,7 @@
 // What all paths share is here. Each has a file of its own, which opens with its contract:
 //   whole_rows.h    B == 1, rows that fit: padded (key 1) or packed (key 6)
 //   row_reduce_registers.h   B == 1, rows that fit, in registers (key 7): register_rows.h, flat_rows.h
-//   whole_slabs.h   B  > 1, slabs or columns of them that fit (key 3)
+//   whole_slabs.h   B  > 1, slabs or columns of them that fit (key 3), on Ascend 950 by register_columns.h
 //   short_rows.h    short ones of both that are no whole blocks, transposed (key 5)
 //   interleaved_rows.h   16-bit rows that fit and are no whole blocks, transposed by groups of 16 (key 8)
 //   long_axes.h     what does not fit, in chunks that cores share (keys 2 and 4)
@@ -26,6 +26,7 @@
 
 #include "common/block_copy.h"
 #include "common/lanes.h"
+#include "common/register_rows.h"
 #include "common/row_reduce_data.h"
 #include "kernel_operator.h"
 
@@ -225,9 +226,12 @@ class WholeTiles : protected RowReduceBase<T, Step> {
   };
 
   __aicore__ inline WholeTiles(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                               const RowReduceTilingData& t, const Step& step, uint32_t tailBytes)
-      : Base(pipe, y, g, out, t, step, kOutBuffers, tailBytes) {
-    pipe->InitBuffer(inQueue_, kBuffers, static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)));
+                               const RowReduceTilingData& t, const Step& step, uint32_t tailBytes,
+                               bool inRegisters = false)
+      : Base(pipe, y, g, out, t, step, kOutBuffers, tailBytes, inRegisters) {
+    const uint32_t behind = inRegisters ? kBehindRows : 0;
+    pipe->InitBuffer(inQueue_, kBuffers,
+                     static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)) + behind);
   }
 
   __aicore__ inline LocalTensor<T> OpenTile() {

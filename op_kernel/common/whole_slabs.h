@@ -4,10 +4,13 @@
 //
 // Columns that are no whole blocks lie side by side in UB as they do in GM (folded_columns.h): `columns` of the tiling
 // data says so, and [R, B] are then rows of many columns.
+//
+// Ascend 950 adds up columns of whole blocks in registers (register_columns.h): UB needs no work area then.
 #ifndef OP_KERNEL_COMMON_WHOLE_SLABS_H_
 #define OP_KERNEL_COMMON_WHOLE_SLABS_H_
 
 #include "common/folded_columns.h"
+#include "common/register_columns.h"
 #include "common/row_reduce.h"
 
 namespace rowreduce {
@@ -24,7 +27,7 @@ class ReduceSlabs : private WholeTiles<T, Step, ReduceSlabs<T, Step>> {
 
   __aicore__ inline ReduceSlabs(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
                                 const RowReduceTilingData& t, const Step& step)
-      : Base(pipe, y, g, out, t, step, 0) {
+      : Base(pipe, y, g, out, t, step, 0, InRegisters(t)) {
     if constexpr (kFolds) {
       if (t.columns > 0) {
         folded_.Init(pipe, static_cast<uint32_t>(t.columns), static_cast<uint32_t>(t.inner),
@@ -36,6 +39,10 @@ class ReduceSlabs : private WholeTiles<T, Step, ReduceSlabs<T, Step>> {
 
  private:
   static constexpr bool kFolds = !kWholeBlocksOnly;
+
+  __aicore__ inline static bool InRegisters(const RowReduceTilingData& t) {
+    return kRegisters && t.columns == 0 && t.inner >= kRowReduceRegisterColumns;
+  }
 
   __aicore__ inline bool Folds() const { return kFolds && this->t_.columns > 0; }
 
@@ -72,6 +79,17 @@ class ReduceSlabs : private WholeTiles<T, Step, ReduceSlabs<T, Step>> {
   }
 
   __aicore__ inline void Compute(const Tile& tile, LocalTensor<T>& in) {
+#if OP_KERNEL_REGISTERS
+    if (InRegisters(this->t_)) {
+      LocalTensor<T> results = this->outQueue_.template AllocTensor<T>();
+      RegisterColumns<T, Step>::Reduce(InUb(results), InUb(in), InUb(in[this->t_.tileLanes]),
+                                       static_cast<uint16_t>(tile.units),
+                                       static_cast<uint16_t>(this->t_.reduce), tile.pitch);
+      this->outQueue_.EnQue(results);
+      this->inQueue_.FreeTensor(in);
+      return;
+    }
+#endif
     const uint32_t count = tile.shape.blocks * tile.pitch;
     const uint32_t lanes = AlignUp(count, kRepeatLanes);
     const Pair pair = this->Prepared(in, lanes);

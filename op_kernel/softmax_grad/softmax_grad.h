@@ -27,8 +27,8 @@
 //          is a 16-bit type, else 4L
 //   8      as 1 without the sums, 4L of images, 6 KB of bits
 //   2, 4   in ring x 2L * sizeof(T), out 2 x L * sizeof(T), work as 1, 2L of halves for fp32 (packed
-//          rows: up to 9 KB for a circle), 2 KB for the sum of a part, the sums of all parts. Rows on
-//          Ascend 950: neither work nor halves nor a circle. Workspace: six rounds of the sums of all parts
+//          rows: up to 9 KB for a circle), 2 KB for the sum of a part, the sums of all parts. On Ascend
+//          950, as of key 3, neither work nor halves nor a circle. Workspace: six rounds of the sums of all parts
 #ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rows of any length and on any path must hold."""
+"""What rows and columns of any length and on any path must hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from aclgrad.golden.precision import compare
 from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import DType
-from samples import BY_API, Arrays, run
+from samples import BY_API, Arrays, Attrs, run
 
 
 def operands(shape: tuple[int, ...], dtype: DType) -> Arrays:
@@ -19,18 +19,19 @@ def operands(shape: tuple[int, ...], dtype: DType) -> Arrays:
 
 
 def assert_right_on_any_cores(
-    device: Device, api: str, shape: tuple[int, ...], dtype: DType
+    device: Device, api: str, shape: tuple[int, ...], dtype: DType, dim: int = -1
 ) -> None:
     """The formula's values; the same bits on few cores and many, and with late pipes."""
     arrays = operands(shape, dtype)
-    got = run(device, api, arrays, {"dim": -1})
-    report = compare(got, BY_API[api].evaluate(arrays, {"dim": -1}))
+    attrs: Attrs = {"dim": dim}
+    got = run(device, api, arrays, attrs)
+    report = compare(got, BY_API[api].evaluate(arrays, attrs))
     assert report.passed, str(report)
     if device.kind == "sim":
         for cores, chaos in ((1, "0"), (5, "0"), (48, "3")):
             device.set_option("cores", str(cores))
             device.set_option("chaos", chaos)
-            assert run(device, api, arrays, {"dim": -1}).tobytes() == got.tobytes()
+            assert run(device, api, arrays, attrs).tobytes() == got.tobytes()
 
 
 def assert_rows_are_alone(device: Device, api: str, shape: tuple[int, int], dtype: DType) -> None:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that Ascend 950 adds up in registers: pieces, tiles, chunks and sequences of stores."""
+"""What Ascend 950 adds up in registers: pieces, tiles, chunks and sequences of stores."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from aclgrad.runtime import Device
 from aclgrad.spec.dtypes import DType
-from row_checks import assert_right_on_any_cores, assert_rows_are_alone
-from samples import DTYPES, LOG_SOFTMAX, SOFTMAX
+from row_checks import assert_right_on_any_cores, assert_rows_are_alone, operands
+from samples import DTYPES, LOG_SOFTMAX, SOFTMAX, run
 
 pytestmark = pytest.mark.sim_only
 
@@ -66,3 +67,47 @@ def test_matches_the_formula_on_any_number_of_cores(
 )
 def test_a_row_is_alone(api: str, shape: tuple[int, int], dtype: DType, device: Device) -> None:
     assert_rows_are_alone(device, api, shape, dtype)
+
+
+# Of dim 1: fewer columns than a register has, and no multiple of that; one row, an odd number of
+# them; slabs side by side; columns in tiles; chunks of one core, of several, and columns that no UB
+# holds.
+COLUMNS = [
+    (3, 5, 32),
+    (70, 16, 48),
+    (2, 1, 64),
+    (9, 33, 80),
+    (301, 6, 272),
+    (5, 64, 1_040),
+    (40, 180, 256),
+    (2, 1_001, 144),
+    (1, 9_001, 64),
+    (2, 70_001, 32),
+]
+
+
+@each_dtype
+@each_api
+@pytest.mark.parametrize("shape", COLUMNS, ids=str)
+def test_columns_match_the_formula_on_any_number_of_cores(
+    api: str, shape: tuple[int, ...], dtype: DType, device: Device
+) -> None:
+    assert_right_on_any_cores(device, api, shape, dtype, dim=1)
+
+
+@each_dtype
+@each_api
+@pytest.mark.parametrize("rows", [7, 64, 900])
+def test_a_column_is_alone(api: str, rows: int, dtype: DType, device: Device) -> None:
+    """NaN stays in its column, and equal columns have equal results."""
+    device.set_option("cores", "3")
+    arrays = operands((9, rows, 272), dtype)
+    for array in arrays.values():
+        array[:] = array[:1, :, :1]
+    arrays["gradOutput"][1, 3, 5::7] = np.nan
+    got = run(device, api, arrays, {"dim": 1})
+    spoilt = np.isnan(got.astype(np.float32))
+    assert spoilt[1, :, 5::7].all()
+    assert spoilt.sum() == spoilt[1, :, 5::7].size
+    same = np.delete(got[1], np.arange(5, 272, 7), axis=1)
+    assert (same == got[0][:, :1]).all()
