@@ -14,6 +14,10 @@ struct QueuePipes {
 };
 
 inline int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
+QueuePipes PipesOf(const QueInfo& que);
+// The queue of a handle, which `call` wants.
+QueInfo& Que(Core& core, uint32_t que, const char* call);
+Buffer ToBuffer(Core& core, uint32_t buf);
 // "MTE2_V": the name of a HardEvent.
 const char* EventName(uint8_t event);
 // Hands a flag of a pipe to another one, or to itself, to the scheduler.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Steps of what a core does: instructions of each pipe, flags and meetings, in the order of the kernel.
 #include "timing/tape.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -17,70 +16,12 @@ namespace aclsim {
 namespace {
 
 constexpr uint64_t kRepeat = 256;
-constexpr uint64_t kBlock = 32;
-constexpr size_t kRecent = 32;  // instructions that a pipe can have under way
-constexpr const char* kCleans = "DataCacheCleanAndInvalid";
-constexpr uint64_t kScalarLine = 64;
+constexpr size_t kRecent = 32;        // instructions that a pipe can have under way
 constexpr size_t kScalarLines = 512;  // 32 KiB
 // The compiler's own flags, clear of the kernel's.
 constexpr uint32_t kAutomaticFlag = 0x80000000u;
 
-// A2's banks: 16 groups of one block, a bank is 128 rows of a group. Cycles per repeat: VectorCosts.
-constexpr uint64_t kGroups = kBankGroups;
-constexpr uint64_t kBankBytes = 65536;
-
 thread_local TapeObserver* current = nullptr;
-
-// How far apart the repeats of an operand are.
-int64_t RepeatStride(const Access& access) {
-  return access.repeat > 1 ? access.repStride : static_cast<int64_t>(kRepeat);
-}
-
-// Bit per group that a full repeat touches; worst: most blocks in one group.
-uint32_t Groups(const Access& whole, int* worst, int64_t repeat = 0) {
-  Access access = whole;
-  access.addr += static_cast<uint64_t>(repeat * RepeatStride(whole));
-  std::array<int, kGroups> count{};
-  uint32_t groups = 0;
-  const uint64_t bytes = std::min<uint64_t>(access.bytes, kRepeat);
-  *worst = 1;
-  if (access.chunk >= access.bytes) {  // contiguous
-    const uint64_t blocks = (bytes + kBlock - 1) / kBlock;
-    for (uint64_t i = 0; i < blocks; ++i) {
-      groups |= 1u << BankGroupOf(access.addr + i * kBlock);
-    }
-    return groups;
-  }
-  if (access.chunkStride == 0) {
-    return 1u << BankGroupOf(access.addr);
-  }
-  for (uint64_t at = 0, block = 0; at < bytes && block < 8; at += access.chunk, ++block) {
-    const uint64_t group = BankGroupOf(
-        access.addr + static_cast<uint64_t>(static_cast<int64_t>(block) * access.chunkStride));
-    groups |= 1u << group;
-    *worst = std::max(*worst, ++count[group]);
-  }
-  return groups;
-}
-
-// Cycles per repeat by which two sources hold each other up.
-double ReadConflicts(const Access& a, const Access& b) {
-  int unused = 0;
-  const auto shared = [&](int64_t repeat) {
-    return (Groups(a, &unused, repeat) & Groups(b, &unused, repeat)) != 0;
-  };
-  constexpr auto kRow = static_cast<int64_t>(kGroups * kBlock);
-  if ((RepeatStride(a) - RepeatStride(b)) % kRow == 0) {
-    return shared(0) ? VectorCostsOf().sharedGroups : 0;
-  }
-  int found = 0;
-  constexpr int kPeriod = kGroups;  // strides are whole blocks
-  for (int repeat = 0; repeat < kPeriod; ++repeat) {
-    found += shared(repeat) ? 1 : 0;
-  }
-  return (found == kPeriod ? VectorCostsOf().sharedGroups : VectorCostsOf().someRepeats) * found /
-         kPeriod;
-}
 
 // Of an operand that an instruction takes lane by lane.
 uint64_t BytesOf(const Access& access) { return access.table ? 0 : access.TotalBytes(); }
@@ -112,53 +53,6 @@ bool PartialOf(const Record& record) {
 }
 
 }  // namespace
-
-BankConflicts ConflictsOf(const Soc& soc, const Record& record) {
-  BankConflicts found;
-  if (soc.npuArch != 2201 || record.accessCount == 0) {
-    return found;
-  }
-  if (record.crowd > 0) {
-    // A repeat takes two cycles: two blocks of a group are there in time.
-    found.groups = std::max(0, record.crowd - 2);
-    return found;
-  }
-  const Access* reads[2] = {nullptr, nullptr};
-  const Access* write = nullptr;
-  int count = 0;
-  for (int i = 0; i < record.accessCount; ++i) {
-    const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || access.table) {
-      continue;
-    }
-    int worst = 1;
-    Groups(access, &worst);
-    found.groups = std::max(found.groups, static_cast<double>(worst - 1));
-    if (access.use == Use::kRead && count < 2) {
-      reads[count++] = &access;
-    } else if (access.use == Use::kWrite && write == nullptr) {
-      write = &access;
-    }
-  }
-  int unused = 0;
-  if (count == 2 && reads[0]->addr != reads[1]->addr) {
-    found.groups += ReadConflicts(*reads[0], *reads[1]);
-  }
-  if (write != nullptr) {
-    const uint32_t to = Groups(*write, &unused);
-    for (int i = 0; i < count; ++i) {
-      // A write that lies whole repeats away is a repeat late, and clear of the read.
-      const uint64_t apart = reads[i]->addr > write->addr ? reads[i]->addr - write->addr
-                                                          : write->addr - reads[i]->addr;
-      if (apart % kRepeat != 0 && reads[i]->addr / kBankBytes == write->addr / kBankBytes &&
-          (Groups(*reads[i], &unused) & to) != 0) {
-        found.banks = VectorCostsOf().readWrite;
-        return found;
-      }
-    }
-  }
-  return found;
-}
 
 TapeObserver::TapeObserver(const Soc& soc, Tape* tape, std::atomic<uint64_t>* writes)
     : soc_(soc),
@@ -531,206 +425,6 @@ void TapeObserver::OnRecord(Core&, const Record& record) {
   tape_->writes.push_back({++*writes_, record.step, write->addr, scalar ? write->bytes : 0});
 }
 
-void TapeObserver::NoteLoad(const Record& record) {
-  Load load;
-  load.step = static_cast<uint32_t>(tape_->steps.size() - 1);
-  for (int i = 0; i < record.accessCount; ++i) {
-    const Access& access = record.access[static_cast<size_t>(i)];
-    (access.gm ? load.gm : load.ub) = access;
-  }
-  if (load.gm.bytes > 0 && load.ub.bytes > 0) {
-    loads_[oldestLoad_] = load;
-    oldestLoad_ = (oldestLoad_ + 1) % loads_.size();
-  }
-}
-
-// What the record overwrites in UB is no longer what was loaded.
-void TapeObserver::ForgetLoads(const Record& record) {
-  for (int i = 0; i < record.accessCount; ++i) {
-    const Access& access = record.access[static_cast<size_t>(i)];
-    if (access.gm || access.use == Use::kRead) {
-      continue;
-    }
-    for (Load& load : loads_) {
-      if (load.ub.bytes > 0 && access.addr < load.ub.addr + load.ub.Extent() &&
-          load.ub.addr < access.addr + access.Extent()) {
-        load = {};
-      }
-    }
-  }
-}
-
-// A scalar access is issued: what of GM it is about to see.
-void TapeObserver::NoteLook(const Record& record) {
-  const Access& access = record.access[0];
-  look_ = {};
-  lookSite_ = record.site;
-  if (access.use != Use::kRead || record.reference) {
-    if (access.gm) {
-      Works();
-    } else {
-      ForgetLoads(record);
-    }
-    return;
-  }
-  if (access.gm) {
-    look_ = {static_cast<uint32_t>(tape_->steps.size() - 1), access.addr, access.bytes, 0};
-    return;
-  }
-  for (const Load& load : loads_) {
-    const uint64_t at = access.addr - load.ub.addr;
-    if (load.ub.bytes == 0 || access.addr < load.ub.addr || at + access.bytes > load.ub.Extent()) {
-      continue;
-    }
-    // Blocks lie one behind the other in UB where nothing says how far they are apart.
-    const int64_t apart = load.ub.repeat == load.gm.repeat && load.gm.repeat > 1
-                              ? load.ub.repStride
-                              : static_cast<int64_t>(load.gm.bytes);
-    if (apart > 0) {
-      const uint64_t block = at / static_cast<uint64_t>(apart);
-      const uint64_t in = at % static_cast<uint64_t>(apart);
-      if (block < load.gm.repeat && in + access.bytes <= load.gm.bytes) {
-        const auto begin = static_cast<int64_t>(block) * load.gm.repStride;
-        look_ = {load.step, load.gm.addr + static_cast<uint64_t>(begin) + in, access.bytes, 0};
-      }
-    }
-    return;
-  }
-}
-
-// How often a core looks until another one has written is the host's affair. Looks at one place, between which the core did nothing
-// but look and wait, are one when a later one gives another value: the first, which then sees what the last one saw.
-void TapeObserver::OnRead(Core& core, const void* value, uint32_t bytes) {
-  GmRead read = std::exchange(look_, {});
-  if (read.bytes == 0) {
-    return;
-  }
-  read.writes = *writes_;
-  std::vector<GmRead>& reads = tape_->reads;
-  const size_t end = tape_->steps.size();
-  Look now{lookSite_, read.addr, 0, end, end, core.ownTime};
-  std::memcpy(&now.value, value, std::min<size_t>(bytes, sizeof(now.value)));
-  auto look = std::ranges::find_if(
-      looks_, [&](const Look& other) { return other.addr == now.addr && other.site == now.site; });
-  const bool again = look != looks_.end() && Repeats(look->last);
-  if (look == looks_.end()) {
-    look = looks_.begin() + static_cast<std::ptrdiff_t>(oldestLook_);
-    oldestLook_ = (oldestLook_ + 1) % looks_.size();
-  }
-  if (again && look->value == now.value) {
-    look->last = end;
-  } else if (!again) {
-    *look = now;
-  } else {
-    // A queue of two buffers has a flag for each: they are as they were every second time.
-    const size_t second = look->first + (end - look->last);
-    const size_t from = IsBalanced(look->first) ? look->first : second;
-    const OwnTime own = look->own;
-    *look = now;
-    if (from < end && IsBalanced(from)) {
-      look->own = core.ownTime = own;  // its code between the looks was part of the wait
-      look->first = look->last = from;
-      Erase(from);
-      const auto kept = std::ranges::find(reads.rbegin(), reads.rend(), now.addr, &GmRead::addr);
-      if (kept != reads.rend()) {
-        kept->writes = read.writes;
-        seen_ = static_cast<size_t>(reads.rend() - kept) - 1;
-        return;
-      }
-    }
-  }
-  seen_ = reads.size();
-  reads.push_back(read);
-}
-
-// Whether the steps since then only look and wait: scalar reads and cleanings of the cache, or the same once more as before them.
-bool TapeObserver::Repeats(size_t since) const {
-  const std::vector<Step>& steps = tape_->steps;
-  if (since < worked_ || since >= moved_) {
-    return since >= worked_;
-  }
-  const auto same = [&](const Step& a, const Step& b) {
-    if (a.kind != b.kind || a.pipe != b.pipe || a.name != b.name || a.site != b.site) {
-      return false;
-    }
-    if (a.kind != StepKind::kCopy) {
-      return true;
-    }
-    const GmCopy &left = tape_->copies[a.copy], &right = tape_->copies[b.copy];
-    return left.addr == right.addr && left.bytes == right.bytes && left.blocks == right.blocks &&
-           left.step == right.step;
-  };
-  const size_t count = steps.size() - since;
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(since);
-  return count <= since &&
-         std::equal(middle, steps.end(), middle - static_cast<std::ptrdiff_t>(count), same);
-}
-
-// Whether each flag is as it was before the steps from there on.
-bool TapeObserver::IsBalanced(size_t from) const {
-  std::map<uint32_t, int> flags;
-  for (size_t i = from; i < tape_->steps.size(); ++i) {
-    const Step& step = tape_->steps[i];
-    if (step.kind == StepKind::kSet || step.kind == StepKind::kWait) {
-      flags[step.flag] += step.kind == StepKind::kSet ? 1 : -1;
-    }
-  }
-  return std::ranges::all_of(flags, [](const auto& flag) { return flag.second == 0; });
-}
-
-// The steps from there on have only looked and waited.
-void TapeObserver::Erase(size_t from) {
-  std::vector<Step>& steps = tape_->steps;
-  const auto least = [from](auto at) {
-    return static_cast<decltype(at)>(std::min<size_t>(at, from));
-  };
-  for (size_t i = steps.size(); i-- > from;) {
-    const Step& step = steps[i];
-    const std::string& name = tape_->names[step.name];
-    if (name == kCleans || step.kind == StepKind::kHear) {
-      Rest(Evidence::kAssumed, name, name == kCleans ? -step.cycles : -scalar_.mark);
-    }
-    if (step.kind == StepKind::kCopy) {
-      tape_->polledBytes += tape_->copies[step.copy].bytes * tape_->copies[step.copy].blocks;
-      tape_->copies.resize(step.copy);
-    }
-  }
-  steps.resize(from);
-  clock_.reset();  // it may have gone past them
-  moved_ = least(moved_);
-  // The checks have counted them: they stand for the look that stays.
-  for (std::vector<uint32_t>& instructions : tape_->instructions) {
-    for (auto step = instructions.rbegin(); step != instructions.rend() && *step >= from; ++step) {
-      *step = static_cast<uint32_t>(from - 1);
-    }
-  }
-  while (!tape_->uses.empty() && tape_->uses.back().first >= from) {
-    tape_->uses.pop_back();
-  }
-  for (UbUse& use : tape_->uses) {
-    std::ranges::transform(use.last, use.last.begin(), least);
-  }
-  for (Using& one : using_) {
-    one.use = one.use < tape_->uses.size() ? one.use : SIZE_MAX;
-  }
-  for (std::vector<Range>& recent : recent_) {
-    for (Range& range : recent) {
-      range.step = least(range.step);
-    }
-  }
-  for (auto& [flag, step] : setAt_) {
-    step = least(step);
-  }
-  for (Look& look : looks_) {
-    look = look.first > from ? Look{} : look;
-    look.last = least(look.last);
-  }
-  for (Load& load : loads_) {
-    load = load.step >= from ? Load{} : load;
-  }
-  std::erase_if(tape_->reads, [from](const GmRead& read) { return read.step >= from; });
-}
-
 void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
   const auto forget = [this](Pipe pipe) {
     recent_[static_cast<size_t>(pipe)].clear();
@@ -849,83 +543,6 @@ void TapeObserver::OnEnd(Core& core) {
     if (tape_->stacks.find(step.site) == tape_->stacks.end()) {
       tape_->stacks.emplace(step.site, core.sites.Stack(step.site));
     }
-  }
-}
-
-void LinkReads(std::vector<Tape>* tapes) {
-  struct Write {
-    uint64_t number = 0;
-    uint64_t begin = 0, end = 0;
-    uint32_t core = 0;
-    uint32_t step = 0;
-  };
-  std::map<uint64_t, std::vector<Write>> lines;  // of GM that are read
-  for (const Tape& tape : *tapes) {
-    for (const GmRead& read : tape.reads) {
-      lines[read.addr / kScalarLine];
-      lines[(read.addr + read.bytes - 1) / kScalarLine];
-    }
-  }
-  if (lines.empty()) {
-    return;
-  }
-  for (uint32_t core = 0; core < tapes->size(); ++core) {
-    const Tape& tape = (*tapes)[core];
-    for (const GmWrite& write : tape.writes) {
-      const auto add = [&](uint64_t begin, uint64_t end) {
-        for (auto line = lines.lower_bound(begin / kScalarLine);
-             line != lines.end() && line->first * kScalarLine < end; ++line) {
-          line->second.push_back({write.number, begin, end, core, write.step});
-        }
-      };
-      if (write.bytes > 0) {
-        add(write.addr, write.addr + write.bytes);
-        continue;
-      }
-      const GmCopy& copy = tape.copies[tape.steps[write.step].copy];
-      for (uint32_t block = 0; block < copy.blocks; ++block) {
-        const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
-        add(begin, begin + copy.bytes);
-      }
-    }
-  }
-  for (auto& [line, writes] : lines) {
-    std::ranges::sort(writes, {}, &Write::number);
-  }
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // of cores' steps that are awaited
-  for (uint32_t core = 0; core < tapes->size(); ++core) {
-    Tape& tape = (*tapes)[core];
-    for (const GmRead& read : tape.reads) {
-      const Write* last = nullptr;
-      for (const uint64_t at : {read.addr, read.addr + read.bytes - 1}) {
-        const std::vector<Write>& writes = lines[at / kScalarLine];
-        auto write = std::ranges::upper_bound(writes, read.writes, {}, &Write::number);
-        while (write != writes.begin() &&
-               (last == nullptr || std::prev(write)->number > last->number)) {
-          --write;
-          if (write->begin < read.addr + read.bytes && read.addr < write->end) {
-            last = &*write;
-          }
-        }
-      }
-      if (last == nullptr || last->core == core) {
-        continue;
-      }
-      const auto [number, isNew] =
-          numbers.try_emplace({last->core, last->step}, static_cast<uint32_t>(numbers.size()));
-      if (isNew) {
-        (*tapes)[last->core].written.emplace_back(last->step, number->second);
-      }
-      Step& step = tape.steps[read.step];
-      if (step.flag == 0) {
-        tape.awaited.emplace_back();
-        step.flag = static_cast<uint32_t>(tape.awaited.size());
-      }
-      tape.awaited[step.flag - 1].push_back(number->second);
-    }
-  }
-  for (Tape& tape : *tapes) {
-    std::ranges::sort(tape.written);
   }
 }
 

@@ -130,6 +130,10 @@ void LinkReads(std::vector<Tape>* tapes);
 
 class CoreClock;
 
+// How the scalar pipe writes its data cache back, and bytes of a line of it.
+inline constexpr const char* kCleans = "DataCacheCleanAndInvalid";
+inline constexpr uint64_t kScalarLine = 64;
+
 class TapeObserver : public Observer {
  public:
   // writes: to GM so far, by all cores of the launch.
