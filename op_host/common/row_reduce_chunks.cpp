@@ -16,8 +16,9 @@ constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read t
 // Columns in chunks, widest first. GM moves in lines of 512 bytes, of which L2 keeps the other half for
 // the cores next to them.
 constexpr int64_t kChunkedColumnBytes[] = {256, 128};
-constexpr int64_t kFirstBlock = 16;  // elements that one may have
-constexpr int64_t kSumsOut = 2;      // of parts, on their way to the workspace
+constexpr int64_t kMostLineRows = 4;  // of folded columns
+constexpr int64_t kFirstBlock = 16;   // elements that one may have
+constexpr int64_t kSumsOut = 2;       // of parts, on their way to the workspace
 // Rows of whole blocks keep GM busy when a few cores are left over: there pieces go around where that saves
 // a tenth of the rounds.
 constexpr double kFewerTurns = 0.9;
@@ -137,8 +138,12 @@ class ChunkPlanner : private RowReducePlanner {
   // A chunk is elements of a row here, rows of a column tile in slabs: `pitch` lanes each.
   int64_t Pitch() const { return AlongLanes() ? 1 : AlignUp(plan_.colTile, blockLanes_); }
 
-  // Chunks of rows that are whole GM lines start on lines.
+  // Chunks of rows that are whole GM lines start on lines, and those of folded columns where few rows are lines.
   int64_t ChunkStep() const {
+    if (Folded()) {
+      const int64_t rows = kLineBytes / std::gcd(view_.inner * bytes_, kLineBytes);
+      return rows <= kMostLineRows ? rows : 1;
+    }
     const bool lines = view_.reduce * bytes_ % kLineBytes == 0;
     return AlongLanes() ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
   }

@@ -37,6 +37,8 @@ constexpr int64_t kMaxRowsPerTile = 255 * kBlocksPerRepeat;  // Brcb takes 8 row
 constexpr int64_t kMaskedRowLanes = 16;  // of a row whose mask is widened to half: whole blocks
 constexpr int64_t kFoldedWaste =
     16;  // of a slab of folded columns one in so many lanes may be padding
+// Of a row of them: an instruction takes as long as so many to be issued.
+constexpr int64_t kFoldedRepeats = 4;
 
 // Tiles of a core that let copies and arithmetic overlap, as long as each copy has so many bytes.
 struct Tiles {
@@ -544,11 +546,22 @@ void FoldColumns(RowReduceCase* wanted) {
   }
   const int64_t slab = view.reduce * view.inner;
   const int64_t periods = (slab + period - 1) / period;
-  // As many periods as possible that leave little of the last row without data.
-  int64_t inRow = std::min(periods, kRowReduceFoldedLanes / period);
+  // As many periods as possible that leave little of the last row without data: of whole repeats, if there are such.
+  const int64_t most = std::min(periods, kRowReduceFoldedLanes / period);
   const auto rowsOf = [periods](int64_t count) { return (periods + count - 1) / count; };
-  while ((rowsOf(inRow) * inRow - periods) * kFoldedWaste > periods) {
-    --inRow;
+  const auto wastes = [&](int64_t count) {
+    return (rowsOf(count) * count - periods) * kFoldedWaste > periods;
+  };
+  const int64_t step = std::lcm(period, kLanesPerRepeat) / period;
+  int64_t inRow = most / step * step;
+  while (inRow * period >= kFoldedRepeats * kLanesPerRepeat && wastes(inRow)) {
+    inRow -= step;
+  }
+  if (inRow * period < kFoldedRepeats * kLanesPerRepeat) {
+    inRow = most;
+    while (wastes(inRow)) {
+      --inRow;
+    }
   }
   wanted->columns = view.inner;
   wanted->view.reduce = rowsOf(inRow);
