@@ -26,7 +26,7 @@ def test_each_alternative_changes_one_place(name: str) -> None:
 
 
 def test_sources_are_put_back(tmp_path: Path) -> None:
-    alternatives.copy_sources(ROOT, tmp_path)
+    alternatives.copy_sources(ROOT, tmp_path, "softmax_grad")
     name, change = next(iter(LISTED.items()))
     path = tmp_path / change["file"]
     before = path.read_text()
