@@ -125,8 +125,9 @@ def _definition(name: str) -> re.Pattern[str] | None:
     words = re.match(r"(?:.*[ *&])?(?:(?:\w+::)*?(\w+)::)?(~?\w+)(?:\(|$)", plain)
     if words is None:
         return None
-    owner = rf"(?:{words[1]}::)?" if words[1] else ""
+    # In its namespace a function has no owner; another class's member of that name has one.
+    owner = rf"(?:\b{words[1]}::|(?<!::)\b)" if words[1] else r"(?<!::)\b"
     return re.compile(
-        rf"(?m)^(?!\s*(?:return|if|else|while)\b)[\w:<>,&*\s]*?\b{owner}{re.escape(words[2])}"
+        rf"(?m)^(?!\s*(?:return|if|else|while)\b)[\w:<>,&*\s]*?{owner}{re.escape(words[2])}"
         r"\s*(?:\([^;{}]*\)\s*(?:const\s*)?(?:noexcept\s*)?(?::[^;{}]*)?\{|=|\{)"
     )

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which source of a repository defines what an operator's op_host lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aclgrad.project.common_code import CommonCode
+from aclgrad.project.sources import Sources
+
+
+def test_a_member_is_that_of_its_class(tmp_path: Path) -> None:
+    """A neighbour that comes first has a member of the same name, in a class of its own."""
+    texts = {
+        "aaa": "ge::graphStatus AaaTiling::GetPlatformInfo()\n{\n}\n",
+        "wide": "namespace optiling {\nge::graphStatus WideTiling::GetPlatformInfo()\n{\n}\n"
+        "ge::graphStatus TilingForWide(gert::TilingContext* context)\n{\n}\n}\n",
+    }
+    files = {}
+    for name, text in texts.items():
+        files[name] = tmp_path / "activation" / name / "op_host" / f"{name}_tiling.cpp"
+        files[name].parent.mkdir(parents=True)
+        files[name].write_text(text)
+    root = tmp_path / "activation" / "mine"
+    (root / "op_host").mkdir(parents=True)
+    for name in (
+        "optiling::WideTiling::GetPlatformInfo()",
+        "optiling::TilingForWide(gert::TilingContext*)",
+    ):
+        sources = Sources(root, "mine", (), (), tmp_path)
+        common = CommonCode(tmp_path / "kept" / f"{len(name)}.json", sources)
+        assert common.find_sources([name]) == [files["wide"]]
