@@ -147,7 +147,7 @@ class Run:
             revision=self.options.revision,
         )
         rows = self.track(items, len(self.cases.peers), "public kernels")
-        name = f"{checkout.resolve().name} {self.options.revision}".strip()
+        name = f"{checkout.absolute().name} {self.options.revision}".strip()
         self.add("against", rows, tables.against(rows, name))
         self.tables["against summary"] = tables.against_summary(rows, name)
         self.failures += public_kernels.failures(rows)

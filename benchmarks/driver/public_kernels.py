@@ -16,8 +16,10 @@ from aclgrad.campaign import worker
 from aclgrad.campaign.child import Child, ChildError
 from aclgrad.common import files
 from aclgrad.errors import AclgradError
+from aclgrad.findings.finding import Finding
 from aclgrad.profiling.calls import profiling
 from aclgrad.project import running
+from aclgrad.project.sources import SourcesError
 from aclgrad.runtime import open_device
 from driver import modelled, values
 from driver.cases import SOC, Case, Peer, PublicKernel
@@ -34,14 +36,17 @@ BIG = 1 << 28
 SECONDS = 1800.0
 
 _FOLDER = Path(__file__).resolve().parents[1]
-_FAULT = "kernel fault ["
 _NONE = "no case ran on both sides"
 
 
 def measure(public: PublicKernel, checkout: Path, case: Case, soc: str = SOC) -> Row:
-    """One case, in a process that holds none of our kernels: theirs have the same names."""
+    """One case, in a process that holds none of our kernels: theirs have the same names. Its time
+    counts in spite of findings that a board may pass over, and they stand beside it.
+    """
     row: Row = {"case": case.key}
     device = open_device("sim")
+    device.set_option("keep_going", "on")
+    device.takes_faults = True
     if case.reduced[2] > 1 and not any("{dim}" in word for word in public.attrs):
         return row | {"refused": "reduces the last dim only"}
     words = [word.format(**case.attrs) for word in public.attrs]
@@ -58,24 +63,38 @@ def measure(public: PublicKernel, checkout: Path, case: Case, soc: str = SOC) ->
             )
         launches = device.profiles()
     except AclgradError as error:
-        text = str(error)
-        return row | ({"stopped": _fault(text)} if _FAULT in text else {"refused": _last(text)})
+        return row | {"refused": _refusal(error)}
     finally:
         device.clear_profiles()
+        device.set_option("keep_going", "off")
     output = next(iter(result.outputs.values())).reshape(-1)
     report = values.check(case, output)
+    if stop := next((one for one in result.findings if not _harmless(one)), None):
+        return row | {"stopped": _line(stop)}
+    for finding in result.findings[:1]:
+        row["finding"] = _line(finding)
     if not report.passed:
         return row | {"wrong": "; ".join(report.reasons)}
     return row | {"us": round(sum(float(launch["microseconds"]) for launch in launches), 3)}
 
 
-def _fault(text: str) -> str:
-    """Kind, place and reason of a kernel fault's report."""
-    head, *lines = [line.strip() for line in text[text.index(_FAULT) :].splitlines()]
-    kind = head.removeprefix(_FAULT).partition("]")[0]
-    place = next((line for line in lines if line.startswith("at ")), "").rsplit("/", 1)[-1]
-    reason = next((line for line in lines[2:] if line), "")
-    return f"{kind} at {place}: {reason}"
+def _harmless(finding: Finding) -> bool:
+    """Whether hardware may do the same with no harm: a read behind a tensor, or a missing wait with
+    right numbers here. One that writes there, or beyond its buffer, spoils what others have.
+    """
+    return not finding.goes_on or finding.at.instruction.endswith("(GM to UB)")
+
+
+def _line(finding: Finding) -> str:
+    """A finding's kind, place and reason."""
+    where = f"{Path(finding.at.file).name}:{finding.at.line}"
+    return f"{finding.kind} at {where}: {finding.detail.partition(chr(10))[0]}"
+
+
+def _refusal(error: AclgradError) -> str:
+    """What a build lacks, or what the operator says last, without advice."""
+    text = str(error).partition("Next: ")[0]
+    return _last(text.partition("\n")[0] if isinstance(error, SourcesError) else text)
 
 
 def _last(text: str) -> str:

@@ -219,7 +219,9 @@ def against(rows: Sequence[Row], checkout: str) -> Table:
     def words(row: Row) -> str:
         if row["ratio"] is not None:
             slower = row["ratio"] < public_kernels.LEAST_RATIO
-            return f"{row['ratio']:.3f}*" if slower else f"{row['ratio']:.2f}"
+            found = row.get("finding", "").partition(": ")[0]
+            ratio = f"{row['ratio']:.3f}*" if slower else f"{row['ratio']:.2f}"
+            return f"{ratio}, with {found}" if found else ratio
         kinds = ("error", "wrong", "stopped", "refused", "died")
         kind = next((name for name in kinds if name in row), "")
         return f"{kind}: {row[kind]}".replace("|", "/") if kind else ""

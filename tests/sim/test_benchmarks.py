@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aclgrad.findings.finding import Finding, Place
 from aclgrad.runtime import Device
 from driver import baseline, cases, classes, host, modelled, public_kernels, tables, values
 from driver.calls import Call, WrongNumbersError
@@ -172,11 +173,14 @@ def test_comparison_fails() -> None:
     assert failures([out]) == ["no case ran on both sides"]
     assert "wrong" in failures([good, {**out, "error": "wrong"}])[0]
     assert failures([good, dead]) == ["d: theirs died: exit status 1: no room"]
-    shown = tables.against([good, out, fast, dead], "library").markdown()
+    past = {**good, "case": "e", "finding": "gm-out-of-bounds at a.h:3: 28 bytes"}
+    assert not failures([good, past]) + misses([good, past])
+    shown = tables.against([good, out, fast, dead, past], "library").markdown()
+    assert "| A | e | 10.0 | 25.0 | 2.50, with gm-out-of-bounds at a.h:3 |" in shown
     assert "| C | d | 10.0 |  | refused: no |" in shown
     assert "| C | d | 10.0 |  | died: exit status 1: no room |" in shown
     assert "| A | c | 10.0 | 9.980 | 0.998* |" in shown
-    assert "2 of 4 ran" in shown
+    assert "3 of 5 ran" in shown
 
 
 def test_each_class_has_one_vote() -> None:
@@ -243,6 +247,20 @@ def test_a_death_says_why(tmp_path: Path) -> None:
     assert found == {"died": "exit status 1: no space left for a tensor"}
     found = public_kernels.alone("not_there:Dying", {}, tmp_path)
     assert found == {"died": "error: ModuleNotFoundError: No module named 'not_there'"}
+
+
+def test_findings_that_stop() -> None:
+    """A read behind a tensor and a missing wait do not; a store there or what is left out does."""
+    behind = Finding(
+        "gm-out-of-bounds", at=Place("MTE2", "DataCopy (GM to UB)"), goes_on="read as 0"
+    )
+    wait = Finding("local-memory-order", at=Place("VECTOR", "LoadAlign"))
+    store = Finding(
+        "gm-out-of-bounds", at=Place("MTE3", "DataCopy (UB to GM)"), goes_on="not written"
+    )
+    left = Finding("ub-out-of-bounds", at=Place("VECTOR", "Brcb"), goes_on="left out")
+    found = [public_kernels._harmless(finding) for finding in (behind, wait, store, left)]
+    assert found == [True, True, False, False]
 
 
 def test_summary_has_every_operator() -> None:
