@@ -17,6 +17,8 @@ constexpr int64_t kStreamColumns = 64;  // lanes of a column tile that is read t
 // the cores next to them.
 constexpr int64_t kChunkedColumnBytes[] = {256, 128};
 constexpr int64_t kMostLineRows = 4;  // of folded columns
+// Of columns that are no whole blocks, which are wider rather than narrower than these: more rows take too many parts.
+constexpr int64_t kMostWideRows = 2048;
 constexpr int64_t kFirstBlock = 16;   // elements that one may have
 constexpr int64_t kSumsOut = 2;       // of parts, on their way to the workspace
 // Rows of whole blocks keep GM busy when a few cores are left over: there pieces go around where that saves
@@ -190,7 +192,11 @@ class ChunkPlanner : private RowReducePlanner {
   // Units of so many columns, or all; 0 leaves a row as it is.
   void SetColumns(int64_t most) {
     if (most > 0) {
-      const int64_t tiles = CeilDiv(view_.inner, most);
+      int64_t tiles = CeilDiv(view_.inner, most);
+      const bool widens = OddColumns() && tiles > 1 && view_.reduce <= kMostWideRows;
+      if (widens && AlignUp(CeilDiv(view_.inner, tiles), blockLanes_) < most) {
+        --tiles;
+      }
       plan_.colTile = std::min(view_.inner, AlignUp(CeilDiv(view_.inner, tiles), blockLanes_));
       plan_.colTiles = CeilDiv(view_.inner, plan_.colTile);
     }

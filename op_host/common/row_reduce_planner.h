@@ -94,6 +94,11 @@ class RowReducePlanner {
 
   bool Folded() const { return plan_.columns > 0; }
 
+  // Columns whose rows start anywhere in a GM line: L2 moves a line more for each piece.
+  bool OddColumns() const {
+    return shareable_ && !soc_.registers && !Folded() && view_.inner % blockLanes_ != 0;
+  }
+
   // Mirrors those of FoldedColumns, for so many slabs at a time.
   void AddFolded(int64_t units, UbBudget* budget) const;
 
