@@ -164,10 +164,15 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       Core::SetCurrent(&core);
       bool failed = true;
       try {
-        if (profiled) {
-          core.ownTime.Begin();
-        }
-        if (const auto crash = RunForeign(launch.entry, [&] { CallKernel(launch); })) {
+        // Not around RunForeign, which has work of its own.
+        const auto crash = RunForeign(launch.entry, [&] {
+          if (profiled) {
+            core.ownTime.Begin();
+          }
+          CallKernel(launch);
+          core.ownTime.Enters();
+        });
+        if (crash) {
           if (crash->stuck != Stuck::kNo) {
             core.ThrowHang(crash->stuck, crash->seconds, crash->stack);
           }
@@ -176,7 +181,6 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
                   "Hardware raises an exception, or goes on with whatever it finds there.",
                   crash->stack);
         }
-        core.ownTime.Enters();
         if (profiled) {
           tapes[index].ownSeconds = core.ownTime.Seconds();
         }
