@@ -19,8 +19,8 @@ constexpr int64_t kChunkedColumnBytes[] = {256, 128};
 constexpr int64_t kMostLineRows = 4;  // of folded columns
 // Of columns that are no whole blocks, which are wider rather than narrower than these: more rows take too many parts.
 constexpr int64_t kMostWideRows = 2048;
-constexpr int64_t kFirstBlock = 16;   // elements that one may have
-constexpr int64_t kSumsOut = 2;       // of parts, on their way to the workspace
+constexpr int64_t kFirstBlock = 16;  // elements that one may have
+constexpr int64_t kSumsOut = 2;      // of parts, on their way to the workspace
 // Rows of whole blocks keep GM busy when a few cores are left over: there pieces go around where that saves
 // a tenth of the rounds.
 constexpr double kFewerTurns = 0.9;
