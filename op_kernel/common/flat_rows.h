@@ -100,6 +100,29 @@ class FlatRows {
     }
   }
 
+  // All three, a row at a time, whose sum stays in a register: for few rows, which start at whole blocks.
+  __aicore__ inline static void Whole(__ubuf__ T* out, __ubuf__ T* y, __ubuf__ T* g,
+                                      uint32_t length, uint16_t rows) {
+    uint32_t inRow = length;
+    __VEC_SCOPE__ {
+      LaneMask all = reg::CreateMask<float, reg::MaskPattern::ALL>();
+      LaneMask row = reg::UpdateMask<float>(inRow);
+      for (uint16_t r = 0; r < rows; ++r) {
+        Lanes a;
+        Lanes b;
+        Lanes s;
+        LoadLanes(a, g + r * length, all);
+        LoadLanes(b, y + r * length, all);
+        Step::Prepare(a, b, all);
+        reg::Reduce<reg::ReduceType::SUM>(s, a, row);
+        reg::Duplicate(s, s, all);
+        reg::Mul(b, b, s, all);
+        Step::Combine(a, a, b, all);
+        StoreLanes(out + r * length, a, row);
+      }
+    }
+  }
+
  private:
   template <bool kAligned>
   __aicore__ inline static void SumRow(__ubuf__ float* sums, reg::UnalignRegForStore& held,

@@ -106,24 +106,10 @@ class RegisterRows {
       LaneMask even = reg::UpdateMask<T>(inEven);
       LaneMask odd = reg::UpdateMask<T>(inOdd);
       for (uint16_t r = 0; r < rows; ++r) {
-        __ubuf__ T* yAt = y + r * length;
-        __ubuf__ T* gAt = g + r * length;
-        reg::UnalignRegForLoad yRest;
-        reg::UnalignRegForLoad gRest;
-        BeginRow(yRest, yAt, gRest, gAt);
         Lanes a;
         Lanes b;
-        Summands(a, b, yAt, yRest, gAt, gRest, evenOfFirst, oddOfFirst);
-        for (uint16_t i = 0; i < full; ++i) {
-          AddPiece(a, b, yAt, yRest, gAt, gRest, all, all, all);
-        }
-        for (uint16_t i = 0; i < tails; ++i) {
-          AddPiece(a, b, yAt, yRest, gAt, gRest, even, odd, all);
-        }
-        if constexpr (!kFp32) {
-          reg::Add(a, a, b, all);
-        }
-        reg::Reduce<reg::ReduceType::SUM>(a, a, all);
+        SumRow(a, y + r * length, g + r * length, full, tails, evenOfFirst, oddOfFirst, even, odd,
+               all);
         for (uint16_t i = 0; i < before; ++i) {
           reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(b, sums + r);
           reg::Add(a, b, a, all);
@@ -183,23 +169,50 @@ class RegisterRows {
       }
       for (uint16_t r = 0; r < rest; ++r) {
         const uint32_t at = 2 * half * length;
-        __ubuf__ T* y1 = y + at;
-        __ubuf__ T* g1 = g + at;
-        __ubuf__ T* out1 = out + at;
-        BeginRow(yRest1, y1, gRest1, g1);
         reg::LoadAlign<float, reg::LoadDist::DIST_BRC_B32>(s1, sums + 2 * half);
-        for (uint16_t i = 0; i < pieces; ++i) {
-          CombinePiece(out1, held1, kPiece, all, s1, y1, yRest1, g1, gRest1, all, all);
-        }
-        for (uint16_t i = 0; i < tails; ++i) {
-          CombinePiece(out1, held1, tail, stored, s1, y1, yRest1, g1, gRest1, even, odd);
-        }
+        CombineRow(out + at, held1, s1, y + at, g + at, pieces, tails, tail, stored, even, odd,
+                   all);
       }
       if constexpr (!kAligned) {
         for (uint16_t i = 0; i < any; ++i) {
           EndRows(out + half * length, held0);
         }
         EndRows(out + rows * length, held1);
+      }
+    }
+  }
+
+  // Both, a row at a time, whose sum stays in a register: for few rows, as nothing of the next row is begun before.
+  __aicore__ inline static void Whole(__ubuf__ T* out, __ubuf__ T* y, __ubuf__ T* g,
+                                      uint32_t length, uint16_t rows) {
+    const uint32_t first = length < kPiece ? length : kPiece;
+    const uint32_t tail = length % kPiece;
+    const uint16_t pieces = static_cast<uint16_t>(length / kPiece);
+    const uint16_t tails = tail > 0 ? 1 : 0;
+    const uint16_t fullBehind = pieces > 0 ? pieces - 1 : 0;
+    const uint16_t tailsBehind = pieces > 0 ? tails : 0;
+    uint32_t firstEven = EvenOf(first);
+    uint32_t firstOdd = OddOf(first);
+    uint32_t inTail = tail;
+    uint32_t inEven = EvenOf(tail);
+    uint32_t inOdd = OddOf(tail);
+    __VEC_SCOPE__ {
+      LaneMask all = reg::CreateMask<T, reg::MaskPattern::ALL>();
+      LaneMask evenOfFirst = reg::UpdateMask<T>(firstEven);
+      LaneMask oddOfFirst = reg::UpdateMask<T>(firstOdd);
+      LaneMask even = reg::UpdateMask<T>(inEven);
+      LaneMask odd = reg::UpdateMask<T>(inOdd);
+      LaneMask stored = reg::UpdateMask<T>(inTail);
+      reg::UnalignRegForStore held;
+      for (uint16_t r = 0; r < rows; ++r) {
+        const uint32_t at = r * length;
+        Lanes s;
+        SumRow(s, y + at, g + at, fullBehind, tailsBehind, evenOfFirst, oddOfFirst, even, odd, all);
+        reg::Duplicate(s, s, all);
+        CombineRow(out + at, held, s, y + at, g + at, pieces, tails, tail, stored, even, odd, all);
+      }
+      if constexpr (!kAligned) {
+        EndRows(out + rows * length, held);
       }
     }
   }
@@ -275,6 +288,42 @@ class RegisterRows {
     reg::Add(a, a, fa, all);
     if constexpr (!kFp32) {
       reg::Add(b, b, fb, all);
+    }
+  }
+
+  // a = the sum of f(g, y) over a row of a first piece, `full` whole ones and, if `tails`, the tail; in lane 0.
+  __aicore__ inline static void SumRow(Lanes& a, __ubuf__ T* y, __ubuf__ T* g, uint16_t full,
+                                       uint16_t tails, LaneMask& evenOfFirst, LaneMask& oddOfFirst,
+                                       LaneMask& even, LaneMask& odd, LaneMask& all) {
+    Lanes b;
+    reg::UnalignRegForLoad yRest;
+    reg::UnalignRegForLoad gRest;
+    BeginRow(yRest, y, gRest, g);
+    Summands(a, b, y, yRest, g, gRest, evenOfFirst, oddOfFirst);
+    for (uint16_t i = 0; i < full; ++i) {
+      AddPiece(a, b, y, yRest, g, gRest, all, all, all);
+    }
+    for (uint16_t i = 0; i < tails; ++i) {
+      AddPiece(a, b, y, yRest, g, gRest, even, odd, all);
+    }
+    if constexpr (!kFp32) {
+      reg::Add(a, a, b, all);
+    }
+    reg::Reduce<reg::ReduceType::SUM>(a, a, all);
+  }
+
+  __aicore__ inline static void CombineRow(__ubuf__ T* out, reg::UnalignRegForStore& held, Lanes& s,
+                                           __ubuf__ T* y, __ubuf__ T* g, uint16_t pieces,
+                                           uint16_t tails, uint32_t tail, LaneMask& stored,
+                                           LaneMask& even, LaneMask& odd, LaneMask& all) {
+    reg::UnalignRegForLoad yRest;
+    reg::UnalignRegForLoad gRest;
+    BeginRow(yRest, y, gRest, g);
+    for (uint16_t i = 0; i < pieces; ++i) {
+      CombinePiece(out, held, kPiece, all, s, y, yRest, g, gRest, all, all);
+    }
+    for (uint16_t i = 0; i < tails; ++i) {
+      CombinePiece(out, held, tail, stored, s, y, yRest, g, gRest, even, odd);
     }
   }
 

@@ -87,6 +87,10 @@ class ReduceRegisters : private RowOperands<T> {
                                      __ubuf__ T* g, uint32_t rows) {
     using Rows = FlatRows<T, Step>;
     const uint32_t length = static_cast<uint32_t>(t_.reduce);
+    if (rows * length <= kFewElements && (rows == 1 || length * sizeof(T) % kBlockBytes == 0)) {
+      Rows::Whole(out, y, g, length, static_cast<uint16_t>(rows));
+      return;
+    }
     __ubuf__ float* f = nullptr;
     if constexpr (kFp32) {
       f = g;
@@ -112,11 +116,17 @@ class ReduceRegisters : private RowOperands<T> {
     using Rows = RegisterRows<T, Step, kAligned>;
     const uint32_t length = static_cast<uint32_t>(t_.reduce);
     const uint16_t count = static_cast<uint16_t>(rows);
+    if (rows * length <= kFewElements) {
+      Rows::Whole(out, y, g, length, count);
+      return;
+    }
     Rows::Sum(sums, y, g, length, count);
     PipeBarrier<PIPE_V>();
     Rows::Combine(out, sums, y, g, length, count);
   }
 
+  // Of a tile whose rows are added up and combined one by one, at most.
+  static constexpr uint32_t kFewElements = 1024;
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
   const RowReduceTilingData& t_;

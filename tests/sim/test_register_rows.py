@@ -17,7 +17,8 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.la
 each_api = pytest.mark.parametrize("api", [SOFTMAX, LOG_SOFTMAX])
 # Fewer rows than sequences of stores; flat rows, the shortest, the longest of fp32, of 16 bit; the
 # ends of a piece, of two and of three; several tiles; the longest row that fits (fp32, 16 bit), the
-# shortest that does not; a last chunk of few elements.
+# shortest that does not; a last chunk of few elements. Some fit a function for the tile on many
+# cores, and not on few: (601, 32), (601, 65), (129, 257).
 SHAPES = [
     (1, 77),
     (3, 49),
@@ -27,6 +28,7 @@ SHAPES = [
     (1_501, 24),
     (1_999, 32),
     (1_999, 33),
+    (601, 32),
     (257, 31),
     (601, 63),
     (601, 64),
