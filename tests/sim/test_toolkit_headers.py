@@ -128,6 +128,41 @@ def test_every_order(toolkit, standard, kernel):
         assert done.returncode == 0, (names, done.stderr[:2000])
 
 
+REGISTERS = """
+namespace Reg = AscendC::Reg;
+void F(__ubuf__ float* f, __ubuf__ half* h, Reg::MaskReg& m) {
+  Reg::RegTensor<float> a, b;
+  Reg::RegTensor<half> x;
+  Reg::UnalignRegForLoad u;
+  Reg::UnalignRegForStore v;
+  %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("LoadAlign<half, Reg::LoadDist::DIST_UNPACK_B16>(x, h)", "LoadAlign(a, h)"),
+        ("StoreAlign<half, Reg::StoreDist::DIST_PACK_B32>(h, x, m)", "StoreAlign(h, a, m)"),
+        ("LoadUnAlign(x, u, h)", "LoadUnAlign(a, u, h)"),
+        ("StoreUnAlign(h, x, v, 4)", "StoreUnAlign(h, a, v, 4)"),
+        ("Duplicate<float>(a, b, m)", "Duplicate<half>(a, b, m)"),
+        ("Duplicate<float>(a, 0, m)", "Duplicate<half>(a, 0, m)"),
+        ("Select<float>(a, a, b, m)", "Select<half>(a, a, b, m)"),
+        ("Compare<float>(m, a, b, m)", "Compare<half>(m, a, b, m)"),
+        ("Compares<float>(m, a, 0, m)", "Compares<half>(m, a, 0, m)"),
+    ],
+)
+def test_types_of_registers(toolkit, right, wrong):
+    """As in CANN's headers, the type of a call is that of its registers."""
+    arch = ("-D__NPU_ARCH__=3510", "-D__CCE_AICORE__=310")
+    text = '#include "kernel_operator.h"' + REGISTERS
+    assert compiled(toolkit, text % f"Reg::{right};", *arch).returncode == 0
+    refused = compiled(toolkit, text % f"Reg::{wrong};", *arch)
+    assert "the type differs from the register's" in refused.stderr
+
+
 OWN_MIN = {
     "none": "",
     "int": "inline int min(int a, int b) { return a < b ? a : b; }",

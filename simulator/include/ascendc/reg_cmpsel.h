@@ -11,6 +11,7 @@ namespace AscendC::Reg {
 template <typename T = DefaultType, CMPMODE mode = CMPMODE::EQ, typename U,
           typename = detail::OfRegister<U>>
 void Compare(MaskReg& dst, U& srcReg0, U& srcReg1, MaskReg& mask) {
+  detail::CheckType<T, U>();
   aclsim::RegCompare(static_cast<aclsim::Compare>(mode), detail::kDType<U>, &dst, &srcReg0,
                      &srcReg1, mask);
   ACLSIM_KEEP_FRAME();
@@ -19,6 +20,7 @@ void Compare(MaskReg& dst, U& srcReg0, U& srcReg1, MaskReg& mask) {
   template <typename T = DefaultType, CMPMODE mode = CMPMODE::EQ, typename U, typename S,          \
             typename = detail::OfRegister<U>>                                                      \
   void Name(MaskReg& dst, U& srcReg, S scalarValue, MaskReg& mask) {                               \
+    detail::CheckType<T, U>();                                                                     \
     using Element = typename U::ActualT;                                                           \
     aclsim::RegCompareScalar(static_cast<aclsim::Compare>(mode), detail::kDType<U>, &dst, &srcReg, \
                              detail::Bits(static_cast<Element>(scalarValue)), mask);               \
@@ -29,6 +31,7 @@ ACLSIM_REG_COMPARES(CompareScalar)
 #undef ACLSIM_REG_COMPARES
 template <typename T = DefaultType, typename U, typename = detail::OfRegister<U>>
 void Select(U& dstReg, U& srcReg0, U& srcReg1, MaskReg& mask) {
+  detail::CheckType<T, U>();
   aclsim::RegSelect(detail::kWidth<U>, &dstReg, &srcReg0, &srcReg1, mask);
   ACLSIM_KEEP_FRAME();
 }

@@ -154,6 +154,7 @@ AddrReg CreateAddrReg(uint16_t index0, uint32_t stride0, uint16_t index1, uint32
   template <typename T = DefaultType, LoadDist dist = LoadDist::DIST_NORM, typename U,             \
             typename = detail::OfRegister<U>>                                                      \
   void Name(U& dstReg, __ubuf__ T* srcAddr) {                                                      \
+    detail::CheckType<T, U>();                                                                     \
     constexpr auto form = detail::CheckedLoad<dist, false>(detail::kWidth<U>);                     \
     aclsim::RegLoadAligned(&dstReg, nullptr, srcAddr, form.how, form.width);                       \
     ACLSIM_KEEP_FRAME();                                                                           \
@@ -172,6 +173,7 @@ AddrReg CreateAddrReg(uint16_t index0, uint32_t stride0, uint16_t index1, uint32
   }                                                                                                \
   template <typename T = DefaultType, LoadDist dist, typename U, typename = detail::OfRegister<U>> \
   void Name(U& dstReg0, U& dstReg1, __ubuf__ T* srcAddr) {                                         \
+    detail::CheckType<T, U>();                                                                     \
     constexpr auto form = detail::CheckedLoad<dist, true>(detail::kWidth<U>);                      \
     aclsim::RegLoadAligned(&dstReg0, &dstReg1, srcAddr, form.how, form.width);                     \
     ACLSIM_KEEP_FRAME();                                                                           \
@@ -190,6 +192,7 @@ AddrReg CreateAddrReg(uint16_t index0, uint32_t stride0, uint16_t index1, uint32
   template <typename T = DefaultType, DataCopyMode dataMode, typename U,                           \
             typename = detail::OfRegister<U>>                                                      \
   void Name(U& dstReg, __ubuf__ T* srcAddr, uint32_t dataBlockStride, MaskReg& mask) {             \
+    detail::CheckType<T, U>();                                                                     \
     aclsim::RegLoadBlocks(&dstReg, srcAddr, dataBlockStride, mask);                                \
     ACLSIM_KEEP_FRAME();                                                                           \
   }                                                                                                \
@@ -225,6 +228,7 @@ ACLSIM_LOADS(DataCopy)
   template <typename T = DefaultType, StoreDist dist = StoreDist::DIST_NORM, typename U,           \
             typename = detail::OfRegister<U>>                                                      \
   void Name(__ubuf__ T* dstAddr, U& srcReg, MaskReg& mask) {                                       \
+    detail::CheckType<T, U>();                                                                     \
     constexpr auto form = detail::CheckedStore<dist, false>(detail::kWidth<U>);                    \
     aclsim::RegStoreAligned(dstAddr, &srcReg, nullptr, form.how, form.width, mask);                \
     ACLSIM_KEEP_FRAME();                                                                           \
@@ -244,6 +248,7 @@ ACLSIM_LOADS(DataCopy)
   template <typename T = DefaultType, StoreDist dist, typename U,                                  \
             typename = detail::OfRegister<U>>                                                      \
   void Name(__ubuf__ T* dstAddr, U& srcReg0, U& srcReg1, MaskReg& mask) {                          \
+    detail::CheckType<T, U>();                                                                     \
     constexpr auto form = detail::CheckedStore<dist, true>(detail::kWidth<U>);                     \
     aclsim::RegStoreAligned(dstAddr, &srcReg0, &srcReg1, form.how, form.width, mask);              \
     ACLSIM_KEEP_FRAME();                                                                           \
@@ -256,6 +261,7 @@ ACLSIM_LOADS(DataCopy)
   template <typename T = DefaultType, DataCopyMode dataMode, typename U,                           \
             typename = detail::OfRegister<U>>                                                      \
   void Name(__ubuf__ T* dstAddr, U& srcReg, uint32_t dataBlockStride, MaskReg& mask) {             \
+    detail::CheckType<T, U>();                                                                     \
     aclsim::RegStoreBlocks(dstAddr, &srcReg, dataBlockStride, detail::kWidth<U>, mask);            \
     ACLSIM_KEEP_FRAME();                                                                           \
   }                                                                                                \
@@ -301,17 +307,20 @@ ACLSIM_STORES(DataCopy)
   }                                                                                         \
   template <typename T = DefaultType, typename U, typename = detail::OfRegister<U>>         \
   void Name(U& dstReg, UnalignReg& ureg, __ubuf__ T* srcAddr) {                             \
+    detail::CheckType<T, U>();                                                              \
     aclsim::RegLoadUnaligned(&dstReg, &ureg, srcAddr);                                      \
     ACLSIM_KEEP_FRAME();                                                                    \
   }                                                                                         \
   template <typename T = DefaultType, PostLiteral postMode = PostLiteral::POST_MODE_UPDATE, \
             typename U, typename = detail::OfRegister<U>>                                   \
   void Name(U& dstReg, UnalignReg& ureg, __ubuf__ T*& srcAddr, uint32_t postUpdateStride) { \
+    detail::CheckType<T, U>();                                                              \
     aclsim::RegLoadUnaligned(&dstReg, &ureg, srcAddr);                                      \
     srcAddr += postUpdateStride;                                                            \
   }                                                                                         \
   template <typename T = DefaultType, typename U, typename = detail::OfRegister<U>>         \
   void Name(U& dstReg, UnalignReg& ureg, __ubuf__ T*& srcAddr, AddrReg& areg, uint32_t) {   \
+    detail::CheckType<T, U>();                                                              \
     aclsim::RegLoadUnaligned(&dstReg, &ureg, detail::Moved(srcAddr, areg));                 \
     ACLSIM_KEEP_FRAME();                                                                    \
   }
@@ -323,6 +332,7 @@ ACLSIM_UNALIGNED_LOADS(DataCopyUnAlignPre, DataCopyUnAlign)
   template <typename T = DefaultType, PostLiteral postMode = PostLiteral::POST_MODE_UPDATE,    \
             typename U, typename = detail::OfRegister<U>>                                      \
   void Name(__ubuf__ T*& dstAddr, U& srcReg, UnalignReg& ureg, uint32_t postUpdateStride) {    \
+    detail::CheckType<T, U>();                                                                 \
     aclsim::RegStoreUnaligned(dstAddr, &srcReg, &ureg,                                         \
                               static_cast<uint32_t>(postUpdateStride * sizeof(T)));            \
     dstAddr += postUpdateStride;                                                               \
@@ -330,12 +340,14 @@ ACLSIM_UNALIGNED_LOADS(DataCopyUnAlignPre, DataCopyUnAlign)
   template <typename T = DefaultType, PostLiteral postMode = PostLiteral::POST_MODE_UPDATE,    \
             typename U, typename = detail::OfRegister<U>>                                      \
   void Name(__ubuf__ T*& dstAddr, U& srcReg, UnalignReg& ureg, AddrReg& areg) {                \
+    detail::CheckType<T, U>();                                                                 \
     aclsim::RegStoreUnaligned(detail::Moved(dstAddr, areg), &srcReg, &ureg, VECTOR_REG_WIDTH); \
     ACLSIM_KEEP_FRAME();                                                                       \
   }                                                                                            \
   template <typename T = DefaultType, PostLiteral postMode = PostLiteral::POST_MODE_UPDATE,    \
             typename U, typename = detail::OfRegister<U>>                                      \
   void Name(__ubuf__ T* dstAddr, U& srcReg, UnalignReg& ureg) {                                \
+    detail::CheckType<T, U>();                                                                 \
     auto* const next = ureg.bytes != 0 ? ureg.at + ureg.bytes                                  \
                                        : reinterpret_cast<uint8_t*>(dstAddr) + ureg.written;   \
     const uint32_t bytes = aclsim::RegSqueezedBytes();                                         \
@@ -364,6 +376,7 @@ ACLSIM_UNALIGNED_STORES(DataCopyUnAlign, DataCopyUnAlignPost)
 
 template <typename T = DefaultType, typename U, typename = detail::OfRegister<U>>
 void Load(U& dstReg, __ubuf__ T* srcAddr) {
+  detail::CheckType<T, U>();
   UnalignReg ureg;
   aclsim::RegLoadUnalignedBegin(&ureg, srcAddr);
   aclsim::RegLoadUnaligned(&dstReg, &ureg, srcAddr);
@@ -371,6 +384,7 @@ void Load(U& dstReg, __ubuf__ T* srcAddr) {
 }
 template <typename T = DefaultType, typename U, typename = detail::OfRegister<U>>
 void Store(__ubuf__ T* dstAddr, U& srcReg, uint32_t count) {
+  detail::CheckType<T, U>();
   UnalignReg ureg;
   aclsim::RegStoreUnaligned(dstAddr, &srcReg, &ureg, static_cast<uint32_t>(count * sizeof(T)));
   aclsim::RegStoreUnalignedEnd(&ureg);

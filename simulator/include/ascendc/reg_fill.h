@@ -10,6 +10,7 @@ namespace AscendC::Reg {
 
 template <typename T = DefaultType, typename U, typename S, typename = detail::OfRegister<S>>
 void Duplicate(S& dstReg, U scalarValue) {
+  detail::CheckType<T, S>();
   using Element = typename S::ActualT;
   aclsim::RegDuplicate(detail::kWidth<S>, &dstReg, detail::Bits(static_cast<Element>(scalarValue)),
                        nullptr, false);
@@ -19,6 +20,7 @@ template <typename T = DefaultType, MaskMergeMode mode = MaskMergeMode::ZEROING,
           typename S, typename = detail::OfRegister<S>,
           typename = std::enable_if_t<!detail::IsRegister<U>::value>>
 void Duplicate(S& dstReg, U scalarValue, MaskReg& mask) {
+  detail::CheckType<T, S>();
   using Element = typename S::ActualT;
   aclsim::RegDuplicate(detail::kWidth<S>, &dstReg, detail::Bits(static_cast<Element>(scalarValue)),
                        &mask, detail::kMerges<mode>);
@@ -27,6 +29,7 @@ void Duplicate(S& dstReg, U scalarValue, MaskReg& mask) {
 template <typename T = DefaultType, HighLowPart pos = HighLowPart::LOWEST,
           MaskMergeMode mode = MaskMergeMode::ZEROING, typename S, typename = detail::OfRegister<S>>
 void Duplicate(S& dstReg, S& srcReg, MaskReg& mask) {
+  detail::CheckType<T, S>();
   static_assert(pos == HighLowPart::LOWEST, "Duplicate takes the lowest element only");
   aclsim::RegSpread(detail::kWidth<S>, &dstReg, &srcReg, mask, detail::kMerges<mode>);
   ACLSIM_KEEP_FRAME();
