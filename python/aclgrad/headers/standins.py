@@ -162,6 +162,11 @@ _NOT_CODE = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|#\s*(?:pragma|error|warning)[^\n]*", re.DOTALL
 )
 _SCOPED = re.compile(r"(?<![\w>])::([A-Z]\w*)")
+# g++ in a function and in a template, clang++
+_UNDECLARED = re.compile(
+    r"error: (?:there are no arguments to )?‘(\w+)’ (?:was not declared in this scope|that depend)"
+    r"|error: use of undeclared identifier '(\w+)'"
+)
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _MEMBER = re.compile(r"\b(\w+)::(\w+)")
 
@@ -245,19 +250,19 @@ class StandIns:
         text = _included_text(self)
         declared = _declare(self, text)
         write_if_different(absent, declared)
-        if loose := self._loose(text):
-            # The declarations at hand are those of other SoCs.
-            more = "".join(_function(name, typed=False) + "\n" for name in sorted(loose))
-            write_if_different(absent, declared + more)
+        complaints = self.compile(self.prelude, "alone.cpp").stderr
+        more = _undeclared({one or other for one, other in _UNDECLARED.findall(complaints)}, text)
+        # The declarations at hand are those of other SoCs.
+        more += [_function(name, typed=False) for name in sorted(self._loose(text, complaints))]
+        write_if_different(absent, "\n".join([declared, *more, ""]))
 
-    def _loose(self, text: str) -> set[str]:
+    def _loose(self, text: str, complaints: str) -> set[str]:
         """Instructions whose declarations the headers alone do not get along with."""
         real = self.headers.instructions
         if real is None:
             return set()
         known = real.read_text(encoding="utf-8", errors="replace")
         names = set(_CALL.findall(text)) & set(re.findall(r"\b(\w+)\(", known))
-        complaints = self.compile(self.prelude, "alone.cpp").stderr
         refused = set(re.findall(r"for call to [‘']([a-z_]\w*)", complaints)) & names
         return names if refused and self.family.regbase else refused
 
@@ -418,10 +423,20 @@ def _declare(stand_ins: StandIns, text: str) -> str:
         values = sorted(inside.get(name, set()))
         lines.append(f"enum class {name} {{ {', '.join(values)} }};")
         done.add(name)
-    real = stand_ins.headers.instructions is not None
+    # Those of vector functions have other operands.
+    typed = stand_ins.headers.instructions is None and not stand_ins.family.regbase
     for name in sorted((calls & absent) - done):
-        lines.append(_function(name, typed=not real))
+        lines.append(_function(name, typed=typed))
     return "\n".join([*lines, ""])
+
+
+def _undeclared(names: set[str], text: str) -> list[str]:
+    """Declare what the headers alone complain about: functions, and constants of no known type."""
+    called = {name for name in names if re.search(rf"\b{name}\s*(?:<[^;(){{}}<>]*>)?\s*\(", text)}
+    constants = ", ".join(sorted(names - called))
+    # Arguments of an unnamed type are an error of their own.
+    lines = [f"enum aclgrad_constants {{ {constants} }};"] if constants else []
+    return [*lines, *(_function(name, typed=False) for name in sorted(called))]
 
 
 def _function(name: str, *, typed: bool) -> str:
