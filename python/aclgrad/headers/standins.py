@@ -18,101 +18,11 @@ from pathlib import Path
 
 from aclgrad.codegen.render import write_if_different
 from aclgrad.errors import ToolkitError
+from aclgrad.headers import built_in
 from aclgrad.headers.trees import HeaderSet
 from aclgrad.spec.soc import ARCHITECTURE_WORDS, Family
 
 CPU, DEVICE = "cpu", "device"
-
-_SECUREC = """\
-#pragma once
-#include <cerrno>
-#include <cstdarg>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <cwchar>
-using errno_t = int;
-#define EOK 0
-#define SECUREC_MEM_MAX_LEN 0x7fffffffUL
-#define SECUREC_STRING_MAX_LEN 0x7fffffffUL
-extern "C" {
-errno_t memcpy_s(void*, size_t, const void*, size_t);
-errno_t memmove_s(void*, size_t, const void*, size_t);
-errno_t memset_s(void*, size_t, int, size_t);
-errno_t strcpy_s(char*, size_t, const char*);
-errno_t strncpy_s(char*, size_t, const char*, size_t);
-errno_t strcat_s(char*, size_t, const char*);
-int sprintf_s(char*, size_t, const char*, ...);
-int snprintf_s(char*, size_t, size_t, const char*, ...);
-int vsnprintf_s(char*, size_t, size_t, const char*, va_list);
-}
-"""
-
-# Kernels read their tiling through these; the operator compiler generates them per operator.
-_TILING = """\
-#pragma once
-namespace aclgrad_headers {
-template <class T>
-inline __aicore__ T Tiling(__gm__ uint8_t* data) {
-  return *reinterpret_cast<__gm__ T*>(data);
-}
-}  // namespace aclgrad_headers
-#define GET_TILING_DATA_WITH_STRUCT(type, name, data) \\
-  type name = aclgrad_headers::Tiling<type>(data)
-"""
-_DEVICE_TILING = _TILING.replace(
-    "  return *reinterpret_cast<__gm__ T*>(data);\n",
-    """\
-  T made;
-  for (uint64_t i = 0; i < sizeof(T); ++i) {
-    reinterpret_cast<uint8_t*>(&made)[i] = data[i];
-  }
-  return made;
-""",
-)
-
-_SPACES = ("gm", "ubuf", "cbuf", "ca", "cb", "cc", "fbuf", "biasbuf", "ssbuf")
-_EMPTY_WORDS = (
-    "host", "global", "aicore", "host_aicore", "sync_noalias", "sync_alias", "check_sync_alias",
-    "sync_out", "sync_in", "simt_callee", "simt_vf", "simd_callee", "simd_vf", "vector", "cube",
-    "no_simd_vf_fusion", "disable_kernel_type_autoinfer", "kfc_workspace",
-)  # fmt: skip
-_REGISTERS = (
-    "vector_u8", "vector_u16", "vector_u32", "vector_u64", "vector_s8", "vector_s16", "vector_s32",
-    "vector_s64", "vector_f16", "vector_f32", "vector_bf16", "vector_bool", "vector_align",
-    "vector_2xvl_s64", "vector_2xvl_u64", "vector_s4x2", "vector_f8e5m2", "vector_f8e4m3",
-    "vector_f8e8m0", "vector_hif8", "vector_f4e2m1x2", "vector_f4e1m2x2",
-)  # fmt: skip
-_NARROW = (
-    "hifloat8_t", "int4x2_t",
-)  # fmt: skip
-# Containers and streams do not exist on a core: their headers declare nothing here.
-_HOST_LIBRARY = (
-    "ARRAY", "DEQUE", "FUNCTIONAL", "IOSTREAM", "LIST", "MAP", "MEMORY", "MUTEX", "SET", "SSTREAM",
-    "STRING", "THREAD", "UNORDERED_MAP", "UNORDERED_SET", "VECTOR",
-)  # fmt: skip
-
-# Enumerations that the device compiler has built in, and how their members can be told.
-_ENUMS = {
-    "pipe_t": r"PIPE_[A-Z0-9]+",
-    "event_t": r"EVENT_ID[0-9]",
-    "pad_t": r"PAD_[A-Z0-9]+",
-    "QuantMode_t": "",
-    "ConvRelu_t": r"CRMODE_\w+",
-    "ConvReluFix_t": r"CRFMODE_\w+",
-    "atomic_type_t": r"ATOMIC_(?:NONE|[SUF][0-9]+|BF16)",
-    "atomic_op_t": r"ATOMIC_SUM",
-    "mem_dsb_t": r"DSB_[A-Z0-9]+",
-    "mem_t": r"(?:L1|L0A|L0B|L0C|UB|BT|FB)",
-    "cache_line_t": "",
-    "dcci_dst_t": "",
-    "Order_t": "",
-    "addr_cal_mode_t": r"(?:inc|dec)",
-    "ub_addr8_t": r"VA[0-7]",
-    "vtype_t": r"(?:b8|b16|b32)",
-    "bm_t": r"(?:L128|H128)",
-    "csize_t": r"CSIZE[01]",
-}
 
 # Operand types of vector arithmetic: number of tensors that must agree, and their types.
 _ALL4 = ("half", "float", "int16_t", "int32_t")
@@ -132,29 +42,6 @@ _LANES = {
     "s16": "int16_t", "u16": "uint16_t", "s32": "int32_t", "u32": "uint32_t", "s64": "int64_t",
 }  # fmt: skip
 
-_ANY = """\
-#pragma once
-#include <type_traits>
-namespace aclgrad_headers {
-// Result of an instruction: a number, or whatever else is asked for.
-struct Any {
-  __aicore__ operator int64_t() const;
-  template <class T, class = std::enable_if_t<std::is_class_v<T> || std::is_pointer_v<T>>>
-  __aicore__ operator T() const;
-};
-template <class T, class... Types>
-inline constexpr bool kOneOf = (std::is_same_v<T, Types> || ...);
-}  // namespace aclgrad_headers
-"""
-
-_KEYWORDS = frozenset({
-    "alignas", "alignof", "asm", "catch", "const_cast", "constexpr", "decltype", "defined",
-    "delete", "do", "dynamic_cast", "else", "explicit", "for", "if", "new", "noexcept",
-    "operator", "reinterpret_cast", "return", "sizeof", "static_assert", "static_cast", "switch",
-    "template", "throw", "typeid", "typename", "using", "while", "int", "bool", "float", "char",
-    "void", "short", "long", "double", "unsigned", "signed", "auto", "not", "and", "or",
-    "volatile", "elif", "endif",
-})  # fmt: skip
 # An instruction's name has no capitals; what stands behind a type is a declaration.
 _CALL = re.compile(r"(?<![\w.:>~])(?:::)?([a-z_][a-z0-9_]{2,})\s*(?:<[^;(){}<>]*>)?\s*\(")
 _DECLARED = re.compile(r"\b(?!return\b|else\b|throw\b|case\b)[\w>]+[\s&*]+([a-z_]\w*)\s*\(")
@@ -226,9 +113,9 @@ class StandIns:
     def prepare(self) -> None:
         """Write the stand-ins; the instructions that are absent are asked for."""
         write_if_different(self.folder / "aclgrad_prelude.h", self._prelude())
-        tiling = _TILING if self.branch == CPU else _DEVICE_TILING
+        tiling = built_in.TILING if self.branch == CPU else built_in.DEVICE_TILING
         write_if_different(self.folder / "aclgrad_tiling.h", tiling)
-        write_if_different(self.folder / "aclgrad_any.h", _ANY)
+        write_if_different(self.folder / "aclgrad_any.h", built_in.ANY)
         write_if_different(self.folder / "kernel_tiling.h", "")
         absent = self.folder / "aclgrad_absent.h"
         write_if_different(absent, "")
@@ -292,7 +179,7 @@ def compile_words(compiler: str, standard: str) -> list[str]:
 
 def prepare_common(headers: HeaderSet, folder: Path) -> None:
     """Links and generated headers that both sides of an installation have."""
-    write_if_different(folder / "aclgrad_securec" / "securec.h", _SECUREC)
+    write_if_different(folder / "aclgrad_securec" / "securec.h", built_in.SECUREC)
     if headers.installed:
         # What was copied as plain files has lost its links.
         root = headers.devkit / "include"
@@ -340,18 +227,18 @@ def _link(link: Path, target: Path) -> None:
 
 
 def _device_prelude() -> str:
-    lines = ["#pragma once", *(f"#define _GLIBCXX_{name} 1" for name in _HOST_LIBRARY)]
+    lines = ["#pragma once", *(f"#define _GLIBCXX_{name} 1" for name in built_in.HOST_LIBRARY)]
     lines += [f"#include <{name}>" for name in ("cmath", "cstddef", "cstdint", "type_traits")]
     lines += [
         f"#define __{name}__ __attribute__((address_space({number})))"
-        for number, name in enumerate(_SPACES, 1)
+        for number, name in enumerate(built_in.SPACES, 1)
     ]
-    lines += [f"#define __{name}__" for name in _EMPTY_WORDS]
+    lines += [f"#define __{name}__" for name in built_in.EMPTY_WORDS]
     lines += [f"#define __{name}__(...)" for name in ("mix", "inout_pipe", "in_pipe", "out_pipe")]
     lines += ["#define LAUNCH_BOUND(...)"]
     lines += ["typedef _Float16 half;", "typedef __bf16 bfloat16_t;"]
-    lines += [f"struct {name} {{}};" for name in _REGISTERS]
-    lines += [f"struct {name} {{ uint8_t data; }};" for name in _NARROW]
+    lines += [f"struct {name} {{}};" for name in built_in.REGISTERS]
+    lines += [f"struct {name} {{ uint8_t data; }};" for name in built_in.NARROW]
     lines += ["struct vector_address { vector_address(); explicit vector_address(int64_t); };"]
     lines += ["extern int64_t block_idx, block_num;", "extern uint64_t g_tilingKey;"]
     lines += ["#define TILING_KEY_VAR g_tilingKey"]
@@ -396,7 +283,7 @@ def _absent(stand_ins: StandIns, names: Iterable[str]) -> set[str]:
 
 
 def _declare(stand_ins: StandIns, text: str) -> str:
-    calls = set(_CALL.findall(text)) - set(_DECLARED.findall(text)) - _KEYWORDS
+    calls = set(_CALL.findall(text)) - set(_DECLARED.findall(text)) - built_in.KEYWORDS
     calls = {name for name in calls if not name.endswith("__")}
     scoped = set(_SCOPED.findall(text)) - set(re.findall(r"\bnamespace\s+(\w+)", text))
     words = set(_WORD.findall(text))
@@ -407,11 +294,11 @@ def _declare(stand_ins: StandIns, text: str) -> str:
         enum: sorted(
             inside.get(enum, set()) | {word for word in words if re.fullmatch(pattern, word)}
         )
-        for enum, pattern in _ENUMS.items()
+        for enum, pattern in built_in.ENUMS.items()
         if enum in words
     }
     enumerators = {name for names in members.values() for name in names}
-    absent = _absent(stand_ins, {*calls, *scoped, *members, *enumerators} - _KEYWORDS)
+    absent = _absent(stand_ins, {*calls, *scoped, *members, *enumerators} - built_in.KEYWORDS)
     lines = ["#pragma once", '#include "aclgrad_any.h"']
     done: set[str] = set()
     for enum, names in members.items():
