@@ -12,7 +12,6 @@
 #include "checkers/checks.h"
 #include "engine/core.h"
 #include "engine/crash.h"
-#include "engine/gm_shadow.h"
 #include "engine/host_threads.h"
 #include "engine/launch_line.h"
 #include "engine/meeting.h"
@@ -237,22 +236,6 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     refuse(Format("%s: %s", launch.opType.c_str(), error.what()));
   }
   return result;
-}
-
-void PoisonGm(uint8_t* memory, uint64_t bytes) {
-  constexpr uint64_t kPiece = 4ULL << 20;
-  const auto fill = [&](uint64_t index) {
-    uint8_t* const piece = memory + index * kPiece;
-    const uint64_t count = std::min(kPiece, bytes - index * kPiece);
-    std::memset(piece, kPoisonByte, count);
-    MarkGm(piece, count, false);
-  };
-  if (bytes <= kPiece) {
-    fill(0);
-  } else {
-    HostThreads::Instance().Run(static_cast<uint32_t>((bytes + kPiece - 1) / kPiece),
-                                HostThreadCount(), fill);
-  }
 }
 
 void RunAgain(const KernelLaunch& launch) {

@@ -75,7 +75,4 @@ void SetCheckedMode(bool on);
 // The byte that fresh UB, workspace and outputs are filled with in checked mode: 0xFF.. is a NaN in fp32, fp16 and bf16.
 inline constexpr uint8_t kPoisonByte = 0xFF;
 
-// Fills memory that the next launch is to write with it, and calls the memory undefined. Not beside a launch: it takes its threads.
-void PoisonGm(uint8_t* memory, uint64_t bytes);
-
 }  // namespace aclsim

@@ -41,6 +41,11 @@ class KernelTask : public Task {
   const aclsim::Soc* soc = nullptr;
 };
 
+void Poison(uint8_t* memory, uint64_t bytes) {
+  std::memset(memory, aclsim::kPoisonByte, bytes);
+  aclsim::MarkGm(memory, bytes, false);
+}
+
 bool IsRead(const std::vector<aclsim::GmRegion>& regions, const aclsim::GmRegion& out) {
   return std::any_of(regions.begin(), regions.end(), [&](const auto& in) {
     return in.kind == aclsim::RegionKind::kInput && in.addr < out.addr + out.bytes &&
@@ -54,7 +59,7 @@ void PoisonOutputs(const std::string& op, const std::vector<aclsim::GmRegion>& r
   for (const aclsim::GmRegion& out : regions) {
     if (out.kind == aclsim::RegionKind::kOutput && !IsRead(regions, out) &&
         !aclsim::IsKeptOutput(op, out.name)) {
-      aclsim::PoisonGm(out.addr, out.bytes);
+      Poison(out.addr, out.bytes);
     }
   }
 }
@@ -194,7 +199,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   if (tiling.needAtomic) FillOutputs(uses, input);
   if (aclsim::CheckedMode()) {
     if (!tiling.needAtomic) PoisonOutputs(name, launch.regions);
-    if (input.workspace != nullptr) aclsim::PoisonGm(input.workspace, workspaceBytes);
+    if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
   }
   const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);
   if (result.status == 0) {
