@@ -98,7 +98,7 @@ const char* PipeName(Pipe pipe) {
 }
 
 Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
-           const std::vector<Observer*>& observers, Meeting* meetingIn)
+           std::vector<Observer*> observers, Meeting* meetingIn)
     : launch(launchIn),
       index(indexIn),
       soc(*launchIn.soc),
@@ -112,7 +112,7 @@ Core::Core(const KernelLaunch& launchIn, uint32_t indexIn, uint8_t* ubIn,
       progress(ThreadProgress::OfThread()),
       scheduler(*this, ChaosSeed()),
       autoSync(AutoSync()),
-      observers_(observers),
+      observers_(std::move(observers)),
       beyond_(UbImageBytes(soc, false)) {}
 
 Core& Core::Current() {

@@ -135,8 +135,8 @@ class Meeting;
 
 class Core {
  public:
-  Core(const KernelLaunch& launch, uint32_t index, uint8_t* ub,
-       const std::vector<Observer*>& observers, Meeting* meeting);
+  Core(const KernelLaunch& launch, uint32_t index, uint8_t* ub, std::vector<Observer*> observers,
+       Meeting* meeting);
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -392,7 +392,7 @@ class Core {
   uint32_t CaptureSite();
   void Emit(const Record& record);
 
-  const std::vector<Observer*>& observers_;
+  const std::vector<Observer*> observers_;
   // Place of the finding in `findings`, by kind and stack.
   std::map<std::pair<std::string, std::vector<void*>>, size_t> faults_;
   std::vector<uint8_t> nowhere_;

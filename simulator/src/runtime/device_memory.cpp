@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -121,6 +122,38 @@ void MapAnew(uint8_t* backing, uint64_t bytes) {
   mmap(backing, bytes, PROT_READ | PROT_WRITE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   madvise(backing, bytes, MADV_HUGEPAGE);
+}
+
+// Moves pages, both places being in ranges; what was there before reads as zeros. Not in one step: where that fails, older systems
+// have taken the new place away by then, and another thread may be the next to get its addresses.
+bool MovePages(uint8_t* from, uint8_t* to, uint64_t bytes) {
+  constexpr int kMove = MREMAP_MAYMOVE | MREMAP_FIXED;
+  auto* const reserved = static_cast<uint8_t*>(MapReserved(bytes + kHugePage));
+  if (reserved == nullptr) {
+    return false;
+  }
+  // On a huge page, so that whole tables of pages move.
+  uint8_t* const between = reserved + (RoundUp(reinterpret_cast<uintptr_t>(reserved), kHugePage) -
+                                       reinterpret_cast<uintptr_t>(reserved));
+  uint8_t* const end = reserved + bytes + kHugePage;
+  const bool left = mremap(from, bytes, bytes, kMove | MREMAP_DONTUNMAP, between) != MAP_FAILED;
+  const bool gone = !left && errno == EFAULT;  // the pages came from two blocks
+  if (!left && !gone) {                        // an older system
+    munmap(reserved, bytes + kHugePage);
+    return false;
+  }
+  if (between != reserved) {
+    munmap(reserved, static_cast<size_t>(between - reserved));
+  }
+  munmap(between + bytes, static_cast<size_t>(end - between - static_cast<ptrdiff_t>(bytes)));
+  if (gone) {
+    return false;
+  }
+  const bool arrived = mremap(between, bytes, bytes, kMove, to) != MAP_FAILED;
+  if (!arrived) {
+    munmap(between, bytes);
+  }
+  return arrived;
 }
 
 uint64_t AddressLimit() {
@@ -419,17 +452,13 @@ void DeviceMemory::TakePagesLocked(Block* block) {
   };
   const auto best = std::max_element(spare_.begin(), spare_.end(), worse);
   const uint64_t bytes = std::min(best->bytes, wanted);
-  // The freed block stays readable, as zeros.
-  const void* const moved =
-      mremap(BackingOf(best->start), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-             BackingOf(block->start));
-  block->moved = moved != MAP_FAILED;
+  block->moved = MovePages(BackingOf(best->start), BackingOf(block->start), bytes);
   if (block->moved) {
     best->start += bytes;
     best->bytes -= bytes;
     spareBytes_ -= bytes;
-  } else {                                    // an older kernel, or pages that came from two blocks
-    MapAnew(BackingOf(block->start), bytes);  // which may be gone already
+  } else {
+    MapAnew(BackingOf(block->start), bytes);
     madvise(BackingOf(best->start), best->bytes, MADV_DONTNEED);
     spareBytes_ -= std::exchange(best->bytes, 0);
   }
