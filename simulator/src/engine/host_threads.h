@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <thread>
 
 #include "engine/fork.h"
+#include "engine/kernel_thread.h"
 
 namespace aclsim {
 
@@ -25,11 +25,11 @@ class HostThreads {
     work_ = &work;
     count_ = count;
     next_ = 0;
-    const uint32_t helpers = std::min(threads, count) - 1;
-    while (started_ < helpers) {
-      std::thread([this, id = started_] { Loop(id); }).detach();
+    uint32_t helpers = std::min(threads, count) - 1;
+    while (started_ < helpers && StartKernelThread([this, id = started_] { Loop(id); })) {
       ++started_;
     }
+    helpers = std::min(helpers, started_);
     active_ = wanted_ = helpers;
     ++generation_;
     lock.unlock();
@@ -47,14 +47,14 @@ class HostThreads {
     const std::lock_guard<std::mutex> lock(mutex_);
     const uint32_t next = next_;
     for (uint32_t left = next < count_ ? std::min(blocked, count_ - next) : 0; left > 0; --left) {
-      ++active_;
       if (idle_ > 0) {
         --idle_;
         ++called_;
         call_.notify_one();
-      } else {
-        std::thread([this] { StandIn(); }).detach();
+      } else if (!StartKernelThread([this] { StandIn(); })) {
+        return;
       }
+      ++active_;
     }
   }
 

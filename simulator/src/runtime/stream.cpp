@@ -5,8 +5,8 @@
 #include <exception>
 #include <utility>
 
-#include "engine/crash.h"
 #include "engine/fork.h"
+#include "engine/kernel_thread.h"
 #include "engine/options.h"
 #include "runtime/errors.h"
 
@@ -14,27 +14,12 @@ namespace aclsim {
 
 namespace {
 
-// Kernels run on this thread as well as on the engine's; their frames may be big in builds without
-// optimisation.
-constexpr size_t kStackBytes = 16ULL << 20;
 constexpr size_t kMostMessage = 256 << 10;
 
 }  // namespace
 
 bool Stream::StartLocked() {
-  const BlockedSignals blocked;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  const int error = pthread_create(
-      &worker_, &attributes,
-      [](void* self) -> void* {
-        static_cast<Stream*>(self)->Work();
-        return nullptr;
-      },
-      this);
-  pthread_attr_destroy(&attributes);
-  started_ = error == 0;
+  started_ = StartKernelThread([this] { Work(); }, &worker_);
   return started_;
 }
 

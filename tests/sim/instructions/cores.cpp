@@ -120,6 +120,17 @@ extern "C" __global__ void sync_missing(GM_ADDR, GM_ADDR) {
   SyncAll();
 }
 
+// Where each core's stack is, while all cores have begun.
+extern "C" __global__ void stacks(GM_ADDR out) {
+  TPipe pipe;
+  volatile int32_t here = 0;
+  GlobalTensor<uint64_t> addresses = Global<uint64_t>(out);
+  addresses.SetValue(GetBlockIdx() * kRow, reinterpret_cast<uint64_t>(&here));
+  DataCacheCleanAndInvalid<uint64_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(
+      addresses[GetBlockIdx() * kRow]);
+  SyncAll();
+}
+
 // Core 0 hands its row on to core 1, that one to core 2, each plus 1; flags by the device compiler's own words.
 extern "C" __global__ void hand_on(GM_ADDR out, GM_ADDR in, GM_ADDR marks) {
   Buffer row;

@@ -41,6 +41,22 @@ def test_exchange(runtime: Runtime, library: ctypes.CDLL, kernel: str, cores: in
 
 
 @pytest.mark.usefixtures("threads")
+def test_stack_of_each_core_has_a_guard(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """A frame that the stack has no room for must not reach over the guard.
+
+    What is below is mostly the stack of another thread, with all that it needs to end at its top.
+    """
+    cores, *_ = runtime.launch(library.stacks, [np.zeros((40, ROW), np.uint64)], block_dim=40)
+    regions = [line.split(maxsplit=2) for line in Path("/proc/self/maps").read_text().splitlines()]
+    bounds = [tuple(int(end, 16) for end in region[0].split("-")) for region in regions]
+    for address in set(cores[:, 0].tolist()):
+        stack = next(i for i, (begin, end) in enumerate(bounds) if begin <= address < end)
+        begin, end = bounds[stack - 1]
+        assert (end, regions[stack - 1][1]) == (bounds[stack][0], "---p")
+        assert end - begin >= 1 << 20
+
+
+@pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("cores", [1, 40])
 def test_atomic_add(runtime: Runtime, library: ctypes.CDLL, cores: int) -> None:
     """Sums are made in the order of the cores, whatever the host threads do."""

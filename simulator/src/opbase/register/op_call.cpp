@@ -71,7 +71,7 @@ Blob ListListBlob(const std::vector<std::vector<int64_t>>& values) {
     auto* inner = reinterpret_cast<gert::ContinuousVector*>(blob.get() + offsets[i]);
     inner->Init(values[i].size());
     (void)inner->SetSize(values[i].size());
-    std::memcpy(inner->MutableData(), values[i].data(), values[i].size() * sizeof(int64_t));
+    std::copy(values[i].begin(), values[i].end(), static_cast<int64_t*>(inner->MutableData()));
   }
   return blob;
 }
