@@ -30,7 +30,9 @@ constexpr double kShortestTick = 0.002;
 constexpr double kTicksPerLimit = 64;
 // Of the limit: instructions on the same memory may be a computation in UB.
 constexpr double kRepeatingFactor = 10;
-// Of the limit: who waits for a core that has not begun, because host threads are fewer than cores, must get on.
+// Who polls for a core that has not begun, because host threads are fewer than cores, must get on: after so many seconds without a
+// new place, or that part of the limit.
+constexpr double kHandOn = 0.1;
 constexpr double kHandOnShare = 0.25;
 constexpr uint32_t kMostThreads = 64;  // at a time
 // Processor time in which code that calls the API at all has come to a call: it ends there, and at the same one in each run.
@@ -71,8 +73,6 @@ std::pair<uintptr_t, uintptr_t> RangeAround(const void* address) {
       &search);
   return {search.begin, search.end};
 }
-
-bool IsNeeded() { return StuckLimit() > 0 || ShowsProgress() != Shows::kNever; }
 
 }  // namespace
 
@@ -144,10 +144,7 @@ class __attribute__((visibility("hidden"))) Watchdog {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       const double limit = StuckLimit();
-      asleep_ = true;
-      if (IsNeeded() && Anything()) {
-        asleep_ = false;
-      }
+      asleep_ = !Anything();
       wake_.wait(lock, [this] { return !asleep_; });
       const double tick = limit > 0
                               ? std::clamp(limit / kTicksPerLimit, kShortestTick, kLongestTick)
@@ -194,6 +191,9 @@ class __attribute__((visibility("hidden"))) Watchdog {
     repeating_ = touched ? 0 : repeating_ + perThread;
     records_ = touched ? 0 : records_ + static_cast<double>(calls);
     ending_ = false;
+    if (repeating_ >= kHandOn) {
+      HostThreads::Instance().Blocked(kMostThreads);
+    }
     if (limit <= 0) {
       return;
     }
@@ -281,9 +281,7 @@ const void* ThreadProgress::Begin(const void* code) {
   recent_ = {};  // an earlier launch on the same memory says nothing about this one
   const void* const outer = code_.exchange(code);
   run_ = ++runs_;
-  if (IsNeeded()) {
-    watchdog.Wake();
-  }
+  watchdog.Wake();
   return outer;
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,16 @@ def test_limit_is_an_option(runtime: Runtime, library: ctypes.CDLL) -> None:
         assert "want 0 (off) or up to 1e+06 seconds" in runtime.message()
 
 
+@pytest.mark.parametrize("limit", ["0", "2", "20"])
 def test_polling_waits_for_cores_that_have_not_begun(
-    runtime: Runtime, library: ctypes.CDLL
+    runtime: Runtime, library: ctypes.CDLL, limit: str
 ) -> None:
-    """On one host thread every core polls for a flag of the next one; hardware runs all at once."""
-    options = {"threads": "1", "mode": "fast", "hang_limit": "2"}
+    """On one host thread every core polls for a flag of the next one; hardware runs all at once.
+
+    That does not take a part of the limit, which may be none.
+    """
+    begin = time.process_time()
+    options = {"threads": "1", "mode": "fast", "hang_limit": limit}
     got = _launch(runtime, library["all_wait"], cores=8, **options)
     assert got[: 8 * 16 : 16].tolist() == [1] * 8
+    assert time.process_time() - begin < 3
