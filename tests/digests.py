@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plugin of pytest: ``-p digests --digests FOLDER`` writes, for each test, a sum of every byte
 that kernels have computed in it but the signs of NaNs, to compare machines: scripts/wheel_proof.py.
-What kernels with planted faults leave behind is left out: races, and values that nobody set.
+What kernels with planted faults leave behind is left out: races, and values that nobody set. So are
+addresses.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from raw_simulator import TO_HOST, RawSimulator
 
 _sums: dict[str, Any] = {}
 _counts: dict[str, int] = {}
-_faulty: set[str] = set()
+_left_out: set[str] = set()
 
 
 def _add(data: bytes) -> None:
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
-    if test in _faulty:
+    if test in _left_out:
         return
     # The sign of a NaN that arithmetic makes is the processor's: set on x86-64, clear on aarch64.
     halves = np.frombuffer(data + bytes(len(data) % 2), np.uint16)
@@ -45,8 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out most of the grid, and note what plants faults."""
-    _faulty.update(item.nodeid for item in items if item.get_closest_marker("plants_faults"))
+    """Leave out most of the grid, and note what no other machine can have."""
+    marks = ("plants_faults", "reads_addresses")
+    _left_out.update(i.nodeid for i in items if any(map(i.get_closest_marker, marks)))
     every = config.getoption("--every")
     grid = [item for item in items if item.nodeid.startswith("tests/sim/test_precision_grid.py")]
     left = {item.nodeid for index, item in enumerate(grid) if index % every}

@@ -21,6 +21,7 @@ _DEVICE_FAULT = 507000  # codes from here on are of what the device did, not of 
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the mark."""
     config.addinivalue_line("markers", "plants_faults: kernels of this test have faults on purpose")
+    config.addinivalue_line("markers", "reads_addresses: results of this test are the host's own")
 
 
 def _loaded(path: Path) -> ctypes.CDLL | None:

@@ -40,6 +40,7 @@ def test_exchange(runtime: Runtime, library: ctypes.CDLL, kernel: str, cores: in
     np.testing.assert_array_equal(out, rows[::-1])
 
 
+@pytest.mark.reads_addresses
 @pytest.mark.usefixtures("threads")
 def test_stack_of_each_core_has_a_guard(runtime: Runtime, library: ctypes.CDLL) -> None:
     """A frame that the stack has no room for must not reach over the guard.
