@@ -36,8 +36,9 @@ def prepare() -> None:
 
 def complete() -> None:
     """After torch_npu: the fallback behind its operators, words before what is not there."""
-    from aclgrad_torch_npu import refusals, simulator
+    from aclgrad_torch_npu import first_calls, refusals, simulator
 
+    first_calls.make()
     simulator.name_launches()
     refusals.install()
     # It registers itself, also where its own import of torch is what loads torch_npu.

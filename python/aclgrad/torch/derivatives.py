@@ -16,6 +16,11 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 Gradients = tuple[torch.Tensor | None, ...]
 
+# oneMKL before 2025.0 chooses the kernel of exp in its first call, and may choose one of half the
+# precision where several threads are in that call together (pytorch/pytorch#188792).
+for _dtype in (torch.float32, torch.float64):
+    torch.ones(1, dtype=_dtype, device="cpu").exp()
+
 
 def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """What shapes broadcast to."""
