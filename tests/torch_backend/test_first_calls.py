@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import torch
-from aclgrad_torch_npu.first_calls import FUNCTIONS
 
+from aclgrad_torch_npu.first_calls import FUNCTIONS
 from npu_programs import Program
 
 CALLED = """

@@ -43,7 +43,8 @@ class HostThreads {
   }
 
   // A worker, or `blocked` of them, waits for other cores of this launch: somebody else must run those that have not begun.
-  void Blocked(uint32_t blocked = 1) {
+  // False: the host gives no thread for that.
+  bool Blocked(uint32_t blocked = 1) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const uint32_t next = next_;
     for (uint32_t left = next < count_ ? std::min(blocked, count_ - next) : 0; left > 0; --left) {
@@ -52,10 +53,18 @@ class HostThreads {
         ++called_;
         call_.notify_one();
       } else if (!StartKernelThread([this] { StandIn(); })) {
-        return;
+        return false;
       }
       ++active_;
     }
+    return true;
+  }
+
+  // Whether `waiting` workers are all of this launch, while cores are left that nobody has begun.
+  bool NoneLeft(size_t waiting) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    constexpr size_t kCaller = 1;
+    return next_ < count_ && waiting == active_ + kCaller;
   }
 
  private:

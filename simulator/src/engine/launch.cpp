@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <stdexcept>
 
 #include "checkers/checks.h"
 #include "engine/core.h"
@@ -61,7 +62,10 @@ uint8_t* ThreadUb(uint64_t bytes) {
     void* addr =
         mmap(nullptr, 3 * pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (addr == MAP_FAILED) {
-      throw std::bad_alloc();
+      throw std::runtime_error(Format(
+          "no %llu bytes of address space or memory for a core's UB. Next: raise the host's limit "
+          "(ulimit -v), or run on fewer host threads (ACLGRAD_SIM_THREADS)",
+          static_cast<unsigned long long>(3 * pages)));
     }
     mapping.addr = static_cast<uint8_t*>(addr);
     mapping.mapped = 3 * pages;
@@ -137,17 +141,30 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     std::atomic<uint64_t> gmWrites{0};
     Checks checks(launch);
     Meeting meeting(launch.blockDim);
-    std::atomic<bool> hung{false};
+    std::atomic<bool> over{false};   // cores that have not begun no longer do
     std::atomic<bool> ended{false};  // some core, before the end of the kernel
     std::atomic<bool> faulty{false};
     const auto runCore = [&](uint32_t index) {
-      if (hung) {  // cores that have yet to begin would take as long
+      const auto hostFails = [&](const std::exception& error) {
+        over = true;
+        meeting.Abandon();
+        const std::lock_guard<std::mutex> lock(resultMutex);
+        refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
+      };
+      const uint64_t ubBytes = UbImageBytes(*launch.soc, KeepGoing());
+      uint8_t* ub = nullptr;
+      if (!over) {
+        try {
+          ub = ThreadUb(ubBytes);
+        } catch (const std::exception& error) {
+          hostFails(error);
+        }
+      }
+      if (over) {
         ended = faulty = true;
         meeting.Leave(index, true);
         return;
       }
-      const uint64_t ubBytes = UbImageBytes(*launch.soc, KeepGoing());
-      uint8_t* ub = ThreadUb(ubBytes);
       CoreChecks observers;
       if (checked) {
         std::memset(ub, kPoisonByte, ubBytes);
@@ -189,14 +206,13 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       } catch (const CoreAbandoned&) {
         // Another core's finding says why.
       } catch (const KernelFault& fault) {
-        hung = hung || core.hung;
+        over = over || core.hung;  // the others would take as long
         core.findings.push_back(core.FindingOf(fault));
         if (core.keepGoing) {
           core.findings.back().goesOn = "the core ends here, the others go on";
         }
       } catch (const std::exception& error) {
-        const std::lock_guard<std::mutex> lock(resultMutex);
-        refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
+        hostFails(error);
       }
       ended = ended || failed;
       faulty = faulty || failed || core.Faulted();
@@ -220,7 +236,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     if (!faulty) {
       found.push_back(meeting.LeftMarks(launch));
     }
-    if (checked) {
+    if (checked && result.status == 0) {  // else the host has failed, not the kernel
       found.push_back(checks.AcrossCores(!faulty));
     }
     std::vector<Finding> merged = Merged(found);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <stdexcept>
 
 #include "engine/host_threads.h"
 #include "engine/options.h"
@@ -81,11 +82,22 @@ void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
   }
   stands_[core.index] = {core.sites.Stack(core.sites.Capture()), core.instruction,
                          "is where it waits"};
-  HostThreads::Instance().Blocked();
+  const bool refused = !HostThreads::Instance().Blocked();
   waiting_.push_back(&passes);
-  const auto canGo = [](const std::function<bool()>* other) { return (*other)(); };
-  while (!passes() && !failed_ && !stuck_) {
-    if (waiting_.size() == alive_ && std::none_of(waiting_.begin(), waiting_.end(), canGo)) {
+  const auto noneCanGo = [this] {
+    return std::none_of(waiting_.begin(), waiting_.end(),
+                        [](const std::function<bool()>* other) { return (*other)(); });
+  };
+  while (!passes() && !failed_ && !stuck_ && !abandoned_) {
+    if (refused && HostThreads::Instance().NoneLeft(waiting_.size()) && noneCanGo()) {
+      std::erase(waiting_, &passes);
+      throw std::runtime_error(Format(
+          "%zu of %zu cores wait for others that have not begun, and the host gives no thread to "
+          "run those on. Next: raise its limit of threads (ulimit -u, a container's pids) or of "
+          "addresses (ulimit -v), or launch fewer blocks",
+          waiting_.size() + 1, stands_.size()));
+    }
+    if (waiting_.size() == alive_ && noneCanGo()) {
       stuck_ = true;
       changed_.notify_all();
       break;
@@ -97,10 +109,10 @@ void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
     }
   }
   std::erase(waiting_, &passes);
-  if (passes()) {
+  if (passes() && !abandoned_) {
     return;
   }
-  if (failed_ || died_) {
+  if (failed_ || died_ || abandoned_) {
     throw CoreAbandoned{};
   }
   constexpr size_t kMostEnds = 4;
@@ -395,6 +407,12 @@ void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {
   } else {
     failed_ |= failed;
   }
+  changed_.notify_all();
+}
+
+void Meeting::Abandon() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  abandoned_ = true;
   changed_.notify_all();
 }
 

@@ -42,6 +42,8 @@ class Meeting {
   uint32_t Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(uint32_t core, bool failed, FaultEnd last = {});
+  // The host cannot run all cores: nobody passes any more.
+  void Abandon();
   // Sums that the cores have told of take effect: those of all, in their order, or of one that reads or overwrites such bytes.
   void Publish();
   void SettleAtomics(Core& core, const uint8_t* begin, uint64_t bytes);
@@ -110,6 +112,7 @@ class Meeting {
   uint32_t alive_;
   bool failed_ = false;
   bool stuck_ = false;
+  bool abandoned_ = false;
   // Where faults do not end the launch: cores that a fault has ended count as having been everywhere.
   const bool keepGoing_;
   std::vector<bool> dead_;
