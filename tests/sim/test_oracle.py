@@ -37,6 +37,9 @@ from samples import (
 torch = pytest.importorskip(
     "torch", reason="torch is not installed; scripts/test.sh --torch installs it"
 )
+# Calls exp once, before the threads of a large tensor share its first call.
+import aclgrad.torch.derivatives  # noqa: E402, F401  needs torch
+
 pytestmark = [
     pytest.mark.on_board,
     pytest.mark.filterwarnings("ignore:reduction", "ignore:Using a target size"),
