@@ -17,7 +17,8 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 Gradients = tuple[torch.Tensor | None, ...]
 
 # oneMKL before 2025.0 chooses the kernel of exp in its first call, and may choose one of half the
-# precision where several threads are in that call together (pytorch/pytorch#188792).
+# precision where several threads are in that call together (pytorch/pytorch#188792). The backend's
+# aclgrad_torch_npu.first_calls, which needs no aclgrad, does the same for all such functions.
 for _dtype in (torch.float32, torch.float64):
     torch.ones(1, dtype=_dtype, device="cpu").exp()
 
