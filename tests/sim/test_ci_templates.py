@@ -148,7 +148,7 @@ def test_the_lanes_of_a_project_run(tmp_path: Path) -> None:
     kernels = [path for path in cache.glob("my_op-*/**/MyOp_*.so")]
     times = {path: path.stat().st_mtime_ns for path in kernels}
     assert kernels
-    run("touch op_kernel/*.cpp && git ls-files -z | xargs -0 touch -d @0")
+    run("git ls-files -z | xargs -0 touch")  # a checkout has new times
     run(f"{bin_folder}/aclgrad build .")
     assert times == {path: path.stat().st_mtime_ns for path in kernels}
 

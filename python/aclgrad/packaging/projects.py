@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def _renamed(path: Path, name: str) -> str:
 def without_run_path(step: Step) -> Step:
     """The toolkit's libraries are found as a program's environment says."""
     words = tuple(word for word in step.command if not word.startswith("-Wl,-rpath"))
-    return Step(step.output, words)
+    return replace(step, command=words)
 
 
 class VendorFolder(Builder):

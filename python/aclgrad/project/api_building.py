@@ -23,7 +23,7 @@ from aclgrad.project.api import Function, api_context, generated
 from aclgrad.project.common_code import CommonCode
 from aclgrad.project.compiler import demangle
 from aclgrad.project.kernels import KernelBuilder
-from aclgrad.project.sources import SourcesError, Step, snake_case
+from aclgrad.project.sources import SourcesError, snake_case
 
 _API_HEADERS = (
     "array",
@@ -79,7 +79,7 @@ class ApiBuilder(KernelBuilder):
             words = ["-iquote", str(include), *self._api_words()]
             flags = self._flags(output, [include], words)
             headers.append(header)
-            steps.append(Step(output, (*flags, "-c", str(source), "-o", str(output))))
+            steps.append(self.step(output, (*flags, "-c", str(source), "-o", str(output))))
         place.mkdir(parents=True, exist_ok=True)
         self.api_objects = [*by_hand, *self._compile(steps, "aclnn functions")]
         with alone(self.folder / "op_api.lock"):
@@ -199,7 +199,7 @@ class ApiBuilder(KernelBuilder):
                 name = made.output.name
                 output = self.folder / "obj" / "by_hand" / f"own_{name}"
                 command = (word.replace(str(made.output), str(output)) for word in made.command)
-                steps.append(Step(output, tuple(command)))
+                steps.append(self.step(output, tuple(command)))
             try:
                 return self._compile(steps, "op_api")
             except SourcesError as error:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common import files, rebuild
 from aclgrad.common.locks import alone
 from aclgrad.project import compile_commands
 from aclgrad.project.api_building import ApiBuilder
@@ -32,7 +33,6 @@ from aclgrad.project.sources import (
     Missing,
     Sources,
     SourcesError,
-    Step,
     numpy_name,
 )
 from aclgrad.spec.soc import Family, family_of
@@ -173,16 +173,31 @@ class Builder(ApiBuilder):
             stubs, render("project/missing.cpp.j2", op=self.sources.name, items=items)
         )
         flags = self._flags(stub_object, [], ("-c", str(stubs), "-o", str(stub_object)))
-        self._compile([Step(stub_object, flags)], "op_host")
+        self._compile([self.step(stub_object, flags)], "op_host")
         self._compile([with_stubs], "op_host")
         self.host_objects = [*objects, stub_object]
         return []
 
     def describe(self) -> dict[str, Any]:
         """What the host library registers."""
-        stamp = self.folder / f"describe-{self.soc.name}.json"
-        if stamp.is_file() and stamp.stat().st_mtime_ns >= self.host_library.stat().st_mtime_ns:
-            return dict(json.loads(stamp.read_text()))
+        output = self.folder / f"describe-{self.soc.name}.json"
+        libraries = [self.host_library, self.toolkit / "lib64" / "libregister.so"]
+        libraries.append(self.toolkit / "lib64" / "libascendcl.so")
+        inputs = rebuild.Inputs(dict.fromkeys(map(str, libraries), ""))
+        if not rebuild.fresh(output, _DESCRIBE):
+            with alone(rebuild.lock_of(output)):
+                if not rebuild.fresh(output, _DESCRIBE):
+                    rebuild.make(
+                        output,
+                        _DESCRIBE,
+                        inputs,
+                        lambda: files.write(output, self._asked(), "file"),
+                        lambda _: inputs,
+                    )
+        return dict(json.loads(output.read_text()))
+
+    def _asked(self) -> str:
+        """What the host library says that it registers, if that can be built."""
         done = ask(self.toolkit, self.host_library, self.soc.name)
         if done.returncode:
             reason = (
@@ -195,17 +210,14 @@ class Builder(ApiBuilder):
                 f"Next: nm -uC {self.host_library}",
                 Missing("symbol", name, "", reason) if missing else None,
             )
-        described = dict(json.loads(done.stdout))
-        for op in described["ops"]:
+        for op in json.loads(done.stdout)["ops"]:
             # Folders, files and functions are called after it.
             if not re.fullmatch(r"[A-Za-z_]\w*", op["type"], re.ASCII):
                 raise SourcesError(
                     f"{self.sources.name}: op_host registers {op['type']!r}, want the name of a C++"
                     " type. Next: OP_ADD(Name)"
                 )
-        write_if_different(stamp, done.stdout)
-        os.utime(stamp)
-        return described
+        return done.stdout
 
     # -- kernels --------------------------------------------------------------------------------
 

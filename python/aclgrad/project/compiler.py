@@ -26,6 +26,7 @@ from aclgrad.project.cmake import find_compiler
 from aclgrad.project.common_code import CommonCode
 from aclgrad.project.compile_commands import Commands
 from aclgrad.project.sources import Sources, SourcesError, Step, diagnose
+from aclgrad.project.toolchain import Toolchain, toolchain
 from aclgrad.runtime.toolkit import OPAPI, sim_root
 from aclgrad.spec.soc import Family
 
@@ -89,6 +90,15 @@ class Compiler:
                 looked.add(missing.name)
                 if not self.common.find_header(missing.name):
                     raise
+
+    @cached_property
+    def tools(self) -> Toolchain:
+        """The compiler as it is now."""
+        return toolchain(self.compiler)
+
+    def step(self, output: Path, command: Sequence[str]) -> Step:
+        """A run of the compiler, or of a tool beside it."""
+        return Step(output, tuple(command), self.tools)
 
     @property
     def package(self) -> Path:
@@ -191,7 +201,7 @@ class Compiler:
             write_if_different(header, "".join(f"#include <{name}>\n" for name in headers))
             output = header.with_name(header.name + ".gch")
             flags = self._flags(output, [], words)
-            step = Step(output, (*flags, "-x", "c++-header", str(header), "-o", str(output)))
+            step = self.step(output, (*flags, "-x", "c++-header", str(header), "-o", str(output)))
             if not step.fresh():
                 self._tell_of_parsed()
             error = step.run()
@@ -234,7 +244,7 @@ class Compiler:
             "-o",
             str(output),
         )
-        self._compile([Step(output, command)], what)
+        self._compile([self.step(output, command)], what)
 
     def _object(self, source: Path, includes: Iterable[Path], extra: Iterable[str]) -> Step:
         name = re.sub(
@@ -247,7 +257,7 @@ class Compiler:
         output = self.folder / "obj" / f"{name}.o"
         words = (*self._flags(output, includes, extra), "-c", str(source))
         self.commands.setdefault(source, {})[()] = words
-        return Step(output, (*words, "-o", str(output)))
+        return self.step(output, (*words, "-o", str(output)))
 
     @property
     def own_symbols(self) -> tuple[str, ...]:
@@ -269,7 +279,7 @@ class Compiler:
             (merged, (self.compiler, *group, *map(str, objects), "-o", str(merged))),
             (own, ("objcopy", *keep, str(merged), str(own))),
         ):
-            self._compile([Step(output, command)], name)
+            self._compile([self.step(output, command)], name)
         return own
 
     def _link(
@@ -280,7 +290,7 @@ class Compiler:
         extra: Iterable[str] = (),
     ) -> Step:
         lib64 = self.toolkit / "lib64"
-        return Step(
+        return self.step(
             output,
             (
                 self.compiler,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common.sums import sum_of
 from aclgrad.errors import ToolkitError
 from aclgrad.project.building import combinations
 from aclgrad.runtime.toolkit import sim_root
@@ -40,7 +41,7 @@ def check(specs: Sequence[OpSpec], toolkit: Path | None = None) -> None:
         )
 
 
-_known: dict[tuple[Path, int], dict[str, dict[str, Any]]] = {}
+_known: dict[tuple[Path, str], dict[str, dict[str, Any]]] = {}
 
 
 def _described(toolkit: Path | None) -> dict[str, dict[str, Any]]:
@@ -51,7 +52,7 @@ def _described(toolkit: Path | None) -> dict[str, dict[str, Any]]:
     ) / "libcust_opmaster_rt2.0.so"
     if not library.is_file():
         raise ToolkitError(f"the operators are not built: no {library}. Next: aclgrad build")
-    key = (library, library.stat().st_mtime_ns)
+    key = (library, sum_of(str(library))[0])
     if key not in _known:
         names = [item.name for item in FAMILIES]
         command = [sys.executable, "-I", "-c", _DESCRIBE, root / "lib64/libregister.so", library]

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import re
-import shutil
-import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common.locks import alone
 from aclgrad.project.compiler import Compiler
 from aclgrad.project.entry import Entry, entries, instances_of, with_closed_asserts
 from aclgrad.project.sources import (
@@ -86,7 +86,8 @@ class KernelBuilder(Compiler):
         """Include path of a kernel.
 
         Kernels are installed next to each other, one folder per operator with the common headers in
-        ``inc``, and some include each other that way; a folder of links gives them the same view.
+        ``inc``, and some include each other that way; a folder of links gives them the same view,
+        of the operators that are there now.
         """
         repository, root = self.sources.repository, self.sources.root
         common = repository / "common" / "inc"
@@ -105,27 +106,19 @@ class KernelBuilder(Compiler):
 
     def _installed_view(self) -> list[Path]:
         part = self.sources.part
-        key = hashlib.sha256(str(part).encode()).hexdigest()[:10]
-        tree = self.cache / f"view-{key}"
+        halves = [part] if part == self.sources.repository else [part, self.sources.repository]
+        kernels = [folder for half in halves for folder in sorted(half.glob("*/*/op_kernel"))]
+        links = {folder.parent.name: folder for folder in reversed(kernels)}
+        common = self.sources.repository / "common" / "inc" / "op_kernel"
+        if common.is_dir():
+            links["inc"] = common
+        tree = self.cache / f"view-{hashlib.sha256(str(part).encode()).hexdigest()[:10]}"
         inside = tree / "op" / "sub"
-        if not inside.is_dir():
-            # Made aside and moved: others may want it at the same time.
-            self.cache.mkdir(parents=True, exist_ok=True)
-            fresh = Path(tempfile.mkdtemp(prefix=f"{tree.name}.", dir=self.cache))
-            (fresh / "op" / "sub").mkdir(parents=True)
-            halves = [part] if part == self.sources.repository else [part, self.sources.repository]
-            kernels = [folder for half in halves for folder in sorted(half.glob("*/*/op_kernel"))]
-            links = {folder.parent.name: folder for folder in reversed(kernels)}
-            common = self.sources.repository / "common" / "inc" / "op_kernel"
-            if common.is_dir():
-                links["inc"] = common
-            for name, folder in links.items():
-                if not (fresh / name).exists():
-                    (fresh / name).symlink_to(folder)
-            try:
-                fresh.rename(tree)
-            except OSError:
-                shutil.rmtree(fresh, ignore_errors=True)
+        wanted = {name: str(folder) for name, folder in links.items() if name != "op"}
+        if not _has_links(tree, wanted):
+            with alone(self.cache / f"{tree.name}.lock"):
+                inside.mkdir(parents=True, exist_ok=True)
+                _make_links(tree, wanted)
         return [tree / "op", inside]
 
     def defines(self, op: Mapping[str, Any] | None, dtypes: Sequence[str]) -> list[str]:
@@ -288,7 +281,7 @@ class KernelBuilder(Compiler):
             variant = f"{entry}_{name}"
             own = [f"-D{entry}={variant}", f"-DACLSIM_DEFAULT_TILING={name}", "-fno-gnu-unique"]
             flags = self._flags(output, includes, [*words, *own])
-            step = Step(output, (*flags, "-c", str(source), "-o", str(output)))
+            step = self.step(output, (*flags, "-c", str(source), "-o", str(output)))
             try:
                 self._compile([step], f"kernel {kernel.title}")
             except SourcesError as error:
@@ -322,7 +315,7 @@ class KernelBuilder(Compiler):
             "-lascendcl",
             "-Wl,-z,defs",
         )
-        return Step(output, command)
+        return self.step(output, command)
 
     def preprocessed(self, source: Path) -> str:
         """A kernel file that comes without op_host, after the preprocessor."""
@@ -331,7 +324,7 @@ class KernelBuilder(Compiler):
         def listing() -> str:
             output = self.folder / "gen" / f"{source.stem}-{self.soc.npu_arch}.i"
             flags = self._flags(output, self.kernel_includes(source), words)
-            step = Step(output, (*flags, *_LISTING, str(source), "-o", str(output)))
+            step = self.step(output, (*flags, *_LISTING, str(source), "-o", str(output)))
             self._compile([step], f"kernel file {source.name}")
             return output.read_text(errors="replace")
 
@@ -361,7 +354,7 @@ class KernelBuilder(Compiler):
         if chosen is not None and chosen.extern_c and chosen.alone:
             return {"entry": chosen, "instances": None, "params": []}
         listing = self.folder / "gen" / f"{kernel.output.stem}.i"
-        step = Step(
+        step = self.step(
             listing,
             (
                 *self._flags(listing, includes, words),
@@ -393,6 +386,28 @@ class KernelBuilder(Compiler):
                 f" instances exist ({source}). Next: add ASCENDC_TPL_ARGS_DECL and ASCENDC_TPL_SEL"
             )
         return {"entry": chosen, "instances": instances, "params": params}
+
+
+def _has_links(folder: Path, wanted: Mapping[str, str]) -> bool:
+    """Whether a folder has these links and no others."""
+    try:
+        found = {name: os.readlink(folder / name) for name in os.listdir(folder) if name != "op"}
+    except OSError:
+        return False
+    return found == wanted
+
+
+def _make_links(folder: Path, wanted: Mapping[str, str]) -> None:
+    """Turn the links of a folder, each in one step: others may be reading through them."""
+    for name in {*os.listdir(folder)} - {"op", *wanted}:
+        (folder / name).unlink()
+    for name, target in wanted.items():
+        link = folder / name
+        if not link.is_symlink() or os.readlink(link) != target:
+            part = folder / f"{name}.part"
+            part.unlink(missing_ok=True)
+            part.symlink_to(target)
+            part.replace(link)
 
 
 @lru_cache

@@ -347,15 +347,14 @@ def _below(path: Path) -> list[Path]:
 
 
 @lru_cache(maxsize=4096)
-def _read(file: Path, stamp: int) -> str:
-    text = file.read_text("utf-8", errors="replace")
+def _without_comments(text: str) -> str:
     return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
 
 
 def code(file: Path) -> str:
     """The text of a source without its comments."""
     try:
-        return _read(file, file.stat().st_mtime_ns)
+        return _without_comments(file.read_text("utf-8", errors="replace"))
     except OSError:
         return ""
 

@@ -23,7 +23,7 @@ from aclgrad.project.arguments import Output, Parameter, output_specs, parse_til
 from aclgrad.project.entry import Entry, entries
 from aclgrad.project.layout import locate
 from aclgrad.project.running import Result
-from aclgrad.project.sources import Sources, SourcesError, Step
+from aclgrad.project.sources import Sources, SourcesError
 from aclgrad.project.words import Array, Param
 from aclgrad.runtime import open_device as open_sim
 from aclgrad.runtime.device import Device
@@ -79,7 +79,7 @@ def build_program(source: Path | Sources, soc: Family, *, flags: Sequence[str] =
         "-o",
         str(output),
     )
-    step = Step(output, command)
+    step = builder.step(output, command)
     error = step.run()
     if error is not None:
         raise builder.failure(f"program {file.name}", error, step)

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common import rebuild
 from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
+from aclgrad.project import toolchain
+from aclgrad.project.toolchain import Toolchain
 
 DEVICE_TYPES = {
     "DT_FLOAT": "float",
@@ -201,76 +202,65 @@ def shared_files(path: Path, files: Iterable[Path]) -> set[Path]:
 
 @dataclass(frozen=True)
 class Step:
-    """One run of the compiler; done again when its command or a file that it read has changed."""
+    """One run of the compiler; done again when anything that it depends on has changed."""
 
     output: Path
     command: tuple[str, ...]
-
-    @property
-    def _stamp(self) -> Path:
-        return self.output.with_name(self.output.name + ".cmd")
+    tools: Toolchain
 
     @property
     def depfile(self) -> Path:
         """What the compiler writes with -MD: the toolkit's headers are among its inputs."""
         return self.output.with_name(self.output.name + ".d")
 
-    def _inputs(self) -> list[str]:
-        if not self.depfile.is_file():
-            return [
-                word
-                for word in self.command
-                if word.endswith((".cpp", ".asc", ".o")) and os.path.exists(word)
-            ]
-        text = self.depfile.read_text().replace("\\\n", " ")
-        listed = text.split(":", maxsplit=1)[1].split() if ":" in text else []
-        return [*listed, *self._parsed()]
+    @property
+    def _part(self) -> Path:
+        return self.output.with_name(self.output.name + ".part")
 
-    def _parsed(self) -> list[str]:
-        """Headers that were parsed before, which the compiler does not list."""
-        words = zip(self.command, self.command[1:], strict=False)
-        given = [f"{word}.gch" for option, word in words if option == "-include"]
-        return [path for path in given if os.path.exists(path)]
+    def _key(self) -> str:
+        return toolchain.key(self.command, self.tools)
 
     def fresh(self) -> bool:
-        """Whether the output is there and newer than all that it was made from."""
-        try:
-            made = self.output.stat().st_mtime_ns
-            if self._stamp.read_text() != shlex.join(self.command):
-                return False
-            return all(os.stat(path).st_mtime_ns <= made for path in self._inputs())
-        except OSError:
-            return False
+        """Whether the output is there and what a run would give."""
+        return rebuild.fresh(self.output, self._key())
 
     def run(self) -> str | None:
         """Compile unless fresh. Returns the compiler's output when it fails."""
         if self.fresh():
             return None
-        with alone(self.output.with_name(self.output.name + ".lock")):
+        with alone(rebuild.lock_of(self.output)):
             # Whoever had the lock may have made it.
             return None if self.fresh() else self._make()
 
     def _make(self) -> str | None:
         """Compile aside: others may be reading what is there."""
-        part = self.output.with_name(self.output.name + ".part")
+        part = self._part
         listed = part.with_name(part.name + ".d")
         aside = {str(self.output): str(part), str(self.depfile): str(listed)}
         command = [aside.get(word, word) for word in self.command]
-        try:
+
+        def compile_aside() -> str | None:
+            listed.unlink(missing_ok=True)
             done = subprocess.run(
                 command, capture_output=True, text=True, errors="replace", check=False
             )
-            # Without its stamp the output is not fresh, in whatever order this is seen.
-            self._stamp.unlink(missing_ok=True)
-            if done.returncode:
-                self.output.unlink(missing_ok=True)
-                status = f"{command[0]} ended with status {done.returncode}"
-                return done.stderr or done.stdout or status
+            status = f"{command[0]} ended with status {done.returncode}"
+            return (done.stderr or done.stdout or status) if done.returncode else None
+
+        def keep() -> None:
             if listed.is_file():
                 listed.replace(self.depfile)
             part.replace(self.output)
-            self._stamp.write_text(shlex.join(self.command))
-            return None
+
+        try:
+            return rebuild.make(
+                self.output,
+                self._key(),
+                rebuild.Inputs(toolchain.named_inputs(self.command, self.tools)),
+                compile_aside,
+                lambda since: toolchain.inputs_of(self.command, self.tools, listed, since),
+                keep=keep,
+            )
         finally:
             part.unlink(missing_ok=True)
             listed.unlink(missing_ok=True)

@@ -175,7 +175,7 @@ class TestBuilder(Builder):
     def _part(self, source: Path, words: Sequence[str]) -> Step:
         output = self.place / "obj" / f"{source.stem}.o"
         flags = self._flags(output, self._includes(), words)
-        return Step(output, (*flags, "-c", str(source), "-o", str(output)))
+        return self.step(output, (*flags, "-c", str(source), "-o", str(output)))
 
     def build(self) -> Path:
         """Compile and link the test program."""
@@ -205,7 +205,7 @@ class TestBuilder(Builder):
             steps.append(kernel)
         program = self.place / self.test.path.stem
         lib64 = self.toolkit / "lib64"
-        link = Step(
+        link = self.step(
             program,
             (
                 self.compiler,

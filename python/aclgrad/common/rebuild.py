@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rule by which something is built again: the content of what it was made from, and never the
+order of time stamps (docs/decisions/0002-rebuild-by-content.md).
+
+Beside each output lies a record, ``<output>.made``: how it was made (``key``), the sums of the
+files that were read, the names that were looked for in vain, and the output's own sum. The output
+is fresh when all of these are as the record says.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aclgrad.common.sums import INTERFACE, Status, now, settled, status_of, sum_of
+
+_TRIES = 3
+"""How often something is made while others write its inputs."""
+
+Entry = tuple[str, str, Status]
+"""A file, its sum, and the status that it had then."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What something was made from."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Paths, and of which kind their sum is."""
+
+    absent: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    """Names by folder that would have been taken had they been there."""
+
+
+def record_of(output: Path) -> Path:
+    """Where it is written down what an output was made from."""
+    return output.with_name(output.name + ".made")
+
+
+def lock_of(output: Path) -> Path:
+    """Held by whoever makes an output."""
+    return output.with_name(output.name + ".lock")
+
+
+def fresh(output: Path, key: str) -> bool:
+    """Whether an output is what making it now would give."""
+    place = record_of(output)
+    try:
+        text = place.read_text("utf-8", "surrogateescape")
+        record: dict[str, Any] = json.loads(text)
+        if record["key"] != key:
+            return False
+        today = _today(record)
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return False
+    if today is None:
+        return False
+    if today is not record:
+        _refresh(output, text, today)
+    return True
+
+
+def _today(record: dict[str, Any]) -> dict[str, Any] | None:
+    """The record, or one that knows today's statuses if that is of use; None when something has
+    changed.
+    """
+    seen, last = now(), int(record["seen"])
+    files: list[Any] = []
+    read = False
+    for path, known, *old in (record["output"], *record["files"]):
+        status = status_of(path)
+        if status != tuple(old) or not settled(status, last):
+            found, status = sum_of(path, INTERFACE if known.startswith(INTERFACE) else "")
+            if found != known:
+                return None
+            read = True
+        files.append([path, known, *status])
+    folders: list[Any] = []
+    for path, names, *old in record["folders"]:
+        status = status_of(path)
+        if status != tuple(old) or not settled(status, last):
+            if not set(names.split("/")).isdisjoint(os.listdir(path)):
+                return None
+            read = True
+        folders.append([path, names, *status])
+    if not read:
+        return record
+    return {**record, "seen": seen, "output": files[0], "files": files[1:], "folders": folders}
+
+
+def _refresh(output: Path, old: str, record: Mapping[str, Any]) -> None:
+    """Write down the statuses of files that were read again, so that next time they are not; not
+    while another makes the output.
+    """
+    try:
+        number = os.open(lock_of(output), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:
+        return
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        place = record_of(output)
+        if place.read_text("utf-8", "surrogateescape") == old:
+            _write(place, record)
+    except OSError:
+        pass  # it is read again next time
+    finally:
+        os.close(number)
+
+
+def _write(place: Path, record: Mapping[str, Any]) -> None:
+    part = place.with_name(f"{place.name}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps(record, separators=(",", ":")), "utf-8", "surrogateescape")
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _sums(files: Mapping[str, str]) -> dict[str, Entry]:
+    found = {}
+    for path, kind in files.items():
+        try:
+            found[path] = (path, *sum_of(path, kind))
+        except OSError:
+            continue
+    return found
+
+
+def _steady(before: Mapping[str, Entry], after: Mapping[str, Entry], begun: int) -> bool:
+    """Whether each file held during the whole time what it holds now."""
+    return all(
+        entry[:2] == before[path][:2] if path in before else settled(entry[2], begun)
+        for path, entry in after.items()
+    )
+
+
+def make(
+    output: Path,
+    key: str,
+    known: Inputs,
+    run: Callable[[], str | None],
+    inputs: Callable[[int], Inputs],
+    *,
+    keep: Callable[[], None] = lambda: None,
+) -> str | None:
+    """Make an output; the caller holds its lock. ``run`` makes it aside and returns what went
+    wrong, ``inputs`` tells what it has read since a time, and ``keep`` puts it into its place. Made
+    again when an input was written meanwhile: what is summed is what was read. ``known`` are inputs
+    that can be named before.
+    """
+    place = record_of(output)
+    record: dict[str, Any] | None = None
+    error: str | None = None
+    for _ in range(_TRIES):
+        begun = now()
+        before = _sums(known.files)
+        error = run()
+        if error is None:
+            known = inputs(begun)
+        after = _sums(known.files)
+        steady = _steady(before, after, begun)
+        if steady and (error is not None or len(after) == len(known.files)):
+            if error is None:
+                record = {"key": key, "seen": begun, **_listed(after, known.absent)}
+            break
+    # Without its record the output is not fresh, whenever this ends.
+    place.unlink(missing_ok=True)
+    if error is not None:
+        output.unlink(missing_ok=True)
+        return error
+    keep()
+    if record is not None:
+        found, status = sum_of(str(output))
+        _write(place, {**record, "output": [str(output), found, *status]})
+    return None
+
+
+def _listed(files: Mapping[str, Entry], absent: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+    folders = []
+    for path, names in absent.items():
+        try:
+            folders.append([path, "/".join(sorted(names)), *status_of(path)])
+        except OSError:
+            continue
+    return {
+        "files": [[path, found, *status] for path, found, status in files.values()],
+        "folders": folders,
+    }
