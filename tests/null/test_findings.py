@@ -16,9 +16,9 @@ import pytest
 
 from aclgrad import findings
 from aclgrad.errors import AclnnError
-from aclgrad.findings import HINT, KINDS, Finding, Place, Result, Run, merge
+from aclgrad.findings import HINT, KINDS, WARNING, Finding, Place, Refused, Result, Run, merge
 from aclgrad.ops import find
-from aclgrad.reporting import html, junit, report
+from aclgrad.reporting import findings_page, html, junit, report
 from aclgrad.reporting.report import Conditions
 from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import FLOAT, FLOAT16
@@ -120,6 +120,46 @@ def test_hints_come_last() -> None:
     assert [item.finding.severity for item in found] == ["error", "hint"]
 
 
+GUESS = "index was drawn from [0, 7)"
+GUESSED = replace(RACE, severity=WARNING, invented=GUESS)
+
+
+def test_warnings_do_not_fail_a_check() -> None:
+    """They stand between errors and hints, and every form names what they rest on."""
+    elsewhere = replace(RACE, at=replace(RACE.at, line=13))
+    found = merge([run("a", HINTED, GUESSED, elsewhere), run("b", HINTED, GUESSED)])
+    assert [item.finding.severity for item in found] == ["error", "warning", "hint"]
+    result = Result(tuple(merge([run("a", GUESSED, HINTED), run("b", HINTED)])), 2)
+    assert (result.errors, result.warnings, result.hints) == (0, 1, 1)
+    assert result.verdict == "0 errors, 1 warning, 1 hint in 2 cases"
+    assert f"on invented inputs: {GUESS}" in text(result)
+    assert findings.as_json(result)["findings"][0]["invented"] == GUESS
+    sarif = findings.as_sarif(result)["runs"][0]["results"][0]
+    assert sarif["level"] == "warning" and GUESS in sarif["message"]["text"]
+    assert GUESS in findings_page.page(result)
+
+
+def test_what_one_case_is_sure_of_is_an_error_in_all() -> None:
+    """Whichever of them comes first."""
+    for runs in ([run("a", GUESSED), run("b", RACE)], [run("a", RACE), run("b", GUESSED)]):
+        (found,) = merge(runs)
+        assert found.finding.severity == "error" and not found.finding.invented
+        assert found.cases == ("a", "b")
+
+
+def test_what_was_refused_and_left_out_is_said() -> None:
+    """In text and in JSON."""
+    refused = (Refused("x[1]", "no"), Refused("x[3, 1]", "Op: its tiling failed"))
+    result = Result((), 3, {}, refused, ("dtypes not tried: int8",))
+    assert text(result) == (
+        "2 cases refused by the operator; the last, x[3, 1]: Op: its tiling failed\n"
+        "dtypes not tried: int8\n0 errors, 0 hints in 3 cases\n"
+    )
+    document = findings.as_json(result)
+    assert document["refused"][0] == {"label": "x[1]", "reason": "no"}
+    assert document["notes"] == ["dtypes not tried: int8"]
+
+
 def test_text_tells_all() -> None:
     shown = text(Result(tuple(merge([run("a", RACE), run("b")])), 2, {"soc": "Ascend910B2"}))
     assert shown == (
@@ -170,7 +210,10 @@ def test_text_without_a_line() -> None:
 def test_json_is_stable() -> None:
     result = Result(tuple(merge([run("a", RACE)])), 1, {"soc": "Ascend910B2", "autosync": "on"})
     document = json.loads(findings.render(result, "json"))
-    assert list(document) == ["aclgrad", "conditions", "cases", "errors", "hints", "findings"]
+    assert list(document) == [
+        "aclgrad", "conditions", "cases", "errors", "warnings", "hints", "refused", "notes",
+        "findings",
+    ]  # fmt: skip
     assert (document["errors"], document["hints"], document["cases"]) == (1, 0, 1)
     (one,) = document["findings"]
     # The simulator's own names and values, and three more.

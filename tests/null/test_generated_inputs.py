@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aclgrad.project import inputs
+from aclgrad.project import generated, inputs
 
 
 def op(name: str, *, type_: str = "Any", attrs: tuple[tuple[str, int], ...] = ()) -> dict[str, Any]:
@@ -66,3 +66,70 @@ def test_as_many_as_an_attribute_says() -> None:
     for attr in (("num_experts", 0), ("num_groups", 3)):
         found = [experts.max() for _, experts in integers(op("sorted_experts", attrs=(attr,)))]
         assert max(found) > 3
+
+
+def test_ends_of_rows_ascend() -> None:
+    """From the first row to the last."""
+    for name in ("cu_seqlens", "group_list", "row_ptr"):
+        for x, ends in integers(op(name)):
+            assert (np.diff(ends.reshape(-1)) >= 0).all()
+            assert ends.min() >= 0 and ends.max() == x.shape[0]
+
+
+def reals(*names: str) -> Iterator[list[np.ndarray]]:
+    """The tensors of every case of an operator of floats."""
+    definition = op("none")
+    like = definition["inputs"][0]
+    definition["inputs"] = [{**like, "name": name} for name in names]
+    for case in inputs.cases(definition, ("DT_FLOAT",) * (len(names) + 1)):
+        yield [param[0] for param in case.inputs]
+
+
+def test_names_say_what_numbers_may_be() -> None:
+    """Bounds in order, positive scales and deviations; the first input takes any."""
+    for x, low, high in reals("x", "clip_value_min", "clip_value_max"):
+        assert low.max() < high.min() and x.min() < 0
+    for name in ("scale", "rstd", "log_var", "sqrt_v"):
+        for x, positive in reals("x", name):
+            assert positive.min() > 0 > x.min()
+    for _, mask in reals("x", "mask"):
+        assert set(mask.reshape(-1)) <= {0, 1}
+
+
+def made(definition: dict[str, Any], **recipe: Any) -> inputs.Case:
+    """A case of 8 rows."""
+    row = ("DT_FLOAT", "DT_INT32", "DT_FLOAT")
+    return inputs.made(definition, row, inputs.Recipe((8, 64), **recipe))
+
+
+def test_what_is_invented_is_said() -> None:
+    """Values that are no plain numbers, and shapes that differ."""
+    case = made(op("index"), style="gathered")
+    assert case.values == ("index was drawn from [0, 8) and sorted",)
+    assert case.shapes == ("index has the shape [4]",)
+    row = ("DT_FLOAT",) * 3
+    plain = inputs.made(op("w"), row, inputs.Recipe((8, 64)))
+    assert not plain.invented
+    for name in ("index", "lengths", "cu_seqlens"):
+        drawn, again, ones, zeros = (
+            made(op(name), style="gathered", values=values).inputs[1][0]
+            for values in ("drawn", *inputs.DRAWS)
+        )
+        assert drawn.shape == again.shape and not zeros.any()
+        assert ones.any() and ones.max() == 1 and ones.sum() <= 8
+    same = made(op("index"), style="same", values="zeros").inputs[0][0]
+    assert (same == made(op("index"), style="same").inputs[0][0]).all()
+
+
+def test_shapes_cover_the_classes() -> None:
+    """Of float32 on 48 cores, and more elements than UB holds."""
+    found = generated.shapes(4, 48)
+    sizes = {int(np.prod(shape)) for shape in found}
+    assert {1, 7, 8, 9, 1009} <= sizes and {len(shape) for shape in found} == {1, 2, 3, 4}
+    assert any(shape[0] == 1 and shape[-1] % 8 for shape in found if len(shape) == 2)
+    assert any(shape[0] > 3 * 48 for shape in found) and any(1 < shape[0] < 48 for shape in found)
+    brief = generated.shapes(2, 48, True)
+    assert any(shape[-1] % 16 for shape in brief) and len(brief) < 5
+    for base in ((1,), (8, 64), (2, 16, 8, 8)):
+        *_, last = generated.ladder(base, 4, 48, 196352)
+        assert np.prod(last) * 4 > 48 * 196352 and len(last) == len(base)

@@ -24,7 +24,7 @@ import compatibility  # noqa: E402
 KERNEL = "op_kernel/square.cpp"
 EDITS = {
     "wrong": (KERNEL, "Mul(value, value, value", "Add(value, value, value"),
-    "faulty": (KERNEL, "DataCopy(target, value", "DataCopy(target[8], value"),
+    "faulty": (KERNEL, "DataCopyPad(target, value", "DataCopyPad(target[8], value"),
     "broken": (KERNEL, "Mul(value, value, value", "NoSuchInstruction(value"),
     "later": ("op_host/square_def.cpp", '"ascend910b"', '"ascend950"'),
 }  # fmt: skip

@@ -482,7 +482,7 @@ def test_check_of_a_path(tmp_path: Path):
     running.run(str(MATH / "square"), [[np.ones(64, np.float32)]])
     assert built and built == {path: path.stat().st_mtime_ns for path in package.rglob("*.so")}
     kernel, tiling = "op_kernel/square.cpp", "op_host/square_tiling.cpp"
-    faulty = edited(tmp_path, kernel, "DataCopy(target, value", "DataCopy(target[8], value")
+    faulty = edited(tmp_path, kernel, "DataCopyPad(target, value", "DataCopyPad(target[8], value")
     done = subprocess.run([*tool, faulty], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "error[gm-out-of-bounds]" in done.stdout and "square.cpp:23" in done.stdout
@@ -545,7 +545,7 @@ def test_synchronisation_of_the_build(tmp_path: Path):
 @pytest.mark.parametrize(
     ("path", "old", "says"),
     [
-        ("op_kernel/square.cpp", "DataCopy(target, value", "[hang]"),
+        ("op_kernel/square.cpp", "DataCopyPad(target, value", "[hang]"),
         ("op_host/square_tiling.cpp", "context->SetTilingKey(0)", "hangs: an endless loop"),
     ],
 )

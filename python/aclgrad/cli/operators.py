@@ -16,7 +16,7 @@ from aclgrad.cli.options import Running
 from aclgrad.project.request import KernelOptions
 
 if TYPE_CHECKING:
-    from aclgrad.findings import Finding, Run
+    from aclgrad.findings import Finding, Refused, Run
     from aclgrad.golden.precision import Report
     from aclgrad.testing.picture import Picture
     from aclgrad.testing.run import Outcome
@@ -44,10 +44,12 @@ class Ran:
 
 @dataclass
 class Looked:
-    """What the checks found in each case, and under which conditions."""
+    """What the checks found in each case, under which conditions, and what was not looked at."""
 
     runs: list[Run] = field(default_factory=list)
     conditions: dict[str, str] = field(default_factory=dict)
+    refused: list[Refused] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

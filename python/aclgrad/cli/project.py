@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aclgrad import findings
 from aclgrad.cli.common import open_device
 from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran
 from aclgrad.cli.options import DeviceName, Running, Switch
@@ -56,7 +55,7 @@ class Project:
         """See `Operators`. Without cases of its own and shapes of the caller's the inputs are made
         from the definition.
         """
-        from aclgrad.project import grid, trial, words
+        from aclgrad.project import grid, guessed, trial, words
         from aclgrad.testing import selection, user_data
 
         assumed = self._assume(running)
@@ -92,7 +91,7 @@ class Project:
                 f" {self.word}, or --shape"
             )
         else:
-            return Looked(self._check_made(asked, running, options.soc), conditions)
+            return self._check_made(asked, running, conditions)
         ran = Ran()
         _run(subject, cases, options, shown, ran)
         here = Conditions(
@@ -101,21 +100,23 @@ class Project:
         )  # fmt: skip
         runs = [
             outcome.run(here.repro(outcome.case, "check", choice.get(outcome.case.name, ())))
-            for outcome in ran.outcomes
+            for outcome in guessed.settled(subject, ran.outcomes, options)
         ]
         return Looked(runs, conditions)
 
-    def _check_made(self, asked: Asked, running: Running, soc: str) -> list[findings.Run]:
+    def _check_made(self, asked: Asked, running: Running, conditions: dict[str, str]) -> Looked:
         from aclgrad.project import checking
 
+        soc = conditions["soc"]
         checked = checking.check(
             self.word,
             soc=soc,
             dtype=dtypes.parse(asked.dtype).name if asked.dtype else "",
+            fast=asked.fast,
             autosync=running.autosync and running.autosync.value,
             keep_going=running.keep_going,
         )
-        return checked.runs(self.word, soc)
+        return Looked(checked.runs(self.word, soc), conditions, checked.refused, [*checked.notes])
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
         """See `Operators`."""

@@ -16,8 +16,8 @@ from aclgrad.findings.finding import (
     parse,
     read_report,
 )
-from aclgrad.findings.kinds import ERROR, HINT, KINDS, RESULT_KINDS, Kind
-from aclgrad.findings.merged import Merged, Result, Run, merge, merged_json
+from aclgrad.findings.kinds import ERROR, HINT, KINDS, RESULT_KINDS, WARNING, Kind
+from aclgrad.findings.merged import Merged, Refused, Result, Run, merge, merged_json
 from aclgrad.findings.rendering import as_json, render
 from aclgrad.findings.sarif import as_sarif, source_root
 from aclgrad.findings.text import describe, print_text
@@ -27,10 +27,12 @@ __all__ = [
     "HINT",
     "KINDS",
     "RESULT_KINDS",
+    "WARNING",
     "Finding",
     "Kind",
     "Merged",
     "Place",
+    "Refused",
     "Result",
     "Run",
     "Slice",

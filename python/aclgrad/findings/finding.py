@@ -93,6 +93,7 @@ class Finding:
     text: str = ""
     goes_on: str = ""
     after_fault: bool = False
+    invented: str = ""  # the made-up inputs that a warning rests on
     timeline: Timeline | None = field(default=None, compare=False)
 
     @property
@@ -105,6 +106,11 @@ class Finding:
     def key(self) -> tuple[Any, ...]:
         """Equal for findings that one change of the source mends."""
         return self.kind, self.severity, self.op, self.at.key, *(p.key for p in self.related)
+
+    @property
+    def cause(self) -> tuple[Any, ...]:
+        """As ``key``, whatever the severity."""
+        return self.kind, self.op, self.at.key, *(p.key for p in self.related)
 
     @property
     def where(self) -> str:
@@ -121,6 +127,18 @@ class Finding:
         return texts
 
     @property
+    def on_invented(self) -> list[str]:
+        """What a warning rests on, and how to make an error of it, or nothing."""
+        if not self.invented:
+            return []
+        return [
+            f"on invented inputs: {self.invented}",
+            "No error, since the operator may not allow these inputs. To find out: aclgrad run PATH"
+            " --inputs with inputs that it allows, or describe them in cases() of a golden file"
+            " (aclgrad new --from PATH).",
+        ]
+
+    @property
     def bytes(self) -> str:
         """Which bytes, unless ``detail`` tells."""
         if self.end <= self.begin or f"[{self.begin}, {self.end})" in self.detail:
@@ -129,7 +147,7 @@ class Finding:
 
 
 def errors_of(found: Iterable[Finding]) -> list[Finding]:
-    """Those that are no hints."""
+    """Those that fail a check."""
     return [finding for finding in found if finding.severity == ERROR]
 
 

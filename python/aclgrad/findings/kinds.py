@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ERROR, HINT = "error", "hint"
+ERROR, WARNING, HINT = "error", "warning", "hint"
+"""An error fails a check; a warning would, but rests on inputs that nobody has confirmed."""
 
 _TITLES = {
     "memory": {

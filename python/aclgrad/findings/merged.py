@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from aclgrad.common.notebook import table
 from aclgrad.findings.finding import Finding, _count
-from aclgrad.findings.kinds import ERROR, HINT
+from aclgrad.findings.kinds import ERROR, HINT, WARNING
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Merged:
 
 
 def merge(runs: Iterable[Run]) -> list[Merged]:
-    """Join equal findings, errors first, each group in the order of appearance.
+    """Join equal findings, errors first, each group in the order of appearance. What is an error in
+    one case is no warning in others.
 
     That something orders nothing in one launch means little: a hint is kept if every case that
     launched the operator gives it.
@@ -41,8 +42,11 @@ def merge(runs: Iterable[Run]) -> list[Merged]:
     all_runs = list(runs)
     launched = sum(run.launched for run in all_runs)
     seen: dict[tuple[Any, ...], Merged] = {}
+    certain = {item.cause for run in all_runs for item in run.findings if item.severity == ERROR}
     for run in all_runs:
         for finding in run.findings:
+            if finding.severity == WARNING and finding.cause in certain:
+                finding = replace(finding, severity=ERROR, invented="")
             known = seen.get(finding.key)
             if known is None:
                 known = Merged(finding, 0, (), run.repro)
@@ -55,7 +59,16 @@ def merge(runs: Iterable[Run]) -> list[Merged]:
         for item in seen.values()
         if item.finding.severity != HINT or len(all_runs) == 1 or len(item.cases) == launched
     ]
-    return sorted(found, key=lambda item: item.finding.severity != ERROR)
+    order = (ERROR, WARNING, HINT)
+    return sorted(found, key=lambda item: order.index(item.finding.severity))
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A case that the operator's inference or tiling did not take."""
+
+    label: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,8 @@ class Result:
     found: tuple[Merged, ...]
     cases: int = 0
     conditions: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[Refused, ...] = ()
+    notes: tuple[str, ...] = ()  # what was not looked at
 
     @property
     def errors(self) -> int:
@@ -74,7 +89,12 @@ class Result:
     @property
     def hints(self) -> int:
         """Number of different hints."""
-        return len(self.found) - self.errors
+        return sum(item.finding.severity == HINT for item in self.found)
+
+    @property
+    def warnings(self) -> int:
+        """Number of different findings that rest on invented inputs."""
+        return sum(item.finding.severity == WARNING for item in self.found)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row for each finding."""
@@ -93,7 +113,10 @@ class Result:
     @property
     def verdict(self) -> str:
         """One line: ``2 errors, 0 hints in 399 cases on Ascend910B2 (autosync on)``."""
-        text = f"{_count(self.errors, 'error')}, {_count(self.hints, 'hint')}"
+        text = _count(self.errors, "error")
+        if self.warnings:
+            text += f", {_count(self.warnings, 'warning')}"
+        text += f", {_count(self.hints, 'hint')}"
         if self.cases:
             text += f" in {_count(self.cases, 'case')}"
         if soc := self.conditions.get("soc"):
@@ -128,6 +151,7 @@ def merged_json(item: Merged) -> dict[str, Any]:
         "count": item.count,
         "goesOn": finding.goes_on,
         "afterFault": finding.after_fault,
+        **({"invented": finding.invented} if finding.invented else {}),
         **({"timeline": asdict(finding.timeline)} if finding.timeline else {}),
         "cases": list(item.cases),
         "repro": item.repro,

@@ -20,7 +20,10 @@ def as_json(result: Result) -> dict[str, Any]:
         "conditions": dict(result.conditions),
         "cases": result.cases,
         "errors": result.errors,
+        "warnings": result.warnings,
         "hints": result.hints,
+        "refused": [vars(item).copy() for item in result.refused],
+        "notes": list(result.notes),
         "findings": [merged_json(item) for item in result.found],
     }
 

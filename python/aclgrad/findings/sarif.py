@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from aclgrad import __version__
 from aclgrad.findings.finding import Finding, Place
-from aclgrad.findings.kinds import ERROR
+from aclgrad.findings.kinds import ERROR, WARNING
 from aclgrad.findings.merged import Merged, Result, merged_json
 from aclgrad.findings.text import _relative
 
@@ -52,7 +52,7 @@ def as_sarif(result: Result, root: Path | None = None) -> dict[str, Any]:
 
 
 def _level(severity: str) -> str:
-    return "error" if severity == ERROR else "note"
+    return {ERROR: "error", WARNING: "warning"}.get(severity, "note")
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _rule(finding: Finding) -> dict[str, Any]:
 def _sarif_result(item: Merged, rule: int, root: Path) -> dict[str, Any]:
     finding = item.finding
     parts = [finding.title, finding.where, *finding.detail.splitlines(), finding.advice]
-    parts += finding.going_on
+    parts += [*finding.going_on, *finding.on_invented]
     if item.repro:
         parts.append(f"Repeat: {item.repro}")
     print_hash = hashlib.sha256(repr((finding.kind, finding.op, finding.at.text)).encode())

@@ -25,6 +25,14 @@ def print_text(result: Result, console: Console, base: Path | None = None) -> No
         console.print(f" {finding.title}", style="bold", markup=False)
         text = textwrap.indent(describe(item, base, result.cases), "  ")
         console.print(f"{text}\n", markup=False)
+    if refused := result.refused:
+        console.print(
+            f"{len(refused)} cases refused by the operator; the last, {refused[-1].label}:"
+            f" {refused[-1].reason}",
+            markup=False,
+        )
+    for note in result.notes:
+        console.print(note, markup=False)
     console.print(result.verdict, style="red" if result.errors else "green", markup=False)
 
 
@@ -37,6 +45,7 @@ def describe(item: Merged, base: Path, cases: int) -> str:
         lines.append(", which ".join(filter(None, (place.name, place.note))))
         lines += _source(place, base)
     texts = [finding.bytes, *finding.detail.splitlines(), finding.advice, *finding.going_on]
+    texts += finding.on_invented
     lines += [text.strip() for text in texts]
     if finding.core >= 0 or finding.tiling:
         tiling = f", {finding.tiling}" if finding.tiling else ""

@@ -8,6 +8,7 @@ the other until one is taken, and whatever ends the child ends that case only.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -20,20 +21,46 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
 from aclgrad import findings
 from aclgrad.errors import AclnnError
 from aclgrad.project import building, running
 from aclgrad.project.auto_sync import Assumed, assume
-from aclgrad.project.inputs import Case, cases
+from aclgrad.project.generated import (
+    CLEAN,
+    CRASHED,
+    FAULTY,
+    REFUSED,
+    SLOW,
+    Outcome,
+    Settler,
+    Tried,
+    explore,
+)
+from aclgrad.project.inputs import Case, Recipe
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.runtime import open_device
+from aclgrad.runtime.device import Device
 from aclgrad.spec.soc import family_of
+from aclgrad.testing.writers import writers_of
 
 Judge = Callable[[Mapping[str, Any], Case, "running.Result"], str]
 """Compares a result: "matched", "mismatched: why", or "" when it does not know."""
 
-REFUSED, CLEAN, FAULTY, CRASHED, SLOW = "refused", "clean", "finding", "crashed", "timed out"
+TAKEN, ALL = "taken", "all"
+"""What `run_cases` may stop at, beside CLEAN."""
+
+_COUNTED = 1 << 15
+"""Elements of inputs from which on the copies of each core to the output are counted."""
+
+_GRACE = 30.0
+"""Seconds that a case may take which began before the time was up."""
+
+_MOST_DTYPES = 3
+"""Dtypes of the first input for which an operator is checked unless one is named."""
 
 _HOST_CRASH = re.compile(
     r"^\w+: (.* (?:crashed: (?:SIG|it wrote)|hangs: an endless loop).*)$", re.MULTILINE
@@ -44,28 +71,6 @@ _HANGS_PER_LIMIT = 12
 """A hang that a case shows must be found within the time limit of all cases, also one whose loop
 issues instructions, which takes ten times as long.
 """
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one case showed."""
-
-    label: str
-    status: str
-    message: str = ""
-    found: tuple[findings.Finding, ...] = ()
-    verdict: str = ""
-    seconds: float = 0.0
-
-    @property
-    def ran(self) -> bool:
-        """Whether the kernel has run to its end without an error."""
-        return self.status == CLEAN
-
-    @property
-    def errors(self) -> list[findings.Finding]:
-        """Findings that are no hints."""
-        return [item for item in self.found if item.severity == findings.ERROR]
 
 
 def prefer_float(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -82,27 +87,35 @@ def run_cases(
     soc: str,
     judge: Judge | None = None,
     seconds: float = 30.0,
-    until_clean: bool = True,
+    until: str = CLEAN,
+    grace: float = 0.0,
     autosync: str | None = None,
     keep_going: bool | None = None,
 ) -> list[Outcome]:
-    """Run cases of a built operator until one is clean; a time limit for all together."""
+    """Run cases of a built operator until one is clean, is taken, or (ALL) to the end; a time limit
+    for all together. With ``grace`` a case that has begun may take that much longer.
+    """
     queue = list(given)
     outcomes: list[Outcome] = []
     deadline = time.monotonic() + seconds
     while len(outcomes) < len(queue) and time.monotonic() < deadline:
         rest = queue[len(outcomes) :]
         work = lambda rest=rest: _work(  # noqa: E731
-            builder, op, row, rest, soc, judge, until_clean, seconds, autosync, keep_going
+            builder, op, row, rest, soc, judge, until, seconds, deadline, autosync, keep_going
         )
-        for answer, ended in isolated(work, deadline):
+        before = len(outcomes)
+        for answer, ended in isolated(work, deadline + grace):
             if answer is not None:
                 outcomes.append(_from_json(answer))
             elif ended and len(outcomes) < len(queue):
                 outcomes.append(Outcome(queue[len(outcomes)].label, *ended))
-        if until_clean and outcomes and outcomes[-1].ran:
+        if len(outcomes) == before or (outcomes and _enough(outcomes[-1], until)):
             break
     return outcomes
+
+
+def _enough(outcome: Outcome, until: str) -> bool:
+    return (until == CLEAN and outcome.ran) or (until == TAKEN and outcome.taken)
 
 
 def best(outcomes: Sequence[Outcome]) -> Outcome | None:
@@ -118,8 +131,9 @@ def _work(
     rest: Sequence[Case],
     soc: str,
     judge: Judge | None,
-    until_clean: bool,
+    until: str,
     seconds: float,
+    deadline: float,
     autosync: str | None,
     keep_going: bool | None,
 ) -> Iterator[dict[str, Any]]:
@@ -136,11 +150,15 @@ def _work(
         device.set_option("hang_limit", f"{min(limit, seconds / _HANGS_PER_LIMIT):g}")
     partial = device.option("partial_outputs") or "none"
     for case in rest:
+        if time.monotonic() > deadline:
+            return
         # Where the shapes of outputs are a guess, nobody knows how much of them is to be written.
         device.set_option("partial_outputs", "*" if case.outputs else partial)
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
         device.clear_findings()
+        counted = sum(array.size for param in case.inputs for array in param) >= _COUNTED
+        device.keep_writers(counted)
         try:
             result = running.call(device, builder, op, row, case.inputs, case.attrs, case.outputs)
             status = CLEAN
@@ -150,6 +168,9 @@ def _work(
             if crash := _HOST_CRASH.search(answer["message"]):
                 answer["message"] = crash.group(1)
                 status = CRASHED
+        if counted and status == CLEAN:
+            answer["pieces"] = _pieces(device, next(iter(result.outputs.values()), None))
+        device.keep_writers(False)
         found = device.findings()
         errors = [item for item in found if item.severity == findings.ERROR]
         answer["status"] = FAULTY if errors else status
@@ -159,8 +180,18 @@ def _work(
         answer["seconds"] = round(time.monotonic() - started, 2)
         yield answer
         # What ended in an error while the kernel ran leaves the stream useless.
-        if errors or (until_clean and answer["status"] == CLEAN):
+        if errors or (until in (CLEAN, TAKEN) and answer["status"] == CLEAN):
             return
+
+
+def _pieces(device: Device, array: NDArray[Any] | None) -> int:
+    """The most copies of one core to an output."""
+    writers = None if array is None or not array.size else writers_of(device, array.size)
+    if writers is None:
+        return 0
+    begins = np.r_[0, np.flatnonzero(np.diff(writers.pieces)) + 1]
+    cores = writers.cores[begins]
+    return int(np.bincount(cores[cores >= 0]).max(initial=0))
 
 
 def _from_json(data: dict[str, Any]) -> Outcome:
@@ -236,41 +267,40 @@ def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: in
 
 @dataclass(frozen=True)
 class Checked:
-    """An operator with the outcomes of its cases."""
+    """An operator with the outcomes of its cases, and lines about what was left out."""
 
     op: str
     outcomes: tuple[Outcome, ...]
     assumed: Assumed
+    notes: tuple[str, ...] = ()
 
     @property
     def taken(self) -> list[Outcome]:
         """The cases that the operator did not refuse."""
         return [outcome for outcome in self.outcomes if outcome.status != REFUSED]
 
+    @property
+    def refused(self) -> list[findings.Refused]:
+        """The cases that inference or tiling did not take."""
+        return [
+            findings.Refused(outcome.label, first_reason(outcome.message))
+            for outcome in self.outcomes
+            if outcome.status == REFUSED
+        ]
+
     def runs(self, word: str, soc: str) -> list[findings.Run]:
         """As reports want it."""
         again = f"aclgrad check {word} --soc {soc}{self.assumed.words}"
-        return [findings.Run(outcome.label, again, outcome.found) for outcome in self.taken]
+        return [
+            findings.Run(outcome.label, again + outcome.choice, outcome.found)
+            for outcome in self.taken
+        ]
 
 
-def check(
-    word: str,
-    *,
-    soc: str,
-    jobs: int = 0,
-    dtype: str = "",
-    limit: int = 24,
-    seconds: float = 60.0,
-    autosync: str | None = None,
-    keep_going: bool | None = None,
-) -> Checked:
-    """Build an operator for one dtype combination and run generated cases."""
-    assumed = assume(word, soc, autosync)
-    builder = building.Builder(locate(word), family_of(soc), jobs=jobs)
-    described = builder.build_host()
-    op = running.pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
-    rows = builder.combinations(op)
-    row = prefer_float(rows)
+def _rows(
+    op: Mapping[str, Any], rows: Sequence[tuple[str, ...]], dtype: str
+) -> tuple[list[tuple[str, ...]], list[str]]:
+    """The dtype combinations to check, and the dtypes of the first input that are left out."""
     if dtype:
         wanted = [row for row in rows if row and numpy_name(row[0]) == dtype]
         if not wanted:
@@ -279,27 +309,83 @@ def check(
                 f"{op['type']}: no kernel whose first input is {dtype}. Next: --dtype with one of"
                 f" {offered}"
             )
-        row = wanted[0]
-    builder.build_kernel(builder.kernel(op, row), described)
-    builder.build_api([op])
-    outcomes = run_cases(
-        builder,
-        op,
-        row,
-        cases(op, row, limit),
-        soc=soc,
-        seconds=seconds,
-        until_clean=False,
-        autosync=assumed.value,
-        keep_going=keep_going,
+        return wanted[:1], []
+    first = prefer_float(rows)
+    others = {row[:1]: row for row in reversed(rows) if row[:1] != first[:1]}
+    order = ("DT_FLOAT16", "DT_BF16")
+    rest = sorted(
+        reversed(others.values()),
+        key=lambda row: order.index(row[0]) if row and row[0] in order else len(order),
     )
-    checked = Checked(op["type"], tuple(outcomes), assumed)
-    ended = [outcome for outcome in outcomes if outcome.status in (CRASHED, SLOW)]
-    if ended:
-        raise SourcesError(
-            f"{op['type']}: {ended[0].message}, inputs {ended[0].label}. Next: aclgrad run {word}"
-            " --inputs ... with inputs of these shapes, under gdb"
-        )
+    left = [numpy_name(row[0]) for row in rest[_MOST_DTYPES - 1 :] if row]
+    return [first, *rest[: _MOST_DTYPES - 1]], left
+
+
+def check(
+    word: str,
+    *,
+    soc: str,
+    jobs: int = 0,
+    dtype: str = "",
+    fast: bool = False,
+    seconds: float = 60.0,
+    autosync: str | None = None,
+    keep_going: bool | None = None,
+) -> Checked:
+    """Build an operator for some dtypes of its first input and run generated cases."""
+    assumed = assume(word, soc, autosync)
+    builder = building.Builder(locate(word), family_of(soc), jobs=jobs)
+    described = builder.build_host()
+    op = running.pick(building.runnable(described, builder.sources, builder.soc), builder.sources)
+    rows, left_dtypes = _rows(op, builder.combinations(op), dtype)
+    builder.build_kernels(op, rows, described)
+    builder.build_api([op])
+    deadline = time.monotonic() + seconds
+    outcomes: list[Outcome] = []
+    taken: list[Recipe] = []
+    left, tiles = 0, False
+    for row in rows:
+
+        def run(
+            given: Sequence[Case],
+            row: Sequence[str] = row,
+            until: str = ALL,
+            least: float = 0.0,
+        ) -> list[Outcome]:
+            return run_cases(
+                builder,
+                op,
+                row,
+                given,
+                soc=soc,
+                seconds=max(deadline - time.monotonic(), least),
+                until=until,
+                grace=_GRACE,
+                autosync=assumed.value,
+                keep_going=keep_going,
+            )
+
+        until_taken = functools.partial(run, until=TAKEN)
+        tried = explore(op, row, soc, run, until_taken, fast=fast, known=taken)
+        styles = taken or _taken(tried)
+        # Whether a finding is an error does not depend on the time that is left.
+        Settler(op, row, functools.partial(run, least=_GRACE), styles).settle(tried)
+        taken = taken or styles[:1]
+        _raise_crashes(op, word, tried)
+        name = numpy_name(row[0]) if row else ""
+        outcomes += [
+            dataclasses.replace(
+                outcome,
+                label=f"{name}: {outcome.label}" if len(rows) > 1 else outcome.label,
+                choice=_choice(case, name),
+            )
+            for case, outcome in zip(tried.cases, tried.outcomes, strict=True)
+        ]
+        left += tried.left
+        tiles = tiles or tried.tiles
+    checked = Checked(
+        op["type"], tuple(outcomes), assumed, tuple(_notes(left, left_dtypes, tiles, seconds, fast))
+    )
     if not checked.taken:
         raise SourcesError(
             f"{op['type']}: it took none of {len(outcomes)} generated inputs:"
@@ -307,6 +393,62 @@ def check(
             f" Next: aclgrad run {word} --inputs ... with inputs of your own"
         )
     return checked
+
+
+def _choice(case: Case, dtype: str) -> str:
+    """Options that run a case alone, if --shape says all of it; else the dtype."""
+    words = f" --dtype {dtype}" if dtype else ""
+    if case.invented or case.recipe is None or case.recipe.style != "same":
+        return words
+    return f" --shape {'x'.join(map(str, case.recipe.base))}{words}"
+
+
+def _taken(tried: Tried) -> list[Recipe]:
+    """A recipe for each style that the operator takes."""
+    found: dict[tuple[str, bool], Recipe] = {}
+    for case, outcome in zip(tried.cases, tried.outcomes, strict=True):
+        if outcome.taken and case.recipe:
+            found.setdefault((case.recipe.style, case.recipe.optionals), case.recipe)
+    return [*found.values()]
+
+
+def _raise_crashes(op: Mapping[str, Any], word: str, tried: Tried) -> None:
+    """What ended the process on plain inputs is the operator's fault, and ends the check. On others
+    it is a warning.
+    """
+    for at, (case, outcome) in enumerate(zip(tried.cases, tried.outcomes, strict=True)):
+        if outcome.status not in (CRASHED, SLOW):
+            continue
+        if not case.invented:
+            raise SourcesError(
+                f"{op['type']}: {outcome.message}, inputs {outcome.label}. Next: aclgrad run {word}"
+                " --inputs ... with inputs of these shapes, under gdb"
+            )
+        finding = findings.Finding(
+            "call-failed",
+            findings.WARNING,
+            op["type"],
+            detail=f"{outcome.status}: {outcome.message}",
+            text=outcome.message,
+            invented=case.invented,
+        )
+        tried.outcomes[at] = dataclasses.replace(outcome, found=(*outcome.found, finding))
+
+
+def _notes(
+    left: int, left_dtypes: Sequence[str], tiles: bool, seconds: float, fast: bool
+) -> Iterator[str]:
+    if fast:
+        yield (
+            "--fast left out: most lengths around blocks, most ranks, shapes that differ between"
+            " inputs, optional inputs"
+        )
+    if left:
+        yield f"{left} cases not tried: {seconds:g} s were over"
+    if left_dtypes:
+        yield f"dtypes not tried: {', '.join(left_dtypes)}. Next: --dtype with one of them"
+    if not tiles:
+        yield "in no case a core was seen to write more than two tiles"
 
 
 def first_reason(message: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.project import inputs
 from aclgrad.project.golden_file import GoldenFile, golden_error
 from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.project.words import attr_zero
@@ -35,6 +36,7 @@ class ProjectCase(Case):
     descs: tuple[tuple[TensorDesc, ...], ...] = ()  # of each input's tensors
     own: OwnCase | None = None
     guessed: bool = False  # of the standard grid: the operator may refuse it
+    draw: str = "drawn"  # how values are made of which the operator may not take any
 
     @property
     def word(self) -> str:
@@ -50,12 +52,30 @@ class ProjectCase(Case):
             for place, (name, param) in enumerate(zip(names, self.descs, strict=True))
         ]
 
+    @property
+    def invented(self) -> str:
+        """The inputs that the operator may not allow, with how they were drawn."""
+        found = []
+        for place, (name, param) in enumerate(zip(self.call.tensors, self.descs, strict=True)):
+            drawn = self._drawn(name, place, param[0]) if param else None
+            found += [f"{name} {drawn[1]}"] if drawn is not None else []
+        return "; ".join(found)
+
+    def _drawn(self, name: str, place: int, desc: TensorDesc) -> tuple[Array, str] | None:
+        first = next(param[0] for param in self.descs if param)
+        if self.own is not None:
+            return None
+        kinds, shapes = (desc.dtype, first.dtype), (desc.shape, first.shape)
+        return inputs.draw(self.op, name, place, kinds, shapes, self.call.attrs, self.draw)
+
     def _array(self, rng: np.random.Generator, name: str, place: int, desc: TensorDesc) -> Array:
         values = self.own.values if self.own else self.values
         if isinstance(values, Mapping):
             values = values.get(name, "uniform")
         numpy = desc.dtype.numpy
         size = int(np.prod(desc.storage_shape, dtype=np.int64))
+        if (made := self._drawn(name, place, desc)) is not None:
+            values = made[0]
         if isinstance(values, str):
             data = (
                 fill(rng, values, desc, place)
@@ -279,6 +299,22 @@ def _standard(
         if name not in seen:
             seen.add(name)
             yield _made(name, stem, path, row, names, descs, attrs, like.values, None, True)
+    for shape in _several_tiles(kinds[0].numpy.itemsize, fast):
+        for case in one_shape(op, [row], shape, attrs, stem=stem, path=path):
+            name = f"{label(row, rows)}-{'x'.join(map(str, shape))}-uniform"
+            if name not in seen:
+                seen.add(name)
+                yield dataclasses.replace(case, name=name, guessed=True)
+
+
+def _several_tiles(itemsize: int, fast: bool) -> Iterator[tuple[int, ...]]:
+    """Shapes that give each core of the largest SoC in use two tiles where buffers are doubled, and
+    without ``fast`` more than UB holds.
+    """
+    cores, ub = 48, 196352
+    yield ((cores * ub // 4 * 5 // 4) // itemsize + 37,)
+    if not fast:
+        yield ((cores * ub * 17 // 16) // itemsize // 509, 509)
 
 
 _PLAIN = ("uniform", "normal", "wide", "zero")

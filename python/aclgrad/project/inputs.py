@@ -29,9 +29,41 @@ class Case:
     inputs: list[list[NDArray[Any]]]
     attrs: dict[str, Any]
     outputs: tuple[tuple[Shape, None], ...] = ()  # a guess, where there is no inference to ask
+    recipe: Recipe | None = None
+    values: tuple[str, ...] = ()  # how values were drawn that may be outside of a contract
+    shapes: tuple[str, ...] = ()  # shapes that differ, and may be outside of it
+
+    positions: int = 0  # elements of the largest input that says where something lies
+
+    @property
+    def reach(self) -> int:
+        """Elements that it may have to compute: a row for each position."""
+        rows = self.recipe.base[-1:] if self.recipe and self.positions else ()
+        sizes = (array.size for param in self.inputs for array in param)
+        return max([self.positions * math.prod(rows), *sizes])
+
+    @property
+    def invented(self) -> str:
+        """All that the operator may not allow."""
+        return "; ".join((*self.values, *self.shapes))
 
 
-_BASES: tuple[Shape, ...] = (
+@dataclass(frozen=True)
+class Recipe:
+    """How a case is made; with other values, or in another style, it is made again."""
+
+    base: Shape
+    style: str = "same"
+    optionals: bool = False
+    values: str = "drawn"
+    odd: str = ""  # an input with a shape that goes with no other
+
+
+DRAWS = ("again", "ones", "zeros")
+"""Other values than those of ``Recipe.values``: one is harmless to nearly every operator."""
+
+
+BASES: tuple[Shape, ...] = (
     (8, 64),
     (1024,),
     (2, 8, 64),
@@ -47,8 +79,13 @@ _INDEX = re.compile(r"ind(ex|ices)|idx|target|label|segment|_ids?$|sorted|argmax
 _ORDER = re.compile(r"row_?idx|out_index|token_id$")
 """Which row goes where: each row once."""
 
-_SHARES = re.compile(r"(token|row)s?_nums?|num_per_|_counts?$|_lengths?$")
+_SHARES = re.compile(r"(token|row)s?_nums?|num_per_|_counts?$|(^|_)len(gth)?s?$")
 """How many rows belong to each of some: together as many as there are."""
+
+_CUMULATIVE = re.compile(
+    r"^cu_|cu_?seq|cumul|cum_?sum|_ptr$|indptr|offsets$|splits$|group_list|segment_(ends?|starts?)$"
+)
+"""Where each of some rows ends: never less than the one before."""
 
 _COUNTING = {"num", "number", "count", "size"}
 """Words of attributes that say how many there are."""
@@ -58,6 +95,19 @@ _SIZE_ONE = re.compile(
     r"|beta[12]_power|weight_decay|min|max|scalar|keep_prob|drop_mask_?)$"
 )
 _UPDATE = re.compile(r"update|source|^src$|values?$")
+
+_POSITIVE = re.compile(
+    r"var|std|^scales?|_scales?$|sq_|sqrt|second|_v$|(^|_)log|norm|denom|divisor|(^|_)p(rob)?$"
+)
+"""What roots, logarithms and divisions are taken of."""
+
+_LOWEST = re.compile(r"(^|_)(min|low|lower|minimum|left)(_|$)|_min\b|lower_?bound")
+_HIGHEST = re.compile(r"(^|_)(max|high|upper|maximum|right)(_|$)|_max\b|upper_?bound")
+_MASK = re.compile(r"mask|flag|keep|valid|active")
+_CONTRACT = re.compile(
+    r"bound|limit|eps|seed|zero_?point|offset|alpha|threshold|weight_?decay|(^|_)(lr|step)(_|$)"
+)
+"""Other names of tensors that seldom take any value."""
 
 Role = Callable[[str, Shape, int], Shape]
 
@@ -89,20 +139,33 @@ def _rows(name: str, base: Shape, place: int) -> Shape:
     return base[:-1] if place and inner and len(base) > 1 else base
 
 
+def _columns(name: str, base: Shape, place: int) -> Shape:
+    """A value per row, of the same rank, as broadcasting takes it."""
+    return (*base[:-1], 1) if place and len(base) > 1 else base
+
+
+def _first_smaller(name: str, base: Shape, place: int) -> Shape:
+    return base if place else base[-1:]
+
+
 def _gathered(name: str, base: Shape, place: int) -> Shape:
     """Four positions, and a slice for each."""
-    if _INDEX.search(name):
+    if _counts(name):
         return (4,)
     return (4, *base[1:]) if place and _UPDATE.search(name) else base
 
 
 def _gathered_nd(name: str, base: Shape, place: int) -> Shape:
-    return (4, 1) if _INDEX.search(name) else _gathered(name, base, place)
+    return (4, 1) if _counts(name) else _gathered(name, base, place)
+
+
+def _counts(name: str) -> bool:
+    return any(words.search(name) for words in (_INDEX, _ORDER, _SHARES, _CUMULATIVE))
 
 
 def _first_only(name: str, base: Shape, place: int) -> Shape:
     """Numbers beside one tensor."""
-    return (1,) if place else base
+    return base if not place else _gathered(name, base, place) if _counts(name) else (1,)
 
 
 def _last_vector(name: str, base: Shape, place: int) -> Shape:
@@ -118,7 +181,18 @@ _STYLES: tuple[tuple[str, Role], ...] = (
     ("channels", _channels),
     ("vectors", _last_vector),
     ("nd", _gathered_nd),
+    ("columns", _columns),
+    ("first smaller", _first_smaller),
 )
+STYLES = dict(_STYLES)
+"""How the shapes of inputs belong together."""
+
+
+def styles(op: Mapping[str, Any]) -> list[str]:
+    """Names of styles, likely ones first."""
+    few = any(_counts(item["name"].lower()) for item in op["inputs"])
+    first = ("gathered", "rows", "nd") if few else ()
+    return [*first, *(name for name in STYLES if name not in first)]
 
 
 def cases(op: Mapping[str, Any], row: Sequence[str], limit: int = 48) -> Iterator[Case]:
@@ -136,41 +210,61 @@ def cases(op: Mapping[str, Any], row: Sequence[str], limit: int = 48) -> Iterato
 def _likely(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
     optional = any(item["kind"] == "optional" for item in op["inputs"])
     for given in (False, True) if optional else (False,):
-        for style, role in _STYLES:
-            for base in _BASES:
-                yield _case(op, row, base, role, optionals=given)
+        for style in STYLES:
+            for base in BASES:
+                yield made(op, row, Recipe(base, style, given))
             if style == "same" and len(op["inputs"]) == 1:
                 break
 
 
 def _bare(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
     """For inference that is there but says nothing: outputs like the inputs."""
-    for base in _BASES[:3] if op["inferShape"] else ():
-        case = _case(op, row, base, _same, optionals=False)
+    for base in BASES[:3] if op["inferShape"] else ():
+        case = made(op, row, Recipe(base))
         outputs = _guess(op, case.inputs)
         yield dataclasses.replace(case, label=f"{case.label}, outputs given", outputs=outputs)
 
 
-def _case(
-    op: Mapping[str, Any], row: Sequence[str], base: Shape, role: Role, *, optionals: bool
-) -> Case:
+def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
+    """A case of a recipe."""
+    base, role = recipe.base, STYLES[recipe.style]
     attrs = {attr["name"]: _attr(attr, base) for attr in op["attrs"]}
     inputs: list[list[NDArray[Any]]] = []
-    words = []
-    for place, (item, dtype) in enumerate(zip(op["inputs"], row, strict=False)):
-        if item["kind"] == "optional" and not optionals:
+    words: list[str] = []
+    unlike: list[str] = []
+    drawn = [
+        f"attribute {attr['name']} was {attrs[attr['name']]}"
+        for attr in op["attrs"]
+        if attr["default"] is None
+    ]
+    if recipe.values == "ones":
+        attrs |= {
+            attr["name"]: 1
+            for attr in op["attrs"]
+            if attr["default"] is None and attr["kind"] in ("Int", "Float")
+        }
+    kinds = [dtypes.by_label(dtype.removeprefix("DT_")) for dtype in row]
+    given: list[str] = []
+    positions = 0
+    for place, (item, kind) in enumerate(zip(op["inputs"], kinds, strict=False)):
+        if item["kind"] == "optional" and not recipe.optionals:
             inputs.append([])
             continue
-        kind = dtypes.by_label(dtype.removeprefix("DT_"))
         name = item["name"].lower()
+        if item["kind"] == "optional":
+            given.append(name)
         if item["valueDepend"]:
             numbers = _host_values(name, base)
+            if recipe.values in ("ones", "zeros"):
+                numbers = [int(recipe.values == "ones")] * len(numbers)
             array = np.asarray(numbers).astype(kind.numpy)
             inputs.append([array])
             words.append(f"{name}={numbers}")
+            drawn.append(f"{name} was {numbers}")
             continue
-        shape = role(name, base, place)
-        if item["scalar"] or item["scalarList"]:
+        shape = tuple(dim + 2 for dim in base) if name == recipe.odd else role(name, base, place)
+        alone = item["scalar"] or item["scalarList"]
+        if alone:
             shape = (2,) if item["scalarList"] else (1,)
         elif any(other["kind"] == "dynamic" for other in op["inputs"]) and place:
             # Beside lists of tensors: a number for all, or one for each tensor.
@@ -179,15 +273,29 @@ def _case(
             elif item["kind"] != "dynamic":
                 shape = (1,)
         count = 2 if item["kind"] == "dynamic" else 1
-        special = _integers(op, name, shape, base, attrs) if kind.numpy.kind in "iu" else None
-        if special is not None:
-            arrays = [special.astype(kind.numpy)] * count
-        else:
-            arrays = [_values(f"{name}{i}", shape, kind, base) for i in range(count)]
+        how = ""
+        arrays = []
+        for number in range(count):
+            # Positions and lengths are of what the first input has.
+            main = role(op["inputs"][0]["name"].lower(), base, 0) if place else shape
+            tensor = _Tensor(name, number, shape, kind, main)
+            plain = not alone and tensor.plain(place, kinds[0])
+            array, how = _drawn(op["type"], tensor, attrs, recipe.values, plain=plain)
+            arrays.append(array)
+            if not plain and kind.numpy.kind in "iu":
+                positions = max(positions, array.size)
+            if not alone and (shape != base or (not plain and _counts(name))):
+                unlike.append(f"{name} has the shape {list(shape)}")
+        drawn += [f"{name} {how}"] if how else []
         inputs.append(arrays)
         words.append(f"{name}{list(shape)}" + ("x2" if count == 2 else ""))
+    if len(given) > 1:
+        unlike.append(f"{', '.join(given)} were given together")
+    label = ", ".join(words) + (f" ({recipe.values})" if recipe.values != "drawn" else "")
     outputs = () if op["inferShape"] else _guess(op, inputs)
-    return Case(", ".join(words), inputs, attrs, outputs)
+    return Case(
+        label, inputs, attrs, outputs, recipe, tuple(drawn), tuple(dict.fromkeys(unlike)), positions
+    )
 
 
 def _guess(
@@ -212,48 +320,145 @@ def _guess(
     return tuple((shape, None) for shape in shapes)
 
 
-def _integers(
-    op: Mapping[str, Any], name: str, shape: Shape, base: Shape, attrs: Mapping[str, Any]
-) -> NDArray[Any] | None:
-    """Integers that mean something together, or one of as many as an attribute says; nothing for
-    others.
+@dataclass(frozen=True)
+class _Tensor:
+    """One tensor of an input, whose values are to be drawn."""
+
+    name: str
+    number: int  # in its list
+    shape: Shape
+    kind: dtypes.DType
+    base: Shape
+
+    def plain(self, place: int, first: dtypes.DType) -> bool:
+        """Whether any values are what an operator of such inputs has to take."""
+        name, numpy = self.name, self.kind.numpy
+        if numpy.kind in "iu":
+            whole = numpy.itemsize > 1 and first.numpy.kind not in "iu"
+            return not _counts(name) and not _special(name) and (place == 0 or not whole)
+        if numpy.kind == "b":
+            return place == 0
+        return place == 0 or not (_special(name) or _MASK.search(name))
+
+
+def _special(name: str) -> bool:
+    words = (_POSITIVE, _LOWEST, _HIGHEST, _CONTRACT, _SIZE_ONE)
+    return any(word.search(name) for word in words)
+
+
+def draw(
+    op_type: str,
+    name: str,
+    place: int,
+    kinds: tuple[dtypes.DType, dtypes.DType],
+    shapes: tuple[Shape, Shape],
+    attrs: Mapping[str, Any],
+    values: str = "drawn",
+) -> tuple[NDArray[Any], str] | None:
+    """Values of a tensor whose name and dtype say that it does not take any, and how they were
+    drawn. ``kinds`` and ``shapes`` are its own and those of the first input.
     """
-    size = math.prod(shape)
-    rng = np.random.default_rng(zlib.crc32(f"{name}{shape}".encode()))
-    sorts = re.search(r"sorted_ind", name) and "ermute" in op["type"]
+    tensor = _Tensor(name.lower(), 0, shapes[0], kinds[0], shapes[1])
+    bound = _LOWEST.search(tensor.name) or _HIGHEST.search(tensor.name)
+    if tensor.plain(place, kinds[1]) or not (kinds[0].numpy.kind in "iu" or bound):
+        return None
+    return _drawn(op_type, tensor, attrs, values, plain=False)
+
+
+def _drawn(
+    op_type: str,
+    tensor: _Tensor,
+    attrs: Mapping[str, Any],
+    values: str,
+    *,
+    plain: bool,
+) -> tuple[NDArray[Any], str]:
+    """Values of a tensor, and how they were drawn if it is not plain."""
+    numpy, shape = tensor.kind.numpy, tensor.shape
+    if plain or values in ("drawn", "again"):
+        seed = "again" if values == "again" and not plain else ""
+        rng = np.random.default_rng(
+            zlib.crc32(f"{tensor.name}{tensor.number or ''}{shape}{seed}".encode())
+        )
+        if numpy.kind in "iu":
+            array, how = _integers(op_type, tensor, attrs, rng, plain=plain)
+        else:
+            array, how = _reals(tensor, rng)
+        return array.astype(numpy), "" if plain else how
+    number = int(values == "ones")
+    if numpy.kind in "iu" and number and min(tensor.base, default=1) < 2:
+        number = 0
+    array = np.full(shape, number)
+    if numpy.kind in "iu" and _SHARES.search(tensor.name) and array.size:
+        # Together at most as many as there are.
+        array = np.zeros(shape, np.int64)
+        array.flat[0] = number
+    elif numpy.kind in "iu" and _CUMULATIVE.search(tensor.name) and array.size:
+        array.flat[0] = 0
+    return array.astype(numpy), f"was {number}"
+
+
+def _integers(
+    op_type: str,
+    tensor: _Tensor,
+    attrs: Mapping[str, Any],
+    rng: np.random.Generator,
+    *,
+    plain: bool,
+) -> tuple[NDArray[Any], str]:
+    """Integers that mean something together, one of as many as an attribute says, valid positions,
+    or any.
+    """
+    name, shape, base = tensor.name, tensor.shape, tensor.base
+    size, rows = math.prod(shape), base[0] if base else 1
+    if plain:
+        low = 0 if tensor.kind.numpy.kind == "u" else -4
+        return rng.integers(low, 9, shape), ""
+    sorts = re.search(r"sorted_ind", name) and "ermute" in op_type
     if _ORDER.search(name) or sorts:
-        return rng.permutation(size).reshape(shape)
+        return rng.permutation(size).reshape(shape), f"is an order of [0, {size})"
+    if _CUMULATIVE.search(name) and size:
+        starts = not name.startswith("group")
+        ends = np.linspace(0, rows, size) if starts else np.linspace(0, rows, size + 1)[1:]
+        if rng.integers(2) and size > 2:
+            ends = np.sort(np.r_[ends[0], rng.integers(0, rows + 1, size - 2), rows])
+        first = "0" if starts else "the first row"
+        return ends.astype(np.int64).reshape(shape), f"grows from {first} to {rows}"
     if _SHARES.search(name) and size:
-        return (base[0] // size + (np.arange(size) < base[0] % size)).reshape(shape)
+        shares = rows // size + (np.arange(size) < rows % size)
+        return shares.reshape(shape), f"adds up to {rows}"
     stems = {word.rstrip("s") for word in name.split("_")} - _COUNTING
     for attr, value in attrs.items():
         words = {word.rstrip("s") for word in attr.lower().split("_")}
         if words & _COUNTING and words & stems and isinstance(value, int) and value > 0:
-            return np.sort(rng.integers(0, value, size)).reshape(shape)
-    return None
+            found = np.sort(rng.integers(0, value, size)).reshape(shape)
+            return found, f"was drawn from [0, {value}) and sorted"
+    bound = max(min(base, default=1), 1)
+    if _INDEX.search(name):
+        # Distinct where there are few enough: duplicates make the order of writes matter.
+        flat = rng.permutation(max(size, bound)) % bound
+        found = np.sort(flat[:size]).reshape(shape)
+        return found, f"was drawn from [0, {bound}) and sorted"
+    return rng.integers(0, bound, shape), f"was drawn from [0, {bound})"
 
 
-def _values(name: str, shape: Shape, kind: dtypes.DType, base: Shape) -> NDArray[Any]:
-    """Numbers of either sign for reals, valid positions for integers; the same in every run."""
-    rng = np.random.default_rng(zlib.crc32(f"{name}{shape}".encode()))
-    numpy = kind.numpy
-    if numpy.kind == "b":
-        return rng.integers(0, 2, shape).astype(numpy)
-    if numpy.kind == "c":
+def _reals(tensor: _Tensor, rng: np.random.Generator) -> tuple[NDArray[Any], str]:
+    """Numbers of either sign, or such as the name asks for."""
+    name, shape, kind = tensor.name, tensor.shape, tensor.kind.numpy.kind
+    if kind == "b" or _MASK.search(name):
+        return rng.integers(0, 2, shape), "was drawn from 0 and 1"
+    if kind == "c":
         real, imaginary = rng.uniform(-1, 1, (2, *shape))
-        whole: NDArray[Any] = (real + 1j * imaginary).astype(numpy)
-        return whole
-    if numpy.kind in "iu":
-        if _INDEX.search(name):
-            # Distinct where there are few enough: duplicates make the order of writes matter.
-            size, bound = math.prod(shape), min(base)
-            flat = rng.permutation(max(size, bound)) % bound
-            return np.sort(flat[:size]).reshape(shape).astype(numpy)
-        return rng.integers(0 if numpy.kind == "u" else -4, 9, shape).astype(numpy)
+        whole: NDArray[Any] = real + 1j * imaginary
+        return whole, "was drawn from [-1, 1]"
+    if _LOWEST.search(name):
+        return rng.uniform(-1, -0.25, shape), "was drawn from [-1, -0.25]"
+    if _HIGHEST.search(name):
+        return rng.uniform(0.25, 1, shape), "was drawn from [0.25, 1]"
     values = rng.uniform(-2, 2, shape)
-    if re.search(r"var|std|^scales?|sq_|second|_v$", name):
-        values = np.abs(values) + 0.25  # what roots and divisions are taken of
-    return values.astype(numpy)
+    if _POSITIVE.search(name) or _CONTRACT.search(name) or _SIZE_ONE.search(name):
+        return np.abs(values) + 0.25, "was drawn from [0.25, 2.25]"
+    return values, "was drawn from [-2, 2]"
 
 
 def _host_values(name: str, base: Shape) -> list[int]:

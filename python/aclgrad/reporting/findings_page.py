@@ -109,6 +109,7 @@ def _item(at: int, item: Merged, base: Path, cases: int) -> dict[str, Any]:
         "where": ", ".join(filter(None, (finding.op, finding.where))),
         "detail": finding.detail,
         "advice": finding.advice,
+        "invented": finding.on_invented,
         "excerpts": excerpts,
         "times": times,
         "pipes": Markup(svg) if svg else "",

@@ -10,6 +10,8 @@ static ge::graphStatus SquareTiling(gert::TilingContext* context) {
   // Not for matrices: the first shapes that somebody tries are refused.
   OP_CHECK_IF(shape.GetDimNum() == 2, OP_LOGE(context, "x must not be a matrix"),
               return ge::GRAPH_FAILED);
+  OP_CHECK_IF(shape.GetShapeSize() > 8192, OP_LOGE(context, "x must have at most 32 KB"),
+              return ge::GRAPH_FAILED);
   context->GetTilingData<SquareTilingData>()->count = static_cast<uint32_t>(shape.GetShapeSize());
   context->SetTilingKey(0);
   context->SetBlockDim(1);

@@ -16,9 +16,9 @@ extern "C" __global__ __aicore__ void square(GM_ADDR x, GM_ADDR y, GM_ADDR works
   TBuf<TPosition::VECCALC> buffer;
   pipe.InitBuffer(buffer, data.count * sizeof(float));
   LocalTensor<float> value = buffer.Get<float>();
-  DataCopy(value, source, data.count);
+  DataCopyPad(value, source, {1, data.count * 4, 0, 0, 0}, {false, 0, 0, 0});
   PipeBarrier<PIPE_ALL>();
   Mul(value, value, value, data.count);
   PipeBarrier<PIPE_ALL>();
-  DataCopy(target, value, data.count);
+  DataCopyPad(target, value, {1, data.count * 4, 0, 0, 0});
 }

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generated cases that `aclgrad check` tries on an operator without a golden: which shapes, and
+whether a finding rests on inputs that the operator may not allow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from aclgrad.findings import ERROR, KINDS, WARNING, Finding
+from aclgrad.project.inputs import BASES, DRAWS, Case, Recipe, Shape, made, styles
+from aclgrad.runtime.toolkit import sim_root
+from aclgrad.spec import dtypes
+
+BLOCK_BYTES = 32
+"""Unit of a copy between GM and UB."""
+
+_MOST_STYLES = 4
+"""Ways in which the shapes of inputs belong together that are tried on several shapes."""
+
+_MOST_ELEMENTS = 1 << 24
+"""Larger cases are not tried: they take too long."""
+
+_MOST_ASKED = 3
+"""Cases of one finding that are run again until it is held for one of invented inputs."""
+
+_PIECES = 3
+"""Copies by one core to one output after which it is known to have had several tiles."""
+
+REFUSED, CLEAN, FAULTY, CRASHED, SLOW = "refused", "clean", "finding", "crashed", "timed out"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one case showed."""
+
+    label: str
+    status: str
+    message: str = ""
+    found: tuple[Finding, ...] = ()
+    verdict: str = ""
+    seconds: float = 0.0
+    pieces: int = 0  # most copies of one core to the first output, 0 when nobody counted
+    choice: str = ""  # options of `aclgrad check` that choose this case alone
+
+    @property
+    def ran(self) -> bool:
+        """Whether the kernel has run to its end without an error."""
+        return self.status == CLEAN
+
+    @property
+    def taken(self) -> bool:
+        """Whether inference and tiling took it."""
+        return self.status in (CLEAN, FAULTY)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Findings that fail a check."""
+        return [item for item in self.found if item.severity == ERROR]
+
+
+Run = Callable[[Sequence[Case]], list[Outcome]]
+"""Runs cases; fewer outcomes than cases where the time was up."""
+
+
+@cache
+def chip(soc: str) -> tuple[int, int]:
+    """Vector cores of a SoC, and the bytes of UB that each of them has."""
+    table = json.loads((sim_root() / "share/cmake/aclgrad/soc.json").read_text(encoding="utf-8"))
+    at = {name: place for place, name in enumerate(table["columns"])}
+    row = next(row for row in table["socs"] if row[at["name"]] == soc)
+    return row[at["vecCores"]], table["archs"][str(row[at["npuArch"]])]["ubBytes"]
+
+
+def shapes(itemsize: int, cores: int, fast: bool = False) -> list[Shape]:
+    """Lengths 1, around blocks of 32 bytes and prime; one row, fewer rows than cores and more; one
+    to four axes.
+    """
+    block = max(BLOCK_BYTES // itemsize, 1)
+    if fast:
+        return [(7, 33), (1,), (3, 5, 2 * block + 1)]
+    return [
+        (1,),
+        (block - 1,) if block > 1 else (2,),
+        (block,),
+        (block + 1,),
+        (7 * block,),
+        (9 * block,),
+        (1009,),
+        (1, 1),
+        (5, 1),
+        (1, 4 * block + 3),
+        (3, block - 1) if block > 1 else (3, 2),
+        (7, 33),
+        (3, 7 * block),
+        (3, 9 * block),
+        (53, 127),
+        (3 * cores + 5, 2 * block + 1),
+        (3, 5, 17),
+        (2, 1, 8 * block + 1),
+        (2, 3, 5, 7),
+        (1, 3, 17, 31),
+    ]
+
+
+def ladder(base: Shape, itemsize: int, cores: int, ub: int) -> Iterator[Shape]:
+    """Ever more elements, in all axes but the last if there are several. The last have more than UB
+    holds for each core, so that no tile is large enough for them.
+    """
+    most = cores * ub // itemsize
+    for total in (1 << 16, 1 << 19, most + most // 16):
+        if len(base) < 2:
+            yield (total + 37,)
+        else:
+            inner = (*(max(dim, 1) | 1 for dim in base[1:-1]), 509)
+            yield (total // math.prod(inner) + 1, *inner)
+
+
+def long_row(base: Shape, itemsize: int, ub: int) -> Shape:
+    """Rows that UB does not hold."""
+    return (*(min(dim, 3) for dim in base[:-1]), ub // itemsize + 37)
+
+
+@dataclass
+class Tried:
+    """Cases with their outcomes, and what was not tried."""
+
+    cases: list[Case] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    left: int = 0  # cases for which there was no time
+    tiles: bool = False  # whether a core was seen to have several
+
+
+def explore(
+    op: Mapping[str, Any],
+    row: Sequence[str],
+    soc: str,
+    run: Run,
+    until_taken: Run,
+    *,
+    fast: bool = False,
+    known: Sequence[Recipe] = (),
+) -> Tried:
+    """Find out which styles of inputs the operator takes, and run the shapes in those. Styles that
+    are ``known`` of another dtype are not sought again.
+    """
+    itemsize = dtypes.by_label(row[0].removeprefix("DT_")).numpy.itemsize if row else 4
+    cores, ub = chip(soc)
+    tried = Tried()
+    seen: set[str] = set()
+
+    def fresh(recipes: Iterable[Recipe]) -> list[Case]:
+        found = {case.label: case for case in (made(op, row, recipe) for recipe in recipes)}
+        new = [
+            case
+            for label, case in found.items()
+            if label not in seen and case.reach <= _MOST_ELEMENTS
+        ]
+        seen.update(found)
+        return new
+
+    def add(given: Sequence[Case], runner: Run) -> list[Outcome]:
+        got = runner(given)
+        tried.cases += given[: len(got)]
+        tried.outcomes += got
+        return got
+
+    taken = [*known]
+    if not taken:
+        optional = any(item["kind"] == "optional" for item in op["inputs"])
+        for given in (False, True) if optional else (False,):
+            for style in styles(op):
+                if len(taken) >= _MOST_STYLES * (1 + given) or (fast and taken):
+                    break
+                found = fresh(Recipe(base, style, given) for base in BASES)
+                got = add(found, until_taken)
+                taken += [
+                    case.recipe
+                    for case, outcome in zip(found, got, strict=False)
+                    if outcome.taken and case.recipe
+                ][:1]
+    for place, first in enumerate(taken):
+        brief = fast or bool(known) or place > 0
+        wanted = [*shapes(itemsize, cores, brief)]
+        if len(first.base) > 2:
+            # It may take no fewer axes.
+            tails = [(1,) * len(first.base), tuple(range(2, 2 + len(first.base)))]
+            wanted += [*tails, (*first.base[:-1], first.base[-1] + 1)]
+        if not brief:
+            wanted += [long_row((2, 1), itemsize, ub), long_row(first.base, itemsize, ub)]
+        found = fresh(dataclasses.replace(first, base=base) for base in wanted)
+        got = add(found, run)
+        tried.left += len(found) - len(got)
+        # One axis where that is taken: it can be split anywhere.
+        flat = any(
+            outcome.taken and case.recipe and len(case.recipe.base) == 1
+            for case, outcome in zip(found, got, strict=False)
+        )
+        for base in ladder((1,) if flat else first.base, itemsize, cores, ub):
+            if place and tried.tiles:
+                break
+            step = fresh([dataclasses.replace(first, base=base)])
+            if not step:
+                continue
+            got = add(step, run)
+            tried.left += len(step) - len(got)
+            if not got or got[0].status == REFUSED:
+                break
+            # No tile has room for the largest.
+            largest = math.prod(base) * itemsize > cores * ub
+            if got[0].pieces >= _PIECES or got[0].status != CLEAN or largest:
+                tried.tiles = True
+                break
+    return tried
+
+
+_ANY_VALUES = frozenset(
+    name
+    for name, kind in KINDS.items()
+    if kind.group in ("queues and flags", "redundancy") or name.startswith("race-")
+) - {"deadlock", "block-event"}  # fmt: skip
+"""What follows from the order of instructions: one other draw that shows it is enough."""
+
+Cause = tuple[str, tuple[str, str, int]]
+
+
+def _cause(finding: Finding) -> Cause:
+    return finding.kind, finding.at.key
+
+
+def stays(finding: Finding, shown: Sequence[Sequence[Finding]], *, exactly: bool = False) -> bool:
+    """Whether a finding is there too among those of all other cases, or of one where one is enough;
+    ``exactly``: with the same numbers.
+    """
+    there = [
+        any(
+            _cause(item) == _cause(finding) and (not exactly or item.detail == finding.detail)
+            for item in found
+        )
+        for found in shown
+    ]
+    # Which parts of GM meet is what indices say.
+    if finding.kind in _ANY_VALUES and finding.space != "GM":
+        return any(there)
+    return bool(there) and all(there)
+
+
+class Settler:
+    """Tells findings that rest on invented inputs from those that any inputs would give, by running
+    the case again with other values and with other shapes.
+    """
+
+    def __init__(
+        self, op: Mapping[str, Any], row: Sequence[str], run: Run, taken: Sequence[Recipe]
+    ) -> None:
+        self._op, self._row, self._run = op, row, run
+        self._styles = [*dict.fromkeys((item.style, item.optionals) for item in taken)]
+        self._known: dict[str, Outcome | None] = {}
+        self._certain: set[Cause] = set()
+        self._resting: dict[Cause, list[str]] = {}
+
+    def settle(self, tried: Tried) -> None:
+        """Make warnings of the findings that rest on invented inputs."""
+        for case, outcome in zip(tried.cases, tried.outcomes, strict=True):
+            self._known[case.label] = outcome
+            if not case.invented:
+                self._certain |= {_cause(finding) for finding in outcome.errors}
+        for at, (case, outcome) in enumerate(zip(tried.cases, tried.outcomes, strict=True)):
+            if case.invented and outcome.errors:
+                found = tuple(self._judged(case, finding) for finding in outcome.found)
+                tried.outcomes[at] = dataclasses.replace(outcome, found=found)
+
+    def _judged(self, case: Case, finding: Finding) -> Finding:
+        cause = _cause(finding)
+        if finding.severity != ERROR or cause in self._certain:
+            return finding
+        known = self._resting.setdefault(cause, [])
+        if len(known) < _MOST_ASKED:
+            why = self._why(case, finding)
+            if not why:
+                self._certain.add(cause)  # the others are errors too: see `findings.merge`
+                return finding
+            known.append(why)
+        return dataclasses.replace(finding, severity=WARNING, invented=known[-1])
+
+    def _why(self, case: Case, finding: Finding) -> str:
+        """The invented inputs that a finding rests on, empty if it does on none."""
+        assert case.recipe is not None
+        parts: list[str] = []
+        if case.values:
+            draws = [dataclasses.replace(case.recipe, values=values) for values in DRAWS]
+            # What is left unwritten may be what indices say, where callers fill the output before.
+            exactly = finding.kind == "output-unwritten"
+            if not self._stays(case, draws, finding, exactly=exactly):
+                parts += case.values
+        shapes_ = self._free_shapes(case) if case.shapes else ()
+        if shapes_:
+            recipes = [
+                dataclasses.replace(case.recipe, style=style, optionals=given)
+                for style, given in self._styles
+            ]
+            if not self._stays(case, recipes, finding):
+                parts += shapes_
+        return "; ".join(parts)
+
+    def _stays(
+        self, case: Case, recipes: Sequence[Recipe], finding: Finding, *, exactly: bool = False
+    ) -> bool:
+        """Whether a finding is there too in cases that are made otherwise."""
+        others = [made(self._op, self._row, recipe) for recipe in recipes]
+        shown = [
+            outcome.errors
+            for other in others
+            if other.label != case.label
+            and (outcome := self._outcome(other)) is not None
+            and outcome.taken
+        ]
+        return stays(finding, shown, exactly=exactly)
+
+    def _free_shapes(self, case: Case) -> tuple[str, ...]:
+        """Shapes that inference and tiling would have taken whatever they are: those of an input
+        for which they refuse others are of the operator's contract.
+        """
+        assert case.recipe is not None
+        free = []
+        for text in case.shapes:
+            name = text.partition(" ")[0]
+            odd = made(self._op, self._row, dataclasses.replace(case.recipe, odd=name))
+            outcome = self._outcome(odd) if odd.label != case.label else None
+            if outcome is None or outcome.status != REFUSED:
+                free.append(text)
+        return tuple(free)
+
+    def _outcome(self, case: Case) -> Outcome | None:
+        if case.label not in self._known:
+            got = self._run([case])
+            self._known[case.label] = got[0] if got else None
+        return self._known[case.label]

@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`aclgrad check` of operators without a golden: what its cases find, and what it does not hold
+against operators whose inputs it has to invent.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aclgrad.project import scaffold
+
+pytestmark = [pytest.mark.usefixtures("no_packages"), pytest.mark.plants_faults]
+
+HOST = """
+#include <cstdlib>
+#include "register/op_def_registry.h"
+namespace optiling {
+BEGIN_TILING_DATA_DEF(@TilingData)
+TILING_DATA_FIELD_DEF(uint32_t, rows);
+TILING_DATA_FIELD_DEF(uint32_t, cols);
+TILING_DATA_FIELD_DEF(uint32_t, other);
+TILING_DATA_FIELD_DEF(uint32_t, plant);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(@, @TilingData)
+static ge::graphStatus Tiling(gert::TilingContext* context) {
+  const auto shape = [&](size_t i) { return context->GetInputShape(i)->GetStorageShape(); };
+  const char* word = std::getenv("PLANT");
+  const uint32_t plant = word == nullptr ? 0 : std::atoi(word);
+  const auto x = shape(0);
+  const size_t rank = x.GetDimNum();
+  if (rank < MIN_RANK || x.GetShapeSize() == 0) return ge::GRAPH_FAILED;
+  uint32_t cols = x.GetDim(rank - 1), rows = x.GetShapeSize() / cols;
+  const uint32_t other = context->GetComputeNodeInputNum() > 1 ? shape(1).GetShapeSize() : 0;
+  CHECKS
+  @TilingData data;
+  data.set_rows(rows);
+  data.set_cols(cols);
+  data.set_other(other);
+  data.set_plant(plant);
+  context->SetBlockDim(CORES);
+  data.SaveToBuffer(context->GetRawTilingData()->GetData(),
+                    context->GetRawTilingData()->GetCapacity());
+  context->GetRawTilingData()->SetDataSize(data.GetDataSize());
+  context->GetWorkspaceSizes(1)[0] = 0;
+  return ge::GRAPH_SUCCESS;
+}
+}  // namespace optiling
+namespace ge {
+static graphStatus Shapes(gert::InferShapeContext* context) {
+  const auto shape = [&](size_t i) { return *context->GetInputShape(i); };
+  auto& y = *context->GetOutputShape(0);
+  INFER
+  return GRAPH_SUCCESS;
+}
+}  // namespace ge
+namespace ops {
+class @ : public OpDef {
+ public:
+  explicit @(const char* name) : OpDef(name) {
+    INPUTS
+    this->Output("y").ParamType(REQUIRED).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
+    this->SetInferShape(ge::Shapes);
+    this->AICore().SetTiling(optiling::Tiling).AddConfig("ascend910b");
+  }
+};
+OP_ADD(@);
+}  // namespace ops
+"""
+
+KERNEL = """
+#include "kernel_operator.h"
+using namespace AscendC;
+constexpr uint32_t kTile = 2048;
+struct Lane {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 2> in;
+  TQue<TPosition::VECOUT, 2> out;
+  __aicore__ inline void Init() {
+    pipe.InitBuffer(in, 2, kTile * 4);
+    pipe.InitBuffer(out, 2, kTile * 4);
+  }
+  // y[to ..] = factor * x[from ..] + add
+  __aicore__ inline void Move(const GlobalTensor<float>& x, int64_t from,
+                              const GlobalTensor<float>& y, int64_t to, uint32_t count,
+                              float factor, float add) {
+    auto a = in.AllocTensor<float>();
+    DataCopyPad(a, x[from], {1, count * 4, 0, 0, 0}, {false, 0, 0, 0});
+    in.EnQue(a);
+    a = in.DeQue<float>();
+    auto b = out.AllocTensor<float>();
+    Muls(b, a, factor, count);
+    Adds(b, b, add, count);
+    in.FreeTensor(a);
+    out.EnQue(b);
+    b = out.DeQue<float>();
+    DataCopyPad(y[to], b, {1, count * 4, 0, 0, 0});
+    out.FreeTensor(b);
+  }
+};
+template <typename T>
+__aicore__ inline GlobalTensor<T> Of(GM_ADDR address, uint64_t count) {
+  GlobalTensor<T> tensor;
+  tensor.SetGlobalBuffer((__gm__ T*)address, count);
+  return tensor;
+}
+extern "C" __global__ __aicore__ void STEM(ARGS GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {
+  GET_TILING_DATA(t, tiling);
+  Lane lane;
+  lane.Init();
+  const uint32_t core = GetBlockIdx(), cores = GetBlockNum();
+  BODY
+}
+"""
+
+
+def project(
+    folder: Path,
+    name: str,
+    inputs: dict[str, str],
+    body: str,
+    *,
+    infer: str = "y = shape(0);",
+    checks: str = "",
+    cores: int = 8,
+    rank: int = 1,
+) -> Path:
+    """Write an operator: dtypes by input, and what its kernel does."""
+    stem = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).strip("_")
+    root = folder / stem
+    declared = " ".join(
+        f'this->Input("{item}").ParamType(REQUIRED).DataType({{ge::DT_{dtype}}})'
+        ".Format({ge::FORMAT_ND});"
+        for item, dtype in inputs.items()
+    )
+    host = HOST.replace("@", name).replace("INPUTS", declared).replace("INFER", infer)
+    host = (
+        host.replace("CHECKS", checks).replace("CORES", str(cores)).replace("MIN_RANK", str(rank))
+    )
+    args = " ".join(f"GM_ADDR {item}," for item in inputs)
+    kernel = KERNEL.replace("STEM", stem).replace("ARGS", args).replace("BODY", body)
+    for path, text in ((f"op_host/{stem}.cpp", host), (f"op_kernel/{stem}.cpp", kernel)):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def check(root: Path, *options: str, status: int) -> dict[str, Any]:
+    """What the command says, as JSON."""
+    words = [sys.executable, "-m", "aclgrad", "check", str(root), "--format", "json", *options]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def kinds(found: dict[str, Any], severity: str = "error") -> set[str]:
+    """Kinds of the findings of one severity."""
+    return {item["kind"] for item in found["findings"] if item["severity"] == severity}
+
+
+PLANTED = """
+  const auto gx = Of<float>(x, uint64_t(t.rows) * t.cols), gw = Of<float>(w, t.other);
+  const auto gy = Of<float>(y, uint64_t(t.rows) * t.cols);
+  uint32_t each = t.rows / cores, more = t.rows % cores;
+  if (t.plant == 4 && each == 0) more = 0;
+  const uint32_t first = core * each + (core < more ? core : more);
+  const uint32_t last = first + each + (core < more ? 1 : 0);
+  if (t.plant == 3 && t.rows == 1) return;
+  if (t.plant == 8 && t.rows * t.cols == 1) return;
+  uint32_t step = kTile;
+  if (t.plant == 2) {
+    for (step = t.cols < 64 ? t.cols : 64; t.cols % step != 0;) --step;
+    if (step == 1 && t.cols > 1) return;
+  }
+  for (uint32_t row = first; row < last; ++row) {
+    for (uint32_t at = 0; at < t.cols; at += step) {
+      uint32_t count = t.cols - at < step ? t.cols - at : step;
+      if (t.plant == 1) count = count / 8 * 8;
+      if (t.plant == 9 && t.cols % 64 == 56 && at + count == t.cols) count -= 8;
+      if (count == 0) continue;
+      int64_t from = int64_t(row) * t.cols + at;
+      if (t.plant == 5 && at >= step) from += 8;
+      const bool same = t.other == t.rows * t.cols;
+      const float add = gw.GetValue(same || t.plant == 6 ? from : t.other == 1 ? 0 : at);
+      lane.Move(gx, from, gy, from, count, 2.0f, add);
+    }
+  }
+"""
+
+PLANT_CHECKS = """
+  if (plant == 7 && rank == 3) rows = x.GetDim(0);
+  if (other != 1 && other != cols && other != rows * cols && plant != 7) return ge::GRAPH_FAILED;
+"""
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An operator that is right, unless PLANT in the environment names a fault."""
+    return project(
+        tmp_path_factory.mktemp("planted"),
+        "PlantedAdd",
+        {"x": "FLOAT", "w": "FLOAT"},
+        PLANTED,
+        checks=PLANT_CHECKS,
+    )
+
+
+PLANTS = {
+    "every tail": 1,
+    "primes": 2,
+    "one row": 3,
+    "fewer rows than cores": 4,
+    "second tile": 5,
+    "operand of another shape": 6,
+    "three axes": 7,
+    "length 1": 8,
+    "one block less": 9,
+}
+
+
+def test_right_operator_is_clean(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a plant; what it refuses is counted apart, with its reason."""
+    monkeypatch.delenv("PLANT", raising=False)
+    found = check(planted, status=0)
+    assert kinds(found) == set() == kinds(found, "warning")
+    assert found["cases"] > 25 and found["refused"]
+    assert all(item["label"] and item["reason"] for item in found["refused"])
+    assert found["notes"] == []
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_planted_fault_is_found(planted: Path, monkeypatch: pytest.MonkeyPatch, plant: str) -> None:
+    """A kernel that breaks in one class of shapes only."""
+    monkeypatch.setenv("PLANT", str(PLANTS[plant]))
+    found = check(planted, status=1)
+    assert kinds(found) & {"output-unwritten", "gm-out-of-bounds", "gm-conflict"}
+
+
+@pytest.mark.parametrize("plant", ["every tail", "second tile"])
+def test_fast_finds_it_too(planted: Path, monkeypatch: pytest.MonkeyPatch, plant: str) -> None:
+    """The shortest list has a tail and a core with two tiles, and says what it leaves out."""
+    monkeypatch.setenv("PLANT", str(PLANTS[plant]))
+    found = check(planted, "--fast", status=1)
+    assert kinds(found) and found["cases"] < 12
+    assert any("--fast left out" in note for note in found["notes"])
+
+
+GATHER = """
+  const auto table = Of<float>(x, uint64_t(t.rows) * t.cols);
+  const auto rows = Of<int32_t>(index, t.other);
+  const auto gy = Of<float>(y, uint64_t(t.other) * t.cols);
+  for (uint32_t i = core; i < t.other; i += cores)
+    for (uint32_t at = 0; at < t.cols; at += kTile) {
+      uint32_t count = t.cols - at < kTile ? t.cols - at : kTile;
+      if (t.plant == 1) count = count / 8 * 8;
+      if (count == 0) continue;
+      lane.Move(table, int64_t(rows.GetValue(i)) * t.cols + at, gy, int64_t(i) * t.cols + at,
+                count, 1.0f, 0.0f);
+    }
+"""
+GATHERED = """
+  y = shape(1);
+  y.AppendDim(shape(0).GetDim(shape(0).GetDimNum() - 1));
+"""
+
+EACH_ROW = """
+  const auto gx = Of<float>(x, uint64_t(t.rows) * t.cols);
+  const auto gy = Of<float>(y, uint64_t(t.rows) * t.cols);
+  SETUP
+  for (uint32_t row = core; row < t.rows; row += cores)
+    for (uint32_t at = 0; at < t.cols; at += kTile) {
+      const uint32_t count = t.cols - at < kTile ? t.cols - at : kTile;
+      const int64_t from = int64_t(row) * t.cols + at;
+      STEP
+    }
+"""
+
+
+def each_row(setup: str, step: str) -> str:
+    """A kernel whose cores take rows in turn."""
+    return EACH_ROW.replace("SETUP", setup).replace("STEP", step)
+
+
+RIGHT: dict[str, tuple[dict[str, str], str, str]] = {
+    "Gathered": ({"x": "FLOAT", "index": "INT32"}, GATHER, GATHERED),
+    "Clipped": (
+        {"x": "FLOAT", "min": "FLOAT", "max": "FLOAT"},
+        each_row(
+            "const float low = Of<float>(min, 1).GetValue(0), high = Of<float>(max, 1).GetValue(0);"
+            " ASSERT(low <= high);",
+            "lane.Move(gx, from, gy, from, count, high, low);",
+        ),
+        "y = shape(0);",
+    ),
+    "Rescaled": (
+        {"x": "FLOAT", "scale": "FLOAT"},
+        each_row(
+            "const float by = Of<float>(scale, 1).GetValue(0); ASSERT(by > 0);",
+            "lane.Move(gx, from, gy, from, count, 1.0f / by, 0.0f);",
+        ),
+        "y = shape(0);",
+    ),
+    "Padded": (
+        {"x": "FLOAT", "lengths": "INT32"},
+        each_row(
+            "const auto length = Of<int32_t>(lengths, t.other);",
+            "const int64_t used = length.GetValue(row % t.other);"
+            " ASSERT(0 <= used && used <= t.rows);"
+            " lane.Move(gx, from, gy, from, count, at < used ? 1.0f : 0.0f, 0.0f);",
+        ),
+        "y = shape(0);",
+    ),
+    "Segmented": (
+        {"x": "FLOAT", "cu_seqlens": "INT32"},
+        """
+  const auto gx = Of<float>(x, uint64_t(t.rows) * t.cols);
+  const auto gy = Of<float>(y, uint64_t(t.rows) * t.cols);
+  const auto ends = Of<int32_t>(cu_seqlens, t.other);
+  for (uint32_t s = core; s + 1 < t.other; s += cores) {
+    const int64_t begin = int64_t(ends.GetValue(s)) * t.cols;
+    const int64_t end = int64_t(ends.GetValue(s + 1)) * t.cols;
+    ASSERT(begin <= end);
+    for (int64_t at = begin; at < end; at += kTile)
+      lane.Move(gx, at, gy, at, end - at < kTile ? end - at : kTile, 1.0f, 0.0f);
+  }
+""",
+        "y = shape(0);",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_invented_inputs_suit_right_operators(tmp_path: Path, name: str) -> None:
+    """Indices are in range, bounds in order, scales positive, lengths those of the rows."""
+    inputs, body, infer = RIGHT[name]
+    checks = "if (rank != 2) return ge::GRAPH_FAILED;"
+    root = project(tmp_path, name, inputs, body, infer=infer, checks=checks)
+    found = check(root, status=0)
+    assert kinds(found) == set() == kinds(found, "warning"), found["findings"]
+    assert found["cases"] > 10
+
+
+WARNED: dict[str, tuple[dict[str, str], str, str, str]] = {
+    # It wants what no name tells.
+    "Descending": (
+        {"x": "FLOAT", "index": "INT32"},
+        GATHER.replace(
+            "  const auto gy",
+            "  ASSERT(rows.GetValue(0) >= rows.GetValue(t.other - 1));\n  const auto gy",
+        ),
+        GATHERED,
+        "index was drawn from",
+    ),
+    # Operands of one shape only, which its callers see to.
+    "Alike": (
+        {"x": "FLOAT", "w": "FLOAT"},
+        each_row(
+            "const auto gw = Of<float>(w, t.other);",
+            "lane.Move(gx, from, gy, from, count, 1.0f, gw.GetValue(from));",
+        ),
+        "y = shape(0);",
+        "w has the shape",
+    ),
+    # Its callers fill the output.
+    "Scattered": (
+        {"x": "FLOAT", "index": "INT32"},
+        """
+  const auto gx = Of<float>(x, uint64_t(t.rows) * t.cols);
+  const auto rows = Of<int32_t>(index, t.other);
+  const auto gy = Of<float>(y, uint64_t(t.rows) * t.cols);
+  if (core == 0)
+    for (uint32_t i = 0; i < (t.other < t.rows ? t.other : t.rows); ++i)
+      for (uint32_t at = 0; at < t.cols; at += kTile)
+        lane.Move(gx, int64_t(i) * t.cols + at, gy, int64_t(rows.GetValue(i)) * t.cols + at,
+                  t.cols - at < kTile ? t.cols - at : kTile, 1.0f, 0.0f);
+""",
+        "y = shape(0);",
+        "index was drawn from",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_what_rests_on_invented_inputs_is_a_warning(tmp_path: Path, name: str) -> None:
+    """It says which inputs those are, and does not fail the check; in SARIF it is a warning too."""
+    inputs, body, infer, why = WARNED[name]
+    root = project(tmp_path, name, inputs, body, infer=infer, rank=2)
+    found = check(root, status=0)
+    assert kinds(found) == set() and found["errors"] == 0, found["findings"]
+    warned = [item for item in found["findings"] if item["severity"] == "warning"]
+    assert found["warnings"] == len(warned) > 0
+    assert any(why in item["invented"] for item in warned), warned
+    words = [sys.executable, "-m", "aclgrad", "check", str(root)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert "warning[" in done.stdout and f"on invented inputs: {why}" in done.stdout
+    assert f"0 errors, {len(warned)} warning" in done.stdout
+    sarif = check(root, "--format", "sarif", status=0)
+    assert "warning" in {item["level"] for item in sarif["runs"][0]["results"]}
+
+
+def test_a_shape_of_the_command_line(tmp_path: Path) -> None:
+    """Its values are invented all the same."""
+    inputs, body, infer, why = WARNED["Descending"]
+    root = project(tmp_path, "Descending", inputs, body, infer=infer, rank=2)
+    found = check(root, "--shape", "3x7", status=0)
+    assert kinds(found, "warning") == {"assert"}
+    assert why in found["findings"][0]["invented"]
+
+
+def test_what_any_inputs_would_show_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where some of them are invented: a tail that a gather drops, a copy without a wait."""
+    root = project(
+        tmp_path, "Gathered", {"x": "FLOAT", "index": "INT32"}, GATHER, infer=GATHERED, rank=2
+    )
+    monkeypatch.setenv("PLANT", "1")
+    assert kinds(check(root, status=1)) == {"output-unwritten"}
+    monkeypatch.delenv("PLANT")
+    kernel = root / "op_kernel" / "gathered.cpp"
+    text = kernel.read_text()
+    assert "in.EnQue(a);\n    a = in.DeQue<float>();" in text
+    kernel.write_text(text.replace("in.EnQue(a);\n    a = in.DeQue<float>();", ""))
+    assert "race-read-after-write" in kinds(check(root, status=1))
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "kind"),
+    [
+        (
+            "op_kernel/twice_grad.cpp",
+            "GetBlockIdx() * tiling.perCore",
+            "GetBlockIdx() * tiling.tile",
+            "output-unwritten",
+        ),
+        ("op_host/twice_grad_tiling.cpp", "kTileLanes = 4096", "kTileLanes = 16384", "ub-overflow"),
+    ],
+    ids=["core offset", "tile beyond UB"],
+)
+def test_fast_standard_grid_has_several_tiles(
+    tmp_path: Path, path: str, old: str, new: str, kind: str
+) -> None:
+    """Of a project with a golden too: what goes wrong only there is found."""
+    root = tmp_path / "twice_grad"
+    scaffold.new("twice_grad", root, scaffold.Like.blank, scaffold.Shape.operator, editor=False)
+    file = root / path
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    found = check(root, "--fast", "--dtype", "fp32", status=1)
+    assert kind in kinds(found)
+    assert any("--fast left out" in note for note in found["notes"])
