@@ -22,9 +22,10 @@ from aclgrad.spec.soc import family_of
 from aclgrad.testing import selection
 from aclgrad.testing.api import LAYOUTS, VALUES
 
-ACTIONS = ("precision", "check", "profile", "fuzz", "unit-tests", "compatibility", "against")
-ALONE = ("fuzz", "unit-tests", "compatibility", "against")
+ALONE = ("fuzz", "unit-tests", "compatibility", "against", "mutation")
 """Actions that have cases of their own."""
+
+ACTIONS = ("precision", "check", "profile", *ALONE)
 
 SEARCHES = ("worst-ulp", "worst-share", "finding")
 _OUT_LAYOUTS = ("contiguous", "offset", "gaps", "transposed")
@@ -299,8 +300,8 @@ class _Reader:
             if not found.checkouts:
                 raise self.refuse("do", f"{alone[0]} needs checkouts = ['path', ...]")
             return
-        if alone == ["unit-tests"] and not found.operators:
-            raise self.refuse("do", "unit-tests needs operators = ['path', ...]")
+        if alone in (["unit-tests"], ["mutation"]) and not found.operators:
+            raise self.refuse("do", f"{alone[0]} needs operators = ['path', ...]")
         if alone:
             return
         if not (found.cases or found.shapes or found.random or found.csv):

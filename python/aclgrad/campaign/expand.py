@@ -47,6 +47,8 @@ class _Maker:
             self._places(sweep)
         elif "fuzz" in sweep.do:
             self._fuzz(sweep)
+        elif "mutation" in sweep.do:
+            self._mutation(sweep)
         else:
             self._calls(sweep)
         total = sum(size for _, size in self.blocks[before:])
@@ -184,6 +186,19 @@ class _Maker:
             except ValueError as error:
                 raise self.campaign.refuse(sweep, "operators", str(error), word) from None
             self._alone(sweep, spec.op, spec.op, "any", len(sweep.seeds) > 1)
+
+    def _mutation(self, sweep: Sweep) -> None:
+        """Faults that are planted in operators, a case each."""
+        folder = self.campaign.path.parent
+        for word in sweep.operators:
+            try:
+                found = kernels.mutated(word, folder)
+            except ValueError as error:
+                raise self.campaign.refuse(sweep, "operators", str(error), word) from None
+            for operator in found:
+                for soc in sweep.socs or (soc_name(None),):
+                    for fault in kernels.faults(operator, sweep.trials, sweep.seeds[0]):
+                        self._alone(sweep, Path(operator).stem, fault, soc, 1)
 
     def _places(self, sweep: Sweep) -> None:
         """Cases that are places of this machine's disk, or of one that all workers share."""

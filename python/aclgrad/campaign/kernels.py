@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of other people's checkouts: whether they run, as scripts/compatibility.py tries them,
-and how long beside ours, as benchmarks/bench.py --against.
+"""What campaigns take from a checkout of this project: kernels of other people's libraries, tried as
+scripts/compatibility.py does or timed beside ours as benchmarks/bench.py --against does, and the
+faults of tests/mutation.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def _module(folder: str, name: str) -> Any:
     source = checkout()
     if source is None:
         raise CampaignError(
-            "compatibility, against: need a checkout of aclgrad, whose scripts know the libraries."
-            " Next: git clone it, and run the campaign from there"
+            "compatibility, against, mutation: need a checkout of aclgrad, whose scripts and tests they"
+            " use. Next: git clone it, and run the campaign from there"
         )
     for place in (source / folder, source / "python"):
         if str(place) not in sys.path:
@@ -66,6 +67,24 @@ def tried(word: str) -> Json:
     if result["ran"] == "clean":
         return row | {"verdict": "passed", "cause": result["match"]}
     return row | {"verdict": "failed", "cause": result["why"][:200]}
+
+
+def mutated(word: str, folder: Path) -> list[str]:
+    """The operators that a mutation sweep's word means. Raises ValueError."""
+    found: list[str] = _module("tests", "mutation.plant").operators(word, folder)
+    return found
+
+
+def faults(operator: str, trials: int, seed: int) -> list[str]:
+    """At most ``trials`` faults of an operator, as words."""
+    found: list[str] = _module("tests", "mutation.plant").planned(operator, trials, seed)
+    return found
+
+
+def planted(word: str, soc: str, limit: float) -> Json:
+    """Plant a fault and say what the checks showed."""
+    row: Json = _module("tests", "mutation.plant").tried(word, soc, max(limit - 5, 1))
+    return row
 
 
 @dataclass(frozen=True)

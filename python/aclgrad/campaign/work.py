@@ -66,6 +66,8 @@ class Cases:
             return row | _unit_tests(cell, self.plan.limit)
         if "compatibility" in cell.do:
             return row | kernels.tried(cell.word)
+        if "mutation" in cell.do:
+            return row | kernels.planted(cell.word, cell.soc, self.plan.limit)
         if "against" in cell.do:
             return row | self._comparison(cell.word, self.plan.limit)
         return row | self._call(cell)

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults by kind: each kind is a rule that finds the places of a source file where it can be
+planted.
+
+A fault is one edit, such as a synchronisation that is left out or a copy that is 32 bytes longer.
+The edit never adds or removes a line, so that the planted line keeps its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from mutation.source import calls, code_only, line_of
+
+Side = Literal["kernel", "host"]
+
+Edit = tuple[int, int, str]
+"""Offsets of a text, and what stands there instead."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One edit of one file: ``[start, end)`` becomes ``text``."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+    line: int
+    last_line: int
+
+    def plant(self, source: str) -> str:
+        """The source with the fault in it."""
+        return source[: self.start] + self.text + source[self.end :]
+
+    def describe(self, source: str) -> str:
+        """The line before and after."""
+        before, after = (
+            text.splitlines()[self.line - 1].strip() for text in (source, self.plant(source))
+        )
+        return f"{before} => {after}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of fault. ``visible`` is False where no check can name it: the bytes stay in bounds
+    and in
+    order, only the numbers are wrong.
+    """
+
+    name: str
+    side: Side
+    means: str
+    rule: Callable[[str], Iterator[Edit]]
+    visible: bool = True
+
+
+KINDS: list[Kind] = []
+
+
+def _kind(
+    name: str, side: Side, means: str, *, visible: bool = True
+) -> Callable[[Callable[[str], Iterator[Edit]]], None]:
+    def register(rule: Callable[[str], Iterator[Edit]]) -> None:
+        KINDS.append(Kind(name, side, means, rule, visible))
+
+    return register
+
+
+def faults(source: str, side: Side) -> Iterator[Fault]:
+    """All faults of all kinds that a file has a place for."""
+    code = code_only(source)
+    for kind in KINDS:
+        if kind.side != side:
+            continue
+        seen = set()
+        for start, end, text in kind.rule(code):
+            # A statement of several lines keeps them.
+            text += "\n" * (source[start:end].count("\n") - text.count("\n"))
+            if (start, text) not in seen and source[start:end] != text:
+                seen.add((start, text))
+                first = line_of(source, start)
+                yield Fault(
+                    kind.name, start, end, text, first, first + source[start:end].count("\n")
+                )
+
+
+def _dropped(code: str, names: str) -> Iterator[Edit]:
+    """Calls that are whole statements, left out. Their arguments stay used, so that no warning
+    tells.
+    """
+    for call in calls(code, names):
+        if call.statement:
+            yield call.start, call.end, ";"
+
+
+def _argument(
+    code: str, names: str, place: int, change: Callable[[str], str], least: int = 1
+) -> Iterator[Edit]:
+    """One argument of calls, changed."""
+    for call in calls(code, names):
+        if len(call.arguments) >= least and -len(call.arguments) <= place < len(call.arguments):
+            start, end = call.arguments[place]
+            lead = len(code[start:end]) - len(code[start:end].lstrip())
+            yield start + lead, end, change(code[start + lead : end].rstrip())
+
+
+# --- kernels: synchronisation --------------------------------------------------------------------
+
+
+@_kind("barrier-dropped", "kernel", "a PipeBarrier is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "PipeBarrier")
+
+
+@_kind("flag-dropped", "kernel", "a SetFlag or WaitFlag is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(
+        code,
+        "SetFlag|WaitFlag|CrossCoreSetFlag|CrossCoreWaitFlag|NotifyNextBlock|WaitPreBlock|IBSet|IBWait",
+    )
+
+
+@_kind("flag-twice", "kernel", "a SetFlag stands twice")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "SetFlag"):
+        if call.statement:
+            text = code[call.start : call.end]
+            yield call.start, call.end, f"{text} {text}"
+
+
+@_kind("event-turned", "kernel", "a HardEvent goes the other way")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"HardEvent::(V|S|MTE2|MTE3)_(V|S|MTE2|MTE3)\b", code):
+        if found[1] != found[2]:
+            yield found.start(), found.end(), f"HardEvent::{found[2]}_{found[1]}"
+
+
+@_kind("meeting-dropped", "kernel", "a SyncAll is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "SyncAll")
+
+
+@_kind("local-barrier-dropped", "kernel", "a LocalMemBar of a vector function is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "LocalMemBar")
+
+
+# --- kernels: queues and buffers -----------------------------------------------------------------
+
+
+@_kind("queue-call-dropped", "kernel", "an EnQue or FreeTensor is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "EnQue|FreeTensor")
+
+
+@_kind("queue-call-twice", "kernel", "a FreeTensor stands twice")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "FreeTensor"):
+        if call.statement:
+            text = code[call.start : call.end]
+            yield call.start, call.end, f"{text} {text}"
+
+
+@_kind("queue-position", "kernel", "a queue has the position of the other direction")
+def _(code: str) -> Iterator[Edit]:
+    other = {"VECIN": "VECOUT", "VECOUT": "VECIN"}
+    for found in re.finditer(r"\b(?:TPosition|QuePosition)::(VECIN|VECOUT)\b", code):
+        yield found.start(1), found.end(1), other[found[1]]
+
+
+@_kind("buffer-short", "kernel", "a buffer has half of its size")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, "InitBuffer", -1, lambda text: f"({text}) / 2", 2)
+
+
+@_kind("buffer-huge", "kernel", "a buffer has 16 times its size")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, "InitBuffer", -1, lambda text: f"({text}) * 16", 2)
+
+
+# --- kernels: copies -----------------------------------------------------------------------------
+
+
+@_kind("copy-dropped", "kernel", "a copy between GM and UB is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "DataCopy|DataCopyPad")
+
+
+@_kind("copy-long", "kernel", "a copy is 32 bytes or elements longer")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "DataCopy"):
+        if call.statement and len(call.arguments) == 3:
+            start, end = call.arguments[2]
+            text = code[start:end].strip()
+            if not re.search(r"[Pp]aram|^\{|[Rr]epeat", text):
+                yield start, end, f" ({text}) + 32"
+    for found in re.finditer(r"\bDataCopyExtParams\b(?:\s+\w+)?\s*[{(]\s*([^,{}]+),\s*", code):
+        rest = _first(code, found.end())
+        if rest:
+            yield found.end(), rest, f"32 + {code[found.end() : rest]}"
+
+
+@_kind("tail-dropped", "kernel", "a copy's length is rounded down to 32 bytes")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"\bDataCopyExtParams\b(?:\s+\w+)?\s*[{(]\s*([^,{}]+),\s*", code):
+        rest = _first(code, found.end())
+        if rest:
+            text = code[found.end() : rest]
+            yield found.end(), rest, f"static_cast<uint32_t>(({text}) / 32 * 32)"
+
+
+@_kind("local-offset", "kernel", "an offset in UB is one element further")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, _VECTOR):
+        for start, end in call.arguments[:2]:
+            found = re.search(r"\[([^\[\]]+)\]\s*$", code[start:end])
+            if found:
+                yield start + found.start(1), start + found.end(1), f"({found[1]}) + 1"
+
+
+@_kind("gm-offset", "kernel", "an offset in GM is one element further")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "DataCopy|DataCopyPad"):
+        for start, end in call.arguments[:2]:
+            found = re.search(r"(?i)gm\w*\[([^\[\]]+)\]\s*$", code[start:end])
+            if found:
+                yield start + found.start(1), start + found.end(1), f"({found[1]}) + 1"
+
+
+@_kind("core-offset", "kernel", "every core works on the part of core 0")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "GetBlockIdx"):
+        yield call.start, call.end if not call.statement else call.end - 1, "0"
+
+
+@_kind("core-next", "kernel", "every core works on the part of the next")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "GetBlockIdx"):
+        end = call.end if not call.statement else call.end - 1
+        yield call.start, end, f"({code[call.start : end]} + 1)"
+
+
+# --- kernels: loops and vector calls -------------------------------------------------------------
+
+
+@_kind("loop-long", "kernel", "a loop runs once more")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"\bfor\s*\([^;]*;\s*[\w.]+\s*(<)\s*[^;=<]", code):
+        yield found.start(1), found.end(1), "<="
+
+
+@_kind("loop-short", "kernel", "a loop leaves its last round out")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"\bfor\s*\([^;]*;\s*([\w.]+)\s*<\s*[^;=<]", code):
+        yield found.start(1), found.end(1), f"{found[1]} + 1"
+
+
+_ARITHMETIC = (
+    "Add|Sub|Mul|Div|Max|Min|Adds|Muls|Maxs|Mins|Exp|Ln|Abs|Relu|Sqrt|Rsqrt|Reciprocal|Axpy"
+    "|MulAddDst|Cast|Not|And|Or|Neg|Sigmoid|Tanh|Select|Compare"
+)
+_REDUCE = (
+    "ReduceSum|ReduceMax|ReduceMin|WholeReduceSum|WholeReduceMax|BlockReduceSum|BlockReduceMax"
+    "|PairReduceSum|RepeatReduceSum"
+)
+_FILL = "Duplicate|Brcb|Broadcast|ArithProgression|CreateVecIndex"
+_VECTOR = f"{_ARITHMETIC}|{_REDUCE}|{_FILL}"
+
+
+@_kind("count-long", "kernel", "a vector call takes 4,096 elements more")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, f"{_ARITHMETIC}|Duplicate|ReduceSum|ReduceMax"):
+        if call.statement and len(call.arguments) in (3, 4, 5):
+            start, end = call.arguments[-1]
+            text = code[start:end].strip()
+            if re.search(
+                r"count|Count|num|Num|len|Len|size|Size|lanes|columns|width|elements|length", text
+            ):
+                yield start, end, f" ({text}) + 4096"
+
+
+@_kind("count-negative", "kernel", "a vector call takes a negative count")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, f"{_ARITHMETIC}|Duplicate|ReduceSum|ReduceMax"):
+        if call.statement and len(call.arguments) in (3, 4, 5):
+            start, end = call.arguments[-1]
+            text = code[start:end].strip()
+            if re.search(
+                r"count|Count|num|Num|len|Len|size|Size|lanes|columns|width|elements|length", text
+            ):
+                yield start, end, f" -static_cast<int32_t>({text})"
+
+
+@_kind(
+    "fill-dropped",
+    "kernel",
+    "a Duplicate, Brcb or reduction is left out, so that its result is never written",
+)
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, f"{_FILL}|{_REDUCE}")
+
+
+@_kind(
+    "unwritten-operand",
+    "kernel",
+    "a vector call that may be the first to write its result is left out",
+    visible=False,
+)
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, _ARITHMETIC)
+
+
+@_kind(
+    "arithmetic",
+    "kernel",
+    "a vector call computes something else on the same elements",
+    visible=False,
+)
+def _(code: str) -> Iterator[Edit]:
+    other = {
+        "Add": "Sub",
+        "Sub": "Add",
+        "Mul": "Add",
+        "Max": "Min",
+        "Min": "Max",
+        "Adds": "Muls",
+        "Muls": "Adds",
+        "Maxs": "Mins",
+        "Mins": "Maxs",
+    }
+    for call in calls(code, "|".join(other)):
+        if call.statement:
+            at = code.index(call.name, call.start)
+            yield at, at + len(call.name), other[call.name]
+
+
+@_kind("global-buffer-short", "kernel", "a SetGlobalBuffer begins 4 GiB of elements further")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "SetGlobalBuffer"):
+        if call.arguments:
+            start, end = call.arguments[0]
+            yield start, end, f"{code[start:end]} + (1ULL << 32)"
+
+
+# --- kernels: vector functions of Ascend 950 -----------------------------------------------------
+
+
+@_kind("register-unset", "kernel", "a load into a register or a mask's update is left out")
+def _(code: str) -> Iterator[Edit]:
+    if "__simd_vf__" in code or "__VEC_SCOPE__" in code or "VF_CALL" in code:
+        yield from _dropped(code, "LoadAlign|LoadUnAlign|LoadUnAlignPre")
+
+
+@_kind("register-store-dropped", "kernel", "a store from a register is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "StoreAlign|StoreUnAlign|StoreUnAlignPost")
+
+
+@_kind("register-store-far", "kernel", "a store from a register ends past its buffer")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "StoreAlign|StoreUnAlign"):
+        if call.arguments:
+            start, end = call.arguments[0]
+            text = code[start:end].strip()
+            if re.search(r"\+", text):
+                yield start, end, f"{code[start:end]} + 65536"
+
+
+# --- hosts: tiling -------------------------------------------------------------------------------
+
+
+@_kind("blocks-none", "host", "SetBlockDim(0)")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, "SetBlockDim", 0, lambda text: "0")
+
+
+@_kind("blocks-many", "host", "SetBlockDim is 70,000")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, "SetBlockDim", 0, lambda text: "70000")
+
+
+@_kind("blocks-dropped", "host", "SetBlockDim is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "SetBlockDim")
+
+
+@_kind("key-unknown", "host", "SetTilingKey names a key that the kernel has not")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, "SetTilingKey", 0, lambda text: f"({text}) + 7919")
+
+
+@_kind("size-dropped", "host", "the tiling data has no size")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "SetDataSize")
+
+
+@_kind("field-dropped", "host", "a field of the tiling data is not set")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, r"set_\w+")
+    for found in re.finditer(
+        r"(?m)^[ \t]*((?:tiling|data|tilingData|plan|out)\w*(?:->|\.)\w+\s*=[^=][^;]*;)", code
+    ):
+        yield found.start(1), found.end(1), ";"
+
+
+@_kind("field-long", "host", "a field of the tiling data is one more", visible=False)
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(code, r"set_\w+", 0, lambda text: f"({text}) + 1")
+    for found in re.finditer(
+        r"(?m)^[ \t]*(?:tiling|data|tilingData|plan|out)\w*(?:->|\.)\w+\s*=\s*([^=;][^;]*);", code
+    ):
+        yield found.start(1), found.end(1), f"({found[1]}) + 1"
+
+
+@_kind("ub-twice", "host", "the tiling counts on twice the UB")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "GetCoreMemSize"):
+        if call.statement and len(call.arguments) == 2:
+            start, end = call.arguments[1]
+            name = code[start:end].strip()
+            yield call.start, call.end, f"{code[call.start : call.end]} {name} *= 2;"
+
+
+@_kind("division-by-zero", "host", "the tiling divides by zero")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"(?m)^[^\n/]*?=[^\n/]*?[\w)\]]\s*/\s*((?:[a-zA-Z_]\w*))\s*;", code):
+        yield found.start(1), found.end(1), f"({found[1]} - {found[1]})"
+
+
+@_kind("attribute-wrong", "host", "an attribute is read by a place that there is not")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(
+        code,
+        r"GetAttrPointer|GetInt|GetFloat|GetBool|GetStr|GetListInt",
+        0,
+        lambda text: f"({text}) + 5",
+    )
+
+
+@_kind("input-wrong", "host", "the shape of an input that there is not")
+def _(code: str) -> Iterator[Edit]:
+    yield from _argument(
+        code,
+        "GetInputShape|GetInputDesc|GetInputTensor|GetInputDataType",
+        0,
+        lambda text: f"({text}) + 9",
+    )
+
+
+@_kind("workspace-none", "host", "the tiling asks for no workspace")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"(?i)\b\w*workspace\w*\[0\]\s*=\s*([^=;][^;]*);", code):
+        yield found.start(1), found.end(1), "0"
+
+
+# --- hosts: definition and inference -------------------------------------------------------------
+
+
+@_kind("dtype-missing", "host", "a dtype list of the definition is one shorter")
+def _(code: str) -> Iterator[Edit]:
+    for call in calls(code, "DataType"):
+        if call.arguments:
+            start, end = call.arguments[0]
+            found = re.search(r",\s*ge::\w+\s*(?=\}\s*$)", code[start:end])
+            if found:
+                yield start + found.start(), start + found.end(), ""
+
+
+@_kind("inference-dropped", "host", "shape inference names no shape")
+def _(code: str) -> Iterator[Edit]:
+    for found in re.finditer(r"(?m)^[ \t]*(\*\s*\w+\s*=\s*\*\s*\w+\s*;)", code):
+        yield found.start(1), found.end(1), ";"
+
+
+@_kind("definition-dropped", "host", "OP_ADD is left out")
+def _(code: str) -> Iterator[Edit]:
+    yield from _dropped(code, "OP_ADD")
+
+
+def _first(code: str, start: int) -> int:
+    """Where an initialiser that begins at an offset ends."""
+    depth = 0
+    for at in range(start, len(code)):
+        if code[at] in "([{":
+            depth += 1
+        elif code[at] in ")]}":
+            if depth == 0:
+                return at
+            depth -= 1
+        elif code[at] == "," and depth == 0:
+            return at
+        elif code[at] == ";":
+            return 0
+    return 0

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a mutation campaign: what names the faults, by kind."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mutation.faults import KINDS
+
+SIGNS = ("named", "elsewhere", "numbers", "nothing")
+_NO_EFFECT = "no effect"
+_SAID = {
+    "named": "named",
+    "elsewhere": "an error elsewhere",
+    "numbers": "wrong numbers only",
+    "nothing": "without a sign",
+}
+
+
+def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
+    """The whole page, in Markdown."""
+    by_kind: dict[str, Counter[str]] = defaultdict(Counter)
+    by_group: dict[str, Counter[str]] = defaultdict(Counter)
+    unseen: list[tuple[str, str, str]] = []
+    reasons: list[tuple[str, str]] = []
+    visible = {kind.name: kind.visible for kind in KINDS}
+    for row in rows:
+        kind = str(row["name"]).partition(" ")[0]
+        cause = str(row["cause"])
+        if cause.startswith(_NO_EFFECT):
+            by_kind[kind][_NO_EFFECT] += 1
+            continue
+        sign = cause.partition(":")[0]
+        if sign not in SIGNS:
+            reasons.append((str(row["name"]), cause))
+            sign = "nothing"
+        by_kind[kind][sign] += 1
+        if visible.get(kind, True):
+            by_group[str(row["operator"])][sign] += 1
+        if sign == "nothing" and row["verdict"] == "failed":
+            unseen.append((str(row["name"]), kind, str(row["message"]).partition("\n")[0]))
+    total = sum((count for kind, count in by_kind.items() if visible.get(kind, True)), Counter())
+    effective = sum(total[sign] for sign in SIGNS) or 1
+    lines = [
+        "# How strict the checks are",
+        "",
+        "Faults are planted in operators, one at a time, and the commands that the documentation",
+        "recommends are run. The tables say what they showed. Written by:",
+        "",
+        "```",
+        command,
+        "```",
+        "",
+        "* **named**: an error at most two lines from the planted line, or at a line that uses the",
+        "  same tensor, queue, event or field;",
+        "* **elsewhere**: an error at another place;",
+        "* **numbers**: no error but wrong results, or results that depend on when the pipes run;",
+        "* **nothing**: no sign;",
+        "* **no effect**: the fault changes nothing; `tests/mutation/judged.toml` says why.",
+        "",
+        f"Of {effective} effective faults that a check can name, "
+        + ", ".join(f"{_share(total[sign], effective)} are {said}" for sign, said in _SAID.items())
+        + ".",
+        "",
+        "## By kind",
+        "",
+        "| kind | a fault | named | elsewhere | numbers | nothing | no effect |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for kind in KINDS:
+        found = by_kind.get(kind.name)
+        if found:
+            mark = (
+                ""
+                if kind.visible
+                else " (in bounds and in order: numbers are all that can show it)"
+            )
+            cells = " | ".join(str(found[sign] or "") for sign in (*SIGNS, _NO_EFFECT))
+            lines.append(f"| `{kind.name}` | {kind.means}{mark} | {cells} |")
+    lines += ["", "## By operator", "", "Without the kinds that only numbers can show.", ""]
+    lines += ["| operator | named | elsewhere | numbers | nothing |", "|---|---|---|---|---|"]
+    for name, found in sorted(by_group.items()):
+        lines.append(f"| {name} | " + " | ".join(str(found[sign] or "") for sign in SIGNS) + " |")
+    if reasons:
+        lines += ["", "## What cannot be seen", "", "| fault | because |", "|---|---|"]
+        lines += [f"| {name} | {why} |" for name, why in sorted(set(reasons))]
+    if unseen:
+        lines += [
+            "",
+            "## Without a sign and not yet judged",
+            "",
+            "| fault | planted |",
+            "|---|---|",
+        ]
+        lines += [
+            f"| {name} | `{text.replace('|', chr(92) + '|')}` |" for name, _, text in sorted(unseen)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} ({count / of:.0%})"
+
+
+def rows_of(store: Path) -> list[dict[str, Any]]:
+    """The rows that a campaign's folder holds."""
+    import pyarrow.dataset
+
+    table = pyarrow.dataset.dataset(store / "rows", partitioning="hive").to_table()
+    found: list[dict[str, Any]] = table.sort_by("index").to_pylist()
+    return found

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of ``do = "mutation"``: which faults an operator gets, and what becomes of one."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tomllib
+
+from aclgrad.common.cache import root as cache_root
+from mutation import faults, verdict
+from mutation.faults import Fault
+
+KERNEL_SUFFIXES = (".cpp", ".h", ".asc")
+_JUDGED = Path(__file__).with_name("judged.toml")
+_SCAFFOLD = "new:"
+
+
+class Unknown(ValueError):
+    """A word that names no operator."""
+
+
+def operators(word: str, folder: Path) -> list[str]:
+    """The operators that a word of a campaign file means: folders and programs by a pattern,
+    ``new:KIND``.
+    """
+    if word.startswith(_SCAFFOLD):
+        return [word]
+    pattern = str(Path(word).expanduser())
+    base = Path("/") if Path(pattern).is_absolute() else folder.resolve()
+    found = (
+        sorted(base.glob(pattern.lstrip("/"))) if "*" in pattern else [(base / pattern).resolve()]
+    )
+    kept = [
+        path.resolve() for path in found if path.suffix == ".asc" or (path / "op_kernel").is_dir()
+    ]
+    if not kept:
+        raise Unknown(f"{word}: no operator project (a folder with op_kernel) and no .asc program")
+    return [str(path) for path in kept]
+
+
+def planned(operator: str, trials: int, seed: int) -> list[str]:
+    """Faults of an operator as words, at most ``trials``, drawn so that all kinds have nearly as
+    many.
+    """
+    root, name = _original(operator)
+    by_kind: dict[str, list[str]] = defaultdict(list)
+    for file, side in _sources(root, name):
+        source = (root / file).read_text("utf-8", "replace")
+        for number, fault in enumerate(faults.faults(source, side)):
+            by_kind[fault.kind].append(f"{operator}::{file}::{number}")
+    draw = random.Random(seed)
+    for words in by_kind.values():
+        draw.shuffle(words)
+    chosen: list[str] = []
+    while len(chosen) < trials and any(by_kind.values()):
+        for kind in list(by_kind):
+            if by_kind[kind] and len(chosen) < trials:
+                chosen.append(by_kind[kind].pop())
+    return chosen
+
+
+def tried(word: str, soc: str, seconds: float) -> dict[str, Any]:
+    """Plant one fault, run the commands, and say what they showed as a row of the store."""
+    operator, file, number = word.split("::")
+    root, name = _original(operator)
+    side = dict(_sources(root, name))[file]
+    source = (root / file).read_text("utf-8", "replace")
+    fault = list(faults.faults(source, side))[int(number)]
+    dtype = "fp32" if side == "kernel" and _has_float(root / name) else ""
+    with _planted(operator, root, file, fault.plant(source)) as place:
+        target = place / name
+        ran = []
+        for command in verdict.commands(target, soc, dtype):
+            ran.append(verdict.run(command, seconds))
+            if verdict.judge(fault, file, source, ran).sign in ("named", "elsewhere"):
+                break
+        found = verdict.judge(fault, file, source, ran)
+    kind = next(item for item in faults.KINDS if item.name == fault.kind)
+    row: dict[str, Any] = {
+        "name": f"{fault.kind} {Path(operator).name}/{file}:{fault.line}",
+        "findings": list(found.kinds),
+        "message": f"{fault.describe(source)}\n{found.text}"[:2000],
+    }
+    reason = judged(operator, file, fault, source)
+    if found.sign == "nothing" and reason:
+        return row | {"verdict": "passed", "cause": reason}
+    if found.sign == "nothing":
+        return row | {"verdict": "failed", "cause": f"nothing: {fault.kind}"}
+    cause = found.sign if kind.visible else f"{found.sign}: in bounds and in order"
+    return row | {"verdict": "passed", "cause": cause}
+
+
+def _has_float(operator: Path) -> bool:
+    """Whether a definition has float32, so that one dtype is enough to begin with."""
+    sources = (operator / "op_host").glob("*.cpp")
+    return any("DT_FLOAT," in text or "DT_FLOAT}" in text for text in map(Path.read_text, sources))
+
+
+@cache
+def _judgements() -> list[dict[str, str]]:
+    return tomllib.loads(_JUDGED.read_text("utf-8"))["fault"] if _JUDGED.is_file() else []
+
+
+def judged(operator: str, file: str, fault: Fault, source: str) -> str:
+    """Why somebody who looked says that a fault has no effect, or that no check can see it."""
+    line = source.splitlines()[fault.line - 1].strip()
+    for item in _judgements():
+        if item["kind"] != fault.kind or not file.endswith(item["file"]):
+            continue
+        if (
+            item["line"] in ("*", line)
+            and item.get("operator", Path(operator).name) == Path(operator).name
+        ):
+            return item["because"]
+    return ""
+
+
+def sources(operator: str) -> list[tuple[Path, faults.Side]]:
+    """The files that faults are planted in."""
+    root, name = _original(operator)
+    return [(root / file, side) for file, side in _sources(root, name)]
+
+
+def _original(operator: str) -> tuple[Path, str]:
+    """The folder that is copied with an operator, and the operator's path in it."""
+    if operator.startswith(_SCAFFOLD):
+        return _scaffold(operator.removeprefix(_SCAFFOLD)), "."
+    path = Path(operator)
+    if path.suffix == ".asc":
+        return path.parent, path.name
+    done = subprocess.run(
+        ["git", "-C", str(path), "rev-parse", "--show-toplevel"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    top = Path(done.stdout.strip()) if done.returncode == 0 else path.parent
+    # An operator of this checkout needs its neighbours alone, one of a library the library.
+    if (top / "simulator").is_dir() and (top / "op_kernel").is_dir():
+        top = path.parent.parent
+    return top, str(path.relative_to(top))
+
+
+def _scaffold(kind: str) -> Path:
+    place = cache_root() / "mutation" / f"new-{kind}"
+    with _lock(place):
+        if not (place / "op_kernel").is_dir():
+            command = [
+                sys.executable,
+                "-I",
+                "-m",
+                "aclgrad",
+                "new",
+                "planted",
+                str(place),
+                "--like",
+                kind,
+            ]
+            subprocess.run(command, check=True, capture_output=True)
+    return place
+
+
+def _sources(root: Path, name: str) -> list[tuple[str, faults.Side]]:
+    """The source files of an operator that faults are planted in."""
+    if name.endswith(".asc"):
+        return [(name, "kernel")]
+    found: list[tuple[str, faults.Side]] = []
+    sides: tuple[tuple[str, faults.Side], ...] = (("op_kernel", "kernel"), ("op_host", "host"))
+    for folder, side in sides:
+        top = root / name / folder
+        for path in sorted(top.rglob("*")):
+            other = {"tests", "examples", "op_api", "op_graph"} & set(path.relative_to(top).parts)
+            if path.suffix in KERNEL_SUFFIXES and not other:
+                found.append((str(path.relative_to(root)), side))
+    return found
+
+
+@contextmanager
+def _lock(place: Path) -> Iterator[None]:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{place}.lock", "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _planted(operator: str, root: Path, file: str, text: str) -> Iterator[Path]:
+    """A copy of the operator with one file replaced, kept by this process for its next fault."""
+    digest = hashlib.sha256(f"{root}{os.getpid()}".encode()).hexdigest()[:16]
+    copy = cache_root() / "mutation" / digest
+    if not copy.is_dir():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(
+            root, copy, ignore=shutil.ignore_patterns(".git", "report", "build"), symlinks=True
+        )
+    original = (root / file).read_bytes()
+    (copy / file).write_text(text, "utf-8")
+    try:
+        yield copy
+    finally:
+        (copy / file).write_bytes(original)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generator of planted faults: each edit is what its kind says, and a verdict needs a place."""
+
+from pathlib import Path
+
+import pytest
+
+from mutation import faults, plant, verdict
+from mutation.source import calls, code_only
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL = """\
+// SetFlag<HardEvent::MTE2_V>(0);
+__aicore__ inline void Run(uint32_t count) {
+  DataCopy(x, xGm[at * 8], count);  // PipeBarrier<PIPE_V>();
+  AscendC::SetFlag<AscendC::HardEvent::MTE2_V>(EVENT_ID0);
+  queue.EnQue(x);
+  Axpy<float><<<8, nullptr, stream>>>(in, out, 2.0f, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    AscendC::Add(y, y, x,
+                 count);
+  }
+}
+"""
+
+
+def found(kind: str, source: str = KERNEL) -> list[faults.Fault]:
+    return [fault for fault in faults.faults(source, "kernel") if fault.kind == kind]
+
+
+def test_comments_and_launches_are_no_places():
+    assert [fault.line for fault in found("flag-dropped")] == [4]
+    assert found("barrier-dropped") == []
+    assert [call.name for call in calls(code_only(KERNEL), "Axpy")] == []
+
+
+def test_a_fault_keeps_the_lines():
+    for fault in faults.faults(KERNEL, "kernel"):
+        planted = fault.plant(KERNEL)
+        assert planted != KERNEL
+        assert planted.count("\n") == KERNEL.count("\n"), fault
+
+
+def test_edits_are_what_their_kind_says():
+    assert "count) + 32" in found("copy-long")[0].plant(KERNEL)
+    assert "V_MTE2" in found("event-turned")[0].plant(KERNEL)
+    assert "i <= count" in found("loop-long")[0].plant(KERNEL)
+    dropped = found("unwritten-operand")[0]
+    assert "Add" not in dropped.plant(KERNEL)
+    assert (dropped.line, dropped.last_line) == (8, 9)
+
+
+def test_our_programs_have_hundreds_of_faults_of_most_kinds():
+    kinds: set[str] = set()
+    total = 0
+    for word in ("tests/sim/projects/math/*", "tests/mutation/programs/*.asc"):
+        for operator in plant.operators(word, ROOT):
+            for file, side in plant.sources(operator):
+                listed = list(faults.faults(file.read_text("utf-8"), side))
+                total += len(listed)
+                kinds |= {fault.kind for fault in listed}
+    assert total > 300
+    assert len(kinds) > 25
+
+
+def test_few_trials_are_spread_over_kinds():
+    (operator,) = plant.operators("examples/asc_kernel/axpy.asc", ROOT)
+    source = (ROOT / "examples/asc_kernel/axpy.asc").read_text("utf-8")
+    listed = list(faults.faults(source, "kernel"))
+    chosen = [listed[int(word.split("::")[2])].kind for word in plant.planned(operator, 12, 0)]
+    assert len(set(chosen)) == 12
+
+
+def test_a_word_that_names_nothing_is_refused():
+    with pytest.raises(plant.Unknown, match="no operator project"):
+        plant.operators("tests/null", ROOT)
+
+
+@pytest.mark.parametrize(
+    ("places", "kind", "sign"),
+    [
+        ((("op_kernel/k.cpp", 5),), "race-read-after-write", "named"),
+        ((("op_kernel/k.cpp", 3),), "undefined-read", "named"),  # the same tensor
+        ((("op_kernel/k.cpp", 11),), "flag-leak", "elsewhere"),
+        ((("other.cpp", 5),), "flag-leak", "elsewhere"),
+        ((), "wrong-result", "numbers"),
+    ],
+)
+def test_a_verdict_goes_by_the_place(places, kind, sign):
+    fault = faults.Fault("queue-call-dropped", KERNEL.index("queue.EnQue"), 0, ";", 5, 5)
+    if sign == "named" and kind == "undefined-read":
+        start = KERNEL.index("DataCopy(x")
+        fault = faults.Fault("copy-dropped", start, start + 20, ";", 9, 9)
+    ran = [verdict.Ran(1, "", ((kind, "", places),))]
+    assert verdict.judge(fault, "op_kernel/k.cpp", KERNEL, ran).sign == sign
+
+
+def test_a_command_that_says_nothing_is_no_sign():
+    fault = faults.Fault("arithmetic", 0, 3, "Sub", 1, 1)
+    assert verdict.judge(fault, "k.cpp", KERNEL, [verdict.Ran(0, "")]).sign == "nothing"
