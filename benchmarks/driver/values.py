@@ -73,7 +73,8 @@ def check(case: Case, output: Array) -> precision.Report:
         for arg in case.spec.input_args
     }
     golden = case.spec.evaluate(inputs, attrs)
-    return precision.compare(output[places].reshape(shape), golden)
+    terms = case.spec.magnitudes(inputs, attrs)
+    return precision.compare(output[places].reshape(shape), golden, terms=terms)
 
 
 def sample(case: Case) -> NDArray[np.int64]:

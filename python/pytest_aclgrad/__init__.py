@@ -124,12 +124,13 @@ def explain(subject: Subject, outcome: Outcome, options: Any) -> str:
             relative = abs(worst.actual - worst.golden) / max(abs(worst.golden), 1e-300)
             lines += [
                 f"Worst element: at index {index}, got {worst.actual:.9g}, want"
-                f" {worst.golden:.9g}: {worst.ulp:.1f} ULP, relative difference {relative:.3g}",
+                f" {worst.golden:.9g}: {worst.ulp_of_scale:.1f} ULP of its scale, relative"
+                f" difference {relative:.3g}",
                 f"Greatest absolute difference: {report.max_abs:.6g}",
             ]
         if report.first_bad is not None:
             lines.append(f"First bad element: {report.first_bad}")
-        lines += [*report.reasons]
+        lines += [*report.reasons, *report.notes]
     if outcome.picture is not None:
         from aclgrad.reporting import picture_text
 

@@ -33,7 +33,7 @@ VOID = {"area", "base", "br", "hr", "img", "input", "link", "meta", "line", "rec
 def outcome(
     case: Case, ulp: float | None = 0.4, passed: bool = True, message: str = "m"
 ) -> Outcome:
-    judged = None if ulp is None else Report(passed, 10, 10, 1e-3, ulp, ulp / 2, 0)
+    judged = None if ulp is None else Report(passed, 10, 10, 1e-3, ulp, ulp / 2, 128.0, 0)
     return Outcome(case, passed, message, 0.002, judged, 125, 100)
 
 

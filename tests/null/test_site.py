@@ -70,11 +70,11 @@ def test_docs_script_finds_the_maker_of_derived_pages() -> None:
 
 
 def test_every_page_is_in_the_site() -> None:
-    listed = set(re.findall(r": ([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M))
+    listed = set(re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M))
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
     assert listed == {page for page in pages if not page.endswith(".zh.md")}
     index = (DOCS / "index.md").read_text()
-    linked = set(re.findall(r"\]\(([\w/]+\.md)", index))
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)", index))
     assert listed - {"index.md"} == linked, "docs/index.md links every page"
 
 

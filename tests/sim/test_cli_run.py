@@ -114,7 +114,7 @@ def test_table_and_report(tmp_path: Path) -> None:
     assert document["passed"] and document["soc"] == "Ascend910B2"
     row = document["rows"][0]
     assert row["cases"] == row["passed"] == len(document["cases"]) > 50
-    assert row["max_ulp"] < 32
+    assert row["max_ulp_of_scale"] < 32
 
 
 def test_soc_without_kernels_fails_with_the_reason(tmp_path: Path, device: Device) -> None:

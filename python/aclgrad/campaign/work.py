@@ -255,7 +255,7 @@ def judged(outcome: testing.Outcome) -> Json:
     kinds = list(dict.fromkeys(finding.kind for finding in outcome.findings))
     row: Json = {"findings": kinds}
     if report is not None:
-        row["worst_ulp"] = float(report.max_ulp)
+        row["worst_ulp"] = float(report.max_ulp_of_scale)
         row["worst_at"] = ",".join(map(str, report.worst[0].index)) if report.worst else ""
     if outcome.passed:
         return row | {"verdict": PASSED}

@@ -30,6 +30,7 @@ from aclgrad.cli.options import (
 )
 from aclgrad.common import files
 from aclgrad.testing import selection
+from aclgrad.testing import tolerance as tolerances
 
 if TYPE_CHECKING:
     from aclgrad.reporting.conditions import Conditions
@@ -54,6 +55,13 @@ def test_command(
     ] = None,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values for the same grid.")] = 0,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ULP|DTYPE=ULP,..",
+            help="Bound in ULP of the scale: 8, or fp16=8. [default: fp32 128, fp16 4, bf16 2]",
+        ),
+    ] = None,
     *,
     running: Running,
     of_path: OfPathUnseen,
@@ -90,7 +98,8 @@ def test_command(
     if folder.is_dir():
         for kind in kinds:
             files.check_output(folder / reports.FORMATS[kind], "report")
-    asked = operators.Asked(dtype, case or (), fast)
+    bound = None if tolerance is None else tolerances.parse(tolerance)
+    asked = operators.Asked(dtype, case or (), fast, tolerance=bound)
     ran = operators.Ran()
     with progress(ERR if as_json else OUT) as bar:
         for found in lookup.find(ops, of_path, listed, quiet=as_json):
@@ -108,6 +117,7 @@ def test_command(
         ran.in_force.get("autosync"),
         ran.in_force.get("chaos") or "0",
         running.keep_going,
+        tolerance or "",
     )
     _report(ran.outcomes, conditions, folder, kinds, bool(case), as_json, ran.left_out)
 
@@ -138,7 +148,7 @@ def _report(
                 OUT.print(f"\nand {len(outcomes) - 5} more cases, all in the report")
         else:
             _print_causes(reports.groups_of(failed), conditions)
-        for line in left_out:
+        for line in [*reports.remarks(outcomes), *left_out]:
             OUT.print(line, markup=False)
         if paths:
             OUT.print(f"report: {', '.join(map(str, paths))}", markup=False)
@@ -188,7 +198,15 @@ def _report_place(
 
 def _print_table(rows: list[Any], title: str) -> None:
     table = Table(title=title, title_justify="left")
-    for heading in ("op", "dtype", "cases", "passed", "max error in ULP", "GM traffic / floor"):
+    for heading in (
+        "op",
+        "dtype",
+        "cases",
+        "passed",
+        "ULP of scale (bound)",
+        "public",
+        "GM traffic / floor",
+    ):
         table.add_column(
             heading, justify="left" if heading in ("op", "dtype") else "right", no_wrap=True
         )
@@ -199,7 +217,8 @@ def _print_table(rows: list[Any], title: str) -> None:
             row.dtype,
             str(row.cases),
             row.passed_text,
-            f"{row.max_ulp:.2f}",
+            row.error_text,
+            row.public_text,
             row.traffic_text,
         )
         table.add_row(*cells, style=style)

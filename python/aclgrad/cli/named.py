@@ -24,6 +24,7 @@ from aclgrad.testing.run import run_case
 from aclgrad.testing.writers import writers_of
 
 if TYPE_CHECKING:
+    from aclgrad.golden.limits import Tolerance
     from aclgrad.spec.cases import Case
     from aclgrad.testing.run import Outcome
 
@@ -53,7 +54,7 @@ class Named:
         cases = [(spec, case) for spec, group in chosen.groups for case in group]
         left_out = f"{chosen.left_out} cases left out: not supported on {soc}"
         return Ran(
-            _run(device, cases, seed, (), shown),
+            _run(device, cases, seed, (), shown, asked.tolerance),
             [left_out] * bool(chosen.left_out),
             {name: device.option(name) for name in ("soc", "mode", "autosync", "chaos")},
         )
@@ -152,7 +153,12 @@ class Named:
 
 
 def _run(
-    device: Any, cases: Sequence[tuple[OpSpec, Case]], seed: int, seeds: Sequence[int], shown: Any
+    device: Any,
+    cases: Sequence[tuple[OpSpec, Case]],
+    seed: int,
+    seeds: Sequence[int],
+    shown: Any,
+    tolerance: Tolerance = None,
 ) -> list[Outcome]:
     tasks: dict[str, Any] = {}
     for spec, _ in cases:
@@ -161,6 +167,6 @@ def _run(
             tasks[spec.op] = shown.add_task(f"{spec.op} on {device.option('soc')}", total=total)
     outcomes = []
     for spec, case in cases:
-        outcomes.append(run_case(device, spec, case, seed, seeds))
+        outcomes.append(run_case(device, spec, case, seed, seeds, tolerance))
         shown.advance(tasks[spec.op])
     return outcomes

@@ -17,6 +17,7 @@ from aclgrad.project.request import KernelOptions
 
 if TYPE_CHECKING:
     from aclgrad.findings import Finding, Refused, Run
+    from aclgrad.golden.limits import Tolerance
     from aclgrad.golden.precision import Report
     from aclgrad.testing.picture import Picture
     from aclgrad.testing.run import Outcome
@@ -31,6 +32,7 @@ class Asked:
     fast: bool = False
     shapes: Sequence[str] = ()
     attrs: Sequence[str] = ()
+    tolerance: Tolerance = None
 
 
 @dataclass

@@ -146,7 +146,9 @@ def _document(computed: operators.Computed, output: Path | None) -> dict[str, An
     if report is not None:
         document["golden"] = {
             "passed": report.passed,
-            "max_ulp": report.max_ulp,
+            "max_ulp_of_scale": report.max_ulp_of_scale,
+            "bound_in_ulp_of_scale": report.bound,
+            "public_standard": report.public_standard,
             "max_abs": report.max_abs,
         }
         if faults:

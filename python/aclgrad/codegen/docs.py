@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aclgrad.codegen import examples
 from aclgrad.codegen.render import ACLNN_NAMES, render, write_if_different
-from aclgrad.golden.precision import MATCHED_RATIO, TOLERANCES, ULP_LIMIT
+from aclgrad.golden.limits import LIMITS
 from aclgrad.ops import need_all
 from aclgrad.spec.arguments import Tensor
 from aclgrad.spec.dtypes import DType
@@ -32,9 +32,7 @@ def api_page(spec: OpSpec, root: Path) -> str:
         example=made,
         call=examples.python_call(spec, made.attrs),
         codes=_codes(spec),
-        limits={d.label: TOLERANCES[d.name] for d in spec.kernel_dtypes},
-        matched=MATCHED_RATIO,
-        ulp_limit=ULP_LIMIT,
+        limits={d.label: LIMITS[d.name] for d in spec.kernel_dtypes},
         design_notes=f"../ops/{spec.op}.md" if notes.is_file() else "",
         taken=lambda arg: _taken(spec, arg),
         built=lambda family: labels(_built(spec, family)),

@@ -1,48 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that decides whether a result is precise enough.
+"""The one place that decides whether a result is precise enough; docs/precision.md tells it with an
+example.
 
-Rule, per case: an element matches when ``|actual - golden| <= atol + rtol * |golden|``; at least
-99 % of the elements
-match; the largest error is within ``max_abs``, or within 32 ULP of its golden value. NaN and Inf
-must stand in the same
-places with the same sign, without exception.
+Every finite element has to meet ``error <= bound * ulp(max(|golden|, scale))``. The scale is the
+largest magnitude that the element's own formula rounds, or, where nobody says that, the largest
+golden value of its row. NaN and Inf must stand in the same places. A result of zeros or of one
+value is wrong where the golden is not.
+
+The public mixed-tolerance standard is computed beside it and decides nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-MATCHED_RATIO = 0.99
-ULP_LIMIT = 32.0
+from aclgrad.golden.limits import (
+    LIMITS,
+    PUBLIC_RATIO,
+    PUBLIC_ULP,
+    Float64,
+    Limits,
+    Tolerance,
+    bound_of,
+    coarsest,
+    round_to,
+    row_scale,
+)
 
+Array = NDArray[Any]
 
-@dataclass(frozen=True)
-class Tolerance:
-    """Limits of one dtype, and the layout of its significand that ULPs are counted by."""
-
-    rtol: float
-    atol: float
-    max_abs: float
-    fraction_bits: int
-    min_exponent: int
-
-    def ulp(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Spacing of the dtype's numbers at each value."""
-        # By the bits of float64, as frexp and ldexp take most of a comparison's time.
-        exponent = np.maximum((np.abs(values).view(np.int64) >> 52) - 1023, self.min_exponent)
-        spacing: NDArray[np.float64] = (exponent - self.fraction_bits + 1023 << 52).view(np.float64)
-        return spacing
-
-
-TOLERANCES = {
-    "float16": Tolerance(2.0**-9, 2.0**-9, 1e-1, 10, -14),
-    "bfloat16": Tolerance(2.0**-6, 2.0**-6, 1e0, 7, -126),
-    "float32": Tolerance(2.0**-10, 2.0**-16, 1e-2, 23, -126),
-}
+_RESOLVED = 4.0
+"""ULP of the scale that two values must differ by to be seen as different."""
 
 
 @dataclass(frozen=True)
@@ -52,47 +45,63 @@ class Element:
     index: tuple[int, ...]
     actual: float
     golden: float
-    ulp: float
+    ulp_of_scale: float
+    scale: float = 0.0
 
     def __str__(self) -> str:
         """Coordinate, both values, distance."""
         where = ", ".join(map(str, self.index))
-        return f"[{where}] got {self.actual:.9g}, want {self.golden:.9g} ({self.ulp:.1f} ULP)"
+        off = f"{count(self.ulp_of_scale)} ULP of its scale {self.scale:.3g}"
+        return f"[{where}] got {self.actual:.9g}, want {self.golden:.9g} ({off})"
 
 
 @dataclass(frozen=True)
 class Report:
     """Verdict on one result.
 
-    ``max_ulp`` counts spacings of the result's dtype, but none finer than float32's at the largest
-    term of the formula: where terms cancel, the remainder's own spacing says nothing of the
-    arithmetic. Where the terms are not known, ``atol`` stands for the finest magnitude.
+    Errors are counted in ULP of the scale: spacings of the result's dtype at the larger of the
+    golden value and the largest term of its formula. ``bound`` is what each element must meet.
     """
 
     passed: bool
     total: int
     matched: int
     max_abs: float
-    max_ulp: float
-    mean_ulp: float
+    max_ulp_of_scale: float
+    mean_ulp_of_scale: float
+    bound: float
     special_mismatches: int
     reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the public standard says where it says something else, and tolerances in use."""
+    public_standard: bool | None = None
+    """Whether the public mixed-tolerance standard would pass it; None for integers."""
+    vacuous: bool = False
+    """Whether a kernel that writes zeros would pass."""
+    tolerance_given: bool = False
+    """Whether ``bound`` is another than the dtype's own."""
     first_bad: Element | None = None
     worst: tuple[Element, ...] = field(default=())
 
     @property
     def matched_ratio(self) -> float:
-        """Share of elements within tolerance; 1 for an empty result."""
+        """Share of elements within the bound; 1 for an empty result."""
         return self.matched / self.total if self.total else 1.0
 
     def __str__(self) -> str:
         """Verdict, then what is wrong, first and worst elements."""
-        head = (
-            f"{self.matched}/{self.total} elements match, max error {self.max_abs:.3g}, "
-            f"{self.max_ulp:.2f} ULP (mean {self.mean_ulp:.2f})"
-        )
+        verdict = {True: "passes", False: "fails", None: "does not apply"}[self.public_standard]
+        head = f"{self.matched}/{self.total} elements match, max error {self.max_abs:.3g}"
+        if self.bound:
+            head += (
+                f", {count(self.max_ulp_of_scale)} ULP of the scale (bound {self.bound:g}, mean"
+                f" {count(self.mean_ulp_of_scale)})"
+            )
         lines = [("passed: " if self.passed else "FAILED: ") + head]
         lines += [f"  {reason}" for reason in self.reasons]
+        lines += [f"  {note}" for note in self.notes]
+        if not self.notes and self.public_standard is not None:
+            lines.append(f"  the public standard {verdict} it too")
         if self.first_bad is not None:
             lines.append(f"  first bad element: {self.first_bad}")
         if not self.passed:
@@ -100,23 +109,12 @@ class Report:
         return "\n".join(lines)
 
 
-def round_to(golden: NDArray[np.float64], *dtypes: object) -> NDArray[np.float64]:
-    """Round float64 values to one dtype after the other and widen again."""
-    with np.errstate(all="ignore"):
-        for dtype in dtypes:
-            golden = golden.astype(np.dtype(dtype)).astype(np.float64)  # type: ignore[call-overload]
-    return golden
+def count(value: float) -> str:
+    """An error in ULP: two decimals while they tell something."""
+    return f"{value:.2f}" if value < 1000 else f"{value:.3g}"
 
 
-def coarsest(*names: str) -> str:
-    """Name of the dtype with the widest tolerance; dtypes without one of their own count as
-    float32.
-    """
-    known = [name if name in TOLERANCES else "float32" for name in names]
-    return max(known, key=lambda name: TOLERANCES[name].rtol)
-
-
-def _greatest(values: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+def _greatest(values: Float64, count: int) -> NDArray[np.intp]:
     """Places of the greatest values, of equal ones the first: sorted, without sorting all."""
     least = np.partition(values, -count)[-count] if values.size > count else -np.inf
     above = np.flatnonzero(values > least)
@@ -127,113 +125,285 @@ def _greatest(values: NDArray[np.float64], count: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Errors:
-    """Distances of a result from its golden, element by element. ``excess`` is the error by what
-    the rule allows, ``special`` a NaN or Inf in the wrong place, ``wrong`` what breaks the rule.
+    """Distances of a result from its golden, element by element. ``spacing`` is one ULP of the
+    scale, ``excess`` the error by what the rule allows, ``special`` a NaN or Inf in the wrong
+    place; ``public_close`` and ``public_far`` are what the public standard counts.
     """
 
-    got: NDArray[np.float64]
-    want: NDArray[np.float64]
-    error: NDArray[np.float64]
-    ulps: NDArray[np.float64]
-    excess: NDArray[np.float64]
+    got: Float64
+    want: Float64
+    error: Float64
+    scale: Float64
+    spacing: Float64
+    bound: float
     usable: NDArray[np.bool_]
     special: NDArray[np.bool_]
-    matched: NDArray[np.bool_]
-    beyond: NDArray[np.bool_]
-    max_abs: float
+    public_close: NDArray[np.bool_] | None
+    public_far: NDArray[np.bool_] | None
+    limits: Limits | None
+    by_terms: bool
+    tolerance_given: bool
 
-    @property
+    @cached_property
+    def ulps(self) -> Float64:
+        """Errors in ULP of the scale."""
+        with np.errstate(all="ignore"):
+            found: Float64 = np.asarray(self.error / self.spacing)
+        return found
+
+    @cached_property
+    def excess(self) -> Float64:
+        """Errors by what the rule allows: above 1 is wrong."""
+        with np.errstate(all="ignore"):
+            found: Float64 = np.where(
+                self.error == 0, 0.0, self.error / (max(self.bound, 0.5) * self.spacing)
+            )
+        return found
+
+    @cached_property
     def wrong(self) -> NDArray[np.bool_]:
         """Elements to look at."""
-        return ~self.matched | self.beyond
+        return np.asarray(~(self.error <= self.bound * self.spacing))
 
 
 def measure(
-    actual: NDArray[Any],
-    golden: NDArray[np.float64],
+    actual: Array,
+    golden: Array,
     *computed_in: object,
-    terms: NDArray[np.float64] | None = None,
+    terms: Array | None = None,
+    tolerance: Tolerance = None,
 ) -> Errors:
     """Measure a result as `compare` judges it."""
     if actual.shape != golden.shape:
         raise ValueError(f"result: got shape {actual.shape}, want {golden.shape}")
+    if actual.dtype.kind in "biu":
+        return _measure_integers(actual, golden, tolerance)
+    if actual.dtype.kind == "c":
+        return _measure_complex(actual, golden, *computed_in, terms=terms, tolerance=tolerance)
+    return _measure_real(
+        actual, golden.astype(np.float64, copy=False), *computed_in, terms=terms,
+        tolerance=tolerance,
+    )  # fmt: skip
+
+
+def _measure_real(
+    actual: Array, golden: Float64, *computed_in: object, terms: Array | None, tolerance: Tolerance
+) -> Errors:
     chain = [np.dtype(dtype).name for dtype in computed_in]  # type: ignore[call-overload]
-    limits = TOLERANCES[coarsest(*chain, actual.dtype.name)]
+    chain.append(actual.dtype.name)
+    limits = [LIMITS.get(name, LIMITS["float32"]) for name in chain]
+    coarse = LIMITS[coarsest(*chain)]
+    given = bound_of(tolerance, actual.dtype.name)
+    bound = coarse.bound if given is None else given
     rounded = round_to(golden, *computed_in, actual.dtype)
     got = actual.astype(np.float64)
     with np.errstate(all="ignore"):
-        finite = np.isfinite(rounded)
-        special_ok = np.where(np.isnan(rounded), np.isnan(got), got == rounded)
-        bad_special = np.where(finite, ~np.isfinite(got), ~special_ok)
-        usable = finite & np.isfinite(got)
-        # An overflow that the dtype rounds back to its largest number is not in `golden`'s range.
-        want = np.where(np.isfinite(golden), golden, rounded)
-        error = np.where(usable, np.abs(got - want), np.where(bad_special, np.inf, 0.0))
-        scale = np.where(usable, np.abs(want), 0.0)
-        allowed = limits.atol + limits.rtol * scale
-        excess = error / allowed
-    matched = error <= allowed
-    own_ulps = np.where(usable, error / limits.ulp(scale), error)
-    if terms is None:
-        spacing = limits.ulp(np.maximum(scale, limits.atol))
-    else:
-        rounded_at = np.where(np.isfinite(terms), terms, 0.0)
-        spacing = np.maximum(limits.ulp(scale), TOLERANCES["float32"].ulp(rounded_at))
-    ulps = np.where(usable, error / spacing, error)
-    beyond = usable & (error > limits.max_abs) & (own_ulps > ULP_LIMIT)
+        exact = np.isfinite(golden)
+        size = np.where(exact, np.abs(golden), 0.0)
+        if terms is None:
+            scale = np.minimum(row_scale(size), coarse.greatest)
+        else:
+            named = np.abs(terms.astype(np.float64, copy=False))
+            scale = np.maximum(size, np.where(np.isfinite(named), named, 0.0))
+        spacing = limits[0].ulp(scale)
+        for other in limits[1:]:
+            spacing = np.maximum(spacing, other.ulp(scale))
+        # Inf stands for the least number that is rounded to it: near there either is right.
+        edge = min(item.overflow for item in limits)
+        beyond = np.isinf(got) & exact
+        near = np.where(beyond, np.copysign(np.maximum(edge, size), got), got)
+        usable = exact & np.isfinite(near)
+        same = np.where(np.isnan(golden), np.isnan(got), got == golden)
+        error = np.where(usable, np.abs(near - golden), np.where(same, 0.0, np.inf))
+        matched = error <= bound * spacing
+        special = ~matched & ((np.isfinite(rounded) != np.isfinite(got)) | ~np.isfinite(rounded))
+        close, far = _public(coarse, np.where(special, np.inf, error), size)
+    # What lies beside its place has no distance that means anything.
+    error = np.where(special, np.inf, error)
     return Errors(
-        got, rounded, error, ulps, excess, usable, bad_special, matched, beyond, limits.max_abs
-    )
+        got, rounded, error, scale, spacing, bound, usable & ~special, special, close, far, coarse,
+        terms is not None, given is not None,
+    )  # fmt: skip
+
+
+def _public(
+    limits: Limits, error: Float64, size: Float64
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Elements that the public standard takes for close, and those that are too far at all."""
+    close: NDArray[np.bool_] = error <= limits.atol + limits.rtol * size
+    far = np.isfinite(error) & (error > limits.max_abs) & (error > PUBLIC_ULP * limits.ulp(size))
+    return close, far
+
+
+def _measure_integers(actual: Array, golden: Array, tolerance: Tolerance) -> Errors:
+    """Exact, unless a tolerance says how many units may be off. A golden between two integers
+    takes either.
+    """
+    boolean = actual.dtype.kind == "b"
+    given = None if boolean else bound_of(tolerance, actual.dtype.name)
+    got = actual.astype(np.float64)
+    with np.errstate(all="ignore"):
+        want = golden.astype(np.float64)
+        error = np.where(np.isfinite(want), np.abs(got - want), np.inf)
+        if golden.dtype.kind in "biu":
+            # Above 2^53 float64 does not tell neighbours apart.
+            error = np.where((error == 0) & (actual != golden), 1.0, error)
+        else:
+            between = np.isfinite(want) & (want != np.trunc(want))
+            error = np.where(between & (error < 1), 0.0, error)
+    usable = np.isfinite(error)
+    return Errors(
+        got, want, error, np.abs(np.where(np.isfinite(want), want, 0.0)), np.ones(got.shape),
+        given or 0.0, usable, ~usable, None, None, None, False, given is not None,
+    )  # fmt: skip
+
+
+def _measure_complex(
+    actual: Array, golden: Array, *computed_in: object, terms: Array | None, tolerance: Tolerance
+) -> Errors:
+    """Both parts at the scale of the whole number, on a last axis of two."""
+    if terms is None:
+        size = np.abs(np.where(np.isfinite(golden), golden, 0.0))
+        terms = row_scale(np.asarray(size, np.float64))
+    parts = [np.stack([item.real, item.imag], -1) for item in (actual, golden)]
+    scales = np.stack([np.abs(terms)] * 2, -1)
+    return measure(parts[0], parts[1], *computed_in, terms=scales, tolerance=tolerance)
 
 
 def compare(
-    actual: NDArray[Any],
-    golden: NDArray[np.float64],
+    actual: Array,
+    golden: Array,
     *computed_in: object,
-    terms: NDArray[np.float64] | None = None,
+    terms: Array | None = None,
+    tolerance: Tolerance = None,
 ) -> Report:
     """Judge a result against a float64 golden of the same shape.
 
     ``computed_in`` names the dtypes that the result was rounded to before its own: a float32
     result cast from a float16 one is held to the limits of float16. ``terms`` holds, per element,
-    the largest magnitude that the float32 arithmetic rounded on the way.
+    the largest magnitude that the arithmetic rounded on the way. ``tolerance`` is a bound in ULP of
+    the scale other than the dtype's own.
     """
-    found = measure(actual, golden, *computed_in, terms=terms)
-    return judge(found)
+    return judge(measure(actual, golden, *computed_in, terms=terms, tolerance=tolerance))
 
 
 def judge(found: Errors) -> Report:
     """Verdict on what was measured."""
-    got, want, ulps, error = found.got, found.want, found.ulps, found.error
-    usable, bad_special, matched, beyond = found.usable, found.special, found.matched, found.beyond
-    total = int(got.size)
+    got, usable, wrong = found.got, found.usable, found.wrong
+    total, ulps = int(got.size), found.ulps
+    finite = np.isfinite(found.want)
+    resolved = finite & (np.abs(found.want) > found.spacing * (0.5 if found.limits is None else 1))
+    tells = bool((resolved | ~finite).any())
     reasons = []
-    if bad_special.any():
-        reasons.append(f"{int(bad_special.sum())} NaN or Inf differ in place or sign")
-    if total and matched.mean() < MATCHED_RATIO:
-        reasons.append(f"{matched.mean():.2%} of the elements match, want {MATCHED_RATIO:.0%}")
-    if beyond.any():
-        reasons.append(
-            f"error above {found.max_abs:g} and above {ULP_LIMIT:.0f} ULP in {int(beyond.sum())}"
-            " elements"
-        )
+    if total and not got.any() and tells:
+        most = float(np.abs(found.want[finite]).max()) if finite.any() else np.inf
+        reasons.append(f"every element is 0, and the golden reaches {most:.3g}")
+    elif total > 1 and np.isfinite(got).all() and got.min() == got.max() and _varies(found, finite):
+        reasons.append(f"every element is {got.flat[0]:.9g}, and the golden is not constant")
+    if found.special.any():
+        reasons.append(f"{int(found.special.sum())} NaN or Inf differ in place or sign")
+    off = int((wrong & ~found.special).sum())
+    if off:
+        reasons.append(_too_far(found, off))
 
     def element(flat: int) -> Element:
         index = tuple(int(i) for i in np.unravel_index(flat, got.shape))
-        return Element(index, float(got[index]), float(want[index]), float(ulps[index]))
+        return Element(
+            index, float(got[index]), float(found.want[index]), float(ulps[index]),
+            float(found.scale[index]),
+        )  # fmt: skip
 
-    bad = np.flatnonzero(found.wrong)
-    worst = _greatest(ulps.ravel(), 5)
+    public = _public_verdict(found)
+    passed = not reasons
+    notes = _notes(found, passed, public, element)
+    bad = np.flatnonzero(wrong)
     any_usable = bool(usable.any())
     return Report(
-        passed=not reasons,
+        passed=passed,
         total=total,
-        matched=int(matched.sum()),
-        max_abs=float(error[usable].max()) if any_usable else 0.0,
-        max_ulp=float(ulps[usable].max()) if any_usable else 0.0,
-        mean_ulp=float(ulps[usable].mean()) if any_usable else 0.0,
-        special_mismatches=int(bad_special.sum()),
+        matched=total - int(wrong.sum()),
+        max_abs=float(found.error[usable].max()) if any_usable else 0.0,
+        max_ulp_of_scale=float(ulps[usable].max()) if any_usable else 0.0,
+        mean_ulp_of_scale=float(ulps[usable].mean()) if any_usable else 0.0,
+        bound=found.bound,
+        special_mismatches=int(found.special.sum()),
         reasons=tuple(reasons),
+        notes=tuple(notes),
+        public_standard=public,
+        vacuous=not tells,
+        tolerance_given=found.tolerance_given,
         first_bad=element(int(bad[0])) if bad.size else None,
-        worst=tuple(element(int(flat)) for flat in worst),
+        worst=tuple(element(int(flat)) for flat in _greatest(ulps.ravel(), 5)),
     )
+
+
+def _varies(found: Errors, finite: NDArray[np.bool_]) -> bool:
+    """Whether the golden has values that the dtype tells apart at the scale."""
+    own = found.limits.bound if found.limits else 0.0
+    if not finite.any():
+        return False
+    spread = float(found.want[finite].max() - found.want[finite].min())
+    return spread > min(own, _RESOLVED) * float(found.spacing.max())
+
+
+def _too_far(found: Errors, off: int) -> str:
+    if found.limits is None:
+        allowed = f"by more than {found.bound:g}" if found.bound else "and integers are exact"
+        return f"{off} elements differ from the golden, {allowed}"
+    scale = "the largest term of its formula" if found.by_terms else "the largest golden of its row"
+    return (
+        f"{off} elements are further off than {found.bound:g} ULP of their scale, which is {scale}"
+    )
+
+
+def _public_verdict(found: Errors) -> bool | None:
+    if found.public_close is None or found.public_far is None:
+        return None
+    enough = not found.got.size or bool(found.public_close.mean() >= PUBLIC_RATIO)
+    return enough and not found.public_far.any() and not found.special.any()
+
+
+def _notes(found: Errors, passed: bool, public: bool | None, element: Any) -> list[str]:
+    """What has to be known beside the verdict."""
+    notes = []
+    if found.tolerance_given and found.limits is not None:
+        own = found.limits.bound
+        notes.append(f"tolerance given: {found.bound:g} ULP of the scale instead of {own:g}")
+    elif found.tolerance_given:
+        notes.append(f"tolerance given: {found.bound:g} units instead of none")
+    if public is None or public is passed:
+        return notes
+    if public:
+        notes.append(
+            "the public standard alone would pass it: it lets 1 % of the elements be off, and an"
+            f" error of {found.limits.atol if found.limits else 0:.2g} everywhere"
+        )
+        if not found.by_terms and float(np.max(found.ulps[found.usable], initial=0.0)) < 1e5:
+            notes.append(
+                "if larger numbers are rounded on the way, terms() in the golden says how large"
+            )
+        return notes
+    assert found.public_close is not None and found.public_far is not None
+    missed = ~found.public_close | found.public_far
+    with np.errstate(all="ignore"):
+        share = np.where(missed & (found.scale > 0), np.abs(found.want) / found.scale, np.inf)
+    place = element(int(np.argmin(share)))
+    where = ", ".join(map(str, place.index))
+    ratio = place.scale / abs(place.golden) if place.golden else np.inf
+    text = (
+        f"the public standard alone fails: {found.public_close.mean():.2%} of the elements are"
+        " within its rtol and atol"
+    )
+    if ratio >= 2:
+        part = f"1/{ratio:.2g} of" if np.isfinite(ratio) else "nothing of"
+        what = (
+            f"the terms cancel to {part} the largest"
+            if found.by_terms
+            else f"the golden is {part} the largest in its row"
+        )
+        text += (
+            f"; at [{where}] {what}, {place.scale:.3g}, and the error is"
+            f" {count(place.ulp_of_scale)} ULP of that"
+        )
+    notes.append(text)
+    return notes

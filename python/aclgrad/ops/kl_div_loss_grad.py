@@ -8,7 +8,7 @@ import numpy as np
 
 from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
 from aclgrad.spec.call import AttrValue, Call, TensorDesc
-from aclgrad.spec.cases import BLOCK_BYTES, Case, shapes, strided
+from aclgrad.spec.cases import BLOCK_BYTES, Case, at_scales, shapes, strided
 from aclgrad.spec.checks import (
     Broadcastable,
     BroadcastsTo,
@@ -59,14 +59,18 @@ def terms(
     logTarget: bool,  # noqa: N803
 ) -> Float64:
     """Magnitudes that cancel where the result is summed."""
-    product = np.abs((np.exp(target) if logTarget else target) * gradOutput)
-    return _reduced(product, self, target, reduction)
+    product = (np.exp(target) if logTarget else target) * gradOutput
+    squares = _reduced(product, self, target, reduction, squared=True)
+    return np.maximum(np.abs(_reduced(product, self, target, reduction)), np.sqrt(squares))
 
 
-def _reduced(product: Float64, self: Float64, target: Float64, reduction: int) -> Float64:
+def _reduced(
+    product: Float64, self: Float64, target: Float64, reduction: int, *, squared: bool = False
+) -> Float64:
     shape = np.broadcast_shapes(self.shape, target.shape)
     share = {1: math.prod(shape), 3: shape[0] if shape else 1}.get(reduction, 1)
-    full = np.broadcast_to(product / max(share, 1), shape)
+    each = product / max(share, 1)
+    full = np.broadcast_to(each * each if squared else each, shape)
     added = len(shape) - self.ndim
     axes = tuple(
         axis for axis, dim in enumerate(shape) if axis < added or dim != self.shape[axis - added]
@@ -79,9 +83,19 @@ def _reduced(product: Float64, self: Float64, target: Float64, reduction: int) -
 def cases(spec: OpSpec, fast: bool) -> Iterator[Case]:
     """Every shape of the grid; every pairing of reduction, target kind, broadcast and dtypes."""
     for dtype in spec.kernel_dtypes:
-        yield from _full(spec, dtype, fast)
-        yield from _broadcast(spec, dtype, fast)
-    yield from _mixed(spec)
+        yield from at_scales(_full(spec, dtype, fast), fast, _typical)
+        yield from at_scales(_broadcast(spec, dtype, fast), fast, _typical)
+    yield from at_scales(_mixed(spec), fast, _typical)
+
+
+def _typical(case: Case) -> float:
+    """Size of a gradient: a mean has a share in it for each element."""
+    shapes = (case.call.tensor(name).shape for name in _COMMON)
+    shape = np.broadcast_shapes(*shapes)
+    reduction = case.call.attrs["reduction"]
+    share = {1: math.prod(shape), 3: shape[0] if shape else 1}.get(int(str(reduction)), 1)
+    factor = 2.5 / max(shape[-1], 1) if shape and case.values == "probability" else 1.0
+    return factor / max(share, 1)
 
 
 def _case(

@@ -20,6 +20,7 @@ from aclgrad.spec.checks import (
 from aclgrad.spec.dtypes import BF16, FLOAT, FLOAT16
 from aclgrad.spec.op_spec import Float64, OpSpec
 from aclgrad.spec.steps import CastTo, CopyTo, Launch, MakeContiguous, WrapDim
+from aclgrad.spec.terms import sum_scale
 
 
 def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803  API names
@@ -30,9 +31,9 @@ def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: 
 
 
 def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803
-    """Magnitudes that cancel in the golden: the gradients and their weighted sum."""
+    """Magnitudes that cancel in the golden: the gradient and the weighted sum."""
     size = np.abs(gradOutput)
-    total = size if size.ndim == 0 else size.sum(axis=dim, keepdims=True)
+    total = size if size.ndim == 0 else sum_scale(gradOutput, dim)
     result: Float64 = np.maximum(size, total * np.exp(output))
     return result
 

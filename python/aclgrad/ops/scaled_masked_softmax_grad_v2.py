@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnScaledMaskedSoftmaxBackward: gradient of a scaled and masked softmax from its output."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
 from aclgrad.spec.call import AttrValue, Call, TensorDesc
-from aclgrad.spec.cases import BLOCK_BYTES, Case, strided
+from aclgrad.spec.cases import BLOCK_BYTES, Case, at_scales, strided
 from aclgrad.spec.checks import (
     AttrIs,
     DimsNotNegative,
@@ -25,6 +26,7 @@ from aclgrad.spec.checks import (
 from aclgrad.spec.dtypes import BF16, BOOL, FLOAT, FLOAT16, DType
 from aclgrad.spec.op_spec import Float64, OpSpec
 from aclgrad.spec.steps import CopyTo, Launch, MakeContiguous
+from aclgrad.spec.terms import sum_scale
 
 _FLOATS = (FLOAT, FLOAT16, BF16)
 _LONGEST = 4096
@@ -50,10 +52,10 @@ def terms(
     scale: float,
     fixTriuMask: bool,  # noqa: N803
 ) -> Float64:
-    """Magnitudes that cancel in the golden: the products and their sum."""
-    size = np.abs(gradOutput * y)
-    result: Float64 = np.maximum(size, size.sum(axis=-1, keepdims=True) * np.abs(y))
-    return result * abs(float(np.float32(scale)))
+    """Magnitudes that cancel in the golden: the product and the sum times y."""
+    product = gradOutput * y
+    size = np.maximum(np.abs(product), sum_scale(product, -1) * np.abs(y))
+    return np.where(mask, 0.0, size * abs(float(np.float32(scale))))
 
 
 def _shapes(block: int, fast: bool) -> Iterator[tuple[int, int, int, int]]:
@@ -87,7 +89,15 @@ def _shapes(block: int, fast: bool) -> Iterator[tuple[int, int, int, int]]:
 def cases(spec: OpSpec, fast: bool) -> Iterator[Case]:
     """Grid over shapes, the four ways to broadcast the mask, scales, layouts and values."""
     for dtype in spec.kernel_dtypes:
-        yield from _cases_of(spec, dtype, fast)
+        yield from at_scales(_cases_of(spec, dtype, fast), fast, _typical)
+
+
+def _typical(case: Case) -> float:
+    """Size of a gradient: the scale is a factor of it, and so are probabilities."""
+    factor = abs(float(str(case.call.attrs["scale"])))
+    row = case.call.tensor("y").shape[-1]
+    share = 2.5 / row if case.values == "probability" else 1.0
+    return factor * share if factor < math.inf else 0.0
 
 
 def _cases_of(spec: OpSpec, dtype: DType, fast: bool) -> Iterator[Case]:

@@ -18,6 +18,7 @@ from aclgrad.spec.checks import (
 from aclgrad.spec.dtypes import BF16, FLOAT, FLOAT16
 from aclgrad.spec.op_spec import Float64, OpSpec
 from aclgrad.spec.steps import CastTo, CopyTo, Launch, MakeContiguous, WrapDim
+from aclgrad.spec.terms import sum_scale
 
 
 def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803  API names
@@ -30,10 +31,10 @@ def golden(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: 
 
 
 def terms(gradOutput: Float64, output: Float64, dim: int) -> Float64:  # noqa: N803
-    """Magnitudes that cancel in the golden: the products and their sum."""
-    size = np.abs(gradOutput * output)
-    total = size if size.ndim == 0 else size.sum(axis=dim, keepdims=True)
-    result: Float64 = np.maximum(size, total * np.abs(output))
+    """Magnitudes that cancel in the golden: the product and the sum times output."""
+    product: Float64 = gradOutput * output
+    total = np.abs(product) if product.ndim == 0 else sum_scale(product, dim)
+    result: Float64 = np.maximum(np.abs(product), total * np.abs(output))
     return result
 
 

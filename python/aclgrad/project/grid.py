@@ -20,7 +20,17 @@ from aclgrad.project.words import attr_zero
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Tensor
 from aclgrad.spec.call import Call, TensorDesc
-from aclgrad.spec.cases import Case, elementwise_grid, fill, strided, view
+from aclgrad.spec.cases import (
+    EXPONENTS,
+    ORDINARY,
+    Case,
+    elementwise_grid,
+    fill,
+    has_room,
+    scaled,
+    strided,
+    view,
+)
 from aclgrad.spec.dtypes import DType
 from aclgrad.testing.api import OwnCase, shapes_of
 
@@ -47,8 +57,9 @@ class ProjectCase(Case):
         """Views of the inputs' tensors, rounded to their dtypes."""
         rng = np.random.default_rng((self.seed, seed))
         names = [*self.call.tensors]
+        smaller = {*self.smaller} if self.exponent else set()
         return [
-            [self._array(rng, name, place, desc) for desc in param]
+            [self._array(rng, name, place, desc, name in smaller) for desc in param]
             for place, (name, param) in enumerate(zip(names, self.descs, strict=True))
         ]
 
@@ -68,7 +79,48 @@ class ProjectCase(Case):
         kinds, shapes = (desc.dtype, first.dtype), (desc.shape, first.shape)
         return inputs.draw(self.op, name, place, kinds, shapes, self.call.attrs, self.draw)
 
-    def _array(self, rng: np.random.Generator, name: str, place: int, desc: TensorDesc) -> Array:
+    @property
+    def smaller(self) -> list[str]:
+        """Floating-point inputs that further runs multiply by a power of two: those that the case
+        names, else those of random values that may be as small as one likes.
+        """
+        named = self.own.scale if self.own else None
+        return [
+            name
+            for name, param in zip(self.call.tensors, self.descs, strict=True)
+            if all(desc.dtype.numpy.kind not in "biu" for desc in param)
+            and param
+            and (name in named if named is not None else self._magnitude(name, param[0]) > 0)
+        ]
+
+    def _magnitude(self, name: str, desc: TensorDesc) -> float:
+        """How large the values of an input get; 0 where they are not random, or not near 0."""
+        values = self.own.values if self.own else self.values
+        if isinstance(values, Mapping):
+            values = values.get(name, "uniform")
+        if isinstance(values, str):
+            row = max(desc.shape[-1] if desc.shape else 1, 1)
+            known = {"probability": 2.5 / row, **dict.fromkeys(ORDINARY, 1.0)}
+            return known[values] if values in ORDINARY else 0.0
+        if isinstance(values, tuple) and len(values) == 2 and values[0] <= 0 <= values[1]:
+            return float(max(-values[0], values[1]))
+        return 0.0
+
+    def at_scales(self) -> Iterator[ProjectCase]:
+        """The case at the smaller scales that its dtypes have room for."""
+        tensors = dict(zip(self.call.tensors, self.descs, strict=True))
+        names = self.smaller
+        if not names or any(desc.empty for param in self.descs for desc in param):
+            return
+        kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in self.row]
+        size = max(self._magnitude(name, tensors[name][0]) for name in names)
+        for exponent in EXPONENTS:
+            if has_room(kinds, size or 1.0, exponent):
+                yield dataclasses.replace(self, name=f"{self.name}-2^{exponent}", exponent=exponent)
+
+    def _array(
+        self, rng: np.random.Generator, name: str, place: int, desc: TensorDesc, smaller: bool
+    ) -> Array:
         values = self.own.values if self.own else self.values
         if isinstance(values, Mapping):
             values = values.get(name, "uniform")
@@ -97,7 +149,7 @@ class ProjectCase(Case):
             flat = np.zeros(size, numpy)
             view(flat, desc)[...] = given.astype(numpy)
             data = flat
-        return view(data, desc)
+        return view(scaled(data, self.exponent) if smaller and made is None else data, desc)
 
 
 def label(row: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -121,7 +173,12 @@ def cases(
     if golden is None or own is None:
         found = [case for row in rows for case in _standard(op, row, rows, stem, path, fast)]
     else:
-        found = [case for item in own for case in _own(golden, item, rows, stem, path)]
+        found = []
+        whole = (case for item in own for case in _own(golden, item, rows, stem, path))
+        for number, case in enumerate(whole):
+            found.append(case)
+            # The short grid does so for one case in four.
+            found += case.at_scales() if not fast or number % 4 == 0 else ()
     counts: dict[str, int] = {}
     unique = []
     for case in found:
@@ -160,6 +217,8 @@ def _own(
     valued = item.values if isinstance(item.values, Mapping) else {}
     if unknown := [name for name in valued if name not in names]:
         raise refuse(f"case: values of {unknown[0]}, the inputs are {', '.join(names)}")
+    if unknown := [name for name in item.scale or () if name not in names]:
+        raise refuse(f"case: scale of {unknown[0]}, the inputs are {', '.join(names)}")
     wanted = [dtypes.parse(word) for word in item.dtypes]
     chosen = [row for row in rows if not wanted or row[0] in {kind.ge for kind in wanted}]
     if missing := [kind for kind in wanted if kind.ge not in {row[0] for row in rows}]:
@@ -242,7 +301,15 @@ def _made(
     }
     word = values if isinstance(values, str) else "own"
     return ProjectCase(
-        name, stem, Call(tensors, dict(attrs)), word, path, tuple(row), tuple(descs), own, guessed
+        name,
+        stem,
+        Call(tensors, dict(attrs)),
+        word,
+        path=path,
+        row=tuple(row),
+        descs=tuple(descs),
+        own=own,
+        guessed=guessed,
     )
 
 
@@ -298,13 +365,20 @@ def _standard(
         name = f"{label(row, rows)}-{rest}"
         if name not in seen:
             seen.add(name)
-            yield _made(name, stem, path, row, names, descs, attrs, like.values, None, True)
+            made = _made(name, stem, path, row, names, descs, attrs, like.values, None, True)
+            if like.exponent:
+                made = dataclasses.replace(made, exponent=like.exponent)
+                if not made.smaller or not has_room(kinds, 1.0, like.exponent):
+                    continue
+            yield made
     for shape in _several_tiles(kinds[0].numpy.itemsize, fast):
         for case in one_shape(op, [row], shape, attrs, stem=stem, path=path):
             name = f"{label(row, rows)}-{'x'.join(map(str, shape))}-uniform"
             if name not in seen:
                 seen.add(name)
-                yield dataclasses.replace(case, name=name, guessed=True)
+                made = dataclasses.replace(case, name=name, guessed=True)
+                yield made
+                yield from made.at_scales() if not fast else ()
 
 
 def _several_tiles(itemsize: int, fast: bool) -> Iterator[tuple[int, ...]]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR
+from aclgrad.golden.limits import Tolerance
 from aclgrad.golden.precision import Element, Errors, Report, measure
 from aclgrad.golden.precision import judge as verdict
 from aclgrad.project import building, golden_file, running
@@ -102,6 +103,7 @@ class Options:
     chaos: int | None = None
     keep_going: bool | None = None
     seeds: tuple[int, ...] = ()  # of further runs, whose results have to be the same
+    tolerance: Tolerance = None  # instead of the cases' own and the dtypes'
 
 
 @dataclass
@@ -203,7 +205,9 @@ def _work(
     yield {"in_force": {name: device.option(name) or "" for name in names_}}
     for case in cases:
         try:
-            outcome, refused = run_case(device, subject, case, options.seed, options.seeds)
+            outcome, refused = run_case(
+                device, subject, case, options.seed, options.seeds, options.tolerance
+            )
         except GoldenError as error:
             yield {"golden": str(error)}
             return
@@ -213,18 +217,28 @@ def _work(
 
 
 def run_case(
-    device: Device, subject: Subject, case: ProjectCase, seed: int, seeds: Sequence[int]
+    device: Device,
+    subject: Subject,
+    case: ProjectCase,
+    seed: int,
+    seeds: Sequence[int],
+    tolerance: Tolerance = None,
 ) -> tuple[Outcome, bool]:
     """Compute and judge one case; and whether inference or tiling refused it."""
     device.keep_writers(True)
     try:
-        return _run_case(device, subject, case, seed, seeds)
+        return _run_case(device, subject, case, seed, seeds, tolerance)
     finally:
         device.keep_writers(False)
 
 
 def _run_case(
-    device: Device, subject: Subject, case: ProjectCase, seed: int, seeds: Sequence[int]
+    device: Device,
+    subject: Subject,
+    case: ProjectCase,
+    seed: int,
+    seeds: Sequence[int],
+    tolerance: Tolerance,
 ) -> tuple[Outcome, bool]:
     start = time.perf_counter()
     device.reset_stats()
@@ -260,8 +274,10 @@ def _run_case(
             case, False, message, seconds, findings=checked.findings, launched=launched
         )
         return outcome, refused and not errors
+    if tolerance is None and case.own is not None:
+        tolerance = case.own.tolerance
     report, message, picture = (
-        judge(subject.golden, subject.op, inputs, case.call.attrs, result, device)
+        judge(subject.golden, subject.op, inputs, case.call.attrs, result, device, tolerance)
         if subject.golden
         else (None, "", None)
     )
@@ -303,7 +319,7 @@ def _from_json(case: ProjectCase, data: dict[str, Any]) -> Outcome:
     if report is not None:
         first = report.pop("first_bad")
         report = Report(
-            **{**report, "reasons": tuple(report["reasons"])}
+            **{**report, "reasons": tuple(report["reasons"]), "notes": tuple(report["notes"])}
             | {
                 "first_bad": first and _element(first),
                 "worst": tuple(map(_element, report["worst"])),
@@ -350,6 +366,7 @@ def judge(
     attrs: Mapping[str, Any],
     result: running.Result,
     device: Device | None = None,
+    tolerance: Tolerance = None,
 ) -> tuple[Report, str, Picture | None]:
     """Compare all outputs with the golden: the worst report, what to say of each, and where the
     worst is wrong. The ``device`` knows who wrote what.
@@ -361,11 +378,19 @@ def judge(
     for (name, array), want, size in zip(result.outputs.items(), exact, terms, strict=True):
         if want is None:
             continue
-        measured = _measure(array, want, size)
+        measured = measure(array, want, terms=size, tolerance=tolerance)
         report = verdict(measured)
         reports.append((report, name, measured))
         lines.append(f"{name}: {report}" if len(exact) > 1 else str(report))
-    worst, name, measured = max(reports, key=lambda item: (not item[0].passed, item[0].max_ulp))
+    worst, name, measured = max(reports, key=lambda item: _badness(item[0]))
+    public = [
+        report.public_standard for report, _, _ in reports if report.public_standard is not None
+    ]
+    worst = dataclasses.replace(
+        worst,
+        vacuous=all(report.vacuous for report, _, _ in reports),
+        public_standard=all(public) if public else None,
+    )
     picture = None
     if not worst.passed:
         array = result.outputs[name]
@@ -376,9 +401,6 @@ def judge(
     return worst, "\n".join(lines), picture
 
 
-def _measure(array: Array, want: Array, terms: Array | None) -> Errors:
-    if array.dtype.kind == "c":
-        pairs = [np.stack([item.real, item.imag], -1) for item in (array, want)]
-        both = None if terms is None else np.stack([terms, terms], -1)
-        return measure(pairs[0], pairs[1].astype(np.float64), terms=both)
-    return measure(array, want.astype(np.float64), terms=terms)
+def _badness(report: Report) -> tuple[bool, float]:
+    """Failures first, then what is nearest to its bound."""
+    return not report.passed, report.max_ulp_of_scale / max(report.bound, 1.0)

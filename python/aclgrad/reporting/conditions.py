@@ -26,6 +26,7 @@ class Conditions:
     autosync: str | None = None
     chaos: str = "0"
     keep_going: bool | None = None
+    tolerance: str = ""
 
     def repro(self, case: Case, command: str = "test", choice: Sequence[str] = ()) -> str:
         """Shell command that runs one case again under the same conditions. ``choice`` are the
@@ -41,6 +42,8 @@ class Conditions:
             words += ["--autosync", "off"]
         if self.chaos != "0":
             words += ["--chaos", self.chaos]
+        if self.tolerance and command == "test":
+            words += ["--tolerance", self.tolerance]
         if self.mode == "fast":
             words.append("--no-check")
         if self.keep_going is not None:
@@ -56,6 +59,7 @@ class Conditions:
             *([("automatic synchronisation", "off")] if self.autosync == "off" else []),
             *([("chaos seed", self.chaos)] if self.chaos != "0" else []),
             *([("after faults", "kernels go on")] if self.keep_going else []),
+            *([("tolerance", f"{self.tolerance} ULP of the scale")] if self.tolerance else []),
             ("grid", "fast" if self.fast else "full"),
             ("seed", str(self.seed)),
             ("aclgrad", __version__),

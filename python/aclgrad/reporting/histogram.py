@@ -25,7 +25,7 @@ class Bin:
 
 
 def bins(outcomes: Sequence[Outcome]) -> list[Bin]:
-    """Count cases by their largest error in ULP; the last bin holds those without a result."""
+    """Count cases by their largest error in ULP of the scale; the last bin has no result."""
     passed, failed = [0] * len(_NAMES), [0] * len(_NAMES)
     for outcome in outcomes:
         (passed if outcome.passed else failed)[_place(outcome)] += 1
@@ -33,9 +33,9 @@ def bins(outcomes: Sequence[Outcome]) -> list[Bin]:
 
 
 def _place(outcome: Outcome) -> int:
-    if outcome.report is None or math.isnan(outcome.report.max_ulp):
+    if outcome.report is None or math.isnan(outcome.report.max_ulp_of_scale):
         return len(_NAMES) - 1
-    error = outcome.report.max_ulp
+    error = outcome.report.max_ulp_of_scale
     return next((at for at, edge in enumerate(EDGES) if error <= edge), len(EDGES))
 
 
@@ -53,7 +53,7 @@ def svg(outcomes: Sequence[Outcome], title: str) -> str:
         width=max(42, 10 * len(str(most)) + 4) * len(found) + 40,
         height=170,
         x_labels=[item.name for item in found],
-        x_title="largest error of a case, at most, in ULP",
+        x_title="largest error of a case, at most, in ULP of the scale",
     )
 
 

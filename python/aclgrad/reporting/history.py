@@ -19,7 +19,7 @@ KEPT = 50
 
 def summary(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, Any]:
     """What is kept of a run."""
-    ulps = [outcome.report.max_ulp for outcome in outcomes if outcome.report]
+    ulps = [outcome.report.max_ulp_of_scale for outcome in outcomes if outcome.report]
     return {
         "finished": conditions.finished,
         "soc": conditions.soc,
@@ -28,7 +28,7 @@ def summary(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
         "ops": sorted({outcome.case.op for outcome in outcomes}),
         "cases": len(outcomes),
         "failed": sum(not outcome.passed for outcome in outcomes),
-        "max_ulp": max((ulp for ulp in ulps if math.isfinite(ulp)), default=None),
+        "max_ulp_of_scale": max((ulp for ulp in ulps if math.isfinite(ulp)), default=None),
         "seconds": round(sum(outcome.seconds for outcome in outcomes), 3),
     }
 

@@ -18,7 +18,7 @@ from aclgrad.ops import find
 from aclgrad.reporting import histogram, history, picture_svg, scatter
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import groups_of
-from aclgrad.reporting.table import dtype_text, found, grouped, rows, shape_text
+from aclgrad.reporting.table import dtype_text, found, grouped, remarks, rows, shape_text
 from aclgrad.testing.run import Outcome
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -66,7 +66,9 @@ def seconds(value: float) -> str:
 def order(outcome: Outcome) -> tuple[bool, bool, float]:
     """Sort key: failures first, refused calls before imprecise ones, then the largest error."""
     report = outcome.report
-    ulp = report.max_ulp if report and not math.isnan(report.max_ulp) else math.inf
+    ulp = (
+        report.max_ulp_of_scale if report and not math.isnan(report.max_ulp_of_scale) else math.inf
+    )
     return outcome.passed, report is not None, -ulp
 
 
@@ -107,6 +109,7 @@ def page(
             failures=sum(not outcome.passed for outcome in outcomes),
             found=found(outcomes, conditions),
             describe=lambda item: describe(item, Path.cwd(), len(outcomes)),
+            remarks=remarks(outcomes),
             causes=causes[:_SHOWN],
             more=causes[_SHOWN:],
             number_of=lambda picture: next((i for i, p in enumerate(drawn) if p is picture), None),

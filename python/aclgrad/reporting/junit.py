@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from aclgrad.findings import consequence
+from aclgrad.golden.precision import count
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.table import grouped
 from aclgrad.testing.run import Outcome
@@ -52,6 +53,18 @@ def _case(suite: ElementTree.Element, name: str, outcome: Outcome, conditions: C
             "time": f"{outcome.seconds:.3f}",
         },
     )
+    if outcome.report is not None:
+        report = outcome.report
+        values = {
+            "max_ulp_of_scale": count(report.max_ulp_of_scale),
+            "bound_in_ulp_of_scale": f"{report.bound:g}",
+            "public_standard": {True: "passed", False: "failed", None: "does not apply"}[
+                report.public_standard
+            ],
+        }
+        properties = ElementTree.SubElement(case, "properties")
+        for label, value in values.items():
+            ElementTree.SubElement(properties, "property", {"name": label, "value": value})
     if not outcome.passed:
         kind = "finding" if outcome.errors else "precision" if outcome.report else "refused"
         first = outcome.message.partition("\n")[0]

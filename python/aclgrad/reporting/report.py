@@ -12,7 +12,7 @@ from aclgrad.common import files
 from aclgrad.reporting import history
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import Group, groups_of
-from aclgrad.reporting.table import Row, as_json, rows
+from aclgrad.reporting.table import Row, as_json, remarks, rows
 from aclgrad.testing.run import Outcome
 
 FORMATS = {"html": "precision.html", "json": "precision.json", "junit": "junit.xml"}
@@ -74,6 +74,7 @@ __all__ = [
     "groups_of",
     "is_formats",
     "parse_formats",
+    "remarks",
     "rows",
     "write",
     "write_formats",

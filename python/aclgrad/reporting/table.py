@@ -10,6 +10,7 @@ from typing import Any
 
 from aclgrad import __version__
 from aclgrad.findings import Merged, Run, merge, merged_json
+from aclgrad.golden.precision import count
 from aclgrad.ops import find
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import groups_of
@@ -26,8 +27,11 @@ class Row:
     dtype: str
     cases: int
     passed: int
-    max_ulp: float
-    mean_ulp: float
+    max_ulp_of_scale: float
+    mean_ulp_of_scale: float
+    bound: float  # of the case with the largest error
+    public_failed: int | None  # cases that the public standard fails; None where it does not apply
+    golden_of_zeros: int
     max_abs: float
     traffic: float | None
     max_traffic: float | None
@@ -41,6 +45,19 @@ class Row:
             if self.after_faults
             else str(self.passed)
         )
+
+    @property
+    def error_text(self) -> str:
+        """The largest error, and what that case had to meet."""
+        shown = count(self.max_ulp_of_scale)
+        return f"{shown} of {self.bound:g}" if self.bound else f"{shown}, exact wanted"
+
+    @property
+    def public_text(self) -> str:
+        """What the public standard says of the cases."""
+        if self.public_failed is None:
+            return "-"
+        return f"{self.public_failed} fail" if self.public_failed else "all pass"
 
     @property
     def traffic_text(self) -> str:
@@ -67,13 +84,19 @@ def _row(op: str, dtype: str, group: list[Outcome]) -> Row:
     counted = [outcome for outcome in group if outcome.traffic is not None]
     moved = sum(outcome.moved_bytes for outcome in counted)
     floor = sum(outcome.floor_bytes for outcome in counted)
+    reports = [outcome.report for outcome in group if outcome.report]
+    worst = max(reports, key=lambda report: _rank(report.max_ulp_of_scale), default=None)
+    public = [report.public_standard for report in reports if report.public_standard is not None]
     return Row(
         op,
         dtype,
         len(group),
         sum(outcome.passed for outcome in group),
-        max((outcome.report.max_ulp for outcome in group if outcome.report), default=0.0),
-        _mean_ulp(group),
+        worst.max_ulp_of_scale if worst else 0.0,
+        _mean_ulp_of_scale(group),
+        worst.bound if worst else 0.0,
+        public.count(False) if public else None,
+        sum(report.vacuous for report in reports),
         max((outcome.report.max_abs for outcome in group if outcome.report), default=0.0),
         moved / floor if floor else None,
         max((outcome.traffic for outcome in counted if outcome.traffic), default=None),
@@ -81,11 +104,15 @@ def _row(op: str, dtype: str, group: list[Outcome]) -> Row:
     )
 
 
-def _mean_ulp(group: list[Outcome]) -> float:
+def _rank(error: float) -> float:
+    return -1.0 if math.isnan(error) else error
+
+
+def _mean_ulp_of_scale(group: list[Outcome]) -> float:
     """Mean over the elements of all cases."""
     reports = [outcome.report for outcome in group if outcome.report]
     elements = sum(report.total for report in reports)
-    return sum(report.mean_ulp * report.total for report in reports) / max(elements, 1)
+    return sum(report.mean_ulp_of_scale * report.total for report in reports) / max(elements, 1)
 
 
 def found(outcomes: Sequence[Outcome], conditions: Conditions) -> list[Merged]:
@@ -109,6 +136,9 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
         "passed": all(outcome.passed for outcome in outcomes),
         "rows": [row.__dict__ for row in rows(outcomes)],
         "findings": [merged_json(item) for item in found(outcomes, conditions)],
+        "golden_of_zeros": [
+            outcome.case.name for outcome in outcomes if outcome.report and outcome.report.vacuous
+        ],
         "causes": [
             {
                 "op": group.op,
@@ -127,9 +157,17 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
                 "dtype": dtype_text(outcome.case),
                 "passed": outcome.passed,
                 "seconds": round(outcome.seconds, 6),
-                "max_ulp": _number(outcome.report.max_ulp if outcome.report else None),
-                "mean_ulp": _number(outcome.report.mean_ulp if outcome.report else None),
+                "max_ulp_of_scale": _number(
+                    outcome.report.max_ulp_of_scale if outcome.report else None
+                ),
+                "mean_ulp_of_scale": _number(
+                    outcome.report.mean_ulp_of_scale if outcome.report else None
+                ),
                 "max_abs": _number(outcome.report.max_abs if outcome.report else None),
+                "bound_in_ulp_of_scale": outcome.report.bound if outcome.report else None,
+                "tolerance_given": bool(outcome.report and outcome.report.tolerance_given),
+                "public_standard": _public(outcome),
+                "golden_of_zeros": bool(outcome.report and outcome.report.vacuous),
                 "matched_ratio": outcome.report.matched_ratio if outcome.report else None,
                 "gm_over_floor": outcome.traffic,
                 "after_faults": outcome.after_faults,
@@ -140,6 +178,38 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
             for outcome in outcomes
         ],
     }
+
+
+def _public(outcome: Outcome) -> str | None:
+    """What the public mixed-tolerance standard says; it decides nothing."""
+    verdict = outcome.report.public_standard if outcome.report else None
+    return None if verdict is None else "passed" if verdict else "failed"
+
+
+def remarks(outcomes: Sequence[Outcome]) -> list[str]:
+    """What has to be known beside the verdicts: goldens of zeros, other tolerances, and where the
+    public standard alone fails.
+    """
+    reports = [(outcome, outcome.report) for outcome in outcomes if outcome.report]
+    found = []
+    if zeros := sum(report.vacuous for _, report in reports):
+        found.append(
+            f"{zeros} cases have a golden of zeros or no elements: they show only that nothing else"
+            " is written"
+            if zeros > 1
+            else "1 case has a golden of zeros or no elements: it shows only that nothing else is"
+            " written"
+        )
+    if given := [report for _, report in reports if report.tolerance_given]:
+        bounds = ", ".join(f"{bound:g}" for bound in sorted({report.bound for report in given}))
+        found.append(f"{len(given)} cases have a tolerance of their own: {bounds} ULP of the scale")
+    alone = [(outcome, report) for outcome, report in reports
+             if outcome.passed and report.public_standard is False]  # fmt: skip
+    for outcome, report in alone[:3]:
+        found.append(f"{outcome.case.op} {outcome.case.name}: {report.notes[-1]}")
+    if len(alone) > 3:
+        found.append(f"the public standard alone fails {len(alone) - 3} more cases; see the report")
+    return found
 
 
 def _number(value: float | None) -> float | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,14 +22,28 @@ BLOCK_BYTES = 32
 """Unit of a copy between GM and UB: tails around its multiples are where kernels break."""
 
 
+ORDINARY = ("uniform", "normal", "wide", "probability", "log_probability")
+"""Values that are run at several scales: numbers of a magnitude, without special ones."""
+
+EXPONENTS = (-10, -20)
+"""Of the scales 2^-10 and 2^-20, beside 1."""
+
+_SCALED_IN_FAST = 4
+"""One case in so many is run at the smaller scales too in the short grid."""
+
+
 @dataclass(frozen=True)
 class Case:
-    """One call of the grid. Layouts are part of the call's tensor descriptions."""
+    """One call of the grid. Layouts are part of the call's tensor descriptions.
+
+    The incoming gradient is multiplied by 2 to the ``exponent``.
+    """
 
     name: str
     op: str
     call: Call
     values: str = "uniform"
+    exponent: int = 0
 
     @property
     def dtype(self) -> DType:
@@ -49,10 +63,43 @@ class Case:
     def storages(self, spec: Operator, seed: int = 0) -> dict[str, NDArray[Any]]:
         """Contents of the storage of each input, flat, rounded to its dtype."""
         rng = np.random.default_rng((self.seed, seed))
-        return {
+        found = {
             arg.name: fill(rng, self.values, self.call.tensor(arg.name), index)
             for index, arg in enumerate(spec.input_args)
         }
+        for name in spec.scaled if self.exponent else ():
+            found[name] = scaled(found[name], self.exponent)
+        return found
+
+
+def scaled(values: NDArray[Any], exponent: int) -> NDArray[Any]:
+    """Values times a power of two, in their dtype."""
+    wide = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+    return (wide * 2.0**exponent).astype(values.dtype)
+
+
+def has_room(dtypes: Iterable[DType], magnitude: float, exponent: int) -> bool:
+    """Whether numbers of a magnitude are more than subnormal ones at a scale. Of the dtypes of
+    these kernels float16 alone ends soon.
+    """
+    least = 2.0**-12 if FLOAT16 in dtypes else 2.0**-120
+    return magnitude * 2.0**exponent >= least
+
+
+def at_scales(
+    cases: Iterable[Case], fast: bool, typical: Callable[[Case], float] = lambda case: 1.0
+) -> Iterator[Case]:
+    """Each case, and those with ordinary values at the smaller scales too, as gradients are small.
+    ``typical`` says how large results are at scale 1. The short grid does so for one case in four.
+    """
+    for number, case in enumerate(cases):
+        yield case
+        descs = [desc for desc in case.call.tensors.values() if desc is not None]
+        if case.values not in ORDINARY or any(desc.empty for desc in descs):
+            continue
+        for exponent in EXPONENTS if not fast or number % _SCALED_IN_FAST == 0 else ():
+            if has_room((desc.dtype for desc in descs), typical(case), exponent):
+                yield replace(case, name=f"{case.name}-2^{exponent}", exponent=exponent)
 
 
 def view(storage: NDArray[Any], desc: TensorDesc) -> NDArray[Any]:
@@ -180,7 +227,7 @@ def shapes(block: int, fast: bool) -> list[tuple[int, ...]]:
 def elementwise_grid(spec: Operator, fast: bool) -> Iterator[Case]:
     """Grid for operators that compute each element on its own and have no attribute."""
     for dtype in spec.kernel_dtypes:
-        yield from _elementwise(spec, dtype, fast)
+        yield from at_scales(_elementwise(spec, dtype, fast), fast)
 
 
 def _elementwise(spec: Operator, dtype: DType, fast: bool) -> Iterator[Case]:
@@ -221,7 +268,15 @@ def same_shape_grid(spec: Operator, fast: bool, forward: str = "probability") ->
     ``forward`` names the values that a forward function leaves for its gradient.
     """
     for dtype in spec.kernel_dtypes:
-        yield from _grid_of(spec, dtype, fast, forward)
+        yield from at_scales(_grid_of(spec, dtype, fast, forward), fast, _of_probabilities)
+
+
+def _of_probabilities(case: Case) -> float:
+    """Size of a gradient: a row of probabilities as factors makes it smaller by its length."""
+    if case.values != "probability":
+        return 1.0
+    shape = case.call.tensor(next(iter(case.call.tensors))).shape
+    return 2.5 / max(shape[-1] if shape else 1, 1)
 
 
 def _grid_of(spec: Operator, dtype: DType, fast: bool, forward: str) -> Iterator[Case]:

@@ -61,6 +61,7 @@ class OpSpec:
     notes: tuple[str, ...] = ()
     terms: Callable[..., Float64] | None = None  # largest magnitude that is rounded on the way
     further_types: tuple[str, ...] = ()  # of the same definition, tiling and kernel
+    scaled: tuple[str, ...] = ("gradOutput",)  # inputs that the grid multiplies by 2^-10 and 2^-20
     keeps_executor: bool = False  # a second stage without its workspace leaves the executor usable
 
     def __post_init__(self) -> None:

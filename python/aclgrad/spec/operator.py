@@ -28,6 +28,10 @@ class Operator(Protocol):
         """The input tensors."""
 
     @property
+    def scaled(self) -> tuple[str, ...]:
+        """Inputs that a grid makes smaller."""
+
+    @property
     def attr_args(self) -> tuple[Attr, ...]:
         """The scalar arguments."""
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aclgrad.golden.limits import Tolerance
 from aclgrad.spec import dtypes as known_dtypes
+from aclgrad.testing import tolerance as tolerances
 
 Shape = tuple[int, ...]
 Shapes = Shape | tuple[Shape, ...] | None
@@ -34,6 +36,8 @@ class OwnCase:
     layout: str
     name: str
     place: str  # file:line
+    tolerance: Tolerance = None  # in ULP of the scale
+    scale: tuple[str, ...] | None = None  # inputs that further runs make smaller; None: all
 
 
 def case(
@@ -44,6 +48,8 @@ def case(
     values: Any = "uniform",
     layout: str = "contiguous",
     name: str = "",
+    tolerance: float | Mapping[str, float] | None = None,
+    scale: str | Sequence[str] | None = "all",
 ) -> OwnCase:
     """Describe one case of ``cases()``.
 
@@ -55,6 +61,11 @@ def case(
         values: one of `VALUES`, a pair ``(low, high)``, or a dict of these or arrays by input.
         layout: memory layout of the inputs, one of `LAYOUTS`.
         name: what reports and ``--case`` call it; made of the rest when left out.
+        tolerance: bound in ULP of the scale instead of the dtype's own, or a dict of bounds by
+            dtype; docs/precision.md says what is counted.
+        scale: inputs that further runs of the case multiply by 2^-10 and 2^-20, such as the
+            incoming gradient: a name, several names, or None for no such runs. When left out all
+            floating-point inputs of random values.
     """
     frame = sys._getframe(1)
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
@@ -82,7 +93,19 @@ def case(
     for value in values.values() if isinstance(values, Mapping) else [values]:
         if isinstance(value, str) and value not in VALUES:
             refuse("values", value, f"one of {', '.join(VALUES)}, or a pair (low, high)")
-    return OwnCase(whole, words, dict(attrs or {}), values, layout, name, place)
+    bound = (
+        None
+        if tolerance is None
+        else tolerances.by_dtype(tolerance, f"{place}: case: tolerance: got {tolerance!r}")
+    )
+    names: tuple[str, ...] | None = None
+    if isinstance(scale, str):
+        names = None if scale == "all" else (scale,)
+    elif scale is None or isinstance(scale, Sequence):
+        names = tuple(scale or ())
+    else:
+        refuse("scale", scale, "the name of an input, several names, or None")
+    return OwnCase(whole, words, dict(attrs or {}), values, layout, name, place, bound, names)
 
 
 def _dims(item: Any) -> Any:

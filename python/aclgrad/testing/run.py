@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding, Run, consequence
-from aclgrad.golden.precision import Report, judge, measure
+from aclgrad.golden.limits import Tolerance
+from aclgrad.golden.precision import Errors, Report, judge, measure
 from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Tensor
 from aclgrad.spec.call import TensorDesc
@@ -201,20 +202,42 @@ def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
     return spec.evaluate(inputs_of(spec, case, seed), case.call.attrs)
 
 
+def measure_case(
+    spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
+) -> Errors:
+    """Measure a result of a case as `run_case` judges it."""
+    inputs, attrs = inputs_of(spec, case, seed), case.call.attrs
+    computed = spec.computed_dtype(case.call).numpy
+    wanted, terms = spec.evaluate(inputs, attrs), spec.magnitudes(inputs, attrs)
+    return measure(actual, wanted, computed, terms=terms, tolerance=tolerance)
+
+
 def run_case(
-    device: Device, spec: OpSpec, case: Case, seed: int = 0, chaos: Sequence[int] = ()
+    device: Device,
+    spec: OpSpec,
+    case: Case,
+    seed: int = 0,
+    chaos: Sequence[int] = (),
+    tolerance: Tolerance = None,
 ) -> Outcome:
     """Compute and judge one case. A refused call, a kernel fault or a finding of a check is a
     failed case, not an exception.
     """
     device.keep_writers(True)
     try:
-        return _run_case(device, spec, case, seed, chaos)
+        return _run_case(device, spec, case, seed, chaos, tolerance)
     finally:
         device.keep_writers(False)
 
 
-def _run_case(device: Device, spec: OpSpec, case: Case, seed: int, chaos: Sequence[int]) -> Outcome:
+def _run_case(
+    device: Device,
+    spec: OpSpec,
+    case: Case,
+    seed: int,
+    chaos: Sequence[int],
+    tolerance: Tolerance,
+) -> Outcome:
     start = time.perf_counter()
     device.reset_stats()
     before = np.empty(0, np.uint8)
@@ -236,9 +259,7 @@ def _run_case(device: Device, spec: OpSpec, case: Case, seed: int, chaos: Sequen
         )
     desc = case.call.tensor(spec.output_args[0].name)
     actual = view(storage, desc)
-    computed = spec.computed_dtype(case.call).numpy
-    terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
-    measured = measure(actual, golden(spec, case, seed), computed, terms=terms)
+    measured = measure_case(spec, case, actual, seed, tolerance)
     report = judge(measured)
     picture = None
     if not report.passed:
