@@ -121,13 +121,16 @@ class Named:
                 axis = attrs.get("dim")
                 writers = writers_of(device, result.size)
                 picture = draw(measured, result, axis if isinstance(axis, int) else None, writers)
+        found = device.findings()
+        errors = errors_of(found)
         return Computed(
             spec.op,
             {spec.output_args[0].python: result},
-            errors_of(device.findings()),
+            errors,
             report,
             str(report or ""),
             picture=picture,
+            hints=[finding for finding in found if finding not in errors],
         )
 
     def tiling(

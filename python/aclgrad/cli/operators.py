@@ -69,7 +69,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Computed:
-    """Results of a call by name, errors that the checks found, and what the golden says."""
+    """Results of a call by name, what the checks found, and what the golden says."""
 
     op: str
     outputs: Mapping[str, NDArray[Any]]
@@ -78,6 +78,7 @@ class Computed:
     verdict: str = ""
     autosync: Mapping[str, str] | None = None
     picture: Picture | None = None
+    hints: Sequence[Finding] = ()
 
 
 class Operators(Protocol):

@@ -185,8 +185,9 @@ class Project:
         if save is not None:
             project_running.save(save, result)
         return Computed(
-            result.op, result.outputs, result.findings, report, verdict, assumed.as_json(), picture
-        )
+            result.op, result.outputs, result.findings, report, verdict, assumed.as_json(), picture,
+            result.hints,
+        )  # fmt: skip
 
     def tiling(
         self, shapes: Sequence[str], dtype: str, attrs: Sequence[str], soc: str | None

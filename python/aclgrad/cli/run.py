@@ -138,6 +138,7 @@ def _document(computed: operators.Computed, output: Path | None) -> dict[str, An
         "save": str(output) if output else None,
         "after_faults": faults,
         "findings": [finding.text for finding in computed.errors],
+        "hints": [finding.text for finding in computed.hints],
     }
     if len(outputs) == 1:
         document |= next(iter(outputs.values()))
@@ -163,7 +164,7 @@ def _show(computed: operators.Computed, output: Path | None) -> None:
         OUT.print(f"{computed.op} {name}: {array.dtype.name} {list(array.shape)}", markup=False)
     if output is not None:
         OUT.print(f"saved {output}", markup=False)
-    for finding in computed.errors:
+    for finding in (*computed.errors, *computed.hints):
         OUT.print(finding.text, markup=False)
     if computed.verdict:
         OUT.print(computed.verdict, markup=False)

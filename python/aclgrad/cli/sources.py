@@ -139,9 +139,13 @@ def run_program(
             "output": ended.output,
             "autosync": assumed.as_json(),
             "findings": list(ended.errors),
+            "hints": list(ended.hints),
         }
         print(json.dumps(document))
-    elif ended.errors:
+        return status or int(bool(ended.errors))
+    for hint in ended.hints:
+        print(hint, file=sys.stderr)
+    if ended.errors:
         # The program has printed them.
         console.print(f"{source.name}: {len(ended.errors)} errors found", markup=False)
     return status or int(bool(ended.errors))

@@ -33,6 +33,9 @@ from aclgrad.spec.soc import Family
 _PACKAGES = {"nlohmann/json.hpp": "nlohmann-json3-dev"}
 """Libraries of others that op_host sources of public operators include, by header."""
 
+DEVICE_CODE = ("-O0", "-g1", '-DACLSIM_KERNEL_VISIBILITY="protected"')
+"""How the front end wants code compiled that it reads: simulator/src/asc/device_code.h."""
+
 Made = TypeVar("Made")
 _parsing = threading.Lock()
 
@@ -216,7 +219,7 @@ class Compiler:
         except FileExistsError:
             return
         print(
-            f"aclgrad: headers are precompiled once, about 150 MB in {self.cache}"
+            f"aclgrad: headers are precompiled once, about 250 MB in {self.cache}"
             " (ACLGRAD_CACHE); aclgrad doctor tells its size",
             file=sys.stderr,
             flush=True,
@@ -230,8 +233,11 @@ class Compiler:
         words: Iterable[str],
         what: str,
         entry: str = "",
+        assembly: Path | None = None,
     ) -> None:
-        """Refuse what CANN's op compiler refuses in a kernel's source before it compiles it."""
+        """Refuse what CANN's op compiler refuses in a kernel's source before it compiles it, and
+        what its device compiler refuses in the code of ``assembly``.
+        """
         output = self.folder / "obj" / f"{name}.keys"
         command = (
             str(self.toolkit / "bin" / "ascc"),
@@ -239,12 +245,29 @@ class Compiler:
             f"--npu-arch=dav-{self.soc.npu_arch}",
             f"--host-compiler={self.compiler}",
             f"--entry={entry}",
+            *([f"--assembly={assembly}"] if assembly else []),
             *(word for word in self._flags(output, includes, words)[1:] if word != "-w"),
             str(source),
             "-o",
             str(output),
         )
         self._compile([self.step(output, command)], what)
+
+    def device_assembly(
+        self,
+        source: Path,
+        name: str,
+        includes: Iterable[Path],
+        words: Iterable[str],
+        what: str,
+    ) -> Path:
+        """Compile what includes a kernel without optimisation, for the rules of the device
+        compiler: each call and each type of the source is in there.
+        """
+        output = self.folder / "obj" / f"{name}.device.s"
+        flags = self._flags(output, includes, [*words, *DEVICE_CODE])
+        self._compile([Step(output, (*flags, "-S", str(source), "-o", str(output)))], what)
+        return output
 
     def _object(self, source: Path, includes: Iterable[Path], extra: Iterable[str]) -> Step:
         name = re.sub(

@@ -17,7 +17,7 @@ from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.locks import alone
-from aclgrad.project.compiler import Compiler
+from aclgrad.project.compiler import DEVICE_CODE, Compiler
 from aclgrad.project.entry import Entry, entries, instances_of, with_closed_asserts
 from aclgrad.project.sources import (
     DEVICE_TYPES,
@@ -238,7 +238,19 @@ class KernelBuilder(Compiler):
         )
         wanted = entry["entry"].name if wanted == named else wanted
         title = f"kernel {kernel.title}"
-        self._front_end(source, kernel.output.stem, includes, words, title, wanted)
+        # With a struct of its own for each key the kernel is compiled apart from the wrapper.
+        built_with = [name for made, name in zip(variants, classes, strict=True) if made]
+        one = [f"-DACLSIM_DEFAULT_TILING={name}" for name in built_with[:1]]
+        code = self._device_code(
+            source if one else wrapper, kernel.output.stem, includes, [*words, *one], title
+        )
+        self._front_end(source, kernel.output.stem, includes, words, title, wanted, code)
+
+    def _device_code(
+        self, source: Path, name: str, includes: Iterable[Path], words: Iterable[str], title: str
+    ) -> Path:
+        parsed = self._parsed("device", _KERNEL_HEADERS, [*self.defines(None, ()), *DEVICE_CODE])
+        return self.device_assembly(source, name, includes, [*parsed, *words], title)
 
     def for_host(self, source: Path, name: str, entry: Entry) -> tuple[Path, Entry]:
         """A kernel source as a host's compiler takes it, and its entry there: without launches,
@@ -338,7 +350,8 @@ class KernelBuilder(Compiler):
         self.with_headers(
             lambda: self._compile([self._object_at(wrapper, output, includes, words)], title)
         )
-        self._front_end(included, output.stem, includes, words, title)
+        code = self._device_code(wrapper, output.stem, includes, words, title)
+        self._front_end(included, output.stem, includes, words, title, assembly=code)
 
     def _entry(
         self, source: Path, kernel: Kernel, includes: Iterable[Path], words: Sequence[str]

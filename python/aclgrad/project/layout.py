@@ -151,7 +151,9 @@ def _file(path: Path, wanted: Kind | None) -> Layout:
     if part is not None and wanted is not Kind.kernel:
         whole = _project(part.parent, wanted)
         if whole is not None and path in whole.kernels:
-            return replace(whole, kernels=(path,))
+            owners = _owners(whole, path)
+            found = whole.only(owners[0].type) if len(owners) == 1 else whole
+            return replace(found, kernels=(path,))
         own = [op for op in whole.operators if path in op.host] if whole is not None else []
         if whole is not None and own:
             return whole if len(own) == len(whole.operators) else whole.only(own[0].type)
@@ -165,6 +167,21 @@ def _file(path: Path, wanted: Kind | None) -> Layout:
     if said is None:
         return Layout(Kind.kernel, root, repository_of(root), kernels=(path,))
     return Layout(Kind.launch, root, repository_of(root), (), (path,), (), (), (), *said.words)
+
+
+def _owners(project: Layout, kernel: Path) -> list[Operator]:
+    """The operators of a project that a kernel file is for: by its name, by what a definition says
+    of its file, or by the functions in it.
+    """
+    if len(project.operators) == 1:
+        return []  # nothing to choose
+    by_name = [op for op in project.operators if kernel in op.kernels]
+    if by_name:
+        return by_name
+    said = re.compile(rf"\"opFile\.value\"\s*,\s*\"{re.escape(kernel.stem)}\"")
+    by_definition = [op for op in project.operators if said.search(code(op.definition))]
+    functions = set(re.findall(r"__global__[^;{}()]*?\b(\w+)\s*\(", code(kernel)))
+    return by_definition or [op for op in project.operators if op.stem in functions]
 
 
 _PARTS = ("op_host", "op_kernel")
@@ -327,8 +344,37 @@ def _kernels(folder: Path, *, deep: bool = True) -> tuple[Path, ...]:
     if not folder.is_dir():
         return ()
     found = folder.rglob("*.cpp") if deep else folder.glob("*.cpp")
-    files = [file for file in found if file.is_file() and "__global__" in code(file)]
+    files = [file for file in found if file.is_file() and _has_kernel(code(file))]
     return tuple(sorted(files, key=lambda file: (len(file.parts), file)))
+
+
+def _has_kernel(text: str) -> bool:
+    """Whether a source defines a kernel, or a macro that may. Programs that launch one declare it
+    only.
+    """
+    for found in re.finditer(r"\b__global__\b", text):
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        depth = 0
+        for sign in re.finditer(r"[(){};]", text[found.end() :]):
+            depth += {"(": 1, ")": -1}.get(sign[0], 0)
+            if depth <= 0 and sign[0] in "{;":
+                if sign[0] == "{" or _in_macro(text, found.start(), line):
+                    return True
+                break
+        else:
+            return True
+    return False
+
+
+def _in_macro(text: str, at: int, line: str) -> bool:
+    """Whether a place belongs to a #define, which may go on over lines."""
+    while not line.lstrip().startswith("#"):
+        end = at - len(line) - 1
+        begin = text.rfind("\n", 0, max(end, 0)) + 1
+        if end <= 0 or not text[begin:end].endswith("\\"):
+            return False
+        at, line = end, text[begin:end]
+    return True
 
 
 def _below(path: Path) -> list[Path]:
@@ -392,6 +438,7 @@ def locate(word: str | Path | Sources) -> Sources:
         return word
     chosen = _choices.get(Path(word).expanduser().resolve(), Choice())
     found = find(word, chosen.kind, chosen.op)
+    is_program = found.kind is Kind.program
     host = set(found.host)
     if found.operators and found.root != found.repository:
         host |= shared_files(found.root, found.host)
@@ -409,14 +456,14 @@ def locate(word: str | Path | Sources) -> Sources:
         roots=(
             *chosen.includes,
             *found.includes,
-            *include_roots(found.root, found.repository),
+            *(() if is_program else include_roots(found.root, found.repository)),
         ),
         defines=(*found.defines, *chosen.defines),
         types=tuple(operator.type for operator in found.operators) if found.narrowed else (),
         api=found.api,
         word=str(word),
         alone=not found.operators,
-        program=found.kind is Kind.program,
+        program=is_program,
         entry=chosen.entry,
         debug=chosen.debug,
         only=found.operators[0].type if found.narrowed else "",

@@ -68,6 +68,13 @@ class Result:
     op: str
     outputs: dict[str, Array]
     findings: tuple[Finding, ...] = ()  # errors that the checks found and that did not end the run
+    hints: tuple[Finding, ...] = ()
+
+
+def by_severity(found: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """The errors among findings, and the hints."""
+    errors = tuple(item for item in found if item.severity == ERROR)
+    return errors, tuple(item for item in found if item.severity != ERROR)
 
 
 def infer(
@@ -345,8 +352,7 @@ def _execute(
                 arrays[name if len(entries) == 1 else f"{name}_{index}"] = array.reshape(shape)
         if not op["outputs"]:
             arrays = _changed(op, inputs, made)
-        errors = tuple(item for item in device.findings() if item.severity == ERROR)
-        return Result(op["type"], arrays, errors)
+        return Result(op["type"], arrays, *by_severity(device.findings()))
     finally:
         call.close()
 

@@ -22,7 +22,7 @@ from aclgrad.project import building
 from aclgrad.project.arguments import Output, Parameter, output_specs, parse_tiling, values_of
 from aclgrad.project.entry import Entry, entries
 from aclgrad.project.layout import locate
-from aclgrad.project.running import Result
+from aclgrad.project.running import Result, by_severity
 from aclgrad.project.sources import Sources, SourcesError
 from aclgrad.project.words import Array, Param
 from aclgrad.runtime import open_device as open_sim
@@ -69,6 +69,8 @@ def build_program(source: Path | Sources, soc: Family, *, flags: Sequence[str] =
         builder.optimise,
         "-fmax-errors=20",
         "-fdiagnostics-color=never",
+        *(f"-I{folder}" for folder in builder.sources.roots),
+        *builder.sources.defines,
         *flags,
         str(file),
         "-MD",
@@ -98,6 +100,11 @@ class Ended:
     def errors(self) -> tuple[str, ...]:
         """Texts of the findings that are errors."""
         return tuple(str(one["text"]) for one in self.findings if one["severity"] == "error")
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """Texts of the other findings."""
+        return tuple(str(one["text"]) for one in self.findings if one["severity"] != "error")
 
 
 def run_program(
@@ -321,8 +328,7 @@ def run_kernel(
             name: buffer.read(output.dtype.numpy).reshape(output.shape)
             for name, (buffer, output) in results.items()
         }
-        errors = tuple(item for item in device.findings() if item.severity == "error")
-        return Result(built.entry.name, found, errors)
+        return Result(built.entry.name, found, *by_severity(device.findings()))
     finally:
         for buffer in buffers:
             buffer.free()

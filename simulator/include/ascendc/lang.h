@@ -14,7 +14,11 @@
 #define ASCENDC_TPL_KERNEL
 #else
 #define __aicore__
-#define __global__ __attribute__((visibility("default")))
+// ascc tells kernels from other functions by this, and compiles them once more with another visibility: asc/device_code.h.
+#ifndef ACLSIM_KERNEL_VISIBILITY
+#define ACLSIM_KERNEL_VISIBILITY "default"
+#endif
+#define __global__ __attribute__((__visibility__(ACLSIM_KERNEL_VISIBILITY)))
 #endif
 #define __gm__
 #define __ubuf__
@@ -22,7 +26,7 @@
 #define __ca__
 #define __cb__
 #define __cc__
-#define __vector__
+#define __vector__ __attribute__(())  // it means nothing, and can be found
 #define __cube__
 #define __mix__(...)
 #define __sync_alias__

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ascc: the compiler of .asc files, kernels and host code in one. It takes the words of a C++ compiler command and those of the
 // device compiler that matter here, and has the host's C++ compiler do the work: preprocess, rewrite launches, compile, link.
-// With --front-end it only checks kernel sources of any name for what CANN's op compiler refuses.
+// With --front-end it only checks kernel sources of any name for what CANN's op compiler refuses, with --device-code for what the
+// device compiler refuses too.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "asc/device_code.h"
 #include "asc/front_end.h"
 #include "asc/launches.h"
 #include "soc/soc.h"
@@ -89,6 +91,9 @@ struct Command {
   std::string target;        // of -MT
   std::string stage;         // -c, -E, -S, or empty: link
   bool frontEnd = false;
+  bool deviceCode = false;
+  std::string
+      assembly;  // with it: what the host's compiler has made of the source for that, see device_code.h
   std::string entry;  // with it: the kernel function that the operator's definition asks for
   bool depend = false;
   bool userHeadersOnly = false;  // -MMD
@@ -152,7 +157,8 @@ class Parser {
   void Word(const std::string& word) {
     std::string value;
     if (Takes(word, "--npu-arch", &command_.arch) || Takes(word, "--entry", &command_.entry) ||
-        Takes(word, "--host-compiler", &command_.compiler)) {
+        Takes(word, "--host-compiler", &command_.compiler) ||
+        Takes(word, "--assembly", &command_.assembly)) {
       return;
     }
     if (Takes(word, "--run-mode", &command_.runMode)) {
@@ -162,6 +168,8 @@ class Parser {
       }
     } else if (word == "--front-end") {
       command_.frontEnd = true;
+    } else if (word == "--device-code") {
+      command_.deviceCode = true;
     } else if (word == "--asc-aicore-lang") {
       command_.launchesAsc = true;
     } else if (word == "-Xaicore-start" || word == "-Xaicore-end" || word == "-Xhost-start" ||
@@ -213,8 +221,8 @@ class Parser {
   Command command_;
 };
 
-// Runs a command; its status, which is 0 when all is well.
-int Execute(const Words& words) {
+// Runs a command; its status, which is 0 when all is well. What it has to say goes to a file, if one is named.
+int Execute(const Words& words, const std::string& errors = {}) {
   std::vector<char*> arguments;
   for (const std::string& word : words) {
     arguments.push_back(const_cast<char*>(word.c_str()));
@@ -222,6 +230,9 @@ int Execute(const Words& words) {
   arguments.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
+    if (!errors.empty() && std::freopen(errors.c_str(), "w", stderr) == nullptr) {
+      _exit(127);
+    }
     execvp(arguments[0], arguments.data());
     std::fprintf(stderr, "ascc: %s: %s. Next: --host-compiler=g++ or CXX=g++\n", arguments[0],
                  std::strerror(errno));
@@ -362,7 +373,8 @@ class Driver {
     }
     const std::string rewritten = temporary_.File("rewritten.ii");
     const std::string original = Read(expanded);
-    if (!Checked(original).faults.empty()) {
+    const aclsim::KernelSource kernel = Checked(original);
+    if (!kernel.faults.empty()) {
       return 1;
     }
     const std::string text = aclsim::RewriteLaunches(original);
@@ -378,7 +390,67 @@ class Driver {
                  {"-x", "c++-cpp-output", command_.stage.empty() ? "-c" : command_.stage, rewritten,
                   "-o", output});
     status = Execute(words);
-    return status;
+    return status != 0 ? status : DeviceCode(kernel, text);
+  }
+
+  // What the device compiler would refuse, of a source that the host's compiler takes.
+  int DeviceCode(const aclsim::KernelSource& kernel, std::string text) {
+    aclsim::DeviceCodeRules rules{soc_.npuArch,
+                                  fs::weakly_canonical(toolkit_ / "include").string(),
+                                  {},
+                                  kernel.vectorOnly,
+                                  kernel.vectorKernels};
+    std::string assembly = command_.assembly;
+    if (assembly.empty()) {
+      size_t at = text.find(aclsim::kKernelMark);
+      if (at == std::string::npos) {
+        return 0;
+      }
+      for (; at != std::string::npos; at = text.find(aclsim::kKernelMark, at)) {
+        text.replace(at, aclsim::kKernelMark.size(), aclsim::kKernelMarkForDeviceCode);
+      }
+      assembly = temporary_.File("device.s");
+      const std::string marked = temporary_.File("device.ii");
+      Write(marked, text);
+      Words words = Compiler();
+      const Words device = DeviceFlags();
+      words.insert(words.end(), device.begin(), device.end());
+      words.insert(words.end(), command_.flags.begin(), command_.flags.end());
+      words.insert(words.end(), {"-O0", "-g1", "-w", "-fno-lto", "-fno-sanitize=all", "-x",
+                                 "c++-cpp-output", "-S", marked, "-o", assembly});
+      if (const int status = Execute(words); status != 0) {
+        return status;
+      }
+    }
+    rules.systemHeaders = SystemHeaders();
+    const std::vector<aclsim::SourceFault> faults = aclsim::ReadDeviceCode(Read(assembly), rules);
+    Print(faults);
+    return faults.empty() ? 0 : 1;
+  }
+
+  // The folders in which the host's compiler looks by itself.
+  std::vector<std::string> SystemHeaders() const {
+    const std::string list = temporary_.File("folders");
+    Words words = Compiler();
+    words.insert(words.end(), {"-E", "-v", "-x", "c++", "/dev/null", "-o", "/dev/null"});
+    if (Execute(words, list) != 0) {
+      return {"/usr/include", "/usr/lib"};
+    }
+    std::vector<std::string> folders;
+    std::istringstream lines(Read(list));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.size() > 1 && line[0] == ' ' && line[1] == '/') {
+        folders.push_back(fs::weakly_canonical(line.substr(1)).string());
+      }
+    }
+    return folders;
+  }
+
+  static void Print(const std::vector<aclsim::SourceFault>& faults) {
+    for (const aclsim::SourceFault& fault : faults) {
+      std::fprintf(stderr, "%s:%zu:1: error: %s\n", fault.file.c_str(), fault.line,
+                   fault.text.c_str());
+    }
   }
 
   // The architecture is that of the command's macros, which a kernel's build gives: only the rules need --npu-arch. With -o the
@@ -397,8 +469,12 @@ class Driver {
       if (status != 0) {
         return status;
       }
-      const aclsim::KernelSource kernel = Checked(Read(expanded));
+      const std::string text = Read(expanded);
+      const aclsim::KernelSource kernel = Checked(text);
       refused = refused || !kernel.faults.empty();
+      if (kernel.faults.empty() && (command_.deviceCode || !command_.assembly.empty())) {
+        refused = DeviceCode(kernel, text) != 0 || refused;
+      }
       for (const std::string& key : kernel.keys) {
         keys += key + "\n";
       }
@@ -415,10 +491,7 @@ class Driver {
     if (kernel.faults.empty()) {
       CheckConditions(&kernel);
     }
-    for (const aclsim::SourceFault& fault : kernel.faults) {
-      std::fprintf(stderr, "%s:%zu:1: error: %s\n", fault.file.c_str(), fault.line,
-                   fault.text.c_str());
-    }
+    Print(kernel.faults);
     return kernel;
   }
 

@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kKey = "(aclsim::TilingKeyIs(";
 constexpr std::string_view kType = "static_assert(aclsim::kKernelType<";
 constexpr std::string_view kDefaultStruct = "using AscendcDefaultTilingData [[maybe_unused]] = ";
+constexpr std::string_view kVector =
+    "__attribute__(())";  // __vector__, as ascendc/lang.h expands it
 constexpr std::string_view kStructOfKey = "static_assert(aclsim::kTilingOfKey<";
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -119,7 +121,9 @@ class Reader {
     Each(kStructOfKey, ");", [this](std::string_view found) { StructOfKey(found); });
     CheckTypes();
     CheckStructs();
-    return {std::move(keys_), std::move(conditions_), std::move(faults_)};
+    const bool vectorOnly = kinds_.size() == 1 && kinds_.count("KERNEL_TYPE_AIV_ONLY") == 1;
+    return {std::move(keys_), std::move(conditions_), std::move(faults_), vectorOnly,
+            VectorKernels()};
   }
 
  private:
@@ -132,6 +136,33 @@ class Reader {
       }
     }
     return false;
+  }
+
+  // The name in front of the next bracket that opens parameters.
+  std::set<std::string> VectorKernels() const {
+    constexpr std::string_view kAttribute = "__attribute__";
+    std::set<std::string> names;
+    for (size_t at = flat_.find(kVector); at != std::string::npos; at = flat_.find(kVector, at)) {
+      at += kVector.size();
+      for (size_t open = flat_.find('(', at); open != std::string::npos;) {
+        size_t end = open;
+        while (end > at && flat_[end - 1] == ' ') {
+          --end;
+        }
+        size_t begin = end;
+        while (begin > at && IsWord(flat_[begin - 1])) {
+          --begin;
+        }
+        const std::string_view name = std::string_view(flat_).substr(begin, end - begin);
+        if (name != kAttribute) {
+          names.emplace(name);
+          break;
+        }
+        const size_t close = flat_.find("))", open);
+        open = close == std::string::npos ? close : flat_.find('(', close);
+      }
+    }
+    return names;
   }
 
   // Line markers stand inside of expressions where a macro comes from a header that was found by -isystem.
@@ -269,10 +300,12 @@ class Reader {
         return;
       }
       if (Counts(types_, kind)) {
+        kinds_.insert(kind);
         typed_.insert(number->digits);
         firstType_ = firstType_.has_value() ? firstType_ : std::optional<Place>(here_);
       }
     } else if (Counts(types_, kind)) {
+      kinds_.insert(kind);
       hasDefault_ = true;
     }
   }
@@ -369,6 +402,7 @@ class Reader {
   Place lastType_;
   std::set<std::string> keys_;
   std::set<std::string> typed_;
+  std::set<std::string> kinds_;  // that count on the architecture
   bool hasDefault_ = false;
   std::optional<Place> firstType_;
   std::string defaultStruct_;

@@ -28,12 +28,62 @@ namespace {
 
 constexpr int kMaxFrames = 48;
 
-// Address and folder of the simulator's own libraries and headers: frames there are never the kernel's.
+// How this build calls the folder of the simulator's own sources.
+std::string_view OwnSources() {
+  constexpr std::string_view kThis = "engine/fault.cpp";
+  const std::string_view file = __FILE__;
+  return file.substr(0, file.size() - kThis.size());
+}
+
+// The headers that belong to this library.
+std::filesystem::path OwnHeaders() {
+  Dl_info info{};
+  std::error_code error;
+  if (dladdr(reinterpret_cast<const void*>(&CaptureStack), &info) == 0) {
+    return {};
+  }
+  return std::filesystem::weakly_canonical(info.dli_fname, error).parent_path().parent_path() /
+         "include";
+}
+
+// Whether a line is the simulator's own, which is never the kernel's. A project's folders may be called as ours are: a folder of
+// our headers is known by what lies in it, and where it is no more, by what this library's own has.
 bool IsSimulatorFile(const std::string& file) {
-  return file.find("/include/ascendc/") != std::string::npos ||
-         file.find("/include/aclsim/") != std::string::npos ||
-         file.find("/include/tikicpulib.h") != std::string::npos ||
-         file.find("/simulator/src/") != std::string::npos;
+  if (file.starts_with(OwnSources())) {
+    return true;
+  }
+  for (const std::string_view part :
+       {"/include/ascendc/", "/include/aclsim/", "/include/tikicpulib.h"}) {
+    const size_t at = file.rfind(part);
+    if (at == std::string::npos) {
+      continue;
+    }
+    const size_t end = at + std::string_view("/include").size();
+    const std::filesystem::path folder = file.substr(0, end);
+    std::error_code error;
+    if (std::filesystem::is_directory(folder, error)) {
+      return std::filesystem::exists(folder / "aclsim/aclsim.h", error);
+    }
+    return std::filesystem::exists(OwnHeaders() / file.substr(end + 1), error);
+  }
+  return false;
+}
+
+// "file:line", with " (discriminator 2)" behind it at times. Nothing else is taken off: a file may have any name.
+bool ReadPlace(std::string_view text, SourceLine* line) {
+  if (const size_t note = text.rfind(" (discriminator "); note != std::string_view::npos) {
+    const std::string_view rest = text.substr(note + std::string_view(" (discriminator ").size());
+    if (rest.find_first_not_of("0123456789)") == std::string_view::npos) {
+      text = text.substr(0, note);
+    }
+  }
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || text.substr(0, colon) == "??") {
+    return false;
+  }
+  *line = {std::string(text.substr(0, colon)), atoi(std::string(text.substr(colon + 1)).c_str()),
+           ""};
+  return true;
 }
 
 // What a command prints; nothing when it cannot run. Not by popen, whose lock a forked child may find taken.
@@ -77,16 +127,12 @@ std::vector<std::vector<SourceLine>> Symbolise(const std::string& module,
   std::istringstream output(OutputOf(std::move(words)));
   std::vector<std::vector<SourceLine>> lines;
   for (std::string text; std::getline(output, text);) {
-    if (text.starts_with("0x")) {
+    if (text.starts_with("0x") &&
+        text.find_first_not_of("0123456789abcdefx") == std::string::npos) {
       lines.emplace_back();
-      continue;
+    } else if (SourceLine line; !lines.empty() && ReadPlace(text, &line)) {
+      lines.back().push_back(std::move(line));
     }
-    text = text.substr(0, text.find_first_of(" ("));
-    const size_t colon = text.rfind(':');
-    if (lines.empty() || colon == std::string::npos || text[0] == '?') {
-      continue;
-    }
-    lines.back().push_back({text.substr(0, colon), atoi(text.c_str() + colon + 1), ""});
   }
   lines.resize(offsets.size());  // without the tool there are none
   return lines;

@@ -9,11 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from aclgrad.project.layout import locate
-from aclgrad.project.sources import (
-    OTHER_ARCHITECTURE,
-    Sources,
-    SourcesError,
-)
+from aclgrad.project.sources import Sources, SourcesError
 from aclgrad.project.unit_tests.lists import TESTS
 
 
@@ -53,15 +49,19 @@ class TestFile:
         """Whether it starts Python scripts, if only from a helper that it includes."""
         return ".py" in self.text or "system(" in self.text
 
-    @property
-    def kernel(self) -> Path:
+    def kernel_for(self, arch: int) -> Path:
         """The kernel's source: the one that the test is named after, else the operator's."""
-        stem = self.path.stem.removeprefix("test_")
-        kernels = self.sources.kernels_for(2201) or list(self.sources.kernels)
-        named = [path for path in kernels if stem.startswith(path.stem)]
-        own = [path for path in kernels if path.stem == self.sources.name]
-        chosen = [*sorted(named, key=lambda path: -len(path.stem)), *own, *kernels]
+        stem = _plain(self.path).removeprefix("test_")
+        kernels = self.sources.kernels_for(arch) or list(self.sources.kernels)
+        named = [path for path in kernels if stem.startswith(_plain(path))]
+        own = [path for path in kernels if _plain(path) == self.sources.name]
+        chosen = [*sorted(named, key=lambda path: -len(_plain(path))), *own, *kernels]
         return chosen[0]
+
+
+def _plain(path: Path) -> str:
+    """The stem of a file without the word for architecture 3510."""
+    return path.stem.removesuffix("_apt")
 
 
 def _body_end(text: str, start: int) -> int:
@@ -98,11 +98,10 @@ def find_tests(word: str | Path) -> list[TestFile]:
     sources = locate(root)
     if path.is_file():
         return [TestFile(path, sources)]
-    files = [
-        file
-        for file in sorted((root / TESTS).glob("test_*.cpp"))
-        if not OTHER_ARCHITECTURE.search(file.name)
-    ]
+    # Those for architecture 3510 are called so, or lie in a folder that is.
+    files = sorted((root / TESTS).rglob("test_*.cpp"))
     if not files:
-        raise SourcesError(f"{root / TESTS}: no test_*.cpp there. Next: give the test file itself")
+        raise SourcesError(
+            f"{root / TESTS}: no test_*.cpp there or below. Next: give the test file itself"
+        )
     return [TestFile(file, sources) for file in files]

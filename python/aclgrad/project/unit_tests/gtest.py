@@ -101,7 +101,12 @@ class TestBuilder(Builder):
     @property
     def place(self) -> Path:
         """What is built and run lies here."""
-        return self.folder / "ut" / self.test.path.stem
+        return self.folder / "ut" / _name(self.test)
+
+    @property
+    def kernel_file(self) -> Path:
+        """The source of the kernel, for the SoC of the test."""
+        return self.test.kernel_for(self.soc.npu_arch)
 
     # -- building -------------------------------------------------------------------------------
 
@@ -169,7 +174,7 @@ class TestBuilder(Builder):
         ]
         return [
             *(path for path in wanted if path.is_dir()),
-            *self.kernel_includes(self.test.kernel),
+            *self.kernel_includes(self.kernel_file),
         ]
 
     def _part(self, source: Path, words: Sequence[str]) -> Step:
@@ -188,7 +193,7 @@ class TestBuilder(Builder):
             for source in sorted(helpers.glob("*.cpp"))
             if not source.name.startswith("test_")
         ]
-        given = (self.test.path.resolve(), self.test.kernel.resolve())
+        given = (self.test.path.resolve(), self.kernel_file.resolve())
         listed = [path for path in self.lists.case.sources if path not in given]
         # Sources that instantiate the kernel for the test; other tests have programs of their own.
         steps += [
@@ -199,9 +204,9 @@ class TestBuilder(Builder):
         self._compile(steps, f"unit test {self.test.path.name}")
         read = self._compile_shared(steps, words)
         # Tests of templates include the kernel's source; a second copy would clash.
-        if not shared.includes(steps[0].depfile, self.test.kernel):
-            kernel = self._part(self.test.kernel, words)
-            self._compile([kernel], f"kernel {self.test.kernel.name}")
+        if not shared.includes(steps[0].depfile, self.kernel_file):
+            kernel = self._part(self.kernel_file, words)
+            self._compile([kernel], f"kernel {self.kernel_file.name}")
             steps.append(kernel)
         program = self.place / self.test.path.stem
         lib64 = self.toolkit / "lib64"
@@ -336,6 +341,13 @@ class TestBuilder(Builder):
         return TestResult(name, status, verdict, found, output, folder)
 
 
+def _name(test: TestFile) -> str:
+    """What a test file is called below its folder: several have one stem there."""
+    path = test.path
+    below = path.relative_to(test.folder) if path.is_relative_to(test.folder) else Path(path.name)
+    return "-".join(below.with_suffix("").parts)
+
+
 def _status(code: int, output: str, name: str) -> str:
     if f"[       OK ] {name}" in output and code == 0:
         return "passed"
@@ -418,9 +430,9 @@ def run_file(
     keep_going: bool | None = None,
 ) -> list[TestResult]:
     """Build a test file and run its tests; tell gets what is assumed of the device compiler."""
-    place = Builder(test.sources, family_of(DEFAULT_SOC)).folder / "ut" / test.path.stem
+    place = Builder(test.sources, family_of(DEFAULT_SOC)).folder / "ut" / _name(test)
     lists = unit_tests_lists.read(test.path, test.sources, place / "lists")
-    name = soc or unit_tests_lists.soc_in(lists.case.socs) or DEFAULT_SOC
+    name = soc or lists.soc or DEFAULT_SOC
     assumed = assume(test.sources.root, name, autosync)
     if tell is not None:
         tell(assumed)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclgrad.codegen.render import render, write_if_different
-from aclgrad.project.sources import Sources, SourcesError
-from aclgrad.spec.soc import DEFAULT_SOC, FAMILIES
+from aclgrad.project.sources import OTHER_ARCHITECTURE, Sources, SourcesError
+from aclgrad.spec.soc import DEFAULT_SOC, FAMILIES, family_of
 
 TESTS = Path("tests/ut/op_kernel")
 
@@ -82,25 +82,59 @@ class TestLists:
     made: Path | None = None
     problems: tuple[str, ...] = ()
 
+    later: bool = False  # the test is for architecture 3510, as its name or its folder says
+
     @property
     def case(self) -> Case:
-        """The first case for a SoC that is simulated by default, else the first."""
-        fitting = [case for case in self.cases if soc_in(case.socs)]
-        return next(iter([*fitting, *self.cases]), Case("", "", ()))
+        """The first case for a SoC that the test is for, else the first that is simulated."""
+        here = [case for case in self.cases if self._soc_of(case)]
+        return next(iter([*here, *self.cases]), Case("", "", ()))
+
+    def _soc_of(self, case: Case) -> str | None:
+        found = socs_in(case.socs)
+        fitting = [name for name in found if (family_of(name).npu_arch == 3510) == self.later]
+        return next(iter([*fitting, *found]), None)
+
+    @property
+    def soc(self) -> str | None:
+        """The SoC that the lists name for the test; None where they name none.
+
+        Raises:
+            SourcesError: those that they name are not simulated.
+        """
+        found = self._soc_of(self.case)
+        if found is None and self.case.socs:
+            raise SourcesError(
+                f"the test is for {self.case.socs}, which is not simulated. Next: --soc"
+                f" {DEFAULT_SOC}, if the kernel is for that too"
+            )
+        return found or (_FIRST["ascend950"] if self.later else None)
 
 
-def soc_in(words: str) -> str | None:
-    """The first SoC of a CMake list that has vector cores of the kind simulated by default."""
-    for word in re.split(r"[;,\s]+", words):
-        name = word.replace("ascend", "Ascend", 1)
-        for family in FAMILIES:
-            if family.npu_arch != 2201:
-                continue
-            if word.lower() == family.name:
-                return DEFAULT_SOC if re.fullmatch(family.socs, DEFAULT_SOC) else None
-            if re.fullmatch(family.socs, name):
-                return name
-    return None
+_FIRST = {
+    "ascend910b": DEFAULT_SOC,
+    "ascend910_93": "Ascend910_9392",
+    "ascend950": "Ascend950PR_9589",
+    "ascend310p": "Ascend310P3",
+    "ascend910": "Ascend910A",
+}
+"""What stands for a family of which lists name no member."""
+
+
+def socs_in(words: str) -> list[str]:
+    """The SoCs of a CMake list that are simulated, as CANN spells them."""
+    found = []
+    for word in re.split(r"[;,\s]+", words.strip()):
+        if family := _FIRST.get(word.lower()):
+            found.append(family)
+            continue
+        rest = re.sub(r"^ascend", "", word, flags=re.IGNORECASE)
+        kind, bar, number = rest.partition("_")
+        for name in (f"Ascend{kind.upper()}{bar}{number}", f"Ascend{rest}"):
+            if any(re.fullmatch(one.socs, name) for one in FAMILIES if one.name in _FIRST):
+                found.append(name)
+                break
+    return found
 
 
 def library_view(sources: Sources, folder: Path) -> Path:
@@ -128,19 +162,21 @@ def library_view(sources: Sources, folder: Path) -> Path:
 def read(test: Path, sources: Sources, place: Path) -> TestLists:
     """Have CMake read the lists nearest to a test; ``place`` is a folder for what that makes."""
     problems: list[str] = []
+    below = test.relative_to(sources.root) if test.is_relative_to(sources.root) else test.name
+    later = bool(OTHER_ARCHITECTURE.search(str(below)))
     for folder in (test.parent, sources.root / TESTS, sources.root):
         text = _text(folder)
         if not any(name in text for name in _RECORDED):
             continue
         shutil.rmtree(place, ignore_errors=True)
         work = library_view(sources, place)
-        calls, error = _run_cmake(folder, text, sources, place)
+        calls, error = _run_cmake(folder, text, sources, place, later)
         problems += [error] if error else []
         problems += _copy_scripts(calls, work)
         cases = tuple(_cases(calls, place / "tree", sources.repository))
         if cases or error:
-            return TestLists(cases, place / "tree" / "build", tuple(problems))
-    return TestLists(problems=tuple(problems))
+            return TestLists(cases, place / "tree" / "build", tuple(problems), later)
+    return TestLists(problems=tuple(problems), later=later)
 
 
 def _text(folder: Path) -> str:
@@ -151,7 +187,7 @@ def _text(folder: Path) -> str:
 
 
 def _run_cmake(
-    folder: Path, text: str, sources: Sources, place: Path
+    folder: Path, text: str, sources: Sources, place: Path, later: bool
 ) -> tuple[list[list[str]], str]:
     cmake = shutil.which("cmake")
     if cmake is None:
@@ -164,7 +200,7 @@ def _run_cmake(
     source = tree / folder.relative_to(sources.repository) if inside else folder
     binary = tree / "build"
     variables = {
-        "ASCEND_COMPUTE_UNIT": "ascend910b",
+        "ASCEND_COMPUTE_UNIT": "ascend950" if later else "ascend910b",
         "CMAKE_BINARY_DIR": binary,
         "CMAKE_CURRENT_BINARY_DIR": binary / TESTS,
         "CMAKE_CURRENT_SOURCE_DIR": source,

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CANN's device compiler refuses in the functions that a kernel reaches, read from what the host's compiler makes of them:
+// assembly for no optimisation, which has every call, every object and every instruction of the source, with its line.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "asc/front_end.h"
+
+namespace aclsim {
+
+struct DeviceCodeRules {
+  uint32_t npuArch = 0;
+  std::string
+      toolkitHeaders;  // the folder of the simulator's headers: what they do is not the kernel's
+  std::vector<std::string> systemHeaders;  // folders of the host compiler's headers
+  bool vectorOnly = false;  // every kernel type that the source names is KERNEL_TYPE_AIV_ONLY
+  std::set<std::string> vectorKernels;  // kernel functions that are marked __vector__
+};
+
+// How `__global__` stands in preprocessed text, and how it has to stand in what is compiled for ReadDeviceCode: kernel functions are
+// known by a visibility that nothing else has.
+inline constexpr std::string_view kKernelMark = R"(__attribute__((__visibility__("default"))))";
+inline constexpr std::string_view kKernelMarkForDeviceCode =
+    R"(__attribute__((__visibility__("protected"))))";
+
+// Reads GNU assembly, of x86-64 or aarch64.
+std::vector<SourceFault> ReadDeviceCode(const std::string& assembly, const DeviceCodeRules& rules);
+
+}  // namespace aclsim
