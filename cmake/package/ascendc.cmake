@@ -158,7 +158,15 @@ function(_ascendc_launches source include wrapper)
     set(kernel ${CMAKE_MATCH_1})
     string(STRIP "${CMAKE_MATCH_2}" params)
     string(REPLACE "," ";" params "${params}")
-    set(declared "uint32_t blockDim, aclrtStream stream")
+    # The launch's own two step aside where the kernel has their names.
+    set(blocks numBlocks)
+    set(stream stream)
+    foreach(own IN ITEMS blocks stream)
+      while(",${params}" MATCHES "[ *&]${${own}} *([;=]|$)")
+        string(PREPEND ${own} _)
+      endwhile()
+    endforeach()
+    set(declared "uint32_t ${blocks}, aclrtStream ${stream}")
     set(given)
     foreach(param IN LISTS params)
       string(REGEX REPLACE "=.*" "" param "${param}")
@@ -196,7 +204,7 @@ extern \"C\" uint32_t aclrtlaunch_@kernel@(@declared@);
 ")
     string(APPEND functions "
 extern \"C\" uint32_t aclrtlaunch_${kernel}(${declared}) {
-  ${kernel}<<<blockDim, nullptr, stream>>>(${given});
+  ${kernel}<<<${blocks}, nullptr, ${stream}>>>(${given});
   return 0;
 }
 ")

@@ -60,3 +60,23 @@ def test_other_places_and_words(toolkit: Path, tmp_path: Path) -> None:
         plain = " ".join(made.stderr.split())
         assert made.returncode != 0 and message in plain, made.stderr
         shutil.rmtree(tmp_path / "build", ignore_errors=True)
+
+
+def test_parameters_with_the_names_of_the_launch(toolkit: Path, tmp_path: Path) -> None:
+    """The function of a launch has two parameters of its own, which step aside."""
+    shutil.copytree(PROJECT, tmp_path / "project")
+    kernel = sorted((tmp_path / "project" / "kernels").glob("*.cpp"))[0]
+    with kernel.open("a") as file:
+        file.write(
+            'extern "C" __global__ __aicore__ void named(GM_ADDR y, uint32_t blockDim,\n'
+            "    uint32_t numBlocks, uint32_t stream) { y[0] = blockDim + numBlocks + stream; }\n"
+        )
+    folder = tmp_path / "build"
+    made = cmake("-S", tmp_path / "project", "-B", folder, ASCEND_HOME_PATH=str(toolkit))
+    assert made.returncode == 0, made.stdout + made.stderr
+    built = cmake("--build", folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (header,) = folder.rglob("aclrtlaunch_named.h")
+    assert (
+        "uint32_t _numBlocks, aclrtStream _stream, void* y, uint32_t blockDim" in header.read_text()
+    )

@@ -15,6 +15,7 @@ import pytest
 
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import check as header_check
+from aclgrad.headers import trees
 from aclgrad.headers.trees import REPOSITORIES
 from aclgrad.ops import all_specs, find
 from aclgrad.runtime.toolkit import sim_root
@@ -170,6 +171,25 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     for repository in REPOSITORIES:
         said = repository.next_step in str(caught.value)
         assert said == (repository.name != "asc-devkit" and not repository.optional)
+
+
+def test_another_library_is_not_taken_for_one_that_is_asked_for(tmp_path: Path) -> None:
+    """Libraries of operators are laid out alike; the folder's name or its origin tells."""
+    for repository in trees.REPOSITORIES:
+        for mark in repository.marks:
+            (tmp_path / repository.name / mark).mkdir(parents=True)
+            (tmp_path / f"a-fork-like-{repository.name}" / mark).mkdir(parents=True)
+    (headers,) = trees.find([tmp_path])
+    assert {name: root.name for name, root, _ in headers.sources} == {
+        one.name: one.name for one in trees.REPOSITORIES
+    }
+    (tmp_path / "ops-nn").rename(tmp_path / "nn")
+    (tmp_path / "nn/.git").mkdir()
+    (tmp_path / "nn/.git/config").write_text(
+        '[remote "origin"]\n\turl = https://example.com/someone/ops-nn.git\n'
+    )
+    (headers,) = trees.find([tmp_path])
+    assert ("ops-nn", tmp_path / "nn") in {(name, root) for name, root, _ in headers.sources}
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:

@@ -213,3 +213,53 @@ def test_definition_by_a_macro_of_its_own(tmp_path: Path) -> None:
     text = (square / "op_host" / "words.cpp").read_text()
     (square / "op_host" / "words.cpp").write_text(text.replace("OP_ADD(", "OWN_OP_ADD("))
     assert [op.type for op in layout.find(square).operators] == ["Square"]
+
+
+KERNEL = 'extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR tiling) {{}}\n'
+
+
+def test_kernel_file_of_many_operators(tmp_path: Path) -> None:
+    """It is for the operator of its name, of a definition that names it, or of its function."""
+    for folder in ("op_host", "op_kernel"):
+        (tmp_path / folder).mkdir()
+    for stem, kernel, words in (
+        ("alpha", "alpha", ""),
+        ("beta", "beta", ""),
+        (
+            "gamma",
+            "shared_file",
+            '  this->AICore().ExtendCfgInfo("opFile.value", "shared_file");\n',
+        ),
+        ("delta", "kernels_of_delta", ""),
+    ):
+        (tmp_path / "op_host" / f"{stem}.cpp").write_text(
+            f"class {stem.title()} : public OpDef {{\n{words}}};\nOP_ADD({stem.title()});\n"
+        )
+        (tmp_path / "op_kernel" / f"{kernel}.cpp").write_text(KERNEL.format(name=stem))
+    for kernel, op in (
+        ("alpha", "Alpha"),
+        ("beta", "Beta"),
+        ("shared_file", "Gamma"),
+        ("kernels_of_delta", "Delta"),
+    ):
+        found = layout.find(tmp_path / "op_kernel" / f"{kernel}.cpp")
+        assert [one.type for one in found.operators] == [op]
+        assert [path.stem for path in found.kernels] == [kernel]
+
+
+@pytest.mark.parametrize(
+    ("text", "kernel"),
+    [
+        (KERNEL.format(name="k"), True),
+        ("extern __global__ __aicore__ void k(GM_ADDR x);\nint main() { return 0; }\n", False),
+        ("// __global__ void k() {}\nint main() { return 0; }\n", False),
+        ("#define ENTRY(n) \\\n  extern __global__ void n(GM_ADDR x);\n  ENTRY(k)\n", True),
+        ("template <typename T>\n__global__ __aicore__ void k(GM_ADDR x = (0)) {\n}\n", True),
+    ],
+)
+def test_file_that_declares_a_kernel_has_none(tmp_path: Path, text: str, kernel: bool) -> None:
+    """A program beside the kernel, as in CANN's samples."""
+    (tmp_path / "other.cpp").write_text(text)
+    (tmp_path / "real.cpp").write_text(KERNEL.format(name="real"))
+    names = [path.stem for path in layout.find(tmp_path).kernels]
+    assert names == (["other", "real"] if kernel else ["real"])

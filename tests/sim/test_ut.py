@@ -19,6 +19,7 @@ import pytest
 from aclgrad.project.building import Builder
 from aclgrad.project.sources import SourcesError
 from aclgrad.project.unit_tests import gtest as unit_tests_gtest
+from aclgrad.project.unit_tests import lists
 from aclgrad.project.unit_tests.files import find_tests
 from aclgrad.project.unit_tests.oracle import Verdict
 from aclgrad.runtime import Device
@@ -68,7 +69,8 @@ def planted(cache: Path) -> dict[str, dict[str, Any]]:
     assert done.returncode == 1, done.stderr
     document = json.loads(done.stdout)
     assert not document["ok"]
-    return {result["test"]: result for result in document["files"][0]["tests"]}
+    (file,) = (one for one in document["files"] if one["file"].endswith("/test_planted.cpp"))
+    return {result["test"]: result for result in file["tests"]}
 
 
 @pytest.mark.parametrize(
@@ -301,3 +303,34 @@ def test_verdicts_that_fail():
     """Only these count against a test."""
     kinds = ("golden", "own golden", "in the test", "none", "mismatch", "broken")
     assert [kind for kind in kinds if Verdict(kind).wrong] == ["mismatch", "broken"]
+
+
+def test_each_test_runs_on_the_soc_that_its_list_names(tmp_path: Path) -> None:
+    """Whatever it is called, and wherever it lies below the folder."""
+    tests = tmp_path / "tests/ut/op_kernel"
+    for folder in (tmp_path / "op_kernel", tests / "arch35"):
+        folder.mkdir(parents=True)
+    entry = 'extern "C" __global__ __aicore__ void twice(GM_ADDR x, GM_ADDR tiling) {}\n'
+    for name in ("twice", "twice_apt"):
+        (tmp_path / "op_kernel" / f"{name}.cpp").write_text(entry)
+    for name in ("test_twice", "test_twice_apt", "arch35/test_twice"):
+        (tests / f"{name}.cpp").write_text("TEST(Twice, one) {}\n")
+    found = {str(test.path.relative_to(tests)): test for test in find_tests(tmp_path)}
+    plain, apt, below = (found.pop(f"{name}.cpp") for name in (
+        "test_twice", "test_twice_apt", "arch35/test_twice"))  # fmt: skip
+    assert not found
+    for words, soc, later in (
+        ('"ascend910B1"', "Ascend910B1", "Ascend910B1"),
+        ('"ascend950pr_9599"', "Ascend950PR_9599", "Ascend950PR_9599"),
+        ('"ascend910B1;ascend950pr_957b"', "Ascend910B1", "Ascend950PR_957b"),
+        ('"ascend950;ascend310p"', "Ascend310P3", "Ascend950PR_9589"),
+        ('""', None, "Ascend950PR_9589"),
+    ):
+        (tests / "CMakeLists.txt").write_text(f'AddOpTestCase(twice {words} "-DDTYPE_X=float")\n')
+        for test, wanted in ((plain, soc), (apt, later), (below, later)):
+            assert lists.read(test.path, test.sources, tmp_path / "lists").soc == wanted, words
+    (tests / "CMakeLists.txt").write_text('AddOpTestCase(twice "ascend310b1" "-DX")\n')
+    with pytest.raises(SourcesError, match="the test is for ascend310b1, which is not simulated"):
+        assert lists.read(plain.path, plain.sources, tmp_path / "lists").soc
+    assert [test.kernel_for(2201).stem for test in (plain, below)] == ["twice", "twice"]
+    assert [test.kernel_for(3510).stem for test in (plain, apt, below)] == ["twice_apt"] * 3

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,12 @@ REPOSITORIES = (
         "op_host's contexts",
     ),
     Repository("runtime", "hicann", ("include/external/acl/acl_rt.h",), "ACL and the log"),
-    Repository("ops-nn", "hicann", ("common/stub/op_api",), "the level0 functions of operators"),
+    Repository(
+        "ops-nn",
+        "hicann",
+        ("common/stub/op_api", "activation"),
+        "the level0 functions of operators",
+    ),
     Repository(
         "ge",
         "hicann",
@@ -137,15 +143,28 @@ def _stub(home: Path) -> Path | None:
 
 
 def _checkouts(roots: Iterable[Path]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+    found: dict[str, list[Path]] = {}
     for root in roots:
         if not root.is_dir():
             continue
         for folder in (root, *sorted(path for path in root.iterdir() if path.is_dir())):
             for repository in REPOSITORIES:
                 if all((folder / mark).exists() for mark in repository.marks):
-                    found.setdefault(repository.name, folder.resolve())
-    return found
+                    found.setdefault(repository.name, []).append(folder.resolve())
+    # Libraries of other operators are laid out alike.
+    return {
+        name: next((one for one in folders if _is_called(one, name)), folders[0])
+        for name, folders in found.items()
+    }
+
+
+def _is_called(folder: Path, repository: str) -> bool:
+    """Whether a checkout is of a repository, by its folder or by where it was cloned from."""
+    if folder.name == repository:
+        return True
+    config = folder / ".git" / "config"
+    text = config.read_text("utf-8", errors="replace") if config.is_file() else ""
+    return bool(re.search(rf"(?m)^\s*url\s*=.*/{re.escape(repository)}(?:\.git)?/?\s*$", text))
 
 
 def _commit(folder: Path) -> str:

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -293,6 +294,7 @@ namespace {
 struct Frame {
   const char* module = nullptr;
   uintptr_t offset = 0;
+  uintptr_t kernel = 0;  // where the function begins, if it is a kernel: extern "C"
 };
 
 Frame FrameAt(const void* address) {
@@ -301,9 +303,11 @@ Frame FrameAt(const void* address) {
       info.dli_fbase == g_libcBase) {
     return {};
   }
+  const auto base = reinterpret_cast<uintptr_t>(info.dli_fbase);
+  const bool isKernel = info.dli_sname != nullptr && std::strncmp(info.dli_sname, "_Z", 2) != 0;
   // A return address is one past the call.
-  return {info.dli_fname,
-          reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1};
+  return {info.dli_fname, reinterpret_cast<uintptr_t>(address) - base - 1,
+          isKernel ? reinterpret_cast<uintptr_t>(info.dli_saddr) - base : 0};
 }
 
 }  // namespace
@@ -318,6 +322,12 @@ SourceLine FindKernelLine(const std::vector<void*>& stack) {
     }
     if (const SourceLine& line = LineAt(frame.module, frame.offset); !line.file.empty()) {
       return line;
+    }
+    // addr2line does not find the caller of each inlined function.
+    if (frame.kernel != 0) {
+      if (const SourceLine& line = LineAt(frame.module, frame.kernel); !line.file.empty()) {
+        return line;
+      }
     }
     if (fallback.file.empty()) {
       fallback.file =

@@ -116,11 +116,12 @@ void Meeting::Wait(Core& core, std::unique_lock<std::mutex>& lock,
     throw CoreAbandoned{};
   }
   constexpr size_t kMostEnds = 4;
-  const auto [what, cores] = vain();
+  const auto [what, cores, advice] = vain();
   KernelFault fault{"deadlock",
                     what,
-                    "Hardware would wait forever: a hang. Every core of the launch must get "
-                    "there, also one that has no work.",
+                    !advice.empty() ? advice
+                                    : "Hardware would wait forever: a hang. Every core of the "
+                                      "launch must get there, also one that has no work.",
                     CaptureStack(),
                     {},
                     "",
@@ -266,6 +267,14 @@ void Meeting::WaitFlag(Core& core, uint16_t flag) {
                        [&](const auto& sets) { return sets[slot] >= mine; });
   };
   const auto vain = [&]() -> Vain {
+    if (std::all_of(sets_.begin(), sets_.end(),
+                    [&](const auto& sets) { return sets[slot] == 0; })) {
+      return {Format("CrossCoreWaitFlag of flag %u, which no vector core sets", flag),
+              {},
+              "If a cube core sets it (ASCEND_IS_AIC), this is a MIX kernel. Cube cores are not "
+              "simulated, so the wait never ends here. If none does, hardware would hang: add the "
+              "CrossCoreSetFlag."};
+    }
     const std::vector<uint32_t> absent =
         Absent([&](uint32_t other) { return sets_[other][slot] >= mine; });
     return {Format("CrossCoreWaitFlag of flag %u waits for core %s", flag, List(absent).c_str()),

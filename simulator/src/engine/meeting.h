@@ -55,6 +55,7 @@ class Meeting {
   struct Vain {
     std::string what;
     std::vector<uint32_t> cores;
+    std::string advice = "";  // in place of the usual one
   };
   // SyncAll by one memory.
   struct Gathering {
