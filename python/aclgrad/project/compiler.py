@@ -266,7 +266,7 @@ class Compiler:
         """
         output = self.folder / "obj" / f"{name}.device.s"
         flags = self._flags(output, includes, [*words, *DEVICE_CODE])
-        self._compile([Step(output, (*flags, "-S", str(source), "-o", str(output)))], what)
+        self._compile([self.step(output, (*flags, "-S", str(source), "-o", str(output)))], what)
         return output
 
     def _object(self, source: Path, includes: Iterable[Path], extra: Iterable[str]) -> Step:
