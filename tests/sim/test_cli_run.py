@@ -159,3 +159,56 @@ def test_page_beside_the_golden(files: tuple[Path, Path], tmp_path: Path) -> Non
     assert aclgrad(*words, page, "--golden")
     text = page.read_text("utf-8")
     assert "400 of 400 elements match the golden" in text and "Where it is wrong" not in text
+
+
+def test_words_of_a_compiler_reach_a_program(tmp_path: Path) -> None:
+    """-D and -I of an .asc file, in a folder whose name shells and makefiles would take apart."""
+    folder = tmp_path / "a b (x) [y] 'z' $HOME é #1" / "simulator/src"
+    (folder / "inc").mkdir(parents=True)
+    (folder / "inc/own.h").write_text("#define OWN 7\n")
+    program = folder / "program.asc"
+    program.write_text(
+        '#include "kernel_operator.h"\n#include "own.h"\n#include <cstdio>\n'
+        'int main() { std::printf("%d %d\\n", OWN, WHICH); return 0; }\n'
+    )
+    words = ["run", program, "-I", folder / "inc", "-D"]
+    assert aclgrad(*words, "WHICH=1") == "7 1\n"
+    assert aclgrad(*words, "WHICH=2") == "7 2\n"
+
+
+HINTED = """\
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void k(GM_ADDR y) {
+  TPipe pipe; TBuf<> b; pipe.InitBuffer(b, 256); auto a = b.Get<float>();
+  GlobalTensor<float> out; out.SetGlobalBuffer((__gm__ float*)y, 64); Duplicate(a, 1.0f, 64);
+  SetFlag<HardEvent::V_MTE3>(EVENT_ID0); WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);
+  DataCopy(out, a, 64);
+  SetMaskCount();
+}
+"""
+
+
+def test_run_shows_hints(tmp_path: Path) -> None:
+    """At the kernel's line in a folder with a space and with a name of the simulator's own."""
+    folder = tmp_path / "a b (c)" / "include/ascendc"
+    folder.mkdir(parents=True)
+    kernel = folder / "left.cpp"
+    kernel.write_text(HINTED)
+    said = aclgrad("run", kernel, "--outputs", "float32[64]")
+    assert "hint [mask-left-set] in k" in said and f"at {kernel}:8" in said
+    document = json.loads(aclgrad("run", kernel, "--outputs", "float32[64]", "--json"))
+    assert document["findings"] == [] and "mask-left-set" in document["hints"][0]
+
+
+def test_wait_for_a_cube_core_says_so(tmp_path: Path) -> None:
+    kernel = tmp_path / "mix.cpp"
+    kernel.write_text(
+        '#include "kernel_operator.h"\nusing namespace AscendC;\n'
+        'extern "C" __global__ __aicore__ void k(GM_ADDR y) {\n'
+        "  if ASCEND_IS_AIC { CrossCoreSetFlag<2, PIPE_FIX>(3); return; }\n"
+        "  if ASCEND_IS_AIV { CrossCoreWaitFlag(3); }\n}\n"
+    )
+    said = aclgrad("run", kernel, "--outputs", "float32[64]=0", status=1)
+    assert "flag 3, which no vector core sets" in said and "Cube cores are not simulated" in said
+    assert f"at {kernel}:" in said

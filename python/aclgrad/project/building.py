@@ -107,9 +107,15 @@ class Builder(ApiBuilder):
     def build_host(self) -> dict[str, Any]:
         """Build the host library and return what it registers."""
         if self.sources.alone:
+            kernel = self.sources.kernels[0]
+            if self.sources.program:
+                raise SourcesError(
+                    f"{self.sources}: a program makes its own inputs. Next: aclgrad run"
+                    f" {kernel}, which has all checks"
+                )
             raise SourcesError(
                 f"{self.sources}: no OP_ADD in op_host, so nothing says what its inputs are. Next:"
-                f" aclgrad run {self.sources.kernels[0]} --inputs ... --outputs ..."
+                f" aclgrad run {kernel} --inputs ... --outputs ..."
             )
         # What an operator has inline is its own, whichever packages one process loads.
         words = ["-DLOG_CPP", "-fno-strict-aliasing", *self.own_symbols]

@@ -13,13 +13,21 @@ from aclgrad.spec.soc import DEFAULT_SOC
 
 
 def is_path(word: str) -> bool:
-    """Whether a word names sources: a kernel file, or a folder with op_kernel or op_host."""
+    """Whether a word names sources: a kernel file, a folder with op_kernel, op_host or kernels."""
     if word.endswith((".cpp", ".cc", ".asc")) or os.sep in word or word in (".", ".."):
         return True
     folder = Path(word)
     if folder.is_file():
         return True
-    return _is_project(folder)
+    return _is_project(folder) or _has_kernels(folder)
+
+
+def _has_kernels(folder: Path) -> bool:
+    """Whether kernel files lie in a folder, which is not the one of an operator of this package."""
+    if not folder.is_dir() or folder.resolve().parent.name == "op_kernel":
+        return False
+    texts = (file.read_text("utf-8", errors="replace") for file in folder.glob("*.cpp"))
+    return any("__global__" in text for text in texts)
 
 
 def _is_project(folder: Path) -> bool:
