@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
 from aclgrad.golden.precision import judge, measure
 from aclgrad.reporting.conditions import Conditions
+from aclgrad.runtime.toolkit import checkout, sim_root
 from aclgrad.spec import dtypes
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import family_of
@@ -44,6 +46,7 @@ class Named:
         if simulated and not os.environ.get("LD_PRELOAD"):
             from aclgrad.project import definitions
 
+            _tell_what_is_not_built()
             definitions.check(self.specs)
         device = open_device(running)
         soc = device.option("soc") or "npu"
@@ -69,6 +72,7 @@ class Named:
         if not shapes:
             selection.choose(self.specs, fast=asked.fast, dtype=dtype, names=asked.names)
         attrs = {spec: user_data.parse_attrs(spec, asked.attrs) for spec in self.specs}
+        _tell_what_is_not_built()
         device = open_device(running)
         soc, autosync = device.option("soc"), device.option("autosync")
         chosen = selection.to_check(
@@ -173,3 +177,21 @@ def _run(
         outcomes.append(run_case(device, spec, case, seed, seeds, tolerance))
         shown.advance(tasks[spec.op])
     return outcomes
+
+
+def _tell_what_is_not_built() -> None:
+    """Say so when a checkout's sources are not those that it was built from."""
+    from aclgrad.project import own_build
+
+    root = checkout()
+    if root is None or sim_root() != root / "build" / "sim" / "toolkit":
+        return
+    changed = own_build.changed_since(root / "build" / "sim", root)
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        name = changed[0].relative_to(root)
+        print(
+            f"warning: {name}{more}: not what was built. Next: aclgrad build",
+            file=sys.stderr,
+            flush=True,
+        )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
+from aclgrad.project.own_build import OwnBuild
 from aclgrad.project.sanitize import Sanitizer, build_folder
 from aclgrad.runtime.toolkit import checkout
 
@@ -150,6 +151,19 @@ def step_name(text: str) -> str:
     return f"{found[1]}: {found[2]}" if found else text.rpartition(" ")[2].rpartition("/")[2]
 
 
+def _compiler_of(folder: Path) -> str:
+    """The compiler that a folder is configured for, unless another one is asked for."""
+    wanted = find_compiler() or "c++"
+    if "CXX" in os.environ:
+        return wanted
+    try:
+        text = (folder / "CMakeCache.txt").read_text(errors="replace")
+    except OSError:
+        return wanted
+    kept = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", text, re.MULTILINE)
+    return kept[1] if kept and shutil.which(kept[1]) else wanted
+
+
 def _build(
     source: Path,
     folder: Path,
@@ -162,8 +176,11 @@ def _build(
     # Operators by name are built beside one whose spec has a fault.
     chosen = {"ACLGRAD_SKIP_BROKEN_SPECS": "1"} if ops else {}
     environment = {**os.environ, "NINJA_STATUS": "[%f/%t] ", **chosen}
+    ninja = need_tool("ninja")
+    own = OwnBuild(folder, ninja, _compiler_of(folder))
+    own.prepare(os.environ)
     _configure(source, folder, debug, sanitizer, environment)
-    command = [need_tool("ninja"), "-C", str(folder)]
+    command = [ninja, "-C", str(folder)]
     if jobs:
         command.append(f"-j{jobs}")
     if ops:
@@ -171,25 +188,28 @@ def _build(
     output: list[str] = []
     products: list[str] = []
     steps = 0
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=environment,
-        cwd=folder,
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            status = _STATUS.match(line)
-            if status is None:
-                output.append(line)
-                continue
-            steps, total, text = int(status[1]), int(status[2]), status[3]
-            progress(steps, total, step_name(text))
-            if product := _PRODUCT.search(text):
-                products.append(Path(product[1]).name)
+    try:
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=environment,
+            cwd=folder,
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                status = _STATUS.match(line)
+                if status is None:
+                    output.append(line)
+                    continue
+                steps, total, text = int(status[1]), int(status[2]), status[3]
+                progress(steps, total, step_name(text))
+                if product := _PRODUCT.search(text):
+                    products.append(Path(product[1]).name)
+    finally:
+        own.finish(steps)
     if process.returncode:
         text = "".join(line for line in output if not line.startswith("ninja: Entering")).strip()
         raise ToolkitError(
