@@ -79,8 +79,11 @@ def test_planted_faults_fail_in_each_dtype_and_scale(like: str, tmp_path: Path) 
     yields = "\n".join(f"    yield {item}" for item in listed)
     golden.write_text(f"{wanted}\n\nfrom aclgrad.testing import case\n\n\ndef cases():\n{yields}\n")
     found = cases(project, "--no-check", status=1)
-    assert {case["dtype"] for case in found} == {"fp32", "fp16", "bf16"}
-    assert len(found) == (3 + 2 + 3) * len(faults)  # float16 has no room for 2^-20
+    # float16 has no room for 2^-20.
+    scales = {"fp32": 3, "fp16": 2, **({"bf16": 3} if like == "elementwise" else {})}
+    for dtype, count in scales.items():
+        assert sum(case["dtype"] == dtype for case in found) == count * len(faults)
+    assert {case["dtype"] for case in found} == set(scales)
     for case in found:
         assert case["passed"] == ("-n40" in case["name"]), case
         assert not case["golden_of_zeros"]
@@ -102,7 +105,7 @@ def test_a_dropped_term_of_a_row_reduction_fails(tmp_path: Path) -> None:
     assert {case["dtype"] for case in found} == {"fp32", "fp16", "bf16"}
     for case in found:
         if case["passed"]:
-            assert case["golden_of_zeros"] or "_" in case["dtype"], case
+            assert case["golden_of_zeros"], case
     assert sum(case["passed"] for case in found) < len(found) / 5
 
 

@@ -113,9 +113,10 @@ class ProjectCase(Case):
         if not names or any(desc.empty for param in self.descs for desc in param):
             return
         kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in self.row]
-        size = max(self._magnitude(name, tensors[name][0]) for name in names)
+        sizes = [self._magnitude(name, tensors[name][0]) for name in names]
+        size = min(filter(None, sizes), default=1.0)
         for exponent in EXPONENTS:
-            if has_room(kinds, size or 1.0, exponent):
+            if has_room(kinds, size, exponent):
                 yield dataclasses.replace(self, name=f"{self.name}-2^{exponent}", exponent=exponent)
 
     def _array(
