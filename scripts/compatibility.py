@@ -190,8 +190,7 @@ def fingerprint(kernel: Kernel) -> str:
     for folder in (kernel.folder / "op_kernel", kernel.folder / "op_host"):
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                status = path.stat()
-                digest.update(f"{path}{status.st_size}{status.st_mtime_ns}".encode())
+                digest.update(f"{path}\n".encode() + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -38,6 +38,41 @@ def test_sources_that_change_are_seen(tmp_path: Path) -> None:
     assert seen == [{tmp_path / "op_kernel/scale.cpp"}]
 
 
+def test_what_a_round_writes_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports, wherever they go, caches, and files that are written with what they held."""
+    names = {
+        "op_kernel/scale.cpp": False,  # touched
+        "results/history.json": False,
+        "results/precision.json": False,
+        "report/precision.json": False,
+        "__pycache__/a.py": False,
+        ".cache/a.json": False,
+        "build/a.json": False,
+        "op_host/new.h": True,
+        "op_host/gone.h": True,
+    }
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    (tmp_path / "op_host/new.h").unlink()
+
+    def watched(*_: Any, **__: Any) -> Iterator[set[tuple[int, str]]]:
+        for name, is_change in names.items():
+            path = tmp_path / name
+            if name.endswith("gone.h"):
+                path.unlink()
+            else:
+                path.write_text("1" if name.endswith(".cpp") and not is_change else "2")
+            yield {(1, str(path))}
+
+    monkeypatch.setitem(sys.modules, "watchfiles", SimpleNamespace(watch=watched))
+    source = watch.changes([tmp_path], tmp_path / "results")
+    (tmp_path / "op_kernel/early.cpp").write_text("1")  # during the first round
+    assert next(source) == {tmp_path / "op_kernel/early.cpp"}
+    seen = [str(path.relative_to(tmp_path)) for group in source for path in group]
+    assert seen == [name for name, is_change in names.items() if is_change]
+
+
 def test_only_what_changed_is_built_and_tested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,7 +97,7 @@ def test_only_what_changed_is_built_and_tested(
         tested.append(command[command.index("test") :])
         return SimpleNamespace(returncode=len(tested) - 1)
 
-    def changes(folders: Any) -> Iterator[set[Path]]:
+    def changes(folders: Any, report: Path | None) -> Iterator[set[Path]]:
         assert set(folders) == {tmp_path / name for name in ("a", "b", "common")}
         yield from groups
 

@@ -89,7 +89,8 @@ def test_command(
     if watching:
         from aclgrad.cli import watch
 
-        watch.watch_words(ops or [], listed, running.soc)
+        place = _report_place(report, formats, out, case)[0]
+        watch.watch_words(ops or [], listed, running.soc, place)
         return
     from aclgrad.reporting import report as reports
 

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclgrad.cli.common import OUT
+from aclgrad.common.sums import sum_of
 from aclgrad.errors import AclgradError, ToolkitError
 from aclgrad.project import request
 from aclgrad.project.cmake import build
+from aclgrad.project.layout import locate
+from aclgrad.project.sources import SourcesError
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family, family_of
@@ -21,6 +24,7 @@ from aclgrad.spec.soc import family as family_named
 from aclgrad.testing import selection
 
 _SOURCES = (".cpp", ".cc", ".h", ".hpp", ".asc", ".py", ".json", ".cmake", ".txt")
+_MADE = {"__pycache__", "build", "build_out", "report"}
 _SETTLE_MS = 50  # editors write a file in several steps
 _KERNELS = "toolkit/opp/vendors/aclgrad/op_impl/ai_core/tbe/kernel"
 
@@ -34,8 +38,10 @@ class Watched:
     build: Callable[[], object] = lambda: None  # a path is built by its test
 
 
-def changes(folders: Iterable[Path]) -> Iterator[set[Path]]:
-    """Sources that somebody has written, in groups. Raises `ToolkitError` without watchfiles."""
+def changes(folders: Iterable[Path], report: Path | None = None) -> Iterator[set[Path]]:
+    """Sources that now hold something else, in groups; not what a round writes, which is its
+    ``report``. Raises `ToolkitError` without watchfiles.
+    """
     try:
         from watchfiles import watch
     except ImportError:
@@ -44,11 +50,43 @@ def changes(folders: Iterable[Path]) -> Iterator[set[Path]]:
             f"{sys.executable} -m pip install 'watchfiles>=0.22'"
         ) from None
     there = sorted({folder for folder in folders if folder.exists()})
-    for found in watch(*there, debounce=10 * _SETTLE_MS, step=_SETTLE_MS, raise_interrupt=True):
-        paths = {Path(path) for _, path in found}
-        wanted = {path for path in paths if path.suffix in _SOURCES and ".git" not in path.parts}
-        if wanted:
-            yield wanted
+
+    def sources() -> dict[Path, str]:
+        paths = (path for folder in there for path in sorted(folder.rglob("*")))
+        return {path: _content(path) for path in paths if not _is_made(path, there, report)}
+
+    seen = sources()
+
+    def groups() -> Iterator[set[Path]]:
+        found = sources()  # what was written during the first round
+        while True:
+            wanted = {path for path, text in found.items() if text != seen.get(path, "")}
+            seen.update(found)
+            if wanted:
+                yield wanted
+            paths = {Path(path) for _, path in next(changed, ())}
+            if not paths:
+                return
+            found = {path: _content(path) for path in paths if not _is_made(path, there, report)}
+
+    changed = watch(*there, debounce=10 * _SETTLE_MS, step=_SETTLE_MS, raise_interrupt=True)
+    return groups()
+
+
+def _content(path: Path) -> str:
+    """The sum of a source, which nothing but another content changes; of all else nothing."""
+    try:
+        return sum_of(str(path))[0] if path.suffix in _SOURCES and path.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _is_made(path: Path, folders: Iterable[Path], report: Path | None) -> bool:
+    """Whether a file comes of a round: a report, or what lies in a folder of builds and caches."""
+    if report is not None and report in path.parents:
+        return True
+    below = next((path.relative_to(each) for each in folders if each in path.parents), Path())
+    return any(part.startswith(".") or part in _MADE for part in below.parts[:-1])
 
 
 def of_spec(spec: OpSpec, family: Family) -> Watched:
@@ -77,11 +115,19 @@ def of_spec(spec: OpSpec, family: Family) -> Watched:
 def of_path(word: str) -> Watched:
     """An operator project, or a file of one."""
     path = Path(word).expanduser().resolve()
-    return Watched(word, (path if path.is_dir() else path.parent,))
+    folder = path if path.is_dir() else path.parent
+    try:
+        # Headers that operators of a repository share are sources as well.
+        shared = [root for root in locate(word).roots if root != root.parent]
+    except SourcesError:
+        shared = []  # a round says what is missing
+    return Watched(word, (folder, *(root for root in shared if folder not in root.parents)))
 
 
-def watch_words(ops: list[str], listed: str | None, soc: str | None) -> None:
-    """Watch what the command line names, and hand its other words on to each round."""
+def watch_words(ops: list[str], listed: str | None, soc: str | None, report: Path) -> None:
+    """Watch what the command line names, and hand its other words on to each round. ``report`` is
+    where these write their results.
+    """
     named = ops if listed else request.here(ops)
     if any(map(request.is_path, named)):
         watched = [of_path(word) for word in named]
@@ -91,12 +137,12 @@ def watch_words(ops: list[str], listed: str | None, soc: str | None) -> None:
     own = {"test", "--watch", "--ops", f"--ops={listed}", *ops, *([listed] if listed else [])}
     words = [word for word in sys.argv[1:] if word not in own]
     fast = [] if {"--fast", "--case"} & {*words} else ["--fast"]
-    watch(watched, [*words, *fast])
+    watch(watched, [*words, *fast], report.resolve())
 
 
-def watch(watched: Sequence[Watched], words: Sequence[str]) -> None:
+def watch(watched: Sequence[Watched], words: Sequence[str], report: Path | None = None) -> None:
     """Test all once, and what changed whenever something does; ``words`` go to ``aclgrad test``."""
-    source = changes([folder for item in watched for folder in item.folders])
+    source = changes([folder for item in watched for folder in item.folders], report)
     _round(watched, words)
     for paths in source:
         hit = [item for item in watched if any(_below(path, item.folders) for path in paths)]

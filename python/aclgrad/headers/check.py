@@ -18,6 +18,7 @@ from typing import Any
 
 from aclgrad.codegen.render import Variant, generate, kernel_variants, write_if_different
 from aclgrad.common import cache
+from aclgrad.common.sums import content
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import op_compiler, standins, trees
 from aclgrad.headers.op_compiler import Front
@@ -246,7 +247,8 @@ def folder_of(headers: HeaderSet, compiler: str, clang: str | None) -> Path:
     """Cache: another for other headers, compilers or stand-ins."""
     parts = [_describe(compiler), _describe(clang or compiler)]
     for name, path, commit in headers.sources:
-        parts += [name, str(path), commit, str(path.stat().st_mtime_ns)]
+        files = [path] if path.is_file() else sorted(path.rglob("*.h*"))
+        parts += [name, str(path), commit, content(file for file in files if file.is_file())]
     for module in (standins, trees):
         parts.append(Path(str(module.__file__)).read_text(encoding="utf-8"))
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from aclgrad.common import cache, files
 from aclgrad.common.locks import alone
+from aclgrad.common.sums import content
 from aclgrad.errors import ToolkitError
 from aclgrad.profiling.calibration import process
-from aclgrad.project.cmake import need_tool
+from aclgrad.project.cmake import find_compiler, need_tool
+from aclgrad.project.toolchain import toolchain
 from aclgrad.runtime.toolkit import sim_root
 
 SOURCES = Path(__file__).parent / "probes"
@@ -89,7 +91,9 @@ def build(toolkit: Path, soc: str) -> Path:
     library = toolkit / "lib64" / "libascendcl.so"
     if not library.is_file():
         raise ToolkitError(f"{library} is missing. Next: aclgrad doctor")
-    stamp = f"{toolkit}{soc}{library.stat().st_mtime_ns}".encode()
+    made = [library, *sorted((toolkit / "include").rglob("*.h"))]
+    tools = toolchain(find_compiler() or "c++")
+    stamp = f"{toolkit}{soc}{content([*made, *tools.files])}{tools.version}".encode()
     folder = cache.root() / "probes" / hashlib.sha256(inputs + stamp).hexdigest()[:16]
     program = folder / "probes"
     with alone(cache.root() / "probes.lock"):
