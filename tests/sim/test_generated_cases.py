@@ -346,6 +346,23 @@ def test_invented_inputs_suit_right_operators(tmp_path: Path, name: str) -> None
     assert found["cases"] > 10
 
 
+@pytest.mark.parametrize(
+    "refuses", ["cols % 2 != 0", "cols % 64 != 0", "rows * cols != 1"], ids=["odd", "64", "more"]
+)
+def test_operator_that_refuses_most_shapes(
+    tmp_path: Path, refuses: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of two halves, rows of whole vectors, single numbers: what it takes is found."""
+    checks = f"if (({refuses}) || other != rows * cols) return ge::GRAPH_FAILED;"
+    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, checks=checks)
+    monkeypatch.delenv("PLANT", raising=False)
+    found = check(root, status=0)
+    taken = found["cases"]
+    assert taken > 10 or refuses.startswith("rows"), found
+    monkeypatch.setenv("PLANT", str(PLANTS["length 1" if taken < 10 else "one row"]))
+    assert kinds(check(root, status=1)) == {"output-unwritten"}
+
+
 WARNED: dict[str, tuple[dict[str, str], str, str, str]] = {
     # It wants what no name tells.
     "Descending": (

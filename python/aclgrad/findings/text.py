@@ -26,8 +26,9 @@ def print_text(result: Result, console: Console, base: Path | None = None) -> No
         text = textwrap.indent(describe(item, base, result.cases), "  ")
         console.print(f"{text}\n", markup=False)
     if refused := result.refused:
+        many = "case" if len(refused) == 1 else "cases"
         console.print(
-            f"{len(refused)} cases refused by the operator; the last, {refused[-1].label}:"
+            f"{len(refused)} {many} refused by the operator; the last, {refused[-1].label}:"
             f" {refused[-1].reason}",
             markup=False,
         )

@@ -444,7 +444,7 @@ def _notes(
             " inputs, optional inputs"
         )
     if left:
-        yield f"{left} cases not tried: {seconds:g} s were over"
+        yield f"{left} {'case' if left == 1 else 'cases'} not tried: {seconds:g} s were over"
     if left_dtypes:
         yield f"dtypes not tried: {', '.join(left_dtypes)}. Next: --dtype with one of them"
     if not tiles:

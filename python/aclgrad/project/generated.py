@@ -127,6 +127,16 @@ def long_row(base: Shape, itemsize: int, ub: int) -> Shape:
     return (*(min(dim, 3) for dim in base[:-1]), ub // itemsize + 37)
 
 
+def _doubled(base: Shape, taken: Shape) -> Shape:
+    """For operators whose rows have two halves."""
+    return (*base[:-1], 2 * base[-1])
+
+
+def _whole(base: Shape, taken: Shape) -> Shape:
+    """For operators that take rows of so many elements only."""
+    return (*base[:-1], -(-base[-1] // taken[-1]) * taken[-1])
+
+
 @dataclass
 class Tried:
     """Cases with their outcomes, and what was not tried."""
@@ -178,7 +188,7 @@ def explore(
             for style in styles(op):
                 if len(taken) >= _MOST_STYLES * (1 + given) or (fast and taken):
                     break
-                found = fresh(Recipe(base, style, given) for base in BASES)
+                found = fresh(Recipe(base, style, given) for base in (*BASES, (1,)))
                 got = add(found, until_taken)
                 taken += [
                     case.recipe
@@ -194,29 +204,40 @@ def explore(
             wanted += [*tails, (*first.base[:-1], first.base[-1] + 1)]
         if not brief:
             wanted += [long_row((2, 1), itemsize, ub), long_row(first.base, itemsize, ub)]
-        found = fresh(dataclasses.replace(first, base=base) for base in wanted)
-        got = add(found, run)
-        tried.left += len(found) - len(got)
-        # One axis where that is taken: it can be split anywhere.
-        flat = any(
-            outcome.taken and case.recipe and len(case.recipe.base) == 1
-            for case, outcome in zip(found, got, strict=False)
-        )
-        for base in ladder((1,) if flat else first.base, itemsize, cores, ub):
-            if place and tried.tiles:
+        flat = False
+        for change in (None, _doubled, _whole):
+            if change is not None:
+                wanted = [change(base, first.base) for base in wanted]
+            found = fresh(dataclasses.replace(first, base=base) for base in wanted)
+            got = add(found, run)
+            tried.left += len(found) - len(got)
+            # One axis where that is taken: it can be split anywhere.
+            flat = flat or any(
+                outcome.taken and case.recipe and len(case.recipe.base) == 1
+                for case, outcome in zip(found, got, strict=False)
+            )
+            wanted = [
+                case.recipe.base
+                for case, outcome in zip(found, got, strict=False)
+                if outcome.status == REFUSED and case.recipe
+            ]
+            if 2 * len(wanted) < len(found):
                 break
-            step = fresh([dataclasses.replace(first, base=base)])
-            if not step:
-                continue
-            got = add(step, run)
-            tried.left += len(step) - len(got)
-            if not got or got[0].status == REFUSED:
+        for start in [*([(1,)] if flat else []), first.base]:
+            if tried.tiles:
                 break
-            # No tile has room for the largest.
-            largest = math.prod(base) * itemsize > cores * ub
-            if got[0].pieces >= _PIECES or got[0].status != CLEAN or largest:
-                tried.tiles = True
-                break
+            for base in ladder(start, itemsize, cores, ub):
+                changed = (base, _doubled(base, first.base), _whole(base, first.base))
+                step = fresh(dataclasses.replace(first, base=other) for other in changed)
+                got = add(step, until_taken)
+                tried.left += bool(step) and not got
+                if not got or got[-1].status == REFUSED:
+                    break
+                # No tile has room for the largest.
+                largest = math.prod(base) * itemsize > cores * ub
+                if got[-1].pieces >= _PIECES or got[-1].status != CLEAN or largest:
+                    tried.tiles = True
+                    break
     return tried
 
 
@@ -226,6 +247,8 @@ _ANY_VALUES = frozenset(
     if kind.group in ("queues and flags", "redundancy") or name.startswith("race-")
 ) - {"deadlock", "block-event"}  # fmt: skip
 """What follows from the order of instructions: one other draw that shows it is enough."""
+
+_BETWEEN_CORES = ("gm-conflict", "gm-line-shared")
 
 Cause = tuple[str, tuple[str, str, int]]
 
@@ -293,7 +316,10 @@ class Settler:
         """The invented inputs that a finding rests on, empty if it does on none."""
         assert case.recipe is not None
         parts: list[str] = []
-        if case.values:
+        order = finding.kind.startswith("race-") or finding.kind in _BETWEEN_CORES
+        if case.repeats and finding.space == "GM" and order:
+            parts += case.values  # a place that is named twice is written twice
+        if case.values and not parts:
             draws = [dataclasses.replace(case.recipe, values=values) for values in DRAWS]
             # What is left unwritten may be what indices say, where callers fill the output before.
             exactly = finding.kind == "output-unwritten"

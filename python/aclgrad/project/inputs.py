@@ -34,6 +34,7 @@ class Case:
     shapes: tuple[str, ...] = ()  # shapes that differ, and may be outside of it
 
     positions: int = 0  # elements of the largest input that says where something lies
+    repeats: bool = False  # whether such an input names a place more than once
 
     @property
     def reach(self) -> int:
@@ -245,7 +246,7 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
         }
     kinds = [dtypes.by_label(dtype.removeprefix("DT_")) for dtype in row]
     given: list[str] = []
-    positions = 0
+    positions, repeats = 0, False
     for place, (item, kind) in enumerate(zip(op["inputs"], kinds, strict=False)):
         if item["kind"] == "optional" and not recipe.optionals:
             inputs.append([])
@@ -284,6 +285,7 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
             arrays.append(array)
             if not plain and kind.numpy.kind in "iu":
                 positions = max(positions, array.size)
+                repeats = repeats or np.unique(array).size < array.size
             if not alone and (shape != base or (not plain and _counts(name))):
                 unlike.append(f"{name} has the shape {list(shape)}")
         drawn += [f"{name} {how}"] if how else []
@@ -294,7 +296,15 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
     label = ", ".join(words) + (f" ({recipe.values})" if recipe.values != "drawn" else "")
     outputs = () if op["inferShape"] else _guess(op, inputs)
     return Case(
-        label, inputs, attrs, outputs, recipe, tuple(drawn), tuple(dict.fromkeys(unlike)), positions
+        label,
+        inputs,
+        attrs,
+        outputs,
+        recipe,
+        tuple(drawn),
+        tuple(dict.fromkeys(unlike)),
+        positions,
+        repeats,
     )
 
 
