@@ -192,7 +192,10 @@ def test_result_is_what_torch_gives(sample: Sample, dtype: DType, device: Device
     got = run(device, sample.api, arrays, sample.attrs)
     terms = sample.spec.magnitudes(arrays, sample.all_attrs)
     for side in (torch.float64, getattr(torch, dtype.name)):
-        report = compare(got, oracle(sample.api, arrays, sample.all_attrs, side), terms=terms)
+        want = oracle(sample.api, arrays, sample.all_attrs, side)
+        # Where torch computes in the dtype, its own result is rounded too.
+        chain = None if side is torch.float64 else {"float16": 16.0, "bfloat16": 8.0}
+        report = compare(got, want, terms=terms, tolerance=chain)
         assert report.passed, f"torch in {side}: {report}"
 
 

@@ -20,6 +20,9 @@ DTYPES = [torch.float32, torch.float16, torch.bfloat16]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
 Function = Callable[[torch.Tensor], torch.Tensor]
 
+# What the forward function has left is rounded to the dtype, and so are PyTorch's own results.
+CHAIN = {"float16": 32.0, "bfloat16": 16.0}
+
 
 def gradient(function: Function, x: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
     leaf = x.detach().requires_grad_()
@@ -33,7 +36,7 @@ def check(function: Function, x: torch.Tensor, grad: torch.Tensor) -> None:
     want = gradient(function, x.double(), grad.double())
     got = gradient(function, x.npu(), grad.npu())
     assert got.device.type == "npu" and got.dtype == x.dtype and got.shape == x.shape
-    outcome = compare(array_of(got.cpu()), want.numpy())
+    outcome = compare(array_of(got.cpu()), want.numpy(), tolerance=CHAIN)
     assert outcome.passed, outcome
 
 
