@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +20,11 @@ from typer.testing import CliRunner
 
 from aclgrad import cli, errors
 from aclgrad.common import files
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -144,6 +150,33 @@ def unknowns() -> str:
     return "\n".join(parts) + "\n"
 
 
+def restrictions() -> str:
+    """What the device API's pages ask for, and which check finds it."""
+    rules = tomllib.loads((ROOT / "simulator/src/restrictions.toml").read_text(encoding="utf-8"))[
+        "rule"
+    ]
+    families: dict[str, list[dict[str, str]]] = {}
+    for rule in rules:
+        families.setdefault(rule["family"], []).append(rule)
+    checked = sum("finds" in rule for rule in rules)
+    parts = [
+        f"# What the pages ask for\n\n{_HEAD}",
+        f"Restrictions that the public pages of the device API state for Atlas A2 and A3, the\n"
+        f"inference series and the training series: {checked} of {len(rules)} are checked. A row\n"
+        "names the page below `docs/zh/api/SIMD-API` of asc-devkit, the kind of the\n"
+        "[finding](findings.md), and a test that has seen it; or it says why there is no check.\n"
+        "The list is kept by hand in `simulator/src/restrictions.toml`.",
+    ]
+    for family, rows in families.items():
+        parts.append(f"\n## {family}\n\n| stated | page | checked | tested |\n|---|---|---|---|")
+        for row in rows:
+            check = f"[{row['finds']}](findings.md#{row['finds']})" if "finds" in row else "no"
+            tested = f"`tests/{row['test']}`" if "finds" in row else cell(row["unchecked"])
+            page = row["page"].removesuffix(".md").rpartition("/")[2]
+            parts.append(f"| {cell(row['rule'])} | {page} | {check} | {tested} |")
+    return "\n".join(parts) + "\n"
+
+
 def _table(heads: tuple[str, ...], rows: Mapping[str, str]) -> str:
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     return (
@@ -156,6 +189,7 @@ PAGES = {
     "codes.md": codes,
     "device_api.md": instructions,
     "unknowns.md": unknowns,
+    "restrictions.md": restrictions,
 }
 
 

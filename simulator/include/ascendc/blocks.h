@@ -21,13 +21,19 @@ void IBWait(const GlobalTensor<int32_t>& gmWorkspace, const LocalTensor<int32_t>
 // Between WaitPreBlock and NotifyNextBlock, the blocks run one after the other in ascending order.
 inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t>& gmWorkspace,
                                           LocalTensor<int32_t>& ubWorkspace) {
-  aclsim::BlockTurn(aclsim::Turn::kInit, gmWorkspace.GetPhyAddr(), ubWorkspace);
+  aclsim::BlockTurn(aclsim::Turn::kInit, gmWorkspace.GetPhyAddr(),
+                    gmWorkspace.GetSize() * sizeof(int32_t), ubWorkspace);
+  ACLSIM_KEEP_FRAME();
 }
 inline void WaitPreBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace) {
-  aclsim::BlockTurn(aclsim::Turn::kWait, gmWorkspace.GetPhyAddr(), ubWorkspace);
+  aclsim::BlockTurn(aclsim::Turn::kWait, gmWorkspace.GetPhyAddr(),
+                    gmWorkspace.GetSize() * sizeof(int32_t), ubWorkspace);
+  ACLSIM_KEEP_FRAME();
 }
 inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int32_t>& ubWorkspace) {
-  aclsim::BlockTurn(aclsim::Turn::kPass, gmWorkspace.GetPhyAddr(), ubWorkspace);
+  aclsim::BlockTurn(aclsim::Turn::kPass, gmWorkspace.GetPhyAddr(),
+                    gmWorkspace.GetSize() * sizeof(int32_t), ubWorkspace);
+  ACLSIM_KEEP_FRAME();
 }
 
 // Hints to a fusion of several kernels; on its own, a kernel has no neighbours.

@@ -110,6 +110,8 @@ struct VecCtl {
     kMask,    // per repeat the first mask[0] lanes
     kBits,    // per repeat the lanes whose bit is set
     kPreset,  // the mask that SetVectorMask left (isSetMask = false)
+    // The count form with isSetMask = false: as kPreset, where mask[0] has no effect; on 3510 as kCount.
+    kPresetCount,
   };
   Mode mode = kCount;
   uint64_t mask[2] = {0, 0};
@@ -120,7 +122,12 @@ struct VecCtl {
 
 inline VecCtl CountCtl(int64_t count) {
   VecCtl ctl;
-  ctl.mask[0] = static_cast<uint64_t>(count < 0 ? 0 : count);
+  ctl.mask[0] = static_cast<uint64_t>(count);
+  return ctl;
+}
+inline VecCtl CountCtl(bool setMask, int64_t count) {
+  VecCtl ctl = CountCtl(count);
+  ctl.mode = setMask ? VecCtl::kCount : VecCtl::kPresetCount;
   return ctl;
 }
 inline VecCtl MaskCtl(bool setMask, uint64_t mask, int32_t repeat) {

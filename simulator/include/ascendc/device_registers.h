@@ -36,7 +36,8 @@ ACLSIM_DEVICE_API void SetCopyPadValue(uint64_t bits);
 ACLSIM_DEVICE_API void BlockSet(const void* gm, const Ub& ub, int32_t block, int32_t event);
 ACLSIM_DEVICE_API void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event);
 enum class Turn : uint8_t { kInit, kWait, kPass };
-ACLSIM_DEVICE_API void BlockTurn(Turn turn, const void* gm, const Ub& ub);
+// gmBytes: of the workspace's GlobalTensor; 0: it was not told.
+ACLSIM_DEVICE_API void BlockTurn(Turn turn, const void* gm, uint64_t gmBytes, const Ub& ub);
 // Scalars past the data cache.
 ACLSIM_DEVICE_API void BypassWrite(void* addr, const void* value, uint32_t bytes);
 ACLSIM_DEVICE_API void BypassRead(const void* addr, void* value, uint32_t bytes);

@@ -41,6 +41,7 @@ struct MergeCtl {
   uint16_t validBit = 0;
   bool suspend = false;  // stop when a queue is empty
   int32_t repeat = 1;
+  int32_t leastRepeat = 0;
 };
 ACLSIM_DEVICE_API void VecMergeSort(const Ub& dst, const MergeCtl& ctl);
 ACLSIM_DEVICE_API void MergedCounts(uint16_t* counts);

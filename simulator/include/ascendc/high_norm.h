@@ -273,7 +273,8 @@ aclsim::HighWelfordUpdateCall Update(const LocalTensor<U>& outputMean,
   call.inMean = inputMean;
   call.inVariance = inputVariance;
   call.src = inputX;
-  call.length = para.rnLength * para.abLength;
+  call.rows = para.rnLength;
+  call.length = para.abLength;
   call.counted = para.abComputeLength;
   call.reciprocal = para.nRec;
   call.keepRest = config.isInplace;

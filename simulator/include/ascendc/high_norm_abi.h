@@ -48,6 +48,7 @@ struct HighWelfordUpdateCall {
   Ub inVariance;
   Ub src;
   HighWork work;
+  uint32_t rows = 1;
   uint32_t length = 0;
   uint32_t counted = 0;
   float reciprocal = 0;  // of the count

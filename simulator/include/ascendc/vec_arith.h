@@ -110,7 +110,8 @@ ACLSIM_UNARY(Not, aclsim::Op1::kNot)
   template <typename T, bool isSetMask = true>                                                    \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,           \
             const int32_t& count) {                                                               \
-    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue), aclsim::CountCtl(count));        \
+    aclsim::VecScalar(op, dst, src, detail::Scalar(scalarValue),                                  \
+                      aclsim::CountCtl(isSetMask, count));                                        \
   }
 
 ACLSIM_SCALAR(Adds, aclsim::OpScalar::kAdds)
@@ -142,7 +143,7 @@ template <typename T, bool isSetMask = true>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,
                 const int32_t& count) {
   aclsim::VecScalar(aclsim::OpScalar::kShiftRight, dst, src, detail::Scalar(scalarValue),
-                    aclsim::CountCtl(count));
+                    aclsim::CountCtl(isSetMask, count));
 }
 
 // dst += src * scalar

@@ -81,8 +81,7 @@ void PairReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const i
 template <typename T, bool isSetMask = true>
 void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                const LocalTensor<T>& sharedTmpBuffer, const int32_t count) {
-  aclsim::VecReduceSum(dst, src, sharedTmpBuffer,
-                       isSetMask ? aclsim::CountCtl(count) : aclsim::MaskCtl(false, 0, 1));
+  aclsim::VecReduceSum(dst, src, sharedTmpBuffer, aclsim::CountCtl(isSetMask, count));
 }
 template <typename T>
 void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,

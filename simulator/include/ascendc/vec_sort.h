@@ -86,9 +86,11 @@ template <typename T, bool isExhaustedSuspension = false>
 void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& sortList,
              const uint16_t elementCountList[4], uint32_t sortedNum[4], uint16_t validBit,
              const int32_t repeatTime) {
-  MrgSort(dst, sortList,
-          MrgSort4Info(elementCountList, isExhaustedSuspension, validBit,
-                       static_cast<uint16_t>(repeatTime)));
+  aclsim::MergeCtl ctl = detail::MergeCtlOf(
+      sortList, MrgSort4Info(elementCountList, isExhaustedSuspension, validBit, 1));
+  ctl.repeat = repeatTime;
+  ctl.leastRepeat = 1;
+  aclsim::VecMergeSort(dst, ctl);
   if (isExhaustedSuspension) {
     uint16_t counts[4];
     aclsim::MergedCounts(counts);

@@ -506,6 +506,63 @@ void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
   });
 }
 
+void GmUse::OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t site) {
+  const auto line = dirty_.lower_bound(begin / kLineBytes);
+  if (line == dirty_.end() || line->first * kLineBytes >= end ||
+      !reported_.emplace(site, line->second).second) {
+    return;
+  }
+  const GmRegion* const region = core.RegionOf(begin);
+  const uint64_t start = region != nullptr ? reinterpret_cast<uint64_t>(region->addr) : 0;
+  Finding finding;
+  finding.kind = "gm-cache";
+  finding.space = "GM";
+  finding.buffer = region != nullptr ? region->name : "";
+  finding.begin = begin - start;
+  finding.end = end - start;
+  finding.at = core.PlaceOf("WriteGmByPassDCache", Pipe::kScalar, site, "writes past the cache");
+  finding.related.push_back(Resolve(line->second, "wrote through the cache"));
+  finding.detail = Format(
+      "the line of bytes [%llu, %llu) of %s is in the core's data cache, with a scalar write that "
+      "GM does not have yet",
+      static_cast<unsigned long long>(finding.begin), static_cast<unsigned long long>(finding.end),
+      finding.buffer.c_str());
+  finding.advice =
+      "Hardware writes the whole line of the cache to GM later, over this value. Call "
+      "DataCacheCleanAndInvalid on the line and DataSyncBarrier before it.";
+  core.Find(std::move(finding));
+}
+
+// What only the cleaning that the compiler adds at the end brings to GM.
+void GmUse::OnEnd(Core& core) {
+  if (core.soc.npuArch == 1001) {
+    return;  // where nothing else cleans
+  }
+  for (const auto& [line, place] : dirty_) {
+    const GmRegion* const first = core.RegionOf(line * kLineBytes);
+    const GmRegion* const region =
+        first != nullptr ? first : core.RegionOf(line * kLineBytes + kLineBytes - 1);
+    if (region == nullptr || region->kind == RegionKind::kWorkspace ||
+        !reported_.emplace(0, place).second) {
+      continue;
+    }
+    Finding finding;
+    finding.kind = "cache-left-dirty";
+    finding.severity = Severity::kHint;
+    finding.space = "GM";
+    finding.buffer = region->name;
+    finding.at = Resolve(place, "writes through the cache");
+    finding.detail =
+        Format("%s has a scalar write that no DataCacheCleanAndInvalid has brought to GM",
+               region->name.c_str());
+    finding.advice =
+        "The compiler cleans the whole cache at the end of an operator that it compiles alone; not "
+        "in a SuperKernel, nor with --cce-no-dcache-flush. Call DataCacheCleanAndInvalid after the "
+        "last scalar write of each line.";
+    core.Find(std::move(finding));
+  }
+}
+
 std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vector<GmUse*>& cores) {
   if (std::ranges::any_of(cores,
                           [](const GmUse* core) { return core != nullptr && core->flagged; })) {

@@ -95,6 +95,8 @@ class GmUse : public Observer {
   void OnRecord(Core& core, const Record& record) override;
   void OnSync(Core& core, const SyncEvent& event) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
+  void OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;
+  void OnEnd(Core& core) override;
   void OnSyncWords(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;
 
   struct PlaceInfo {

@@ -323,6 +323,23 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
           "Duplicate into the whole range first, or shorten the count.";
       for (const Idle& idle : core.IdleAt(origin.offset)) {
         finding.related.push_back(core.PlaceOf(idle.name, Pipe::kVector, idle.site, idle.why));
+        if (idle.maskSite == 0) {
+          continue;
+        }
+        finding.related.push_back(
+            core.PlaceOf("SetVectorMask", Pipe::kScalar, idle.maskSite, "sets the mask"));
+        // The cause is that instruction, not who reads.
+        if (finding.related.size() == 2) {
+          std::swap(finding.at, finding.related[0]);
+          finding.related[0].note = "reads the other lanes";
+          finding.detail =
+              Format("%s %s, and %s reads bytes of %s from %llu on, which nothing has written",
+                     idle.name, idle.why, origin.name, finding.buffer.c_str(),
+                     static_cast<unsigned long long>(finding.begin));
+          finding.advice =
+              "Hardware leaves what was there: random numbers. Call ResetMask, or SetVectorMask "
+              "with the lanes that are meant, before instructions with isSetMask = false.";
+        }
       }
       break;
     case Cause::kGm:

@@ -54,15 +54,26 @@ void BlockWait(const void* gm, const Ub& ub, int32_t block, int32_t event) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-void BlockTurn(Turn turn, const void* gm, const Ub& ub) try {
+void BlockTurn(Turn turn, const void* gm, uint64_t gmBytes, const Ub& ub) try {
   Core& core = Core::Current();
   constexpr const char* kNames[] = {"InitDetermineComputeWorkspace", "WaitPreBlock",
                                     "NotifyNextBlock"};
   core.instruction = kNames[static_cast<size_t>(turn)];
   const auto blocks = static_cast<int64_t>(core.launch.blockDim);
-  core.CheckGm(gm, static_cast<uint64_t>(blocks * kBlock), true, "gmWorkspace");
+  const auto wanted = static_cast<uint64_t>(blocks * kBlock);
+  core.CheckGm(gm, wanted, true, "gmWorkspace");
+  if (gmBytes != 0 && gmBytes < wanted) {
+    PassFault("sync-workspace",
+              Format("gmWorkspace has %llu bytes, %lld blocks take 32 each: %llu",
+                     static_cast<unsigned long long>(gmBytes), static_cast<long long>(blocks),
+                     static_cast<unsigned long long>(wanted)),
+              "Hardware writes the words of the last blocks behind it. Give SetGlobalBuffer "
+              "GetBlockNum() * 8 elements at least, and ask the host for as much.",
+              "done, on the memory behind it");
+  }
   CheckOperand(core, ub, (blocks + 1) * kBlock, "ubWorkspace");
   if (turn == Turn::kInit) {
+    core.meeting->InitTurns();
     return;
   }
   Settle(core);
@@ -78,6 +89,9 @@ ACLSIM_SKIPS_FAULTS()
 
 void BypassWrite(void* addr, const void* value, uint32_t bytes) try {
   Core& core = Core::Current();
+  core.instruction = "WriteGmByPassDCache";
+  const auto begin = reinterpret_cast<uint64_t>(addr);
+  core.BypassWrite(begin, begin + bytes);
   uint8_t* to = GmScalar(addr, 0, bytes, ScalarUse::kWrite);
   core.instruction = "WriteGmByPassDCache";
   CleanCache(addr);

@@ -116,13 +116,39 @@ void Store(Core& core, LaneTable::Copy copy, uint8_t* dst, uint64_t dstStep, con
   }
 }
 
-void CheckAtomic(const Core& core, uint64_t len) {
-  if (core.atomic.op != Atomic::kNone && len % WidthOf(core.atomic.dtype) != 0) {
+// Raw bytes have no type of their own, and integers of one width add up to the same bits.
+bool AddsAs(DType copied, DType added) {
+  const auto isInteger = [](DType dtype) {
+    return dtype != DType::kFloat && dtype != DType::kHalf && dtype != DType::kBf16 &&
+           dtype != DType::kDouble;
+  };
+  return copied == added || copied == DType::kUint8 || copied == DType::kBool ||
+         (isInteger(copied) && isInteger(added) && WidthOf(copied) == WidthOf(added));
+}
+
+void CheckAtomic(Core& core, uint64_t len, DType copied) {
+  if (core.atomic.op == Atomic::kNone) {
+    return;
+  }
+  if (len % WidthOf(core.atomic.dtype) != 0) {
     ThrowFault("atomic-length",
                Format("%llu bytes with atomic %s set, legal are multiples of %zu",
                       static_cast<unsigned long long>(len), NameOf(core.atomic.dtype),
                       WidthOf(core.atomic.dtype)),
                "Hardware adds parts of elements. Call SetAtomicNone before other copies.");
+  }
+  if (!AddsAs(copied, core.atomic.dtype)) {
+    KernelFault fault{
+        "atomic-dtype",
+        Format("a copy of %s while an atomic operation of %s is on", NameOf(copied),
+               NameOf(core.atomic.dtype)),
+        "Hardware takes the bits for numbers of the other type: wrong numbers. Set the atomic "
+        "operation for the tensor's type, and call SetAtomicNone before other copies.",
+        CaptureStack(),
+        {},
+        ""};
+    fault.related.push_back({core.sites.Stack(core.atomicSite), "SetAtomic", "sets it"});
+    core.GoOn(std::move(fault), "done, with numbers of the other type");
   }
 }
 
@@ -402,7 +428,7 @@ void CopyUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
   core.CheckUb(src, 0, static_cast<int64_t>(Span(ctl.blockCount, ctl.blockLen, ctl.srcGap)), "src");
   const GmRegion& region =
       core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
-  CheckAtomic(core, ctl.blockLen);
+  CheckAtomic(core, ctl.blockLen, src.dtype);
   IssueUbToGm(core, to, src, ctl, ctl.blockLen, region);
 } catch (KernelFault& fault) {
   CopyInside(std::move(fault), static_cast<uint8_t*>(dst), src, ctl, ctl.blockLen);
@@ -526,7 +552,7 @@ void CopyPadUbToGm(void* dst, const Ub& src, const CopyCtl& ctl) try {
                "src");
   const GmRegion& region =
       core.CheckGm(to, Span(ctl.blockCount, ctl.blockLen, ctl.dstGap), true, "dst");
-  CheckAtomic(core, ctl.blockLen);
+  CheckAtomic(core, ctl.blockLen, src.dtype);
   IssueUbToGm(core, to, src, ctl, row, region);
 } catch (KernelFault& fault) {
   CopyInside(std::move(fault), static_cast<uint8_t*>(dst), src, ctl, AlignUp(ctl.blockLen));

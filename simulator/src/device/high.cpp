@@ -30,6 +30,20 @@ void Hint(Core& core, const char* kind, const char* note, std::string detail, co
   core.Find(std::move(finding));
 }
 
+void FindValue(Core& core, double value, size_t index, const char* legal, const char* advice) {
+  const uint32_t site = core.runningSite != 0 ? core.runningSite : core.sites.Capture();
+  if (!core.Observed() || !core.IsFirst("value-range", site, 0)) {
+    return;
+  }
+  Finding finding;
+  finding.kind = "value-range";
+  finding.space = "UB";
+  finding.at = core.PlaceOf(core.instruction, Pipe::kVector, site, "");
+  finding.detail = Format("element %zu of the source is %.9g, legal are %s", index, value, legal);
+  finding.advice = advice;
+  core.Find(std::move(finding));
+}
+
 void CheckHighOperand(Core& core, const HighOperand& operand) {
   CheckOperand(core, *operand.ub, operand.bytes, operand.role);
 }

@@ -76,6 +76,8 @@ struct HighOperand {
 // What the documentation excludes and kernels in use do all the same. Once per core and function: whoever calls it in a loop does
 // so for every tile.
 void Hint(Core& core, const char* kind, const char* note, std::string detail, const char* advice);
+// A value that the documentation excludes, found when the running call reads it. Once for each line of the kernel.
+void FindValue(Core& core, double value, size_t index, const char* legal, const char* advice);
 // Bounds and alignment.
 void CheckHighOperand(Core& core, const HighOperand& operand);
 // Scratch of at least `least` bytes: the caller's, or what InitBuffer has left of UB. There `fewest` bytes do, with a hint:

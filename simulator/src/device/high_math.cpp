@@ -181,6 +181,54 @@ static_assert(
     }(),
     "every High has a row");
 
+// The values that a function's page allows; elsewhere its results are invalid, though they are right here.
+struct Domain {
+  High op;
+  double least, most;  // of the magnitude or of the value
+  bool magnitude, open;
+  bool old, young;  // on 2002; on 2201
+  const char* text;
+};
+constexpr double kMostHalf = 65504;
+constexpr Domain kDomains[] = {
+    {High::kSin, 0, kMostHalf, true, false, true, true, "[-65504, 65504]"},
+    {High::kCos, 0, kMostHalf, true, false, true, true, "[-65504, 65504]"},
+    {High::kTan, 0, kMostHalf, true, true, true, true, "(-65504, 65504)"},
+    {High::kAsin, 0, 1, true, false, true, true, "[-1, 1]"},
+    {High::kAcos, 0, 1, true, false, true, true, "[-1, 1]"},
+    {High::kAcosh, 1, kMostHalf, false, false, true, true, "[1, 65504]"},
+    {High::kAsinh, 0, kMostHalf, true, false, true, true, "[-65504, 65504]"},
+    {High::kAtanh, 0.001, 0.99, true, true, true, true, "(-0.99, -0.001) and (0.001, 0.99)"},
+    {High::kCeil, 0, 2147483647, true, false, true, false, "[-2147483647, 2147483647]"},
+    {High::kFloor, 0, 2147483647, true, false, true, false, "[-2147483647, 2147483647]"},
+    {High::kTrunc, 0, 2147483647, true, false, true, false, "[-2147483647, 2147483647]"},
+    {High::kFrac, 0, 2147483647, true, false, true, false, "[-2147483647, 2147483647]"},
+    {High::kFmod, 0, 2147483647, true, false, true, false, "[-2147483647, 2147483647]"},
+};
+
+void CheckDomain(Core& core, High op, const Ub& src, size_t count) {
+  for (const Domain& domain : kDomains) {
+    const bool here =
+        core.soc.npuArch == 2002 ? domain.old : core.soc.npuArch == 2201 && domain.young;
+    if (domain.op != op || !here) {
+      continue;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const double value = LoadFloat(src.dtype, src.addr, static_cast<int64_t>(i));
+      const double judged = domain.magnitude ? std::fabs(value) : value;
+      const bool inside = domain.open ? judged > domain.least && judged < domain.most
+                                      : judged >= domain.least && judged <= domain.most;
+      // Zero is inside an open range around it, and a NaN stays one.
+      if (!inside && value == value && !(domain.open && domain.least == 0 && value == 0)) {
+        FindValue(core, value, i, domain.text,
+                  "The page of this function excludes the value: hardware gives an invalid result, "
+                  "the simulator the exact one. Reduce or clamp the argument first.");
+        return;
+      }
+    }
+  }
+}
+
 int64_t LeastScratch(High op, const HighElements& call, size_t width) {
   if (op == High::kPower) {
     return PowerScratch(call.dst.dtype, !call.scalar[0] && !call.scalar[1]);
@@ -251,7 +299,10 @@ void HighElement(High op, const HighElements& call) try {
   IssueHighLevel(
       core, Flow::kLanes, call.dst.dtype,
       {WorkAccess(core, call.work), UbAccess(core, Use::kWrite, call.dst, bytes), read(0), read(1)},
-      [=, second = row.sources == 2] {
+      [=, &core, second = row.sources == 2] {
+        if (core.Observed() && IsFloat(from) && !call.scalar[0]) {
+          CheckDomain(core, op, call.src[0], call.count);
+        }
         const Element element = ElementOf(call.dst.dtype, call.value);
         const auto operand = [&](size_t i) -> const uint8_t* {
           return call.scalar[i] ? element.data() : call.src[i].addr;

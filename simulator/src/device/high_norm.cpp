@@ -189,6 +189,10 @@ void HighWelfordUpdate(const HighWelfordUpdateCall& call) try {
   core.instruction = "WelfordUpdate";
   RequireFloat(core, call.src.dtype);
   const auto width = static_cast<int64_t>(WidthOf(call.src.dtype));
+  if (call.rows != 1) {
+    ThrowFault("shape", Format("rnLength %u, legal is 1", call.rows),
+               "Hardware computes the first row, or mixes rows. Call it once for each row.");
+  }
   if (call.length * width % kBlock != 0 || call.counted > call.length || call.counted == 0) {
     ThrowFault("shape",
                Format("abComputeLength %u of abLength %u elements of %s", call.counted, call.length,

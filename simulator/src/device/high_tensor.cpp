@@ -181,6 +181,23 @@ double ReduceLine(HighReduction op, const void* line, size_t count, size_t step)
   return op == HighReduction::kMean ? result / static_cast<double>(count) : result;
 }
 
+// ReduceAny and ReduceAll: nothing but 0 and 1.
+template <typename T>
+void CheckTruths(Core& core, const HighReduceCall& call) {
+  for (size_t r = 0; r < call.rows; ++r) {
+    for (size_t c = 0; c < call.columns; ++c) {
+      const size_t i = r * call.step + c;
+      const auto value = static_cast<double>(Lane<T>::Load(call.src.addr, i));
+      if (value != 0 && value != 1 && value == value) {
+        FindValue(core, value, i, "0 and 1",
+                  "Hardware takes the largest or smallest element, or bits of all: not a truth "
+                  "value. Compare first, and Select 0 or 1.");
+        return;
+      }
+    }
+  }
+}
+
 template <typename T>
 void RunReduce(HighReduction op, const HighReduceCall& call) {
   std::vector<typename Lane<T>::Value> results;  // stored at the end: dst may be the source
@@ -251,20 +268,25 @@ void HighReduce(HighReduction op, const HighReduceCall& call) try {
                           : HighRows(core, Use::kRead, call.src, rows, columns * width, rowBytes);
   const Access written =
       HighRows(core, Use::kWrite, call.dst, call.overRows ? columns : rows, width, width);
-  IssueHighLevel(core, Flow::kRepeats, call.src.dtype, {WorkAccess(core, call.work), written, read},
-                 [=] {
-                   switch (call.src.dtype) {
-                     case DType::kFloat:
-                       RunReduce<float>(op, call);
-                       break;
-                     case DType::kHalf:
-                       RunReduce<half>(op, call);
-                       break;
-                     default:
-                       RunReduce<uint8_t>(op, call);
-                   }
-                   SpoilHighWork(call.work);
-                 });
+  IssueHighLevel(
+      core, Flow::kRepeats, call.src.dtype, {WorkAccess(core, call.work), written, read},
+      [=, &core] {
+        if ((op == HighReduction::kAny || op == HighReduction::kAll) && core.Observed()) {
+          call.src.dtype == DType::kFloat ? CheckTruths<float>(core, call)
+                                          : CheckTruths<uint8_t>(core, call);
+        }
+        switch (call.src.dtype) {
+          case DType::kFloat:
+            RunReduce<float>(op, call);
+            break;
+          case DType::kHalf:
+            RunReduce<half>(op, call);
+            break;
+          default:
+            RunReduce<uint8_t>(op, call);
+        }
+        SpoilHighWork(call.work);
+      });
 }
 ACLSIM_SKIPS_FAULTS()
 

@@ -61,7 +61,7 @@ ACLSIM_LANES2(AddRelu2, Max(Add(x, y), C(0)))
 ACLSIM_LANES2(SubRelu2, Max(Sub(x, y), C(0)))
 
 // dst = a * dst + b, and no less than 0.
-template <typename T, bool relu>
+template <typename T, bool relu, bool rounded = true>
 void FusedMulAdd2(void* dst, const void* a, const void* b, size_t n) {
   using L = Compute<T>;
   auto* d = static_cast<T*>(dst);
@@ -69,7 +69,7 @@ void FusedMulAdd2(void* dst, const void* a, const void* b, size_t n) {
   const auto* y = static_cast<const T*>(b);
   ACLSIM_IVDEP
   for (size_t i = 0; i < n; ++i) {
-    const auto sum = Add(Mul(L::Load(x[i]), L::Load(d[i])), L::Load(y[i]));
+    const auto sum = Add(Product<T, rounded>(L::Load(x[i]), L::Load(d[i])), L::Load(y[i]));
     d[i] = L::Store(relu ? Max(sum, typename L::Type(0)) : sum);
   }
 }
@@ -148,7 +148,7 @@ ACLSIM_LANES_SCALAR(ShiftRightRound1,
                                    (s > 0 ? (static_cast<int64_t>(x) >> (s > 0 ? s - 1 : 0)) & 1
                                           : 0)))
 
-template <typename T, typename S = T>
+template <typename T, typename S = T, bool rounded = true>
 void Axpy1(void* dst, const void* a, ScalarValue scalar, size_t n) {
   using L = Compute<T>;
   const auto s = ScalarOf<typename L::Type>(scalar);
@@ -156,7 +156,7 @@ void Axpy1(void* dst, const void* a, ScalarValue scalar, size_t n) {
   const auto* x = static_cast<const S*>(a);
   ACLSIM_IVDEP
   for (size_t i = 0; i < n; ++i) {
-    d[i] = L::Store(Add(L::Load(d[i]), Mul(Compute<S>::Load(x[i]), s)));
+    d[i] = L::Store(Add(L::Load(d[i]), Product<T, rounded>(Compute<S>::Load(x[i]), s)));
   }
 }
 
@@ -325,6 +325,8 @@ LaneTable MakeTable() {
   t.select4 = SelectByBits<uint32_t>;
   t.mulAddDstHalf = MulAddDst2<float, half>;
   t.axpyHalf = Axpy1<float, half>;
+  t.wideProduct = {MulAddDst2<half, half, false>, FusedMulAdd2<half, false, false>,
+                   FusedMulAdd2<half, true, false>, Axpy1<half, half, false>};
   AddRegisters(&t);
   return t;
 }

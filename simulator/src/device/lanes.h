@@ -28,6 +28,11 @@ struct LaneTable {
   // The forms that read half and accumulate in float.
   Binary mulAddDstHalf;
   Scalar axpyHalf;
+  // Of half on 3510, which keeps the product in float; the others round it to half first, as `binary` and `scalar` do.
+  struct {
+    Binary mulAddDst, fusedMulAdd, mulAddRelu;
+    Scalar axpy;
+  } wideProduct;
   // Per repeat, the sum of its first n (<= 64) lanes as the hardware's binary tree; lanes that take no part count as 0.
   void (*treeSumFloat)(const float* a, size_t n, size_t step, size_t repeats, float* out);
   // Bit i of bits = a[i] op b[i]; n is a multiple of 8. A step of 0 compares with b[0] throughout.

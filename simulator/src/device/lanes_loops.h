@@ -140,8 +140,15 @@ ACLSIM_LANES2(Or2, static_cast<C>(x | y))
 ACLSIM_LANES1(Not1, static_cast<C>(~x))
 ACLSIM_LANES1(Relu1, Max(x, C(0)))
 
+// A product as what is added next: rounded to T, or as it is.
+template <typename T, bool rounded, typename C>
+C Product(C a, C b) {
+  using L = Compute<T>;
+  return rounded ? L::Load(L::Store(Mul(a, b))) : Mul(a, b);
+}
+
 // dst is a third operand: read, then written. The sources may be narrower: half into float.
-template <typename T, typename S = T>
+template <typename T, typename S = T, bool rounded = true>
 void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
   auto* d = static_cast<T*>(dst);
   const auto* x = static_cast<const S*>(a);
@@ -149,7 +156,8 @@ void MulAddDst2(void* dst, const void* a, const void* b, size_t n) {
   ACLSIM_IVDEP
   for (size_t i = 0; i < n; ++i) {
     using L = Compute<T>;
-    d[i] = L::Store(Add(L::Load(d[i]), Mul(Compute<S>::Load(x[i]), Compute<S>::Load(y[i]))));
+    d[i] = L::Store(
+        Add(L::Load(d[i]), Product<T, rounded>(Compute<S>::Load(x[i]), Compute<S>::Load(y[i]))));
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/vec.h"
 
+#include <vector>
+
 namespace aclsim {
 
 namespace {
@@ -8,6 +10,7 @@ namespace {
 constexpr const char* kRepeatZero =
     "does nothing: its repeatTime is 0, to which 256 wraps in 8 bits";
 constexpr const char* kMaskZero = "does nothing: its mask is 0";
+constexpr const char* kMaskLeft = "works only on the lanes of the mask that SetVectorMask has left";
 
 void SetPrefix(LaneSet* set, int64_t active) {
   set->active = std::min(active, set->lanes);
@@ -69,8 +72,10 @@ void SetCounter(LaneSet* set, int64_t total) {
 void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most) {
   KernelFault fault{"repeat-range",
                     Format("repeatTime %d, legal are %d..%d", repeat, least, most),
-                    "Hardware keeps the low 8 bits and processes fewer repeats. Split the "
-                    "instruction.",
+                    repeat < least ? "Hardware keeps the low 8 bits, and does nothing or too much. "
+                                     "Call it only when there is something to do."
+                                   : "Hardware keeps the low 8 bits and processes fewer repeats. "
+                                     "Split the instruction.",
                     CaptureStack(),
                     {},
                     ""};
@@ -80,15 +85,59 @@ void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most) {
   SkipFault(std::move(fault), "all repeats were done");
 }
 
+namespace {
+
+// What the pages of the older architectures do not have; everything else here exists on both.
+struct Absent {
+  const char* instruction;
+  bool on2002;  // as well as on 1001
+};
+constexpr Absent kAbsent[] = {
+    {"LeakyRelu", false},  {"Maxs", false},        {"Mins", false},        {"AddRelu", false},
+    {"SubRelu", false},    {"AddReluCast", false}, {"SubReluCast", false}, {"MulCast", false},
+    {"AddDeqRelu", false}, {"MulAddDst", false},   {"FusedMulAdd", false}, {"MulAddRelu", false},
+    {"ShiftLeft", true},   {"ShiftRight", true},
+};
+
+void CheckExists(const Core& core) {
+  const uint32_t arch = core.soc.npuArch;
+  for (const Absent& absent : kAbsent) {
+    if ((arch == 1001 || absent.on2002) && std::strcmp(core.instruction, absent.instruction) == 0) {
+      PassFault("instruction-absent",
+                Format("%s does not exist on %s", core.instruction, core.soc.name.c_str()),
+                "The device compiler refuses it. Build it of instructions that its page lists for "
+                "this SoC.",
+                "done all the same");
+    }
+  }
+}
+
+}  // namespace
+
+void FaultOfCount(int64_t count) {
+  ThrowFault("count-range",
+             Format("count %lld, legal are 0 and more", static_cast<long long>(count)),
+             "Hardware takes it as unsigned: more elements than UB holds, and an exception of the "
+             "core, or results that are not written. A difference of two sizes may be negative: "
+             "call it only where the count is positive.");
+}
+
 LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRepeat) {
+  if (core.soc.npuArch == 2002 || core.soc.npuArch == 1001) {
+    CheckExists(core);
+  }
   LaneSet set;
   set.lanes = kRepeatBytes / static_cast<int64_t>(WidthOf(widest));
-  if (ctl.mode == VecCtl::kCount) {
+  if (ctl.mode == VecCtl::kCount ||
+      (ctl.mode == VecCtl::kPresetCount && core.soc.npuArch == 3510)) {
     core.maskCounter = false;
     core.maskBits[0] = core.maskBits[1] = ~0ull;
     core.maskSite = 0;
     set.contiguous = true;
     set.total = static_cast<int64_t>(ctl.mask[0]);
+    if (set.total < 0) [[unlikely]] {
+      FaultOfCount(set.total);
+    }
     set.repeat = (set.total + set.lanes - 1) / set.lanes;
     return set;
   }
@@ -96,11 +145,12 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRep
     FaultOfRepeat(ctl.repeat, 0, maxRepeat);
   }
   set.repeat = ctl.repeat;
-  if (ctl.mode != VecCtl::kPreset) {
+  const bool preset = ctl.mode == VecCtl::kPreset || ctl.mode == VecCtl::kPresetCount;
+  if (!preset) {
     core.maskSite = 0;
   }
   if (core.maskCounter) {
-    if (ctl.mode != VecCtl::kPreset) {
+    if (!preset) {
       core.maskBits[0] = ctl.mask[0];
       core.maskBits[1] = 0;
     }
@@ -121,6 +171,7 @@ LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRep
     }
     CheckBits(core, widest, set.lanes);
     SetBits(&set, core.maskBits[0], core.maskBits[1]);
+    set.maskSite = set.prefix && set.active == set.lanes ? 0 : core.maskSite;
   }
   set.lastActive = set.active;
   return set;
@@ -153,6 +204,9 @@ bool MarkIdle(Core& core, const Ub& dst, const char* why) {
 }  // namespace
 
 bool IsIdle(Core& core, const LaneSet& lanes, const Ub& dst) {
+  if (lanes.maskSite != 0 && core.Observed()) [[unlikely]] {
+    core.MarkIdle(dst, kMaskLeft, lanes.maskSite);
+  }
   if (!lanes.Empty()) [[likely]] {
     return false;
   }
@@ -260,11 +314,78 @@ void CheckLanes(Core& core, const OperandWalk& walk, LaneSet& lanes) {
   }
 }
 
+namespace {
+
+// The part of a block that a repeat touches.
+struct Piece {
+  const uint8_t* begin;
+  const uint8_t* end;
+  int64_t repeat;
+};
+
+void AddPieces(const OperandWalk& walk, const LaneSet& lanes, std::vector<Piece>* pieces) {
+  for (int64_t r = 0; r < lanes.repeat; ++r) {
+    const int64_t active = lanes.ActiveIn(r);
+    for (int64_t first = 0; first < active; first += walk.lanesPerBlock) {
+      const int64_t last = std::min(first + walk.lanesPerBlock, active);
+      bool works = lanes.prefix;
+      for (int64_t lane = first; lane < last && !works; ++lane) {
+        works = lanes.Works(lane);
+      }
+      if (works) {
+        const uint8_t* const begin =
+            walk.RepeatBase(r) + first / walk.lanesPerBlock * walk.blkStride;
+        pieces->push_back({begin, begin + (last - first) * walk.width, r});
+      }
+    }
+  }
+}
+
+// Of operands that start together: each repeat writes what it reads itself, and nothing that another one touches.
+bool StaysInRepeat(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src) {
+  if (dst.blkStride != src.blkStride && lanes.active > dst.lanesPerBlock) {
+    return false;
+  }
+  LaneSet one = lanes;
+  one.repeat = 1;
+  one.lastActive = one.active;
+  return lanes.repeat == 1 || (dst.repStride == src.repStride && dst.repStride >= dst.Extent(one));
+}
+
+// Whether a repeat writes a part of what it reads itself, or anything that a later one reads.
+bool OverwritesSource(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
+                      bool accumulates) {
+  std::vector<Piece> written, read;
+  AddPieces(dst, lanes, &written);
+  AddPieces(src, lanes, &read);
+  std::sort(read.begin(), read.end(),
+            [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  for (const Piece& piece : written) {
+    auto at = std::upper_bound(
+        read.begin(), read.end(), piece.begin - kBlock,
+        [](const uint8_t* address, const Piece& other) { return address < other.begin; });
+    for (; at != read.end() && at->begin < piece.end; ++at) {
+      if (at->end <= piece.begin) {
+        continue;
+      }
+      if (at->repeat > piece.repeat ? !accumulates
+                                    : at->repeat == piece.repeat && at->begin != piece.begin) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
-                  bool neverShared) {
+                  bool neverShared, bool accumulates) {
   const uint8_t* const d = dst.ub.addr;
   const uint8_t* const s = src.ub.addr;
-  if ((d == s && !neverShared) || d >= s + src.Extent(lanes) || s >= d + dst.Extent(lanes))
+  const bool sameWalk =
+      d == s && (lanes.contiguous || dst.width != src.width || StaysInRepeat(lanes, dst, src));
+  if ((sameWalk && !neverShared) || d >= s + src.Extent(lanes) || s >= d + dst.Extent(lanes))
       [[likely]] {
     return;
   }
@@ -273,7 +394,9 @@ void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, cons
   const bool dense = lanes.contiguous || (lanes.active == lanes.lanes && dst.Dense() &&
                                           src.Dense() && dst.repStride == lanes.lanes * dst.width &&
                                           src.repStride == lanes.lanes * src.width);
-  if (!neverShared && (!dense || d + kRepeatBytes <= s)) {
+  if (!neverShared &&
+      (dense ? d + kRepeatBytes <= s
+             : dst.width != src.width || !OverwritesSource(lanes, dst, src, accumulates))) {
     return;
   }
   // A source in the far half of what it is widened into: no repeat writes what a later one reads.
@@ -304,15 +427,18 @@ UnaryWalks WalkUnary(Core& core, LaneSet& lanes, const Ub& dst, const Ub& src, c
 }
 
 BinaryWalks WalkBinary(Core& core, LaneSet& lanes, const Ub& dst, const Ub& src0, const Ub& src1,
-                       const VecCtl& ctl, bool neverShared) {
+                       const VecCtl& ctl, bool neverShared, bool accumulates) {
   const BinaryWalks walks = {MakeWalk(dst, "dst", ctl, 0, true),
                              MakeWalk(src0, "src0", ctl, 1, false),
                              MakeWalk(src1, "src1", ctl, 2, false)};
   CheckLanes(core, walks.dst, lanes);
   CheckLanes(core, walks.src0, lanes);
   CheckLanes(core, walks.src1, lanes);
-  CheckOverlap(core, lanes, walks.dst, walks.src0, neverShared);
-  CheckOverlap(core, lanes, walks.dst, walks.src1, neverShared);
+  // The page speaks of the second source; kernels in use add to the first one as well.
+  CheckOverlap(core, lanes, walks.dst, walks.src0, neverShared,
+               accumulates && walks.dst.repStride == 0 && walks.src0.repStride == 0);
+  CheckOverlap(core, lanes, walks.dst, walks.src1, neverShared,
+               accumulates && (walks.dst.repStride == 0 || walks.src1.repStride == 0));
   return walks;
 }
 

@@ -28,6 +28,7 @@ struct LaneSet {
   int64_t active = 0;      // 1 + the last lane that works in a repeat
   bool prefix = true;      // the first `active` lanes all work
   int64_t lastActive = 0;  // `active` of the last repeat (counter mode ends inside one)
+  uint32_t maskSite = 0;   // of the SetVectorMask that leaves lanes out, or 0
   uint64_t bits[2] = {0, 0};
 
   bool Empty() const { return contiguous ? total == 0 : repeat == 0 || active == 0; }
@@ -38,6 +39,7 @@ struct LaneSet {
 // widest: the type of the widest operand, which sets how many lanes a repeat has. Leaves the mask register as the API does:
 // the count forms reset it, the others set it to their mask. maxRepeat: 255 where the instruction encodes the repeat.
 LaneSet ResolveLanes(Core& core, const VecCtl& ctl, DType widest, int32_t maxRepeat = 255);
+[[noreturn]] void FaultOfCount(int64_t count);
 // Of a repeat time out of its range: returns where cores go on, and all repeats are done.
 void FaultOfRepeat(int32_t repeat, int32_t least, int32_t most);
 // The count form as repeats that follow each other, the last one partial; other forms as they are.
@@ -45,7 +47,8 @@ LaneSet Repeated(LaneSet lanes);
 
 // "<instruction> <what>" as a hint, once for each line of the kernel.
 void HintAt(Core& core, const char* kind, const char* what, const char* advice);
-// Whether there is nothing to do, which the documents allow. Remembered: whoever finds dst undefined names the instruction.
+// Whether there is nothing to do, which the documents allow. Remembered, as a mask of SetVectorMask that leaves lanes out is:
+// whoever finds dst undefined names the instruction.
 bool IsIdle(Core& core, const LaneSet& lanes, const Ub& dst);
 // The same of instructions without a mask.
 bool IsIdle(Core& core, int32_t repeat, const Ub& dst);
@@ -86,8 +89,9 @@ inline OperandWalk CheckedWalk(Core& core, const LaneSet& lanes, const Ub& ub, c
   return walk;
 }
 // dst may be src, or lie clear of it. neverShared: not even that, because a lane's result is wider than its source.
+// accumulates: a repeat may read what an earlier one has written.
 void CheckOverlap(Core& core, const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
-                  bool neverShared);
+                  bool neverShared, bool accumulates = false);
 // What the operand touches, for the record.
 Access AccessOf(const Core& core, const OperandWalk& walk, const LaneSet& lanes);
 inline Access UbAccess(const Core& core, Use use, const Ub& operand, int64_t bytes) {
@@ -130,7 +134,7 @@ struct BinaryWalks {
   OperandWalk src1;
 };
 BinaryWalks WalkBinary(Core& core, LaneSet& lanes, const Ub& dst, const Ub& src0, const Ub& src1,
-                       const VecCtl& ctl, bool neverShared = false);
+                       const VecCtl& ctl, bool neverShared = false, bool accumulates = false);
 
 // One element of float or half, computed with in float.
 inline float LoadLane(DType dtype, const uint8_t* addr) {

@@ -187,6 +187,50 @@ void IssueLogic(Core& core, bool conjunction, const LaneSet& lanes, const Operan
 
 }  // namespace
 
+namespace {
+
+LaneTable::Binary BinaryLanes(const Core& core, Op2 op, DType dtype) {
+  if (dtype == DType::kHalf && core.soc.npuArch == 3510) {
+    const auto& wide = Lanes().wideProduct;
+    switch (op) {
+      case Op2::kMulAddDst:
+        return wide.mulAddDst;
+      case Op2::kFusedMulAdd:
+        return wide.fusedMulAdd;
+      case Op2::kMulAddRelu:
+        return wide.mulAddRelu;
+      default:
+        break;
+    }
+  }
+  return Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+}
+
+// Whether the second source may be what an earlier repeat has written, as the page of overlaps says of these.
+bool Accumulates(Op2 op, DType dtype) {
+  const bool known = dtype == DType::kHalf || dtype == DType::kFloat || dtype == DType::kInt32;
+  switch (op) {
+    case Op2::kAdd:
+    case Op2::kSub:
+    case Op2::kMul:
+    case Op2::kMax:
+    case Op2::kMin:
+    case Op2::kAddRelu:
+    case Op2::kSubRelu:
+      return known;
+    default:
+      return false;
+  }
+}
+
+LaneTable::Scalar ScalarLanes(const Core& core, OpScalar op, DType dtype) {
+  return op == OpScalar::kAxpy && dtype == DType::kHalf && core.soc.npuArch == 3510
+             ? Lanes().wideProduct.axpy
+             : Lanes().scalar[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+}
+
+}  // namespace
+
 void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kBinaryNames[static_cast<size_t>(op)];
@@ -195,8 +239,7 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   const Ub src0 = logic ? As16Bit(src0In, ctl) : src0In;
   const Ub src1 = logic ? As16Bit(src1In, ctl) : src1In;
   const bool mixed = op == Op2::kMulAddDst && IsMixed(dst, src0);
-  const auto body = mixed ? Lanes().mulAddDstHalf
-                          : Lanes().binary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  const auto body = mixed ? Lanes().mulAddDstHalf : BinaryLanes(core, op, dst.dtype);
   if (body == nullptr || (src0.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src0.dtype);
   }
@@ -204,7 +247,8 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   if (IsIdle(core, lanes, dst)) {
     return;
   }
-  const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl, mixed);
+  const auto [d, a, b] =
+      WalkBinary(core, lanes, dst, src0, src1, ctl, mixed, Accumulates(op, dst.dtype));
   if (logic && core.Observed()) {
     IssueLogic(core, op == Op2::kAnd, lanes, d, a, b, {.binary = body});
     return;
@@ -240,8 +284,7 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar,
   Core& core = Core::Current();
   core.instruction = kScalarNames[static_cast<size_t>(op)];
   const bool mixed = op == OpScalar::kAxpy && IsMixed(dst, src);
-  const auto body = mixed ? Lanes().axpyHalf
-                          : Lanes().scalar[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
+  const auto body = mixed ? Lanes().axpyHalf : ScalarLanes(core, op, dst.dtype);
   if (body == nullptr || (src.dtype != dst.dtype && !mixed)) {
     UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src.dtype);
   }
@@ -307,7 +350,8 @@ bool Converts(BinaryCast op, DType from, DType to) {
 }
 
 // The second step, from the type of the sources to that of the destination.
-void ConvertResult(DType from, DType to, const void* src, void* dst, float scale, size_t n) {
+void ConvertResult(BinaryCast op, DType from, DType to, const void* src, void* dst, float scale,
+                   size_t n) {
   if (from == DType::kInt32) {
     Dequantise(dst, src, scale, n);
     auto* halves = static_cast<uint16_t*>(dst);
@@ -324,6 +368,13 @@ void ConvertResult(DType from, DType to, const void* src, void* dst, float scale
     return;
   }
   Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)](dst, src, Round::kNone, n);
+  if (from == DType::kFloat && op != BinaryCast::kMul) {
+    // As documented: a NaN becomes 0, which Cast alone keeps.
+    auto* halves = static_cast<uint16_t*>(dst);
+    for (size_t i = 0; i < n; ++i) {
+      halves[i] = (halves[i] & 0x7FFFu) > 0x7C00u ? uint16_t{0} : halves[i];
+    }
+  }
 }
 
 }  // namespace
@@ -358,7 +409,7 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
         const size_t count = std::min<size_t>(kMaxLanes, n - at);
         step(wide, static_cast<const uint8_t*>(x) + at * width,
              static_cast<const uint8_t*>(y) + at * width, count);
-        ConvertResult(from, to, wide, static_cast<uint8_t*>(result) + at * WidthOf(to), scale,
+        ConvertResult(op, from, to, wide, static_cast<uint8_t*>(result) + at * WidthOf(to), scale,
                       count);
       }
     });

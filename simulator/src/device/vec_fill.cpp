@@ -147,7 +147,7 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
   Core& core = Core::Current();
   core.instruction = "Brcb";
   RequireWidth2Or4(core, dst.dtype);
-  if (!core.soc.dataCopyPad) {
+  if (core.soc.npuArch == 1001) {
     PassFault("instruction-absent", Format("Brcb does not exist on %s", core.soc.name.c_str()),
               "The device compiler refuses it. Use Duplicate per block.", "done all the same");
   }

@@ -61,7 +61,17 @@ LaneSet ResolveReduce(Core& core, const VecCtl& ctl, DType dtype, int32_t maxRep
                  "address.");
     }
   }
-  return ResolveLanes(core, ctl, dtype, maxRepeat);
+  if (core.soc.npuArch == 1001 && ctl.mode != VecCtl::kCount && ctl.repeat > 1 &&
+      ctl.repStride[0] == 0) {
+    ThrowFault("stride-range", "dstRepStride 0, which 1001 does not have",
+               "Hardware does not put the results of all repeats where the first one is. Give "
+               "each repeat a place of its own.");
+  }
+  VecCtl own = ctl;
+  if (own.mode == VecCtl::kPresetCount && core.soc.npuArch != 2201) {
+    own.mode = VecCtl::kCount;  // isSetMask has no effect there
+  }
+  return ResolveLanes(core, own, dtype, maxRepeat);
 }
 
 // dst: what the instruction writes; work: scratch that it leaves undefined, if any.

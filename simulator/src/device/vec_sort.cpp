@@ -141,13 +141,34 @@ void SortGroups(Core& core, const Ub& dst, const Ub& score, const Ub& index, int
 
 }  // namespace
 
+namespace {
+
+// The page of Sort32 lets operands start on 32 bytes, and asks for the size of an iteration's part as well.
+void HintSortAlignment(Core& core, const Ub& dst, const Ub& score, const Ub& index) {
+  const uint64_t scoreBytes = kPerRepeat * WidthOf(score.dtype);
+  const auto isOff = [&](const Ub& operand, uint64_t align) {
+    return core.UbOffset(operand.addr) % align != 0;
+  };
+  if (isOff(dst, kPerRepeat * kStruct) || isOff(score, scoreBytes) || isOff(index, kPerRepeat * 4))
+      [[unlikely]] {
+    HintAt(
+        core, "sort-alignment", "has an operand off the boundary that its page asks for",
+        "The page asks for 256 bytes of dst, 128 of src1 and of float src0, 64 of half src0, and "
+        "for 32 elsewhere. Give each a buffer of its own, or an offset that is a multiple.");
+  }
+}
+
+}  // namespace
+
 void VecSort32(const Ub& dst, const Ub& score, const Ub& index, int32_t repeat) try {
   Core& core = Core::Current();
   core.instruction = "Sort32";
   RequireSort(core, score.dtype, repeat);
-  if (repeat > 0) {
-    SortGroups(core, dst, score, index, kPerRepeat, repeat, nullptr);
+  if (IsIdle(core, repeat, dst)) {
+    return;
   }
+  HintSortAlignment(core, dst, score, index);
+  SortGroups(core, dst, score, index, kPerRepeat, repeat, nullptr);
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -156,6 +177,11 @@ void VecSort(const Ub& dst, const Ub& score, const Ub& index, const Ub& work, in
   Core& core = Core::Current();
   core.instruction = "Sort";
   RequireSort(core, score.dtype, repeat);
+  if (full && repeat == 0) {
+    ThrowFault("repeat-range", "repeatTime 0 of a full sort, legal are 1..255",
+               "Hardware goes on to merge groups that nothing has sorted: a board raises an "
+               "exception of the core (507015). Call it only when there are elements.");
+  }
   if (IsIdle(core, repeat, dst)) {
     return;
   }
@@ -328,6 +354,7 @@ void VecMergeSort(const Ub& dst, const MergeCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "MrgSort";
   RequireSort(core, dst.dtype, ctl.repeat);
+  RequireRepeat(ctl.repeat, ctl.leastRepeat);
   Merge(core, dst, ctl, {kStruct, 0}, kStruct, kBlock);
 }
 ACLSIM_SKIPS_FAULTS()

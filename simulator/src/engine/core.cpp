@@ -209,7 +209,7 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
     return;
   }
   const int64_t over = base + end - static_cast<int64_t>(info.bytes);
-  ThrowFault(
+  KernelFault fault{
       kUbOutOfBounds,
       Format("%s covers bytes [%lld, %lld) of its buffer, which has %u: %s by %lld B\n  buffer: %s",
              role, static_cast<long long>(base + begin), static_cast<long long>(base + end),
@@ -218,7 +218,16 @@ void Core::CheckUbRange(const Ub& operand, int64_t begin, int64_t end, const cha
              DescribeBuffer(operand.buf).c_str()),
       "Hardware would read or overwrite the neighbouring buffer without a word. Check the count, "
       "mask, repeat and "
-      "strides against the InitBuffer length.");
+      "strides against the InitBuffer length.",
+      CaptureStack(),
+      {},
+      ""};
+  // Where it stays in UB, hardware does it like any other: no harm may come of it, and the numbers are these.
+  const auto at = static_cast<int64_t>(operand.addr - ub);
+  if (at + begin < 0 || at + end > static_cast<int64_t>(soc.UbMemory())) {
+    throw fault;
+  }
+  GoOn(std::move(fault), "done as on hardware, with what lies next to the buffer in UB");
 }
 
 void Core::CheckUbAlign(const Ub& operand, uint32_t align, const char* role) {
@@ -381,6 +390,13 @@ void Core::FreshUb(uint64_t begin, uint64_t end) {
 void Core::CacheClean(uint64_t begin, uint64_t end) {
   for (Observer* observer : observers_) {
     observer->OnCacheClean(*this, begin, end);
+  }
+  ownTime.Leaves();
+}
+
+void Core::BypassWrite(uint64_t begin, uint64_t end) {
+  for (Observer* observer : observers_) {
+    observer->OnBypassWrite(*this, begin, end, sites.Capture());
   }
   ownTime.Leaves();
 }

@@ -65,7 +65,8 @@ struct PipeInfo {
   bool destroyed = false;
   uint64_t ubUsed = 0;
   size_t buffers = 0;
-  std::array<std::array<bool, 8>, 40> allocated{};  // AllocEventID
+  std::array<std::array<bool, 8>, 40> allocated{};          // AllocEventID
+  std::array<std::array<uint32_t, 8>, 40> allocatedSite{};  // of the last one
   QueueEvents queueEvents{};
 };
 
@@ -101,13 +102,14 @@ struct Registers {
 // The comparison register of 16 bytes lies behind UB, so that checks follow its bits as they follow memory.
 constexpr uint64_t kCmpMaskBytes = 32;
 
-// An instruction that had nothing to do: a count, mask or repeat of 0.
+// An instruction that had nothing to do, or not on all lanes: a count, mask or repeat of 0, a mask of SetVectorMask.
 struct Idle {
   uint32_t site = 0;
   const char* name = "";
   const char* why = "";
   uint32_t buf = 0;
-  uint64_t offset = 0;  // where in UB it would have begun to write
+  uint64_t offset = 0;    // where in UB it would have begun to write
+  uint32_t maskSite = 0;  // of that SetVectorMask
 };
 // Behind that, where cores go on after faults, is memory for buffers that UB cannot hold.
 inline uint64_t UbImageBytes(const Soc& soc, bool keepGoing) {
@@ -290,6 +292,7 @@ class Core {
   void FreshUb(uint64_t begin, uint64_t end);
 
   void CacheClean(uint64_t begin, uint64_t end);
+  void BypassWrite(uint64_t begin, uint64_t end);
 
   // The kernel gets the bytes at `from`: of a scalar read that somebody observes. Returns where they stay as they are.
   uint8_t* ReadScalar(uint8_t* from, uint32_t bytes);
@@ -330,13 +333,13 @@ class Core {
   Place PlaceOf(const char* instruction, Pipe pipe, uint32_t site, const char* note) const;
   // The buffer that holds UB byte `offset`: its name in the kernel and where it starts.
   std::string BufferName(uint64_t offset, uint64_t* start) const;
-  // The running instruction has nothing to do; why is a phrase that follows its name.
-  void MarkIdle(const Ub& dst, const char* why) {
+  // The running instruction has nothing to do, or not on all lanes; why is a phrase that follows its name.
+  void MarkIdle(const Ub& dst, const char* why, uint32_t fromMask = 0) {
     constexpr size_t kMost = 64;
     const uint32_t site = sites.Capture();
     const auto same = [&](const Idle& known) { return known.site == site && known.buf == dst.buf; };
     if (idle.size() < kMost && std::none_of(idle.begin(), idle.end(), same)) {
-      idle.push_back({site, instruction, why, dst.buf, UbOffset(dst.addr)});
+      idle.push_back({site, instruction, why, dst.buf, UbOffset(dst.addr), fromMask});
     }
   }
   // The first instructions that should have written UB byte `offset` and had nothing to do.

@@ -185,13 +185,55 @@ int32_t AllocEvent(uint32_t pipe, uint8_t event) try {
   Core& core = Core::Current();
   const int32_t id = FreeEvent(core, pipe, event);
   core.pipes[pipe].allocated[event][static_cast<size_t>(id)] = true;
+  core.pipes[pipe].allocatedSite[event][static_cast<size_t>(id)] = core.sites.Capture();
   return id;
 }
 ACLSIM_SKIPS_FAULTS(0)
 
+namespace {
+
+void HintEventPair(Core& core, const char* call, uint32_t site, std::string detail,
+                   const char* advice) {
+  if (!core.Observed() || !core.IsFirst("event-id-pair", site, 0)) {
+    return;
+  }
+  Finding finding;
+  finding.kind = "event-id-pair";
+  finding.severity = Severity::kHint;
+  finding.at = core.PlaceOf(call, Pipe::kScalar, site, "");
+  finding.detail = std::move(detail);
+  finding.advice = advice;
+  core.Find(std::move(finding));
+}
+
+}  // namespace
+
+void CheckEventsReleased(Core& core, uint32_t pipe) {
+  const PipeInfo& info = core.pipes[pipe];
+  for (size_t event = 0; event < info.allocated.size(); ++event) {
+    for (size_t id = 0; id < info.allocated[event].size(); ++id) {
+      if (info.allocated[event][id]) {
+        HintEventPair(
+            core, "AllocEventID", info.allocatedSite[event][id],
+            Format("id %zu of %s is never released", id, EventName(static_cast<uint8_t>(event))),
+            "There are few ids, and queues take theirs from the same ones. Call "
+            "ReleaseEventID after the last WaitFlag.");
+      }
+    }
+  }
+}
+
 void ReleaseEvent(uint32_t pipe, uint8_t event, int32_t id) try {
   Core& core = Core::Current();
+  core.instruction = "ReleaseEventID";
   CheckEvent(core, event, id, "ReleaseEventID");
+  if (!core.pipes[pipe].allocated[event][static_cast<size_t>(id)]) {
+    HintEventPair(core, "ReleaseEventID", core.sites.Capture(),
+                  Format("id %d of %s does not come from AllocEventID, or was released before", id,
+                         EventName(event)),
+                  "Whoever has it loses it: a queue, or a later AllocEventID. Release what "
+                  "AllocEventID gave, once.");
+  }
   core.pipes[pipe].allocated[event][static_cast<size_t>(id)] = false;
   core.pipes[pipe].queueEvents[event][static_cast<size_t>(id)].held = false;
 }

@@ -235,6 +235,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     }
     if (!faulty) {
       found.push_back(meeting.LeftMarks(launch));
+      found.push_back(meeting.LeftTurns(launch));
     }
     if (checked && result.status == 0) {  // else the host has failed, not the kernel
       found.push_back(checks.AcrossCores(!faulty));

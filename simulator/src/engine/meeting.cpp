@@ -57,6 +57,8 @@ Meeting::Meeting(uint32_t cores)
       waits_(cores),
       polls_(cores),
       rounds_(cores),
+      passed_(cores),
+      turnStacks_(cores),
       atomics_(cores),
       applied_(cores),
       told_(cores),
@@ -340,8 +342,10 @@ std::vector<Finding> Meeting::LeftMarks(const KernelLaunch& launch) const {
 
 uint32_t Meeting::AwaitTurn(Core& core) {
   const InMeeting here(core);
+  CheckResident(core, core.launch.blockDim);
   std::unique_lock<std::mutex> lock(mutex_);
   const uint64_t mine = rounds_[core.index]++ * rounds_.size() + core.index;
+  turnStacks_[core.index] = core.sites.Stack(core.sites.Capture());
   const std::function<bool()> passes = [&] { return turn_ >= mine; };
   const auto vain = [&]() -> Vain {
     const auto next = static_cast<uint32_t>(turn_ % rounds_.size());
@@ -349,12 +353,63 @@ uint32_t Meeting::AwaitTurn(Core& core) {
             {next}};
   };
   Wait(core, lock, passes, vain);
+  if (!turnsInitialised_) {
+    turnsInitialised_ = true;  // once is enough
+    PassFault("sync-workspace",
+              "WaitPreBlock before any block has called InitDetermineComputeWorkspace",
+              "The words in GM are what was left there: a block passes too early, or never. Call "
+              "InitDetermineComputeWorkspace first, in every block.",
+              "done, as with words that were cleared");
+  }
   return static_cast<uint32_t>(mine);
+}
+
+void Meeting::InitTurns() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  turnsInitialised_ = true;
+}
+
+std::vector<Finding> Meeting::LeftTurns(const KernelLaunch& launch) const {
+  const auto most = std::max_element(rounds_.begin(), rounds_.end());
+  for (uint32_t core = 0; core < rounds_.size(); ++core) {
+    const bool kept = passed_[core] < rounds_[core];
+    if (!kept && rounds_[core] == *most) {
+      continue;
+    }
+    const auto other = static_cast<uint32_t>(most - rounds_.begin());
+    Finding finding;
+    finding.kind = "block-event";
+    finding.op = launch.opType;
+    finding.core = core;
+    finding.blockDim = launch.blockDim;
+    finding.at = {PipeName(Pipe::kScalar), "WaitPreBlock", "",
+                  FindKernelLine(turnStacks_[kept ? core : other])};
+    finding.detail = kept ? Format("core %u takes its turn and never calls NotifyNextBlock", core)
+                          : Format("core %u calls WaitPreBlock %llu times, core %u %llu times",
+                                   core, static_cast<unsigned long long>(rounds_[core]), other,
+                                   static_cast<unsigned long long>(*most));
+    finding.advice =
+        "Blocks that come later wait for it: a hang, or an order that differs from run to run. "
+        "Call "
+        "WaitPreBlock and NotifyNextBlock in pairs, equally often in every block.";
+    finding.soc = launch.soc->name;
+    finding.tiling = launch.tilingText;
+    finding.tilingKey = launch.tilingKey;
+    return {std::move(finding)};
+  }
+  return {};
 }
 
 uint32_t Meeting::PassTurn(Core& core) {
   const InMeeting here(core);
+  CheckResident(core, core.launch.blockDim);
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (passed_[core.index] >= rounds_[core.index]) {
+    ThrowFault("block-event", "NotifyNextBlock without a WaitPreBlock before it",
+               "Another block takes its turn too early: sums in an order that differs from run to "
+               "run. Call both in pairs, equally often in every block.");
+  }
+  ++passed_[core.index];
   const uint64_t mine = turn_++;
   Tell(core);
   Apply(core.index, UINT64_MAX);

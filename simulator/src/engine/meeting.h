@@ -36,6 +36,10 @@ class Meeting {
   // WaitPreBlock and NotifyNextBlock: the cores have their turns in ascending order, round after round. The number of the turn.
   uint32_t AwaitTurn(Core& core);
   uint32_t PassTurn(Core& core);
+  // InitDetermineComputeWorkspace of a core: the words of all are cleared.
+  void InitTurns();
+  // Turns that a core has taken and not passed on, or that other cores have had more of, when all cores have left.
+  std::vector<Finding> LeftTurns(const KernelLaunch& launch) const;
   // A scalar past the data cache. Store: the number of the store. Load: that of the one that it reads when it is another core's,
   // else 0. A core that reads the same value over and over waits until it has changed.
   uint32_t Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
@@ -102,8 +106,11 @@ class Meeting {
   };
   std::map<const uint8_t*, Stored> stored_;  // by Store: address -> the last
   uint32_t stores_ = 0;
-  uint64_t turn_ = 0;             // PassTurn calls of all cores
-  std::vector<uint64_t> rounds_;  // AwaitTurn calls, by core
+  uint64_t turn_ = 0;                           // PassTurn calls of all cores
+  std::vector<uint64_t> rounds_;                // AwaitTurn calls, by core
+  std::vector<uint64_t> passed_;                // PassTurn calls, by core
+  std::vector<std::vector<void*>> turnStacks_;  // of the last AwaitTurn, by core
+  bool turnsInitialised_ = false;
   // By core: sums that it has told of and the others have yet to meet for; how many have taken effect before those; and for each
   // set of a flag that some core has yet to set, how many it told of.
   std::vector<std::vector<AtomicWrite>> atomics_;

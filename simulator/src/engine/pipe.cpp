@@ -110,6 +110,11 @@ void CheckKernelEnd(Core& core) {
   CheckModesOff(core);
   CheckQueuesEmpty(core, kAnyPipe);
   CheckFlagsDown(core);
+  for (uint32_t pipe = 1; pipe < core.pipes.size(); ++pipe) {
+    if (!core.pipes[pipe].copied) {
+      CheckEventsReleased(core, pipe);
+    }
+  }
 }
 
 uint32_t PipeOpen(void* object) {

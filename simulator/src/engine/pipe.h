@@ -25,6 +25,8 @@ void OrderPipes(Core& core, SyncEvent event);
 void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
 // That no flag is left set when the kernel ends.
 void CheckFlagsDown(Core& core);
+// Ids of AllocEventID that the kernel has kept.
+void CheckEventsReleased(Core& core, uint32_t pipe);
 // GmScalar, but for what a read gives: that is what the kernel finds there.
 uint8_t* ReachGmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, ScalarUse use);
 // That atomic copies and the mask are as the kernel found them.

@@ -217,6 +217,8 @@ class Observer {
   virtual void OnRead(Core&, const void* /*value*/, uint32_t /*bytes*/) {}
   // DataCacheCleanAndInvalid of [begin, end) of GM.
   virtual void OnCacheClean(Core&, uint64_t /*begin*/, uint64_t /*end*/) {}
+  // WriteGmByPassDCache, called at `site`, is about to write [begin, end) of GM.
+  virtual void OnBypassWrite(Core&, uint64_t /*begin*/, uint64_t /*end*/, uint32_t /*site*/) {}
   // SyncAll, IBSet or IBWait, called at `site`, is about to wait by these bytes of GM, which must have been 0.
   virtual void OnSyncWords(Core&, uint64_t /*begin*/, uint64_t /*end*/, uint32_t /*site*/) {}
   virtual void OnEnd(Core&) {}

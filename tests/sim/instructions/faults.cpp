@@ -334,7 +334,7 @@ extern "C" __global__ void copy_on_910a(GM_ADDR) {  // SOC: Ascend910A
   Copy(a, a[256], 128, 1, {1, 1, 8, 8});  // FAULT: instruction-absent
 }
 
-extern "C" __global__ void brcb_on_310p(GM_ADDR) {  // SOC: Ascend310P3
+extern "C" __global__ void brcb_on_910a(GM_ADDR) {  // SOC: Ascend910A
   Scratch s;
   LocalTensor<half> a = s.buffer.Get<half>();
   Brcb(a, a[256], 1, {1, 8});  // FAULT: instruction-absent

@@ -51,6 +51,38 @@ extern "C" __global__ void lanes_past_the_end(GM_ADDR, GM_ADDR y) {
   DataCopy(Global<float>(y), a, 256);
 }
 
+// Eight of x become rows of y, and twice as many of them follow: both instructions go past their buffers of 32 bytes.
+extern "C" __global__ void into_the_next_buffer(GM_ADDR x, GM_ADDR y) {
+  TPipe pipe;
+  TBuf<> first, second, rows;
+  pipe.InitBuffer(first, 32);
+  pipe.InitBuffer(second, 32);
+  pipe.InitBuffer(rows, 512);
+  LocalTensor<float> a = first.Get<float>(), b = second.Get<float>(), d = rows.Get<float>();
+  DataCopy(a, Global<float>(x), 16);
+  PipeBarrier<PIPE_ALL>();
+  Brcb(d, a, 2, {1, 8});
+  PipeBarrier<PIPE_ALL>();
+  Muls(a, a, 2.0f, 8);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), d, 64);
+  DataCopy(Global<float>(y)[64], a, 16);
+}
+
+// The buffer ends where UB does.
+extern "C" __global__ void past_ub(GM_ADDR, GM_ADDR y) {
+  TPipe pipe;
+  TBuf<> before, last;
+  pipe.InitBuffer(before, 192 * 1024 - 1024);
+  pipe.InitBuffer(last, 1024);
+  LocalTensor<float> a = last.Get<float>();
+  Duplicate(a, 1.0f, 256);
+  PipeBarrier<PIPE_ALL>();
+  Adds(a, a, 1.0f, 400);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(y), a, 256);
+}
+
 extern "C" __global__ void scalars(GM_ADDR x, GM_ADDR y) {
   Scratch s;
   LocalTensor<float> a = s.buffer.Get<float>();
@@ -58,7 +90,7 @@ extern "C" __global__ void scalars(GM_ADDR x, GM_ADDR y) {
   a.SetValue(256, 6.0f);
   GlobalTensor<float> out = Global<float>(y);
   out.SetValue(0, a.GetValue(0));
-  out.SetValue(1, a.GetValue(300) + 1.0f);
+  out.SetValue(1, a.GetValue(256) + 1.0f);
   out.SetValue(2, Global<float>(x).GetValue(100000) + 2.0f);
   out.SetValue(100000, 3.0f);
 }

@@ -91,9 +91,21 @@ BINARY: dict[str, tuple[int, Callable[..., Array], tuple[int, ...]]] = {
     "Or": (7, lambda a, b, d: a | b, (INT16, UINT16)),
     "AddRelu": (8, lambda a, b, d: relu(a + b), (FLOAT, HALF, INT16)),
     "SubRelu": (9, lambda a, b, d: relu(a - b), (FLOAT, HALF, INT16)),
-    "MulAddDst": (10, lambda a, b, d: d + a * b, (FLOAT, HALF)),
-    "FusedMulAdd": (11, lambda a, b, d: a * d + b, (FLOAT, HALF)),
-    "MulAddRelu": (12, lambda a, b, d: relu(a * d + b), (FLOAT, HALF)),
+    "MulAddDst": (10, lambda a, b, d: d + a * b, (FLOAT,)),
+    "FusedMulAdd": (11, lambda a, b, d: a * d + b, (FLOAT,)),
+    "MulAddRelu": (12, lambda a, b, d: relu(a * d + b), (FLOAT,)),
+}
+
+
+def half(product: Array) -> Array:
+    """A product as half rounds it before it is added to."""
+    return product.astype(np.float16).astype(np.float32)
+
+
+HALF_SUMS: dict[str, tuple[int, Callable[..., Array]]] = {
+    "MulAddDst": (10, lambda a, b, d: d + half(a * b)),
+    "FusedMulAdd": (11, lambda a, b, d: half(a * d) + b),
+    "MulAddRelu": (12, lambda a, b, d: relu(half(a * d) + b)),
 }
 
 
@@ -146,13 +158,21 @@ def test_binary(bench: Bench, name: str) -> None:
     check_forms(bench, "elementwise:binary", *BINARY[name])
 
 
+@pytest.mark.parametrize("name", HALF_SUMS)
+def test_half_rounds_products(bench: Bench, name: str) -> None:
+    """Of two sources and the destination: the product is a half before the sum is."""
+    op, function = HALF_SUMS[name]
+    check_forms(bench, "elementwise:binary", op, function, (HALF,))
+
+
 @pytest.mark.parametrize("name", ["Mul", "MulAddDst"])
 def test_one_repeat_of_a_source_for_all(bench: Bench, name: str) -> None:
     """The second source stands still: its blocks, or one of them, serve every repeat."""
-    op, function, _ = BINARY[name]
+    op, function, dtypes = BINARY[name]
     for dtype in (FLOAT, HALF):
         values = operands(dtype, op)
         lanes = 256 // width_of(dtype)
+        function = function if dtype in dtypes else HALF_SUMS[name][1]
         for step in (0, 1, 2):
             call = Call(op=op, dtype=dtype, repeat=19, blk=(1, 1, step), rep=(8, 8, 0))
             whole = replace(call, form=MASK, mask=(lanes, 0))
@@ -279,7 +299,8 @@ SCALAR: dict[str, tuple[int, Callable[..., Array], tuple[int, ...]]] = {
     "ShiftLeft": (4, lambda a, s, d: np.left_shift(a, s), (INT16, UINT16, INT32, UINT32)),
     "ShiftRight": (5, lambda a, s, d: np.right_shift(a, s), (INT16, UINT16, INT32, UINT32)),
     "LeakyRelu": (6, lambda a, s, d: np.where(np.signbit(a), a * s, a), (FLOAT, HALF)),
-    "Axpy": (7, lambda a, s, d: d + a * s, (FLOAT, HALF)),
+    "Axpy": (7, lambda a, s, d: d + a * s, (FLOAT,)),
+    "Axpy of half": (7, lambda a, s, d: d + half(a * s), (HALF,)),
 }
 
 

@@ -26,6 +26,8 @@ _THROWN = [fault for fault in _PLANTED if fault.kind != "ub-scratch"]
 # Nothing is left to go on with.
 _ENDS = {"trap", "assert", "crash", "hang"}
 
+_IN_UB = "done as on hardware, with what lies next to the buffer in UB"
+
 Finding = dict[str, Any]
 Run = Callable[..., tuple[int, np.ndarray[Any, Any], list[Finding]]]
 
@@ -121,11 +123,9 @@ def test_rows_are_cut_one_by_one(run: Run, library: ctypes.CDLL) -> None:
     want[2, 2:12] = X[40:50]
     assert code == _FAULT
     assert (y.reshape(4, 24) == want).all()
-    assert found[0]["kind"] == "ub-out-of-bounds"
-    assert found[0]["goesOn"] == (
-        "the 200 bytes outside the tensor were read as 0, the 96 bytes past the buffer were not"
-        " written"
-    )
+    assert [one["kind"] for one in found] == ["ub-out-of-bounds", "gm-out-of-bounds"]
+    assert found[0]["goesOn"] == _IN_UB
+    assert found[1]["goesOn"] == "the 200 bytes outside the tensor were read as 0"
 
 
 @pytest.mark.parametrize("mode", ["checked", "fast"])
@@ -133,20 +133,38 @@ def test_lanes_in_bounds_are_computed(run: Run, library: ctypes.CDLL, mode: str)
     code, y, found = run(library.lanes_past_the_end, size=256, mode=mode)
     assert code == _FAULT
     assert (y == np.repeat([1, 2], [32, 224])).all()
-    assert [one["goesOn"] for one in found] == [
-        "the first 256 of 300 lanes were done",
-        "the first 224 of 256 lanes were done",
-    ]
+    # Two instructions, each with a destination and a source.
+    assert [one["goesOn"] for one in found] == [_IN_UB] * 4
+
+
+@pytest.mark.parametrize("mode", ["checked", "fast"])
+def test_what_stays_in_ub_is_done(run: Run, library: ctypes.CDLL, mode: str) -> None:
+    """Past its buffer an instruction reads and writes the next one, as hardware does."""
+    code, y, found = run(library.into_the_next_buffer, size=96, mode=mode)
+    assert code == _FAULT
+    assert y[:64].tolist() == np.repeat(X[:8], 8).tolist()
+    assert y[64:72].tolist() == (2 * X[:8]).tolist()
+    assert y[72:80].tolist() == X[8:16].tolist()
+    assert {one["kind"] for one in found} == {"ub-out-of-bounds"}
+    assert {one["goesOn"] for one in found} == {_IN_UB}
+
+
+@pytest.mark.parametrize("mode", ["checked", "fast"])
+def test_lanes_past_ub_are_cut(run: Run, library: ctypes.CDLL, mode: str) -> None:
+    code, y, found = run(library.past_ub, size=256, mode=mode)
+    assert code == _FAULT
+    assert (y == 2).all()
+    assert [one["goesOn"] for one in found] == ["the first 256 of 400 lanes were done"]
 
 
 def test_scalars_outside(run: Run, library: ctypes.CDLL) -> None:
-    """Read as 0, and not written."""
+    """Those of UB are there; those of GM are read as 0, and not written."""
     code, y, found = run(library.scalars, size=256)
     assert code == _FAULT
-    assert y[:3].tolist() == [5, 1, 2] and not y[3:].any()
+    assert y[:3].tolist() == [5, 7, 2] and not y[3:].any()
     assert [one["goesOn"] for one in found] == [
-        "the element was not written",
-        "the element was read as 0",
+        _IN_UB,
+        _IN_UB,
         "the element was read as 0",
         "the element was not written",
     ]
