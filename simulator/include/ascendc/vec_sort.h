@@ -47,6 +47,7 @@ template <typename T>
 void Sort32(const LocalTensor<T>& dst, const LocalTensor<T>& src0,
             const LocalTensor<uint32_t>& src1, const int32_t repeatTime) {
   aclsim::VecSort32(dst, src0, src1, repeatTime);
+  ACLSIM_KEEP_FRAME();
 }
 
 namespace detail {

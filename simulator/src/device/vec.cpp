@@ -321,6 +321,7 @@ struct Piece {
   const uint8_t* begin;
   const uint8_t* end;
   int64_t repeat;
+  int64_t block;
 };
 
 void AddPieces(const OperandWalk& walk, const LaneSet& lanes, std::vector<Piece>* pieces) {
@@ -335,7 +336,8 @@ void AddPieces(const OperandWalk& walk, const LaneSet& lanes, std::vector<Piece>
       if (works) {
         const uint8_t* const begin =
             walk.RepeatBase(r) + first / walk.lanesPerBlock * walk.blkStride;
-        pieces->push_back({begin, begin + (last - first) * walk.width, r});
+        pieces->push_back(
+            {begin, begin + (last - first) * walk.width, r, first / walk.lanesPerBlock});
       }
     }
   }
@@ -360,6 +362,10 @@ bool OverwritesSource(const LaneSet& lanes, const OperandWalk& dst, const Operan
   AddPieces(src, lanes, &read);
   std::sort(read.begin(), read.end(),
             [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  // A block that serves all lanes of a repeat may be the first one of its destination.
+  const auto coincide = [&](const Piece& a, const Piece& b) {
+    return a.begin == b.begin && (a.block == b.block || src.blkStride == 0);
+  };
   for (const Piece& piece : written) {
     auto at = std::upper_bound(
         read.begin(), read.end(), piece.begin - kBlock,
@@ -369,7 +375,7 @@ bool OverwritesSource(const LaneSet& lanes, const OperandWalk& dst, const Operan
         continue;
       }
       if (at->repeat > piece.repeat ? !accumulates
-                                    : at->repeat == piece.repeat && at->begin != piece.begin) {
+                                    : at->repeat == piece.repeat && !coincide(piece, *at)) {
         return true;
       }
     }

@@ -58,7 +58,7 @@ extern "C" __global__ void into_the_next_buffer(GM_ADDR x, GM_ADDR y) {
   pipe.InitBuffer(first, 32);
   pipe.InitBuffer(second, 32);
   pipe.InitBuffer(rows, 512);
-  LocalTensor<float> a = first.Get<float>(), b = second.Get<float>(), d = rows.Get<float>();
+  LocalTensor<float> a = first.Get<float>(), d = rows.Get<float>();
   DataCopy(a, Global<float>(x), 16);
   PipeBarrier<PIPE_ALL>();
   Brcb(d, a, 2, {1, 8});

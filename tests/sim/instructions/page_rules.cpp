@@ -221,10 +221,13 @@ extern "C" __global__ void right_atomics(GM_ADDR gm) {
   Ones s;
   SetAtomicAdd<float>();
   DataCopy(Global<float>(gm), s.Get<float>(), 8);
+  PipeBarrier<PIPE_MTE3>();
   DataCopy(Global<uint8_t>(gm), s.Get<uint8_t>(), 32);
+  PipeBarrier<PIPE_MTE3>();
   SetAtomicAdd<int32_t>();
   DataCopy(Global<uint32_t>(gm), s.Get<uint32_t>(), 8);
   SetAtomicNone();
+  PipeBarrier<PIPE_MTE3>();
   DataCopy(Global<half>(gm), s.Get<half>(), 16);
 }
 
