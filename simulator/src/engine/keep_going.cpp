@@ -48,6 +48,12 @@ void Core::GoOn(KernelFault fault, std::string how) {
 
 uint64_t Core::UbRoom(const Ub& operand, int64_t begin) const {
   const BufferInfo& info = Info(operand.buf);
+  // What lies in UB is done as hardware does it, whosever it is.
+  const auto memory = static_cast<int64_t>(soc.UbMemory());
+  if (const int64_t offset = static_cast<int64_t>(operand.addr - ub) + begin;
+      info.offset < soc.UbMemory() && offset >= 0 && offset < memory) {
+    return static_cast<uint64_t>(memory - offset);
+  }
   const int64_t at =
       static_cast<int64_t>(operand.addr - ub) - static_cast<int64_t>(info.offset) + begin;
   return at < 0 || at >= static_cast<int64_t>(info.bytes) ? 0
