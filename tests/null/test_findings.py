@@ -325,6 +325,7 @@ def literals(pattern: str) -> set[str]:
 def kinds_of_the_simulator() -> set[str]:
     first_argument = literals(r"\b(?:ThrowFault|PassFault|EndCore|FaultAt)\(([^,]*),")
     first_argument |= literals(r"\bKernelFault fault\{([^,]*),")
+    first_argument |= literals(r"\b(?:HostFault(?: fault)?|ReportHostFault\()\s*\{([^,]*),")
     first_argument |= literals(r"\bHintAt\(\s*core, ([^,]*),")
     first_argument |= literals(r"\bconstexpr const char\* k[GU]\w+ = ([^;]*);")
     assigned = literals(r"\bkind = ([^;]*);")

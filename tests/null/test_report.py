@@ -226,7 +226,7 @@ def test_cases_follow_the_contract_of_the_soc() -> None:
     spec = find("softmax_grad")
     chosen = selection.choose([spec], fast=True, family=family("ascend310p"))
     kinds = {case.dtype.alias for _, cases in chosen.groups for case in cases}
-    assert kinds == {"fp32", "fp16"} and chosen.left_out > 50
+    assert kinds == {"fp32", "fp16"} and len(chosen.refused) > 50
     # Accepted by the checks: the missing kernel must show as a failure, not vanish.
     assert selection.choose([spec], fast=True, family=family("ascend950")).left_out == 0
     with pytest.raises(ValueError, match=r"kl_div_loss_grad: Atlas inference \(ascend310p\)"):

@@ -20,7 +20,7 @@ Described = dict[str, dict[str, Any]]
 @pytest.fixture(scope="module")
 def described(toolkit: Toolkit) -> Described:
     """What the built host library registers."""
-    return definitions._described(None)
+    return definitions.described(None)
 
 
 def test_definitions_and_specs_agree(described: Described) -> None:
@@ -68,7 +68,7 @@ def test_differences_are_named(
     for ops in spoiled.values():
         if "inputs" in ops["SoftmaxGrad"]:
             plant(ops["SoftmaxGrad"])
-    monkeypatch.setattr(definitions, "_described", lambda toolkit: spoiled)
+    monkeypatch.setattr(definitions, "described", lambda toolkit: spoiled)
     with pytest.raises(ToolkitError, match="SoftmaxGrad") as caught:
         definitions.check([find("softmax_grad")])
     text = str(caught.value)

@@ -76,6 +76,13 @@ def test_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the report. [default: report]")
     ] = None,
+    allow_refusals: Annotated[
+        bool,
+        typer.Option(
+            "--allow-refusals",
+            help="Do not fail when an operator refuses more cases than it takes.",
+        ),
+    ] = False,
     as_json: Json = False,
     watching: Annotated[
         bool,
@@ -106,7 +113,7 @@ def test_command(
         for found in lookup.find(ops, of_path, listed, quiet=as_json):
             done = found.test(asked, running, seed, bar)
             ran.outcomes += done.outcomes
-            ran.left_out += done.left_out
+            ran.refused += done.refused
             ran.in_force = done.in_force
     conditions = reports.Conditions(
         running.device.value,
@@ -120,25 +127,28 @@ def test_command(
         running.keep_going,
         tolerance or "",
     )
-    _report(ran.outcomes, conditions, folder, kinds, bool(case), as_json, ran.left_out)
+    _report(ran, conditions, folder, kinds, bool(case), as_json, allow_refusals)
 
 
 def _report(
-    outcomes: Sequence[Outcome],
+    ran: operators.Ran,
     conditions: Conditions,
     folder: Path,
     kinds: Sequence[str],
     named: bool,
     as_json: bool,
-    left_out: Sequence[str],
+    allow_refusals: bool,
 ) -> None:
     """Write the report, show what failed, or every case that was asked for by name."""
     from aclgrad.reporting import report as reports
+    from aclgrad.testing import refusals
 
-    paths = reports.write_formats(folder, kinds, outcomes, conditions)
+    outcomes, refused = ran.outcomes, ran.refused
+    paths = reports.write_formats(folder, kinds, outcomes, conditions, refused)
     failed = [outcome for outcome in outcomes if not outcome.passed]
+    hollow = refusals.too_many(refused, [outcome.case.op for outcome in outcomes])
     if as_json:
-        print(json.dumps(reports.as_json(outcomes, conditions)))
+        print(json.dumps(reports.as_json(outcomes, conditions, refused)))
     else:
         title = f"precision on {conditions.soc} ({conditions.device})"
         _print_table(reports.rows(outcomes), title)
@@ -149,10 +159,16 @@ def _report(
                 OUT.print(f"\nand {len(outcomes) - 5} more cases, all in the report")
         else:
             _print_causes(reports.groups_of(failed), conditions)
-        for line in [*reports.remarks(outcomes), *left_out]:
+        for line in reports.remarks(outcomes):
             OUT.print(line, markup=False)
+        for reason in refusals.reasons(refused):
+            OUT.print(reason.line, markup=False)
         if paths:
             OUT.print(f"report: {', '.join(map(str, paths))}", markup=False)
+        counts = (len(outcomes) - len(failed), len(failed), len(refused))
+        OUT.print("{} passed, {} failed, {} refused".format(*counts), markup=False)
+    if hollow and not allow_refusals:
+        raise ValueError(hollow)
     if failed:
         raise typer.Exit(1)
 
@@ -259,6 +275,14 @@ def check_command(
             " the result must be the same.",
         ),
     ] = None,
+    sanitize_host: Annotated[
+        bool,
+        typer.Option(
+            "--sanitize-host",
+            help="Also run definition, inference and tiling of the cases under AddressSanitizer and"
+            " UndefinedBehaviorSanitizer, and for tensors of more than 2^31 elements.",
+        ),
+    ] = False,
     fast: Fast = False,
     seed: Annotated[int, typer.Option(help="Other random values.")] = 0,
     of_path: OfPathUnseen,
@@ -337,6 +361,8 @@ def check_command(
             for one in lookup.find(ops, of_path):
                 done = one.check(asked, running, seed, chaos, bar)
                 looked.runs += done.runs
+                if sanitize_host:
+                    looked.runs += one.sanitize(asked, running, seed)
                 looked.conditions |= done.conditions
                 looked.refused += done.refused
                 looked.notes += done.notes

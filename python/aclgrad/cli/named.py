@@ -15,6 +15,7 @@ from aclgrad.cli.options import DeviceName, Running
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
 from aclgrad.golden.precision import judge, measure
+from aclgrad.project.request import soc_name
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.runtime.toolkit import checkout, sim_root
 from aclgrad.spec import dtypes
@@ -26,6 +27,7 @@ from aclgrad.testing.run import run_case
 from aclgrad.testing.writers import writers_of
 
 if TYPE_CHECKING:
+    from aclgrad.findings import Run
     from aclgrad.golden.limits import Tolerance
     from aclgrad.spec.cases import Case
     from aclgrad.testing.run import Outcome
@@ -55,10 +57,9 @@ class Named:
             self.specs, fast=asked.fast, dtype=dtype, names=asked.names, family=family
         )
         cases = [(spec, case) for spec, group in chosen.groups for case in group]
-        left_out = f"{chosen.left_out} cases left out: not supported on {soc}"
         return Ran(
             _run(device, cases, seed, (), shown, asked.tolerance),
-            [left_out] * bool(chosen.left_out),
+            list(chosen.refused),
             {name: device.option(name) for name in ("soc", "mode", "autosync", "chaos")},
         )
 
@@ -89,6 +90,23 @@ class Named:
             )
         ]
         return Looked(runs, {"soc": soc, "autosync": autosync})
+
+    def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
+        """See `Operators`."""
+        from aclgrad.project import own_host
+
+        dtype = dtypes.parse(asked.dtype) if asked.dtype else None
+        shapes = [user_data.parse_shape(text) for text in asked.shapes]
+        attrs = {spec: user_data.parse_attrs(spec, asked.attrs) for spec in self.specs}
+        soc = soc_name(running.soc)
+        chosen = selection.to_check(
+            attrs, shapes, family_of(soc), dtype, asked.names, asked.fast, self.named
+        )
+        return [
+            run
+            for spec in self.specs
+            for run in own_host.sanitize(spec, [case for of, case, _ in chosen if of is spec], soc)
+        ]
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
         """See `Operators`."""

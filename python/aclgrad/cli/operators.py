@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aclgrad.golden.limits import Tolerance
     from aclgrad.golden.precision import Report
     from aclgrad.testing.picture import Picture
+    from aclgrad.testing.refusals import RefusedCase
     from aclgrad.testing.run import Outcome
 
 
@@ -37,10 +38,10 @@ class Asked:
 
 @dataclass
 class Ran:
-    """What cases showed, lines about those that were left out, and the options in force."""
+    """What cases showed, those that were refused, and the options in force."""
 
     outcomes: list[Outcome] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    refused: list[RefusedCase] = field(default_factory=list)
     in_force: Mapping[str, str | None] = field(default_factory=dict)
 
 
@@ -91,6 +92,9 @@ class Operators(Protocol):
         self, asked: Asked, running: Running, seed: int, seeds: str | None, shown: Any
     ) -> Looked:
         """Run cases for what the checks find, and again for each seed of chaos."""
+
+    def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
+        """Run definition, inference and tiling of the same cases under sanitizers."""
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
         """Compute one call, and save its results."""

@@ -22,6 +22,7 @@ from aclgrad.reporting.conditions import Conditions
 from aclgrad.spec import dtypes
 
 if TYPE_CHECKING:
+    from aclgrad.findings import Run
     from aclgrad.golden.precision import Report
     from aclgrad.project import trial
     from aclgrad.project.golden_file import GoldenFile
@@ -105,6 +106,56 @@ class Project:
             for outcome in guessed.settled(subject, ran.outcomes, options)
         ]
         return Looked(runs, conditions)
+
+    def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
+        """See `Operators`."""
+        from aclgrad.project import grid, host_sanitizer, inputs, trial, words
+        from aclgrad.testing import user_data
+
+        soc = soc_name(running.soc)
+        subject = trial.subjects(self.word, soc, golden=False)[0]
+        op, rows = subject.op, _rows(subject, asked.dtype)
+        if not asked.shapes and subject.golden is None:
+            made = [
+                host_sanitizer.of_arrays(
+                    case.label, op, row, _shapes_of(case.inputs), case.attrs, case.inputs
+                )
+                for row in rows
+                for case in inputs.cases(op, row)
+            ]
+        else:
+            values = words.parse_attrs(op, asked.attrs) if asked.shapes else {}
+            own = {"stem": subject.stem, "path": self.word}
+            shapes = [user_data.parse_shape(text) for text in asked.shapes]
+            cases = [
+                case for dims in shapes for case in grid.one_shape(op, rows, dims, values, **own)
+            ] or _chosen(subject, asked)
+            read = any(host_sanitizer.reads_values(op, at) for at in range(len(op["inputs"])))
+            made = [
+                host_sanitizer.of_arrays(
+                    case.name,
+                    op,
+                    case.row,
+                    [[desc.shape for desc in param] for param in case.descs],
+                    case.call.attrs,
+                    case.inputs(seed) if read else None,
+                )
+                for case in cases
+            ]
+        builder = host_sanitizer.SanitizedBuilder(
+            subject.builder.sources, subject.builder.soc, host_words=host_sanitizer.FLAGS
+        )
+        builder.build_host()
+        return host_sanitizer.look(
+            op,
+            host_sanitizer.chosen(made, op),
+            package=builder.package,
+            library=builder.host_library,
+            compiler=builder.compiler,
+            soc=soc,
+            repro=f"aclgrad check {self.word} --soc {soc} --sanitize-host",
+            headers=(builder.toolkit / "include",),
+        )
 
     def _check_made(self, asked: Asked, running: Running, conditions: dict[str, str]) -> Looked:
         from aclgrad.project import checking
@@ -245,6 +296,7 @@ def _run(
     ran: Ran,
 ) -> None:
     from aclgrad.project import trial
+    from aclgrad.testing.refusals import RefusedCase
 
     task = shown.add_task(f"building {subject.stem}", total=len(cases))
     subject.build(list(dict.fromkeys(case.row for case in cases)))
@@ -252,12 +304,13 @@ def _run(
     done = trial.run(subject, cases, options, lambda: shown.advance(task))
     ran.outcomes += done.outcomes
     ran.in_force = done.in_force
-    if done.refused:
-        case, why = done.refused[0]
-        ran.left_out.append(
-            f"{len(done.refused)} cases left out: {subject.stem} does not take them; the first,"
-            f" {case.name}: {why.splitlines()[-1].strip()}"
-        )
+    ran.refused += [
+        RefusedCase(subject.stem, case.name, trial.last_line(why)) for case, why in done.refused
+    ]
+
+
+def _shapes_of(params: Sequence[Sequence[Any]]) -> list[list[tuple[int, ...]]]:
+    return [[array.shape for array in param] for param in params]
 
 
 def _rows(subject: trial.Subject, dtype: str | None) -> list[tuple[str, ...]]:

@@ -16,7 +16,7 @@ from aclgrad.findings.finding import (
     parse,
     read_report,
 )
-from aclgrad.findings.kinds import ERROR, HINT, KINDS, RESULT_KINDS, WARNING, Kind
+from aclgrad.findings.kinds import ERROR, HINT, HOST_KINDS, KINDS, RESULT_KINDS, WARNING, Kind
 from aclgrad.findings.merged import Merged, Refused, Result, Run, merge, merged_json
 from aclgrad.findings.rendering import as_json, render
 from aclgrad.findings.sarif import as_sarif, source_root
@@ -26,6 +26,7 @@ __all__ = [
     "ERROR",
     "HINT",
     "KINDS",
+    "HOST_KINDS",
     "RESULT_KINDS",
     "WARNING",
     "Finding",

@@ -19,6 +19,7 @@ _TITLES = {
         "ub-scratch": "scratch overwrites values, or is too small",
         "gm-out-of-bounds": "access past the ends of a GM tensor",
         "gm-overrun": "write past the ends of a device allocation",
+        "workspace-too-small": "access past the end of the workspace that the tiling asked for",
         "gm-write-to-input": "write into an input",
         "gm-write-to-constant": "write into a constant of the kernel's source",
         "output-unwritten": "output, or part of one, that nobody wrote",
@@ -86,9 +87,16 @@ _TITLES = {
         "crash": "signal raised in the kernel, e.g. SIGSEGV",
         "hang": "loop that goes on forever",
         "no-core": "kernel code outside of a launch",
-        "tiling-key-unknown": "tiling key that no branch of the kernel has",
         "assert": "ASSERT failed",
         "trap": "Trap was called",
+    },
+    "definition, inference and tiling": {
+        "tiling-block-dim": "block dim that no launch can have",
+        "tiling-key-unknown": "tiling key that the kernel does not have",
+        "tiling-workspace": "workspace that no NPU has",
+        "tiling-data": "tiling data of another size than the kernel's struct or the registration",
+        "attr-type": "attribute read as another type than the definition gives it",
+        "host-code": "inference or tiling that crashes, throws or does not end",
     },
     "host program": {
         "host-executor-reused": "second stage twice with an executor that is not repeatable",
@@ -113,6 +121,10 @@ _TITLES = {
         "event-id-pair": "AllocEventID and ReleaseEventID that are no pair",
         "cache-left-dirty": "scalar write that nothing but the end of the kernel brings to GM",
     },
+    "host code under sanitizers": {
+        "host-address": "access outside of an array or a block that host code owns",
+        "host-undefined": "host code without a defined result, such as an overflow",
+    },
     "results": {
         "chaos-difference": "result depends on the order in which pipes run",
         "wrong-result": "result too far from the float64 golden",
@@ -121,10 +133,15 @@ _TITLES = {
 }
 
 
-RESULT_KINDS = frozenset(_TITLES["results"])
+HOST_KINDS = frozenset(_TITLES["definition, inference and tiling"])
+"""What op_host has wrong whatever the kernel does."""
+
+RESULT_KINDS = frozenset(_TITLES["results"]) | frozenset(_TITLES["host code under sanitizers"])
 
 
-"""What `aclgrad check` finds itself, by comparing results. All other kinds are the simulator's."""
+"""What `aclgrad check` finds itself, by comparing results and by `--sanitize-host`. All other kinds
+are the simulator's.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The self-extracting package: its content, its installer, its bill of materials and signature.
 
-May import: ``codegen``, ``common``, ``errors``, ``golden``, ``ops``, ``project``,
+May import: ``codegen``, ``common``, ``errors``, ``findings``, ``golden``, ``ops``, ``project``,
 ``runtime``, ``spec``.
 """

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from aclgrad.errors import ToolkitError
+from aclgrad.findings import HOST_KINDS
 from aclgrad.ops import all_specs, need_all
 from aclgrad.packaging.operators import Operator, of_definition, of_spec
 from aclgrad.packaging.projects import VendorFolder
@@ -212,6 +213,13 @@ def _defined_case(
         if best is None or not best.ran or not kept.is_file():
             why = checking.first_reason(best.message) if best else "none fits its definition"
             errors = best.errors if best else []
+            # Of inputs that were made for it a finding may be the fault of the inputs, but never
+            # that its tiling decides what no launch can have.
+            certain = [e for e in errors if golden is not None or e.kind in HOST_KINDS]
+            if certain or golden is not None:
+                text = certain[0].text if certain else f"it takes none of its cases: {why}"
+                path = f" {sources}" if sources is not None else ""
+                raise ToolkitError(f"package: {op['type']}: {text}\nNext: aclgrad test{path}")
             return errors[0].text if errors else f"it took no generated input: {why}"
         with np.load(kept) as made:
             outputs = {name: made[name] for name in made.files}

@@ -24,7 +24,7 @@ from typing import Any
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import files, rebuild
 from aclgrad.common.locks import alone
-from aclgrad.project import compile_commands
+from aclgrad.project import compile_commands, definition_rules
 from aclgrad.project.api_building import ApiBuilder
 from aclgrad.project.compiler import demangle, demangle_all
 from aclgrad.project.layout import locate
@@ -102,6 +102,7 @@ class Builder(ApiBuilder):
     """
 
     progress: Callable[[int, int], None] = lambda done, total: None
+    host_words: tuple[str, ...] = ()  # of compiles and links of op_host
     host_objects: list[Path] = field(default_factory=list, init=False)
 
     def build_host(self) -> dict[str, Any]:
@@ -113,12 +114,14 @@ class Builder(ApiBuilder):
                     f"{self.sources}: a program makes its own inputs. Next: aclgrad run"
                     f" {kernel}, which has all checks"
                 )
+            if text := definition_rules.unregistered(self.sources):
+                raise SourcesError(text)
             raise SourcesError(
                 f"{self.sources}: no OP_ADD in op_host, so nothing says what its inputs are. Next:"
                 f" aclgrad run {kernel} --inputs ... --outputs ..."
             )
         # What an operator has inline is its own, whichever packages one process loads.
-        words = ["-DLOG_CPP", "-fno-strict-aliasing", *self.own_symbols]
+        words = ["-DLOG_CPP", "-fno-strict-aliasing", *self.own_symbols, *self.host_words]
         words += _LOG_WORDS
         extra = [*words, *self._parsed("host", _HOST_HEADERS, words)]
         extra += self.sources.defines
@@ -150,7 +153,8 @@ class Builder(ApiBuilder):
             return self._link_host_alone(objects)
 
     def _link_host_alone(self, objects: list[Path]) -> list[Path]:
-        needed = _host_libraries(objects)
+        libraries, link_words = _host_libraries(objects)
+        needed = (libraries, (*link_words, *self.host_words))
         link = self._link(self.host_library, objects, *needed)
         self.host_objects = objects
         if link.fresh():
@@ -335,6 +339,12 @@ def runnable(
     ops = [op for op in described["ops"] if op["defined"]]
     ops = [op for op in ops if not sources.types or op["type"] in sources.types]
     chosen = [op for op in ops if "inputs" in op]
+    for op in chosen:
+        definition_rules.check(op, sources)
+    if not any(op["defined"] for op in described["ops"]) and (
+        text := definition_rules.unregistered(sources)
+    ):
+        raise SourcesError(text)
     if not chosen:
         why = "; ".join(
             f"{op['type']}: {op.get('why', 'it has no OpDef')}" for op in described["ops"]

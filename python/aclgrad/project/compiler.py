@@ -25,7 +25,7 @@ from aclgrad.common import cache, files
 from aclgrad.project.cmake import find_compiler
 from aclgrad.project.common_code import CommonCode
 from aclgrad.project.compile_commands import Commands
-from aclgrad.project.sources import Sources, SourcesError, Step, diagnose
+from aclgrad.project.sources import Missing, Sources, SourcesError, Step, diagnose
 from aclgrad.project.toolchain import Toolchain, toolchain
 from aclgrad.runtime.toolkit import OPAPI, sim_root
 from aclgrad.spec.soc import Family
@@ -38,6 +38,14 @@ DEVICE_CODE = ("-O0", "-g1", '-DACLSIM_KERNEL_VISIBILITY="protected"')
 
 Made = TypeVar("Made")
 _parsing = threading.Lock()
+
+
+def _is_own_mistake(missing: Missing) -> bool:
+    """Whether a name that the compiler does not know is a typing error rather than something of
+    CANN's that the simulator lacks: the compiler has a better one, or CANN has no names like it.
+    """
+    name = missing.name.rpartition("::")[2]
+    return "did you mean" in missing.message or not re.match(r"[A-Z]|_*[a-z]+_[a-z]", name)
 
 
 @dataclass
@@ -152,6 +160,10 @@ class Compiler:
             "form": f"this form of {missing.name} is not known to the simulator",
             "symbol": f"{missing.name} is declared but defined nowhere",
         }.get(missing.kind, missing.message)
+        if missing.kind in ("api", "member", "form") and _is_own_mistake(missing):
+            lacks = missing.message
+            conflict = re.search(r"deduced conflicting types for parameter .*", output)
+            lacks += f": {conflict[0]}" if conflict and missing.kind == "form" else ""
         where = f"{missing.place}: " if missing.place else ""
         package = _PACKAGES.get(missing.name)
         install = f"apt-get install {package}; " if package else ""
@@ -234,9 +246,10 @@ class Compiler:
         what: str,
         entry: str = "",
         assembly: Path | None = None,
-    ) -> None:
+    ) -> list[str]:
         """Refuse what CANN's op compiler refuses in a kernel's source before it compiles it, and
-        what its device compiler refuses in the code of ``assembly``.
+        what its device compiler refuses in the code of ``assembly``. Return the tiling keys that
+        the op compiler reads in the source.
         """
         output = self.folder / "obj" / f"{name}.keys"
         command = (
@@ -252,6 +265,7 @@ class Compiler:
             str(output),
         )
         self._compile([self.step(output, command)], what)
+        return output.read_text(encoding="utf-8").split() or ["0"]
 
     def device_assembly(
         self,

@@ -32,7 +32,7 @@ sys.stdout.write("[" + ",".join(found) + "]")
 
 def check(specs: Sequence[OpSpec], toolkit: Path | None = None) -> None:
     """Raise `ToolkitError` that says where definition and spec differ."""
-    found = [text for spec in specs for text in differences(spec, _described(toolkit))]
+    found = [text for spec in specs for text in differences(spec, described(toolkit))]
     if found:
         lines = "\n  ".join(found)
         raise ToolkitError(
@@ -44,7 +44,7 @@ def check(specs: Sequence[OpSpec], toolkit: Path | None = None) -> None:
 _known: dict[tuple[Path, str], dict[str, dict[str, Any]]] = {}
 
 
-def _described(toolkit: Path | None) -> dict[str, dict[str, Any]]:
+def described(toolkit: Path | None = None) -> dict[str, dict[str, Any]]:
     """By SoC family, what is registered by operator type."""
     root = toolkit or sim_root()
     library = (

@@ -32,6 +32,10 @@ class GoldenError(SourcesError):
     """A golden that cannot be used, with operator, file, line and the next step."""
 
 
+class ShapeError(GoldenError):
+    """A golden and the operator's shape inference that differ: either may be wrong."""
+
+
 @dataclass(frozen=True)
 class Fitting:
     """A function of a golden file whose parameters are of the definition."""
@@ -133,11 +137,8 @@ class GoldenFile:
         if array.dtype.kind not in "biufcV":
             raise self.error(f"{what} with dtype {array.dtype}, want numbers", line)
         if array.shape != tuple(shape):
-            raise self.error(
-                f"{what} with shape {array.shape}, the operator's shape inference says"
-                f" {tuple(shape)}",
-                line,
-            )
+            text = f"the operator's shape inference says {tuple(shape)}, {what} {array.shape}"
+            raise ShapeError(str(self.error(text, line)))
         return widened(array)
 
     def cases(self) -> list[OwnCase] | None:

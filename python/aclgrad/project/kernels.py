@@ -18,6 +18,7 @@ from typing import Any
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common.locks import alone
 from aclgrad.project.compiler import DEVICE_CODE, Compiler
+from aclgrad.project.definition_rules import check_kernel_file
 from aclgrad.project.entry import Entry, entries, instances_of, with_closed_asserts
 from aclgrad.project.sources import (
     DEVICE_TYPES,
@@ -62,8 +63,10 @@ class KernelBuilder(Compiler):
         by_stem = {path.stem: path for path in reversed(files)}
         for stem in wanted:
             if stem in by_stem:
+                check_kernel_file(op, self.sources, by_stem[stem], _cann_stems(op))
                 return by_stem[stem]
         if len(files) == 1:
+            check_kernel_file(op, self.sources, files[0], _cann_stems(op))
             return files[0]
         if not files and self.sources.kernels:
             raise SourcesError(
@@ -215,6 +218,15 @@ class KernelBuilder(Compiler):
             classes = {}
         named = entry["entry"].name
         source, entry["entry"] = self.for_host(source, gen.name, entry["entry"])
+        wanted = kernel.op.get("config", {}).get("opInterface.value") or snake_case(
+            kernel.op["type"]
+        )
+        wanted = entry["entry"].name if wanted == named else wanted
+        title = f"kernel {kernel.title}"
+        # The wrapper says which keys the kernel has, and the code behind it is looked at below.
+        keys = self._front_end(
+            source, f"{kernel.output.stem}.source", includes, words, title, wanted
+        )
         parsed = self._parsed("kernel", _KERNEL_HEADERS, self.defines(None, ()))
         variants, objects = self._variants(
             kernel, source, entry["entry"].name, classes, includes, [*parsed, *words]
@@ -227,17 +239,13 @@ class KernelBuilder(Compiler):
                 op=kernel.title,
                 kernel=source,
                 symbol=stem,
+                keys=keys,
                 variants=list(zip(variants, classes.values(), strict=True)),
                 **entry,
             ),
         )
         built = self._object_at(wrapper, kernel.output, includes, [*parsed, *words], objects)
-        self._compile([built], f"kernel {kernel.title}")
-        wanted = kernel.op.get("config", {}).get("opInterface.value") or snake_case(
-            kernel.op["type"]
-        )
-        wanted = entry["entry"].name if wanted == named else wanted
-        title = f"kernel {kernel.title}"
+        self._compile([built], title)
         # With a struct of its own for each key the kernel is compiled apart from the wrapper.
         built_with = [name for made, name in zip(variants, classes, strict=True) if made]
         one = [f"-DACLSIM_DEFAULT_TILING={name}" for name in built_with[:1]]
@@ -421,6 +429,12 @@ def _make_links(folder: Path, wanted: Mapping[str, str]) -> None:
             part.unlink(missing_ok=True)
             part.symlink_to(target)
             part.replace(link)
+
+
+def _cann_stems(op: Mapping[str, Any]) -> list[str]:
+    """Names without suffix that CANN's builds look for a kernel under."""
+    stem = op.get("config", {}).get("opFile.value") or snake_case(op["type"])
+    return [f"{stem}_apt", stem]
 
 
 @lru_cache

@@ -55,7 +55,7 @@ def entered() -> str:
     return _STAGE[:].rstrip(b"\0").decode("utf-8", "replace") or "op_host or in the kernel"
 
 
-class _HostTensorC(c.Structure):
+class HostTensorC(c.Structure):
     """The simulator's aclsimHostTensor."""
 
     _fields_ = [("desc", TensorDescC), ("data", c.c_void_p)]  # noqa: RUF012
@@ -93,22 +93,22 @@ def infer(
         )
     device.libraries.call("aclrtSetDevice", 0)
     keep: list[Any] = []
-    tensors: list[_HostTensorC] = []
-    for param, item in zip(inputs, op["inputs"], strict=True):
+    tensors: list[HostTensorC] = []
+    for index, (param, item) in enumerate(zip(inputs, op["inputs"], strict=True)):
         for array in param:
             dims = (c.c_int64 * max(array.ndim, 1))(*array.shape)
             keep.append(dims)
             desc = TensorDescC(dims, array.ndim, dtypes.of_array(array.dtype).acl)
             data = None
-            if item["valueDepend"]:
+            if item["valueDepend"] or index in op.get("inferenceReads", ()):
                 keep.append(whole := np.ascontiguousarray(array))
                 data = whole.ctypes.data
-            tensors.append(_HostTensorC(desc, data))
+            tensors.append(HostTensorC(desc, data))
     text = c.create_string_buffer(1 << 20)
     with packages.first(packages.root_of(host)):
         code = device.libraries.nnopbase.aclsimInferShape(
             op["type"].encode(),
-            (_HostTensorC * max(len(tensors), 1))(*tensors),
+            (HostTensorC * max(len(tensors), 1))(*tensors),
             (c.c_uint64 * max(len(inputs), 1))(*map(len, inputs)),
             c.c_size_t(len(inputs)),
             (c.c_uint64 * max(len(counts), 1))(*counts),
@@ -226,6 +226,7 @@ def call(
     """Compute the outputs of an operator that is built; a tensor list or none per input. What
     ``initial`` has of an output is there before the launch.
     """
+    device.clear_findings()
     out_types = [dtypes.by_label(name.removeprefix("DT_")) for name in row[len(inputs) :]]
     shapes = _output_shapes(device, builder, op, inputs, attrs, outputs, out_types)
     names = [item["name"] for item, outs in zip(op["outputs"], shapes, strict=True) for _ in outs]
@@ -316,7 +317,6 @@ def _execute(
     initial: Sequence[Array | None] = (),
 ) -> Result:
     function = builder.function_of(op)
-    device.clear_findings()
     call = Call(device)
     try:
         arguments: list[Any] = []

@@ -25,7 +25,8 @@ from aclgrad.golden.precision import Element, Errors, Report, measure
 from aclgrad.golden.precision import judge as verdict
 from aclgrad.project import building, golden_file, running
 from aclgrad.project.checking import finding_from_json, isolated
-from aclgrad.project.golden_file import GoldenError, GoldenFile
+from aclgrad.project.definition_rules import inference_place
+from aclgrad.project.golden_file import GoldenError, GoldenFile, ShapeError
 from aclgrad.project.grid import ProjectCase
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, snake_case
@@ -172,13 +173,14 @@ def run(
         case, why = trial.refused[-1]
         raise SourcesError(
             f"{subject.op['type']}: it takes none of the {len(trial.refused)} cases of the standard"
-            f" grid, in which all inputs have one shape; {case.name}: {_last_line(why)}. Next:"
+            f" grid, in which all inputs have one shape; {case.name}: {last_line(why)}. Next:"
             f" describe its cases in cases() of {subject.stem}_golden.py"
         )
     return trial
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
+    """The line of an error that names the cause: reports of op_host come last."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:300] if lines else text
 
@@ -276,16 +278,23 @@ def _run_case(
         return outcome, refused and not errors
     if tolerance is None and case.own is not None:
         tolerance = case.own.tolerance
-    report, message, picture = (
-        judge(subject.golden, subject.op, inputs, case.call.attrs, result, device, tolerance)
-        if subject.golden
-        else (None, "", None)
-    )
+    report: Report | None = None
+    message, picture = "", None
+    differs = False
+    try:
+        if subject.golden:
+            values = case.call.attrs
+            judged = judge(subject.golden, subject.op, inputs, values, result, device, tolerance)
+            report, message, picture = judged
+    except ShapeError as error:
+        place = inference_place(subject.builder.sources, subject.op["type"])
+        message = f"{error}\n  shape inference: {place or subject.builder.sources}"
+        differs = True
     message = behind(errors, message)
     moved = 0 if stats is None else stats.gm_read_bytes + stats.gm_write_bytes
     floor = sum(array.nbytes for param in inputs for array in param)
     floor += sum(array.nbytes for array in result.outputs.values())
-    passed = (report is None or report.passed) and not errors
+    passed = (report is None or report.passed) and not errors and not differs
     outcome = Outcome(
         case,
         passed,

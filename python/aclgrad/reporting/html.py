@@ -19,6 +19,7 @@ from aclgrad.reporting import histogram, history, picture_svg, scatter
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import groups_of
 from aclgrad.reporting.table import dtype_text, found, grouped, remarks, rows, shape_text
+from aclgrad.testing.refusals import RefusedCase, reasons
 from aclgrad.testing.run import Outcome
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -82,6 +83,7 @@ def page(
     outcomes: Sequence[Outcome],
     conditions: Conditions,
     earlier: Sequence[dict[str, Any]] = (),
+    refused: Sequence[RefusedCase] = (),
 ) -> str:
     """Return the page. ``earlier`` are runs of `history`, this one the last of them."""
     causes = groups_of(outcomes)
@@ -107,6 +109,8 @@ def page(
                 if case.word == case.op
             },
             failures=sum(not outcome.passed for outcome in outcomes),
+            refused=len(refused),
+            reasons=reasons(refused),
             found=found(outcomes, conditions),
             describe=lambda item: describe(item, Path.cwd(), len(outcomes)),
             remarks=remarks(outcomes),

@@ -11,15 +11,21 @@ from aclgrad.findings import consequence
 from aclgrad.golden.precision import count
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.table import grouped
+from aclgrad.testing.refusals import RefusedCase
 from aclgrad.testing.run import Outcome
 
 # XML 1.0 has no way to write these, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def document(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
+def document(
+    outcomes: Sequence[Outcome], conditions: Conditions, refused: Sequence[RefusedCase] = ()
+) -> str:
     """Return the report in the form that CI servers read."""
-    root = ElementTree.Element("testsuites", {"name": "aclgrad precision", **_totals(outcomes)})
+    root = ElementTree.Element(
+        "testsuites",
+        {"name": "aclgrad precision", **_totals(outcomes), "skipped": str(len(refused))},
+    )
     for (op, dtype), group in grouped(outcomes).items():
         suite = ElementTree.SubElement(
             root, "testsuite", {"name": f"{op}.{dtype}", **_totals(group), "skipped": "0"}
@@ -29,6 +35,18 @@ def document(outcomes: Sequence[Outcome], conditions: Conditions) -> str:
             ElementTree.SubElement(properties, "property", {"name": label, "value": _legal(value)})
         for outcome in group:
             _case(suite, f"{op}.{dtype}", outcome, conditions)
+    for op in dict.fromkeys(item.op for item in refused):
+        left = [item for item in refused if item.op == op]
+        count = str(len(left))
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            {**_totals([]), "name": f"{op}.refused", "tests": count, "skipped": count},
+        )
+        for item in left:
+            named = {"classname": f"aclgrad.{op}", "name": _legal(item.case), "time": "0.000"}
+            case = ElementTree.SubElement(suite, "testcase", named)
+            ElementTree.SubElement(case, "skipped", {"message": _legal(item.reason)})
     ElementTree.indent(root, " ")
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'

@@ -13,6 +13,7 @@ from aclgrad.reporting import history
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import Group, groups_of
 from aclgrad.reporting.table import Row, as_json, remarks, rows
+from aclgrad.testing.refusals import RefusedCase
 from aclgrad.testing.run import Outcome
 
 FORMATS = {"html": "precision.html", "json": "precision.json", "junit": "junit.xml"}
@@ -38,7 +39,11 @@ def write(folder: Path, document: dict[str, Any]) -> Path:
 
 
 def write_formats(
-    folder: Path, formats: Sequence[str], outcomes: Sequence[Outcome], conditions: Conditions
+    folder: Path,
+    formats: Sequence[str],
+    outcomes: Sequence[Outcome],
+    conditions: Conditions,
+    refused: Sequence[RefusedCase] = (),
 ) -> list[Path]:
     """Write the report in every format that is asked for."""
     made = []
@@ -49,13 +54,13 @@ def write_formats(
     if "html" in formats:
         from aclgrad.reporting import html  # its templates take as long as a small run
 
-        made.append(_put(folder / FORMATS["html"], html.page(outcomes, conditions, runs)))
+        made.append(_put(folder / FORMATS["html"], html.page(outcomes, conditions, runs, refused)))
     if "json" in formats:
-        made.append(write(folder, as_json(outcomes, conditions)))
+        made.append(write(folder, as_json(outcomes, conditions, refused)))
     if "junit" in formats:
         from aclgrad.reporting import junit
 
-        made.append(_put(folder / FORMATS["junit"], junit.document(outcomes, conditions)))
+        made.append(_put(folder / FORMATS["junit"], junit.document(outcomes, conditions, refused)))
     return made
 
 

@@ -16,6 +16,7 @@ from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import groups_of
 from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import DType
+from aclgrad.testing.refusals import RefusedCase, reasons
 from aclgrad.testing.run import Outcome
 
 
@@ -123,7 +124,9 @@ def found(outcomes: Sequence[Outcome], conditions: Conditions) -> list[Merged]:
     )
 
 
-def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, Any]:
+def as_json(
+    outcomes: Sequence[Outcome], conditions: Conditions, refused: Sequence[RefusedCase] = ()
+) -> dict[str, Any]:
     """Everything that was measured."""
     return {
         "aclgrad": __version__,
@@ -134,6 +137,15 @@ def as_json(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
         "fast": conditions.fast,
         "finished": conditions.finished,
         "passed": all(outcome.passed for outcome in outcomes),
+        "counts": {
+            "passed": sum(outcome.passed for outcome in outcomes),
+            "failed": sum(not outcome.passed for outcome in outcomes),
+            "refused": len(refused),
+        },
+        "refused": [
+            {"op": reason.op, "reason": reason.text, "cases": list(reason.cases)}
+            for reason in reasons(refused)
+        ],
         "rows": [row.__dict__ for row in rows(outcomes)],
         "findings": [merged_json(item) for item in found(outcomes, conditions)],
         "golden_of_zeros": [

@@ -15,6 +15,7 @@ from aclgrad.spec.check import PARAM_INVALID
 from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import Family
+from aclgrad.testing.refusals import RefusedCase
 
 
 def operators(words: Sequence[str], listed: str | None = None) -> list[OpSpec]:
@@ -27,10 +28,10 @@ def operators(words: Sequence[str], listed: str | None = None) -> list[OpSpec]:
 
 @dataclass(frozen=True)
 class Selection:
-    """Cases to run, operator by operator, and how many the SoC rules out."""
+    """Cases to run, operator by operator, and those that the SoC rules out."""
 
     groups: tuple[tuple[OpSpec, tuple[Case, ...]], ...]
-    left_out: int = 0
+    refused: tuple[RefusedCase, ...] = ()
 
 
 def choose(
@@ -50,7 +51,7 @@ def choose(
     for name in names:
         if not any(case.name == name for cases in grid.values() for case in cases):
             raise ValueError(_unknown(name, grid, fast))
-    left_out = 0
+    refused: list[RefusedCase] = []
     groups = []
     for spec, cases in grid.items():
         wanted = [
@@ -58,20 +59,26 @@ def choose(
             for case in cases
             if dtype in (None, case.dtype) and (not names or case.name in names)
         ]
-        kept = [case for case in wanted if family is None or accepted(spec, case, family)]
-        left_out += len(wanted) - len(kept)
+        kept = []
+        for case in wanted:
+            if family is None or accepted(spec, case, family):
+                kept.append(case)
+            else:
+                reason = f"not supported on {family.product} ({family.name})"
+                refused.append(RefusedCase(spec.op, case.name, reason))
         if kept:
             groups.append((spec, tuple(kept)))
     if not groups:
-        if left_out and family is not None:
+        if refused and family is not None:
             asked = ", ".join(spec.op for spec in specs)
             raise ValueError(
-                f"{asked}: {family.product} ({family.name}) supports none of the {left_out} cases"
+                f"{asked}: {family.product} ({family.name}) supports none of the {len(refused)}"
+                " cases"
                 " asked for; docs/api lists what it supports"
             )
         wanted_dtype = f" has dtype {dtype.alias or dtype.name}" if dtype else " is defined"
         raise ValueError(f"no case{wanted_dtype}; try --dtype fp32 and other operators")
-    return Selection(tuple(groups), left_out)
+    return Selection(tuple(groups), tuple(refused))
 
 
 def shape_case(

@@ -219,6 +219,13 @@ ACLSIM_API int32_t aclsimInferShape(const char* opType, const aclsimHostTensor* 
                                     const aclsimAttr* attrs, size_t attrCount, char* json,
                                     size_t jsonSize);
 
+// libnnopbase.so: aclsimRunTiling for tensors that have values, with tensor lists counted as in aclsimInferShape.
+ACLSIM_API int32_t aclsimRunTilingOn(const char* opType, const aclsimHostTensor* inputs,
+                                     const uint64_t* inputCounts, size_t inputParams,
+                                     const aclsimHostTensor* outputs, const uint64_t* outputCounts,
+                                     size_t outputParams, const aclsimAttr* attrs, size_t attrCount,
+                                     char* json, size_t jsonSize);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,8 +23,13 @@ inline void InitSocState() { aclsim::InitSoc(); }
   ACLSIM_KEEP_FRAME();
 }
 
-// A kernel sees the user part of the workspace.
-inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return workspace; }
+}  // namespace AscendC
+namespace aclsim {
+// The part of a workspace that is the kernel's.
+ACLSIM_DEVICE_API uint8_t* UserWorkspace(uint8_t* workspace);
+}  // namespace aclsim
+namespace AscendC {
+inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return aclsim::UserWorkspace(workspace); }
 namespace detail {
 // Until a kernel sets it: no address of GM, so that an access is a fault.
 inline thread_local GM_ADDR systemWorkspace = reinterpret_cast<GM_ADDR>(uintptr_t{4096});

@@ -8,6 +8,7 @@
 #include "engine/globals.h"
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
+#include "engine/tiling_checks.h"
 
 namespace aclsim {
 
@@ -263,6 +264,7 @@ const GmRegion& Core::CheckRegion(const GmRegion& region, const uint8_t* begin, 
                                   bool write, const char* role) {
   const auto offset = static_cast<uint64_t>(begin - region.addr);
   if (bytes > region.bytes - offset) {
+    CheckWorkspace(launch, begin, bytes, write, role);
     ThrowFault(kGmOutOfBounds,
                Format("%s covers bytes [%llu, %llu) of %s, which has %llu: past the end by %llu B",
                       role, static_cast<unsigned long long>(offset),
@@ -313,6 +315,7 @@ const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const
   if (const GmRegion* global = GlobalOf(addr)) {
     return CheckRegion(*global, begin, bytes, write, role);
   }
+  CheckWorkspace(launch, begin, bytes, write, role);
   std::string known;
   for (const GmRegion& region : regions) {
     known += Format("\n    %-16s %llu B at %p", region.name.c_str(),

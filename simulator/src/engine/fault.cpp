@@ -50,7 +50,15 @@ std::filesystem::path OwnHeaders() {
 // Whether a line is the simulator's own, which is never the kernel's. A project's folders may be called as ours are: a folder of
 // our headers is known by what lies in it, and where it is no more, by what this library's own has.
 bool IsSimulatorFile(const std::string& file) {
-  if (file.starts_with(OwnSources())) {
+  if (file.starts_with(OwnSources()) || file.find("/include/c++/") != std::string::npos) {
+    return true;
+  }
+  // Of contexts and attributes, which tiling functions have inline: where this library's own are, or those of its checkout.
+  if (!OwnHeaders().empty() && file.starts_with(OwnHeaders().string() + "/")) {
+    return true;
+  }
+  if (file.find("simulator/include/") != std::string::npos &&
+      std::filesystem::exists(OwnHeaders() / file.substr(file.rfind("/include/") + 9))) {
     return true;
   }
   for (const std::string_view part :

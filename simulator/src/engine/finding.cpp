@@ -77,8 +77,10 @@ std::string JsonQuoted(const std::string& text) {
 
 std::string FindingText(const Finding& finding) {
   const bool host = finding.core < 0;
-  std::string text = Format("%s [%s]%s%s", host ? "misuse" : "kernel fault", finding.kind.c_str(),
-                            finding.op.empty() ? "" : " in ", finding.op.c_str());
+  std::string text =
+      Format("%s [%s]%s%s",
+             host ? (finding.space == std::string("host") ? "misuse" : "error") : "kernel fault",
+             finding.kind.c_str(), finding.op.empty() ? "" : " in ", finding.op.c_str());
   if (finding.severity == Severity::kHint) {
     text = Format("hint [%s] in %s", finding.kind.c_str(), finding.op.c_str());
   }

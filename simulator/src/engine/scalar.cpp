@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/pipe.h"
+#include "engine/tiling_checks.h"
 #include "timing/profile.h"
 
 namespace aclsim {
@@ -165,6 +166,7 @@ void ReadTiling(void* dst, const void* tiling, uint64_t bytes) {
   core.instruction = "GET_TILING_DATA";
   uint64_t there = bytes;
   try {
+    CheckTilingData(core.launch, static_cast<const uint8_t*>(tiling), bytes);
     core.CheckGm(tiling, bytes, false, "the tiling struct");
   } catch (KernelFault& fault) {
     there = core.GmRoom(core.RegionOf(reinterpret_cast<uint64_t>(tiling)),
@@ -174,6 +176,18 @@ void ReadTiling(void* dst, const void* tiling, uint64_t bytes) {
     std::memset(dst, 0, bytes);
   }
   std::memcpy(dst, tiling, there);
+}
+
+ACLSIM_DEVICE_API uint8_t* UserWorkspace(uint8_t* workspace);
+uint8_t* UserWorkspace(uint8_t* workspace) {
+  const KernelLaunch& launch = Core::Current().launch;
+  const uint64_t reserved = TilingOf(launch).reservedWorkspace;
+  if (reserved == 0) {
+    return workspace;
+  }
+  const GmRegion* const region = WorkspaceOf(launch);
+  return region == nullptr || region->bytes < reserved ? NoUserWorkspace()
+                                                       : region->addr + reserved;
 }
 
 uint64_t UbCapacity() { return Core::Current().soc.ubBytes; }
@@ -203,12 +217,18 @@ void CheckTilingKey(const Core& core, const char* last) {
   // The twin is one program for all keys: it runs what stands in a plain else. On the device no such binary exists.
   const bool ranElse = core.launch.twin && last != kTilingKeyIs;
   if (core.tilingKeyAsked && !core.tilingKeyMatched && !ranElse) {
-    PassFault("tiling-key-unknown",
-              Format("no TILING_KEY_IS matched tiling key %llu",
-                     static_cast<unsigned long long>(core.launch.tilingKey)),
-              "Hardware would run an empty kernel and leave the output untouched. Make the tiling "
-              "function and the kernel agree on the keys.",
-              "what stands outside of the branches was run");
+    const std::vector<void*>& set = TilingOf(core.launch).places.key;
+    auto* const entry = static_cast<char*>(const_cast<void*>(core.launch.entry));
+    KernelFault fault{"tiling-key-unknown",
+                      Format("no TILING_KEY_IS matched tiling key %llu",
+                             static_cast<unsigned long long>(core.launch.tilingKey)),
+                      "Hardware would run an empty kernel and leave the output untouched, or "
+                      "refuse the launch. Make the tiling function and the kernel agree on the "
+                      "keys.",
+                      set.empty() ? std::vector<void*>{entry + 1} : set,
+                      {},
+                      ""};
+    SkipFault(std::move(fault), "what stands outside of the branches was run");
   }
 }
 

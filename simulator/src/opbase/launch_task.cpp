@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
@@ -23,6 +24,7 @@ class KernelTask : public Task {
  public:
   explicit KernelTask(const std::string& opType) : Task(opType) {}
   bool IsKernel() const override { return true; }
+  bool CanLaunch() const override;
   aclsim::TaskResult Run(const TaskInput& input) const override;
 
   // One kernel argument: the tensor uses[first], or a list of count tensors from there.
@@ -33,6 +35,7 @@ class KernelTask : public Task {
   };
 
   const void* entry = nullptr;
+  std::optional<std::vector<uint64_t>> keys;  // that the kernel has; none: its library does not say
   std::vector<Argument> arguments;
   // Outputs whose shape the kernel writes (OutputShapeDependOnCompute), in order.
   std::vector<const aclTensor*> shaped;
@@ -143,6 +146,33 @@ void RefreshShapes(const std::vector<const aclTensor*>& outputs, const uint64_t*
   }
 }
 
+std::string KeyList(const std::vector<uint64_t>& keys) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(keys.size(), kMost); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(keys[i]);
+  }
+  return text + (keys.size() > kMost ? ", ... (" + std::to_string(keys.size()) + ")" : "");
+}
+
+// A binary holds a function for each key that the kernel's source names.
+bool KernelTask::CanLaunch() const {
+  if (!keys.has_value() || std::find(keys->begin(), keys->end(), tiling.tilingKey) != keys->end()) {
+    return true;
+  }
+  const bool none = *keys == std::vector<uint64_t>{0};
+  aclsim::ReportHostFault(
+      {"tiling-key-unknown", name, "SetTilingKey", tiling.places.key,
+       "its tiling function set tiling key " + std::to_string(tiling.tilingKey) +
+           ", which the kernel does not have; it has " + KeyList(*keys) +
+           (none ? ", as no TILING_KEY_IS of its source names another" : ""),
+       "An NPU refuses the launch: the binary has no function for this key. Next: "
+       "if (TILING_KEY_IS(" +
+           std::to_string(tiling.tilingKey) +
+           ")) in the kernel, or another key in the tiling function."});
+  return false;
+}
+
 aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   aclsim::KernelLaunch launch;
   launch.opType = name;
@@ -201,6 +231,8 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
     if (!tiling.needAtomic) PoisonOutputs(name, launch.regions);
     if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
   }
+  const aclsim::LaunchTilingScope scope(launch,
+                                        {tiling.places, aclsim::ReservedWorkspace(soc->npuArch)});
   const aclsim::LaunchResult result = aclsim::LaunchCounted(launch);
   if (result.status == 0) {
     RefreshShapes(shaped, reinterpret_cast<const uint64_t*>(shapes.data()));
@@ -428,6 +460,34 @@ void DescribeOutputs(const gert::OpImplEntry& op, const Params& outputs, KernelT
   }
 }
 
+using HostCopies = std::vector<std::vector<uint8_t>>;
+
+// Host copies of the inputs whose values tiling reads: of those whose memory the caller has filled by now.
+HostCopies CopyRead(const gert::OpImplEntry& op, const Params& inputs, aclsim::OpCall* call) {
+  HostCopies copies;
+  for (const int32_t index : op.tilingReads) {
+    const auto param = static_cast<size_t>(index);
+    if (index < 0 || param >= inputs.size()) continue;
+    for (size_t i = 0; i < inputs[param].tensors.size(); ++i) {
+      aclsim::TensorArg& arg = call->inputs[param][i];
+      TensorUse use;
+      std::string ignored;
+      if (arg.hostData != nullptr || !MakeUse(inputs[param].tensors[i], op.type, &use) ||
+          !use.rowMajor || use.Bytes() == 0 || use.storage->kind != Storage::Kind::kCaller ||
+          use.storage->addr == nullptr) {
+        continue;
+      }
+      const auto bytes = static_cast<uint64_t>(use.Bytes());
+      const auto* device = static_cast<const char*>(use.storage->addr) + use.begin;
+      const uint8_t* backing = aclsim::ToBacking(device, bytes, &ignored);
+      if (backing == nullptr) continue;
+      copies.emplace_back(backing, backing + bytes);
+      arg.hostData = copies.back().data();
+    }
+  }
+  return copies;
+}
+
 aclnnStatus AddPackedLaunch(const std::string& type, aclOpExecutor* executor,
                             const PackedCall& packed) {
   if (!packed.outputs.empty() && AllEmpty(packed.outputs)) return ACLNN_SUCCESS;
@@ -442,9 +502,12 @@ aclnnStatus AddPackedLaunch(const std::string& type, aclOpExecutor* executor,
   if (status != ACLNN_SUCCESS) return status;
 
   auto task = std::make_shared<KernelTask>(type);
+  aclsim::OpCall call = packed.call;
+  const HostCopies copies = CopyRead(*chosen->entry, packed.inputs, &call);
   task->entry = kernel.entry;
+  task->keys = kernel.keys;
   task->soc = &aclsim::CurrentSoc();
-  status = aclsim::RunTiling(*chosen->entry, packed.call, &task->tiling);
+  status = aclsim::RunTiling(*chosen->entry, call, &task->tiling);
   if (status != ACLNN_SUCCESS) {
     OP_LOGE(status, "tiling of %s failed on %s", type.c_str(), aclsim::CurrentSoc().name.c_str());
     return status;

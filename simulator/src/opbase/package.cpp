@@ -247,8 +247,9 @@ struct KernelLibraries {
 };
 aclsim::PerProcess<KernelLibraries> kernelLibraries;
 
-// The entry function of a kernel library; nullptr with the reason in *why.
-const void* LoadKernel(const fs::path& path, const std::string& symbol, std::string* why) {
+// The entry function of a kernel library and its tiling keys; false with the reason in *why.
+bool LoadKernel(const fs::path& path, const std::string& symbol, KernelEntry* kernel,
+                std::string* why) {
   auto& [mutex, loaded] = *kernelLibraries;
   const std::lock_guard<std::mutex> lock(mutex);
   void*& library = loaded[path.string()];
@@ -258,11 +259,15 @@ const void* LoadKernel(const fs::path& path, const std::string& symbol, std::str
   }
   if (library == nullptr) {
     *why = dlerror();
-    return nullptr;
+    return false;
   }
-  const void* entry = dlsym(library, symbol.c_str());
-  if (entry == nullptr) *why = path.string() + " has no function " + symbol;
-  return entry;
+  kernel->entry = dlsym(library, symbol.c_str());
+  if (kernel->entry == nullptr) *why = path.string() + " has no function " + symbol;
+  kernel->keys.reset();
+  if (const auto* keys = static_cast<const uint64_t*>(dlsym(library, "aclsimTilingKeys"))) {
+    kernel->keys.emplace(keys + 1, keys + 1 + keys[0]);
+  }
+  return kernel->entry != nullptr;
 }
 
 }  // namespace
@@ -390,8 +395,7 @@ int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candid
         continue;
       }
       std::string why;
-      kernel->entry = LoadKernel(path, snake, &why);
-      if (kernel->entry != nullptr) {
+      if (LoadKernel(path, snake, kernel, &why)) {
         kernel->names = names;
         *chosen = &candidate;
         return ACLNN_SUCCESS;

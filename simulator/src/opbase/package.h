@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ bool ResolveTypes(const FoundOp& op, const std::vector<ge::DataType>& inputs,
 
 struct KernelEntry {
   const void* entry = nullptr;
-  std::vector<std::string> names;  // of inputs, then outputs, as the definition has them
+  std::vector<std::string> names;             // of inputs, then outputs, as the definition has them
+  std::optional<std::vector<uint64_t>> keys;  // tiling keys; none: the library does not say
 };
 
 // "(float32, none) -> (float32)"

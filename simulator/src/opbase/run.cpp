@@ -207,6 +207,7 @@ aclnnStatus RunExecutor(void* workspace, uint64_t workspaceSize, ExecutorState& 
   aclnnStatus status = CheckWorkspace(workspace, workspaceSize, run->plan->workspaceBytes);
   for (size_t t = 0; t < run->plan->tasks.size() && status == ACLNN_SUCCESS; ++t) {
     const Task& task = *run->plan->tasks[t];
+    if (!task.CanLaunch()) return ACLNN_ERR_RUNTIME_ERROR;
     std::vector<BoundUse> uses(task.uses.size());
     for (size_t u = 0; u < uses.size() && status == ACLNN_SUCCESS; ++u) {
       status = BindUse(task, task.uses[u], workspace, &uses[u]);

@@ -72,6 +72,57 @@ int32_t Run(const char* opType, const aclsim::OpCall& call, char* json, size_t j
 
 }  // namespace
 
+namespace {
+
+std::vector<std::vector<aclsim::TensorArg>> ToArgs(const aclsimHostTensor* tensors,
+                                                   const uint64_t* counts, size_t params) {
+  std::vector<std::vector<aclsim::TensorArg>> args(params);
+  for (size_t p = 0; p < params; ++p) {
+    for (uint64_t i = 0; i < counts[p]; ++i, ++tensors) {
+      std::vector<std::vector<aclsim::TensorArg>> one = ToArgs(&tensors->desc, 1);
+      if (one[0].empty()) continue;
+      one[0][0].hostData = tensors->data;
+      args[p].push_back(std::move(one[0][0]));
+    }
+  }
+  return args;
+}
+
+// Runs a call that is made by fill.
+template <typename Fill>
+int32_t RunCall(const char* api, const char* opType, const aclsimAttr* attrs, size_t attrCount,
+                char* json, size_t jsonSize, Fill&& fill) {
+  try {
+    aclsim::OpCall call;
+    call.type = opType;
+    fill(&call);
+    for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(aclsim::ToAttrArg(attrs[i]));
+    return Run(opType, call, json, jsonSize);
+  } catch (const std::exception& error) {
+    aclsim::ReportError("%s: %s", api, error.what());
+    return ACLNN_ERR_INNER;
+  }
+}
+
+}  // namespace
+
+extern "C" int32_t aclsimRunTilingOn(const char* opType, const aclsimHostTensor* inputs,
+                                     const uint64_t* inputCounts, size_t inputParams,
+                                     const aclsimHostTensor* outputs, const uint64_t* outputCounts,
+                                     size_t outputParams, const aclsimAttr* attrs, size_t attrCount,
+                                     char* json, size_t jsonSize) {
+  if (opType == nullptr || (inputCounts == nullptr && inputParams > 0) ||
+      (outputCounts == nullptr && outputParams > 0) || (attrs == nullptr && attrCount > 0) ||
+      json == nullptr || jsonSize == 0) {
+    aclsim::ReportErrorText("aclsimRunTilingOn: an argument is NULL");
+    return ACLNN_ERR_PARAM_NULLPTR;
+  }
+  return RunCall(__func__, opType, attrs, attrCount, json, jsonSize, [&](aclsim::OpCall* call) {
+    call->inputs = ToArgs(inputs, inputCounts, inputParams);
+    call->outputs = ToArgs(outputs, outputCounts, outputParams);
+  });
+}
+
 extern "C" int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* inputs,
                                    size_t inputCount, const aclsimTensorDesc* outputs,
                                    size_t outputCount, const aclsimAttr* attrs, size_t attrCount,
@@ -82,15 +133,8 @@ extern "C" int32_t aclsimRunTiling(const char* opType, const aclsimTensorDesc* i
     aclsim::ReportErrorText("aclsimRunTiling: an argument is NULL");
     return ACLNN_ERR_PARAM_NULLPTR;
   }
-  try {
-    aclsim::OpCall call;
-    call.type = opType;
-    call.inputs = ToArgs(inputs, inputCount);
-    call.outputs = ToArgs(outputs, outputCount);
-    for (size_t i = 0; i < attrCount; ++i) call.attrs.push_back(aclsim::ToAttrArg(attrs[i]));
-    return Run(opType, call, json, jsonSize);
-  } catch (const std::exception& error) {
-    aclsim::ReportError("aclsimRunTiling: %s", error.what());
-    return ACLNN_ERR_INNER;
-  }
+  return RunCall(__func__, opType, attrs, attrCount, json, jsonSize, [&](aclsim::OpCall* call) {
+    call->inputs = ToArgs(inputs, inputCount);
+    call->outputs = ToArgs(outputs, outputCount);
+  });
 }

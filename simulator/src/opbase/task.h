@@ -54,6 +54,8 @@ class Task {
   virtual aclsim::TaskResult Run(const TaskInput& input) const = 0;
   // A kernel may read and write one buffer, as CANN lets it; host functions are not asked to.
   virtual bool IsKernel() const { return false; }
+  // Asked in the second stage, before anything is enqueued. False: why is reported.
+  virtual bool CanLaunch() const { return true; }
 
   std::string name;
   std::vector<TensorUse> uses;  // inputs, then outputs

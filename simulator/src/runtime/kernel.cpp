@@ -9,13 +9,12 @@
 #include "aclsim/aclsim.h"
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
+#include "engine/tiling_checks.h"
 #include "runtime/state.h"
 
 namespace aclsim {
 
 namespace {
-
-constexpr uint32_t kMaxBlockDim = 65535;
 
 struct Argument {
   const void* pointer = nullptr;

@@ -37,11 +37,13 @@ struct OpCallState {
   TilingData* tilingData = nullptr;
   ContinuousVector* workspaces = nullptr;  // of size_t
   uint64_t tilingKey = 0;
-  uint32_t blockDim = 1;
+  uint32_t blockDim = 0;
   uint32_t scheduleMode = 0;
   uint32_t localMemorySize = 0;
   int32_t tilingCond = 0;
   bool needAtomic = false;
+  // Where the tiling function set them: return addresses, innermost first, for reports.
+  std::vector<void*> tilingKeySet, blockDimSet, workspacesSet, tilingDataSet;
 };
 
 class KernelContext {

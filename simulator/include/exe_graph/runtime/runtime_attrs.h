@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,9 @@ class RuntimeAttrs {
  public:
   template <typename T>
   const T* GetAttrPointer(size_t index) const {
-    return index < values_.size() ? reinterpret_cast<const T*>(values_[index].get()) : nullptr;
+    if (index >= values_.size()) return nullptr;
+    if ((KindsOf<T>() & values_[index].kinds) == 0) Mistyped(index);
+    return reinterpret_cast<const T*>(values_[index].bytes.get());
   }
   const int64_t* GetInt(size_t index) const { return GetAttrPointer<int64_t>(index); }
   const float* GetFloat(size_t index) const { return GetAttrPointer<float>(index); }
@@ -41,11 +45,50 @@ class RuntimeAttrs {
   size_t GetAttrNum() const { return values_.size(); }
 
   // Not part of CANN: how the simulator fills the attributes. nullptr stands for an attribute
-  // without a value.
-  void Append(std::unique_ptr<uint8_t[]> value) { values_.push_back(std::move(value)); }
+  // without a value. A definition says the type: a bit of Kind.
+  enum Kind : unsigned {
+    kInt = 1,
+    kFloat = 2,
+    kBool = 4,
+    kString = 8,
+    kListInt = 16,
+    kListFloat = 32,
+    kListBool = 64,
+    kListListInt = 128,
+    kAny = ~0U,
+  };
+  void Append(std::unique_ptr<uint8_t[]> value, unsigned kind = kAny, std::string name = {}) {
+    values_.push_back({std::move(value), kind, std::move(name)});
+  }
 
  private:
-  std::vector<std::unique_ptr<uint8_t[]>> values_;
+  struct Value {
+    std::unique_ptr<uint8_t[]> bytes;
+    unsigned kinds;
+    std::string name;
+  };
+
+  // The types of attributes that hold a T.
+  template <typename T>
+  static constexpr unsigned KindsOf() {
+    if constexpr (std::is_same_v<T, bool>) return kBool | kInt;
+    if constexpr (std::is_same_v<T, char>) return kString;
+    if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
+      return sizeof(T) == 1 ? kBool | kInt : kInt + 0U;
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::is_same_v<T, float> ? kFloat + 0U : 0U;
+    }
+    if constexpr (std::is_same_v<T, TypedContinuousVector<int64_t>>) return kListInt;
+    if constexpr (std::is_same_v<T, TypedContinuousVector<float>>) return kListFloat;
+    if constexpr (std::is_same_v<T, TypedContinuousVector<bool>>) return kListBool;
+    if constexpr (std::is_same_v<T, ContinuousVectorVector>) return kListListInt;
+    return kAny;
+  }
+  // Reports that the caller reads an attribute as another type than the definition gives it.
+  void Mistyped(size_t index) const;
+
+  std::vector<Value> values_;
 };
 
 }  // namespace gert

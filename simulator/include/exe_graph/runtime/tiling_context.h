@@ -51,12 +51,12 @@ class TilingContext : public ExtendedKernelContext {
   const Stride* GetDynamicInputStride(size_t, size_t) const { return nullptr; }
   const Stride* GetRequiredInputStride(size_t) const { return nullptr; }
 
-  ge::graphStatus SetTilingKey(uint64_t tilingKey) { return Set(state_->tilingKey, tilingKey); }
+  ge::graphStatus SetTilingKey(uint64_t tilingKey);
   uint64_t GetTilingKey() const { return state_->tilingKey; }
-  ge::graphStatus SetBlockDim(uint32_t blockDim) { return Set(state_->blockDim, blockDim); }
+  ge::graphStatus SetBlockDim(uint32_t blockDim);
   uint32_t GetBlockDim() const { return state_->blockDim; }
   // 9.x name of the block dimension.
-  ge::graphStatus SetSimdNumBlocks(uint32_t count) { return Set(state_->blockDim, count); }
+  ge::graphStatus SetSimdNumBlocks(uint32_t count);
   uint32_t GetSimdNumBlocks() const { return state_->blockDim; }
   ge::graphStatus SetScheduleMode(uint32_t mode) { return Set(state_->scheduleMode, mode); }
   uint32_t GetScheduleMode() const { return state_->scheduleMode; }
@@ -77,14 +77,9 @@ class TilingContext : public ExtendedKernelContext {
     data->SetDataSize(sizeof(T));
     return static_cast<T*>(data->GetData());
   }
-  TilingData* GetRawTilingData() { return state_->tilingData; }
+  TilingData* GetRawTilingData();
 
-  size_t* GetWorkspaceSizes(size_t count) {
-    if (state_->workspaces == nullptr || state_->workspaces->SetSize(count) != ge::GRAPH_SUCCESS) {
-      return nullptr;
-    }
-    return static_cast<size_t*>(state_->workspaces->MutableData());
-  }
+  size_t* GetWorkspaceSizes(size_t count);
   size_t GetWorkspaceNum() const {
     return state_->workspaces == nullptr ? 0 : state_->workspaces->GetSize();
   }

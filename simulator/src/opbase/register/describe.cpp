@@ -106,10 +106,13 @@ std::string Attr(const ops::OpAttrDef& def) {
 }
 
 std::string Op(const gert::OpImplEntry& entry, const std::string& soc) {
-  std::string text = "{\"type\": " + Quote(entry.type) +
-                     ", \"tiling\": " + Word(entry.tiling != nullptr) +
-                     ", \"inferShape\": " + Word(entry.inferShape != nullptr) +
-                     ", \"defined\": " + Word(entry.def.has_value());
+  std::string text =
+      "{\"type\": " + Quote(entry.type) + ", \"tiling\": " + Word(entry.tiling != nullptr) +
+      ", \"inferShape\": " + Word(entry.inferShape != nullptr) +
+      ", \"defined\": " + Word(entry.def.has_value()) + ", \"inferenceReads\": " +
+      List(entry.inferenceReads, [](int32_t index) { return std::to_string(index); }) +
+      ", \"tilingReads\": " +
+      List(entry.tilingReads, [](int32_t index) { return std::to_string(index); });
   if (entry.def.has_value()) {
     const ops::OpDef& def = *entry.def;
     const auto& configs = def.AiCore().Configs();

@@ -9,10 +9,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <typeinfo>
 #include <utility>
 
 #include "engine/crash.h"
 #include "engine/fault.h"
+#include "engine/finding.h"
 #include "engine/fork.h"
 #include "exe_graph/runtime/infer_datatype_context.h"
 #include "exe_graph/runtime/infer_shape_context.h"
@@ -30,8 +35,12 @@ constexpr int32_t kSuccess = 0;
 constexpr int32_t kInferShapeError = 561001;
 constexpr int32_t kTilingError = 561002;
 constexpr size_t kMaxWorkspaces = 16;
+constexpr uint64_t kMostWorkspaceBytes = uint64_t{1} << 40;
 
 using Blob = std::unique_ptr<uint8_t[]>;
+
+// The operator whose code runs in this thread.
+thread_local std::string userType;
 
 template <typename T>
 Blob ScalarBlob(T value) {
@@ -156,6 +165,29 @@ void FillPrivateAttrs(const gert::OpImplEntry& op, gert::RuntimeAttrs* attrs) {
   }
 }
 
+unsigned KindOf(ops::AttrKind kind) {
+  using Attrs = gert::RuntimeAttrs;
+  switch (kind) {
+    case ops::AttrKind::kBool:
+      return Attrs::kBool;
+    case ops::AttrKind::kInt:
+      return Attrs::kInt;
+    case ops::AttrKind::kFloat:
+      return Attrs::kFloat;
+    case ops::AttrKind::kString:
+      return Attrs::kString;
+    case ops::AttrKind::kListInt:
+      return Attrs::kListInt;
+    case ops::AttrKind::kListFloat:
+      return Attrs::kListFloat;
+    case ops::AttrKind::kListBool:
+      return Attrs::kListBool;
+    case ops::AttrKind::kListListInt:
+      return Attrs::kListListInt;
+  }
+  return Attrs::kAny;
+}
+
 bool FillAttrs(const gert::OpImplEntry& op, const OpCall& call, gert::RuntimeAttrs* attrs) {
   if (!op.def.has_value()) {
     for (const AttrArg& arg : call.attrs) attrs->Append(UntypedBlob(arg));
@@ -185,7 +217,7 @@ bool FillAttrs(const gert::OpImplEntry& op, const OpCall& call, gert::RuntimeAtt
                   record.name.GetString());
       return false;
     }
-    attrs->Append(std::move(blob));
+    attrs->Append(std::move(blob), KindOf(record.kind), record.name.GetString());
   }
   FillPrivateAttrs(op, attrs);
   return true;
@@ -225,28 +257,86 @@ bool FillState(const gert::OpImplEntry& op, const OpCall& call, gert::OpCallStat
   return FillAttrs(op, call, &state->node.attrs);
 }
 
-// Calls code of an operator library, which may throw, crash or not end. Anything but 0 becomes code.
+// The first line of a function, for faults that have no line of their own.
+template <typename Function>
+std::vector<void*> StackAt(Function* function) {
+  return {reinterpret_cast<char*>(function) + 1};
+}
+
+// Why an exception of this type is thrown where nobody says so.
+std::string ExceptionText(const std::exception& error) {
+  const std::string type = typeid(error) == typeid(std::bad_alloc)      ? "std::bad_alloc"
+                           : typeid(error) == typeid(std::length_error) ? "std::length_error"
+                                                                        : "";
+  if (type.empty()) return error.what();
+  return type + ": a container of a size that is negative or does not fit into memory";
+}
+
+// Calls code of an operator library, which may throw, crash or not end. Anything but 0 becomes code. A status other than
+// GRAPH_SUCCESS is a decision of that code; whatever else ends it is a finding.
 template <typename Context>
 int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
                      uint32_t (*function)(Context*), Context* context) {
+  userType = type;
+  HostFault fault{"host-code", type, what, StackAt(function), "", ""};
+  fault.advice =
+      "CANN would end the process, or go on with whatever it finds there. Return GRAPH_FAILED for "
+      "a call that the operator does not take.";
   try {
     uint32_t status = ge::GRAPH_SUCCESS;
     if (const auto crash = aclsim::RunForeign(reinterpret_cast<const void*>(function),
                                               [&] { status = function(context); })) {
-      const aclsim::SourceLine at = aclsim::FindKernelLine(crash->stack);
-      ReportError("%s: %s %s: %s, at %s:%d", type.c_str(), what,
-                  crash->stuck == aclsim::Stuck::kNo ? "crashed" : "hangs",
-                  aclsim::CrashText(*crash).c_str(), at.file.c_str(), at.line);
+      fault.detail = std::string(what) +
+                     (crash->stuck == aclsim::Stuck::kNo ? " crashed: " : " hangs: ") +
+                     aclsim::CrashText(*crash);
+      if (!crash->stack.empty()) fault.place = crash->stack;
+      ReportHostFault(fault);
       return code;
     }
     if (status == ge::GRAPH_SUCCESS) return kSuccess;
     ReportError("%s: %s failed with status 0x%x", type.c_str(), what, status);
+    return code;
   } catch (const std::exception& error) {
-    ReportError("%s: %s threw %s", type.c_str(), what, error.what());
+    fault.detail = std::string(what) + " threw " + ExceptionText(error);
   } catch (...) {
-    ReportError("%s: %s threw an unknown exception", type.c_str(), what);
+    fault.detail = std::string(what) + " threw an unknown exception";
   }
+  ReportHostFault(fault);
   return code;
+}
+
+// What of a tiling function's results no launch can have.
+std::optional<HostFault> FaultOf(const std::string& type, const gert::OpCallState& state,
+                                 const gert::TilingData& data, const TilingResult& result) {
+  if (state.blockDim == 0 || state.blockDim > kMaxBlockDim) {
+    const bool never = !result.blockDimSet;
+    const auto asSigned = static_cast<int32_t>(state.blockDim);
+    const std::string got = asSigned < 0
+                                ? Format("%d (%u as the unsigned number that SetBlockDim takes)",
+                                         asSigned, state.blockDim)
+                                : std::to_string(state.blockDim);
+    return HostFault{
+        "tiling-block-dim",
+        type,
+        never ? "the tiling function" : "SetBlockDim",
+        result.places.blockDim,
+        never ? "its tiling function sets no block dim, which is 0 then; want 1 to 65535"
+              : "its tiling function set a block dim of " + got + ", want 1 to 65535",
+        "An NPU refuses the launch. Next: SetBlockDim with the number of cores that have work, at "
+        "least 1; return GRAPH_FAILED for a call that the operator does not take."};
+  }
+  if (data.GetDataSize() > data.GetCapacity()) {
+    return HostFault{"tiling-data",
+                     type,
+                     "GetTilingData",
+                     result.places.data,
+                     Format("its tiling data takes %zu bytes, registered are %zu",
+                            data.GetDataSize(), data.GetCapacity()),
+                     Format("CANN would write behind its buffer. Next: raise maxTilingDataSize in "
+                            "IMPL_OP_OPTILING(%s).Tiling(func, maxTilingDataSize)",
+                            type.c_str())};
+  }
+  return std::nullopt;
 }
 
 // What was registered, or what the operator's tiling class takes: CANN's operator compiler tells the
@@ -292,6 +382,26 @@ int32_t CompileInfoOf(gert::OpImplEntry& op, gert::OpCallState* state) {
 
 }  // namespace
 
+void ReportHostFault(const HostFault& fault) {
+  Finding finding;
+  finding.kind = fault.kind;
+  finding.op = fault.op.empty() ? userType : fault.op;
+  finding.at.pipe = "host";
+  finding.at.instruction = fault.instruction;
+  finding.at.line = FindKernelLine(fault.place);
+  finding.detail = fault.detail;
+  finding.advice = fault.advice;
+  finding.soc = CurrentSoc().name;
+  ReportError("%s: %s [%s], at %s:%d", finding.op.c_str(), fault.detail.c_str(),
+              finding.kind.c_str(), finding.at.line.file.c_str(), finding.at.line.line);
+  ReportFinding(std::move(finding));
+}
+
+uint64_t ReservedWorkspace(uint32_t npuArch) {
+  constexpr uint64_t kMiB = 1024 * 1024;
+  return npuArch == 1001 || npuArch == 2002 ? 2 * kMiB : 16 * kMiB;
+}
+
 AttrArg ToAttrArg(const aclsimAttr& attr) {
   using Kind = AttrArg::Kind;
   static constexpr Kind kKinds[] = {Kind::kInt,       Kind::kFloat,      Kind::kBool,
@@ -314,6 +424,30 @@ AttrArg ToAttrArg(const aclsimAttr& attr) {
   }
   return arg;
 }
+
+}  // namespace aclsim
+
+namespace gert {
+
+void RuntimeAttrs::Mistyped(size_t index) const {
+  static constexpr const char* kNames[] = {"Int",     "Float",     "Bool",     "String",
+                                           "ListInt", "ListFloat", "ListBool", "ListListInt"};
+  const Value& value = values_[index];
+  const auto kind = static_cast<size_t>(__builtin_ctz(value.kinds));
+  aclsim::ReportHostFault(
+      {"attr-type", "", "GetAttrPointer", aclsim::CaptureStack(),
+       aclsim::Format(
+           "attribute %zu is %s, which the definition says is %s, and it is read here as "
+           "another type",
+           index, value.name.c_str(), kNames[kind]),
+       aclsim::Format("CANN would hand out the bytes as they are. Next: Get%s(%zu), or another "
+                      "index: they count the attributes of the definition from 0.",
+                      kind == 3 ? "Str" : kNames[kind], index)});
+}
+
+}  // namespace gert
+
+namespace aclsim {
 
 int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result) {
   if (op.tiling == nullptr) {
@@ -339,15 +473,15 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
   const int32_t status =
       CallUserCode("its tiling function", call.type, kTilingError, op.tiling, &context);
   if (status != kSuccess) return status;
-  if (state.blockDim == 0) {
-    ReportError("%s: its tiling function set a block dim of 0", call.type.c_str());
-    return kTilingError;
-  }
-  if (data.GetDataSize() > data.GetCapacity()) {
-    ReportError(
-        "%s: its tiling data takes %zu bytes, registered are %zu: raise "
-        "maxTilingDataSize in IMPL_OP_OPTILING(%s).Tiling(func, maxTilingDataSize)",
-        call.type.c_str(), data.GetDataSize(), data.GetCapacity(), call.type.c_str());
+  const std::vector<void*> function = StackAt(op.tiling);
+  const auto placed = [&](std::vector<void*>& stack) {
+    return stack.empty() ? function : std::move(stack);
+  };
+  result->blockDimSet = !state.blockDimSet.empty();
+  result->places = {placed(state.blockDimSet), placed(state.tilingKeySet),
+                    placed(state.tilingDataSet), placed(state.workspacesSet)};
+  if (const auto fault = FaultOf(call.type, state, data, *result)) {
+    ReportHostFault(*fault);
     return kTilingError;
   }
   const auto* bytes = static_cast<const uint8_t*>(data.GetData());
@@ -358,9 +492,14 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
   result->workspaceBytes = 0;
   const auto* sizes = static_cast<const size_t*>(state.workspaces->GetData());
   for (size_t i = 0; i < state.workspaces->GetSize(); ++i) {
-    if (__builtin_add_overflow(result->workspaceBytes, sizes[i], &result->workspaceBytes)) {
-      ReportError("%s: its tiling function asked for more workspace than there are addresses",
-                  call.type.c_str());
+    if (__builtin_add_overflow(result->workspaceBytes, sizes[i], &result->workspaceBytes) ||
+        result->workspaceBytes > kMostWorkspaceBytes) {
+      ReportHostFault(
+          {"tiling-workspace", call.type, "GetWorkspaceSizes", result->places.workspace,
+           Format("its tiling function asked for %zu bytes of workspace, which no NPU has: a "
+                  "negative size?",
+                  sizes[i]),
+           "CANN's caller would fail to allocate it. Next: look at the types of the expression."});
       return kTilingError;
     }
   }

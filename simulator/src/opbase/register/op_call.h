@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aclsim/aclsim.h"
+#include "engine/tiling_checks.h"
 #include "exe_graph/runtime/runtime_attrs.h"
 #include "opbase/register/registry.h"
 
@@ -48,10 +49,27 @@ struct OpCall {
 struct TilingResult {
   std::vector<uint8_t> data;
   uint64_t tilingKey = 0;
-  uint32_t blockDim = 1;
+  uint32_t blockDim = 0;
+  bool blockDimSet = false;
+  TilingPlaces places;  // where it was set, or else the tiling function
   uint64_t workspaceBytes = 0;
   bool needAtomic = false;  // the kernel adds to what its outputs hold
 };
+
+// Something that tiling, inference or a definition has wrong, whatever the call.
+struct HostFault {
+  std::string kind;
+  std::string op;
+  std::string instruction;
+  std::vector<void*> place;  // as CaptureStack
+  std::string detail;
+  std::string advice;
+};
+// As an error of the thread, and as a finding.
+void ReportHostFault(const HostFault& fault);
+
+// What the framework keeps of every workspace for itself, as CANN's headers have it by architecture.
+uint64_t ReservedWorkspace(uint32_t npuArch);
 
 // Both return 0 or an aclnn status with the reason reported; what user code reported or threw comes
 // with it.

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "opbase/register/op_call.h"
 #include "platform/platform_info.h"
 #include "runtime/runtime.h"
 #include "soc/soc.h"
@@ -205,9 +206,8 @@ uint32_t PlatformAscendC::CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNu
 }
 
 uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const {
-  constexpr uint32_t kMiB = 1024 * 1024;
   const auto arch = static_cast<uint32_t>(GetCurNpuArch());
-  return arch == 2201 || arch == 3510 ? 16 * kMiB : 2 * kMiB;
+  return static_cast<uint32_t>(aclsim::ReservedWorkspace(arch));
 }
 
 void PlatformAscendC::GetCoreMemSize(const CoreMemType& memType, uint64_t& size) const {

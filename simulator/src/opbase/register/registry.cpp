@@ -225,16 +225,18 @@ OpImplRegisterV2& OpImplRegisterV2::TilingParse(TilingParseFunc func,
   entry_->deleteCompileInfo = deleter;
   return *this;
 }
-// Host tensors always reach tiling with their data here, so there is nothing to note.
-OpImplRegisterV2& OpImplRegisterV2::InputsDataDependency(std::initializer_list<int32_t>) {
-  return *this;
+OpImplRegisterV2& OpImplRegisterV2::InputsDataDependency(std::initializer_list<int32_t> inputs) {
+  entry_->inferenceReads.assign(inputs.begin(), inputs.end());
+  return TilingInputsDataDependency(inputs);
 }
-OpImplRegisterV2& OpImplRegisterV2::TilingInputsDataDependency(std::initializer_list<int32_t>) {
+OpImplRegisterV2& OpImplRegisterV2::TilingInputsDataDependency(
+    std::initializer_list<int32_t> inputs) {
+  entry_->tilingReads.insert(entry_->tilingReads.end(), inputs.begin(), inputs.end());
   return *this;
 }
 OpImplRegisterV2& OpImplRegisterV2::TilingInputsDataDependency(
-    std::initializer_list<int32_t>, std::initializer_list<TilingPlacement>) {
-  return *this;
+    std::initializer_list<int32_t> inputs, std::initializer_list<TilingPlacement>) {
+  return TilingInputsDataDependency(inputs);
 }
 OpImplRegisterV2& OpImplRegisterV2::HostInputs(std::initializer_list<int32_t>) { return *this; }
 OpImplRegisterV2& OpImplRegisterV2::OutputShapeDependOnCompute(

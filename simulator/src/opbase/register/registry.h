@@ -31,6 +31,9 @@ struct OpImplEntry {
   OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
   size_t maxTilingDataSize = 2048;
   std::vector<int32_t> shapesFromResult;  // outputs of OutputShapeDependOnCompute
+  // Inputs whose values inference and tiling read, by their place in the definition.
+  std::vector<int32_t> inferenceReads;
+  std::vector<int32_t> tilingReads;
   std::vector<PrivateAttr> privateAttrs;
   OpImplRegisterV2::TilingParseFunc tilingParse = nullptr;
   OpImplRegisterV2::CompileInfoCreatorFunc createCompileInfo = nullptr;

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiling, inference and definitions that are wrong whatever the call: each is an error at its line
+in op_host, never a case that was refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.plants_faults
+
+TILING = "op_host/scale_rows_tiling.cpp"
+DEFINITION = "op_host/scale_rows_def.cpp"
+KERNEL = "op_kernel/scale_rows.cpp"
+BLOCKS = "static_cast<uint32_t>((blocks + blocksPerCore - 1) / blocksPerCore)"
+OUTPUT = 'this->Output("y")\n        .ParamType(REQUIRED)\n        .DataType'
+WORKSPACE = """\
+  {
+    AscendC::GlobalTensor<int32_t> own;
+    own.SetGlobalBuffer((__gm__ int32_t*)AscendC::GetUserWorkspace(workspace));
+    if (AscendC::GetBlockIdx() == 0) own.SetValue(AT, 1);
+  }
+"""
+
+
+def command(*words: object, cwd: Path, status: int = 1) -> str:
+    """What a command prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "aclgrad", *map(str, words)],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + ("" if "json" in words else done.stderr)
+
+
+def findings(said: str) -> list[dict[str, Any]]:
+    """What a report in JSON lists."""
+    found: list[dict[str, Any]] = json.loads(said)["findings"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The files of a new project."""
+    folder = tmp_path_factory.mktemp("fresh")
+    command("new", "scale_rows", "--like", "blank", cwd=folder, status=0)
+    made = folder / "scale_rows"
+    return {
+        path.relative_to(made).as_posix(): path.read_text()
+        for path in made.rglob("*")
+        if path.suffix in (".cpp", ".h", ".py")
+    }
+
+
+def project(fresh: dict[str, str], folder: Path, *edits: tuple[str, str, str]) -> Path:
+    """A project with edits: file, old, new."""
+    files = dict(fresh)
+    for name, old, new in edits:
+        assert old in files[name], (name, old)
+        files[name] = files[name].replace(old, new, 1)
+    made = folder / "scale_rows"
+    for name, text in files.items():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text(text)
+    return made
+
+
+def line_of(folder: Path, file: str, text: str) -> str:
+    """Where a file has a text first."""
+    lines = (folder / file).read_text().splitlines()
+    return f"{file}:{next(i for i, line in enumerate(lines, 1) if text in line)}"
+
+
+FAULTS = {
+    "block dim 0": (
+        [(TILING, BLOCKS, "0")], "tiling-block-dim", TILING, "SetBlockDim", "of 0, want",
+    ),
+    "negative block dim": (
+        [(TILING, BLOCKS, "-3")], "tiling-block-dim", TILING, "SetBlockDim", "dim of -3",
+    ),
+    "too many blocks": (
+        [(TILING, BLOCKS, "70000")], "tiling-block-dim", TILING, "SetBlockDim", "70000, want 1 to",
+    ),
+    "no block dim": (
+        [(TILING, f"  context->SetBlockDim({BLOCKS});\n", "")],
+        "tiling-block-dim", TILING, "ScaleRowsTiling(", "sets no block dim",
+    ),
+    "key that the kernel lacks": (
+        [(TILING, "SetTilingKey(1)", "SetTilingKey(2)")],
+        "tiling-key-unknown", TILING, "SetTilingKey", "key 2, which the kernel does not have",
+    ),
+    "negative workspace": (
+        [(TILING, "workspace[0] = 0", "workspace[0] = 0 - total - 1")],
+        "tiling-workspace", TILING, "GetWorkspaceSizes", "a negative size?",
+    ),
+    "an exception": (
+        [(TILING, "  data->total = total;",
+          "  std::vector<int> of(-total);\n  data->total = total;"),
+         (TILING, "#include <cstdio>", "#include <cstdio>\n#include <vector>")],
+        "host-code", TILING, "ScaleRowsTiling(", "threw std::",
+    ),
+    "a null attribute": (
+        [(TILING, "  data->total = total;",
+          "  data->total = total + *context->GetAttrs()->GetInt(7);")],
+        "host-code", TILING, "GetInt(7)", "SIGSEGV",
+    ),
+    "no tiling data": (
+        [(TILING, "auto* data = context->GetTilingData<ScaleRowsTilingData>();",
+          "static ScaleRowsTilingData own;\n  auto* data = &own;")],
+        "tiling-data", KERNEL, "GET_TILING_DATA", "has set no tiling data",
+    ),
+    "a smaller struct": (
+        [(TILING, '#include "../op_kernel/scale_rows_tiling_data.h"',
+          "#include <cstdint>\nstruct ScaleRowsTilingData { int32_t total, perCore, tile; };"),
+         (TILING, "std::min(kTileLanes, data->perCore)",
+          "std::min<int64_t>(kTileLanes, data->perCore)")],
+        "tiling-data", KERNEL, "GET_TILING_DATA", "24 bytes, and the tiling function has set 12",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_of_tiling(fresh: dict[str, str], tmp_path: Path, name: str) -> None:
+    """`check` names it at its line, `test` fails and refuses nothing."""
+    edits, kind, file, at, text = FAULTS[name]
+    made = project(fresh, tmp_path, *edits)
+    words = (made, "--shape", "7x33", "--dtype", "fp32", "--format", "json")
+    said = command("check", *words, cwd=tmp_path)
+    found = findings(said)
+    assert [item["kind"] for item in found if item["severity"] == "error"] == [kind], said
+    assert text in found[0]["detail"]
+    place = f"{Path(found[0]['at']['file']).relative_to(made)}:{found[0]['at']['line']}"
+    assert place == line_of(made, file, at)
+
+
+WORKSPACES = {
+    "behind the user's part": (
+        "16 * 1024 * 1024 + 64", "16", "[64, 68) of the user's workspace, which has 64",
+    ),
+    "in the last word": ("16 * 1024 * 1024 + 64", "15", ""),
+    "without the reserved part": ("4096", "0", "[0, 4) of the user's workspace, which has 0"),
+    "none": ("0", "0", "[0, 4) of the user's workspace, which has 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORKSPACES)
+def test_workspace_of_the_user(fresh: dict[str, str], tmp_path: Path, name: str) -> None:
+    """GetUserWorkspace begins behind what the framework reserves, and ends with the workspace."""
+    asked, at, text = WORKSPACES[name]
+    body = WORKSPACE.replace("AT", at)
+    made = project(
+        fresh,
+        tmp_path,
+        (TILING, "workspace[0] = 0", f"workspace[0] = {asked}"),
+        (KERNEL, "  GET_TILING_DATA_WITH_STRUCT", f"{body}  GET_TILING_DATA_WITH_STRUCT"),
+    )
+    words = (made, "--shape", "7x33", "--dtype", "fp32", "--format", "json", "--no-hints")
+    said = command("check", *words, cwd=tmp_path, status=1 if text else 0)
+    found = findings(said)
+    assert [item["kind"] for item in found] == ["workspace-too-small"] * bool(text), said
+    if text:
+        assert text in found[0]["detail"]
+        (asking,) = found[0]["related"]
+        assert line_of(made, TILING, "GetWorkspaceSizes").endswith(f":{asking['line']}")
+
+
+DEFINITIONS = {
+    "dtype lists of different length": (
+        [(DEFINITION, OUTPUT + "({ge::DT_FLOAT, ge::DT_FLOAT16})", OUTPUT + "({ge::DT_FLOAT})")],
+        ("output y has 1 dtype in its DataType list, input x has 2", 'Output("y")'),
+    ),
+    "opFile.value without a file": (
+        [(DEFINITION, '"opFile.value", "scale_rows"', '"opFile.value", "scale_row"')],
+        ("CANN's build looks for scale_row.cpp", '"opFile.value"'),
+    ),
+    "no OP_ADD": (
+        [(DEFINITION, "OP_ADD(ScaleRows);", "")], ("OP_ADD(ScaleRows)", "class ScaleRows"),
+    ),
+    "a typing error": (
+        [(TILING, "context->GetInputShape(0)", "contex->GetInputShape(0)")],
+        ("did you mean ‘context’", "contex->"),
+    ),
+    "min of two types": (
+        [(TILING, "std::min(kTileLanes, data->perCore)", "std::min(kTileLanes, 5)")],
+        ("deduced conflicting types", "std::min(kTileLanes, 5)"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+@pytest.mark.parametrize("verb", ["test", "package"])
+def test_fault_of_a_definition(fresh: dict[str, str], tmp_path: Path, name: str, verb: str) -> None:
+    """Nothing is built; the line of op_host is named, and the simulator is not blamed."""
+    edits, (text, at) = DEFINITIONS[name]
+    made = project(fresh, tmp_path, *edits)
+    said = command(verb, made, cwd=tmp_path)
+    file = TILING if "contex" in at or "min" in at else DEFINITION
+    assert text in said
+    assert line_of(made, file, at) in said
+    assert "not known to the simulator" not in said
+
+
+def test_kernel_under_another_name(fresh: dict[str, str], tmp_path: Path) -> None:
+    """CANN's build looks for the snake case of the type."""
+    files = dict(fresh)
+    files["op_kernel/rows.cpp"] = files.pop(KERNEL)
+    files[DEFINITION] = files[DEFINITION].replace(
+        '.ExtendCfgInfo("opFile.value", "scale_rows")', ""
+    )
+    made = project(files, tmp_path)
+    assert "CANN's build looks for scale_rows.cpp" in command("build", made, cwd=tmp_path)
+
+
+def test_package_of_nonsense_is_refused(fresh: dict[str, str], tmp_path: Path) -> None:
+    """What `test` fails on is not packed."""
+    made = project(fresh, tmp_path, (TILING, BLOCKS, "0"))
+    said = command("package", made, "--output", tmp_path / "dist", cwd=tmp_path)
+    assert "tiling-block-dim" in said
+    assert not [*(tmp_path / "dist").glob("*.run")]
+
+
+REFUSE = "  if (total % 64 != 0) return ge::GRAPH_FAILED;\n  data->total = total;"
+
+
+def test_refused_cases_are_listed(fresh: dict[str, str], tmp_path: Path) -> None:
+    """A tiling that refuses most of the standard grid proves little: the run fails, unless told."""
+    made = project(fresh, tmp_path, (TILING, "  data->total = total;", REFUSE))
+    words = ("test", made, "--dtype", "fp32", "--format", "json,junit", "--out", tmp_path / "out")
+    said = command(*words, cwd=tmp_path)
+    assert "cases were refused and" in said
+    assert "--allow-refusals" in said
+    said = command(*words, "--allow-refusals", cwd=tmp_path, status=0)
+    report = json.loads((tmp_path / "out" / "precision.json").read_text())
+    counts = report["counts"]
+    assert counts["refused"] > counts["passed"] > 0 == counts["failed"]
+    last = f"{counts['passed']} passed, 0 failed, {counts['refused']} refused"
+    assert last in said.splitlines()
+    assert sum(len(item["cases"]) for item in report["refused"]) == counts["refused"]
+    assert (tmp_path / "out" / "junit.xml").read_text().count("<skipped") == counts["refused"]
+
+
+SANITIZED = {
+    "overflow": (
+        "  const int32_t bytes = static_cast<int32_t>(total) * 4;\n"
+        "  data->total = bytes == 1 ? 1 : total;",
+        "host-undefined", "signed integer overflow",
+    ),
+    "overrun": (
+        "  int64_t dims[2];\n  for (size_t i = 0; i < x->GetStorageShape().GetDimNum(); ++i) {\n"
+        "    dims[i] = x->GetStorageShape().GetDim(i);\n  }\n"
+        "  data->total = dims[0] < 0 ? 1 : total;",
+        "host-address", "stack-buffer-overflow",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SANITIZED)
+def test_sanitized_host(fresh: dict[str, str], tmp_path: Path, name: str) -> None:
+    """`check --sanitize-host` names the line; without it nothing is seen."""
+    code, kind, text = SANITIZED[name]
+    made = project(fresh, tmp_path, (TILING, "  data->total = total;", code))
+    words = ("check", made, "--shape", "2x3x4x5", "--dtype", "fp32", "--no-hints")
+    said = command(*words, "--sanitize-host", "--format", "json", cwd=tmp_path)
+    found = findings(said)
+    assert {item["kind"] for item in found} == {kind}, said
+    assert text in found[0]["detail"]
+    at = "static_cast<int32_t>(total) * 4" if name == "overflow" else "dims[i] ="
+    assert f"{TILING}:{found[0]['at']['line']}" == line_of(made, TILING, at)
+
+
+def test_sanitized_host_of_a_right_project(fresh: dict[str, str], tmp_path: Path) -> None:
+    """A new project is clean, also for tensors of more than 2^31 elements."""
+    made = project(fresh, tmp_path)
+    command("check", made, "--shape", "7x33", "--sanitize-host", cwd=tmp_path, status=0)
