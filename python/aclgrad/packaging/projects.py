@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from aclgrad.project import definition_rules
 from aclgrad.project.building import HOST_LIBRARIES, Builder, ask, runnable
 from aclgrad.project.layout import locate
 from aclgrad.project.single_file import find as kernel_file
@@ -153,6 +154,8 @@ def _build(word: str, sources: Sources, families: Sequence[Family], jobs: int) -
     builder = PackingBuilder(sources, families[0], jobs=jobs)
     declared = {name for op in builder.build_host()["ops"] if op["defined"] for name in op["socs"]}
     chosen = _chosen(declared, families)
+    if not declared and (text := definition_rules.unregistered(sources)):
+        raise SourcesError(text)
     if not chosen:
         raise SourcesError(
             f"{word}: its definition has {', '.join(sorted(declared)) or 'no SoC'}, want one of"
