@@ -366,8 +366,6 @@ def check_command(
                 looked.conditions |= done.conditions
                 looked.refused += done.refused
                 looked.notes += done.notes
-        if fast and not looked.notes and not shape and not case:
-            looked.notes.append("--fast left out: most lengths around blocks, long rows")
         conditions = {**looked.conditions, **({"chaos": chaos} if chaos else {})}
         result = findings.Result(
             tuple(findings.merge(looked.runs)),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aclgrad.cli.common import open_device
-from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran
+from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
@@ -89,7 +89,8 @@ class Named:
                 _run(device, cases, seed, chaos, shown), chosen, strict=True
             )
         ]
-        return Looked(runs, {"soc": soc, "autosync": autosync})
+        conditions = {"soc": soc, "autosync": autosync}
+        return Looked(runs, conditions, notes=shortened(asked))
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""

@@ -55,6 +55,12 @@ class Looked:
     notes: list[str] = field(default_factory=list)
 
 
+def shortened(asked: Asked) -> list[str]:
+    """What `check` says of a standard grid that --fast has made shorter."""
+    short = asked.fast and not asked.names and not asked.shapes
+    return ["--fast left out: most lengths around blocks, long rows"] if short else []
+
+
 @dataclass(frozen=True)
 class Given:
     """A call of a command line: its tensors, its attributes, and what is said of its results."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aclgrad.cli.common import open_device
-from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran
+from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
 from aclgrad.common.files import check_output
 from aclgrad.project.auto_sync import Assumed, assume
@@ -105,7 +105,9 @@ class Project:
             outcome.run(here.repro(outcome.case, "check", choice.get(outcome.case.name, ())))
             for outcome in guessed.settled(subject, ran.outcomes, options)
         ]
-        return Looked(runs, conditions)
+        standard = subject.golden is not None and subject.golden.own_cases is None
+        notes = [*ran.left_out, *(shortened(asked) if standard else [])]
+        return Looked(runs, conditions, notes=notes)
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""
