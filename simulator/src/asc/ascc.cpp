@@ -425,7 +425,9 @@ class Driver {
     rules.systemHeaders = SystemHeaders();
     const std::vector<aclsim::SourceFault> faults = aclsim::ReadDeviceCode(Read(assembly), rules);
     Print(faults);
-    return faults.empty() ? 0 : 1;
+    return std::all_of(faults.begin(), faults.end(), [](const auto& one) { return one.warning; })
+               ? 0
+               : 1;
   }
 
   // The folders in which the host's compiler looks by itself.
@@ -448,8 +450,8 @@ class Driver {
 
   static void Print(const std::vector<aclsim::SourceFault>& faults) {
     for (const aclsim::SourceFault& fault : faults) {
-      std::fprintf(stderr, "%s:%zu:1: error: %s\n", fault.file.c_str(), fault.line,
-                   fault.text.c_str());
+      std::fprintf(stderr, "%s:%zu:1: %s: %s\n", fault.file.c_str(), fault.line,
+                   fault.warning ? "warning" : "error", fault.text.c_str());
     }
   }
 

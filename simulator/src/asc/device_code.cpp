@@ -558,11 +558,11 @@ class Checker {
     state_[&function] = false;
   }
 
-  void Fault(const Line& at, const std::string& what, const std::string& text) {
-    if (!told_.insert({at, what}).second) {
-      return;
+  void Fault(const Line& at, const std::string& what, const std::string& text,
+             bool warning = false) {
+    if (told_.insert({at, what}).second) {
+      faults_.push_back({assembly_.File(at), at.line, text, warning});
     }
-    faults_.push_back({assembly_.File(at), at.line, text});
   }
 
   void Arithmetic(const Function& function) {
@@ -695,7 +695,8 @@ class Checker {
               kFlagPage + "). Next: " +
               (marked ? "__mix__(0, 1) in place of __vector__"
                       : "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), or SyncAll with a "
-                        "workspace"));
+                        "workspace"),
+          marked && !rules_.vectorOnly);
   }
 
   bool HostFunction(const std::string& symbol, const Line& at) {

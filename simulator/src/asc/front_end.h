@@ -16,6 +16,7 @@ struct SourceFault {
   std::string file;
   size_t line;
   std::string text;
+  bool warning = false;  // the pages refuse it, and published kernels do it
 };
 
 // REGISTER_TILING_FOR_TILINGKEY: the struct of the keys for which a preprocessor condition holds.
