@@ -131,7 +131,8 @@ class Errors:
     """
 
     got: Float64
-    want: Float64
+    want: Float64  # rounded as the result is
+    exact: Float64
     error: Float64
     scale: Float64
     spacing: Float64
@@ -220,9 +221,10 @@ def _measure_real(
         close, far = _public(coarse, np.where(special, np.inf, error), size)
     # What lies beside its place has no distance that means anything.
     error = np.where(special, np.inf, error)
+    shown = np.where(np.isfinite(rounded), golden, rounded)
     return Errors(
-        got, rounded, error, scale, spacing, bound, usable & ~special, special, close, far, coarse,
-        terms is not None, given is not None,
+        got, rounded, shown, error, scale, spacing, bound, usable & ~special, special, close, far,
+        coarse, terms is not None, given is not None,
     )  # fmt: skip
 
 
@@ -253,7 +255,7 @@ def _measure_integers(actual: Array, golden: Array, tolerance: Tolerance) -> Err
             error = np.where(between & (error < 1), 0.0, error)
     usable = np.isfinite(error)
     return Errors(
-        got, want, error, np.abs(np.where(np.isfinite(want), want, 0.0)), np.ones(got.shape),
+        got, want, want, error, np.abs(np.where(np.isfinite(want), want, 0.0)), np.ones(got.shape),
         given or 0.0, usable, ~usable, None, None, None, False, given is not None,
     )  # fmt: skip
 
@@ -309,7 +311,7 @@ def judge(found: Errors) -> Report:
     def element(flat: int) -> Element:
         index = tuple(int(i) for i in np.unravel_index(flat, got.shape))
         return Element(
-            index, float(got[index]), float(found.want[index]), float(ulps[index]),
+            index, float(got[index]), float(found.exact[index]), float(ulps[index]),
             float(found.scale[index]),
         )  # fmt: skip
 
@@ -349,11 +351,10 @@ def _varies(found: Errors, finite: NDArray[np.bool_]) -> bool:
 def _too_far(found: Errors, off: int) -> str:
     if found.limits is None:
         allowed = f"by more than {found.bound:g}" if found.bound else "and integers are exact"
-        return f"{off} elements differ from the golden, {allowed}"
+        return f"{off} element{'s' * (off > 1)} off from the golden, {allowed}"
     scale = "the largest term of its formula" if found.by_terms else "the largest golden of its row"
-    return (
-        f"{off} elements are further off than {found.bound:g} ULP of their scale, which is {scale}"
-    )
+    which = "elements are further off" if off > 1 else "element is further off"
+    return f"{off} {which} than {found.bound:g} ULP of the scale, which is {scale}"
 
 
 def _public_verdict(found: Errors) -> bool | None:

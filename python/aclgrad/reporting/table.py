@@ -10,7 +10,7 @@ from typing import Any
 
 from aclgrad import __version__
 from aclgrad.findings import Merged, Run, merge, merged_json
-from aclgrad.golden.precision import count
+from aclgrad.golden.precision import Report, count
 from aclgrad.ops import find
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.groups import groups_of
@@ -30,7 +30,8 @@ class Row:
     passed: int
     max_ulp_of_scale: float
     mean_ulp_of_scale: float
-    bound: float  # of the case with the largest error
+    nearest_ulp_of_scale: float  # of the case that is nearest to its bound
+    bound: float  # of that case
     public_failed: int | None  # cases that the public standard fails; None where it does not apply
     golden_of_zeros: int
     max_abs: float
@@ -49,8 +50,8 @@ class Row:
 
     @property
     def error_text(self) -> str:
-        """The largest error, and what that case had to meet."""
-        shown = count(self.max_ulp_of_scale)
+        """The error that is nearest to its bound, and the bound."""
+        shown = count(self.nearest_ulp_of_scale)
         return f"{shown} of {self.bound:g}" if self.bound else f"{shown}, exact wanted"
 
     @property
@@ -86,16 +87,17 @@ def _row(op: str, dtype: str, group: list[Outcome]) -> Row:
     moved = sum(outcome.moved_bytes for outcome in counted)
     floor = sum(outcome.floor_bytes for outcome in counted)
     reports = [outcome.report for outcome in group if outcome.report]
-    worst = max(reports, key=lambda report: _rank(report.max_ulp_of_scale), default=None)
+    nearest = max(reports, key=_by_bound, default=None)
     public = [report.public_standard for report in reports if report.public_standard is not None]
     return Row(
         op,
         dtype,
         len(group),
         sum(outcome.passed for outcome in group),
-        worst.max_ulp_of_scale if worst else 0.0,
+        max((report.max_ulp_of_scale for report in reports), default=0.0),
         _mean_ulp_of_scale(group),
-        worst.bound if worst else 0.0,
+        nearest.max_ulp_of_scale if nearest else 0.0,
+        nearest.bound if nearest else 0.0,
         public.count(False) if public else None,
         sum(report.vacuous for report in reports),
         max((outcome.report.max_abs for outcome in group if outcome.report), default=0.0),
@@ -105,8 +107,9 @@ def _row(op: str, dtype: str, group: list[Outcome]) -> Row:
     )
 
 
-def _rank(error: float) -> float:
-    return -1.0 if math.isnan(error) else error
+def _by_bound(report: Report) -> float:
+    share = report.max_ulp_of_scale / max(report.bound, 0.5)
+    return -1.0 if math.isnan(share) else share
 
 
 def _mean_ulp_of_scale(group: list[Outcome]) -> float:

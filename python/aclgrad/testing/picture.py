@@ -225,7 +225,7 @@ def _cell(errors: Errors, at: int, wrong: int) -> Cell:
     index = tuple(int(i) for i in np.unravel_index(at, errors.got.shape))
     ulp = float(errors.ulps[index])
     text = f"{ulp:.1f}" if ulp < 1e5 else f"{ulp:.2g}"
-    got, want = (f"{float(values[index]):.9g}" for values in (errors.got, errors.want))
+    got, want = (f"{float(values[index]):.9g}" for values in (errors.got, errors.exact))
     return Cell(index, got, want, text if math.isfinite(ulp) else "-", wrong)
 
 
