@@ -35,15 +35,6 @@ inline aclsim::CopyCtl Bursts(uint16_t count, uint16_t length, uint16_t srcGap, 
   return BlockCopy(DataCopyParams(count, length, srcGap, dstGap));
 }
 
-inline uint8_t KnownEvent(pipe_t from, pipe_t to) {
-  const HardEvent event = EventOf(from, to);
-  if (event == HardEvent::MAX) {
-    aclsim::AssertFail("set_flag, wait_flag: a vector core has these two pipes", __FILE__, __LINE__,
-                       "");
-  }
-  return static_cast<uint8_t>(event);
-}
-
 }  // namespace AscendC::detail
 
 // A namespace of their own: call sites are found by it, further up than these.
@@ -54,11 +45,11 @@ inline void pipe_barrier(pipe_t pipe) {
   ACLSIM_KEEP_FRAME();
 }
 inline void set_flag(pipe_t from, pipe_t to, int32_t id) {
-  aclsim::SetFlagEvent(AscendC::detail::KnownEvent(from, to), id);
+  aclsim::SetFlagEvent(static_cast<uint8_t>(AscendC::detail::EventOf(from, to)), id);
   ACLSIM_KEEP_FRAME();
 }
 inline void wait_flag(pipe_t from, pipe_t to, int32_t id) {
-  aclsim::WaitFlagEvent(AscendC::detail::KnownEvent(from, to), id);
+  aclsim::WaitFlagEvent(static_cast<uint8_t>(AscendC::detail::EventOf(from, to)), id);
   ACLSIM_KEEP_FRAME();
 }
 // Of vector cores alone, which have no others in their group.

@@ -8,16 +8,26 @@ namespace aclsim {
 
 constexpr int32_t kRegBytes = 256;
 
-// A vector register. What is behind its bytes is the simulator's: what of it nobody has written, and when it is ready.
+// What the value of a register waits for: a cycle of its vector function, and loads of UB. Loads have numbers; `loads` has a bit for
+// each of the 64 up to `lastLoad` (bit 0), and older ones count as waited for.
+struct RegAfter {
+  int64_t cycle = 0;
+  uint64_t loads = 0;
+  uint64_t lastLoad = 0;
+  uint32_t stores = 0;    // so many stores of the function are complete before one of the loads
+  uint32_t function = 0;  // the vector function that has set the register
+};
+
+// A vector register. What is behind its bytes is the simulator's: what of it nobody has written, and what it waits for.
 struct alignas(64) Reg {
   enum State : uint32_t { kWritten, kPartly, kNever };
   uint8_t bytes[kRegBytes];
   uint32_t state;
-  uint32_t origin;            // of what is undefined
-  int64_t ready;              // cycles of the vector function
+  uint32_t origin;  // of what is undefined
+  RegAfter after;
   uint8_t shadow[kRegBytes];  // per byte 0 or 0xFF, when the state is kPartly
 
-  Reg() : state(kNever), origin(0), ready(0) {}
+  Reg() : state(kNever), origin(0) {}
 };
 
 // A bit per byte of a register; of a lane the lowest one counts.
@@ -26,18 +36,22 @@ struct RegMask {
   uint64_t undefined[4];
   uint32_t state;
   uint32_t origin;
-  int64_t ready;
+  RegAfter after;
 
-  RegMask() : state(Reg::kNever), origin(0), ready(0) {}
+  RegMask() : state(Reg::kNever), origin(0) {}
 };
 
-// Holds back the bytes behind the last whole block, until the next store or the end.
+// For loads the block of 32 bytes that the next load begins in; for stores the bytes behind the last whole block, until the next store
+// or the end.
 struct RegUnalign {
-  uint8_t* at = nullptr;  // of the first byte that is held back
-  uint32_t bytes = 0;
+  uint8_t* at = nullptr;  // of the block, or of the first byte that is held back
+  uint32_t bytes = 0;     // that are held back
   uint32_t origin = 0;
   uint32_t written = 0;  // by the stores that take their length from Squeeze
-  int64_t ready = 0;
+  uint32_t buf = 0;      // that the stores since the last end began in
+  uint32_t filled = 0;   // stores of the function before the block was loaded,
+  uint32_t ordered = 0;  // and those of them that were complete
+  RegAfter after;
   uint8_t data[32];
   uint8_t shadow[32];
 };
@@ -45,6 +59,8 @@ struct RegUnalign {
 // --- a vector function ------------------------------------------------------------------------------------------------
 ACLSIM_DEVICE_API void VectorFunctionBegin();
 ACLSIM_DEVICE_API void VectorFunctionEnd();
+// The addresses that a function has as arguments, where it has no other way to one.
+ACLSIM_DEVICE_API void VectorFunctionGets(const void* const* addresses, size_t count);
 class VectorFunction {
  public:
   VectorFunction() { VectorFunctionBegin(); }
@@ -86,7 +102,8 @@ ACLSIM_DEVICE_API void RegLoadUnalignedBegin(RegUnalign* unalign, const void* sr
 ACLSIM_DEVICE_API void RegLoadUnaligned(Reg* dst, RegUnalign* unalign, const void* src);
 ACLSIM_DEVICE_API void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign,
                                          uint32_t bytes);
-ACLSIM_DEVICE_API void RegStoreUnalignedEnd(RegUnalign* unalign);
+// dst: where the stores have ended, or null where the kernel's form does not say.
+ACLSIM_DEVICE_API void RegStoreUnalignedEnd(RegUnalign* unalign, const void* dst);
 // A lane per index, of indexWidth bytes; elements of 1 byte are widened to 2.
 ACLSIM_DEVICE_API void RegGatherUb(Reg* dst, const void* base, const Reg* index, uint8_t width,
                                    uint8_t indexWidth, const RegMask& mask);
@@ -98,8 +115,9 @@ ACLSIM_DEVICE_API void RegScatterUb(void* base, const Reg* src, const Reg* index
 enum class RegMaskCopy : uint8_t { kNorm, kUpsample, kDownsample };
 ACLSIM_DEVICE_API void RegLoadMask(RegMask* dst, const void* src, RegMaskCopy how);
 ACLSIM_DEVICE_API void RegStoreMask(void* dst, const RegMask& src, RegMaskCopy how);
-// By MemType: whether later vector loads, and stores, wait for the stores before.
-ACLSIM_DEVICE_API void RegBarrier(bool storesBefore, bool loadsAfter, bool storesAfter);
+// By MemType: vector stores and loads that are waited for, and those that wait.
+ACLSIM_DEVICE_API void RegBarrier(bool storesBefore, bool loadsBefore, bool storesAfter,
+                                  bool loadsAfter);
 
 // --- instructions on registers ----------------------------------------------------------------------------------------
 enum class RegOp2 : uint8_t {

@@ -34,15 +34,18 @@ ACLSIM_REG_BINARY(MulDstAdd, kMulDstAdd)
 ACLSIM_REG_BINARY(FusedMulDstAdd, kMulDstAdd)
 #undef ACLSIM_REG_BINARY
 
-#define ACLSIM_REG_SHIFT(Name, op)                                                              \
-  template <typename T = DefaultType, typename U = DefaultType,                                 \
-            MaskMergeMode mode = MaskMergeMode::ZEROING, typename S, typename V,                \
-            typename = detail::OfRegister<S>>                                                   \
-  void Name(S& dstReg, S& srcReg0, V& srcReg1, MaskReg& mask) {                                 \
-    static_assert(detail::kWidth<S> == detail::kWidth<V>, "distances are as wide as elements"); \
-    aclsim::RegBinary(aclsim::RegOp2::op, detail::kDType<S>, &dstReg, &srcReg0, &srcReg1, mask, \
-                      detail::kMerges<mode>);                                                   \
-    ACLSIM_KEEP_FRAME();                                                                        \
+#define ACLSIM_REG_SHIFT(Name, op)                                                                 \
+  template <typename T = DefaultType, typename U = DefaultType,                                    \
+            MaskMergeMode mode = MaskMergeMode::ZEROING, typename S, typename V,                   \
+            typename = detail::OfRegister<S>>                                                      \
+  void Name(S& dstReg, S& srcReg0, V& srcReg1, MaskReg& mask) {                                    \
+    detail::CheckType<T, S>();                                                                     \
+    detail::CheckType<U, V>();                                                                     \
+    static_assert(detail::kWidth<S> == detail::kWidth<V> && std::is_signed_v<typename V::ActualT>, \
+                  "distances are signed integers, as wide as elements");                           \
+    aclsim::RegBinary(aclsim::RegOp2::op, detail::kDType<S>, &dstReg, &srcReg0, &srcReg1, mask,    \
+                      detail::kMerges<mode>);                                                      \
+    ACLSIM_KEEP_FRAME();                                                                           \
   }
 ACLSIM_REG_SHIFT(ShiftLeft, kShiftLeft)
 ACLSIM_REG_SHIFT(ShiftRight, kShiftRight)
@@ -70,6 +73,7 @@ ACLSIM_REG_SCALAR(Axpy, kMulAddDst)
 template <typename T = DefaultType, typename U, MaskMergeMode mode = MaskMergeMode::ZEROING,
           typename S, typename = detail::OfRegister<S>>
 void LeakyRelu(S& dstReg, S& srcReg, U scalarValue, MaskReg& mask) {
+  detail::CheckType<T, S>();
   using Element = typename S::ActualT;
   aclsim::RegLeakyRelu(detail::kDType<S>, &dstReg, &srcReg,
                        detail::Bits(static_cast<Element>(scalarValue)), mask,
@@ -103,6 +107,8 @@ ACLSIM_REG_UNARY(Not, kNot)
             RegLayout layout = RegLayout::ZERO, MaskMergeMode mode = MaskMergeMode::ZEROING,   \
             typename S, typename V, typename = detail::OfRegister<S>>                          \
   void Name(S& dstReg, V& srcReg0, V& srcReg1, MaskReg& mask) {                                \
+    detail::CheckType<T, S>();                                                                 \
+    detail::CheckType<U, V>();                                                                 \
     static_assert(std::is_same_v<typename V::ActualT, float>,                                  \
                   #Name " of half is not in this simulator yet");                              \
     aclsim::RegBinary(aclsim::RegOp2::kExpSub, detail::kDType<V>, &dstReg, &srcReg0, &srcReg1, \

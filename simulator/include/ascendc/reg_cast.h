@@ -30,6 +30,7 @@ void Cast(S& dstReg, V& srcReg, MaskReg& mask) {
 template <typename T = DefaultType, RoundMode roundMode = RoundMode::CAST_NONE,
           MaskMergeMode mode = MaskMergeMode::ZEROING, typename S, typename = detail::OfRegister<S>>
 void Truncate(S& dstReg, S& srcReg, MaskReg& mask) {
+  detail::CheckType<T, S>();
   using aclsim::RegOp1;
   constexpr RegOp1 op = roundMode == RoundMode::CAST_FLOOR   ? RegOp1::kTruncateFloor
                         : roundMode == RoundMode::CAST_CEIL  ? RegOp1::kTruncateCeil

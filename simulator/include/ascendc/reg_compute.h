@@ -24,15 +24,40 @@ namespace AscendC {
 
 namespace MicroAPI = Reg;
 
+namespace Reg::detail {
+
+// No address can be in it: a number of at most 4 bytes.
+template <typename T>
+constexpr bool kNoAddress = (std::is_arithmetic_v<T> || std::is_enum_v<T>) && sizeof(T) <= 4;
+template <typename T>
+const void* AddressIn(const T& arg) {
+  if constexpr (std::is_pointer_v<T> && std::is_object_v<std::remove_pointer_t<T>>) {
+    return const_cast<const void*>(static_cast<const volatile void*>(arg));
+  }
+  return nullptr;
+}
+template <typename... Args>
+void Give(const Args&... args) {
+  if constexpr (sizeof...(Args) > 0 &&
+                ((std::is_pointer_v<std::decay_t<Args>> || kNoAddress<Args>) && ...)) {
+    const void* const addresses[] = {AddressIn<std::decay_t<Args>>(args)...};
+    aclsim::VectorFunctionGets(addresses, sizeof...(Args));
+  }
+}
+
+}  // namespace Reg::detail
+
 // Starts a vector function.
 template <auto function, typename... Args>
 void asc_vf_call(Args&&... args) {
   const aclsim::VectorFunction scope;
+  Reg::detail::Give(args...);
   function(std::forward<Args>(args)...);
 }
 template <auto function, typename... Args>
 void VF_CALL(Args&&... args) {
   const aclsim::VectorFunction scope;
+  Reg::detail::Give(args...);
   function(std::forward<Args>(args)...);
 }
 

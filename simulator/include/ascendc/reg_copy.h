@@ -2,7 +2,7 @@
 // Between UB and registers or masks. POST_MODE_UPDATE moves the address, POST_MODE_NORMAL counts the stride in. LoadAlign and
 // StoreAlign want the alignment of their form; LoadUnAlign takes any address, and StoreUnAlign holds the bytes behind the last
 // whole block back until StoreUnAlignPost. Gather and Scatter take elements by index, GatherB whole blocks by byte offset.
-// LocalMemBar holds loads back until the stores before it are done.
+// LocalMemBar holds loads and stores back until those before it are done.
 #pragma once
 
 #include "ascendc/reg_types.h"
@@ -357,17 +357,17 @@ ACLSIM_UNALIGNED_LOADS(DataCopyUnAlignPre, DataCopyUnAlign)
   }                                                                                            \
   template <typename T, PostLiteral postMode = PostLiteral::POST_MODE_UPDATE>                  \
   void Post(__ubuf__ T*& dstAddr, UnalignReg& ureg, int32_t postUpdateStride) {                \
-    aclsim::RegStoreUnalignedEnd(&ureg);                                                       \
+    aclsim::RegStoreUnalignedEnd(&ureg, dstAddr);                                              \
     dstAddr += postUpdateStride;                                                               \
   }                                                                                            \
   template <typename T>                                                                        \
   void Post(__ubuf__ T*&, UnalignReg& ureg, AddrReg&) {                                        \
-    aclsim::RegStoreUnalignedEnd(&ureg);                                                       \
+    aclsim::RegStoreUnalignedEnd(&ureg, nullptr);                                              \
     ACLSIM_KEEP_FRAME();                                                                       \
   }                                                                                            \
   template <typename T>                                                                        \
   void Post(__ubuf__ T*, UnalignReg& ureg) {                                                   \
-    aclsim::RegStoreUnalignedEnd(&ureg);                                                       \
+    aclsim::RegStoreUnalignedEnd(&ureg, nullptr);                                              \
     ACLSIM_KEEP_FRAME();                                                                       \
   }
 ACLSIM_UNALIGNED_STORES(StoreUnAlign, StoreUnAlignPost)
@@ -387,7 +387,7 @@ void Store(__ubuf__ T* dstAddr, U& srcReg, uint32_t count) {
   detail::CheckType<T, U>();
   UnalignReg ureg;
   aclsim::RegStoreUnaligned(dstAddr, &srcReg, &ureg, static_cast<uint32_t>(count * sizeof(T)));
-  aclsim::RegStoreUnalignedEnd(&ureg);
+  aclsim::RegStoreUnalignedEnd(&ureg, nullptr);
   ACLSIM_KEEP_FRAME();
 }
 template <typename T = DefaultType, typename U, typename = detail::OfRegister<U>>
@@ -425,11 +425,32 @@ ACLSIM_SCATTERS(Scatter)
 ACLSIM_SCATTERS(DataCopyScatter)
 #undef ACLSIM_SCATTERS
 
+namespace detail {
+constexpr bool IsVector(MemType type) {
+  return type == MemType::VEC_STORE || type == MemType::VEC_LOAD || type == MemType::VEC_ALL;
+}
+constexpr bool IsAll(MemType type) {
+  return type == MemType::VEC_ALL || type == MemType::SCALAR_ALL;
+}
+constexpr bool IsLoad(MemType type) {
+  return type == MemType::VEC_LOAD || type == MemType::SCALAR_LOAD;
+}
+// A store is on one side at least and a vector pipe too; all pipes wait for all.
+constexpr bool IsBarrier(MemType src, MemType dst) {
+  return (IsVector(src) || IsVector(dst)) && IsAll(src) == IsAll(dst) &&
+         !(IsLoad(src) && IsLoad(dst));
+}
+}  // namespace detail
+
 template <MemType src, MemType dst>
 void LocalMemBar() {
-  aclsim::RegBarrier(src == MemType::VEC_STORE || src == MemType::VEC_ALL,
-                     dst == MemType::VEC_LOAD || dst == MemType::VEC_ALL,
-                     dst == MemType::VEC_STORE || dst == MemType::VEC_ALL);
+  static_assert(detail::IsBarrier(src, dst),
+                "LocalMemBar does not have these two MemType on Ascend 950");
+  constexpr bool kStoresBefore = src == MemType::VEC_STORE || src == MemType::VEC_ALL;
+  constexpr bool kLoadsBefore = src == MemType::VEC_LOAD || src == MemType::VEC_ALL;
+  constexpr bool kStoresAfter = dst == MemType::VEC_STORE || dst == MemType::VEC_ALL;
+  constexpr bool kLoadsAfter = dst == MemType::VEC_LOAD || dst == MemType::VEC_ALL;
+  aclsim::RegBarrier(kStoresBefore, kLoadsBefore, kStoresAfter, kLoadsAfter);
   ACLSIM_KEEP_FRAME();
 }
 

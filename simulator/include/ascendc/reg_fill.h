@@ -39,12 +39,14 @@ void Duplicate(S& dstReg, S& srcReg, MaskReg& mask) {
   template <typename T = DefaultType, MaskMergeMode mode = MaskMergeMode::MERGING, typename U, \
             typename = detail::OfRegister<U>>                                                  \
   void Name(U& dstReg, U& srcReg, MaskReg mask) {                                              \
+    detail::CheckType<T, U>();                                                                 \
     static_assert(mode == MaskMergeMode::MERGING, #Name " does not have ZEROING");             \
     aclsim::RegMove(detail::kWidth<U>, &dstReg, &srcReg, &mask);                               \
     ACLSIM_KEEP_FRAME();                                                                       \
   }                                                                                            \
   template <typename T = DefaultType, typename U, typename = detail::OfRegister<U>>            \
   void Name(U& dstReg, U& srcReg) {                                                            \
+    detail::CheckType<T, U>();                                                                 \
     aclsim::RegMove(detail::kWidth<U>, &dstReg, &srcReg, nullptr);                             \
     ACLSIM_KEEP_FRAME();                                                                       \
   }
@@ -55,6 +57,7 @@ ACLSIM_REG_MOVES(Copy)
 template <typename T = DefaultType, IndexOrder order = IndexOrder::INCREASE_ORDER, typename U,
           typename S, typename = detail::OfRegister<S>>
 void Arange(S& dstReg, U scalarValue) {
+  detail::CheckType<T, S>();
   using Element = typename S::ActualT;
   aclsim::RegArange(detail::kDType<S>, &dstReg, detail::Bits(static_cast<Element>(scalarValue)),
                     order == IndexOrder::DECREASE_ORDER);

@@ -13,6 +13,8 @@ template <ReduceType type = ReduceType::SUM, typename T = DefaultType, typename 
           MaskMergeMode mode = MaskMergeMode::ZEROING, typename S, typename V,
           typename = detail::OfRegister<S>>
 void Reduce(S& dstReg, const V& srcReg, const MaskReg& mask) {
+  detail::CheckType<T, S>();
+  detail::CheckType<U, V>();
   static_assert(mode == MaskMergeMode::ZEROING, "Reduce has ZEROING only");
   aclsim::RegReduce(AscendC::detail::ReduceOpOf(type), detail::kDType<S>, detail::kDType<V>,
                     &dstReg, &srcReg, mask);
@@ -22,6 +24,9 @@ template <typename T = DefaultType, typename U = DefaultType,
           MaskMergeMode mode = MaskMergeMode::ZEROING, typename S, typename V,
           typename = detail::OfRegister<S>>
 void ReduceSum(S& dstReg, const V& srcReg, const MaskReg& mask) {
+  detail::CheckType<T, S>();
+  detail::CheckType<U, V>();
+  static_assert(mode == MaskMergeMode::ZEROING, "ReduceSum has ZEROING only");
   aclsim::RegReduce(aclsim::ReduceOp::kSum, detail::kDType<S>, detail::kDType<V>, &dstReg, &srcReg,
                     mask);
   ACLSIM_KEEP_FRAME();
@@ -30,6 +35,8 @@ void ReduceSum(S& dstReg, const V& srcReg, const MaskReg& mask) {
   template <typename T = DefaultType, MaskMergeMode mode = MaskMergeMode::ZEROING, typename U,   \
             typename = detail::OfRegister<U>>                                                    \
   void Name(U& dstReg, const U& srcReg, const MaskReg& mask) {                                   \
+    detail::CheckType<T, U>();                                                                   \
+    static_assert(mode == MaskMergeMode::ZEROING, #Name " has ZEROING only");                    \
     aclsim::RegReduce(aclsim::ReduceOp::op, detail::kDType<U>, detail::kDType<U>, &dstReg,       \
                       &srcReg, mask);                                                            \
     ACLSIM_KEEP_FRAME();                                                                         \
@@ -37,6 +44,8 @@ void ReduceSum(S& dstReg, const V& srcReg, const MaskReg& mask) {
   template <typename T = DefaultType, MaskMergeMode mode = MaskMergeMode::ZEROING, typename U,   \
             typename = detail::OfRegister<U>>                                                    \
   void Blocks(U& dstReg, const U& srcReg, const MaskReg& mask) {                                 \
+    detail::CheckType<T, U>();                                                                   \
+    static_assert(mode == MaskMergeMode::ZEROING, #Blocks " has ZEROING only");                  \
     aclsim::RegReduceBlocks(aclsim::ReduceOp::op, detail::kDType<U>, detail::kDType<U>, &dstReg, \
                             &srcReg, mask);                                                      \
     ACLSIM_KEEP_FRAME();                                                                         \
@@ -47,26 +56,39 @@ ACLSIM_REG_EXTREME(ReduceMin, ReduceMinWithDataBlock, kMin)
 template <typename T = DefaultType, MaskMergeMode mode = MaskMergeMode::ZEROING, typename U,
           typename = detail::OfRegister<U>>
 void ReduceSumWithDataBlock(U& dstReg, const U& srcReg, const MaskReg& mask) {
+  detail::CheckType<T, U>();
+  static_assert(mode == MaskMergeMode::ZEROING, "ReduceSumWithDataBlock has ZEROING only");
   aclsim::RegReduceBlocks(aclsim::ReduceOp::kSum, detail::kDType<U>, detail::kDType<U>, &dstReg,
                           &srcReg, mask);
   ACLSIM_KEEP_FRAME();
 }
-template <ReduceType type = ReduceType::SUM, typename... Types, typename S, typename V,
+template <ReduceType type = ReduceType::SUM, typename T = DefaultType, typename U = DefaultType,
+          MaskMergeMode mode = MaskMergeMode::ZEROING, typename S, typename V,
           typename = detail::OfRegister<S>>
 void ReduceDataBlock(S& dstReg, const V& srcReg, const MaskReg& mask) {
+  detail::CheckType<T, S>();
+  detail::CheckType<U, V>();
+  static_assert(mode == MaskMergeMode::ZEROING, "ReduceDataBlock has ZEROING only");
   aclsim::RegReduceBlocks(AscendC::detail::ReduceOpOf(type), detail::kDType<S>, detail::kDType<V>,
                           &dstReg, &srcReg, mask);
   ACLSIM_KEEP_FRAME();
 }
+template <ReduceType type, typename T, MaskMergeMode mode, typename U,
+          typename = detail::OfRegister<U>>
+void ReduceDataBlock(U& dstReg, const U& srcReg, const MaskReg& mask) {
+  ReduceDataBlock<type, T, T, mode>(dstReg, srcReg, mask);
+}
 template <PairReduce type = PairReduce::SUM, typename T = DefaultType,
           MaskMergeMode mode = MaskMergeMode::ZEROING, typename U, typename = detail::OfRegister<U>>
 void PairReduceElem(U& dstReg, const U& srcReg, const MaskReg& mask) {
+  detail::CheckType<T, U>();
   aclsim::RegReducePairs(detail::kDType<U>, &dstReg, &srcReg, mask);
   ACLSIM_KEEP_FRAME();
 }
 template <typename T = DefaultType, MaskMergeMode mode = MaskMergeMode::ZEROING, typename U,
           typename = detail::OfRegister<U>>
 void PairReduceSum(U& dstReg, const U& srcReg, const MaskReg& mask) {
+  detail::CheckType<T, U>();
   aclsim::RegReducePairs(detail::kDType<U>, &dstReg, &srcReg, mask);
   ACLSIM_KEEP_FRAME();
 }

@@ -182,7 +182,7 @@ struct RegTensor : aclsim::Reg {
     __builtin_memcpy(bytes, other.bytes, sizeof(bytes));
     state = other.state;
     origin = other.origin;
-    ready = other.ready;
+    after = other.after;
     if (state == kPartly) {
       __builtin_memcpy(shadow, other.shadow, sizeof(shadow));
     }

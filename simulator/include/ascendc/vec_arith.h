@@ -5,6 +5,14 @@
 #include "ascendc/device_registers.h"
 #include "ascendc/tensor.h"
 
+namespace aclsim {
+
+// Ascend 950 only.
+ACLSIM_DEVICE_API void VecNeg(const Ub& dst, const Ub& src, const VecCtl& ctl);
+ACLSIM_DEVICE_API void VecPrelu(const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl);
+
+}  // namespace aclsim
+
 namespace AscendC {
 
 namespace detail {
@@ -121,6 +129,19 @@ ACLSIM_SCALAR(Mins, aclsim::OpScalar::kMins)
 ACLSIM_SCALAR(ShiftLeft, aclsim::OpScalar::kShiftLeft)
 ACLSIM_SCALAR(LeakyRelu, aclsim::OpScalar::kLeakyRelu)
 #undef ACLSIM_SCALAR
+
+#if __NPU_ARCH__ == 3510
+template <typename T>
+void Neg(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint32_t count) {
+  aclsim::VecNeg(dst, src, aclsim::CountCtl(count));
+}
+// dst = src0 where it is positive, else src0 * src1
+template <typename T>
+void Prelu(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
+           const uint32_t count) {
+  aclsim::VecPrelu(dst, src0, src1, aclsim::CountCtl(count));
+}
+#endif
 
 // Arithmetic for signed types, logical otherwise; roundEn adds back the last bit shifted out (signed types only).
 template <typename T, bool isSetMask = true>

@@ -2,6 +2,7 @@
 // Element-wise instructions: two sources, one source, one source and a scalar, conversions.
 #include "ascendc/device_registers.h"
 #include "device/vec.h"
+#include "device/vec_dtypes_950.h"
 
 namespace aclsim {
 
@@ -62,9 +63,9 @@ constexpr const char* kRoundNames[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR",
                                        "CAST_ROUND", "CAST_TRUNC", "CAST_ODD"};
 
 void CheckCast(const Core& core, DType from, DType to, Round round) {
-  uint8_t modes = 0;
+  uint8_t modes = Is950(core) ? CastModes950(from, to) : 0;
   for (const CastRule& rule : kCastRules) {
-    if (rule.from == from && rule.to == to) {
+    if (!Is950(core) && rule.from == from && rule.to == to) {
       modes = core.soc.bf16 ? rule.modes2201 : rule.modes2002;
     }
   }
@@ -87,7 +88,7 @@ void CheckCast(const Core& core, DType from, DType to, Round round) {
       CaptureStack(),
       {},
       ""};
-  if (Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)] == nullptr) {
+  if (modes == 0 || Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)] == nullptr) {
     throw fault;
   }
   SkipFault(std::move(fault), "done all the same");
@@ -112,10 +113,10 @@ bool IsMixed(const Ub& dst, const Ub& src) {
   return dst.dtype == DType::kFloat && src.dtype == DType::kHalf;
 }
 
-// The bitwise unit knows 16-bit lanes only. The count forms accept 32-bit tensors all the same and count 16-bit lanes, as the
+// The bitwise unit knows 16-bit lanes only, but on Ascend 950. The count forms accept 32-bit tensors all the same and count 16-bit lanes, as the
 // API's documentation says of them.
-Ub As16Bit(const Ub& operand, const VecCtl& ctl) {
-  if (ctl.mode != VecCtl::kCount ||
+Ub As16Bit(const Core& core, const Ub& operand, const VecCtl& ctl) {
+  if (Is950(core) || ctl.mode != VecCtl::kCount ||
       (operand.dtype != DType::kInt32 && operand.dtype != DType::kUint32)) {
     return operand;
   }
@@ -139,6 +140,23 @@ void IssueLanes(Core& core, const LaneSet& lanes, const OperandWalk& d, const Op
                            call.Run(core.readAhead, to, x, y, static_cast<size_t>(d.width), n);
                          });
               });
+}
+
+bool ReadsDst(Op2 op) {
+  return op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
+}
+
+// The same of types that Ascend 950 has besides.
+void IssueFurther(Core& core, const LaneSet& lanes, const OperandWalk& d, const OperandWalk& a,
+                  const OperandWalk* b, bool readsDst, LanesOf950 body) {
+  const OperandWalk old = Read(d);
+  IssueVector(
+      core, lanes, {&d, &a, b, readsDst ? &old : nullptr},
+      [=, second = b != nullptr ? *b : OperandWalk{}, two = b != nullptr, body = std::move(body)] {
+        RunLanes(
+            lanes, d, &a, two ? &second : nullptr, readsDst,
+            [&](uint8_t* to, const uint8_t* x, const uint8_t* y, size_t n) { body(to, x, y, n); });
+      });
 }
 
 // And, Or: a bit that one operand decides alone, by a 0 or by a 1, is defined whatever the other one has.
@@ -235,13 +253,19 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   Core& core = Core::Current();
   core.instruction = kBinaryNames[static_cast<size_t>(op)];
   const bool logic = op == Op2::kAnd || op == Op2::kOr;
-  const Ub dst = logic ? As16Bit(dstIn, ctl) : dstIn;
-  const Ub src0 = logic ? As16Bit(src0In, ctl) : src0In;
-  const Ub src1 = logic ? As16Bit(src1In, ctl) : src1In;
+  const Ub dst = logic ? As16Bit(core, dstIn, ctl) : dstIn;
+  const Ub src0 = logic ? As16Bit(core, src0In, ctl) : src0In;
+  const Ub src1 = logic ? As16Bit(core, src1In, ctl) : src1In;
   const bool mixed = op == Op2::kMulAddDst && IsMixed(dst, src0);
   const auto body = mixed ? Lanes().mulAddDstHalf : BinaryLanes(core, op, dst.dtype);
-  if (body == nullptr || (src0.dtype != dst.dtype && !mixed)) {
-    UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src0.dtype);
+  LanesOf950 further;
+  if (Is950(core)) {
+    RequireDType950(core, dst.dtype, ctl);
+    further = body == nullptr ? BinaryOf950(op, dst.dtype) : nullptr;
+  }
+  const bool exists = body != nullptr || further != nullptr;
+  if (!exists || (src0.dtype != dst.dtype && !mixed)) {
+    UnsupportedDType(core, core.instruction, exists ? src0.dtype : dst.dtype);
   }
   LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
@@ -249,12 +273,15 @@ void VecBinary(Op2 op, const Ub& dstIn, const Ub& src0In, const Ub& src1In, cons
   }
   const auto [d, a, b] =
       WalkBinary(core, lanes, dst, src0, src1, ctl, mixed, Accumulates(op, dst.dtype));
+  if (further != nullptr) {
+    IssueFurther(core, lanes, d, a, &b, ReadsDst(op), std::move(further));
+    return;
+  }
   if (logic && core.Observed()) {
     IssueLogic(core, op == Op2::kAnd, lanes, d, a, b, {.binary = body});
     return;
   }
-  const bool readsDst = op == Op2::kMulAddDst || op == Op2::kFusedMulAdd || op == Op2::kMulAddRelu;
-  IssueLanes(core, lanes, d, a, &b, readsDst,
+  IssueLanes(core, lanes, d, a, &b, ReadsDst(op),
              {.binary = body, .readAhead = op == Op2::kDiv ? kBesideDivision : 0});
 }
 ACLSIM_SKIPS_FAULTS()
@@ -262,10 +289,15 @@ ACLSIM_SKIPS_FAULTS()
 void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = kUnaryNames[static_cast<size_t>(op)];
-  const Ub dst = op == Op1::kNot ? As16Bit(dstIn, ctl) : dstIn;
-  const Ub src = op == Op1::kNot ? As16Bit(srcIn, ctl) : srcIn;
+  const Ub dst = op == Op1::kNot ? As16Bit(core, dstIn, ctl) : dstIn;
+  const Ub src = op == Op1::kNot ? As16Bit(core, srcIn, ctl) : srcIn;
   const auto body = Lanes().unary[static_cast<size_t>(op)][static_cast<size_t>(dst.dtype)];
-  if (body == nullptr) {
+  LanesOf950 further;
+  if (Is950(core)) {
+    RequireDType950(core, dst.dtype, ctl);
+    further = body == nullptr ? UnaryOf950(op, dst.dtype) : nullptr;
+  }
+  if (body == nullptr && further == nullptr) {
     UnsupportedDType(core, core.instruction, dst.dtype);
   }
   LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
@@ -273,6 +305,10 @@ void VecUnary(Op1 op, const Ub& dstIn, const Ub& srcIn, const VecCtl& ctl) try {
     return;
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
+  if (further != nullptr) {
+    IssueFurther(core, lanes, d, a, nullptr, false, std::move(further));
+    return;
+  }
   const bool series = op == Op1::kExp || op == Op1::kLn;
   IssueLanes(core, lanes, d, a, nullptr, false,
              {.unary = body, .readAhead = series ? kBesideSeries : 0});
@@ -285,12 +321,20 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar,
   core.instruction = kScalarNames[static_cast<size_t>(op)];
   const bool mixed = op == OpScalar::kAxpy && IsMixed(dst, src);
   const auto body = mixed ? Lanes().axpyHalf : ScalarLanes(core, op, dst.dtype);
-  if (body == nullptr || (src.dtype != dst.dtype && !mixed)) {
-    UnsupportedDType(core, core.instruction, body == nullptr ? dst.dtype : src.dtype);
-  }
+  LanesOf950 further;
+  const auto bits = static_cast<int64_t>(WidthOf(dst.dtype) * 8);
   const bool shift =
       op == OpScalar::kShiftLeft || op == OpScalar::kShiftRight || op == OpScalar::kShiftRightRound;
-  if (shift && (scalar.i < 0 || scalar.i > static_cast<int64_t>(WidthOf(dst.dtype) * 8))) {
+  if (Is950(core)) {
+    RequireDType950(core, dst.dtype, ctl);
+    const bool wide = shift && scalar.i > bits;  // has a result here
+    further = body == nullptr || wide ? ScalarOf950(op, dst.dtype, scalar) : nullptr;
+  }
+  const bool exists = body != nullptr || further != nullptr;
+  if (!exists || (src.dtype != dst.dtype && !mixed)) {
+    UnsupportedDType(core, core.instruction, exists ? src.dtype : dst.dtype);
+  }
+  if (shift && (scalar.i < 0 || (scalar.i > bits && !Is950(core)))) {
     ThrowFault("shift-range",
                Format("shift by %lld of %s; legal are 0..%zu", static_cast<long long>(scalar.i),
                       NameOf(dst.dtype), WidthOf(dst.dtype) * 8),
@@ -301,6 +345,10 @@ void VecScalar(OpScalar op, const Ub& dst, const Ub& src, ScalarValue scalar,
     return;
   }
   const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl, mixed);
+  if (further != nullptr) {
+    IssueFurther(core, lanes, d, a, nullptr, op == OpScalar::kAxpy, std::move(further));
+    return;
+  }
   IssueLanes(core, lanes, d, a, nullptr, op == OpScalar::kAxpy,
              {.withScalar = body, .scalar = scalar});
 }
@@ -320,6 +368,10 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) try {
   }
   const auto [d, a] =
       WalkUnary(core, lanes, dst, src, ctl, WidthOf(dst.dtype) > WidthOf(src.dtype));
+  if (body == nullptr) {
+    IssueFurther(core, lanes, d, a, nullptr, false, CastOf950(src.dtype, dst.dtype, round));
+    return;
+  }
   IssueVector(core, lanes, {&d, &a}, [=] {
     RunLanes(lanes, d, &a, nullptr, false, [=](void* to, const void* from, const void*, size_t n) {
       if (dequant) {

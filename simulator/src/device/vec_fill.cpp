@@ -3,6 +3,7 @@
 #include <array>
 
 #include "device/vec.h"
+#include "device/vec_dtypes_950.h"
 
 namespace aclsim {
 
@@ -46,7 +47,12 @@ void RequireWidth2Or4(Core& core, DType dtype) {
 void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "Duplicate";
-  RequireWidth2Or4(core, dst.dtype);
+  const size_t width = WidthOf(dst.dtype);
+  if (Is950(core)) {
+    RequireDType950(core, dst.dtype, ctl);
+  } else {
+    RequireWidth2Or4(core, dst.dtype);
+  }
   LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, lanes, dst)) {
     return;
@@ -54,7 +60,10 @@ void VecDuplicate(const Ub& dst, ScalarValue scalar, const VecCtl& ctl) try {
   const OperandWalk d = MakeWalk(dst, "dst", ctl, 0, true);
   CheckLanes(core, d, lanes);
   const uint64_t bits = ScalarBits(scalar, dst.dtype);
-  const auto fill = WidthOf(dst.dtype) == 4 ? FillLanes<uint32_t> : FillLanes<uint16_t>;
+  const auto fill = width == 4   ? FillLanes<uint32_t>
+                    : width == 2 ? FillLanes<uint16_t>
+                    : width == 1 ? FillLanes<uint8_t>
+                                 : FillLanes<uint64_t>;
   IssueVector(
       core, lanes, {&d},
       [=] {

@@ -4,6 +4,7 @@
 
 #include "ascendc/device_reorder.h"
 #include "device/vec.h"
+#include "device/vec_dtypes_950.h"
 
 namespace aclsim {
 
@@ -388,7 +389,11 @@ void VecCreateIndex(const Ub& dst, ScalarValue first, const VecCtl& ctl) try {
   Core& core = Core::Current();
   core.instruction = "CreateVecIndex";
   RequireGather(core);
-  RequireIndexType(core, dst.dtype);
+  if (Is950(core)) {
+    RequireDType950(core, dst.dtype, ctl);
+  } else {
+    RequireIndexType(core, dst.dtype);
+  }
   const LaneSet given = ResolveLanes(core, ctl, dst.dtype);
   if (IsIdle(core, given, dst)) {
     return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over a repeat, a block or a pair. Sums follow the hardware's binary tree, rounding at every level.
+#include <limits>
 #include <vector>
 
 #include "device/vec.h"
@@ -277,13 +278,18 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
   const int64_t extent = (lanes.repeat - 1) * step + kBlocksPerRepeat * width;
   CheckOperand(core, dst, extent, "dst", kBlocksPerRepeat * width);
   const int64_t perBlock = kBlock / width;
+  // A block without a working lane keeps its result; Ascend 950 writes what changes no other.
+  const bool fills = core.soc.npuArch == 3510;
+  const float neutral = op == ReduceOp::kSum   ? 0.0f
+                        : op == ReduceOp::kMax ? -std::numeric_limits<float>::infinity()
+                                               : std::numeric_limits<float>::infinity();
   const auto body = [=] {
     float values[kMaxLanes];
     const bool wholeBlocks =
         lanes.prefix && lanes.active % perBlock == 0 && lanes.lastActive % perBlock == 0;
     for (int64_t r = 0; r < lanes.repeat; ++r) {
       if (op == ReduceOp::kSum && src.dtype == DType::kFloat && wholeBlocks && s.Dense() &&
-          !SumsInSequence()) {
+          !SumsInSequence() && (!fills || lanes.ActiveIn(r) == lanes.lanes)) {
         SumBlocks(reinterpret_cast<const float*>(s.RepeatBase(r)), lanes.ActiveIn(r) / perBlock,
                   dst.addr + r * step);
         continue;
@@ -293,7 +299,10 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
         const Extreme best =
             FindExtreme(op, values, b * perBlock, (b + 1) * perBlock, lanes, lanes.ActiveIn(r));
         if (best.index < 0) {
-          continue;  // a block without a working lane writes nothing
+          if (fills) {
+            StoreLane(dst.dtype, dst.addr + r * step + b * width, neutral);
+          }
+          continue;
         }
         const float result =
             op == ReduceOp::kSum ? TreeSum(src.dtype, values + b * perBlock, perBlock) : best.value;
@@ -301,13 +310,14 @@ void VecBlockReduce(ReduceOp op, const Ub& dst, const Ub& src, const VecCtl& ctl
       }
     }
   };
-  // A block without a working lane keeps its result.
   Access results = ResultAccess(core, dst, kBlocksPerRepeat * width, lanes.repeat, step);
   const auto resultsOf = [&](int64_t active) {
     return static_cast<uint64_t>((active + perBlock - 1) / perBlock * width);
   };
-  results.bytes = resultsOf(lanes.active);
-  results.lastBytes = resultsOf(lanes.lastActive);
+  if (!fills) {
+    results.bytes = resultsOf(lanes.active);
+    results.lastBytes = resultsOf(lanes.lastActive);
+  }
   IssueReduce(core, lanes, s, results, Flow::kGroups, body, nullptr, perBlock);
 }
 ACLSIM_SKIPS_FAULTS()

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 
+#include "device/vf_memory.h"
 #include "engine/keep_going.h"
 
 namespace aclsim {
@@ -56,12 +57,8 @@ void VectorFunctionBegin() {
   state.number = state.number == UINT32_MAX ? 1 : state.number + 1;
   state.ranges = {};
   state.squeezed = 0;
-  for (const VectorState::Stored& store : state.stores) {
-    std::fill(state.storedLast.begin() + static_cast<std::ptrdiff_t>(store.begin / 32),
-              state.storedLast.begin() + static_cast<std::ptrdiff_t>((store.end + 31) / 32), 0u);
-  }
-  state.stores.clear();
-  state.ordered = 0;
+  state.arguments.clear();
+  ForgetOrder(state);
   if (state.observed) {
     state.storedLast.resize(UbImageBytes(core.soc, true) / 32 + 1);
     state.site = core.sites.Capture();
@@ -73,6 +70,12 @@ void VectorFunctionBegin() {
   state.core = &core;
 }
 
+void VectorFunctionGets(const void* const* addresses, size_t count) {
+  VectorState& state = ThreadVectorState();
+  state.arguments.assign(addresses, addresses + count);
+  std::erase(state.arguments, nullptr);
+}
+
 void VectorFunctionEnd() {
   VectorState& state = ThreadVectorState();
   Core* const core = state.core;
@@ -81,6 +84,9 @@ void VectorFunctionEnd() {
     return;
   }
   core->instruction = "vector function";
+  for (const VectorState::Held& held : state.heldBack) {
+    LostBytes(*core, held);
+  }
   if (state.observed) {
     core->Tell(Pipe::kVector, [&](Record& record) {
       record.flow = Flow::kNone;
@@ -176,6 +182,7 @@ void SelectAll(const RegMask& mask) {
   std::fill(std::begin(unset.bits), std::end(unset.bits), ~uint64_t{0});
   std::fill(std::begin(unset.undefined), std::end(unset.undefined), ~uint64_t{0});
   unset.state = Reg::kPartly;
+  unset.after.function = vectorState->number;
   unset.origin = HeldLanes::kNeverWritten | vectorState->core->sites.Capture();
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <initializer_list>
+#include <type_traits>
 #include <vector>
 
 #include "device/lanes.h"
@@ -26,20 +27,56 @@ struct VectorState {
     uint64_t begin = 0, end = 0;
     uint32_t buf = 0;
     uint16_t generation = 0;
+    bool given = true;  // no other buffer is that of an argument
   };
   std::array<Range, 4> ranges;
   uint32_t nextRange = 0;
+  // Addresses among its arguments; none where they cannot be known.
+  std::vector<const void*> arguments;
 
-  // Stores since the function began, and the last one of each block of UB: as its index here plus 1.
-  struct Stored {
-    uint64_t begin, end;
-    const Reg* reg;
-    uint32_t site;
-    const char* name;
+  // Registers and lanes of a store or load. Lanes are one after another from `begin`, all of them or those whose bit is set; or, of
+  // indices, wherever `spots` say.
+  struct Touched {
+    uint64_t begin = 0, end = 0;
+    std::array<const void*, 2> regs = {};
+    uint32_t site = 0;
+    const char* name = "";
+    uint32_t width = 0;  // of a lane; 0: all bytes
+    std::array<uint8_t, 32> set = {};
+    std::vector<uint64_t> spots;
+
+    bool Uses(const Touched& other) const {
+      return std::any_of(regs.begin(), regs.end(), [&](const void* reg) {
+        return reg != nullptr && (reg == other.regs[0] || reg == other.regs[1]);
+      });
+    }
+    bool Has(uint64_t first, uint64_t last) const;  // a byte of these
+    bool Overlaps(const Touched& other) const;
   };
-  std::vector<Stored> stores;
+  // Stores since the function began, and the last one of each block of UB: as its index here plus 1.
+  std::vector<Touched> stores;
   std::vector<uint32_t> storedLast;
-  size_t ordered = 0;  // so many of them are complete for the loads that follow
+  size_t ordered = 0;        // so many of them are complete for the loads that follow,
+  size_t storesOrdered = 0;  // and for the stores that follow
+  uint32_t beforeLoads = 0;  // the most that were complete before a load
+  // The last loads, by their number; all up to loadsOrdered are complete for the stores that follow.
+  std::array<Touched, 64> loads;
+  uint64_t lastLoad = 0;
+  uint64_t loadsOrdered = 0;
+  size_t scalarStores = 0;  // those that are complete for scalar loads and stores
+  uint64_t scalarLoads = 0;
+  RegAfter stored;        // what all stores have waited for
+  RegAfter beforeStores;  // what was complete before the stores that follow,
+  RegAfter beforeLoad;    // and before the loads
+
+  // Bytes that StoreUnAlign holds back.
+  struct Held {
+    const RegUnalign* unalign;
+    uint64_t begin;
+    uint32_t bytes;
+    uint32_t site;
+  };
+  std::vector<Held> heldBack;
 };
 
 // Of this thread, null before its first vector function. A pointer, as all of a library's initial-exec variables have to fit in what
@@ -68,15 +105,43 @@ constexpr DType OfWidth(size_t width) {
                       : DType::kUint64;
 }
 
-// The running instruction in time: its result is there when this says.
+// Both were waited for.
+inline void Join(RegAfter* all, const RegAfter& one) {
+  all->cycle = std::max(all->cycle, one.cycle);
+  all->stores = std::max(all->stores, one.stores);
+  const auto older = [](const RegAfter& from, uint64_t last) {
+    return last - from.lastLoad < 64 ? from.loads << (last - from.lastLoad) : 0;
+  };
+  const uint64_t last = std::max(all->lastLoad, one.lastLoad);
+  all->loads = older(*all, last) | older(one, last);
+  all->lastLoad = last;
+}
+inline bool WaitsFor(const RegAfter& after, uint64_t load) {
+  return load <= after.lastLoad &&
+         (after.lastLoad - load >= 64 || ((after.loads >> (after.lastLoad - load)) & 1) != 0);
+}
+
+// The running instruction, before it changes a register: what its result waits for. Registers that an earlier vector function has set
+// are forgotten, as no register lives longer than its function.
 template <typename... Sources>
-int64_t Timed(const VectorState& state, DType dtype, const Sources&... sources) {
-  if (state.timer == nullptr) [[likely]] {
-    return 0;
+RegAfter Timed(VectorState& state, DType dtype, const Sources&... sources) {
+  RegAfter after;
+  after.function = state.number;
+  if (!state.observed && state.timer == nullptr) {
+    return after;
   }
-  int64_t ready = 0;
-  ((ready = std::max(ready, sources.ready)), ...);
-  return state.timer->Issue(state.core->instruction, dtype, ready);
+  [[maybe_unused]] const auto join = [&](const auto& source) {
+    if (source.after.function == state.number) [[likely]] {
+      Join(&after, source.after);
+    } else if constexpr (!std::is_same_v<std::decay_t<decltype(source)>, RegUnalign>) {
+      const_cast<std::decay_t<decltype(source)>&>(source).state = Reg::kNever;
+    }
+  };
+  (join(sources), ...);
+  if (state.timer != nullptr) {
+    after.cycle = state.timer->Issue(state.core->instruction, dtype, after.cycle);
+  }
+  return after;
 }
 
 // --- masks ------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of vector registers, lane by lane: of two, of one and a scalar, of one.
 #include <cmath>
+#include <initializer_list>
 
 #include "device/vec.h"
 #include "device/vf.h"
@@ -21,6 +22,84 @@ constexpr const char* kUnaryNames[] = {"Exp",      "Ln",       "Log2",     "Log1
 static_assert(std::size(kBinaryNames) == static_cast<size_t>(RegOp2::kCount));
 static_assert(std::size(kScalarNames) == static_cast<size_t>(RegOp2::kCount));
 static_assert(std::size(kUnaryNames) == static_cast<size_t>(RegOp1::kCount));
+
+using enum DType;
+
+constexpr uint32_t Of(std::initializer_list<DType> dtypes) {
+  uint32_t bits = 0;
+  for (const DType dtype : dtypes) {
+    bits |= 1u << static_cast<uint32_t>(dtype);
+  }
+  return bits;
+}
+constexpr uint32_t kB64 = Of({kInt64, kUint64});
+constexpr uint32_t kWords = Of({kInt16, kUint16, kInt32, kUint32});
+constexpr uint32_t kInts = Of({kInt8, kUint8}) | kWords | kB64;
+constexpr uint32_t kFloats = Of({kHalf, kFloat});
+constexpr uint32_t kReals = Of({kHalf, kBf16, kFloat});
+// What the device compiler takes, by the pages of the Ascend C API, in the order of the operations.
+constexpr uint32_t kBinaryTypes[] = {
+    kInts | kReals,           // Add
+    kInts | kReals,           // Sub
+    kWords | kReals | kB64,   // Mul
+    kWords | kFloats | kB64,  // Div
+    kInts | kReals,           // Max
+    kInts | kReals,           // Min
+    kInts,                    // And
+    kInts,                    // Or
+    kInts,                    // Xor
+    kInts,                    // ShiftLeft
+    kInts,                    // ShiftRight
+    kFloats,                  // Prelu
+    kFloats | Of({kInt64}),   // AbsSub
+    kFloats,                  // ExpSub
+    kWords | kReals | kB64,   // MulAddDst
+    kReals,                   // MulDstAdd
+};
+constexpr uint32_t kScalarTypes[] = {
+    kInts | kReals,           // Adds
+    0,                        //
+    kWords | kFloats | kB64,  // Muls
+    0,                        //
+    kInts | kReals,           // Maxs
+    kInts | kReals,           // Mins
+    0,                        //
+    0,                        //
+    0,                        //
+    kInts,                    // ShiftLefts
+    kInts,                    // ShiftRights
+    0,                        //
+    0,                        //
+    0,                        //
+    kFloats | kB64,           // Axpy
+    0,                        //
+};
+constexpr uint32_t kSigned = Of({kInt8, kInt16, kInt32, kInt64}) | kFloats;
+constexpr uint32_t kUnaryTypes[] = {
+    kFloats,                         // Exp
+    kFloats,                         // Ln
+    kFloats,                         // Log2
+    kFloats,                         // Log10
+    kSigned,                         // Abs
+    kFloats,                         // Sqrt
+    Of({kInt32, kInt64}) | kFloats,  // Relu
+    kSigned,                         // Neg
+    kInts | kFloats,                 // Not
+    kReals,
+    kReals,
+    kReals,
+    kReals,
+    kReals  // Truncate
+};
+static_assert(std::size(kBinaryTypes) == static_cast<size_t>(RegOp2::kCount));
+static_assert(std::size(kScalarTypes) == static_cast<size_t>(RegOp2::kCount));
+static_assert(std::size(kUnaryTypes) == static_cast<size_t>(RegOp1::kCount));
+
+void RequireType(const VectorState& state, uint32_t types, DType dtype) {
+  if (((types >> static_cast<uint32_t>(dtype)) & 1) == 0) [[unlikely]] {
+    RegisterDType(state.core->instruction, dtype);
+  }
+}
 
 bool ReadsDst(RegOp2 op) { return op == RegOp2::kMulAddDst || op == RegOp2::kMulDstAdd; }
 
@@ -61,6 +140,9 @@ void EachFloat(uint8_t* dst, const uint8_t* src, DType dtype) {
 void RegBinary(RegOp2 op, DType dtype, Reg* dst, const Reg* a, const Reg* b, const RegMask& mask,
                bool merge) try {
   VectorState& state = InFunction(kBinaryNames[static_cast<size_t>(op)]);
+  RequireType(state, kBinaryTypes[static_cast<size_t>(op)], dtype);
+  dst->after = ReadsDst(op) || merge ? Timed(state, dtype, *dst, *a, *b, mask)
+                                     : Timed(state, dtype, *a, *b, mask);
   SettleMask(state, mask);
   if (ReadsDst(op)) {
     Track(state, dst, {dst, a, b}, &mask, WidthOf(dtype), merge);
@@ -68,14 +150,15 @@ void RegBinary(RegOp2 op, DType dtype, Reg* dst, const Reg* a, const Reg* b, con
     Track(state, dst, {a, b}, &mask, WidthOf(dtype), merge);
   }
   Binary(state, op, dtype, dst, a->bytes, b->bytes, mask, merge);
-  dst->ready = ReadsDst(op) || merge ? Timed(state, dtype, *dst, *a, *b, mask)
-                                     : Timed(state, dtype, *a, *b, mask);
 }
 ACLSIM_SKIPS_FAULTS()
 
 void RegWithScalar(RegOp2 op, DType dtype, Reg* dst, const Reg* a, uint64_t b, const RegMask& mask,
                    bool merge) try {
   VectorState& state = InFunction(kScalarNames[static_cast<size_t>(op)]);
+  RequireType(state, kScalarTypes[static_cast<size_t>(op)], dtype);
+  dst->after =
+      ReadsDst(op) || merge ? Timed(state, dtype, *dst, *a, mask) : Timed(state, dtype, *a, mask);
   SettleMask(state, mask);
   if (ReadsDst(op)) {
     Track(state, dst, {dst, a}, &mask, WidthOf(dtype), merge);
@@ -85,16 +168,17 @@ void RegWithScalar(RegOp2 op, DType dtype, Reg* dst, const Reg* a, uint64_t b, c
   alignas(64) uint8_t all[kRegBytes];
   FillRegister(all, b, WidthOf(dtype));
   Binary(state, op, dtype, dst, a->bytes, all, mask, merge);
-  dst->ready =
-      ReadsDst(op) || merge ? Timed(state, dtype, *dst, *a, mask) : Timed(state, dtype, *a, mask);
 }
 ACLSIM_SKIPS_FAULTS()
 
 void RegUnary(RegOp1 op, DType dtype, Reg* dst, const Reg* a, const RegMask& mask, bool merge) try {
   VectorState& state = InFunction(kUnaryNames[static_cast<size_t>(op)]);
+  RequireType(state, kUnaryTypes[static_cast<size_t>(op)], dtype);
+  dst->after = merge ? Timed(state, dtype, *dst, *a, mask) : Timed(state, dtype, *a, mask);
   SettleMask(state, mask);
   const size_t width = WidthOf(dtype);
-  const auto body = Lanes().regUnary[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+  const DType lane = op == RegOp1::kNot ? OfWidth(width) : dtype;  // bits, whatever they mean
+  const auto body = Lanes().regUnary[static_cast<size_t>(op)][static_cast<size_t>(lane)];
   const bool logarithm = op == RegOp1::kLog2 || op == RegOp1::kLog10;
   if (logarithm ? !IsFloat(dtype) : body == nullptr) [[unlikely]] {
     RegisterDType(state.core->instruction, dtype);
@@ -109,13 +193,13 @@ void RegUnary(RegOp1 op, DType dtype, Reg* dst, const Reg* a, const RegMask& mas
       body(out, a->bytes, kRegBytes / width);
     }
   });
-  dst->ready = merge ? Timed(state, dtype, *dst, *a, mask) : Timed(state, dtype, *a, mask);
 }
 ACLSIM_SKIPS_FAULTS()
 
 void RegLeakyRelu(DType dtype, Reg* dst, const Reg* a, uint64_t slope, const RegMask& mask,
                   bool merge) try {
   VectorState& state = InFunction("LeakyRelu");
+  dst->after = merge ? Timed(state, dtype, *dst, *a, mask) : Timed(state, dtype, *a, mask);
   SettleMask(state, mask);
   const size_t width = WidthOf(dtype);
   const auto body =
@@ -128,7 +212,6 @@ void RegLeakyRelu(DType dtype, Reg* dst, const Reg* a, uint64_t slope, const Reg
   value.f = LoadLane(dtype, reinterpret_cast<const uint8_t*>(&slope));
   Masked(dst, mask, width, merge, false,
          [&](uint8_t* out) { body(out, a->bytes, value, kRegBytes / width); });
-  dst->ready = merge ? Timed(state, dtype, *dst, *a, mask) : Timed(state, dtype, *a, mask);
 }
 ACLSIM_SKIPS_FAULTS()
 

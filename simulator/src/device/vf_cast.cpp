@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "device/vec.h"
+#include "device/vec_dtypes_950.h"
 #include "device/vf.h"
 
 namespace aclsim {
@@ -107,6 +108,8 @@ void WrapIntegers(DType to, uint8_t* lanes, DType from, const uint8_t* src, Roun
   }
 }
 
+}  // namespace
+
 bool ConvertLanes(DType to, DType from, uint8_t* dst, const uint8_t* src, Round round,
                   bool saturate, size_t n) {
   if (const Conversion integers = IntegerConversion(to, from)) {
@@ -133,11 +136,10 @@ bool ConvertLanes(DType to, DType from, uint8_t* dst, const uint8_t* src, Round 
   return true;
 }
 
-}  // namespace
-
 void RegCast(DType to, DType from, Reg* dst, const Reg* src, Round round, uint8_t part,
              bool saturate, const RegMask& mask, bool merge) try {
   VectorState& state = InFunction("Cast");
+  dst->after = merge ? Timed(state, from, *dst, *src, mask) : Timed(state, from, *src, mask);
   SettleMask(state, mask);
   const size_t toWidth = WidthOf(to), fromWidth = WidthOf(from);
   const size_t wide = std::max(toWidth, fromWidth);
@@ -206,7 +208,6 @@ void RegCast(DType to, DType from, Reg* dst, const Reg* src, Round round, uint8_
       Settle(dst, true, result, origin);
     }
   }
-  dst->ready = merge ? Timed(state, from, *dst, *src, mask) : Timed(state, from, *src, mask);
   if (toWidth >= fromWidth) {
     if (all) {
       std::memcpy(dst->bytes, out, kRegBytes);

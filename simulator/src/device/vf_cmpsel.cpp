@@ -61,9 +61,9 @@ void CompareLanes(VectorState& state, Compare op, DType dtype, RegMask* dst, con
 void RegCompare(Compare op, DType dtype, RegMask* dst, const Reg* a, const Reg* b,
                 const RegMask& mask) try {
   VectorState& state = InFunction("Compare");
-  const int64_t ready = Timed(state, dtype, *a, *b, mask);
+  const RegAfter after = Timed(state, dtype, *a, *b, mask);
   CompareLanes(state, op, dtype, dst, a, b, b->bytes, mask);
-  dst->ready = ready;
+  dst->after = after;
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -72,16 +72,16 @@ void RegCompareScalar(Compare op, DType dtype, RegMask* dst, const Reg* a, uint6
   VectorState& state = InFunction("Compares");
   alignas(64) uint8_t all[kRegBytes];
   FillRegister(all, b, WidthOf(dtype));
-  const int64_t ready = Timed(state, dtype, *a, mask);
+  const RegAfter after = Timed(state, dtype, *a, mask);
   CompareLanes(state, op, dtype, dst, a, nullptr, all, mask);
-  dst->ready = ready;
+  dst->after = after;
 }
 ACLSIM_SKIPS_FAULTS()
 
 void RegSelect(uint8_t width, Reg* dst, const Reg* a, const Reg* b, const RegMask& mask) try {
   VectorState& state = InFunction("Select");
+  dst->after = Timed(state, OfWidth(width), *a, *b, mask);
   SettleMask(state, mask);
-  dst->ready = Timed(state, OfWidth(width), *a, *b, mask);
   if (state.observed) {
     if (IsClean(*a) && IsClean(*b) && IsClean(mask)) {
       dst->state = Reg::kWritten;

@@ -162,15 +162,13 @@ void RegLoadAligned(Reg* dst0, Reg* dst1, const void* src, RegLoad how, uint8_t 
   VectorState& state = InFunction("LoadAlign");
   const Spot place = FindSpot(state, src);
   state.core->CheckUbAlign(place.ub, AlignOf(how, width), "src");
-  dst0->ready = Timed(state, OfWidth(width));
-  if (dst1 != nullptr) {
-    dst1->ready = dst0->ready;
-  }
+  dst0->after = Timed(state, OfWidth(width));
   const size_t bytes = BytesOf(how, width);
   alignas(64) uint8_t temp[2 * kRegBytes];
   if (state.observed) {
     HeldLanes held;
-    TellLoad(state, place, bytes, &held, dst0);
+    TellLoad(state, place, bytes, &held);
+    NoteLoad(state, TouchedBy(state, place.offset, place.offset + bytes, dst0, dst1), &dst0->after);
     uint8_t shadow0[kRegBytes], shadow1[kRegBytes];
     if (held.undefined) {
       Arrange(how, width, shadow0, shadow1, held.shadow);
@@ -179,6 +177,9 @@ void RegLoadAligned(Reg* dst0, Reg* dst1, const void* src, RegLoad how, uint8_t 
     if (dst1 != nullptr) {
       Settle(dst1, held.undefined, shadow1, held.origin);
     }
+  }
+  if (dst1 != nullptr) {
+    dst1->after = dst0->after;
   }
   Arrange(how, width, dst0->bytes, dst1 != nullptr ? dst1->bytes : nullptr,
           BytesAt(state, place, bytes, temp));
@@ -191,11 +192,8 @@ void RegStoreAligned(void* dst, const Reg* src0, const Reg* src1, RegStore how, 
   const Spot place = FindSpot(state, dst);
   state.core->CheckUbAlign(place.ub,
                            how == RegStore::kFirst ? width : static_cast<uint32_t>(kBlock), "dst");
-  if (src1 != nullptr) {
-    Timed(state, OfWidth(width), *src0, *src1, mask);
-  } else {
-    Timed(state, OfWidth(width), *src0, mask);
-  }
+  const RegAfter after = src1 != nullptr ? Timed(state, OfWidth(width), *src0, *src1, mask)
+                                         : Timed(state, OfWidth(width), *src0, mask);
   StoredLanes out;
   Arrange(how, width, out.bytes, src0->bytes, src1 != nullptr ? src1->bytes : nullptr);
   out.width = how == RegStore::kPack ? width / 2u : how == RegStore::kPack4 ? width / 4u : width;
@@ -227,7 +225,7 @@ void RegStoreAligned(void* dst, const Reg* src0, const Reg* src1, RegStore how, 
       HoldStore(&held, shadow, out);
     }
   }
-  WriteLanes(state, place, out, &held, src0);
+  WriteLanes(state, place, out, &held, after, src0, src1);
 }
 ACLSIM_SKIPS_FAULTS()
 
@@ -235,7 +233,8 @@ void RegLoadBlocks(Reg* dst, const void* src, uint32_t stride, const RegMask& ma
   VectorState& state = InFunction("LoadAlign");
   const Spot place = FindSpot(state, src);
   state.core->CheckUbAlign(place.ub, kBlock, "src");
-  dst->ready = Timed(state, DType::kUint8, mask);
+  dst->after = Timed(state, DType::kUint8, mask);
+  SettleMask(state, mask);
   LoadBlocks(state, dst, mask, [&](uint64_t i) {
     return FindSpot(state, place.ub.addr + i * stride * static_cast<uint64_t>(kBlock));
   });
@@ -247,9 +246,23 @@ void RegStoreBlocks(void* dst, const Reg* src, uint32_t stride, uint8_t width,
   VectorState& state = InFunction("StoreAlign");
   const Spot place = FindSpot(state, dst);
   state.core->CheckUbAlign(place.ub, kBlock, "dst");
-  Timed(state, OfWidth(width), *src, mask);
+  const RegAfter after = Timed(state, OfWidth(width), *src, mask);
+  SettleMask(state, mask);
   uint8_t temp[kRegBytes];
-  const uint8_t* const shadow = state.observed && !IsClean(*src) ? ShadowOf(*src, temp) : nullptr;
+  const uint8_t* shadow = nullptr;
+  uint32_t origin = 0;
+  if (state.observed && (!IsClean(*src) || !IsClean(mask))) {
+    shadow = ShadowOf(*src, temp);
+    origin = IsClean(*src) ? mask.origin : OriginOf(state, *src);
+    if (!IsClean(mask)) {
+      uint8_t all[kRegBytes];
+      for (size_t i = 0; i < kRegBytes; ++i) {
+        all[i] = UndefinedAt(mask, i / width * width) ? 0xFF : shadow[i];
+      }
+      std::memcpy(temp, all, kRegBytes);
+      shadow = temp;
+    }
+  }
   uint8_t packed[32];
   PackLanes(mask.bits, width, packed);
   const size_t lanes = static_cast<size_t>(kBlock) / width;
@@ -271,26 +284,28 @@ void RegStoreBlocks(void* dst, const Reg* src, uint32_t stride, uint8_t width,
     std::memcpy(out.bytes, src->bytes + i * kBlock, kBlock);
     HeldLanes held;
     if (shadow != nullptr) {
-      held.origin = OriginOf(state, *src);
+      held.origin = origin;
       HoldStore(&held, shadow + i * kBlock, out);
     }
     const Spot block = FindSpot(
         state, place.ub.addr + static_cast<uint64_t>(i) * stride * static_cast<uint64_t>(kBlock));
-    WriteLanes(state, block, out, &held, src);
+    WriteLanes(state, block, out, &held, after, src);
   }
 }
 ACLSIM_SKIPS_FAULTS()
 
 void RegLoadMask(RegMask* dst, const void* src, RegMaskCopy how) try {
   VectorState& state = InFunction("LoadAlign");
-  dst->ready = Timed(state, DType::kUint8);
+  dst->after = Timed(state, DType::kUint8);
   const Spot place = FindSpot(state, src);
   const uint64_t bytes = how == RegMaskCopy::kUpsample ? 16 : how == RegMaskCopy::kNorm ? 32 : 64;
   state.core->CheckUbAlign(place.ub, how == RegMaskCopy::kUpsample ? 16 : 32, "src");
   HeldLanes held;
   alignas(64) uint8_t temp[64];
   if (state.observed) {
-    TellLoad(state, place, bytes, &held, nullptr);
+    TellLoad(state, place, bytes, &held);
+    NoteLoad(state, TouchedBy(state, place.offset, place.offset + bytes, dst, nullptr),
+             &dst->after);
   }
   const uint8_t* const from = BytesAt(state, place, bytes, temp);
   const auto bit = [](const uint8_t* bits, size_t i) { return (bits[i / 8] >> (i % 8)) & 1u; };
@@ -310,7 +325,7 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegStoreMask(void* dst, const RegMask& src, RegMaskCopy how) try {
   VectorState& state = InFunction("StoreAlign");
-  Timed(state, DType::kUint8, src);
+  const RegAfter after = Timed(state, DType::kUint8, src);
   const Spot place = FindSpot(state, dst);
   state.core->CheckUbAlign(place.ub, how == RegMaskCopy::kNorm ? 32 : 16, "dst");
   StoredLanes out;
@@ -333,7 +348,7 @@ void RegStoreMask(void* dst, const RegMask& src, RegMaskCopy how) try {
     }
     HoldStore(&held, shadow, out);
   }
-  WriteLanes(state, place, out, &held, nullptr);
+  WriteLanes(state, place, out, &held, after, &src);
 }
 ACLSIM_SKIPS_FAULTS()
 

@@ -7,7 +7,7 @@ namespace aclsim {
 
 void RegDuplicate(uint8_t width, Reg* dst, uint64_t value, const RegMask* mask, bool merge) try {
   VectorState& state = InFunction("Duplicate");
-  dst->ready = mask == nullptr ? Timed(state, OfWidth(width))
+  dst->after = mask == nullptr ? Timed(state, OfWidth(width))
                : merge         ? Timed(state, OfWidth(width), *dst, *mask)
                                : Timed(state, OfWidth(width), *mask);
   if (mask == nullptr) {
@@ -23,9 +23,9 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegSpread(uint8_t width, Reg* dst, const Reg* src, const RegMask& mask, bool merge) try {
   VectorState& state = InFunction("Duplicate");
-  SettleMask(state, mask);
-  dst->ready = merge ? Timed(state, OfWidth(width), *dst, *src, mask)
+  dst->after = merge ? Timed(state, OfWidth(width), *dst, *src, mask)
                      : Timed(state, OfWidth(width), *src, mask);
+  SettleMask(state, mask);
   uint64_t value = 0;
   std::memcpy(&value, src->bytes, width);
   if (state.observed) {
@@ -46,7 +46,7 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegMove(uint8_t width, Reg* dst, const Reg* src, const RegMask* mask) try {
   VectorState& state = InFunction("Move");
-  dst->ready = mask == nullptr ? Timed(state, OfWidth(width), *src)
+  dst->after = mask == nullptr ? Timed(state, OfWidth(width), *src)
                                : Timed(state, OfWidth(width), *dst, *src, *mask);
   if (mask == nullptr) {
     Track(state, dst, {src}, nullptr, width, false);
@@ -60,8 +60,12 @@ void RegMove(uint8_t width, Reg* dst, const Reg* src, const RegMask* mask) try {
 ACLSIM_SKIPS_FAULTS()
 
 void RegArange(DType dtype, Reg* dst, uint64_t first, bool descending) try {
-  const VectorState& state = InFunction("Arange");
-  dst->ready = Timed(state, dtype);
+  VectorState& state = InFunction("Arange");
+  if (dtype == DType::kBf16 || dtype == DType::kUint8 || dtype == DType::kUint16 ||
+      dtype == DType::kUint32 || dtype == DType::kUint64) {
+    RegisterDType("Arange", dtype);
+  }
+  dst->after = Timed(state, dtype);
   const size_t width = WidthOf(dtype);
   const size_t n = kRegBytes / width;
   for (size_t i = 0; i < n; ++i) {

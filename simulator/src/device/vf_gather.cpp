@@ -8,8 +8,17 @@ namespace aclsim {
 
 namespace {
 
+// Of a lane that is undefined: 0, so that its place in UB is not made up.
 uint64_t IndexOf(const Reg& index, size_t width, size_t lane) {
   uint64_t value = 0;
+  if (!vectorState->observed) {
+    std::memcpy(&value, index.bytes + lane * width, width);
+    return value;
+  }
+  if (index.state == Reg::kNever ||
+      (index.state == Reg::kPartly && AnyUndefined(index.shadow + lane * width, width))) {
+    return value;
+  }
   std::memcpy(&value, index.bytes + lane * width, width);
   return value;
 }
@@ -31,7 +40,7 @@ void CheckElement(const Spot& place, uint64_t index, size_t width, const char* r
 void RegGatherUb(Reg* dst, const void* base, const Reg* index, uint8_t width, uint8_t indexWidth,
                  const RegMask& mask) try {
   VectorState& state = InFunction("Gather");
-  dst->ready = Timed(state, OfWidth(width), *index, mask);
+  dst->after = Timed(state, OfWidth(width), *index, mask);
   const Spot place = FindSpot(state, base);
   const size_t lane = std::max<size_t>(width, 2);
   alignas(64) uint8_t result[kRegBytes] = {};
@@ -94,7 +103,15 @@ void RegGatherUb(Reg* dst, const void* base, const Reg* index, uint8_t width, ui
         }
       }
     }
-    CheckOrder(state, place.offset + first, place.offset + last, dst);
+    VectorState::Touched load =
+        TouchedBy(state, place.offset + first, place.offset + last, dst, nullptr);
+    load.width = width;
+    for (size_t i = 0; i < kRegBytes / lane; ++i) {
+      if (Works(mask, lane, i)) {
+        load.spots.push_back(place.offset + IndexOf(*index, indexWidth, i) * width);
+      }
+    }
+    NoteLoad(state, std::move(load), &dst->after);
   }
   std::memcpy(dst->bytes, result, kRegBytes);
   if (state.observed) {
@@ -105,7 +122,8 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegGatherBlocks(Reg* dst, const void* base, const Reg* index, const RegMask& mask) try {
   VectorState& state = InFunction("GatherB");
-  dst->ready = Timed(state, DType::kUint8, *index, mask);
+  dst->after = Timed(state, DType::kUint8, *index, mask);
+  SettleMask(state, mask);
   const Spot place = FindSpot(state, base);
   state.core->CheckUbAlign(place.ub, kBlock, "base");
   LoadBlocks(state, dst, mask, [&](size_t i) {
@@ -119,14 +137,26 @@ ACLSIM_SKIPS_FAULTS()
 void RegScatterUb(void* base, const Reg* src, const Reg* index, uint8_t width, uint8_t indexWidth,
                   const RegMask& mask) try {
   VectorState& state = InFunction("Scatter");
-  Timed(state, OfWidth(width), *src, *index, mask);
+  const RegAfter after = Timed(state, OfWidth(width), *src, *index, mask);
   const Spot place = FindSpot(state, base);
   const size_t lane = std::max<size_t>(width, 2);
   uint8_t temp[kRegBytes];
   const uint8_t* shadow = nullptr;
   SettleMask(state, mask);
-  if (state.observed && !IsClean(*src)) {
+  uint32_t origin = 0;
+  if (state.observed && (!IsClean(*src) || !IsClean(*index) || !IsClean(mask))) {
     shadow = ShadowOf(*src, temp);
+    origin = !IsClean(*src)     ? OriginOf(state, *src)
+             : !IsClean(*index) ? OriginOf(state, *index)
+                                : mask.origin;
+    uint8_t temp1[kRegBytes], all[kRegBytes];
+    const uint8_t* const of = ShadowOf(*index, temp1);
+    for (size_t i = 0; i < kRegBytes; ++i) {
+      const bool undefined = of[i / lane * indexWidth] != 0 || UndefinedAt(mask, i / lane * lane);
+      all[i] = undefined ? 0xFF : shadow[i];
+    }
+    std::memcpy(temp, all, kRegBytes);
+    shadow = temp;
   }
   for (size_t i = 0; i < kRegBytes / lane; ++i) {
     if (!Works(mask, lane, i)) {
@@ -140,13 +170,13 @@ void RegScatterUb(void* base, const Reg* src, const Reg* index, uint8_t width, u
     std::memcpy(out.bytes, src->bytes + i * lane, width);
     HeldLanes held;
     if (shadow != nullptr) {
-      held.origin = OriginOf(state, *src);
+      held.origin = origin;
       HoldStore(&held, shadow + i * lane, out);
     }
     Spot element = place;
     element.offset += at * width;
     element.ub.addr += at * width;
-    WriteLanes(state, element, out, &held, src);
+    WriteLanes(state, element, out, &held, after, src);
   }
 }
 ACLSIM_SKIPS_FAULTS()

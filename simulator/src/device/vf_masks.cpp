@@ -6,10 +6,10 @@
 namespace aclsim {
 
 RegMask RegCreateMask(uint8_t width, uint32_t lanes, uint32_t every) try {
-  const VectorState& state = InFunction("UpdateMask");
+  VectorState& state = InFunction("UpdateMask");
   RegMask mask;
   mask.state = Reg::kWritten;
-  mask.ready = Timed(state, OfWidth(width));
+  mask.after = Timed(state, OfWidth(width));
   std::fill(std::begin(mask.undefined), std::end(mask.undefined), 0);
   const uint32_t most = kRegBytes / width;
   const uint32_t n = std::min(lanes, most);
@@ -38,14 +38,14 @@ void RegMaskBits(RegMaskOp op, RegMask* dst, const RegMask& a, const RegMask& b,
   constexpr const char* kNames[] = {"MaskAnd", "MaskOr",   "MaskXor",
                                     "MaskNot", "MaskMove", "MaskSelect"};
   VectorState& state = InFunction(kNames[static_cast<size_t>(op)]);
+  RegMask result;
+  result.after = mask != nullptr ? Timed(state, DType::kUint8, a, b, *mask)
+                                 : Timed(state, DType::kUint8, a, b);
   SettleMask(state, a);
   SettleMask(state, b);
   if (mask != nullptr) {
     SettleMask(state, *mask);
   }
-  RegMask result;
-  result.ready = mask != nullptr ? Timed(state, DType::kUint8, a, b, *mask)
-                                 : Timed(state, DType::kUint8, a, b);
   uint64_t any = 0;
   for (size_t i = 0; i < 4; ++i) {
     const uint64_t x = a.bits[i], y = b.bits[i];
@@ -84,15 +84,11 @@ void ChangeMasks(VectorState& state, std::initializer_list<RegMask*> dst,
                  std::initializer_list<const RegMask*> src, Change&& change) {
   bool clean = true;
   uint32_t origin = 0;
-  int64_t ready = 0;
-  for (const RegMask* mask : src) {
-    ready = std::max(ready, mask->ready);
-  }
-  RegMask sources;
-  sources.ready = ready;
-  ready = Timed(state, DType::kUint8, sources);
+  const RegAfter after = src.size() == 1
+                             ? Timed(state, DType::kUint8, **src.begin())
+                             : Timed(state, DType::kUint8, **src.begin(), *src.begin()[1]);
   for (RegMask* mask : dst) {
-    mask->ready = ready;
+    mask->after = after;
   }
   for (const RegMask* mask : src) {
     SettleMask(state, *mask);
@@ -189,9 +185,9 @@ void RegMaskDeinterleave(uint8_t width, RegMask* dst0, RegMask* dst1, const RegM
 ACLSIM_SKIPS_FAULTS()
 
 RegMask RegMaskOfVectorMask(uint8_t width) try {
-  const VectorState& state = InFunction("MoveMask");
+  VectorState& state = InFunction("MoveMask");
   RegMask mask;
-  mask.ready = Timed(state, OfWidth(width));
+  mask.after = Timed(state, OfWidth(width));
   SpreadLanes(reinterpret_cast<const uint8_t*>(state.core->maskBits), width, mask.bits);
   std::fill(std::begin(mask.undefined), std::end(mask.undefined), 0);
   mask.state = Reg::kWritten;
@@ -200,8 +196,8 @@ RegMask RegMaskOfVectorMask(uint8_t width) try {
 ACLSIM_SKIPS_FAULTS({})
 
 void RegMaskOfRegister(uint8_t width, RegMask* dst, const Reg* src, uint32_t part) try {
-  const VectorState& state = InFunction("MaskGenWithRegTensor");
-  dst->ready = Timed(state, OfWidth(width), *src);
+  VectorState& state = InFunction("MaskGenWithRegTensor");
+  dst->after = Timed(state, OfWidth(width), *src);
   // A part has as many bits as a register has lanes.
   const size_t bytes = static_cast<size_t>(kRegBytes) / width / 8;
   SpreadLanes(src->bytes + part * bytes, width, dst->bits);

@@ -3,6 +3,9 @@
 // and the order of stores before loads.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "device/vec.h"
 #include "device/vf.h"
 
@@ -12,7 +15,8 @@ namespace aclsim {
 struct Spot {
   Ub ub;
   uint64_t offset = 0;
-  uint64_t end = 0;  // of the buffer
+  uint64_t end = 0;   // of the buffer
+  bool given = true;  // the vector function has an argument in this buffer, or nobody knows
 };
 Spot FindSpotAnew(VectorState& state, const void* address);
 inline Spot FindSpot(VectorState& state, const void* address) {
@@ -20,23 +24,43 @@ inline Spot FindSpot(VectorState& state, const void* address) {
   const uint64_t offset = reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(core.ub);
   for (const VectorState::Range& range : state.ranges) {
     if (offset >= range.begin && offset < range.end) [[likely]] {
-      return {{core.ub + offset, range.buf, DType::kUint8, range.generation}, offset, range.end};
+      return {{core.ub + offset, range.buf, DType::kUint8, range.generation},
+              offset,
+              range.end,
+              range.given};
     }
   }
   return FindSpotAnew(state, address);
 }
 
-// Whether a store to some of these bytes comes before, from another register and with nothing in between.
-void CheckOrder(VectorState& state, uint64_t begin, uint64_t end, const Reg* reg);
+// At the start of a vector function: no loads and stores come before.
+void ForgetOrder(VectorState& state);
+// A load whose order is to be checked: of these registers; nothing but its lanes is to be added.
+VectorState::Touched TouchedBy(const VectorState& state, uint64_t begin, uint64_t end,
+                               const void* reg0, const void* reg1);
+// Numbers it, and finds a store to some of its bytes that comes before, from another register and with nothing in between. `after` is
+// what its registers wait for, to which the load itself is added.
+void NoteLoad(VectorState& state, VectorState::Touched load, RegAfter* after, bool check = true);
+// Of the bytes that a load takes from a register for unaligned loads: finds a store before these came into it, with nothing in
+// between, or since then.
+void CheckHead(VectorState& state, const RegUnalign& unalign, const VectorState::Touched& head);
+// Finds the loads and the store that may come after it instead of before.
+void NoteStore(VectorState& state, VectorState::Touched store, const RegAfter& after);
+// A finding: nothing writes these bytes, which StoreUnAlign has held back.
+void LostBytes(Core& core, const VectorState::Held& held);
+void FindDisorder(VectorState& state, const VectorState::Touched& now, const char* does,
+                  const VectorState::Touched& before, const char* did, std::string detail,
+                  std::string advice);
 // Tells of the bytes, and says which are undefined: of all `bytes`, those behind the buffer too.
-void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* held,
-              const Reg* reg);
+void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* held);
 // Bytes of UB from there on; in `temp` where UB ends before.
 const uint8_t* BytesAt(const VectorState& state, const Spot& place, uint64_t bytes, uint8_t* temp);
 // Block by block, from spotOf(block); those of which the mask has no byte become 0.
 template <typename SpotOf>
 void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spotOf) {
   uint8_t shadow[kRegBytes] = {};
+  VectorState::Touched load = TouchedBy(state, UINT64_MAX, 0, dst, nullptr);
+  load.width = kBlock;
   bool undefined = false;
   uint32_t origin = 0;
   for (size_t i = 0; i < kRegBytes / kBlock; ++i) {
@@ -50,7 +74,10 @@ void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spot
     const Spot block = spotOf(i);
     if (state.observed) {
       HeldLanes held;
-      TellLoad(state, block, kBlock, &held, dst);
+      TellLoad(state, block, kBlock, &held);
+      load.begin = std::min(load.begin, block.offset);
+      load.end = std::max(load.end, block.offset + kBlock);
+      load.spots.push_back(block.offset);
       if (held.undefined) {
         std::memcpy(shadow + at, held.shadow, kBlock);
         undefined = true;
@@ -61,6 +88,7 @@ void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spot
   }
   if (state.observed) {
     Settle(dst, undefined, shadow, origin);
+    NoteLoad(state, std::move(load), &dst->after);
   }
 }
 
@@ -91,7 +119,8 @@ struct StoredLanes {
 
 // The shadow of what a store writes, its lanes one after another as the access has them.
 void HoldStore(HeldLanes* held, const uint8_t* shadow, const StoredLanes& out);
+// after: what its registers wait for, with mask and indices.
 void WriteLanes(VectorState& state, const Spot& place, const StoredLanes& out, HeldLanes* held,
-                const Reg* reg);
+                const RegAfter& after, const void* reg0, const void* reg1 = nullptr);
 
 }  // namespace aclsim

@@ -53,7 +53,7 @@ void DeinterleaveBytes(uint8_t* dst0, uint8_t* dst1, const uint8_t* a, const uin
 
 void RegPack(uint8_t width, Reg* dst, const Reg* src, bool high) try {
   VectorState& state = InFunction("Pack");
-  dst->ready = Timed(state, OfWidth(width), *src);
+  dst->after = Timed(state, OfWidth(width), *src);
   TrackMove(state, {dst}, {src}, [&] {
     uint8_t temp[kRegBytes];
     PackBytes(dst->shadow, ShadowOf(*src, temp), width, high);
@@ -64,7 +64,7 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegUnpack(uint8_t width, bool isSigned, Reg* dst, const Reg* src, bool high) try {
   VectorState& state = InFunction("UnPack");
-  dst->ready = Timed(state, OfWidth(width), *src);
+  dst->after = Timed(state, OfWidth(width), *src);
   TrackMove(state, {dst}, {src}, [&] {
     uint8_t temp[kRegBytes];
     UnpackBytes(dst->shadow, ShadowOf(*src, temp), width, high, isSigned);
@@ -75,7 +75,7 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegInterleave(uint8_t width, Reg* dst0, Reg* dst1, const Reg* a, const Reg* b) try {
   VectorState& state = InFunction("Interleave");
-  dst0->ready = dst1->ready = Timed(state, OfWidth(width), *a, *b);
+  dst0->after = dst1->after = Timed(state, OfWidth(width), *a, *b);
   TrackMove(state, {dst0, dst1}, {a, b}, [&] {
     uint8_t temp0[kRegBytes], temp1[kRegBytes];
     InterleaveBytes(dst0->shadow, dst1->shadow, ShadowOf(*a, temp0), ShadowOf(*b, temp1), width);
@@ -86,7 +86,7 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegDeinterleave(uint8_t width, Reg* dst0, Reg* dst1, const Reg* a, const Reg* b) try {
   VectorState& state = InFunction("DeInterleave");
-  dst0->ready = dst1->ready = Timed(state, OfWidth(width), *a, *b);
+  dst0->after = dst1->after = Timed(state, OfWidth(width), *a, *b);
   TrackMove(state, {dst0, dst1}, {a, b}, [&] {
     uint8_t temp0[kRegBytes], temp1[kRegBytes];
     DeinterleaveBytes(dst0->shadow, dst1->shadow, ShadowOf(*a, temp0), ShadowOf(*b, temp1), width);
@@ -97,8 +97,8 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegSqueeze(uint8_t width, Reg* dst, const Reg* src, const RegMask& mask, bool store) try {
   VectorState& state = InFunction("Squeeze");
+  dst->after = Timed(state, OfWidth(width), *src, mask);
   SettleMask(state, mask);
-  dst->ready = Timed(state, OfWidth(width), *src, mask);
   const auto squeeze = [&](uint8_t* to, const uint8_t* from) {
     uint8_t out[kRegBytes] = {};
     size_t count = 0;
@@ -128,8 +128,8 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegUnsqueeze(uint8_t width, Reg* dst, const RegMask& mask) try {
   VectorState& state = InFunction("Unsqueeze");
+  dst->after = Timed(state, OfWidth(width), mask);
   SettleMask(state, mask);
-  dst->ready = Timed(state, OfWidth(width), mask);
   uint64_t count = 0;
   for (size_t i = 0; i < kRegBytes / width; ++i) {
     std::memcpy(dst->bytes + i * width, &count, width);
@@ -148,7 +148,7 @@ void RegClearSqueezed() { ThreadVectorState().squeezed = 0; }
 
 void RegGatherLanes(uint8_t width, Reg* dst, const Reg* src, const Reg* index) try {
   VectorState& state = InFunction("Gather");
-  dst->ready = Timed(state, OfWidth(width), *src, *index);
+  dst->after = Timed(state, OfWidth(width), *src, *index);
   const size_t lanes = kRegBytes / width;
   const auto gather = [&](uint8_t* to, const uint8_t* from) {
     uint8_t out[kRegBytes];

@@ -183,8 +183,8 @@ const char* ReduceName(ReduceOp op) {
 void RegReduce(ReduceOp op, DType to, DType from, Reg* dst, const Reg* src,
                const RegMask& mask) try {
   VectorState& state = InFunction(ReduceName(op));
+  dst->after = Timed(state, from, *src, mask);
   SettleMask(state, mask);
-  dst->ready = Timed(state, from, *src, mask);
   const size_t width = WidthOf(from);
   const size_t n = kRegBytes / width;
   uint8_t out[kRegBytes] = {}, shadow[kRegBytes] = {};
@@ -210,8 +210,8 @@ ACLSIM_SKIPS_FAULTS()
 void RegReduceBlocks(ReduceOp op, DType to, DType from, Reg* dst, const Reg* src,
                      const RegMask& mask) try {
   VectorState& state = InFunction("ReduceDataBlock");
+  dst->after = Timed(state, from, *src, mask);
   SettleMask(state, mask);
-  dst->ready = Timed(state, from, *src, mask);
   const size_t width = WidthOf(from), result = WidthOf(to);
   const size_t n = static_cast<size_t>(kBlock) / width;
   uint8_t out[kRegBytes] = {}, shadow[kRegBytes] = {};
@@ -236,8 +236,8 @@ ACLSIM_SKIPS_FAULTS()
 
 void RegReducePairs(DType dtype, Reg* dst, const Reg* src, const RegMask& mask) try {
   VectorState& state = InFunction("PairReduceElem");
+  dst->after = Timed(state, dtype, *src, mask);
   SettleMask(state, mask);
-  dst->ready = Timed(state, dtype, *src, mask);
   if (!IsFloat(dtype)) {
     RegisterDType("PairReduceElem", dtype);
   }

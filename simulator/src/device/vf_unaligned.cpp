@@ -6,35 +6,102 @@
 
 namespace aclsim {
 
+namespace {
+
+uint64_t BlockOf(uint64_t offset) { return offset / kBlock * kBlock; }
+
+// A register of an earlier vector function holds nothing.
+void Forget(const VectorState& state, RegUnalign* unalign) {
+  if (unalign->after.function != 0 && unalign->after.function != state.number) {
+    *unalign = {};
+  }
+}
+
+// The block at an offset of UB, which comes into the register; `from` is an address of the same buffer.
+void Fill(const VectorState& state, RegUnalign* unalign, Spot from, uint64_t block) {
+  alignas(64) uint8_t temp[kBlock];
+  from.ub.addr = state.core->ub + block;
+  from.offset = block;
+  unalign->at = from.ub.addr;
+  std::memcpy(unalign->data, BytesAt(state, from, kBlock, temp), kBlock);
+  unalign->filled = static_cast<uint32_t>(state.stores.size());
+  unalign->ordered = static_cast<uint32_t>(state.ordered);
+}
+
+}  // namespace
+
 void RegLoadUnalignedBegin(RegUnalign* unalign, const void* src) try {
   VectorState& state = InFunction("LoadUnAlignPre");
   const Spot place = FindSpot(state, src);
-  unalign->at = place.ub.addr;
-  unalign->ready = Timed(state, DType::kUint8);
+  Forget(state, unalign);
+  unalign->after = Timed(state, DType::kUint8);
+  Fill(state, unalign, place, BlockOf(place.offset));
+  if (state.observed && place.offset % kBlock != 0) {
+    // The order of the load that takes the bytes is checked there.
+    NoteLoad(state,
+             TouchedBy(state, place.offset, BlockOf(place.offset) + kBlock, unalign, nullptr),
+             &unalign->after, false);
+  }
 }
 ACLSIM_SKIPS_FAULTS()
 
 void RegLoadUnaligned(Reg* dst, RegUnalign* unalign, const void* src) try {
   VectorState& state = InFunction("LoadUnAlign");
-  dst->ready = unalign->ready = Timed(state, DType::kUint8, *unalign);
+  Forget(state, unalign);
+  const Spot place = FindSpot(state, src);
+  const auto head = static_cast<uint32_t>((kBlock - place.offset % kBlock) % kBlock);
   if (unalign->at == nullptr) {
     PassFault("unaligned-register", "LoadUnAlign without LoadUnAlignPre",
               "Hardware takes the bytes before the first whole block from whatever the register "
               "for them holds. Call LoadUnAlignPre first.",
               "loaded all the same");
+    Fill(state, unalign, place, BlockOf(place.offset));
+  } else if (head != 0 && state.core->UbOffset(unalign->at) != BlockOf(place.offset)) {
+    PassFault("unaligned-register",
+              Format("LoadUnAlign from UB byte %llu takes its first %u B from the register for "
+                     "unaligned loads, which holds those of bytes [%llu, %llu)",
+                     static_cast<unsigned long long>(place.offset), head,
+                     static_cast<unsigned long long>(state.core->UbOffset(unalign->at)),
+                     static_cast<unsigned long long>(state.core->UbOffset(unalign->at) + kBlock)),
+              "Hardware puts wrong bytes in front. Only the address 256 B further follows without "
+              "LoadUnAlignPre: call it before the load wherever else the address jumps.",
+              "loaded with the bytes that the register holds");
   }
-  const Spot place = FindSpot(state, src);
+  dst->after = Timed(state, DType::kUint8, *unalign);
   alignas(64) uint8_t temp[kRegBytes];
   if (state.observed) {
     HeldLanes held;
-    TellLoad(state, place, kRegBytes, &held, dst);
+    TellLoad(state, place, kRegBytes, &held);
     Settle(dst, held.undefined, held.shadow, held.origin);
+    if (head != 0) {
+      CheckHead(state, *unalign, TouchedBy(state, place.offset, place.offset + head, dst, unalign));
+    }
+    NoteLoad(state, TouchedBy(state, place.offset + head, place.offset + kRegBytes, dst, unalign),
+             &dst->after);
   }
   std::memcpy(dst->bytes, BytesAt(state, place, kRegBytes, temp), kRegBytes);
+  std::memcpy(dst->bytes, unalign->data + (kBlock - head) % kBlock, head);
+  unalign->after = dst->after;
+  // The last of the blocks that were loaded.
+  Fill(state, unalign, place, BlockOf(place.offset + kRegBytes - (head == 0 ? 1 : 0)));
 }
 ACLSIM_SKIPS_FAULTS()
 
 namespace {
+
+// Nothing more is held back.
+void Drop(VectorState& state, const RegUnalign* unalign) {
+  std::erase_if(state.heldBack,
+                [&](const VectorState::Held& held) { return held.unalign == unalign; });
+}
+
+// The place of bytes in the buffer that the stores have begun in.
+Spot SpotOf(const VectorState& state, const RegUnalign& unalign, uint8_t* at) {
+  const BufferInfo& info = state.core->Info(unalign.buf);
+  return {{at, unalign.buf, DType::kUint8, info.generation},
+          state.core->UbOffset(at),
+          uint64_t{info.offset} + info.bytes};
+}
 
 // Writes the bytes that are held back.
 void Flush(VectorState& state, RegUnalign* unalign) {
@@ -49,21 +116,33 @@ void Flush(VectorState& state, RegUnalign* unalign) {
     held.origin = unalign->origin;
     HoldStore(&held, unalign->shadow, out);
   }
-  WriteLanes(state, FindSpot(state, unalign->at), out, &held, nullptr);
   unalign->bytes = 0;
+  Drop(state, unalign);
+  WriteLanes(state, SpotOf(state, *unalign, unalign->at), out, &held, unalign->after, unalign);
 }
 
 }  // namespace
 
 void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t bytes) try {
   VectorState& state = InFunction("StoreUnAlign");
-  unalign->ready = Timed(state, DType::kUint8, *src, *unalign);
+  Forget(state, unalign);
+  unalign->after = Timed(state, DType::kUint8, *src, *unalign);
   if (bytes > kRegBytes) {
     PassFault("unaligned-register", Format("%u B of a register of %d", bytes, kRegBytes),
               "Hardware writes one register. Lower the stride.", "the whole register is written");
     bytes = kRegBytes;
   }
-  auto* const at = static_cast<uint8_t*>(dst);
+  // Stores that follow one another stay in the buffer of the first.
+  auto* at = static_cast<uint8_t*>(dst);
+  bool given = true;
+  if (unalign->buf == 0 || unalign->at + unalign->bytes != at) {
+    const Spot first = FindSpot(state, dst);
+    at = first.ub.addr;
+    if (unalign->buf == 0 || unalign->at + unalign->bytes != at) {
+      given = first.given;
+      unalign->buf = unalign->bytes != 0 ? unalign->buf : first.ub.buf;
+    }
+  }
   if (unalign->bytes != 0 && unalign->at + unalign->bytes != at) {
     PassFault(
         "unaligned-register",
@@ -73,12 +152,26 @@ void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t 
         "Hardware joins the two: wrong bytes. Call StoreUnAlignPost before the address jumps.",
         "what is held back is written first");
     Flush(state, unalign);
+    unalign->buf = FindSpot(state, at).ub.buf;
   }
+  // Another register at the same place in memory, as in a loop's body, is gone with what it held.
+  for (const VectorState::Held& held : state.heldBack) {
+    if (held.unalign == unalign && unalign->bytes == 0) {
+      LostBytes(*state.core, held);
+    }
+  }
+  Drop(state, unalign);
   // All that is known, in order; what lies behind the last whole block stays.
   uint8_t data[kRegBytes + 32];
   uint8_t shadow[kRegBytes + 32];
   const uint32_t before = unalign->bytes;
   uint8_t* const begin = before != 0 ? unalign->at : at;
+  const uint32_t total = before + bytes;
+  Spot place = SpotOf(state, *unalign, begin);
+  place.given = given;
+  if (total > 0) {
+    state.core->CheckUb(place.ub, 0, static_cast<int64_t>(total), "dst");
+  }
   std::memcpy(data, unalign->data, before);
   std::memcpy(data + before, src->bytes, bytes);
   const bool undefined = state.observed && (!IsClean(*src) || unalign->origin != 0);
@@ -90,8 +183,7 @@ void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t 
       unalign->origin = OriginOf(state, *src);
     }
   }
-  const uint32_t total = before + bytes;
-  const auto over = static_cast<uint32_t>((state.core->UbOffset(begin) + total) % kBlock);
+  const auto over = static_cast<uint32_t>((place.offset + total) % kBlock);
   const uint32_t rest = std::min(over, total);
   const uint32_t write = total - rest;
   if (write > 0) {
@@ -103,7 +195,7 @@ void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t 
       held.origin = unalign->origin;
       HoldStore(&held, shadow, out);
     }
-    WriteLanes(state, FindSpot(state, begin), out, &held, src);
+    WriteLanes(state, place, out, &held, unalign->after, src, unalign);
   }
   unalign->at = begin + write;
   unalign->bytes = rest;
@@ -113,14 +205,35 @@ void RegStoreUnaligned(void* dst, const Reg* src, RegUnalign* unalign, uint32_t 
   } else {
     std::memset(unalign->shadow, 0, rest);
   }
+  if (rest != 0 && state.observed) {
+    state.heldBack.push_back({unalign, place.offset + write, rest, state.core->sites.Capture()});
+  }
 }
 ACLSIM_SKIPS_FAULTS()
 
-void RegStoreUnalignedEnd(RegUnalign* unalign) try {
+void RegStoreUnalignedEnd(RegUnalign* unalign, const void* dst) try {
   VectorState& state = InFunction("StoreUnAlignPost");
-  unalign->ready = Timed(state, DType::kUint8, *unalign);
+  Forget(state, unalign);
+  unalign->after = Timed(state, DType::kUint8, *unalign);
+  if (dst != nullptr && unalign->bytes != 0) {
+    const Core& core = *state.core;
+    const uint64_t end = core.UbOffset(unalign->at) + unalign->bytes;
+    // The end may be that of UB, where no buffer is.
+    const uint64_t offset = reinterpret_cast<uint64_t>(dst) - reinterpret_cast<uint64_t>(core.ub);
+    if (offset != end && reinterpret_cast<uint64_t>(dst) != end) {
+      PassFault(
+          "unaligned-register",
+          Format("StoreUnAlignPost at UB byte %llu, while %u B up to byte %llu are held back",
+                 static_cast<unsigned long long>(offset), unalign->bytes,
+                 static_cast<unsigned long long>(end)),
+          "Hardware writes them to the block of the address: wrong bytes. Give the address that "
+          "the last StoreUnAlign has moved to its end.",
+          "what is held back is written where it belongs");
+    }
+  }
   Flush(state, unalign);
   unalign->origin = 0;
+  unalign->buf = 0;
 }
 ACLSIM_SKIPS_FAULTS()
 

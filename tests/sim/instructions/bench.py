@@ -58,13 +58,22 @@ class KernelError(Exception):
 
 
 def compile_kernel(
-    toolkit: Path, folder: Path, name: str, *flags: str, soc: str = "ascend910b"
+    toolkit: Path,
+    folder: Path,
+    name: str,
+    *flags: str,
+    soc: str = "ascend910b",
+    text: str | None = None,
 ) -> Path:
-    """Builds tests/sim/instructions/<name>.cpp into a kernel library."""
+    """Builds a kernel library of <name>.cpp in this folder, or of a file with this text."""
+    source = HERE / f"{name}.cpp"
+    if text is not None:
+        source = folder / f"{name}.cpp"
+        source.write_text(text)
     arch = family(soc)
     command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
     command += [f"-D__NPU_ARCH__={arch.npu_arch}", f"-D__CCE_AICORE__={arch.cce_aicore}"]
-    command += [f"-I{toolkit}/include", str(HERE / f"{name}.cpp"), *(flags or ("-O1", "-g"))]
+    command += [f"-I{toolkit}/include", str(source), *(flags or ("-O1", "-g"))]
     command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
     return compile_once(folder, f"{name}{''.join(flags)}.so", command)
 

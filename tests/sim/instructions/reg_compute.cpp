@@ -144,9 +144,9 @@ CALL_KERNEL(integers) {
         case 5:
           return Reg::ShiftRights(dst, a, static_cast<int16_t>(c.count), mask);
         case 6:
-          return Reg::ShiftLeft(dst, a, b, mask);
+          return Reg::ShiftLeft(dst, a, (Reg::RegTensor<std::make_signed_t<T>>&)b, mask);
         case 7:
-          return Reg::ShiftRight(dst, a, b, mask);
+          return Reg::ShiftRight(dst, a, (Reg::RegTensor<std::make_signed_t<T>>&)b, mask);
         case 8:
           return Reg::Arange(dst, static_cast<T>(c.count));
         case 9:

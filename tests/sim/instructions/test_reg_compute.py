@@ -149,17 +149,26 @@ def float_min(a: Array, b: Array) -> Array:
 ARITHMETIC = [np.add, np.subtract, np.multiply]
 
 
+@pytest.mark.plants_faults
 @pytest.mark.parametrize("dtype", [FLOAT, HALF, BF16, INT8, UINT8, INT16, UINT16, INT32, UINT32])
 def test_arithmetic(kernels: Bench, dtype: int) -> None:
     """Two sources; integers wrap, half and bfloat16 are computed in float."""
     real = dtype in (FLOAT, HALF, BF16)
+    narrow = dtype in (INT8, UINT8)
     for op, function in enumerate(ARITHMETIC):
         of = wide(function) if real else function
+        if narrow and function is np.multiply:
+            continue
         masked(kernels, "arithmetic", op, dtype, lambda _d, a, b, f=of: f(a, b))
     of = wide(float_max) if real else np.maximum
     masked(kernels, "arithmetic", 3, dtype, lambda _d, a, b: of(a, b))
     of = wide(float_min) if real else np.minimum
     masked(kernels, "arithmetic", 4, dtype, lambda _d, a, b: of(a, b))
+    if narrow:
+        for op in (2, 5):
+            with pytest.raises(KernelError, match=r"\[dtype-unsupported\]"):
+                run(kernels, "arithmetic", Call(op=op, dtype=dtype), *[register(dtype, 1)] * 3)
+        return
     total = fused if real else (lambda a, b, d: a * b + d)
     masked(kernels, "arithmetic", 5, dtype, lambda d, a, b: total(a, b, d))
 
@@ -186,7 +195,7 @@ def test_floats(kernels: Bench, dtype: int) -> None:
     one(7, exact(np.log2), merge=False)
     one(8, exact(np.log10), merge=False)
     one(9, lambda d, a, b: fused(d, a, b))
-    one(10, lambda _d, a, b: np.where(a > 0, a.astype(np.float32), wide(np.multiply)(a, b)))
+    one(10, lambda _d, a, b: np.where(np.signbit(a), wide(np.multiply)(a, b), a.astype(np.float32)))
     one(11, lambda _d, a, b: np.abs(wide(np.subtract)(a, b)))
     one(12, lambda _d, a, _b: wide(np.add)(a, np.full_like(a, s)), False, s)
     one(13, lambda _d, a, _b: wide(np.multiply)(a, np.full_like(a, s)), False, s)
@@ -203,6 +212,7 @@ def test_floats(kernels: Bench, dtype: int) -> None:
     one(19, lambda _d, a, _b: np.rint(a), merge=False)
 
 
+@pytest.mark.plants_faults
 @pytest.mark.parametrize("dtype", [INT8, INT16, UINT16, INT32, UINT32])
 def test_integers(kernels: Bench, dtype: int) -> None:
     """Bits, shifts and sequences."""
@@ -244,6 +254,10 @@ def test_integers(kernels: Bench, dtype: int) -> None:
         same_bits(got[:REG], shifted(a, distances, left).view(np.uint8), dtype)
     for op in (8, 9):
         call = Call(op=op, dtype=dtype, form=MASK, mask=(lanes, 0), count=100)
+        if kind.kind == "u":
+            with pytest.raises(KernelError, match=r"\[dtype-unsupported\]"):
+                run(kernels, "integers", call, a, a, a)
+            continue
         got = run(kernels, "integers", call, a, a, a)[:REG].view(kind)
         steps = np.arange(lanes) if op == 8 else np.arange(lanes)[::-1]
         np.testing.assert_array_equal(got, (100 + steps).astype(kind))

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source of the types: the pages of the public Ascend C API, one per instruction.
+#include "device/vec_dtypes_950.h"
+
+#include <array>
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
+
+namespace aclsim {
+
+namespace {
+
+using enum DType;
+
+constexpr uint32_t Of(std::initializer_list<DType> dtypes) {
+  uint32_t bits = 0;
+  for (const DType dtype : dtypes) {
+    bits |= 1u << static_cast<uint32_t>(dtype);
+  }
+  return bits;
+}
+constexpr uint32_t kB8 = Of({kInt8, kUint8});
+constexpr uint32_t kB64 = Of({kInt64, kUint64});
+constexpr uint32_t kInts = Of({kInt16, kUint16, kInt32, kUint32});
+constexpr uint32_t kFloats = Of({kHalf, kFloat});
+constexpr uint32_t kReals = Of({kHalf, kBf16, kFloat});
+
+// In all forms, and those that the count form has besides.
+struct Types {
+  std::string_view instruction;
+  uint32_t all;
+  uint32_t byCount;
+};
+constexpr Types kTypes[] = {
+    {"Add", kInts | kReals, kB8 | kB64},
+    {"Sub", kInts | kReals, kB8 | kB64},
+    {"Mul", kInts | kReals, kB64},
+    {"Div", kInts | kFloats, kB64},
+    {"Max", kInts | kReals, kB8 | kB64},
+    {"Min", kInts | kReals, kB8 | kB64},
+    {"And", kInts, kB8 | kB64},
+    {"Or", kInts, kB8 | kB64},
+    {"AddRelu", Of({kInt16}) | kFloats, kB64},
+    {"SubRelu", Of({kInt16}) | kFloats, kB64},
+    {"MulAddDst", kFloats, kB64},
+    {"FusedMulAdd", kReals, kB64},
+    {"MulAddRelu", kFloats, kB64},
+    {"Prelu", 0, kFloats},
+    {"Exp", kFloats, 0},
+    {"Ln", kFloats, 0},
+    {"Abs", Of({kInt16, kInt32}) | kFloats, Of({kInt8, kInt64})},
+    {"Sqrt", kFloats, 0},
+    {"Rsqrt", kFloats, 0},
+    {"Reciprocal", kFloats, kB64},
+    {"Relu", Of({kInt32}) | kFloats, Of({kInt64})},
+    {"Not", kInts | kFloats, kB8 | kB64},
+    {"Neg", 0, Of({kInt8, kInt16, kInt32, kInt64}) | kFloats},
+    {"Adds", Of({kInt16, kInt32}) | kReals, kB8 | kB64},
+    {"Muls", Of({kInt16, kInt32}) | kReals, kB64},
+    {"Maxs", Of({kInt16, kInt32}) | kReals, kB8 | kB64},
+    {"Mins", Of({kInt16, kInt32}) | kReals, kB8 | kB64},
+    {"ShiftLeft", kInts, kB8 | kB64},
+    {"ShiftRight", kInts, kB8 | kB64},
+    {"LeakyRelu", kFloats, 0},
+    {"Axpy", kReals, kB64},
+    {"Duplicate", kInts | kReals, Of({kBool}) | kB8 | kB64},
+    {"CreateVecIndex", Of({kInt16, kInt32}) | kFloats, Of({kInt8, kInt64})},
+};
+
+using Binary = LaneTable::Binary;
+
+Binary Lanes2(RegOp2 op, DType dtype) {
+  return Lanes().regBinary[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+}
+LanesOf950 Two(RegOp2 op, DType dtype) {
+  const Binary body = Lanes2(op, dtype);
+  if (body == nullptr) {
+    return nullptr;
+  }
+  return [body](uint8_t* to, const uint8_t* x, const uint8_t* y, size_t n) { body(to, x, y, n); };
+}
+LanesOf950 One(RegOp1 op, DType dtype) {
+  const auto body = Lanes().regUnary[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+  if (body == nullptr) {
+    return nullptr;
+  }
+  return [body](uint8_t* to, const uint8_t* x, const uint8_t*, size_t n) { body(to, x, n); };
+}
+
+// The same element in all lanes of one operand.
+struct Constant {
+  static constexpr size_t kBytes = 256;
+  alignas(64) std::array<uint8_t, kBytes> bytes;
+  size_t width;
+
+  Constant(DType dtype, ScalarValue scalar) : bytes(), width(WidthOf(dtype)) {
+    uint64_t bits = static_cast<uint64_t>(scalar.i);
+    const auto real = static_cast<float>(scalar.f);
+    if (dtype == kFloat) {
+      std::memcpy(&bits, &real, sizeof(real));
+    } else if (dtype == kHalf || dtype == kBf16) {
+      bits = dtype == kHalf ? FloatToHalf(real) : FloatToBf16(real);
+    }
+    for (size_t i = 0; i < kBytes; i += width) {
+      std::memcpy(bytes.data() + i, &bits, width);
+    }
+  }
+  // body(to, x, constant, n) by pieces.
+  template <typename Body>
+  void With(uint8_t* to, const uint8_t* x, size_t n, Body&& body) const {
+    const size_t most = kBytes / width;
+    for (size_t at = 0; at < n; at += most) {
+      body(to + at * width, x + at * width, bytes.data(), std::min(most, n - at));
+    }
+  }
+};
+
+LanesOf950 WithScalar(RegOp2 op, DType dtype, ScalarValue scalar) {
+  const Binary body = Lanes2(op, dtype);
+  if (body == nullptr) {
+    return nullptr;
+  }
+  return [body, constant = Constant(dtype, scalar)](uint8_t* to, const uint8_t* x, const uint8_t*,
+                                                    size_t n) { constant.With(to, x, n, body); };
+}
+
+// No less than 0 in the end; unsigned numbers never are.
+LanesOf950 ThenRelu(LanesOf950 first, DType dtype) {
+  const LanesOf950 relu = WithScalar(RegOp2::kMax, dtype, {});
+  return [=](uint8_t* to, const uint8_t* x, const uint8_t* y, size_t n) {
+    first(to, x, y, n);
+    relu(to, to, nullptr, n);
+  };
+}
+
+constexpr uint8_t Bit(Round round) {
+  return static_cast<uint8_t>(1u << static_cast<uint8_t>(round));
+}
+constexpr uint8_t kNone = Bit(Round::kNone);
+constexpr uint8_t kFive = Bit(Round::kRint) | Bit(Round::kFloor) | Bit(Round::kCeil) |
+                          Bit(Round::kRound) | Bit(Round::kTrunc);
+constexpr uint8_t kOdd = Bit(Round::kOdd);
+
+struct Conversion {
+  DType from, to;
+  uint8_t modes;
+};
+constexpr Conversion kCasts[] = {
+    {kInt8, kInt16, kNone},
+    {kInt8, kHalf, kNone},
+    {kInt8, kInt32, kNone},
+    {kUint8, kUint16, kNone},
+    {kUint8, kHalf, kNone},
+    {kUint8, kUint32, kNone},
+    {kInt16, kUint8, kNone},
+    {kInt16, kHalf, kFive | kNone},
+    {kInt16, kInt32, kNone},
+    {kInt16, kUint32, kNone},
+    {kInt16, kFloat, kNone},
+    {kUint16, kUint8, kNone},
+    {kUint16, kUint32, kNone},
+    {kHalf, kInt8, kFive | kNone},
+    {kHalf, kUint8, kFive | kNone},
+    {kHalf, kInt16, kFive},
+    {kHalf, kBf16, kFive},
+    {kHalf, kInt32, kFive},
+    {kHalf, kFloat, kNone},
+    {kBf16, kHalf, kFive},
+    {kBf16, kInt32, kFive},
+    {kBf16, kFloat, kNone},
+    {kInt32, kUint8, kNone},
+    {kInt32, kInt16, kNone},
+    {kInt32, kUint16, kNone},
+    {kInt32, kHalf, kFive | kNone | kOdd},  // none plays a part
+    {kInt32, kFloat, kFive | kNone},
+    {kInt32, kInt64, kNone},
+    {kUint32, kUint8, kNone},
+    {kUint32, kInt16, kNone},
+    {kUint32, kUint16, kNone},
+    {kFloat, kInt16, kFive},
+    {kFloat, kHalf, kFive | kNone | kOdd},
+    {kFloat, kBf16, kFive},
+    {kFloat, kInt32, kFive},
+    {kFloat, kFloat, kFive},
+    {kFloat, kInt64, kFive},
+    {kInt64, kInt32, kNone},
+    {kInt64, kFloat, kFive},
+};
+
+}  // namespace
+
+void RequireDType950(Core& core, DType dtype, const VecCtl& ctl) {
+  const auto bit = 1u << static_cast<uint32_t>(dtype);
+  for (const Types& types : kTypes) {
+    if (types.instruction != core.instruction) {
+      continue;
+    }
+    if ((types.all & bit) != 0 || ((types.byCount & bit) != 0 && ctl.mode == VecCtl::kCount)) {
+      return;
+    }
+    if ((types.byCount & bit) != 0) {
+      ThrowFault("dtype-unsupported",
+                 Format("%s of %s has no form with a mask on %s", core.instruction, NameOf(dtype),
+                        core.soc.name.c_str()),
+                 "The device compiler refuses it. Use the form with a count.");
+    }
+    UnsupportedDType(core, core.instruction, dtype);
+  }
+}
+
+LanesOf950 BinaryOf950(Op2 op, DType dtype) {
+  switch (op) {
+    case Op2::kAdd:
+      return Two(RegOp2::kAdd, dtype);
+    case Op2::kSub:
+      return Two(RegOp2::kSub, dtype);
+    case Op2::kMul:
+      return Two(RegOp2::kMul, dtype);
+    case Op2::kDiv:
+      return Two(RegOp2::kDiv, dtype);
+    case Op2::kMax:
+      return Two(RegOp2::kMax, dtype);
+    case Op2::kMin:
+      return Two(RegOp2::kMin, dtype);
+    case Op2::kAnd:
+      return Two(RegOp2::kAnd, dtype);
+    case Op2::kOr:
+      return Two(RegOp2::kOr, dtype);
+    case Op2::kAddRelu:
+      return ThenRelu(Two(RegOp2::kAdd, dtype), dtype);
+    case Op2::kSubRelu:
+      return ThenRelu(Two(RegOp2::kSub, dtype), dtype);
+    case Op2::kMulAddDst:
+      return Two(RegOp2::kMulAddDst, dtype);
+    case Op2::kFusedMulAdd:
+    case Op2::kMulAddRelu: {
+      LanesOf950 fused = Two(RegOp2::kMulDstAdd, dtype);
+      if (fused == nullptr) {
+        const LanesOf950 mul = Two(RegOp2::kMul, dtype), add = Two(RegOp2::kAdd, dtype);
+        fused = [=](uint8_t* to, const uint8_t* x, const uint8_t* y, size_t n) {
+          mul(to, to, x, n);
+          add(to, to, y, n);
+        };
+      }
+      return op == Op2::kFusedMulAdd ? fused : ThenRelu(fused, dtype);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+LanesOf950 UnaryOf950(Op1 op, DType dtype) {
+  switch (op) {
+    case Op1::kAbs:
+      return One(RegOp1::kAbs, dtype);
+    case Op1::kRelu:
+      return One(RegOp1::kRelu, dtype);
+    case Op1::kNot: {
+      constexpr DType kBits[] = {kUint8, kUint16, kUint32, kUint64};
+      const size_t width = WidthOf(dtype);
+      return One(RegOp1::kNot, kBits[width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : 3]);
+    }
+    case Op1::kReciprocal: {
+      const Binary divide = Lanes2(RegOp2::kDiv, dtype);
+      ScalarValue one;
+      one.i = 1;
+      return [divide, ones = Constant(dtype, one)](uint8_t* to, const uint8_t* x, const uint8_t*,
+                                                   size_t n) {
+        ones.With(to, x, n,
+                  [&](uint8_t* quotients, const uint8_t* by, const uint8_t* all, size_t lanes) {
+                    divide(quotients, all, by, lanes);
+                  });
+      };
+    }
+    default:
+      return nullptr;
+  }
+}
+
+LanesOf950 ScalarOf950(OpScalar op, DType dtype, ScalarValue scalar) {
+  switch (op) {
+    case OpScalar::kAdds:
+      return WithScalar(RegOp2::kAdd, dtype, scalar);
+    case OpScalar::kMuls:
+      return WithScalar(RegOp2::kMul, dtype, scalar);
+    case OpScalar::kMaxs:
+      return WithScalar(RegOp2::kMax, dtype, scalar);
+    case OpScalar::kMins:
+      return WithScalar(RegOp2::kMin, dtype, scalar);
+    case OpScalar::kShiftLeft:
+      return WithScalar(RegOp2::kShiftLeft, dtype, scalar);
+    case OpScalar::kShiftRight:
+    case OpScalar::kShiftRightRound:
+      return WithScalar(RegOp2::kShiftRight, dtype, scalar);
+    case OpScalar::kAxpy:
+      return WithScalar(RegOp2::kMulAddDst, dtype, scalar);
+    default:
+      return nullptr;
+  }
+}
+
+uint8_t CastModes950(DType from, DType to) {
+  for (const Conversion& cast : kCasts) {
+    if (cast.from == from && cast.to == to) {
+      return cast.modes;
+    }
+  }
+  return 0;
+}
+
+LanesOf950 CastOf950(DType from, DType to, Round round) {
+  if (Lanes().cast[static_cast<size_t>(from)][static_cast<size_t>(to)] != nullptr) {
+    return nullptr;
+  }
+  return [=](uint8_t* dst, const uint8_t* src, const uint8_t*, size_t n) {
+    constexpr size_t kMost = 64;  // a register's worth of every type
+    for (size_t at = 0; at < n; at += kMost) {
+      ConvertLanes(to, from, dst + at * WidthOf(to), src + at * WidthOf(from), round, true,
+                   std::min(kMost, n - at));
+    }
+  };
+}
+
+namespace {
+
+void Issue(Core& core, const LaneSet& lanes, const OperandWalk& d, const OperandWalk& a,
+           const OperandWalk* b, LanesOf950 body) {
+  IssueVector(core, lanes, {&d, &a, b},
+              [=, second = b != nullptr ? *b : OperandWalk{}, two = b != nullptr] {
+                RunLanes(lanes, d, &a, two ? &second : nullptr, false, body);
+              });
+}
+
+}  // namespace
+
+void VecNeg(const Ub& dst, const Ub& src, const VecCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "Neg";
+  RequireDType950(core, dst.dtype, ctl);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
+    return;
+  }
+  const auto [d, a] = WalkUnary(core, lanes, dst, src, ctl);
+  Issue(core, lanes, d, a, nullptr, One(RegOp1::kNeg, dst.dtype));
+}
+ACLSIM_SKIPS_FAULTS()
+
+void VecPrelu(const Ub& dst, const Ub& src0, const Ub& src1, const VecCtl& ctl) try {
+  Core& core = Core::Current();
+  core.instruction = "Prelu";
+  RequireDType950(core, dst.dtype, ctl);
+  LaneSet lanes = ResolveLanes(core, ctl, dst.dtype);
+  if (IsIdle(core, lanes, dst)) {
+    return;
+  }
+  const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl);
+  Issue(core, lanes, d, a, &b, Two(RegOp2::kPrelu, dst.dtype));
+}
+ACLSIM_SKIPS_FAULTS()
+
+}  // namespace aclsim
