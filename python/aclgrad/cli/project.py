@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aclgrad import findings
 from aclgrad.cli.common import open_device
 from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
@@ -106,8 +107,9 @@ class Project:
             for outcome in guessed.settled(subject, ran.outcomes, options)
         ]
         standard = subject.golden is not None and subject.golden.own_cases is None
-        notes = [*ran.left_out, *(shortened(asked) if standard else [])]
-        return Looked(runs, conditions, notes=notes)
+        notes = shortened(asked) if standard else []
+        refused = [findings.Refused(item.case, item.reason) for item in ran.refused]
+        return Looked(runs, conditions, refused, notes)
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""
