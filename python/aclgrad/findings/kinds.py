@@ -56,6 +56,7 @@ _TITLES = {
         "gm-conflict": "cores not ordered: same bytes of GM, one of them writes",
         "gm-line-shared": "cores write one cache line through their caches",
         "gm-cache": "data cache not cleaned: scalar write stays in it, or old value is read",
+        "atomic-order": "floating-point sum of several cores: its last bits change from run to run",
     },
     "rules of instructions": {
         "instruction-absent": "instruction that the SoC does not have",
@@ -110,6 +111,7 @@ _TITLES = {
         "host-destroyed-tensor": "tensor used after it was destroyed",
         "host-wrong-handle": "handle of another type",
         "host-unsynchronised": "memory touched while a stream still works on it",
+        "stream-race": "streams not ordered: same bytes of memory, one of them writes",
         "host-leak": "not given back by aclFinalize",
     },
     "redundancy": {

@@ -42,6 +42,7 @@ OPTIONS = (
     "recover",
     "progress",
     "partial_outputs",
+    "findings",
 )
 
 _KERNEL_FAULT = 507035
@@ -80,6 +81,8 @@ class Device(SimulatorCalls):
         self.takes_faults = False
         self._calls = PreparedCalls()
         self.stream: int | None = None
+        if kind == "sim":
+            self.set_option("findings", "off")  # `findings` gives them
         self._open()
         _devices.add(self)
 

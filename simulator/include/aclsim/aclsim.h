@@ -31,7 +31,7 @@ typedef struct aclsimLaunchStats {
 // launch), "race_times" (on | off: findings of races say when the model has both ends), "hang_limit" (seconds of processor time
 // after which code that gets nothing done ends, 0 = off), "keep_going" (on | off:
 // whether a core goes on after a fault, as docs/reference/findings.md lists by kind; until it is set, in fast mode only). "recover" (on |
-// off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"). Returns
+// off: whether a stream works again once a synchronisation has returned its failure; an NPU's does not). "partial_outputs" (outputs that operators write only in part on purpose: "output" or "Operator.output", with commas between, or "none"), "findings" (error | warn | off, or KIND=off, with commas between: which the runtime prints). Returns
 // 0, or // 100000 (ACL_ERROR_INVALID_PARAM) with the reason in aclGetRecentErrMsg. Not while a stream has work.
 ACLSIM_API int32_t aclsimSetOption(const char* name, const char* value);
 // The value in force, or NULL for an unknown name. The string lives until the next call on this thread.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
 #include "checkers/gm_use.h"
 #include "checkers/outputs.h"
@@ -58,10 +59,10 @@ std::vector<Finding> Checks::AcrossCores(bool ended) {
   for (const auto& use : gmUse_) {
     cores.push_back(use.get());
   }
+  std::vector<Finding> findings = SettleWords(launch_, cores);
   if (KeepsWriters()) {
     AddWriters(launch_, cores);
   }
-  std::vector<Finding> findings;
   const auto add = [&](std::vector<Finding> more) {
     std::ranges::move(more, std::back_inserter(findings));
   };
@@ -72,6 +73,35 @@ std::vector<Finding> Checks::AcrossCores(bool ended) {
   }
   add(syncUse_->Hints(launch_));
   return findings;
+}
+
+std::vector<GmTouch> Checks::Touched() const {
+  constexpr size_t kMost = 1 << 18;
+  std::vector<GmTouch> all;
+  for (const auto& core : gmUse_) {
+    for (size_t i = 0; core != nullptr && i < core->accesses.size(); ++i) {
+      const GmAccess& access = core->accesses[i];
+      if (all.size() + access.rows > kMost) {
+        return {};
+      }
+      for (uint32_t row = 0; row < access.rows; ++row) {
+        const GmAccess one = access.Row(row);
+        all.push_back({one.begin, one.end, one.write});
+      }
+    }
+  }
+  std::ranges::sort(all, [](const GmTouch& a, const GmTouch& b) {
+    return std::tie(a.write, a.begin) < std::tie(b.write, b.begin);
+  });
+  std::vector<GmTouch> joined;
+  for (const GmTouch& touch : all) {
+    if (!joined.empty() && joined.back().write == touch.write && touch.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, touch.end);
+    } else {
+      joined.push_back(touch);
+    }
+  }
+  return joined;
 }
 
 }  // namespace aclsim

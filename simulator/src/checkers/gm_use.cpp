@@ -2,7 +2,9 @@
 #include "checkers/gm_use.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
+#include <utility>
 
 #include "checkers/core_order.h"
 #include "checkers/gm_rows.h"
@@ -10,6 +12,7 @@
 #include "checkers/rows.h"
 #include "checkers/sync_words.h"
 #include "engine/gm_shadow.h"
+#include "engine/meeting.h"
 
 namespace aclsim {
 
@@ -150,7 +153,7 @@ Place GmUse::Resolve(uint32_t place, const char* note) const {
 
 bool GmAccess::Append(const GmAccess& next) {
   if (end != next.begin || waits != next.waits || place != next.place || pipe != next.pipe ||
-      write != next.write || atomic != next.atomic || cleaned != next.cleaned ||
+      write != next.write || atomic != next.atomic || sum != next.sum || cleaned != next.cleaned ||
       filled != next.filled || fillPlace != next.fillPlace) {
     return false;
   }
@@ -249,6 +252,10 @@ void GmUse::Add(const Core& core, const Record& record, const Access& access, ui
   use.pipe = record.pipe;
   use.write = access.use != Use::kRead;
   use.atomic = record.atomic;
+  // The order of the addends decides about the last bits of a floating-point sum.
+  use.sum = record.atomic && record.group == static_cast<uint8_t>(Atomic::kAdd) &&
+            (record.dtype == DType::kFloat || record.dtype == DType::kHalf ||
+             record.dtype == DType::kBf16);
   use.cleaned = record.pipe == Pipe::kScalar ? GmAccess::kNever : 0;
   if (record.pipe == Pipe::kScalar && !use.write && fill.waits < use.waits) {
     use.filled = fill.waits;
@@ -262,6 +269,10 @@ void GmUse::Add(const Core& core, const Record& record, const Access& access, ui
     use.begin = begin;
     use.end = end;
     use.piece = end - begin;
+    if (!use.write && !accesses.empty() && accesses.back().Repeats(use)) {
+      accesses.back().count = accesses.back().lastCount = use.count;
+      return;
+    }
     if (accesses.empty() || !accesses.back().Append(use)) {
       if (record.pipe == Pipe::kScalar && use.write) {
         uncleaned_.push_back(accesses.size());
@@ -336,6 +347,7 @@ void GmUse::CheckCopies(Core& core, const Record& record, const Access& access,
 void GmUse::OnIssue(const Core&, Record& record) { record.coreWaits = waits_; }
 
 void GmUse::OnRecord(Core& core, const Record& record) {
+  reading_ = {};
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {
@@ -355,9 +367,15 @@ void GmUse::OnRecord(Core& core, const Record& record) {
     if (record.pipe == Pipe::kScalar) {
       const auto copies = static_cast<size_t>(Pipe::kMte3);
       const CacheFill now{record.coreWaits, races_.CompleteAfter(Pipe::kScalar)[copies],
-                          PlaceOf(core, record.name, record.pipe, record.site)};
+                          PlaceOf(core, record.name, record.pipe, record.site),
+                          core.meeting->StoresSoFar()};
       const CacheFill fill = Fill(access, now);
       Add(core, record, judged, now.place, fill);
+      if (!writes) {
+        reading_ = {access.addr, access.TotalBytes(), now.place, record.site};
+      } else if (!record.reference) {
+        NoteStore(core, record, access, now.place);
+      }
       if (fill.copies < now.copies) {
         CheckCopies(core, record, access, *region, fill, now);
       }
@@ -366,7 +384,14 @@ void GmUse::OnRecord(Core& core, const Record& record) {
       }
       continue;
     }
-    Add(core, record, judged, PlaceOf(core, record.name, record.pipe, record.site), {});
+    const uint32_t place = PlaceOf(core, record.name, record.pipe, record.site);
+    Add(core, record, judged, place, {});
+    if (writes && record.pipe == Pipe::kMte3 && !record.atomic) {
+      NoteStore(core, record, access, place);
+    }
+    if (!writes) {  // it may be a look at another core's signal
+      heardUpTo_ = core.meeting->StoresSoFar();
+    }
     // The copy pipes do not see what is still in the cache.
     if (dirty_.empty() || writes) {
       continue;
@@ -418,32 +443,108 @@ void GmUse::Tell(uint32_t flag, uint32_t of, uint32_t number) {
   syncs.push_back(set);
 }
 
-void GmUse::Hear(uint32_t flag, uint32_t of, uint32_t number) {
+void GmUse::Hear(const Core& core, uint32_t flag, uint32_t of, uint32_t number) {
   syncs.push_back({.flag = flag, .of = of, .wait = true, .number = number});
   ++waits_;
+  heardUpTo_ = core.meeting->StoresSoFar();
 }
 
-void GmUse::OnSync(Core&, const SyncEvent& event) {
+// What is small enough to be a signal.
+void GmUse::NoteStore(const Core& core, const Record& record, const Access& access,
+                      uint32_t place) {
+  constexpr uint64_t kMostBytes = 64;
+  if (core.launch.blockDim == 1 || access.repeat != 1 || access.chunk < access.bytes ||
+      access.TotalBytes() > kMostBytes) {
+    return;
+  }
+  WordStore store;
+  store.number = core.meeting->NoteStore(core, access.addr, access.TotalBytes());
+  store.syncs = static_cast<uint32_t>(syncs.size());
+  store.place = place;
+  store.begin = access.addr;
+  std::ranges::copy(races_.CompleteAfter(record.pipe), store.done.begin());
+  store.done[kCleans] = cleans_;
+  store.clean = record.pipe != Pipe::kScalar;
+  if (!store.clean) {
+    dirtyStores_.push_back(wordStores.size());
+  }
+  wordStores.push_back(store);
+}
+
+// A core that polls waits for the store whose value it gets. That it would have waited shows only when it finds the old value first
+// and looks again: so a store that nothing else orders before the first look stays hidden from that one, as it may on hardware.
+void GmUse::OnRead(Core& core, const void* value, uint32_t bytes) {
+  const Reading reading = std::exchange(reading_, {});
+  if (reading.bytes != bytes || core.meeting->StoresSoFar() == 0) {
+    return;
+  }
+  const Meeting::Word word = core.meeting->LastStore(reading.address, bytes);
+  if (word.number == 0 || word.core == core.index || core.meeting->MetSince(core.index, word)) {
+    return;
+  }
+  Poll& poll = polls_[reading.address];
+  const auto line = cached_.find(reading.address / kLineBytes);
+  if (word.number <= poll.heard || line == cached_.end()) {
+    return;
+  }
+  if (!poll.looked && word.number > heardUpTo_) {
+    poll.looked = true;
+    line->second.loaded.stores = word.number - 1;
+    // Core::ReadScalar's own copy, which the kernel gets.
+    std::memcpy(const_cast<void*>(value), word.old.data(), bytes);
+    return;
+  }
+  if (line->second.loaded.stores < word.number) {
+    if (!poll.looked) {
+      return;
+    }
+    Finding finding;
+    finding.kind = "gm-cache";
+    finding.space = "GM";
+    if (const GmRegion* region = core.RegionOf(reading.address)) {
+      finding.buffer = region->name;
+      finding.begin = reading.address - reinterpret_cast<uint64_t>(region->addr);
+      finding.end = finding.begin + bytes;
+    }
+    finding.at = core.PlaceOf(core.instruction, Pipe::kScalar, reading.site, "reads");
+    finding.detail = Format(
+        "the core reads bytes [%llu, %llu) of %s again and again until core %u has changed them, "
+        "and "
+        "does not take the line out of its data cache in between",
+        static_cast<unsigned long long>(finding.begin),
+        static_cast<unsigned long long>(finding.end), finding.buffer.c_str(), word.core);
+    finding.advice =
+        "Hardware reads the old value from the cache for ever: a hang. Call "
+        "DataCacheCleanAndInvalid on the line before each read.";
+    core.Find(std::move(finding));
+  }
+  poll = {false, word.number};
+  wordReads.push_back({word.core, word.number, reading.place});
+  Hear(core, CoreSync::kWord, 0, word.number);
+}
+
+void GmUse::OnSync(Core& core, const SyncEvent& event) {
   if (event.kind == SyncEvent::Kind::kCores) {
     switch (static_cast<CoreMeeting>(event.flag)) {
       case kMetAll:
         Tell(CoreSync::kSyncAll, event.number, CoreSync::kUncounted);
-        Hear(CoreSync::kSyncAll, event.number, CoreSync::kUncounted);
+        Hear(core, CoreSync::kSyncAll, event.number, CoreSync::kUncounted);
         break;
       case kMarkSet:
         Tell(CoreSync::kMark, 0, event.number);
         break;
       case kMarkTaken:
-        Hear(CoreSync::kMark, 0, event.number);
+        Hear(core, CoreSync::kMark, 0, event.number);
         break;
       case kTurnPassed:
         Tell(CoreSync::kTurn, 0, event.number);
         break;
       case kTurnTaken:
-        Hear(CoreSync::kTurn, 0, event.number);
+        Hear(core, CoreSync::kTurn, 0, event.number);
         break;
       case kSomeCores:
         flagged = true;
+        heardUpTo_ = core.meeting->StoresSoFar();
         break;
       case kStored:
         break;
@@ -454,7 +555,7 @@ void GmUse::OnSync(Core&, const SyncEvent& event) {
     std::ranges::copy(complete, syncs[pending.front()].done.begin());
     pending.pop_front();
   } else if (IsCoreFlag(event.flag) && event.kind == SyncEvent::Kind::kWait) {
-    Hear(event.flag, 0, CoreSync::kUncounted);
+    Hear(core, event.flag, 0, CoreSync::kUncounted);
   }
 }
 
@@ -504,6 +605,89 @@ void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
     }
     return clean;
   });
+  std::erase_if(dirtyStores_, [&](size_t index) {
+    WordStore& store = wordStores[index];
+    const bool clean = store.begin >= begin / kLineBytes * kLineBytes &&
+                       store.begin < (end + kLineBytes - 1) / kLineBytes * kLineBytes;
+    if (clean) {
+      store.clean = true;
+      store.done[kCleans] = cleans_;  // what else the line has
+    }
+    return clean;
+  });
+}
+
+std::vector<Finding> SettleWords(const KernelLaunch& launch, const std::vector<GmUse*>& cores) {
+  std::vector<Finding> findings;
+  std::set<uint32_t> heard;
+  std::map<uint32_t, WordRead> readers;  // by number of the store
+  for (const GmUse* core : cores) {
+    for (size_t i = 0; core != nullptr && i < core->wordReads.size(); ++i) {
+      heard.insert(core->wordReads[i].number);
+      readers.try_emplace(core->wordReads[i].number, core->wordReads[i]).first->second.core =
+          static_cast<uint32_t>(std::ranges::find(cores, core) - cores.begin());
+    }
+  }
+  if (heard.empty()) {
+    return findings;
+  }
+  std::set<uint32_t> reported;
+  for (uint32_t index = 0; index < cores.size(); ++index) {
+    GmUse* core = cores[index];
+    if (core == nullptr || core->wordStores.empty()) {
+      continue;
+    }
+    std::vector<CoreSync> syncs;
+    size_t next = 0;
+    for (const WordStore& store : core->wordStores) {
+      if (!heard.contains(store.number)) {
+        continue;
+      }
+      for (; next < store.syncs; ++next) {
+        syncs.push_back(core->syncs[next]);
+      }
+      syncs.push_back({.flag = CoreSync::kWord, .number = store.number, .done = store.done});
+      if (store.clean || !reported.insert(store.place).second) {
+        continue;
+      }
+      Finding finding;
+      finding.kind = "gm-cache";
+      finding.op = launch.opType;
+      finding.core = index;
+      finding.blockDim = launch.blockDim;
+      finding.space = "GM";
+      if (const GmRegion* region = RegionOf(launch, store.begin)) {
+        finding.buffer = region->name;
+        finding.begin = store.begin - reinterpret_cast<uint64_t>(region->addr);
+        finding.end = finding.begin + 1;
+      }
+      const WordRead& reader = readers.at(store.number);
+      finding.at = core->Resolve(store.place, "writes");
+      finding.at.core = index;
+      finding.related.push_back(cores[reader.core]->Resolve(
+          reader.place, Format("waits for it on core %u", reader.core).c_str()));
+      finding.related[0].core = reader.core;
+      finding.detail = Format(
+          "core %u polls byte %llu of %s for what core %u writes there through its data cache, "
+          "which "
+          "keeps it",
+          reader.core, static_cast<unsigned long long>(finding.begin), finding.buffer.c_str(),
+          index);
+      finding.advice =
+          "Hardware shows the other core the old value: a hang. Call DataCacheCleanAndInvalid on "
+          "the "
+          "line after the write.";
+      finding.soc = launch.soc->name;
+      finding.tiling = launch.tilingText;
+      finding.tilingKey = launch.tilingKey;
+      findings.push_back(std::move(finding));
+    }
+    for (; next < core->syncs.size(); ++next) {
+      syncs.push_back(core->syncs[next]);
+    }
+    core->syncs = std::move(syncs);
+  }
+  return findings;
 }
 
 void GmUse::OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t site) {
@@ -575,11 +759,21 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
   const WordsOfAll words(cores);
   std::vector<Finding> findings;
   std::set<std::array<uint64_t, 3>> reported;
+  std::vector<std::pair<const GmAccess*, const GmAccess*>> sums;  // that nothing orders
   std::vector<const Track*> active;
   const auto judge = [&](const GmAccess* a, const GmAccess* b) {
     const bool overlap = b->begin < a->end;
     const bool scalars = a->pipe == Pipe::kScalar && b->pipe == Pipe::kScalar;
     bool stale = false, line = false;
+    // Who polls reads while the other writes; OnRead and SettleWords have judged it.
+    const auto polled = [&](const GmAccess* write, const GmAccess* read) {
+      return write->write && !read->write && read->pipe == Pipe::kScalar &&
+             (write->pipe == Pipe::kScalar || write->pipe == Pipe::kMte3) &&
+             cores[read->core]->Polls(read->begin);
+    };
+    if (overlap && (polled(a, b) || polled(b, a))) {
+      return;
+    }
     bool aFirst = false;
     const GmAccess* reader = nullptr;  // of a stale line
     if (overlap && a->write && b->write && words.Hold(*a, *b)) {
@@ -596,6 +790,10 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
         reader = aFirst && Stale(order, *a, *b, last)   ? b
                  : bFirst && Stale(order, *b, *a, last) ? a
                                                         : nullptr;
+      }
+      if (!stale && reader == nullptr && a->atomic && b->atomic && !aFirst && !bFirst && a->sum &&
+          b->sum) {
+        sums.push_back({a, b});
       }
       if (!stale && reader == nullptr && (aFirst || bFirst || (a->atomic && b->atomic))) {
         return;
@@ -680,6 +878,26 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
       judgeTracks(*earlier, track);
     }
     active.push_back(&track);
+  }
+  for (const auto& [a, b] : sums) {
+    const GmAccess* first = a->core < b->core ? a : b;
+    const GmAccess* second = first == a ? b : a;
+    if (!reported.insert({first->place, second->place, 4}).second) {
+      continue;
+    }
+    Finding finding = Describe(launch, cores, {first, second, false, order.Flags()});
+    finding.kind = "atomic-order";
+    finding.severity = Severity::kHint;
+    finding.detail = Format(
+        "cores %u and %u add floating-point numbers to bytes [%llu, %llu) of %s, in an order that "
+        "changes from run to run",
+        first->core, second->core, static_cast<unsigned long long>(finding.begin),
+        static_cast<unsigned long long>(finding.end), finding.buffer.c_str());
+    finding.advice =
+        "The last bits of the sum differ between runs on an NPU. Where results must repeat, write "
+        "partial sums to the workspace and let one core add them after SyncAll. "
+        "--chaos varies the order.";
+    findings.push_back(std::move(finding));
   }
   return findings;
 }

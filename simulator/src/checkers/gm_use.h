@@ -41,12 +41,18 @@ struct GmAccess {
   Pipe pipe = Pipe::kScalar;
   bool write = false;
   bool atomic = false;
+  bool sum = false;  // atomic, of floats
 
   // Up to the instruction that touches byte `at`.
   uint32_t CountAt(uint64_t at) const {
     return count + step * static_cast<uint32_t>((at - begin) / piece);
   }
   bool Append(const GmAccess& next);
+  // The same read once more.
+  bool Repeats(const GmAccess& next) const {
+    return !write && begin == next.begin && end == next.end && place == next.place &&
+           pipe == next.pipe && waits == next.waits && !next.write && filled == next.filled;
+  }
   GmAccess Row(uint32_t row) const;
   uint64_t LastRow() const { return (rows - 1) * rowStep; }  // from the first one on
 };
@@ -59,6 +65,8 @@ struct CoreSync {
   static constexpr uint32_t kSyncAll = UINT32_MAX;   // as flag
   static constexpr uint32_t kMark = UINT32_MAX - 1;  // of IBSet
   static constexpr uint32_t kTurn = UINT32_MAX - 2;  // of NotifyNextBlock
+  static constexpr uint32_t kWord =
+      UINT32_MAX - 3;  // a store to GM that another core has polled for
   static constexpr uint32_t kUncounted = UINT32_MAX;
 
   uint32_t flag = 0;
@@ -83,6 +91,23 @@ struct CacheFill {
   uint32_t waits = 0;   // as GmAccess::waits
   uint32_t copies = 0;  // of MTE3 that were complete
   uint32_t place = 0;
+  uint32_t stores = 0;  // Meeting::StoresSoFar
+};
+
+// A store to GM that another core may poll for.
+struct WordStore {
+  uint32_t number = 0;  // Meeting::NoteStore
+  uint32_t syncs = 0;   // in GmUse::syncs before it
+  uint32_t place = 0;
+  uint64_t begin = 0;
+  Progress done{};
+  bool clean = true;  // it is in GM: a scalar store only after its line was cleaned
+};
+// A poll that has seen such a store.
+struct WordRead {
+  uint32_t core = 0;  // that stored
+  uint32_t number = 0;
+  uint32_t place = 0;
 };
 
 // What one core did to GM that somebody writes.
@@ -98,6 +123,12 @@ class GmUse : public Observer {
   void OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;
   void OnEnd(Core& core) override;
   void OnSyncWords(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;
+  void OnRead(Core& core, const void* value, uint32_t bytes) override;
+  // Whether the core has waited by polling for what others store there.
+  bool Polls(uint64_t address) const {
+    const auto poll = polls_.find(address);
+    return poll != polls_.end() && poll->second.heard != 0;
+  }
 
   struct PlaceInfo {
     const char* name;
@@ -110,6 +141,8 @@ class GmUse : public Observer {
   std::vector<PlaceInfo> places;
   std::vector<CoreSync> syncs;
   std::vector<SyncWords> words;
+  std::vector<WordStore> wordStores;
+  std::vector<WordRead> wordReads;
   bool flagged = false;  // cores are ordered by more than that: conflicts are not judged
 
  private:
@@ -128,7 +161,8 @@ class GmUse : public Observer {
                    const CacheFill& fill, const CacheFill& now);
   uint32_t PlaceOf(const Core& core, const char* name, Pipe pipe, uint32_t site);
   void Tell(uint32_t flag, uint32_t of, uint32_t number);
-  void Hear(uint32_t flag, uint32_t of, uint32_t number);
+  void Hear(const Core& core, uint32_t flag, uint32_t of, uint32_t number);
+  void NoteStore(const Core& core, const Record& record, const Access& access, uint32_t place);
 
   const RaceObserver& races_;
   uint32_t waits_ = 0;
@@ -140,7 +174,24 @@ class GmUse : public Observer {
   std::map<uint64_t, CacheLine>::iterator recent_ = cached_.end();  // mostly the next one
   std::vector<size_t> uncleaned_;                                   // scalar writes, in accesses
   std::set<std::pair<uint32_t, uint32_t>> reported_, reportedStale_;
+  struct Poll {
+    bool looked = false;  // and has been given what was there before the last store
+    uint32_t heard = 0;   // number of the last store that it has seen
+  };
+  struct Reading {
+    uint64_t address = 0;
+    uint64_t bytes = 0;  // 0: not of GM that cores share
+    uint32_t place = 0;
+    uint32_t site = 0;
+  };
+  Reading reading_;                  // the last scalar read, until OnRead
+  std::map<uint64_t, Poll> polls_;   // by address
+  uint32_t heardUpTo_ = 0;           // stores there were when the core last waited for others
+  std::vector<size_t> dirtyStores_;  // in wordStores, not cleaned yet
 };
+
+// Puts the stores that others have polled for among the sets of their cores, and tells of those that never left the data cache.
+std::vector<Finding> SettleWords(const KernelLaunch& launch, const std::vector<GmUse*>& cores);
 
 // Conflicts between the cores of one launch.
 std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vector<GmUse*>& cores);

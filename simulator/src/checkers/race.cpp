@@ -2,6 +2,7 @@
 #include "checkers/race.h"
 
 #include <algorithm>
+#include <set>
 
 namespace aclsim {
 
@@ -59,7 +60,9 @@ std::vector<Finding> SyncUse::Hints(const KernelLaunch& launch) const {
     hint.at = {"", site.name, "", FindKernelLine(site.stack)};
     hint.detail = Format("%s ordered no two accesses in this launch (passed %llu times)",
                          site.name.c_str(), static_cast<unsigned long long>(site.executed));
-    hint.advice = "It may be left out, if larger shapes show the same: each one stalls a pipe.";
+    hint.advice =
+        Format("It may be left out%s, if larger shapes show the same: each one stalls a pipe.",
+               site.name == "WaitFlag" ? " together with its SetFlag" : "");
     hint.soc = launch.soc->name;
     hint.tiling = launch.tilingText;
     hint.tilingKey = launch.tilingKey;
@@ -175,6 +178,7 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
         coreSets_[from].pop_front();
       }
       Knowledge& flag = ToldBy(event.flag).Add(known_[from]);
+      flag.site = explicitFlag ? event.site : 0;
       flag.clock[from] = count_[from];
       flag.source[from] = {};
       break;
@@ -182,6 +186,9 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
     case SyncEvent::Kind::kWait: {
       Told& sets = ToldBy(event.flag);
       if (sets.Any()) {
+        if (const uint32_t set = sets.Next().site; set != 0 && event.site != 0) {
+          paired_[PairOf(event.site)] = PairOf(set);
+        }
         Join(to, sets.Next(), event.site);
         sets.Drop();
       }
@@ -255,13 +262,22 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
                         uint32_t clock, bool earlierWrote, uint64_t begin, uint64_t end) {
   const Executed& earlier = executed_[other][clock];
   const Pipe otherPipe = static_cast<Pipe>(other);
-  const std::array<uint64_t, 3> key = {(earlierWrote ? 2u : 0u) + (Writes(access) ? 1u : 0u),
-                                       record.site, earlier.site};
-  const auto [known, isNew] = reported_.emplace(key, core.findings.size());
+  // Two lines that nothing orders are one finding, whatever they do to each other's bytes: a reader before all else.
+  const auto [known, isNew] = reported_.emplace(std::array<uint64_t, 2>{record.site, earlier.site},
+                                                Reported{core.findings.size(), 0, {}});
+  Reported& reported = known->second;
+  const std::array<uint32_t, 2> pair = {count_[Index(record.pipe)] + 1, clock};
+  const bool again = !isNew && reported.last == pair;  // another operand of the same two
+  reported.last = pair;
+  const bool better = earlierWrote && !Writes(access) && !reported.reads;
+  uint64_t count = 1;
   if (!isNew) {
-    ++core.findings[known->second].count;
-    return;
+    count = core.findings[reported.index].count += again ? 0 : 1;
+    if (!better) {
+      return;
+    }
   }
+  reported.reads = earlierWrote && !Writes(access);
   Finding finding;
   finding.kind = HazardOf(earlierWrote, Writes(access));
   finding.at =
@@ -305,7 +321,12 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
         "tensor, or SetFlag and WaitFlag of HardEvent::%s_%s between them.",
         shortName(otherPipe), shortName(record.pipe));
   }
+  finding.count = count;
   core.Find(std::move(finding));
+  if (!isNew) {
+    core.findings[reported.index] = std::move(core.findings.back());
+    core.findings.pop_back();
+  }
 }
 
 // One pipe's earlier accesses against one new access: a race, or a use of what ordered them.
@@ -450,11 +471,29 @@ void RaceObserver::OnEnd(Core&) {
   if (sourceCount_ >= kMostSources) {
     return;
   }
-  for (const SyncUse::Site& site : sites_) {
-    if (site.executed != 0) {
-      syncUse_->Add(site);
+  const auto executed = [this](uint32_t site) { return sites_[site].executed != 0; };
+  std::set<uint32_t> used;
+  for (uint32_t site = 0; site < sites_.size(); ++site) {
+    if (executed(site) && sites_[site].used) {
+      used.insert(PairOf(site));
     }
   }
+  for (uint32_t site = 0; site < sites_.size(); ++site) {
+    if (executed(site)) {
+      sites_[site].used = used.contains(PairOf(site));
+      syncUse_->Add(sites_[site]);
+    }
+  }
+}
+
+uint32_t RaceObserver::PairOf(uint32_t site) {
+  while (paired_.size() <= site) {
+    paired_.push_back(static_cast<uint32_t>(paired_.size()));
+  }
+  while (paired_[site] != site) {
+    site = paired_[site] = paired_[paired_[site]];
+  }
+  return site;
 }
 
 }  // namespace aclsim

@@ -75,6 +75,7 @@ class RaceObserver : public Observer {
   struct Knowledge {
     Clock clock{};
     std::array<Ref, kPipes> source{};
+    uint32_t site = 0;  // of the set that tells it
   };
 
   // What the sets of a flag tell its waits, oldest first.
@@ -142,10 +143,17 @@ class RaceObserver : public Observer {
       coreSets_;  // CrossCoreSetFlag that was issued: as Record::issued
   std::array<std::array<std::vector<Source>, kPipes>, kPipes> sources_;  // [pipe][other], by upTo
   size_t sourceCount_ = 0;
-  std::map<std::array<uint64_t, 3>, size_t>
-      reported_;                      // kind and both sites -> index of the finding
+  struct Reported {
+    size_t index;                  // of the finding
+    bool reads;                    // it is a read of what was written
+    std::array<uint32_t, 2> last;  // the instructions that were last counted
+  };
+  std::map<std::array<uint64_t, 2>, Reported> reported_;  // by both sites
   std::vector<SyncUse::Site> sites_;  // by call site; never executed: no flag and no barrier
   size_t unused_ = 0;                 // of these, executed and not used yet
+  // Sets and the waits that took them, by call site: only all of these together may be left out.
+  std::vector<uint32_t> paired_;
+  uint32_t PairOf(uint32_t site);
 };
 
 }  // namespace aclsim

@@ -175,6 +175,9 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
   record->repeat = static_cast<int32_t>(count);
   record->dtype = ub.dtype;
   record->atomic = !toUb && core.atomic.op != Atomic::kNone;
+  if (record->atomic) {
+    record->group = static_cast<uint8_t>(core.atomic.op);
+  }
   record->Add(BlockAccess(false, toUb ? Use::kWrite : Use::kRead, core.UbOffset(ub.addr),
                           ubSide.len, count, ubSide.step, ub.buf));
   record->Add(BlockAccess(true, toUb ? Use::kRead : Use::kWrite, reinterpret_cast<uint64_t>(gm),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Duplicate, Copy, Brcb, TransDataTo5HD: lanes are moved, never computed with.
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "device/vec.h"
 #include "device/vec_dtypes_950.h"
@@ -202,6 +204,53 @@ void VecBrcb(const Ub& dst, const Ub& src, int32_t repeat, int32_t dstBlk, int32
 }
 ACLSIM_SKIPS_FAULTS()
 
+namespace {
+
+// The blocks of an address list, as runs of evenly spaced ones; what takes too many runs is all that lies between the first and last.
+void AddRows(Record* record, Use use, std::array<uint64_t, 16> list, int32_t repeat, int32_t rep,
+             int64_t shift) {
+  constexpr size_t kMostRuns = 4;  // of each list: a record has eight accesses
+  constexpr uint64_t kBytes = kBlock;
+  std::ranges::sort(list);
+  const auto last = std::unique(list.begin(), list.end());
+  const auto repeats = static_cast<uint32_t>(repeat);
+  const uint64_t step = static_cast<uint64_t>(rep) * kBytes;
+  const uint64_t reach = (repeats - 1) * step + kBytes;
+  const auto begin = [&](uint64_t address) {
+    return address + static_cast<uint64_t>(shift) * step;
+  };
+  std::vector<Access> runs;
+  for (auto at = list.begin(); at != last;) {
+    auto end = std::next(at);
+    const uint64_t apart = end == last ? kBytes : *end - *at;
+    while (end != last && *end - *std::prev(end) == apart) {
+      ++end;
+    }
+    const auto blocks = static_cast<uint64_t>(end - at);
+    Access run = DenseAccess(use, begin(*at), reach, 0);
+    if (step == kBytes || repeats == 1) {  // a block's repeats follow each other
+      run.repeat = static_cast<uint32_t>(blocks);
+      run.repStride = static_cast<int64_t>(apart);
+    } else {
+      run.bytes = run.lastBytes = blocks * kBytes;
+      run.chunk = kBytes;
+      run.chunkStride = static_cast<int64_t>(apart);
+      run.repeat = repeats;
+      run.repStride = static_cast<int64_t>(step);
+    }
+    runs.push_back(run);
+    at = end;
+  }
+  if (runs.size() > kMostRuns) {
+    runs = {DenseAccess(use, begin(list.front()), *std::prev(last) - list.front() + reach, 0)};
+  }
+  for (const Access& run : runs) {
+    record->Add(run);
+  }
+}
+
+}  // namespace
+
 void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bool dstHigh,
                        bool srcHigh, int32_t repeat, int32_t dstRep, int32_t srcRep) try {
   Core& core = Core::Current();
@@ -258,16 +307,8 @@ void VecTransDataTo5HD(const uint64_t* dst, const uint64_t* src, DType dtype, bo
             record.crowd = std::max(record.crowd, ++blocks[BankGroupOf(address)]);
           }
         }
-        // The lists' rows, when they are evenly spaced as ever; else all that lies between them.
-        const auto access = [&](const std::array<uint64_t, 16>& list, int32_t rep, Use use) {
-          const auto [low, high] = std::minmax_element(list.begin(), list.end());
-          const uint64_t reach =
-              static_cast<uint64_t>(repeat - 1) * static_cast<uint64_t>(rep) * kBlock + kBlock;
-          const uint64_t begin = *low + static_cast<uint64_t>(shift * rep * kBlock);
-          return DenseAccess(use, begin, *high - *low + reach, 0);
-        };
-        record.Add(access(to, dstRep, Use::kWrite));
-        record.Add(access(from, srcRep, Use::kRead));
+        AddRows(&record, Use::kWrite, to, repeat, dstRep, shift);
+        AddRows(&record, Use::kRead, from, repeat, srcRep, shift);
       },
       [=](uint8_t* ub) {
         const auto element = [&](const std::array<uint64_t, 16>& list, int64_t row, int64_t column,

@@ -254,8 +254,7 @@ void PoolReset(uint32_t handle) try {
   for (const uint32_t que : pool.ques) {
     core.ques[que].queued.clear();
     for (const uint32_t buf : core.ques[que].buffers) {
-      core.scheduler.Forget(EnQueFlag(buf));
-      core.scheduler.Forget(FreeFlag(buf));
+      ForgetFlags(core, buf);
       BufferInfo& info = core.buffers[buf];
       if (info.state != BufferState::kFree && !core.ques[que].tbuf) {
         ++info.generation;

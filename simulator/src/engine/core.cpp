@@ -128,23 +128,51 @@ Core* Core::CurrentOrNull() { return currentCore; }
 
 void Core::SetCurrent(Core* core) { currentCore = core; }
 
-std::string QueNameOf(void* initPc, uint8_t pos) {
-  if (initPc == nullptr) {
-    return "UB";
+namespace {
+
+constexpr std::string_view kInitBuffer = "InitBuffer(";
+
+// The first argument of a line's n-th InitBuffer is what the kernel calls the queue.
+std::string NameInCall(const std::string& text, size_t call, uint8_t pos) {
+  size_t at = text.find(kInitBuffer);
+  for (; call > 0 && at != std::string::npos; --call) {
+    at = text.find(kInitBuffer, at + 1);
   }
-  // The first argument of InitBuffer is what the kernel calls the queue.
-  const std::string text = FindKernelLine({initPc}).text;
-  const size_t call = text.find("InitBuffer(");
-  if (call == std::string::npos) {
+  if (at == std::string::npos) {
     return PositionName(pos);
   }
-  const size_t begin = call + 11;
+  const size_t begin = at + kInitBuffer.size();
   return text.substr(begin, text.find_first_of(",)", begin) - begin);
+}
+
+}  // namespace
+
+std::string QueNameOf(void* initPc, uint8_t pos) {
+  return initPc == nullptr ? "UB" : NameInCall(FindKernelLine({initPc}).text, 0, pos);
 }
 
 std::string Core::QueName(const BufferInfo& info) const {
   const QueInfo& que = ques[info.que];
-  return QueNameOf(info.que == 0 ? nullptr : que.initPc, que.pos);
+  if (info.que == 0 || que.initPc == nullptr) {
+    return "UB";
+  }
+  const SourceLine line = FindKernelLine({que.initPc});
+  if (line.text.find(kInitBuffer) == line.text.rfind(kInitBuffer)) {
+    return NameInCall(line.text, 0, que.pos);
+  }
+  // Several calls on one line run one after the other, each from a place of its own.
+  std::vector<void*> calls;
+  for (const QueInfo& other : ques) {
+    if (other.initPc == nullptr || std::ranges::find(calls, other.initPc) != calls.end()) {
+      continue;
+    }
+    if (const SourceLine its = FindKernelLine({other.initPc});
+        its.line == line.line && its.file == line.file) {
+      calls.push_back(other.initPc);
+    }
+  }
+  const auto call = std::ranges::find(calls, que.initPc) - calls.begin();
+  return NameInCall(line.text, static_cast<size_t>(call), que.pos);
 }
 
 const BufferInfo& Core::Info(uint32_t buf) const {

@@ -124,7 +124,17 @@ void PassOn(const struct sigaction& before, int number, siginfo_t* info, void* c
   }
 }
 
+std::atomic<MendFault> mendFault{nullptr};
+
 void OnSignal(int number, siginfo_t* info, void* context) {
+  if (const MendFault mend = mendFault; number == SIGSEGV && mend != nullptr && IsOwn(info)) {
+    const int before = errno;
+    const bool mended = mend(info, context);
+    errno = before;
+    if (mended) {
+      return;
+    }
+  }
   if (Frame* frame = current; frame != nullptr && IsOwn(info) && Keep(frame, info, context)) {
     siglongjmp(frame->back, 1);
   }
@@ -336,6 +346,14 @@ std::optional<Crash> RunForeign(const void* library, void (*call)(const void*), 
     return crash;
   }
   return std::nullopt;
+}
+
+void SetMendFault(MendFault mend) { mendFault = mend; }
+
+bool HandlesSegv() {
+  struct sigaction now = {};
+  return sigaction(SIGSEGV, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+         now.sa_sigaction == OnSignal;
 }
 
 void InstallCrashHandler(ExplainSignal explain) {

@@ -60,6 +60,12 @@ class BlockedSignals {
   sigset_t before_;
 };
 
+// Asked, in the handler, of each SIGSEGV before all else. True: the instruction may run again.
+using MendFault = bool (*)(const siginfo_t* info, const void* context);
+void SetMendFault(MendFault mend);
+// Whether the handler is still the process's: a program may have put its own there.
+bool HandlesSegv();
+
 // Installs the handler once per process.
 void InstallCrashHandler(ExplainSignal explain);
 

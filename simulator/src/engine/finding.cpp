@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/finding.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
+#include <optional>
 
 #include "engine/fork.h"
+#include "engine/printed_findings.h"
 #include "engine/report_file.h"
 
 namespace aclsim {
@@ -21,6 +25,38 @@ struct Found {
 };
 PerProcess<Found> found;
 std::atomic<bool> printing{false};
+
+constexpr size_t kMostPrinted = 64;  // that are remembered
+
+struct Shown {
+  std::mutex mutex;
+  std::optional<std::string> set;
+  std::deque<std::string> printed;
+};
+PerProcess<Shown> shown;
+
+// Not "off", for this kind or for all.
+bool Shows(const std::string& text, const std::string& kind) {
+  bool all = true;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (word == kind + "=off") {
+      return false;
+    }
+    if (word == kind + "=error" || word == kind + "=warn") {
+      return true;
+    }
+    all = all && word != "off";
+    at = end + 1;
+  }
+  return all;
+}
+
+// aclFinalize and the end of a block say these themselves.
+bool SaidElsewhere(const Finding& finding) {
+  return finding.kind == "host-leak" || (finding.kind == "gm-overrun" && finding.core < 0);
+}
 
 bool SameLine(const SourceLine& a, const SourceLine& b) {
   return a.line == b.line && a.file == b.file;
@@ -170,8 +206,15 @@ void ReportFinding(Finding finding) {
   if (findings.size() == known) {
     return;
   }
-  if (printing && findings.back().severity == Severity::kError) {
-    std::fprintf(stderr, "aclgrad: %s\n", FindingText(findings.back()).c_str());
+  if (printing && findings.back().severity == Severity::kError && !SaidElsewhere(findings.back()) &&
+      Shows(ShownFindings(), findings.back().kind)) {
+    const std::string text = FindingText(findings.back());
+    std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
+    const std::lock_guard<std::mutex> lockShown(shown->mutex);
+    if (shown->printed.size() >= kMostPrinted) {
+      shown->printed.pop_front();
+    }
+    shown->printed.push_back(text);
   }
   if (const char* path = std::getenv("ACLGRAD_SIM_REPORT"); path != nullptr && *path != '\0') {
     ReportFile file(path, ReportFile::Mode::kAppend);
@@ -188,6 +231,40 @@ void ReportFinding(Finding finding) {
 }
 
 void PrintFindings() { printing = true; }
+
+void PrintFindingsOfProgram() { printing = true; }
+
+bool SetShownFindings(const std::string& text) {
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const size_t equals = text.find('=', at);
+    const size_t begin = equals < end ? equals + 1 : at;
+    const std::string word = text.substr(begin, end - begin);
+    if (word != "error" && word != "warn" && word != "off") {
+      return false;
+    }
+    at = end + 1;
+  }
+  const std::lock_guard<std::mutex> lock(shown->mutex);
+  shown->set = text;
+  return true;
+}
+
+std::string ShownFindings() {
+  const std::lock_guard<std::mutex> lock(shown->mutex);
+  return shown->set.value_or("error");
+}
+
+std::string WithoutPrinted(std::string text) {
+  const std::lock_guard<std::mutex> lock(shown->mutex);
+  for (const std::string& printed : shown->printed) {
+    if (const size_t at = text.find(printed); at != std::string::npos) {
+      text.erase(at, printed.size());
+    }
+  }
+  text.erase(0, std::min(text.find_first_not_of(" \n"), text.size()));
+  return text;
+}
 
 std::string FindingsJson() {
   auto& [mutex, findings] = *found;

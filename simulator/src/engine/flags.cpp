@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Event flags and barriers between pipes, flags and meetings between cores. Whether they order enough is the race check's
 // business.
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -88,7 +89,75 @@ std::string FlagName(uint32_t flag) {
   return Format("%s id %u", EventName(static_cast<uint8_t>(flag / 8)), flag % 8);
 }
 
+namespace {
+
+// The last WaitFlag of the event with another id: perhaps it was to have this one.
+void ReportSetTwice(Core& core, const SetTwice& twice) {
+  const char* const name = EventName(twice.event);
+  std::vector<uint32_t> related = {twice.first};
+  std::string other;
+  if (twice.otherWait != 0) {
+    related.push_back(twice.otherWait);
+    other = Format("; the last WaitFlag of that event is on id %d", twice.otherId);
+  }
+  const char* const instruction = core.instruction;
+  core.GoOn(
+      core.FaultAt("flag-set-twice", twice.second, PipesOfEvent(twice.event).from, "SetFlag",
+                   Format("SetFlag on %s id %d, which is set and was not waited for%s", name,
+                          twice.id, other.c_str()),
+                   "Undefined on hardware: the second set is lost and a later WaitFlag hangs. "
+                   "Pair each SetFlag with a WaitFlag of the same id.",
+                   related),
+      "the flag counts both sets");
+  core.instruction = instruction;
+}
+
+std::vector<SetTwice>::iterator FindSetTwice(Core& core, uint8_t event, int32_t id) {
+  return std::ranges::find_if(core.meeting->Aside(core).setTwice, [&](const SetTwice& twice) {
+    return twice.event == event && twice.id == id;
+  });
+}
+
+// As many waits as sets have followed each other: the documents forbid it, but kernels that count on flags that count are in use.
+void HintCounted(Core& core, const SetTwice& twice) {
+  const char* const name = EventName(twice.event);
+  if (!core.Observed() || !core.IsFirst("flag-set-twice", twice.second, twice.first)) {
+    return;
+  }
+  Finding finding;
+  finding.kind = "flag-set-twice";
+  finding.severity = Severity::kHint;
+  finding.at = core.PlaceOf("SetFlag", PipesOfEvent(twice.event).from, twice.second, "");
+  finding.related.push_back(
+      core.PlaceOf("SetFlag", PipesOfEvent(twice.event).from, twice.first, "has set it before"));
+  finding.detail =
+      Format("SetFlag on %s id %d, which is set and was not waited for; as many WaitFlags follow",
+             name, twice.id);
+  finding.advice =
+      "The documents forbid a second set before the wait. The simulator lets flags count. Give "
+      "each "
+      "its own id, by AllocEventID: FetchEventID returns the same one again.";
+  core.Find(std::move(finding));
+}
+
+}  // namespace
+
+void ReportSetTwice(Core& core, std::optional<uint8_t> event) {
+  const auto first =
+      std::ranges::find_if(core.meeting->Aside(core).setTwice,
+                           [&](const SetTwice& twice) { return !event || twice.event == *event; });
+  if (first != core.meeting->Aside(core).setTwice.end()) {
+    const SetTwice twice = *first;
+    core.meeting->Aside(core).setTwice.erase(first);
+    core.flags[twice.event][static_cast<size_t>(twice.id)] = 0;  // not a leak as well
+    ReportSetTwice(core, twice);
+  }
+}
+
 void CheckFlagsDown(Core& core) {
+  while (!core.meeting->Aside(core).setTwice.empty()) {
+    ReportSetTwice(core, std::nullopt);
+  }
   for (size_t flag = 0; flag < core.crossCore.size(); ++flag) {
     if (core.crossCore[flag] > 0) {
       core.GoOn(core.FaultAt(
@@ -126,15 +195,21 @@ void SetFlagEvent(uint8_t event, int32_t id) try {
   uint32_t& site = core.flagSite[event][static_cast<size_t>(id)];
   SyncEvent sync = core.MakeSync(SyncEvent::Kind::kSet, from, to, EventFlag(event, id));
   if (balance > 0) {
-    core.GoOn(
-        core.FaultAt("flag-set-twice", sync.site, from, "SetFlag",
-                     Format("SetFlag on %s id %d, which is set and was not waited for",
-                            EventName(event), id),
-                     "Undefined on hardware: the second set is lost and a later WaitFlag hangs. "
-                     "Pair each SetFlag with a WaitFlag.",
-                     {site}),
-        "this set is lost");
-    return;
+    constexpr int8_t kMost = 100;
+    const auto known = FindSetTwice(core, event, id);
+    if (known == core.meeting->Aside(core).setTwice.end()) {
+      const auto [wait, waitId] = core.meeting->Aside(core).lastWait[event];
+      const bool other = wait != 0 && waitId != id;
+      core.meeting->Aside(core).setTwice.push_back(
+          {event, id, site, sync.site, other ? wait : 0, waitId});
+    } else if (known->waited || balance >= kMost) {
+      const SetTwice twice = *known;
+      core.meeting->Aside(core).setTwice.erase(known);
+      ReportSetTwice(core, twice);
+    }
+    if (balance >= kMost) {
+      return;
+    }
   }
   CheckQueueEvents(core, event, id, sync);
   ++balance;
@@ -164,6 +239,17 @@ void WaitFlagEvent(uint8_t event, int32_t id) try {
   CheckQueueEvents(core, event, id, sync);
   --balance;
   site = sync.site;
+  core.meeting->Aside(core).lastWait[event] = {sync.site, id};
+  if (!core.meeting->Aside(core).setTwice.empty()) {
+    if (const auto twice = FindSetTwice(core, event, id);
+        twice != core.meeting->Aside(core).setTwice.end()) {
+      twice->waited = true;
+      if (balance == 0) {
+        HintCounted(core, *twice);
+        core.meeting->Aside(core).setTwice.erase(twice);
+      }
+    }
+  }
   OrderPipes(core, sync);
 }
 ACLSIM_SKIPS_FAULTS()

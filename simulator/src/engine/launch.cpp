@@ -17,6 +17,7 @@
 #include "engine/launch_line.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
+#include "engine/touched.h"
 #include "timing/profile.h"
 #include "timing/race_times.h"
 
@@ -227,11 +228,13 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
       observers.AddTo(&result.stats);
       result.stats.ubPeakBytes = std::max(result.stats.ubPeakBytes, core.ubPeak);
     };
-    HostThreads::Instance().Run(launch.blockDim, HostThreadCount(), runCore);
+    const std::vector<uint32_t> turns = TurnsOfCores(launch.blockDim);
+    HostThreads::Instance().Run(launch.blockDim, HostThreadCount(),
+                                [&](uint32_t turn) { runCore(turns[turn]); });
     LinkReads(&tapes);
     meeting.Publish();
-    for (const std::vector<AtomicWrite>& writes : atomics) {
-      ApplyAtomics(writes);
+    for (const uint32_t core : turns) {
+      ApplyAtomics(atomics[core]);
     }
     if (!faulty) {
       found.push_back(meeting.LeftMarks(launch));
@@ -239,6 +242,9 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     }
     if (checked && result.status == 0) {  // else the host has failed, not the kernel
       found.push_back(checks.AcrossCores(!faulty));
+      if (TouchedGm* const touched = TouchedGm::Current()) {
+        touched->ranges = checks.Touched();
+      }
     }
     std::vector<Finding> merged = Merged(found);
     if (checked && RaceTimes() && !ended) {

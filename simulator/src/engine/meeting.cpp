@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 
 #include "engine/host_threads.h"
@@ -51,11 +53,25 @@ class InMeeting {
 
 }  // namespace
 
+std::vector<uint32_t> TurnsOfCores(uint32_t cores) {
+  std::vector<uint32_t> turns(cores);
+  std::iota(turns.begin(), turns.end(), 0);
+  if (const uint64_t seed = ChaosSeed(); seed == 1) {
+    std::ranges::reverse(turns);
+  } else if (seed > 1) {
+    std::ranges::shuffle(turns, std::mt19937_64(seed));
+  }
+  return turns;
+}
+
 Meeting::Meeting(uint32_t cores)
-    : stands_(cores),
+    : turns_(TurnsOfCores(cores)),
+      asides_(cores),
+      stands_(cores),
       sets_(cores),
       waits_(cores),
       polls_(cores),
+      met_(cores),
       rounds_(cores),
       passed_(cores),
       turnStacks_(cores),
@@ -158,7 +174,7 @@ void Meeting::Apply(uint32_t core, uint64_t upTo) {
 }
 
 void Meeting::Publish() {
-  for (uint32_t core = 0; core < atomics_.size(); ++core) {
+  for (const uint32_t core : turns_) {
     Apply(core, UINT64_MAX);
   }
 }
@@ -184,7 +200,12 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants)
   }
   const uint32_t mine = ++gathering.arrivals[core.index];
   if (gathering.rounds.size() < mine) {
-    gathering.rounds.push_back({core.index, participants, core.sites.Stack(core.lastSite)});
+    gathering.rounds.push_back({core.index, participants, core.sites.Stack(core.lastSite), {}});
+  }
+  if (StoresSoFar() > 0) {
+    std::vector<uint32_t>& stores = gathering.rounds[mine - 1].stores;
+    stores.resize(stands_.size());
+    stores[core.index] = StoresSoFar();
   }
   const Gathering::Round round = gathering.rounds[mine - 1];
   if (round.participants != participants) {
@@ -225,6 +246,7 @@ uint32_t Meeting::SyncAll(Core& core, const void* memory, uint32_t participants)
     gathering.published = mine;
     Publish();
   }
+  met_[core.index] = gathering.rounds[mine - 1].stores;
   return gathering.number;
 }
 
@@ -247,8 +269,8 @@ void Meeting::SetFlag(Core& core, uint16_t flag) {
   for (uint32_t each = 0; each < told_.size(); ++each) {
     complete = complete && !missing(each);
   }
-  for (uint32_t each = 0; complete && each < told_.size(); ++each) {
-    if (!told_[each][slot].empty()) {
+  for (const uint32_t each : turns_) {
+    if (complete && !told_[each][slot].empty()) {
       Apply(each, told_[each][slot].front());
       told_[each][slot].pop_front();
     }
@@ -457,6 +479,54 @@ uint32_t Meeting::Load(Core& core, const uint8_t* from, void* value, uint32_t by
   const bool others = writer != stored_.end() && writer->second.core != core.index;
   core.TellRead(value, bytes);
   return others ? writer->second.number : 0;
+}
+
+void Meeting::Yield(Core& core) {
+  const InMeeting here(core);
+  HostThreads::Instance().Blocked();  // the core that is waited for may have yet to begin
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(1));
+}
+
+CoreAside& Meeting::Aside(const Core& core) { return asides_[core.index]; }
+
+uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) {
+  constexpr uint64_t kWord = 4;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint32_t number = wordStores_.load(std::memory_order_relaxed) + 1;
+  for (uint64_t at = address / kWord; at * kWord < address + bytes; ++at) {
+    Word& word = words_[at];
+    word.core = core.index;
+    word.number = number;
+    std::memcpy(word.old.data(), reinterpret_cast<const void*>(at * kWord), kWord);
+  }
+  wordStores_.store(number, std::memory_order_relaxed);
+  return number;
+}
+
+Meeting::Word Meeting::LastStore(uint64_t address, uint32_t bytes) {
+  constexpr uint64_t kWord = 4;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = words_.find(address / kWord);
+  if (found == words_.end() || bytes > found->second.old.size()) {
+    return {};
+  }
+  Word word = found->second;
+  std::array<uint8_t, 8> old{};
+  for (uint32_t i = 0; i < bytes; ++i) {
+    const uint64_t at = address + i;
+    const auto part = words_.find(at / kWord);
+    old[i] = part != words_.end() && part->second.number == word.number
+                 ? part->second.old[at % kWord]
+                 : *reinterpret_cast<const uint8_t*>(at);
+  }
+  word.old = old;
+  return word;
+}
+
+bool Meeting::MetSince(uint32_t core, const Word& word) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return word.core < met_[core].size() && word.number <= met_[core][word.core];
 }
 
 void Meeting::Leave(uint32_t core, bool failed, FaultEnd last) {

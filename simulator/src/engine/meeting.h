@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/core.h"
@@ -17,6 +19,32 @@ namespace aclsim {
 
 // Ends a core whose partner has failed; the partner's finding says why.
 struct CoreAbandoned {};
+
+// In which order the cores begin and their atomic copies take effect: ascending, or as the seed of chaos decides.
+std::vector<uint32_t> TurnsOfCores(uint32_t cores);
+
+// A flag that was set while it was set already.
+struct SetTwice {
+  uint8_t event = 0;
+  int32_t id = 0;
+  uint32_t first = 0, second = 0;  // sites of the sets
+  uint32_t otherWait = 0;          // the last WaitFlag of the same event with another id; 0: none
+  int32_t otherId = 0;
+  bool waited = false;  // since the second set
+};
+
+struct CoreAside {
+  std::array<std::pair<uint32_t, int32_t>, 40> lastWait{};  // WaitFlag of each event: site and id
+  std::vector<SetTwice> setTwice;                           // not reported yet
+  // Cleanings of lines of the data cache that stay as they are, as whoever polls does it.
+  struct Line {
+    uint64_t address = 0;
+    std::array<uint64_t, 8> bytes{};
+  };
+  std::array<Line, 8> lines{};
+  uint32_t nextLine = 0;
+  uint32_t polls = 0;
+};
 
 class Meeting {
  public:
@@ -44,6 +72,22 @@ class Meeting {
   // else 0. A core that reads the same value over and over waits until it has changed.
   uint32_t Store(Core& core, uint8_t* to, const void* value, uint32_t bytes);
   uint32_t Load(Core& core, const uint8_t* from, void* value, uint32_t bytes);
+  // A core polls, and what it looks at stays as it is: lets others get on for a moment.
+  void Yield(Core& core);
+  // What few calls of a core need; its own thread's alone.
+  CoreAside& Aside(const Core& core);
+  // Words of GM that cores write for each other, while somebody checks. NoteStore: the core is about to write these bytes; the
+  // number of the store. LastStore: that of another core or of this one to the word at `address`.
+  struct Word {
+    uint32_t core = 0;
+    uint32_t number = 0;         // 0: nobody has written there
+    std::array<uint8_t, 8> old;  // what was there before
+  };
+  uint32_t NoteStore(const Core& core, uint64_t address, uint64_t bytes);
+  Word LastStore(uint64_t address, uint32_t bytes);
+  uint32_t StoresSoFar() const { return wordStores_.load(std::memory_order_relaxed); }
+  // Whether the SyncAll that `core` has passed last comes after that store.
+  bool MetSince(uint32_t core, const Word& word);
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(uint32_t core, bool failed, FaultEnd last = {});
   // The host cannot run all cores: nobody passes any more.
@@ -67,6 +111,7 @@ class Meeting {
       uint32_t core = 0;  // that came first
       uint32_t participants = 0;
       std::vector<void*> stack;
+      std::vector<uint32_t> stores;  // by core: StoresSoFar when it came
     };
     uint32_t number = 0;
     std::vector<uint32_t> arrivals;  // by core
@@ -90,7 +135,9 @@ class Meeting {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<const void*, Gathering> gatherings_;
-  std::vector<FaultEnd> stands_;  // by core: where it waits or has left
+  const std::vector<uint32_t> turns_;
+  std::vector<CoreAside> asides_;  // by core
+  std::vector<FaultEnd> stands_;   // by core: where it waits or has left
   std::vector<std::array<uint32_t, kFlags>> sets_, waits_;
   std::map<uint64_t, Mark> marks_;  // by address of the slot
   uint32_t marksSet_ = 0;
@@ -106,9 +153,12 @@ class Meeting {
   };
   std::map<const uint8_t*, Stored> stored_;  // by Store: address -> the last
   uint32_t stores_ = 0;
-  uint64_t turn_ = 0;                           // PassTurn calls of all cores
-  std::vector<uint64_t> rounds_;                // AwaitTurn calls, by core
-  std::vector<uint64_t> passed_;                // PassTurn calls, by core
+  std::unordered_map<uint64_t, Word> words_;  // by address / 4
+  std::atomic<uint32_t> wordStores_{0};
+  std::vector<std::vector<uint32_t>> met_;  // by core: Round::stores of the last that it has passed
+  uint64_t turn_ = 0;                       // PassTurn calls of all cores
+  std::vector<uint64_t> rounds_;            // AwaitTurn calls, by core
+  std::vector<uint64_t> passed_;            // PassTurn calls, by core
   std::vector<std::vector<void*>> turnStacks_;  // of the last AwaitTurn, by core
   bool turnsInitialised_ = false;
   // By core: sums that it has told of and the others have yet to meet for; how many have taken effect before those; and for each

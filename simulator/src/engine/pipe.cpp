@@ -59,8 +59,7 @@ void DrainPipes(Core& core) {
 // What buffers, queues and pools there are, of all pipes.
 void ForgetBuffers(Core& core) {
   for (uint32_t buf = 1; buf < core.buffers.size(); ++buf) {
-    core.scheduler.Forget(EnQueFlag(buf));
-    core.scheduler.Forget(FreeFlag(buf));
+    ForgetFlags(core, buf);
   }
   core.buffers.resize(1);
   core.ques.resize(1);
@@ -92,8 +91,7 @@ void StartAnew(Core& core, uint32_t pipe) {
     que.gone = true;
     que.queued.clear();
     for (const uint32_t buf : que.buffers) {
-      core.scheduler.Forget(EnQueFlag(buf));
-      core.scheduler.Forget(FreeFlag(buf));
+      ForgetFlags(core, buf);
       ++core.buffers[buf].generation;
       core.buffers[buf].state = BufferState::kFree;
     }

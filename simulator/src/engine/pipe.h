@@ -2,6 +2,8 @@
 // What buffers, flags and the scalar pipe's part of a core share.
 #pragma once
 
+#include <optional>
+
 #include "engine/core.h"
 
 namespace aclsim {
@@ -15,6 +17,14 @@ struct QueuePipes {
 
 inline int32_t EventIds(const Core& core) { return core.soc.npuArch == 1001 ? 4 : 8; }
 QueuePipes PipesOf(const QueInfo& que);
+// The flags of a buffer's EnQue: one for each way that EnQue and DeQue may name. A tensor that comes in and goes out by one queue
+// uses two, and the second set may run before the first wait.
+inline uint32_t EnQueFlag(uint32_t buffer, const QueuePipes& way) {
+  constexpr uint32_t kWays = 3;
+  return EnQueFlag(buffer * kWays + (way.from != Pipe::kMte2 ? 0 : way.to != Pipe::kMte3 ? 1 : 2));
+}
+// Flags that will not be used again: their buffer is gone.
+void ForgetFlags(Core& core, uint32_t buffer);
 // The queue of a handle, which `call` wants.
 QueInfo& Que(Core& core, uint32_t que, const char* call);
 Buffer ToBuffer(Core& core, uint32_t buf);
@@ -23,6 +33,8 @@ const char* EventName(uint8_t event);
 // Hands a flag of a pipe to another one, or to itself, to the scheduler.
 void OrderPipes(Core& core, SyncEvent event);
 void OrderPipes(Core& core, SyncEvent::Kind kind, Pipe from, Pipe to, uint32_t flag);
+// A flag of this event, or of any, that was set while it was set: where something comes of it, such as a wait that cannot pass.
+void ReportSetTwice(Core& core, std::optional<uint8_t> event);
 // That no flag is left set when the kernel ends.
 void CheckFlagsDown(Core& core);
 // Ids of AllocEventID that the kernel has kept.

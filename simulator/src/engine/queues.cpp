@@ -18,6 +18,15 @@ QueInfo& Que(Core& core, uint32_t que, const char* call) {
   return core.ques[que];
 }
 
+void ForgetFlags(Core& core, uint32_t buffer) {
+  for (const QueuePipes& way : {QueuePipes{Pipe::kVector, Pipe::kMte3},
+                                {Pipe::kMte2, Pipe::kVector},
+                                {Pipe::kMte2, Pipe::kMte3}}) {
+    core.scheduler.Forget(EnQueFlag(buffer, way));
+  }
+  core.scheduler.Forget(FreeFlag(buffer));
+}
+
 Buffer ToBuffer(Core& core, uint32_t buf) {
   const BufferInfo& info = core.buffers[buf];
   return {core.ub + info.offset, info.bytes, buf, info.generation};
@@ -126,7 +135,7 @@ Buffer QueAlloc(uint32_t handle) try {
   info.allocSite = core.sites.Capture();
   if (info.enQueued) {
     info.enQueued = false;
-    core.scheduler.Forget(EnQueFlag(buf));
+    ForgetFlags(core, buf);
   }
   const QueuePipes pipes = PipesOf(que);
   for (const auto kind : {SyncEvent::Kind::kSet, SyncEvent::Kind::kWait}) {
@@ -158,7 +167,8 @@ static void EnQue(Core& core, uint32_t handle, uint32_t buf, const QueuePipes& p
   info.state = BufferState::kQueued;
   info.enQueued = true;
   que.queued.push_back(buf);
-  const SyncEvent set = core.MakeSync(SyncEvent::Kind::kSet, pipes.from, pipes.to, EnQueFlag(buf));
+  const SyncEvent set =
+      core.MakeSync(SyncEvent::Kind::kSet, pipes.from, pipes.to, EnQueFlag(buf, pipes));
   RaiseQueueEvent(core, &info.enQueEvent, pipes.from, pipes.to, set.site, "EnQue");
   OrderPipes(core, set);
 }
@@ -188,7 +198,7 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
     }
     core.GoOn(std::move(fault), "the tensor that AllocTensor gave longest ago comes out");
     for (const auto kind : {SyncEvent::Kind::kSet, SyncEvent::Kind::kWait}) {
-      OrderPipes(core, kind, pipes.from, pipes.to, EnQueFlag(oldest));
+      OrderPipes(core, kind, pipes.from, pipes.to, EnQueFlag(oldest, pipes));
     }
     return ToBuffer(core, oldest);
   }
@@ -196,7 +206,7 @@ static Buffer DeQue(Core& core, uint32_t handle, const QueuePipes& pipes) {
   que.queued.erase(que.queued.begin());
   core.buffers[buf].state = BufferState::kAllocated;
   core.buffers[buf].enQueued = false;
-  OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, EnQueFlag(buf));
+  OrderPipes(core, SyncEvent::Kind::kWait, pipes.from, pipes.to, EnQueFlag(buf, pipes));
   LowerQueueEvent(core, &core.buffers[buf].enQueEvent);
   return ToBuffer(core, buf);
 }

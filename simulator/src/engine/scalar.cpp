@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the scalar pipe does by itself: elements, cache lines, registers, tiling data and system variables.
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
+#include "engine/meeting.h"
 #include "engine/pipe.h"
 #include "engine/tiling_checks.h"
 #include "timing/profile.h"
@@ -70,6 +72,40 @@ void HintL2(const void* addr, bool read, bool write, bool bypass) {
   Core::Current().HintL2(reinterpret_cast<uint64_t>(addr), read, write, bypass);
 }
 
+namespace {
+
+// Cleaning lines again and again that stay as they are is waiting for another core. Then the pipes go on as they do on hardware, and
+// so does the host's thread.
+void Poll(Core& core, uint64_t line) {
+  constexpr uint32_t kMostPolls = 1024;
+  if (core.launch.blockDim == 1 || core.RegionOf(line) == nullptr) {
+    return;
+  }
+  CoreAside& aside = core.meeting->Aside(core);
+  auto known = std::ranges::find(aside.lines, line, &CoreAside::Line::address);
+  if (known == aside.lines.end()) {
+    known = aside.lines.begin() + aside.nextLine++ % aside.lines.size();
+    known->address = line;
+    known->bytes = {};
+  }
+  const auto* const now = reinterpret_cast<const void*>(line);
+  if (std::memcmp(known->bytes.data(), now, sizeof(known->bytes)) != 0) {
+    std::memcpy(known->bytes.data(), now, sizeof(known->bytes));
+    aside.polls = 0;
+    return;
+  }
+  if (++aside.polls % kMostPolls == 0) {
+    if (ChaosSeed() != 0) {  // another core may wait for what this one has yet to copy
+      for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
+        core.scheduler.Drain(pipe);
+      }
+    }
+    core.meeting->Yield(core);
+  }
+}
+
+}  // namespace
+
 void CleanCache(const void* addr) {
   Core& core = Core::Current();
   core.instruction = "DataCacheCleanAndInvalid";
@@ -79,6 +115,7 @@ void CleanCache(const void* addr) {
     core.CacheClean(0, UINT64_MAX - kLineBytes);
   } else {
     core.CacheClean(at, at + 1);
+    Poll(core, at / kLineBytes * kLineBytes);
   }
 }
 

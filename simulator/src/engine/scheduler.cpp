@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/core.h"
+#include "engine/pipe.h"
 
 namespace aclsim {
 
@@ -354,6 +355,9 @@ void Scheduler::DrainConflicts(const Access& access) {
 }
 
 void Scheduler::Deadlock(const SyncEvent& wait) {
+  if (wait.flag < kEventFlags) {
+    ReportSetTwice(core_, static_cast<uint8_t>(wait.flag / 8));
+  }
   // The other end: the setter stands in a queue behind a wait of its own, or was never issued.
   std::string others;
   std::vector<uint32_t> sites;

@@ -136,10 +136,12 @@ aclnnStatus CheckGetter(const char* function, HandleKind kind, const void* handl
 }
 
 template <typename Source>
-aclnnStatus CopyOut(const Source& source, size_t count, int64_t** values, uint64_t* valueCount) {
-  int64_t* copy = new (std::nothrow) int64_t[count];
+aclnnStatus CopyOut(const char* function, const Source& source, size_t count, int64_t** values,
+                    uint64_t* valueCount) {
+  int64_t* copy = new (std::nothrow) int64_t[count + op::internal::kArrayMargin]();
   if (copy == nullptr) return ACLNN_ERR_INNER_NULLPTR;
   for (size_t i = 0; i < count; ++i) copy[i] = source[i];
+  op::internal::NoteArray(function, copy, count);
   *values = copy;
   *valueCount = count;
   return OK;
@@ -299,7 +301,7 @@ aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_
       CheckGetter(__func__, HandleKind::kTensor, tensor, viewDims, viewDimsNum);
   if (status != OK) return status;
   const op::Shape& shape = tensor->GetViewShape();
-  return CopyOut(shape, shape.GetDimNum(), viewDims, viewDimsNum);
+  return CopyOut(__func__, shape, shape.GetDimNum(), viewDims, viewDimsNum);
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
@@ -308,7 +310,7 @@ aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
       CheckGetter(__func__, HandleKind::kTensor, tensor, storageDims, storageDimsNum);
   if (status != OK) return status;
   const op::Shape& shape = tensor->GetStorageShape();
-  return CopyOut(shape, shape.GetDimNum(), storageDims, storageDimsNum);
+  return CopyOut(__func__, shape, shape.GetDimNum(), storageDims, storageDimsNum);
 }
 
 aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
@@ -317,7 +319,7 @@ aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
       CheckGetter(__func__, HandleKind::kTensor, tensor, stridesValue, stridesNum);
   if (status != OK) return status;
   const op::Strides& strides = tensor->GetViewStrides();
-  return CopyOut(strides, strides.size(), stridesValue, stridesNum);
+  return CopyOut(__func__, strides, strides.size(), stridesValue, stridesNum);
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live handles of the process.
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -122,6 +125,38 @@ class HandleTable {
     dead_.clear();
   }
 
+  void NoteArray(const char* function, const int64_t* array, size_t count) {
+    constexpr size_t kMostArrays = 4096;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (arrays_.size() < kMostArrays || arrays_.contains(array)) {
+      arrays_[array] = {function, aclsim::ProgramCaller(), {array, array + count}};
+    }
+  }
+
+  // Freed memory does not keep its first bytes: those that still have theirs were not given back.
+  std::vector<aclsim::LiveObjects> ListArrays() {
+    std::map<std::string, aclsim::LiveObjects> lists;
+    for (const auto& [array, made] : arrays_) {
+      std::vector<int64_t> now(made.values.size());
+      iovec local{now.data(), now.size() * sizeof(int64_t)};
+      iovec remote{const_cast<int64_t*>(array), local.iov_len};  // it may be no memory by now
+      const ssize_t read = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+      if (read != static_cast<ssize_t>(local.iov_len) || now != made.values || now.empty() ||
+          aclsim::OfFramework(made.caller)) {
+        continue;
+      }
+      aclsim::LiveObjects& list = lists[made.function];
+      list.kind = std::string("array(s) of ") + made.function;
+      if (++list.count <= aclsim::kLeakLines) {
+        list.first.push_back(
+            {"an array, which is the caller's to delete[]", made.function, made.caller});
+      }
+    }
+    std::vector<aclsim::LiveObjects> all;
+    for (auto& [name, list] : lists) all.push_back(std::move(list));
+    return all;
+  }
+
   std::vector<aclsim::LiveObjects> List() {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::map<uint64_t, std::pair<const void*, const LiveHandle*>> byAge;
@@ -147,13 +182,19 @@ class HandleTable {
       }
       list.first.push_back({what, function, live->maker.caller});
     }
-    std::vector<aclsim::LiveObjects> all;
+    std::vector<aclsim::LiveObjects> all = ListArrays();
     for (auto& [name, list] : lists) all.push_back(std::move(list));
     return all;
   }
 
  private:
+  struct Array {
+    const char* function = "";
+    const void* caller = nullptr;
+    std::vector<int64_t> values;
+  };
   std::mutex mutex_;
+  std::unordered_map<const int64_t*, Array> arrays_;
   std::unordered_map<const void*, LiveHandle> live_;
   std::unordered_map<const void*, DeadHandle> dead_;  // those in quarantine
   std::deque<void*> quarantine_;
@@ -263,6 +304,12 @@ MadeByProgram::MadeByProgram(const char* function, const void* caller) {
   maker = {function, caller};
 }
 MadeByProgram::~MadeByProgram() { maker = {nullptr, nullptr}; }
+
+void NoteArray(const char* function, const int64_t* array, size_t count) {
+  if (aclsim::CheckedMode()) {
+    Table().NoteArray(function, array, count);
+  }
+}
 
 const char* HandleKindName(HandleKind kind) {
   switch (kind) {

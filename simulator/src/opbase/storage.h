@@ -100,4 +100,9 @@ class MadeByProgram {
 
 const char* HandleKindName(HandleKind kind);
 
+// An array of aclGetViewShape and its kin, which the program must give back with delete[]. They are longer than asked for: of a
+// length that hardly anybody else asks for, so that freed ones are not taken for others.
+inline constexpr size_t kArrayMargin = 40;
+void NoteArray(const char* function, const int64_t* array, size_t count);
+
 }  // namespace op::internal

@@ -103,6 +103,9 @@ int32_t RecordEvent(const Api& api, aclrtEvent event, aclrtStream stream) {
       },
       Stream::Run::kAlways, &record->ticket));
   record->stream = on->id();
+  if (CheckedMode()) {
+    record->clock = Global().pending.At(on->id(), record->ticket);
+  }
   found->latest = record;
   return 0;
 }
@@ -152,7 +155,7 @@ int32_t StreamWaitEvent(const Api& api, aclrtStream stream, aclrtEvent event) {
     --found->pendingWaits;
     return error;
   }
-  Global().pending.AddWait(on->id(), ticket, record->stream, record->ticket);
+  Global().pending.AddWait(on->id(), ticket, record->stream, record->ticket, record->clock);
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "runtime/pending.h"
 #include "runtime/runtime.h"
 
 namespace aclsim {
@@ -15,6 +16,7 @@ namespace aclsim {
 struct EventRecord {
   uint64_t stream = 0;  // what it captured: the stream's tasks up to ticket
   uint64_t ticket = 0;
+  PendingWork::Clock clock;  // and what comes before these
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;

@@ -10,7 +10,10 @@
 #include "engine/gm_shadow.h"
 #include "engine/options.h"
 #include "engine/tiling_checks.h"
+#include "engine/touched.h"
+#include "runtime/misuse.h"
 #include "runtime/state.h"
+#include "runtime/stream.h"
 
 namespace aclsim {
 
@@ -64,7 +67,7 @@ bool Translate(const std::vector<Argument>& arguments, KernelLaunch* launch, std
       }
       const DeviceUse use = UseOf(argument, i);
       if (use.bytes != 0) {
-        // Nothing says which arguments the kernel writes.
+        // Nothing says which arguments the kernel writes: TellTouched does when it has run.
         launch->regions.push_back(
             {RegionKind::kOutput, ToBacking(use.start, use.bytes, why), use.bytes, use.name});
       }
@@ -145,6 +148,24 @@ int32_t CheckCall(const Api& api, const char* name, const void* entry, uint32_t 
   return 0;
 }
 
+// What the launch, which had these regions for these uses, did to them.
+void TellTouched(const KernelLaunch& launch, const std::vector<DeviceUse>& uses,
+                 const std::vector<GmTouch>& touched) {
+  std::vector<PendingWork::Range> ranges;
+  for (const GmTouch& touch : touched) {
+    for (size_t i = 0; i < uses.size() && i < launch.regions.size(); ++i) {
+      const auto begin = reinterpret_cast<uint64_t>(launch.regions[i].addr);
+      if (touch.begin >= begin && touch.end <= begin + launch.regions[i].bytes) {
+        const uintptr_t start = reinterpret_cast<uintptr_t>(uses[i].start) + (touch.begin - begin);
+        ranges.push_back({start, start + (touch.end - touch.begin), touch.write});
+        break;
+      }
+    }
+  }
+  const RunningTask task = TaskOfThread();
+  ReportStreamRaces(Global().pending.Touched(task.stream, task.ticket, ranges));
+}
+
 int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>& arguments,
                 void* stream) {
   launch.soc = &CurrentSoc();
@@ -164,15 +185,19 @@ int32_t Enqueue(const Api& api, KernelLaunch launch, const std::vector<Argument>
   }
   const std::string name = launch.opType;
   // Translated again when its turn comes: a block may have been freed by then.
-  return EnqueueTask(
+  return EnqueueKernel(
       stream,
-      [launch, arguments, outputs = TakeExpected(uses)]() mutable -> TaskResult {
+      [launch, arguments, uses, outputs = TakeExpected(uses)]() mutable -> TaskResult {
         std::string reason;
         if (!Translate(arguments, &launch, &reason)) {
           return {ACL_ERROR_RT_PARAM_INVALID, reason};
         }
         AddExpected(outputs, &launch);
+        TouchedGm touched;
         LaunchResult result = LaunchCounted(launch);
+        if (CheckedMode()) {
+          TellTouched(launch, uses, touched.ranges);
+        }
         return {result.status, std::move(result.message), result.goesOn};
       },
       uses, name);

@@ -7,6 +7,7 @@
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
 #include "runtime/fault_handler.h"
+#include "runtime/host_watch.h"
 #include "runtime/misuse.h"
 #include "runtime/options.h"
 #include "runtime/state.h"
@@ -145,6 +146,8 @@ bool ResolveCopy(const Copy& copy, Side* dst, Side* src, Refusal* refusal) {
 }
 
 bool MoveBytes(const Copy& copy, const Side& dst, const Side& src, Refusal* refusal) {
+  const HostWatch::Open openDst(dst.bytes, dst.pinned != nullptr ? copy.DstBytes() : 0);
+  const HostWatch::Open openSrc(src.bytes, src.pinned != nullptr ? copy.SrcBytes() : 0);
   for (uint64_t row = 0; row < copy.height; ++row) {
     if (!GuardedCopy(dst.bytes + row * copy.dstPitch, src.bytes + row * copy.srcPitch,
                      copy.width)) {
@@ -163,7 +166,25 @@ bool MoveBytes(const Copy& copy, const Side& dst, const Side& src, Refusal* refu
   return true;
 }
 
-// 0, or the error of a host access to device memory that enqueued work still uses.
+// What a kernel may use is known once it has run.
+void SettleUses(const void* pointer, uint64_t bytes) {
+  constexpr int32_t kPatienceMs =
+      10000;  // a stream may wait for something that the caller has yet to do
+  State& state = Global();
+  for (const auto& [id, ticket] : state.pending.MayUse(pointer, bytes)) {
+    std::shared_ptr<Stream> stream;
+    {
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      const auto found = state.streams.find(id);
+      stream = found != state.streams.end() ? found->second : nullptr;
+    }
+    if (stream != nullptr && !stream->OnWorker()) {
+      stream->Wait(ticket, kPatienceMs);
+    }
+  }
+}
+
+// 0, or the error of a host access to memory that enqueued work still uses.
 int32_t CheckSynchronized(const Api& api, const char* argument, const void* pointer, uint64_t pitch,
                           uint64_t width, uint64_t height, bool write) {
   if (!CheckedMode()) {
@@ -171,6 +192,7 @@ int32_t CheckSynchronized(const Api& api, const char* argument, const void* poin
   }
   for (uint64_t row = 0; row < height; ++row) {
     const void* start = static_cast<const uint8_t*>(pointer) + row * pitch;
+    SettleUses(start, width);
     const std::optional<PendingWork::Use> use = Global().pending.Conflict(start, width, write);
     if (use.has_value()) {
       const std::string verb = use->write ? "writes" : "reads";
@@ -197,11 +219,11 @@ int32_t CopyNow(const Api& api, const Copy& copy) {
   if (!ResolveCopy(copy, &dst, &src, &refusal)) {
     return Refuse(api, refusal);
   }
-  if (src.device) {
+  if (src.device || src.pinned != nullptr) {
     ACLSIM_RETURN_IF_ERROR(
         CheckSynchronized(api, "src", copy.src, copy.srcPitch, copy.width, copy.height, false));
   }
-  if (dst.device) {
+  if (dst.device || dst.pinned != nullptr) {
     ACLSIM_RETURN_IF_ERROR(
         CheckSynchronized(api, "dst", copy.dst, copy.dstPitch, copy.width, copy.height, true));
   }
@@ -224,6 +246,13 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
     return api.Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                     "a copy from host to host cannot run on a stream; use aclrtMemcpy");
   }
+  const Side& host = dst.device ? src : dst;
+  const bool rows = copy.height > 1 && copy.width < std::max(copy.dstPitch, copy.srcPitch);
+  const uint64_t watch = CheckedMode() && host.pinned != nullptr && !rows
+                             ? HostWatch::Begin(host.pinned, host.bytes,
+                                                dst.device ? copy.SrcBytes() : copy.DstBytes(),
+                                                &host == &dst, api.name(), api.caller())
+                             : 0;
   uint64_t ticket = 0;
   // The pins go along, so that aclrtFreeHost before the copy has run leaves the memory to it.
   // Device pointers are looked up again: a block freed meanwhile is an error of the stream.
@@ -238,19 +267,21 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
         return {};
       },
       Stream::Run::kUnlessFailed, &ticket);
+  HostWatch::Enqueued(watch, stream->id(), error != 0 ? 0 : ticket);
   if (error != 0) {
+    HostWatch::Release(stream->id(), 0);
     return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(stream->id()));
   }
   if (CheckedMode()) {
     std::vector<DeviceUse> uses;
-    const bool gaps = copy.height > 1 && copy.width < std::max(copy.dstPitch, copy.srcPitch);
-    if (dst.device) {
+    const bool gaps = rows;
+    if (dst.device || dst.pinned != nullptr) {
       uses.push_back({copy.dst, copy.DstBytes(), true, gaps, "dst"});
     }
-    if (src.device) {
+    if (src.device || src.pinned != nullptr) {
       uses.push_back({copy.src, copy.SrcBytes(), false, gaps, "src"});
     }
-    Global().pending.Add(stream->id(), ticket, uses, api.name(), api.caller());
+    ReportStreamRaces(Global().pending.Add(stream->id(), ticket, uses, api.name(), api.caller()));
   }
   const bool pageable =
       (!dst.device && dst.pinned == nullptr) || (!src.device && src.pinned == nullptr);
@@ -330,6 +361,7 @@ bool FillNow(void* pointer, uint64_t bytes, int32_t value, Refusal* refusal) {
   if (!ResolveSide("devPtr", pointer, bytes, Place::kAny, "aclrtMemset", &side, refusal)) {
     return false;
   }
+  const HostWatch::Open open(side.bytes, side.pinned != nullptr ? bytes : 0);
   if ((!side.device && side.pinned == nullptr) || !GuardedFill(side.bytes, value, bytes)) {
     *refusal = {
         "host-wrong-memory", "devPtr",
@@ -390,9 +422,9 @@ int32_t FillOnStream(const Api& api, void* pointer, size_t maxCount, int32_t val
   if (error != 0) {
     return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(stream->id()));
   }
-  if (side.device && CheckedMode()) {
-    Global().pending.Add(stream->id(), ticket, {{pointer, count, true, false, "devPtr"}},
-                         api.name(), api.caller());
+  if ((side.device || side.pinned != nullptr) && CheckedMode()) {
+    ReportStreamRaces(Global().pending.Add(
+        stream->id(), ticket, {{pointer, count, true, false, "devPtr"}}, api.name(), api.caller()));
   }
   return 0;
 }
@@ -415,6 +447,8 @@ int32_t Allocate(const Api& api, void** pointer, size_t size) {
 
 void ReportPendingUses(const Api& api, const char* argument, const void* pointer, uint64_t bytes) {
   const auto start = reinterpret_cast<uintptr_t>(pointer);
+  SettleUses(pointer, bytes);
+  const bool device = Global().device.InRange(pointer);
   for (const PendingWork::Use& use : Global().pending.TakeBlock(start, bytes)) {
     const std::string verb = use.write ? "writes" : "reads";
     ReportMisuse(
@@ -426,7 +460,8 @@ void ReportPendingUses(const Api& api, const char* argument, const void* pointer
                 argument, pointer, static_cast<Ull>(bytes), static_cast<Ull>(use.stream),
                 verb.c_str(), static_cast<Ull>(use.end - use.begin), use.name.c_str(),
                 use.by.c_str(), static_cast<Ull>(use.ticket)),
-         "call aclrtSynchronizeStream before the free, or aclrtFreeWithDevSync",
+         device ? "call aclrtSynchronizeStream before the free, or aclrtFreeWithDevSync"
+                : "call aclrtSynchronizeStream before the free",
          {use.by, verb + " " + use.name + ", on a stream that nothing has waited for",
           use.caller}});
   }
@@ -444,6 +479,21 @@ void ReportUses(const Api& api, void* pointer) {
     ReportPendingUses(api, "devPtr", pointer, block.bytes);
   }
 }
+
+}  // namespace
+
+void ReportHostUses(const Api& api, void* pointer) {
+  const auto block = Global().host.Find(pointer);
+  // A framework frees what it keeps when the process ends, whatever its streams still have.
+  if (CheckedMode() && block != nullptr && block->start == pointer && !OfFramework(api.caller())) {
+    ReportPendingUses(api, "hostPtr", pointer, block->bytes);
+  }
+  if (block != nullptr && block->start == pointer) {
+    HostWatch::ReleaseBlock(*block);
+  }
+}
+
+namespace {
 
 int32_t RenewDevice(const Api& api, void* pointer) {
   std::string why;
@@ -568,6 +618,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
 aclError aclrtFreeHost(void* hostPtr) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(hostPtr, "hostPtr"));
+    aclsim::ReportHostUses(api, hostPtr);
     if (aclsim::Global().host.Free(hostPtr)) {
       return 0;
     }

@@ -190,6 +190,8 @@ int32_t EnqueueValue(const Api& api, void* address, aclrtStream handle, bool wri
     Global().pending.Add(stream->id(), ticket,
                          {{address, sizeof(uint64_t), true, false, "devAddr"}}, api.name(),
                          api.caller());
+  } else if (!write) {
+    Global().pending.AddValueWait(stream->id());
   }
   return 0;
 }
@@ -337,6 +339,7 @@ aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag) {
 aclError aclrtHostUnregister(void* ptr) {
   return Enter(__func__, [&](const Api& api) -> int32_t {
     ACLSIM_RETURN_IF_ERROR(api.NotNull(ptr, "ptr"));
+    aclsim::ReportHostUses(api, ptr);
     return aclsim::Global().host.Unregister(ptr)
                ? 0
                : api.Fail(

@@ -240,6 +240,37 @@ void ReportMisuse(const Misuse& misuse) {
   ReportFinding(std::move(finding));
 }
 
+void ReportStreamRaces(const std::vector<PendingWork::Race>& races) {
+  for (const PendingWork::Race& race : races) {
+    const PendingWork::Use &a = race.first, &b = race.second;
+    const auto verb = [](const PendingWork::Use& use) { return use.write ? "writes" : "reads"; };
+    Finding finding;
+    finding.kind = "stream-race";
+    finding.space = "host";
+    finding.buffer = b.name;
+    finding.at = HostPlace(
+        b.by, Format("%s %s on stream %llu", verb(b), b.name.c_str(), static_cast<Ull>(b.stream)),
+        b.caller);
+    finding.related.push_back(HostPlace(
+        a.by, Format("%s %s on stream %llu", verb(a), a.name.c_str(), static_cast<Ull>(a.stream)),
+        a.caller));
+    const uintptr_t begin = std::max(a.begin, b.begin);
+    const uintptr_t end = std::min(a.end, b.end);
+    finding.detail = distinctDetails->Detail(
+        "stream-race " + b.by + " " + b.name + " " + a.by,
+        Format(
+            "%llu bytes at %p: %s %s them on stream %llu, %s %s them on stream %llu, and nothing "
+            "orders the two",
+            static_cast<Ull>(end - begin), reinterpret_cast<void*>(begin), b.by.c_str(), verb(b),
+            static_cast<Ull>(b.stream), a.by.c_str(), verb(a), static_cast<Ull>(a.stream)));
+    finding.advice =
+        "Hardware runs the streams side by side: wrong numbers now and then. Next: "
+        "aclrtRecordEvent on "
+        "the first stream and aclrtStreamWaitEvent on the second, or put both on one stream.";
+    ReportFinding(std::move(finding));
+  }
+}
+
 void ForgetMisuse() { distinctDetails->Clear(); }
 
 void AdoptPointerWrites(const KernelLaunch& launch) {

@@ -7,6 +7,7 @@
 
 #include "engine/finding.h"
 #include "runtime/device_memory.h"
+#include "runtime/pending.h"
 #include "runtime/runtime.h"
 
 namespace aclsim {
@@ -15,6 +16,9 @@ namespace aclsim {
 SourceLine ProgramLine(const void* caller);
 // An end of a finding in host code.
 Place HostPlace(const std::string& function, const std::string& note, const void* caller);
+
+// Uses of the same bytes by two streams that nothing orders.
+void ReportStreamRaces(const std::vector<PendingWork::Race>& races);
 
 // Goes with ClearFindings.
 void ForgetMisuse();

@@ -18,6 +18,7 @@
 #include "engine/launch.h"
 #include "engine/options.h"
 #include "engine/overlay.h"
+#include "engine/printed_findings.h"
 #include "runtime/errors.h"
 #include "runtime/launch_counts.h"
 #include "runtime/misuse.h"
@@ -35,8 +36,8 @@ constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
     "soc, mode, threads, cores, autosync, chaos, held, profile, sensitivity, race_times, "
     "hang_limit, keep_going, "
-    "recover, progress or "
-    "partial_outputs";
+    "recover, progress, partial_outputs or "
+    "findings";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
 // Stands in where soc.json has no memBytes, so that a limit exists there too.
@@ -243,6 +244,15 @@ bool ApplyPartialOutputs(const char* text, const char* what, std::string* why) {
   return true;
 }
 
+bool ApplyShownFindings(const char* text, const char* what, std::string* why) {
+  if (!SetShownFindings(text)) {
+    *why = Format("%s is \"%.32s\", want error, warn or off, or KIND=off, with commas between",
+                  what, text);
+    return false;
+  }
+  return true;
+}
+
 constexpr Setting kSettings[] = {
     {"mode", "ACLGRAD_SIM_MODE", ApplyMode,
      [] { return std::string(CheckedMode() ? "checked" : "fast"); }},
@@ -262,6 +272,7 @@ constexpr Setting kSettings[] = {
     {"progress", "ACLGRAD_SIM_PROGRESS", ApplyProgress, ProgressText},
     {"partial_outputs", "ACLGRAD_SIM_PARTIAL_OUTPUTS", ApplyPartialOutputs,
      [] { return PartialOutputs().empty() ? std::string("none") : PartialOutputs(); }},
+    {"findings", "ACLGRAD_FINDINGS", ApplyShownFindings, ShownFindings},
 };
 // Of kSettings, those that aclsimSetOption has set: their variables no longer count.
 std::array<std::atomic<bool>, std::size(kSettings)> chosen{};

@@ -12,6 +12,7 @@
 
 #include "engine/fork.h"
 #include "engine/launch.h"
+#include "engine/printed_findings.h"
 #include "runtime/callback.h"
 #include "runtime/event.h"
 #include "runtime/fault_handler.h"
@@ -226,6 +227,7 @@ int32_t PrepareLocked(const Api& api, State& state) {
 
 int32_t InitialiseLocked(const Api& api, State& state) {
   ACLSIM_RETURN_IF_ERROR(PrepareLocked(api, state));
+  PrintFindingsOfProgram();
   state.ready = true;
   state.finalized = false;
   return 0;
@@ -303,6 +305,17 @@ std::shared_ptr<Event> FindEvent(const Api& api, const void* handle, int32_t* er
   return nullptr;
 }
 
+int32_t RefuseContext(const Api& api, const Stream& stream, const Context& current) {
+  return api.Refuse(
+      ACL_ERROR_RT_STREAM_CONTEXT, "host-wrong-handle", "stream",
+      Format("stream %llu belongs to context %llu, the current context of this thread is %llu",
+             static_cast<Ull>(stream.id()), static_cast<Ull>(stream.contextId()),
+             static_cast<Ull>(current.id)),
+      "call aclrtSetDevice or aclrtSetCurrentContext with the stream's own before it is used or "
+      "destroyed",
+      {"aclrtCreateStream", "made the stream", stream.caller()});
+}
+
 std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* error) {
   std::shared_ptr<Context> context;
   *error = api.Ready();
@@ -327,12 +340,7 @@ std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* 
   if (stream == nullptr) {
     *error = RefuseHandle(api, HandleKind::kStream, handle);
   } else if (stream->contextId() != context->id) {
-    *error = api.Fail(
-        ACL_ERROR_RT_STREAM_CONTEXT,
-        "stream %llu belongs to context %llu, the current context of this thread is %llu; call "
-        "aclrtSetCurrentContext",
-        static_cast<Ull>(stream->id()), static_cast<Ull>(stream->contextId()),
-        static_cast<Ull>(context->id));
+    *error = RefuseContext(api, *stream, *context);
     stream = nullptr;
   }
   return stream;

@@ -84,6 +84,9 @@ std::shared_ptr<Stream> FindStream(const Api& api, const void* handle, int32_t* 
 // An unknown, destroyed or foreign handle as a refusal.
 int32_t RefuseHandle(const Api& api, HandleKind kind, const void* handle);
 
+// A stream of another context than the thread's, as a refusal.
+int32_t RefuseContext(const Api& api, const Stream& stream, const Context& current);
+
 // Waits for the stream's work so far; returns the stream's error, with its message noted.
 int32_t SynchronizeStream(const Api& api, Stream& stream, int32_t timeoutMs);
 bool AnyStreamBusy();
@@ -95,6 +98,7 @@ std::shared_ptr<Context> CurrentContext();
 // 0, or ACL_ERROR_RT_INVALID_DEVICEID.
 int32_t CheckDevice(const Api& api, int64_t deviceId);
 // Lists uses of [pointer, pointer + bytes) by enqueued work, when that memory is about to go.
+void ReportHostUses(const Api& api, void* pointer);
 void ReportPendingUses(const Api& api, const char* argument, const void* pointer, uint64_t bytes);
 
 // How long a stream may wait for what aclrtSetOpWaitTimeout limits, from now on.

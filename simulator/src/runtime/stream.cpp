@@ -8,6 +8,7 @@
 #include "engine/fork.h"
 #include "engine/kernel_thread.h"
 #include "engine/options.h"
+#include "engine/printed_findings.h"
 #include "runtime/errors.h"
 
 namespace aclsim {
@@ -16,7 +17,18 @@ namespace {
 
 constexpr size_t kMostMessage = 256 << 10;
 
+thread_local RunningTask running;
+
+// What the findings have not said yet.
+void PrintFailure(const std::string& message) {
+  if (const std::string text = WithoutPrinted(message); !text.empty()) {
+    PrintError(text);
+  }
+}
+
 }  // namespace
+
+RunningTask TaskOfThread() { return running; }
 
 bool Stream::StartLocked() {
   started_ = StartKernelThread([this] { Work(); }, &worker_);
@@ -56,6 +68,7 @@ void Stream::Work() {
     lock.unlock();
     TaskResult result;
     if (run) {
+      running = {id_, completed_ + 1};
       try {
         result = item.task();
       } catch (const std::exception& error) {
@@ -65,6 +78,7 @@ void Stream::Work() {
     if (ForkCount() != forks) {
       return;  // the child of a callback that forked: its only thread ends, and with it the process
     }
+    running = {};
     item.task = nullptr;  // what it captured is released before the task counts as done
     lock.lock();
     if (result.status != 0 && failure_.status == 0) {
@@ -72,9 +86,9 @@ void Stream::Work() {
         result.message = Format("a task failed with error %d", result.status);
       }
       failure_ = std::move(result);
-      PrintError(failure_.message);
+      PrintFailure(failure_.message);
     } else if (result.status != 0) {
-      PrintError(result.message);
+      PrintFailure(result.message);
       failure_.goesOn = failure_.goesOn && result.goesOn;
       if (failure_.message.size() < kMostMessage) {
         failure_.message += "\n" + result.message;

@@ -17,6 +17,17 @@
 
 namespace aclsim {
 
+// The stream and the ticket of the task that runs on this thread; 0: none does.
+struct RunningTask {
+  uint64_t stream = 0;
+  uint64_t ticket = 0;
+};
+RunningTask TaskOfThread();
+
+// EnqueueTask of a kernel that may use the given memory: what it does use PendingWork::Touched tells when it has run.
+int32_t EnqueueKernel(void* stream, std::function<TaskResult()> task,
+                      const std::vector<DeviceUse>& mayUse, const std::string& by);
+
 class Stream {
  public:
   using Task = std::function<TaskResult()>;

@@ -4,6 +4,7 @@
 
 #include "aclsim/aclsim.h"
 #include "runtime/callback.h"
+#include "runtime/misuse.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 
@@ -51,7 +52,16 @@ int32_t DestroyStream(const Api& api, aclrtStream handle, bool force) {
                       static_cast<Ull>(it->first));
     }
     stream = it->second;
-    state.streams.erase(it);
+  }
+  // A framework destroys what it keeps wherever it is when the process ends.
+  if (const std::shared_ptr<Context> current = CurrentContext();
+      current != nullptr && current->id != stream->contextId() && !OfFramework(api.caller())) {
+    return RefuseContext(api, *stream, *current);
+  }
+  {
+    State& state = Global();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    state.streams.erase(stream->id());
   }
   stream->Close(force);
   Global().pending.Forget(stream->id());
@@ -109,8 +119,8 @@ std::function<TaskResult()> Signed(std::function<TaskResult()> task) {
 
 }  // namespace
 
-int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
-                    const std::vector<DeviceUse>& uses, const std::string& by) {
+static int32_t Enqueue(void* stream, std::function<TaskResult()> task,
+                       const std::vector<DeviceUse>& uses, const std::string& by, bool maybe) {
   return Enter("EnqueueTask", [&](const Api& api) -> int32_t {
     int32_t error = 0;
     const std::shared_ptr<Stream> found = FindStream(api, stream, &error);
@@ -123,10 +133,21 @@ int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
       return api.Fail(error, "stream %llu takes no more work", static_cast<Ull>(found->id()));
     }
     if (!uses.empty() && CheckedMode()) {
-      Global().pending.Add(found->id(), ticket, uses, by, ProgramCaller());
+      ReportStreamRaces(
+          Global().pending.Add(found->id(), ticket, uses, by, ProgramCaller(), maybe));
     }
     return 0;
   });
+}
+
+int32_t EnqueueTask(void* stream, std::function<TaskResult()> task,
+                    const std::vector<DeviceUse>& uses, const std::string& by) {
+  return Enqueue(stream, std::move(task), uses, by, false);
+}
+
+int32_t EnqueueKernel(void* stream, std::function<TaskResult()> task,
+                      const std::vector<DeviceUse>& mayUse, const std::string& by) {
+  return Enqueue(stream, std::move(task), mayUse, by, true);
 }
 
 }  // namespace aclsim

@@ -273,7 +273,12 @@ SYNC = (
     Fault("Patches_no_mte2_barrier", WAW, "load_over", ("load_tile",), race=True),
     Fault("Patches_no_mte3_barrier", WAW, "store_over", ("store_tile",), race=True),
     Fault("Patches_barrier_of_another_pipe", WAW, "store_over", ("store_tile",), race=True),
-    Fault("PingPong_wait_other_slot", "flag-set-twice", "set_free", ("set_free_first",)),
+    Fault(
+        "PingPong_wait_other_slot",
+        "flag-set-twice",
+        "set_free",
+        ("set_free_first", "wait_free"),
+    ),
     Fault(
         "PingPong_wrong_id",
         "deadlock",

@@ -31,7 +31,7 @@ class PingPong {
       const LocalTensor<float> x = xBuffer_.template Get<float>()[other * t.tile];
       const LocalTensor<float> z = zBuffer_.template Get<float>()[PICK(one_output_buffer, slot, 0) * t.tile];
       if constexpr (kFault != Id("no_v_mte2")) {
-        WaitFlag<HardEvent::V_MTE2>(PICK(wait_other_slot, slot, slot ^ 1));
+        WaitFlag<HardEvent::V_MTE2>(PICK(wait_other_slot, slot, slot ^ 1));  // @wait_free
       }
       DataCopyPad(loaded, xGm[at], Bytes<float>(count), {false, 0, 0, 0.0F});  // @load
       if constexpr (kFault == Id("wrong_event")) {

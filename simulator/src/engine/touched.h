@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch has done to GM, for whoever asks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace aclsim {
+
+// Bytes of GM that a launch has used, at their backing address.
+struct GmTouch {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool write = false;
+};
+
+// While it lives, a launch of this thread leaves here what the kernel's own instructions have used. In checked mode.
+class TouchedGm {
+ public:
+  TouchedGm() : outer_(current_) { current_ = this; }
+  ~TouchedGm() { current_ = outer_; }
+  TouchedGm(const TouchedGm&) = delete;
+  TouchedGm& operator=(const TouchedGm&) = delete;
+
+  static TouchedGm* Current() { return current_; }
+  std::vector<GmTouch> ranges;
+
+ private:
+  TouchedGm* const outer_;
+  static inline thread_local TouchedGm* current_ = nullptr;
+};
+
+}  // namespace aclsim
