@@ -180,9 +180,20 @@ def call_of(op: int, form: int, dtype: int, **rest: object) -> Call:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNARY)
+# Their pages exclude some of the values here, which is a finding; the numbers are right all the same.
+LIMITED = {"Sin", "Cos", "Tan", "Asin", "Acos", "Asinh", "Acosh", "Atanh"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.plants_faults if name in LIMITED else ())
+        for name in UNARY
+    ],
+)
 def test_function_of_an_element(high: Bench, name: str) -> None:
     """Every form in float and half; what lies behind the last element stays."""
+    finding = "value-range" if name in LIMITED else ""
     op, function, forms, (low, top) = UNARY[name]
     for dtype in (FLOAT, HALF):
         a = values_of(dtype, low, top, op)
@@ -190,7 +201,8 @@ def test_function_of_an_element(high: Bench, name: str) -> None:
         with np.errstate(all="ignore"):
             want = function(a.astype(np.float64))
         for form in forms:
-            got = high.run("high_math:high_unary", call_of(op, form, dtype), area(dst), area(a))
+            call = call_of(op, form, dtype)
+            got = high.run("high_math:high_unary", call, area(dst), area(a), finding=finding)
             size = COUNT * width_of(dtype)
             close(got[:size], want, dtype)
             np.testing.assert_array_equal(got[size:], area(dst)[size:])

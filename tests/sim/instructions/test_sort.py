@@ -72,7 +72,18 @@ def test_sort(bench: Bench, dtype: int, op: int) -> None:
         call = Call(op=op, dtype=dtype, repeat=repeat, extra=(AREA // 2,))
         got = bench.run("gather:sort", call, dst, area(scores), area(index))
         assert (got == want).all()
-    assert (bench.run("gather:sort", Call(op=op, dtype=dtype, repeat=0), dst, dst) == dst).all()
+    if op < 2:
+        nothing = Call(op=op, dtype=dtype, repeat=0)
+        assert (bench.run("gather:sort", nothing, dst, dst) == dst).all()
+
+
+@pytest.mark.plants_faults
+@pytest.mark.parametrize("op", [2, 3], ids=["full", "Extract"])
+def test_full_sort_of_nothing(bench: Bench, op: int) -> None:
+    """A board raises an exception."""
+    dst = np.full(AREA, 0xA5, np.uint8)
+    call = Call(op=op, dtype=FLOAT, repeat=0)
+    assert (bench.run("gather:sort", call, dst, dst, finding="repeat-range") == dst).all()
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, HALF])
