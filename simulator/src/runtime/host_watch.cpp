@@ -114,7 +114,8 @@ void End(Watch& watch, std::vector<Hit>* hits) {
     watch.state = kReleased;
   }
   if (const int depth = watch.depth; depth > 0) {
-    hits->push_back({&watch, {watch.frames.begin(), watch.frames.begin() + depth}});
+    hits->push_back(
+        {&watch, std::vector<void*>(watch.frames.begin(), watch.frames.begin() + depth)});
     watch.depth = 0;
   }
   --live;
