@@ -465,6 +465,7 @@ void GmUse::NoteStore(const Core& core, const Record& record, const Access& acce
   std::ranges::copy(races_.CompleteAfter(record.pipe), store.done.begin());
   store.done[kCleans] = cleans_;
   store.clean = record.pipe != Pipe::kScalar;
+  races_.Publish(record.pipe);
   if (!store.clean) {
     dirtyStores_.push_back(wordStores.size());
   }

@@ -114,7 +114,7 @@ struct WordRead {
 class GmUse : public Observer {
  public:
   // The races of the same core, which hears of everything first.
-  explicit GmUse(const RaceObserver& races) : races_(races) {}
+  explicit GmUse(RaceObserver& races) : races_(races) {}
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
@@ -164,7 +164,7 @@ class GmUse : public Observer {
   void Hear(const Core& core, uint32_t flag, uint32_t of, uint32_t number);
   void NoteStore(const Core& core, const Record& record, const Access& access, uint32_t place);
 
-  const RaceObserver& races_;
+  RaceObserver& races_;
   uint32_t waits_ = 0;
   uint32_t cleans_ = 0;
   std::array<std::deque<size_t>, kPipes> pending_;  // sets that were issued, in syncs

@@ -43,6 +43,12 @@ class RaceObserver : public Observer {
   void OnEnd(Core& core) override;
   // Instructions of `pipe` so far.
   uint32_t Count(Pipe pipe) const { return count_[Index(pipe)]; }
+  // Another core may learn of all that `pipe` knows: the waits that it knows it by are of use.
+  void Publish(Pipe pipe) {
+    for (size_t other = 0; other < kPipes; ++other) {
+      MarkUsed(Index(pipe), other, known_[Index(pipe)].clock[other]);
+    }
+  }
   // What is complete when `pipe` has done its instructions so far.
   Clock CompleteAfter(Pipe pipe) const;
   // The last instruction of `pipe` that wrote to [begin, end) of GM, as Count after it; 0: none.
