@@ -82,6 +82,8 @@ def line_of(folder: Path, file: str, text: str) -> str:
     return f"{file}:{next(i for i, line in enumerate(lines, 1) if text in line)}"
 
 
+READS = ".TilingInputsDataDependency({0})"
+
 FAULTS = {
     "block dim 0": (
         [(TILING, BLOCKS, "0")], "tiling-block-dim", TILING, "SetBlockDim", "of 0, want",
@@ -283,3 +285,20 @@ def test_sanitized_host_of_a_right_project(fresh: dict[str, str], tmp_path: Path
     """A new project is clean, also for tensors of more than 2^31 elements."""
     made = project(fresh, tmp_path)
     command("check", made, "--shape", "7x33", "--sanitize-host", cwd=tmp_path, status=0)
+
+
+def test_tiling_reads_values(fresh: dict[str, str], tmp_path: Path) -> None:
+    """An input of TilingInputsDataDependency reaches tiling with its values."""
+    read = (
+        "  const float* values = context->GetInputTensor(0)->GetData<float>();\n"
+        "  if (values == nullptr || values[0] == 0) return ge::GRAPH_FAILED;\n"
+        "  data->total = total;"
+    )
+    made = project(
+        fresh,
+        tmp_path,
+        (TILING, "  data->total = total;", read),
+        (TILING, "Tiling(ScaleRowsTiling)", f"Tiling(ScaleRowsTiling){READS}"),
+    )
+    words = (made, "--shape", "7x33", "--dtype", "fp32", "--no-hints")
+    assert "0 errors" in command("check", *words, cwd=tmp_path, status=0)
