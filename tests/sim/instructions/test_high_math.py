@@ -180,7 +180,7 @@ def call_of(op: int, form: int, dtype: int, **rest: object) -> Call:
     )  # fmt: skip
 
 
-# Their pages exclude some of the values here, which is a finding; the numbers are right all the same.
+# Their pages exclude some of the values here: a finding, and the numbers are right all the same.
 LIMITED = {"Sin", "Cos", "Tan", "Asin", "Acos", "Asinh", "Acosh", "Atanh"}
 
 
