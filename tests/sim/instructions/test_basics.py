@@ -386,7 +386,10 @@ def test_binary_cast(bench: Bench, op: int, dtype: int, src_dtype: int) -> None:
                 flat(walk(call, slot, width if slot == 0 else source_width, source_width))
                 for slot in range(3)
             )
-            want[to] = two_steps(op, a[i], b[j], dtype, src_dtype, float(scale))
+            result = two_steps(op, a[i], b[j], dtype, src_dtype, float(scale))
+            if dtype == HALF and src_dtype == FLOAT and op < 2:
+                result = np.where(np.isnan(result), 0, result)  # as the pages say
+            want[to] = result
             got = bench.run("basics:binary_cast", call, area(dst), area(a), area(b))
             same_bits(got, want.view(np.uint8), dtype)
 
