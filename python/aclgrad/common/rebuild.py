@@ -47,6 +47,15 @@ def lock_of(output: Path) -> Path:
     return output.with_name(output.name + ".lock")
 
 
+def unchanged(output: Path) -> bool:
+    """Whether all files that an output was made from are as they were, whatever asks for it now."""
+    try:
+        record = json.loads(record_of(output).read_text("utf-8", "surrogateescape"))
+        return _today(record) is not None
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return False
+
+
 def fresh(output: Path, key: str) -> bool:
     """Whether an output is what making it now would give."""
     place = record_of(output)

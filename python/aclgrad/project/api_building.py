@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common import rebuild
 from aclgrad.common.locks import alone
 from aclgrad.project import hand_written
 from aclgrad.project.api import Function, api_context, generated
@@ -52,6 +53,8 @@ class ApiBuilder(KernelBuilder):
 
     api_objects: list[Path] = field(default_factory=list, init=False)
     functions: dict[str, Function] = field(default_factory=dict, init=False)
+    registered: set[str] = field(default_factory=set, init=False)
+    """Operator types of op_host."""
 
     def function_of(self, op: Mapping[str, Any]) -> Function:
         """What computes an operator."""
@@ -84,7 +87,12 @@ class ApiBuilder(KernelBuilder):
         self.api_objects = [*by_hand, *self._compile(steps, "aclnn functions")]
         with alone(self.folder / "op_api.lock"):
             # With those that others have asked for: they are about to load the library.
-            there = sorted(place.glob("aclnn_*.o"))
+            named = {f"aclnn_{snake_case(name)}.o" for name in self.registered}
+            there = sorted(
+                path
+                for path in place.glob("aclnn_*.o")
+                if path.name in named and (path in self.api_objects or rebuild.unchanged(path))
+            )
             exports = self.folder / "gen" / "op_api.map"
             write_if_different(exports, _EXPORTS)
             # By that name programs find it once their framework has loaded it by its path.

@@ -204,7 +204,9 @@ class Builder(ApiBuilder):
                         lambda: files.write(output, self._asked(), "file"),
                         lambda _: inputs,
                     )
-        return dict(json.loads(output.read_text()))
+        described = dict(json.loads(output.read_text()))
+        self.registered = {op["type"] for op in described["ops"]}
+        return described
 
     def _asked(self) -> str:
         """What the host library says that it registers, if that can be built."""
@@ -243,6 +245,19 @@ class Builder(ApiBuilder):
                 if f"/{kernel.output.name}" in text:
                     return kernel
         return None
+
+    def drop_stale(self, op: Mapping[str, Any]) -> None:
+        """Delete kernels of an operator that were built from other sources or for dtypes that it no
+        longer has: nothing asks for them today, but an aclnn function by hand may launch them.
+        """
+        if not self.package.is_relative_to(self.folder):
+            return  # somebody else's package
+        rows = {self.kernel(op, row).output for row in self.combinations(op)}
+        for folder in {path.parent for path in rows}:
+            for path in folder.glob("*.so"):
+                if path not in rows or not rebuild.unchanged(path):
+                    path.unlink(missing_ok=True)
+                    rebuild.record_of(path).unlink(missing_ok=True)
 
     def build_missing(self, text: str) -> Path | None:
         """Build what a message of an aclnn function by hand says is not there, and return its file:
@@ -287,6 +302,7 @@ class Builder(ApiBuilder):
     ) -> None:
         """Compile the kernel libraries of dtype combinations."""
         self.build_all([self.kernel(op, row) for row in rows], described)
+        self.drop_stale(op)
 
     def build_all(self, kernels: Sequence[Kernel], described: Mapping[str, Any]) -> None:
         """Compile kernel libraries side by side."""

@@ -124,6 +124,9 @@ class PackageBuilder(building.Builder):
     def build_kernel(self, kernel: Any, described: Mapping[str, Any]) -> None:
         """Its kernels are there."""
 
+    def drop_stale(self, op: Mapping[str, Any]) -> None:
+        """They are somebody else's."""
+
 
 @dataclass
 class _Operator:

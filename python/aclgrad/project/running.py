@@ -205,6 +205,7 @@ def run(
         row = choose_row(op, rows, given)
     if row in rows:
         builder.build_kernel(builder.kernel(op, row), described)
+    builder.drop_stale(op)
 
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
     device = open_device()
