@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package is made of rooms: few, small files, no circles, each says what it imports."""
+"""The Python package is made of rooms: few, no circles, each says what it imports."""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,16 +44,6 @@ def test_docstring_says_what_a_room_imports(name: str) -> None:
     allowed = text.partition("May import: ")[2]
     missing = {f"``{other}``" for other in rooms.between_rooms(GRAPH)[name]}
     assert {word for word in missing if word not in allowed} == set()
-
-
-def test_small_files_and_no_families_by_prefix() -> None:
-    for path in rooms.PACKAGE.rglob("*.py"):
-        assert len(path.read_text("utf-8").splitlines()) <= 450, path
-    for folder in (rooms.PACKAGE, *(item for item in rooms.PACKAGE.rglob("*") if item.is_dir())):
-        if folder.name != "ops":
-            stems = [path.stem for path in folder.glob("*.py") if not path.stem.startswith("__")]
-            prefixes = Counter(stem.partition("_")[0] for stem in stems if "_" in stem)
-            assert [name for name, count in prefixes.items() if count > 2] == [], folder
 
 
 def test_picture_is_of_today() -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What campaigns take from a checkout of this project: kernels of other people's libraries, tried as
-scripts/compatibility.py does or timed beside ours as benchmarks/bench.py --against does, and the
-faults of tests/mutation.
+"""What campaigns take from a checkout of this project: kernels of other people's libraries, which
+scripts/compatibility.py tries and benchmarks/bench.py --against times beside ours, and the faults
+of tests/mutation.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def _module(folder: str, name: str) -> Any:
     source = checkout()
     if source is None:
         raise CampaignError(
-            "compatibility, against, mutation: need a checkout of aclgrad, whose scripts and tests they"
-            " use. Next: git clone it, and run the campaign from there"
+            "compatibility, against, mutation: need a checkout of aclgrad, whose scripts and tests"
+            " they use. Next: git clone it, and run the campaign from there"
         )
     for place in (source / folder, source / "python"):
         if str(place) not in sys.path:

@@ -52,7 +52,10 @@ _TITLES = {
         "race-read-after-write": "pipes not ordered: may read before the write",
         "race-write-after-read": "pipes not ordered: may write before the read",
         "race-write-after-write": "pipes not ordered: either write may be last",
-        "local-memory-order": "loads and stores of a vector function to the same bytes, by two registers, without a barrier",
+        "local-memory-order": (
+            "loads and stores of a vector function to the same bytes, by two registers, without a"
+            " barrier"
+        ),
         "gm-conflict": "cores not ordered: same bytes of GM, one of them writes",
         "gm-line-shared": "cores write one cache line through their caches",
         "gm-cache": "data cache not cleaned: scalar write stays in it, or old value is read",
@@ -82,7 +85,9 @@ _TITLES = {
         "shape": "shape that the call does not allow",
         "value-range": "value of an operand that the function does not allow",
         "vector-function": "register instruction outside of a vector function, or one in another",
-        "unaligned-register": "StoreUnAlign and LoadUnAlign in a wrong order, or without their Pre or Post",
+        "unaligned-register": (
+            "StoreUnAlign and LoadUnAlign in a wrong order, or without their Pre or Post"
+        ),
     },
     "kernel": {
         "crash": "signal raised in the kernel, e.g. SIGSEGV",
