@@ -39,7 +39,9 @@ class PackingBuilder(Builder):
         self, output: Path, includes: Iterable[Path], extra: Iterable[str]
     ) -> tuple[str, ...]:
         flags = super()._flags(output, includes, extra)
-        if output.suffix == ".gch":
+        # Neither a parsed header nor the assembly that the device compiler's rules read is packed,
+        # and these rules know the toolkit's headers by their place.
+        if output.suffix in (".gch", ".s"):
             return flags
         names = {  # the last one that fits counts
             Path.cwd(): ".",
@@ -55,7 +57,8 @@ class PackingBuilder(Builder):
         return _renamed(self.cache, "."), _renamed(self.toolkit, "toolkit")
 
     def _parsed(self, kind: str, headers: Sequence[str], words: Sequence[str]) -> list[str]:
-        return super()._parsed(kind, headers, [*words, *self._own])
+        own = () if kind == "device" else self._own
+        return super()._parsed(kind, headers, [*words, *own])
 
     def _object_at(
         self,

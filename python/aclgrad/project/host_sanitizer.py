@@ -208,7 +208,7 @@ def _child(preload: str, asked: Path, answers: Path, said: Path) -> None:
         ),
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=0",
     }
-    command = [sys.executable, "-m", "aclgrad.project.host_sanitizer_child", asked, answers]
+    command = [sys.executable, "-I", "-m", "aclgrad.project.host_sanitizer_child", asked, answers]
     with said.open("wb") as out:
         try:
             subprocess.run(
