@@ -307,6 +307,7 @@ extern "C" __global__ __aicore__ void chain(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR
   if (p.shift == 0 && core > 0) {
     IBWait(words, room, core - 1, 0);
   } else if (p.shift == 1) {
+    InitDetermineComputeWorkspace(words, room);
     WaitPreBlock(words, room);
   } else if (p.shift == 2 && core > 0) {
     while (ReadGmByPassDCache(turn) != core) {

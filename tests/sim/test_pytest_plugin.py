@@ -33,13 +33,18 @@ def run(folder: Path, *words: str) -> str:
 def test_cases_are_tests(tmp_path: Path) -> None:
     project = tmp_path / "square"
     shutil.copytree(SQUARE, project)
+    kernel = project / "op_kernel" / "square.cpp"
+    whole = "DataCopyPad(target, value, {1, data.count * 4, 0, 0, 0});"
+    text = kernel.read_text("utf-8")
+    assert whole in text
+    kernel.write_text(text.replace(whole, "DataCopy(target, value, data.count / 8 * 8);"), "utf-8")
     (project / "square_golden.py").write_text(
         "from aclgrad.testing import case\n\n\n"
         "def golden(x):\n    return x * x + (x > 3)\n\n\n"
         "def cases():\n"
-        "    yield case((64,), values=(0, 1), name='good')\n"
-        "    yield case((64,), values=(2, 4), name='wrong')\n"
-        "    yield case((63,), values=(0, 1), name='tail')\n"
+        "    yield case((64,), values=(0, 1), scale=None, name='good')\n"
+        "    yield case((64,), values=(2, 4), scale=None, name='wrong')\n"
+        "    yield case((63,), values=(0, 1), scale=None, name='tail')\n"
     )
     (project / "test_own.py").write_text(
         "import numpy as np\n\n\n"

@@ -14,6 +14,7 @@ from aclgrad.common.locks import alone
 from aclgrad.project import building
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import Step
+from aclgrad.project.toolchain import toolchain
 from aclgrad.spec.soc import family_of
 
 MATH = Path(__file__).parent / "projects" / "math"
@@ -96,6 +97,7 @@ def test_aclnn_functions_of_neighbours_stay(new_cache, monkeypatch) -> None:
     builder = building.Builder(locate(MATH / "scale_add"), family_of("Ascend910B2"))
     first = building.runnable(builder.build_host(), builder.sources, builder.soc)[0]
     second = {**first, "type": "ScaleAddToo"}
+    builder.registered.add(second["type"])
     failures = together(lambda number: builder.build_api([(first, second)[number % 2]]) and None, 4)
     assert failures == []
     text = builder.api_library.read_bytes()
@@ -126,7 +128,7 @@ def test_a_step_runs_once(tmp_path: Path) -> None:
     """Threads that need one output: one makes it, nobody sees it half made."""
     output, log = tmp_path / "deep" / "out.o", tmp_path / "log"
     script = f"echo made >> {log}; for i in 1 2 3 4 5 6 7 8; do echo $i >> $1; sleep 0.02; done"
-    step = Step(output, ("/bin/sh", "-c", script, "sh", str(output)))
+    step = Step(output, ("/bin/sh", "-c", script, "sh", str(output)), toolchain("/bin/sh"))
 
     def work(number: int) -> None:
         assert step.run() is None
@@ -139,9 +141,9 @@ def test_a_step_runs_once(tmp_path: Path) -> None:
 def test_a_failed_step_leaves_nothing(tmp_path: Path) -> None:
     output = tmp_path / "out.o"
     output.write_text("older")
-    error = Step(
-        output, ("/bin/sh", "-c", "echo half > $1; echo why >&2; exit 3", "sh", str(output))
-    ).run()
+    script = "echo half > $1; echo why >&2; exit 3"
+    command = ("/bin/sh", "-c", script, "sh", str(output))
+    error = Step(output, command, toolchain("/bin/sh")).run()
     assert error == "why\n" and not output.exists()
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
 

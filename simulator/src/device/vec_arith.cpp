@@ -368,7 +368,7 @@ void VecCast(const Ub& dst, const Ub& src, Round round, const VecCtl& ctl) try {
   }
   const auto [d, a] =
       WalkUnary(core, lanes, dst, src, ctl, WidthOf(dst.dtype) > WidthOf(src.dtype));
-  if (body == nullptr) {
+  if (body == nullptr && !dequant) {
     IssueFurther(core, lanes, d, a, nullptr, false, CastOf950(src.dtype, dst.dtype, round));
     return;
   }
