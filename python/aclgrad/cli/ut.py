@@ -86,6 +86,7 @@ def _run(
 
     documents = []
     ok = True
+    ran = 0
     for test in find_tests(word):
         document: dict[str, object] = {"file": str(test.path), "built": True, "tests": []}
         documents.append(document)
@@ -114,10 +115,17 @@ def _run(
             ok = False
             continue
         document["tests"] = [result.as_json() for result in results]
+        ran += len(results)
         ok = ok and all(result.ok for result in results)
         if not as_json:
             for result in results:
                 _show_test(console, result)
+    if ok and not ran and pattern:
+        error = f"{word}: no test that matches {pattern!r}. Next: aclgrad ut {word}"
+        if not as_json:
+            raise SourcesError(error)
+        documents[-1]["error"] = error
+        ok = False
     if as_json:
         print(json.dumps({"files": documents, "ok": ok}))
     return ok
