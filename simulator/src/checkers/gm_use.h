@@ -127,7 +127,7 @@ class GmUse : public Observer {
   // Whether the core has waited by polling for what others store there.
   bool Polls(uint64_t address) const {
     const auto poll = polls_.find(address);
-    return poll != polls_.end() && poll->second.heard != 0;
+    return poll != polls_.end() && poll->second.polled;
   }
 
   struct PlaceInfo {
@@ -176,6 +176,7 @@ class GmUse : public Observer {
   std::set<std::pair<uint32_t, uint32_t>> reported_, reportedStale_;
   struct Poll {
     bool looked = false;  // and has been given what was there before the last store
+    bool polled = false;  // has waited for a store here by looking again
     uint32_t heard = 0;   // number of the last store that it has seen
   };
   struct Reading {
