@@ -36,7 +36,7 @@ __aicore__ inline void Cores(GM_ADDR out, GM_ADDR params) {
 
 extern "C" __global__ __aicore__ void probe_cores(GM_ADDR in, GM_ADDR out, GM_ADDR params) {
 #if !defined(__NPU_ARCH__) || (__NPU_ARCH__ != 1001 && __NPU_ARCH__ != 2002)  // no kernel types
-  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
 #endif
   probe::Cores(out, params);
 }
