@@ -239,7 +239,7 @@ def _print_table(rows: list[Any], title: str) -> None:
             row.traffic_text,
         )
         table.add_row(*cells, style=style)
-    Console(highlight=False, width=max(100, OUT.width)).print(table)
+    Console(highlight=False, width=max(120, OUT.width)).print(table)
 
 
 class FindingsFormat(str, Enum):

@@ -202,8 +202,10 @@ def explore(
             # It may take no fewer axes.
             tails = [(1,) * len(first.base), tuple(range(2, 2 + len(first.base)))]
             wanted += [*tails, (*first.base[:-1], first.base[-1] + 1)]
+        # A core may have several tiles because it has many rows, or because its rows are long.
+        wanted.append(long_row((2, 1), itemsize, ub))
         if not brief:
-            wanted += [long_row((2, 1), itemsize, ub), long_row(first.base, itemsize, ub)]
+            wanted.append(long_row(first.base, itemsize, ub))
         flat = False
         for change in (None, _doubled, _whole):
             if change is not None:
