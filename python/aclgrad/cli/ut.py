@@ -121,10 +121,10 @@ def _run(
             for result in results:
                 _show_test(console, result)
     if ok and not ran and pattern:
-        error = f"{word}: no test that matches {pattern!r}. Next: aclgrad ut {word}"
+        missing = f"{word}: no test that matches {pattern!r}. Next: aclgrad ut {word}"
         if not as_json:
-            raise SourcesError(error)
-        documents[-1]["error"] = error
+            raise SourcesError(missing)
+        documents[-1]["error"] = missing
         ok = False
     if as_json:
         print(json.dumps({"files": documents, "ok": ok}))
