@@ -492,7 +492,7 @@ CoreAside& Meeting::Aside(const Core& core) { return asides_[core.index]; }
 
 uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) {
   constexpr uint64_t kWord = 4;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(wordMutex_);
   const uint32_t number = wordStores_.load(std::memory_order_relaxed) + 1;
   for (uint64_t at = address / kWord; at * kWord < address + bytes; ++at) {
     Word& word = words_[at];
@@ -506,7 +506,7 @@ uint32_t Meeting::NoteStore(const Core& core, uint64_t address, uint64_t bytes) 
 
 Meeting::Word Meeting::LastStore(uint64_t address, uint32_t bytes) {
   constexpr uint64_t kWord = 4;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(wordMutex_);
   const auto found = words_.find(address / kWord);
   if (found == words_.end() || bytes > found->second.old.size()) {
     return {};
@@ -524,8 +524,7 @@ Meeting::Word Meeting::LastStore(uint64_t address, uint32_t bytes) {
   return word;
 }
 
-bool Meeting::MetSince(uint32_t core, const Word& word) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+bool Meeting::MetSince(uint32_t core, const Word& word) const {
   return word.core < met_[core].size() && word.number <= met_[core][word.core];
 }
 

@@ -86,8 +86,8 @@ class Meeting {
   uint32_t NoteStore(const Core& core, uint64_t address, uint64_t bytes);
   Word LastStore(uint64_t address, uint32_t bytes);
   uint32_t StoresSoFar() const { return wordStores_.load(std::memory_order_relaxed); }
-  // Whether the SyncAll that `core` has passed last comes after that store.
-  bool MetSince(uint32_t core, const Word& word);
+  // Whether the SyncAll that `core` has passed last comes after that store. For the core's own thread.
+  bool MetSince(uint32_t core, const Word& word) const;
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(uint32_t core, bool failed, FaultEnd last = {});
   // The host cannot run all cores: nobody passes any more.
@@ -153,12 +153,14 @@ class Meeting {
   };
   std::map<const uint8_t*, Stored> stored_;  // by Store: address -> the last
   uint32_t stores_ = 0;
+  std::mutex wordMutex_;                      // of words_ alone: observers ask while mutex_ is held
   std::unordered_map<uint64_t, Word> words_;  // by address / 4
   std::atomic<uint32_t> wordStores_{0};
-  std::vector<std::vector<uint32_t>> met_;  // by core: Round::stores of the last that it has passed
-  uint64_t turn_ = 0;                       // PassTurn calls of all cores
-  std::vector<uint64_t> rounds_;            // AwaitTurn calls, by core
-  std::vector<uint64_t> passed_;            // PassTurn calls, by core
+  std::vector<std::vector<uint32_t>>
+      met_;                       // by core, its own: Round::stores of the last that it has passed
+  uint64_t turn_ = 0;             // PassTurn calls of all cores
+  std::vector<uint64_t> rounds_;  // AwaitTurn calls, by core
+  std::vector<uint64_t> passed_;  // PassTurn calls, by core
   std::vector<std::vector<void*>> turnStacks_;  // of the last AwaitTurn, by core
   bool turnsInitialised_ = false;
   // By core: sums that it has told of and the others have yet to meet for; how many have taken effect before those; and for each
