@@ -29,6 +29,13 @@ std::atomic<bool> printing{false};
 constexpr size_t kMostPrinted = 64;  // that are remembered
 
 struct Shown {
+  // What a process asked for holds for its children too; a fork waits for whoever changes it.
+  static Shown* AfterFork(const Shown& parent) {
+    auto* const own = new Shown;
+    own->set = parent.set;
+    return own;
+  }
+
   std::mutex mutex;
   std::optional<std::string> set;
   std::deque<std::string> printed;
@@ -245,6 +252,7 @@ bool SetShownFindings(const std::string& text) {
     }
     at = end + 1;
   }
+  const HoldFork hold;
   const std::lock_guard<std::mutex> lock(shown->mutex);
   shown->set = text;
   return true;
