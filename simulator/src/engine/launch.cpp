@@ -9,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "checkers/checks.h"
 #include "engine/core.h"
@@ -115,7 +116,15 @@ void Summarise(const std::vector<Finding>& merged, LaunchResult* result) {
   }
 }
 
+// Here and not in the header: libgraph.so offers every symbol of this library by its name, and a name that is a thread's own
+// cannot be one of them.
+thread_local TouchedGm* touchedGm = nullptr;
+
 }  // namespace
+
+TouchedGm::TouchedGm() : outer_(std::exchange(touchedGm, this)) {}
+TouchedGm::~TouchedGm() { touchedGm = outer_; }
+TouchedGm* TouchedGm::Current() { return touchedGm; }
 
 LaunchResult Launch(const KernelLaunch& launch) noexcept {
   LaunchResult result;

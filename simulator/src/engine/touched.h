@@ -17,17 +17,16 @@ struct GmTouch {
 // While it lives, a launch of this thread leaves here what the kernel's own instructions have used. In checked mode.
 class TouchedGm {
  public:
-  TouchedGm() : outer_(current_) { current_ = this; }
-  ~TouchedGm() { current_ = outer_; }
+  TouchedGm();
+  ~TouchedGm();
   TouchedGm(const TouchedGm&) = delete;
   TouchedGm& operator=(const TouchedGm&) = delete;
 
-  static TouchedGm* Current() { return current_; }
+  static TouchedGm* Current();
   std::vector<GmTouch> ranges;
 
  private:
   TouchedGm* const outer_;
-  static inline thread_local TouchedGm* current_ = nullptr;
 };
 
 }  // namespace aclsim
