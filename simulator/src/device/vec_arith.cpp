@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise instructions: two sources, one source, one source and a scalar, conversions.
 #include "ascendc/device_registers.h"
+#include "device/dtype_sets.h"
 #include "device/vec.h"
 #include "device/vec_dtypes_950.h"
 
@@ -19,14 +20,6 @@ static_assert(std::size(kBinaryNames) == static_cast<size_t>(Op2::kCount));
 static_assert(std::size(kUnaryNames) == static_cast<size_t>(Op1::kCount));
 static_assert(std::size(kScalarNames) == static_cast<size_t>(OpScalar::kCount));
 
-constexpr uint8_t Bit(Round round) {
-  return static_cast<uint8_t>(1u << static_cast<uint8_t>(round));
-}
-constexpr uint8_t kNone = Bit(Round::kNone);
-constexpr uint8_t kFive = Bit(Round::kRint) | Bit(Round::kFloor) | Bit(Round::kCeil) |
-                          Bit(Round::kRound) | Bit(Round::kTrunc);
-constexpr uint8_t kOdd = Bit(Round::kOdd);
-
 // Which conversions exist with which modes. Source: the Cast tables of the public Ascend C API documentation.
 struct CastRule {
   DType from, to;
@@ -34,29 +27,30 @@ struct CastRule {
   uint8_t modes2002;  // Atlas inference series; 1001 has the same float<->half rows
 };
 constexpr CastRule kCastRules[] = {
-    {DType::kHalf, DType::kFloat, kNone, kNone},
-    {DType::kHalf, DType::kInt32, kFive, kFive},
-    {DType::kHalf, DType::kInt16, kFive, kFive},
-    {DType::kHalf, DType::kInt8, kFive | kNone, kFive | kNone},
-    {DType::kHalf, DType::kUint8, kFive | kNone, kFive | kNone},
-    {DType::kBf16, DType::kFloat, kNone, 0},
-    {DType::kBf16, DType::kInt32, kFive, 0},
-    {DType::kFloat, DType::kHalf, kFive | kNone | kOdd, kNone | kOdd},
-    {DType::kFloat, DType::kBf16, kFive, 0},
-    {DType::kFloat, DType::kInt16, kFive, 0},
-    {DType::kFloat, DType::kInt32, kFive, kFive},
-    {DType::kFloat, DType::kInt64, kFive, 0},
-    {DType::kFloat, DType::kFloat, kFive, 0},
-    {DType::kInt8, DType::kHalf, kNone, kNone},
-    {DType::kUint8, DType::kHalf, kNone, kNone},
-    {DType::kInt16, DType::kHalf, kFive | kNone, kFive | kNone},
-    {DType::kInt16, DType::kFloat, kNone, 0},
-    {DType::kInt32, DType::kFloat, kFive | kNone, kNone},
-    {DType::kInt32, DType::kHalf, kFive | kNone | kOdd, kFive | kNone | kOdd},  // none plays a part
-    {DType::kInt32, DType::kInt16, kNone, kNone},
-    {DType::kInt32, DType::kInt64, kNone, 0},
-    {DType::kInt64, DType::kInt32, kNone, 0},
-    {DType::kInt64, DType::kFloat, kFive, 0},
+    {DType::kHalf, DType::kFloat, kNoMode, kNoMode},
+    {DType::kHalf, DType::kInt32, kFiveModes, kFiveModes},
+    {DType::kHalf, DType::kInt16, kFiveModes, kFiveModes},
+    {DType::kHalf, DType::kInt8, kFiveModes | kNoMode, kFiveModes | kNoMode},
+    {DType::kHalf, DType::kUint8, kFiveModes | kNoMode, kFiveModes | kNoMode},
+    {DType::kBf16, DType::kFloat, kNoMode, 0},
+    {DType::kBf16, DType::kInt32, kFiveModes, 0},
+    {DType::kFloat, DType::kHalf, kFiveModes | kNoMode | kOddMode, kNoMode | kOddMode},
+    {DType::kFloat, DType::kBf16, kFiveModes, 0},
+    {DType::kFloat, DType::kInt16, kFiveModes, 0},
+    {DType::kFloat, DType::kInt32, kFiveModes, kFiveModes},
+    {DType::kFloat, DType::kInt64, kFiveModes, 0},
+    {DType::kFloat, DType::kFloat, kFiveModes, 0},
+    {DType::kInt8, DType::kHalf, kNoMode, kNoMode},
+    {DType::kUint8, DType::kHalf, kNoMode, kNoMode},
+    {DType::kInt16, DType::kHalf, kFiveModes | kNoMode, kFiveModes | kNoMode},
+    {DType::kInt16, DType::kFloat, kNoMode, 0},
+    {DType::kInt32, DType::kFloat, kFiveModes | kNoMode, kNoMode},
+    {DType::kInt32, DType::kHalf, kFiveModes | kNoMode | kOddMode,
+     kFiveModes | kNoMode | kOddMode},  // none plays a part
+    {DType::kInt32, DType::kInt16, kNoMode, kNoMode},
+    {DType::kInt32, DType::kInt64, kNoMode, 0},
+    {DType::kInt64, DType::kInt32, kNoMode, 0},
+    {DType::kInt64, DType::kFloat, kFiveModes, 0},
 };
 
 constexpr const char* kRoundNames[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",

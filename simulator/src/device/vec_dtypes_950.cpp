@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source of the types: the pages of the public Ascend C API, one per instruction.
 #include "device/vec_dtypes_950.h"
+#include "device/dtype_sets.h"
 
 #include <array>
 #include <cstring>
@@ -13,18 +14,11 @@ namespace {
 
 using enum DType;
 
-constexpr uint32_t Of(std::initializer_list<DType> dtypes) {
-  uint32_t bits = 0;
-  for (const DType dtype : dtypes) {
-    bits |= 1u << static_cast<uint32_t>(dtype);
-  }
-  return bits;
-}
-constexpr uint32_t kB8 = Of({kInt8, kUint8});
-constexpr uint32_t kB64 = Of({kInt64, kUint64});
-constexpr uint32_t kInts = Of({kInt16, kUint16, kInt32, kUint32});
-constexpr uint32_t kFloats = Of({kHalf, kFloat});
-constexpr uint32_t kReals = Of({kHalf, kBf16, kFloat});
+constexpr uint32_t kB8 = DTypes({kInt8, kUint8});
+constexpr uint32_t kB64 = DTypes({kInt64, kUint64});
+constexpr uint32_t kInts = DTypes({kInt16, kUint16, kInt32, kUint32});
+constexpr uint32_t kFloats = DTypes({kHalf, kFloat});
+constexpr uint32_t kReals = DTypes({kHalf, kBf16, kFloat});
 
 // In all forms, and those that the count form has besides.
 struct Types {
@@ -41,31 +35,31 @@ constexpr Types kTypes[] = {
     {"Min", kInts | kReals, kB8 | kB64},
     {"And", kInts, kB8 | kB64},
     {"Or", kInts, kB8 | kB64},
-    {"AddRelu", Of({kInt16}) | kFloats, kB64},
-    {"SubRelu", Of({kInt16}) | kFloats, kB64},
+    {"AddRelu", DTypes({kInt16}) | kFloats, kB64},
+    {"SubRelu", DTypes({kInt16}) | kFloats, kB64},
     {"MulAddDst", kFloats, kB64},
     {"FusedMulAdd", kReals, kB64},
     {"MulAddRelu", kFloats, kB64},
     {"Prelu", 0, kFloats},
     {"Exp", kFloats, 0},
     {"Ln", kFloats, 0},
-    {"Abs", Of({kInt16, kInt32}) | kFloats, Of({kInt8, kInt64})},
+    {"Abs", DTypes({kInt16, kInt32}) | kFloats, DTypes({kInt8, kInt64})},
     {"Sqrt", kFloats, 0},
     {"Rsqrt", kFloats, 0},
     {"Reciprocal", kFloats, kB64},
-    {"Relu", Of({kInt32}) | kFloats, Of({kInt64})},
+    {"Relu", DTypes({kInt32}) | kFloats, DTypes({kInt64})},
     {"Not", kInts | kFloats, kB8 | kB64},
-    {"Neg", 0, Of({kInt8, kInt16, kInt32, kInt64}) | kFloats},
-    {"Adds", Of({kInt16, kInt32}) | kReals, kB8 | kB64},
-    {"Muls", Of({kInt16, kInt32}) | kReals, kB64},
-    {"Maxs", Of({kInt16, kInt32}) | kReals, kB8 | kB64},
-    {"Mins", Of({kInt16, kInt32}) | kReals, kB8 | kB64},
+    {"Neg", 0, DTypes({kInt8, kInt16, kInt32, kInt64}) | kFloats},
+    {"Adds", DTypes({kInt16, kInt32}) | kReals, kB8 | kB64},
+    {"Muls", DTypes({kInt16, kInt32}) | kReals, kB64},
+    {"Maxs", DTypes({kInt16, kInt32}) | kReals, kB8 | kB64},
+    {"Mins", DTypes({kInt16, kInt32}) | kReals, kB8 | kB64},
     {"ShiftLeft", kInts, kB8 | kB64},
     {"ShiftRight", kInts, kB8 | kB64},
     {"LeakyRelu", kFloats, 0},
     {"Axpy", kReals, kB64},
-    {"Duplicate", kInts | kReals, Of({kBool}) | kB8 | kB64},
-    {"CreateVecIndex", Of({kInt16, kInt32}) | kFloats, Of({kInt8, kInt64})},
+    {"Duplicate", kInts | kReals, DTypes({kBool}) | kB8 | kB64},
+    {"CreateVecIndex", DTypes({kInt16, kInt32}) | kFloats, DTypes({kInt8, kInt64})},
 };
 
 using Binary = LaneTable::Binary;
@@ -134,58 +128,50 @@ LanesOf950 ThenRelu(LanesOf950 first, DType dtype) {
   };
 }
 
-constexpr uint8_t Bit(Round round) {
-  return static_cast<uint8_t>(1u << static_cast<uint8_t>(round));
-}
-constexpr uint8_t kNone = Bit(Round::kNone);
-constexpr uint8_t kFive = Bit(Round::kRint) | Bit(Round::kFloor) | Bit(Round::kCeil) |
-                          Bit(Round::kRound) | Bit(Round::kTrunc);
-constexpr uint8_t kOdd = Bit(Round::kOdd);
-
 struct Conversion {
   DType from, to;
   uint8_t modes;
 };
 constexpr Conversion kCasts[] = {
-    {kInt8, kInt16, kNone},
-    {kInt8, kHalf, kNone},
-    {kInt8, kInt32, kNone},
-    {kUint8, kUint16, kNone},
-    {kUint8, kHalf, kNone},
-    {kUint8, kUint32, kNone},
-    {kInt16, kUint8, kNone},
-    {kInt16, kHalf, kFive | kNone},
-    {kInt16, kInt32, kNone},
-    {kInt16, kUint32, kNone},
-    {kInt16, kFloat, kNone},
-    {kUint16, kUint8, kNone},
-    {kUint16, kUint32, kNone},
-    {kHalf, kInt8, kFive | kNone},
-    {kHalf, kUint8, kFive | kNone},
-    {kHalf, kInt16, kFive},
-    {kHalf, kBf16, kFive},
-    {kHalf, kInt32, kFive},
-    {kHalf, kFloat, kNone},
-    {kBf16, kHalf, kFive},
-    {kBf16, kInt32, kFive},
-    {kBf16, kFloat, kNone},
-    {kInt32, kUint8, kNone},
-    {kInt32, kInt16, kNone},
-    {kInt32, kUint16, kNone},
-    {kInt32, kHalf, kFive | kNone | kOdd},  // none plays a part
-    {kInt32, kFloat, kFive | kNone},
-    {kInt32, kInt64, kNone},
-    {kUint32, kUint8, kNone},
-    {kUint32, kInt16, kNone},
-    {kUint32, kUint16, kNone},
-    {kFloat, kInt16, kFive},
-    {kFloat, kHalf, kFive | kNone | kOdd},
-    {kFloat, kBf16, kFive},
-    {kFloat, kInt32, kFive},
-    {kFloat, kFloat, kFive},
-    {kFloat, kInt64, kFive},
-    {kInt64, kInt32, kNone},
-    {kInt64, kFloat, kFive},
+    {kInt8, kInt16, kNoMode},
+    {kInt8, kHalf, kNoMode},
+    {kInt8, kInt32, kNoMode},
+    {kUint8, kUint16, kNoMode},
+    {kUint8, kHalf, kNoMode},
+    {kUint8, kUint32, kNoMode},
+    {kInt16, kUint8, kNoMode},
+    {kInt16, kHalf, kFiveModes | kNoMode},
+    {kInt16, kInt32, kNoMode},
+    {kInt16, kUint32, kNoMode},
+    {kInt16, kFloat, kNoMode},
+    {kUint16, kUint8, kNoMode},
+    {kUint16, kUint32, kNoMode},
+    {kHalf, kInt8, kFiveModes | kNoMode},
+    {kHalf, kUint8, kFiveModes | kNoMode},
+    {kHalf, kInt16, kFiveModes},
+    {kHalf, kBf16, kFiveModes},
+    {kHalf, kInt32, kFiveModes},
+    {kHalf, kFloat, kNoMode},
+    {kBf16, kHalf, kFiveModes},
+    {kBf16, kInt32, kFiveModes},
+    {kBf16, kFloat, kNoMode},
+    {kInt32, kUint8, kNoMode},
+    {kInt32, kInt16, kNoMode},
+    {kInt32, kUint16, kNoMode},
+    {kInt32, kHalf, kFiveModes | kNoMode | kOddMode},  // none plays a part
+    {kInt32, kFloat, kFiveModes | kNoMode},
+    {kInt32, kInt64, kNoMode},
+    {kUint32, kUint8, kNoMode},
+    {kUint32, kInt16, kNoMode},
+    {kUint32, kUint16, kNoMode},
+    {kFloat, kInt16, kFiveModes},
+    {kFloat, kHalf, kFiveModes | kNoMode | kOddMode},
+    {kFloat, kBf16, kFiveModes},
+    {kFloat, kInt32, kFiveModes},
+    {kFloat, kFloat, kFiveModes},
+    {kFloat, kInt64, kFiveModes},
+    {kInt64, kInt32, kNoMode},
+    {kInt64, kFloat, kFiveModes},
 };
 
 }  // namespace

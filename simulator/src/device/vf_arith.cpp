@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "device/dtype_sets.h"
 #include "device/vec.h"
 #include "device/vf.h"
 
@@ -25,36 +26,29 @@ static_assert(std::size(kUnaryNames) == static_cast<size_t>(RegOp1::kCount));
 
 using enum DType;
 
-constexpr uint32_t Of(std::initializer_list<DType> dtypes) {
-  uint32_t bits = 0;
-  for (const DType dtype : dtypes) {
-    bits |= 1u << static_cast<uint32_t>(dtype);
-  }
-  return bits;
-}
-constexpr uint32_t kB64 = Of({kInt64, kUint64});
-constexpr uint32_t kWords = Of({kInt16, kUint16, kInt32, kUint32});
-constexpr uint32_t kInts = Of({kInt8, kUint8}) | kWords | kB64;
-constexpr uint32_t kFloats = Of({kHalf, kFloat});
-constexpr uint32_t kReals = Of({kHalf, kBf16, kFloat});
+constexpr uint32_t kB64 = DTypes({kInt64, kUint64});
+constexpr uint32_t kWords = DTypes({kInt16, kUint16, kInt32, kUint32});
+constexpr uint32_t kInts = DTypes({kInt8, kUint8}) | kWords | kB64;
+constexpr uint32_t kFloats = DTypes({kHalf, kFloat});
+constexpr uint32_t kReals = DTypes({kHalf, kBf16, kFloat});
 // What the device compiler takes, by the pages of the Ascend C API, in the order of the operations.
 constexpr uint32_t kBinaryTypes[] = {
-    kInts | kReals,           // Add
-    kInts | kReals,           // Sub
-    kWords | kReals | kB64,   // Mul
-    kWords | kFloats | kB64,  // Div
-    kInts | kReals,           // Max
-    kInts | kReals,           // Min
-    kInts,                    // And
-    kInts,                    // Or
-    kInts,                    // Xor
-    kInts,                    // ShiftLeft
-    kInts,                    // ShiftRight
-    kFloats,                  // Prelu
-    kFloats | Of({kInt64}),   // AbsSub
-    kFloats,                  // ExpSub
-    kWords | kReals | kB64,   // MulAddDst
-    kReals,                   // MulDstAdd
+    kInts | kReals,              // Add
+    kInts | kReals,              // Sub
+    kWords | kReals | kB64,      // Mul
+    kWords | kFloats | kB64,     // Div
+    kInts | kReals,              // Max
+    kInts | kReals,              // Min
+    kInts,                       // And
+    kInts,                       // Or
+    kInts,                       // Xor
+    kInts,                       // ShiftLeft
+    kInts,                       // ShiftRight
+    kFloats,                     // Prelu
+    kFloats | DTypes({kInt64}),  // AbsSub
+    kFloats,                     // ExpSub
+    kWords | kReals | kB64,      // MulAddDst
+    kReals,                      // MulDstAdd
 };
 constexpr uint32_t kScalarTypes[] = {
     kInts | kReals,           // Adds
@@ -74,17 +68,17 @@ constexpr uint32_t kScalarTypes[] = {
     kFloats | kB64,           // Axpy
     0,                        //
 };
-constexpr uint32_t kSigned = Of({kInt8, kInt16, kInt32, kInt64}) | kFloats;
+constexpr uint32_t kSigned = DTypes({kInt8, kInt16, kInt32, kInt64}) | kFloats;
 constexpr uint32_t kUnaryTypes[] = {
-    kFloats,                         // Exp
-    kFloats,                         // Ln
-    kFloats,                         // Log2
-    kFloats,                         // Log10
-    kSigned,                         // Abs
-    kFloats,                         // Sqrt
-    Of({kInt32, kInt64}) | kFloats,  // Relu
-    kSigned,                         // Neg
-    kInts | kFloats,                 // Not
+    kFloats,                             // Exp
+    kFloats,                             // Ln
+    kFloats,                             // Log2
+    kFloats,                             // Log10
+    kSigned,                             // Abs
+    kFloats,                             // Sqrt
+    DTypes({kInt32, kInt64}) | kFloats,  // Relu
+    kSigned,                             // Neg
+    kInts | kFloats,                     // Not
     kReals,
     kReals,
     kReals,
