@@ -108,20 +108,23 @@ def _argument(
             yield start + lead, end, change(code[start + lead : end].rstrip())
 
 
+def _statement_dropped(
+    name: str, side: Side, means: str, names: str, *, visible: bool = True
+) -> None:
+    """A kind whose every fault is a call that is left out."""
+    _kind(name, side, means, visible=visible)(lambda code: _dropped(code, names))
+
+
 # --- kernels: synchronisation --------------------------------------------------------------------
 
 
-@_kind("barrier-dropped", "kernel", "a PipeBarrier is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "PipeBarrier")
-
-
-@_kind("flag-dropped", "kernel", "a SetFlag or WaitFlag is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(
-        code,
-        "SetFlag|WaitFlag|CrossCoreSetFlag|CrossCoreWaitFlag|NotifyNextBlock|WaitPreBlock|IBSet|IBWait",
-    )
+_statement_dropped("barrier-dropped", "kernel", "a PipeBarrier is left out", "PipeBarrier")
+_statement_dropped(
+    "flag-dropped",
+    "kernel",
+    "a SetFlag or WaitFlag is left out",
+    "SetFlag|WaitFlag|CrossCoreSetFlag|CrossCoreWaitFlag|NotifyNextBlock|WaitPreBlock|IBSet|IBWait",
+)
 
 
 @_kind("flag-twice", "kernel", "a SetFlag stands twice")
@@ -139,22 +142,19 @@ def _(code: str) -> Iterator[Edit]:
             yield found.start(), found.end(), f"HardEvent::{found[2]}_{found[1]}"
 
 
-@_kind("meeting-dropped", "kernel", "a SyncAll is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "SyncAll")
-
-
-@_kind("local-barrier-dropped", "kernel", "a LocalMemBar of a vector function is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "LocalMemBar")
-
-
+_statement_dropped("meeting-dropped", "kernel", "a SyncAll is left out", "SyncAll")
+_statement_dropped(
+    "local-barrier-dropped",
+    "kernel",
+    "a LocalMemBar of a vector function is left out",
+    "LocalMemBar",
+)
 # --- kernels: queues and buffers -----------------------------------------------------------------
 
 
-@_kind("queue-call-dropped", "kernel", "an EnQue or FreeTensor is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "EnQue|FreeTensor")
+_statement_dropped(
+    "queue-call-dropped", "kernel", "an EnQue or FreeTensor is left out", "EnQue|FreeTensor"
+)
 
 
 @_kind("queue-call-twice", "kernel", "a FreeTensor stands twice")
@@ -185,9 +185,9 @@ def _(code: str) -> Iterator[Edit]:
 # --- kernels: copies -----------------------------------------------------------------------------
 
 
-@_kind("copy-dropped", "kernel", "a copy between GM and UB is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "DataCopy|DataCopyPad")
+_statement_dropped(
+    "copy-dropped", "kernel", "a copy between GM and UB is left out", "DataCopy|DataCopyPad"
+)
 
 
 @_kind("copy-long", "kernel", "a copy is 32 bytes or elements longer")
@@ -304,14 +304,13 @@ def _(code: str) -> Iterator[Edit]:
     yield from _dropped(code, f"{_FILL}|{_REDUCE}")
 
 
-@_kind(
+_statement_dropped(
     "unwritten-operand",
     "kernel",
     "a vector call that may be the first to write its result is left out",
+    _ARITHMETIC,
     visible=False,
 )
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, _ARITHMETIC)
 
 
 @_kind(
@@ -355,9 +354,12 @@ def _(code: str) -> Iterator[Edit]:
         yield from _dropped(code, "LoadAlign|LoadUnAlign|LoadUnAlignPre")
 
 
-@_kind("register-store-dropped", "kernel", "a store from a register is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "StoreAlign|StoreUnAlign|StoreUnAlignPost")
+_statement_dropped(
+    "register-store-dropped",
+    "kernel",
+    "a store from a register is left out",
+    "StoreAlign|StoreUnAlign|StoreUnAlignPost",
+)
 
 
 @_kind("register-store-far", "kernel", "a store from a register ends past its buffer")
@@ -383,9 +385,7 @@ def _(code: str) -> Iterator[Edit]:
     yield from _argument(code, "SetBlockDim", 0, lambda text: "70000")
 
 
-@_kind("blocks-dropped", "host", "SetBlockDim is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "SetBlockDim")
+_statement_dropped("blocks-dropped", "host", "SetBlockDim is left out", "SetBlockDim")
 
 
 @_kind("key-unknown", "host", "SetTilingKey names a key that the kernel has not")
@@ -393,9 +393,7 @@ def _(code: str) -> Iterator[Edit]:
     yield from _argument(code, "SetTilingKey", 0, lambda text: f"({text}) + 7919")
 
 
-@_kind("size-dropped", "host", "the tiling data has no size")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "SetDataSize")
+_statement_dropped("size-dropped", "host", "the tiling data has no size", "SetDataSize")
 
 
 @_kind("field-dropped", "host", "a field of the tiling data is not set")
@@ -476,9 +474,7 @@ def _(code: str) -> Iterator[Edit]:
         yield found.start(1), found.end(1), ";"
 
 
-@_kind("definition-dropped", "host", "OP_ADD is left out")
-def _(code: str) -> Iterator[Edit]:
-    yield from _dropped(code, "OP_ADD")
+_statement_dropped("definition-dropped", "host", "OP_ADD is left out", "OP_ADD")
 
 
 def _first(code: str, start: int) -> int:
