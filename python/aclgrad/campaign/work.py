@@ -188,13 +188,10 @@ class Cases:
         return case
 
     def _attrs(self, subject: trial.Subject, cell: Cell) -> Json:
-        from aclgrad.project.words import attr_zero
+        from aclgrad.project.words import given_or_zero
 
-        found = {}
-        for attr in subject.op["attrs"]:
-            value = cell.attributes.get(attr["name"], attr["default"])
-            found[attr["name"]] = attr_zero(attr["kind"]) if value is None else value
-        return found
+        defaults = {attr["name"]: attr["default"] for attr in subject.op["attrs"]}
+        return given_or_zero(subject.op["attrs"], {**defaults, **cell.attributes})
 
     # -- the fuzzer -------------------------------------------------------------------------------
 

@@ -146,19 +146,13 @@ class Project:
                 )
                 for case in cases
             ]
-        builder = host_sanitizer.SanitizedBuilder(
-            subject.builder.sources, subject.builder.soc, host_words=host_sanitizer.FLAGS
-        )
-        builder.build_host()
-        return host_sanitizer.look(
+        return host_sanitizer.sanitize(
+            subject.builder.sources,
+            subject.builder.soc,
             op,
-            host_sanitizer.chosen(made, op),
-            package=builder.package,
-            library=builder.host_library,
-            compiler=builder.compiler,
+            made,
             soc=soc,
             repro=f"aclgrad check {self.word} --soc {soc} --sanitize-host",
-            headers=(builder.toolkit / "include",),
         )
 
     def _check_made(self, asked: Asked, running: Running, conditions: dict[str, str]) -> Looked:

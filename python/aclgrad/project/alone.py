@@ -13,7 +13,7 @@ from aclgrad.project import running
 from aclgrad.project.checking import first_reason, isolated
 from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.project.trial import Subject
-from aclgrad.project.words import attr_zero, parse_attrs
+from aclgrad.project.words import given_or_zero, parse_attrs
 from aclgrad.runtime import open_device
 from aclgrad.runtime.library import TensorDescC
 from aclgrad.spec import dtypes
@@ -116,11 +116,7 @@ def _run(
             None if item is None else (item[0], kind)
             for item, kind in zip(inputs, kinds, strict=False)
         ]
-        values = {
-            item["name"]: attr_zero(item["kind"]) if attrs[item["name"]] is None
-            else attrs[item["name"]]
-            for item in op["attrs"]
-        }  # fmt: skip
+        values = given_or_zero(op["attrs"], attrs)
         text = c.create_string_buffer(1 << 20)
         function = device.libraries.nnopbase.aclsimRunTiling
         function.restype = c.c_int32

@@ -63,7 +63,7 @@ _MOST_DTYPES = 3
 """Dtypes of the first input for which an operator is checked unless one is named."""
 
 _HOST_CRASH = re.compile(
-    r"^\w+: (.* (?:crashed: (?:SIG|it wrote)|hangs: an endless loop).*)$", re.MULTILINE
+    r"^(?:\w+: )?(.* (?:crashed: (?:SIG|it wrote)|hangs: an endless loop).*)$", re.MULTILINE
 )
 """What the simulator says of op_host code that raises a signal or does not end."""
 
@@ -413,13 +413,13 @@ def _taken(tried: Tried) -> list[Recipe]:
 
 
 def _raise_crashes(op: Mapping[str, Any], word: str, tried: Tried) -> None:
-    """What ended the process on plain inputs is the operator's fault, and ends the check. On others
-    it is a warning.
+    """A crash of host code is the operator's fault and ends the check, and so is a crash of the
+    kernel on plain inputs. A crash of the kernel on invented inputs is a warning.
     """
     for at, (case, outcome) in enumerate(zip(tried.cases, tried.outcomes, strict=True)):
         if outcome.status not in (CRASHED, SLOW):
             continue
-        if not case.invented:
+        if not case.invented or _HOST_CRASH.search(outcome.message):
             raise SourcesError(
                 f"{op['type']}: {outcome.message}, inputs {outcome.label}. Next: aclgrad run {word}"
                 " --inputs ... with inputs of these shapes, under gdb"

@@ -250,6 +250,11 @@ _ANY_VALUES = frozenset(
 ) - {"deadlock", "block-event"}  # fmt: skip
 """What follows from the order of instructions: one other draw that shows it is enough."""
 
+HOST_CODE = frozenset(
+    name for name, kind in KINDS.items() if kind.group == "definition, inference and tiling"
+)
+"""Faults of host code. It has to refuse what an operator does not take: no inputs excuse them."""
+
 _BETWEEN_CORES = ("gm-conflict", "gm-line-shared")
 
 Cause = tuple[str, tuple[str, str, int]]
@@ -303,7 +308,8 @@ class Settler:
 
     def _judged(self, case: Case, finding: Finding) -> Finding:
         cause = _cause(finding)
-        if finding.severity != ERROR or cause in self._certain:
+        certain = cause in self._certain or finding.kind in HOST_CODE
+        if finding.severity != ERROR or certain:
             return finding
         known = self._resting.setdefault(cause, [])
         if len(known) < _MOST_ASKED:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aclgrad.project import inputs
 from aclgrad.project.golden_file import GoldenFile, golden_error
 from aclgrad.project.sources import SourcesError, numpy_name
-from aclgrad.project.words import attr_zero
+from aclgrad.project.words import attr_zero, given_or_zero
 from aclgrad.spec import dtypes
 from aclgrad.spec.arguments import Tensor
 from aclgrad.spec.call import Call, TensorDesc
@@ -344,10 +344,8 @@ def _standard(
         )
     kinds = [dtypes.by_label(name.removeprefix("DT_")) for name in row]
     args = (Tensor("first", ""), Tensor("out", "", True))
-    attrs = {
-        attr["name"]: attr_zero(attr["kind"]) if attr["default"] is None else attr["default"]
-        for attr in op["attrs"]
-    }
+    defaults = {attr["name"]: attr["default"] for attr in op["attrs"]}
+    attrs = given_or_zero(op["attrs"], defaults)
     names = [item["name"] for item in op["inputs"]]
     real = kinds[0].numpy.kind not in "biu"
     seen = set()

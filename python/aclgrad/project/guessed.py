@@ -11,7 +11,7 @@ from typing import Any
 
 from aclgrad.findings import WARNING, Finding
 from aclgrad.project import trial
-from aclgrad.project.generated import stays
+from aclgrad.project.generated import HOST_CODE, stays
 from aclgrad.project.grid import ProjectCase
 from aclgrad.project.inputs import DRAWS
 from aclgrad.testing.run import Outcome
@@ -54,6 +54,7 @@ def _settled(
         finding
         if finding not in outcome.errors
         or finding.cause in plain
+        or finding.kind in HOST_CODE
         or stays(finding, shown, exactly=finding.kind == "output-unwritten")
         else dataclasses.replace(finding, severity=WARNING, invented=why)
         for finding in outcome.findings

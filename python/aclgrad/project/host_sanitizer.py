@@ -22,6 +22,8 @@ from aclgrad.errors import ToolkitError
 from aclgrad.findings import Finding, Place, Run
 from aclgrad.project import building
 from aclgrad.project.checking import finding_from_json
+from aclgrad.project.sources import Sources
+from aclgrad.spec.soc import Family
 
 FLAGS = (
     "-O1",
@@ -143,20 +145,25 @@ def runtimes(compiler: str) -> str:
     return ":".join(found)
 
 
-def look(
+def sanitize(
+    sources: Sources,
+    family: Family,
     op: Mapping[str, Any],
-    cases: Sequence[HostCase],
+    made: Sequence[HostCase],
     *,
-    package: Path,
-    library: Path,
-    compiler: str,
     soc: str,
     repro: str,
     headers: Sequence[Path] = (),
 ) -> list[Run]:
-    """Run cases on an instrumented host library. A report of a sanitizer that ends the process
-    ends one case, and the next process goes on with the rest.
+    """Build the host code of an operator for the sanitizers and run the shapes of cases. A report
+    that ends the process ends one case, and the next process goes on with the rest. Lines of
+    ``headers`` and of the toolkit are not the operator's.
     """
+    builder = SanitizedBuilder(sources, family, host_words=FLAGS)
+    builder.build_host()
+    package, library, compiler = builder.package, builder.host_library, builder.compiler
+    headers = (*headers, builder.toolkit / "include")
+    cases = chosen(made, op)
     preload = runtimes(compiler)
     runs: list[Run] = []
     while len(runs) < len(cases):
@@ -191,7 +198,7 @@ def look(
                         f"--sanitize-host: {op['type']}, {case.label}: the instrumented process"
                         f" ended: {last[:300]}. Next: aclgrad check without --sanitize-host"
                     )
-                continue  # of the process, not of the case
+                continue  # The process ended before the case began.
             runs.append(Run(case.label, repro, tuple(found), launched=False))
     return runs
 

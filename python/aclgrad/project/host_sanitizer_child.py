@@ -21,7 +21,7 @@ from aclgrad.errors import AclnnError
 from aclgrad.project import running
 from aclgrad.project.host_sanitizer import MARK
 from aclgrad.project.sources import SourcesError
-from aclgrad.project.words import attr_zero
+from aclgrad.project.words import given_or_zero
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.runtime.library import TensorDescC
@@ -64,12 +64,7 @@ def _run(device: Device, op: Mapping[str, Any], library: Path, case: Mapping[str
         [(shape, kind.acl, None) for shape, _ in param]
         for param, kind in zip(shapes, kinds[count:], strict=False)
     ]
-    values = {
-        attr["name"]: attr_zero(attr["kind"])
-        if case["attrs"][attr["name"]] is None
-        else case["attrs"][attr["name"]]
-        for attr in op["attrs"]
-    }
+    values = given_or_zero(op["attrs"], case["attrs"])
     reads = {*op.get("tilingReads", ())} | {
         index for index, item in enumerate(op["inputs"]) if item["valueDepend"]
     }

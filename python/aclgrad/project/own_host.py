@@ -35,18 +35,14 @@ def sanitize(spec: OpSpec, cases: Sequence[Case], soc: str) -> list[Run]:
         helpers=tuple(sorted((root / "op_host" / "common").glob("*.cpp"))),
         only=spec.op,
     )
-    builder = host_sanitizer.SanitizedBuilder(sources, family, host_words=host_sanitizer.FLAGS)
-    builder.build_host()
-    made = [_case(spec, op, case) for case in cases]
-    return host_sanitizer.look(
+    return host_sanitizer.sanitize(
+        sources,
+        family,
         op,
-        host_sanitizer.chosen(made, op),
-        package=builder.package,
-        library=builder.host_library,
-        compiler=builder.compiler,
+        [_case(spec, op, case) for case in cases],
         soc=soc,
         repro=f"aclgrad check {spec.op} --soc {soc} --sanitize-host",
-        headers=(root / "simulator", builder.toolkit / "include"),
+        headers=(root / "simulator",),
     )
 
 

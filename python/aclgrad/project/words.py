@@ -76,6 +76,16 @@ _EXAMPLES = {
 _ZEROS = {"Int": 0, "Float": 0.0, "Bool": False}
 
 
+def given_or_zero(attrs: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a definition's attributes, those that are None as the zero of their kind."""
+    return {
+        attr["name"]: attr_zero(attr["kind"])
+        if given[attr["name"]] is None
+        else given[attr["name"]]
+        for attr in attrs
+    }
+
+
 def attr_zero(kind: str) -> Any:
     """What an attribute without a default is passed as; None where the C function takes a null."""
     return _ZEROS.get(kind)
