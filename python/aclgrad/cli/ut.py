@@ -114,8 +114,11 @@ def _run(
             document |= {"built": False, "error": str(error)}
             ok = False
             continue
-        document["tests"] = [result.as_json() for result in results]
+        if pattern and not results:
+            documents.remove(document)
+            continue
         ran += len(results)
+        document["tests"] = [result.as_json() for result in results]
         ok = ok and all(result.ok for result in results)
         if not as_json:
             for result in results:
@@ -124,7 +127,7 @@ def _run(
         missing = f"{word}: no test that matches {pattern!r}. Next: aclgrad ut {word}"
         if not as_json:
             raise SourcesError(missing)
-        documents[-1]["error"] = missing
+        documents.append({"file": word, "built": True, "tests": [], "error": missing})
         ok = False
     if as_json:
         print(json.dumps({"files": documents, "ok": ok}))
