@@ -15,6 +15,7 @@ class RefusedCase:
     op: str
     case: str
     reason: str
+    unsupported: bool = False  # by the SoC: documented, and no choice of the operator's code
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,12 @@ def reasons(refused: Sequence[RefusedCase]) -> list[Reason]:
 
 def too_many(refused: Sequence[RefusedCase], tried: Sequence[str]) -> str:
     """Why a run proves too little: an operator refused more cases than were tried. ``tried`` has
-    the operator of each case that was. Empty if none did.
+    the operator of each case that was. Empty if none did. What the SoC does not support is no
+    refusal of the operator's.
     """
-    for op in dict.fromkeys(item.op for item in refused):
-        left = sum(item.op == op for item in refused)
+    own = [item for item in refused if not item.unsupported]
+    for op in dict.fromkeys(item.op for item in own):
+        left = sum(item.op == op for item in own)
         done = sum(name == op for name in tried)
         if left > done:
             return (

@@ -206,9 +206,9 @@ def measure_case(
     spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
 ) -> Errors:
     """Measure a result of a case as `run_case` judges it."""
-    inputs, attrs = inputs_of(spec, case, seed), case.call.attrs
     computed = spec.computed_dtype(case.call).numpy
-    wanted, terms = spec.evaluate(inputs, attrs), spec.magnitudes(inputs, attrs)
+    terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
+    wanted = golden(spec, case, seed)
     return measure(actual, wanted, computed, terms=terms, tolerance=tolerance)
 
 

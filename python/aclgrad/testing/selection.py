@@ -65,7 +65,7 @@ def choose(
                 kept.append(case)
             else:
                 reason = f"not supported on {family.product} ({family.name})"
-                refused.append(RefusedCase(spec.op, case.name, reason))
+                refused.append(RefusedCase(spec.op, case.name, reason, unsupported=True))
         if kept:
             groups.append((spec, tuple(kept)))
     if not groups:
