@@ -70,7 +70,7 @@ def memory(rows: bool) -> None:
     """Print the client's peak in MB: after imports, with a million cases handed out, and after the
     summary of a million rows.
     """
-    cluster.need_dask()
+    cluster.need("pyarrow")
 
     def peak() -> float:
         # Of this program alone; what getrusage says is that of whoever started it, too.

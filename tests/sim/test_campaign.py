@@ -6,17 +6,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from aclgrad.campaign import axes, cluster, conduct, description, expand, kernels, worker
 from aclgrad.campaign.description import CampaignError
@@ -46,6 +50,9 @@ layouts = ["contiguous", "gaps", "expanded"]
 chaos = "0-2"
 autosync = "off"
 """
+
+
+RUNNER = {"call": "campaign_runner:Runner", "path": [str(HERE)], "document": {}}
 
 
 def command(*words: object) -> list[str]:
@@ -143,16 +150,13 @@ def test_shapes_of_models() -> None:
 
 
 def test_a_case_that_ends_its_process_is_a_row(tmp_path: Path) -> None:
-    setup = {
-        "call": "campaign_runner:Runner", "path": [str(HERE)], "document": {},
-        "folder": str(tmp_path),
-    }  # fmt: skip
+    hand, setup = worker.Hand(), {**RUNNER, "folder": str(tmp_path)}
     try:
-        fine = worker.run_items(setup, ["one", "two"], 60)
-        ended = worker.run_items(setup, ["crash", "raise", "crash once", "three"], 60)
-        (slow,) = worker.run_items(setup, ["hang"], 0.3)
+        fine = hand.run(setup, ["one", "two"], 60)
+        ended = hand.run(setup, ["crash", "raise", "crash once", "three"], 60)
+        (slow,) = hand.run(setup, ["hang"], 0.3)
     finally:
-        worker.drop_child()
+        hand.drop()
     assert fine[0]["pid"] == fine[1]["pid"] != os.getpid()
     said = [(row["name"], row["verdict"], row["retries"]) for row in [*fine, *ended, slow]]
     assert said == [
@@ -206,14 +210,39 @@ def wait_for(what: Any, ended: subprocess.Popen[str] | None = None) -> None:
         time.sleep(0.02)
 
 
+@pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder of credentials, made and named to dask as the page on campaigns says."""
+    import dask
+
+    page = (ROOT / "docs" / "campaigns.md").read_text("utf-8")
+    folder = tmp_path_factory.mktemp("campaign tls")
+    (make,) = re.findall(r"^\((umask 077; openssl .*)\)$", page, re.M)
+    subprocess.run(["bash", "-ec", make], cwd=folder, check=True, capture_output=True)
+    assert (folder / "key.pem").stat().st_mode & 0o077 == 0
+    (text,) = re.findall(r'title="~/.config/dask/campaign.yaml"\n(.*?)```', page, re.S)
+    config = folder / "campaign.yaml"
+    config.write_text(text.replace("/home/me/campaign-tls", str(folder)))
+    before = os.environ.get("DASK_CONFIG")
+    os.environ["DASK_CONFIG"] = str(config)
+    with dask.config.set(yaml.safe_load(config.read_text())):
+        yield folder
+    del os.environ["DASK_CONFIG"]
+    if before is not None:
+        os.environ["DASK_CONFIG"] = before
+
+
 @contextmanager
-def dask(folder: Path, workers: int, **env: str) -> Iterator[tuple[str, list[Any]]]:
+def dask(
+    folder: Path, workers: int, protocol: str = "tls", **env: str
+) -> Iterator[tuple[str, list[Any]]]:
     """A scheduler and workers as processes; the scheduler is the first."""
     folder.mkdir()
     place = folder / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     start: list[str] = [sys.executable, "-m"]
-    scheduler = [*start, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    scheduler = [*start, "distributed.cli.dask_scheduler", "--port", "0"]
+    scheduler += ["--host", f"{protocol}://127.0.0.1"]
     processes: list[Any] = [
         subprocess.Popen([*scheduler, "--no-dashboard", "--scheduler-file", str(place)], **quiet)
     ]
@@ -232,7 +261,9 @@ def dask(folder: Path, workers: int, **env: str) -> Iterator[tuple[str, list[Any
             process.wait()
 
 
-def test_goes_on_after_a_worker_and_the_scheduler_are_killed(toolkit: Path, tmp_path: Path) -> None:
+def test_goes_on_after_a_worker_and_the_scheduler_are_killed(
+    toolkit: Path, secured: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "small.toml"
     path.write_text(CASES)
     out, whole = tmp_path / "out", tmp_path / "whole"
@@ -274,12 +305,14 @@ def test_goes_on_after_a_worker_and_the_scheduler_are_killed(toolkit: Path, tmp_
     assert "softmax_grad fp32" in page and 'class="plot dot"' in page and "http" not in page
 
 
-def test_a_worker_of_another_version_is_refused(toolkit: Path, tmp_path: Path) -> None:
+def test_a_worker_of_another_version_is_refused(
+    toolkit: Path, secured: Path, tmp_path: Path
+) -> None:
     other = dask(tmp_path / "other", 1, ACLGRAD_TOOLKIT=str(tmp_path))
     caught = pytest.raises(CampaignError)
     with other as (address, _), cluster.opened(address) as crew, caught as refused:
         crew.check()
-    assert "worker tcp://" in str(refused.value) and crew.version in str(refused.value)
+    assert "worker tls://" in str(refused.value) and crew.version in str(refused.value)
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,14 +320,187 @@ def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> No
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         refused = pytest.raises(CampaignError, match="does not answer within 0.5 s")
-        with refused, cluster.opened(address):
+        with refused, cluster.opened(address, insecure=True):
             pass
+
+
+# --- who may run what ----------------------------------------------------------------------------
+
+
+@dataclass
+class Items:
+    """Hands items out one by one; ``seen`` is called while the first runs."""
+
+    items: list[str]
+    seen: Callable[[], None] = lambda: None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def take(self) -> cluster.Piece | None:
+        return cluster.Piece((self.items.pop(0),)) if self.items else None
+
+    def give(self, piece: cluster.Piece, result: dict[str, Any]) -> None:
+        self.seen()
+        self.rows += result["rows"]
+
+
+def listening() -> set[str]:
+    """Sockets of this process and of its descendants that take connections."""
+    tree, found = {os.getpid()}, set()
+    parents = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(place.parent.name)] = int(place.read_text().rpartition(")")[2].split()[1])
+    for _ in range(8):
+        tree |= {child for child, parent in parents.items() if parent in tree}
+    for pid in tree:
+        for number in Path(f"/proc/{pid}/fd").glob("*"):
+            with suppress(OSError):
+                found.add(os.readlink(number).removeprefix("socket:[").removesuffix("]"))
+    lines = []
+    for name, state, at in (("tcp", "0A", 3), ("tcp6", "0A", 3), ("unix", "01", 5)):
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]:
+            words = line.split()
+            flags = int(words[3], 16) if name == "unix" else 0x10000
+            inode = words[6 if name == "unix" else 9]
+            if words[at] == state and flags & 0x10000 and inode in found:
+                lines.append(f"{name} {line}")
+    return set(lines)
+
+
+def test_no_port_is_open_on_this_machine(tmp_path: Path) -> None:
+    before = listening()
+    open_: list[set[str]] = []
+    source = Items(["one", "two", "crash", "three"], lambda: open_.append(listening() - before))
+    with cluster.opened(None, 2) as crew:
+        crew.upload({}, RUNNER)
+        crew.run(source)
+    assert open_ == [set()] * 4
+    assert sorted(row["name"] for row in source.rows) == ["crash", "one", "three", "two"]
+    with socket.create_server(("127.0.0.1", 0)):
+        assert len(listening() - before) == 1  # it would have been seen
+
+
+def test_a_stop_ends_what_runs(tmp_path: Path) -> None:
+    """Also a case that would take an hour."""
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), cluster.opened(None, 2) as crew:
+        crew.upload({}, RUNNER)
+        crew.limit = 3600
+        crew.run(Items(["hang", "one", "two"], stop))
+    assert time.monotonic() - started < 60
+    assert not [line for line in children() if "aclgrad.campaign.child" in line]
+
+
+def children() -> list[str]:
+    """Command lines of this process's children."""
+    found = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()
+    return [Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") for pid in found]
+
+
+@pytest.mark.parametrize(
+    "address", ["tcp://127.0.0.1:9", "127.0.0.1:9", "ws://127.0.0.1:9", "TLS://a"]
+)
+def test_a_scheduler_without_tls_has_to_be_asked_for(address: str, tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(CASES)
+    done = subprocess.run(
+        command(path, "--scheduler", address), capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, "DASK_CONFIG": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 1 and "give --insecure-scheduler too" in done.stderr, done.stderr
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_tls_keeps_those_out_who_have_no_key(secured: Path, tmp_path: Path) -> None:
+    import dask as library
+
+    with dask(tmp_path / "cluster", 1) as (address, _):
+        assert address.startswith("tls://")
+        with cluster.opened(address) as crew:
+            crew.check()
+        other = tmp_path / "other"
+        shutil.copytree(secured, other)
+        (make,) = re.findall(
+            r"openssl .*(?=\)$)", (ROOT / "docs/campaigns.md").read_text("utf-8"), re.M
+        )
+        subprocess.run(["bash", "-ec", make], cwd=other, check=True, capture_output=True)
+        theirs = f"{other}/{{}}.pem".format
+        of_another = {"cert": theirs("cert"), "key": theirs("key")}
+        tls = "distributed.comm.tls"
+        for settings, words in (
+            ({f"{tls}.client": of_another}, "does not answer within"),
+            ({f"{tls}.ca-file": theirs("cert"), f"{tls}.client": of_another}, "does not answer"),
+            ({f"{tls}.client.cert": None}, "this side has no credentials"),
+            ({f"{tls}.client.key": "/nowhere"}, "No such file"),
+            ({f"{tls}.ca-file": str(tmp_path / "campaign.yaml")}, "No such file"),
+        ):
+            refused = pytest.raises(CampaignError, match=words)
+            with library.config.set(settings), refused, cluster.opened(address):
+                pass
+        plain = address.replace("tls://", "tcp://")
+        refused = pytest.raises(CampaignError, match="does not answer within")
+        with refused, cluster.opened(plain, insecure=True):
+            pass
+
+
+def test_a_second_campaign_in_a_store_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    caught = pytest.raises(CampaignError)
+    other = Store(tmp_path / "deep" / ".." / "deep" / "out")
+    with Store(out).held("first"), caught as refused, other.held("second"):
+        pass
+    assert f"another campaign writes there ('first', process {os.getpid()} on" in str(refused.value)
+    assert not (tmp_path / "deep").exists()  # nothing was written
+
+
+def test_a_killed_campaign_gives_its_store_back(tmp_path: Path) -> None:
+    """And what it has left is removed: its temporary folder and a file that it was writing."""
+    out, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
+    path = tmp_path / "small.toml"
+    path.write_text(CASES)
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    words = command(path, "--workers", "1", "--out", out)
+    first = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
+    wait_for(lambda: list(out.glob("rows/*/*/*.parquet")), first)
+    first.send_signal(signal.SIGSTOP)  # or it would end meanwhile
+    second = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert second.returncode == 1, second.stdout
+    assert f"writes there ('small', process {first.pid} on" in second.stderr, second.stderr
+    first.kill()
+    first.wait()
+    next((out / "rows").glob("*/*")).joinpath(".aclgrad-0123456789abcdef.part").touch()
+    assert list(temporary.iterdir())
+    third = subprocess.run(
+        [*words, "--json"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert third.returncode == 0, third.stderr
+    found = json.loads(third.stdout)
+    assert found["rows"] == found["cases"] == 174 == len(rows(out)) and found["ran"] < 174
+    assert not list(temporary.iterdir()) and not list(out.rglob("*.part"))
+    assert not (out / "campaign.lock").exists()
+
+
+def test_a_store_that_is_replaced_is_not_written_to(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    row = {"index": 0, "operator": "a", "dtype": "fp32", "verdict": "passed"}
+    with Store(out).held("first") as store:
+        store.add([row], "1")
+        out.rename(tmp_path / "moved")
+        out.mkdir()
+        with pytest.raises(CampaignError, match="was removed or moved"):
+            store.add([{**row, "index": 1}], "1")
+        assert not list(out.iterdir())
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ToolkitError, match=r"Next: pip install 'aclgrad\[campaign\]'"):
-        cluster.need_dask()
+        cluster.need("distributed")
 
 
 PYTHON_TESTS = """import os
@@ -313,11 +519,11 @@ def test_tests_of_a_python_file(toolkit: Path, tmp_path: Path) -> None:
     words = 'operators = "test_some.py"\nonly = "it"\nenvironment = { WANTED = ["yes", "no"] }\n'
     path.write_text(f'do = "unit-tests"\n{words}')
     plan = expand.expand(description.load(path)).plan
-    setup = {**conduct.setup_of(plan), "folder": ""}
+    setup, hand = {**conduct.setup_of(plan), "folder": ""}, worker.Hand()
     try:
-        found = worker.run_items(setup, [(0, 2)], 60)
+        found = hand.run(setup, [(0, 2)], 60)
     finally:
-        worker.drop_child()
+        hand.drop()
     assert [row["verdict"] for row in found] == ["passed", "failed"], found
     assert "this one fails" in found[1]["cause"] and found[1]["operator"] == "test_some"
     path.write_text(f"{words}shapes = '8x8'\n")

@@ -59,6 +59,7 @@ class Child:
             stderr=self._errors,
             env=base,
             bufsize=0,
+            start_new_session=True,  # a terminal sends Ctrl-C to the parent alone
         )
         self._pending = b""
         try:
@@ -127,9 +128,15 @@ class Child:
         text = self._errors.read().decode("utf-8", "replace").strip()
         return f"{what}\n{text}".strip()
 
+    def kill(self) -> None:
+        """End the process and what it has started."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def close(self) -> None:
-        """End the process."""
-        self._process.kill()
+        """End the process and forget it."""
+        self.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
             if stream is not None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client's side of dask: a local cluster or a scheduler that is there, pieces in flight, and
-what is done when something of it goes away.
+"""What runs pieces: threads of this process with a child each, which nobody else can reach, or the
+workers of a dask scheduler, and what is done when something of it goes away.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import importlib
 import json
 import logging
 import os
-import signal
-import tempfile
-import threading
+import queue
+import ssl
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from aclgrad.campaign import worker
 from aclgrad.campaign.description import CampaignError
+from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 
 Json = dict[str, Any]
@@ -36,16 +36,14 @@ _FLYING = 3
 """Pieces for each thread of the workers that are on their way or run."""
 
 
-def need_dask() -> Any:
-    """Import distributed, or say what to install."""
+def need(name: str) -> Any:
+    """Import a package of the extra, or say what to install."""
     try:
-        import distributed
-        import pyarrow  # noqa: F401
+        return importlib.import_module(name)
     except ImportError as error:
         raise ToolkitError(
             f"campaign: {error.name} is not installed. Next: pip install 'aclgrad[campaign]'"
         ) from None
-    return distributed
 
 
 @dataclass(frozen=True)
@@ -76,13 +74,118 @@ class GoneError(CampaignError):
     """The scheduler went away."""
 
 
+class Crew(Protocol):
+    """Workers that run pieces."""
+
+    version: str
+    limit: float
+    retries: int
+
+    @property
+    def place(self) -> str:
+        """Where they are, for people."""
+
+    @property
+    def dashboard(self) -> str:
+        """Where dask shows what it does; empty where it shows nothing."""
+
+    def check(self) -> None:
+        """Refuse workers of another version, by name."""
+
+    def socs(self) -> list[str]:
+        """SoCs that the workers' simulator knows."""
+
+    def upload(self, files: Mapping[str, bytes], setup: Json) -> None:
+        """Have every worker keep files, and run what ``setup`` says."""
+
+    def threads(self) -> int:
+        """How many pieces run at a time."""
+
+    def run(self, source: Source) -> None:
+        """Run all that a source hands out."""
+
+
+@dataclass
+class Local:
+    """Threads of this process. They talk to their children by pipes, so no port is open."""
+
+    workers: int
+    folder: Path
+    version: str
+    setup: Json = field(default_factory=dict)
+    limit: float = 300.0
+    retries: int = 0
+    place: str = "this machine"
+    dashboard: str = ""
+
+    def __post_init__(self) -> None:
+        """Make the threads."""
+        self._pool = ThreadPoolExecutor(self.workers)
+        self._all = [worker.Hand() for _ in range(self.workers)]
+        self._idle: queue.SimpleQueue[worker.Hand] = queue.SimpleQueue()
+        for hand in self._all:
+            self._idle.put(hand)
+
+    def close(self) -> None:
+        """End the threads and their children."""
+        self._pool.shutdown()
+        for hand in self._all:
+            hand.drop()
+
+    def check(self) -> None:
+        """See `Crew`; this is the same aclgrad."""
+
+    def socs(self) -> list[str]:
+        """See `Crew`."""
+        return worker.socs()
+
+    def upload(self, files: Mapping[str, bytes], setup: Json) -> None:
+        """See `Crew`."""
+        for name, data in files.items():
+            (self.folder / name).write_bytes(data)
+        self.setup = {**setup, "folder": str(self.folder)}
+
+    def threads(self) -> int:
+        """See `Crew`."""
+        return self.workers
+
+    def run(self, source: Source) -> None:
+        """See `Crew`. Whatever ends it ends the children too."""
+        flying: dict[Future[Json], Piece] = {}
+        try:
+            while True:
+                while len(flying) < max(_FLYING * self.workers, 2):
+                    piece = source.take()
+                    if piece is None:
+                        break
+                    flying[self._pool.submit(self._result, piece)] = piece
+                if not flying:
+                    return
+                for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    source.give(flying.pop(future), future.result())
+        finally:
+            for future in flying:
+                future.cancel()
+            while wait(flying, timeout=0.05).not_done:
+                for hand in self._all:
+                    hand.stop()
+
+    def _result(self, piece: Piece) -> Json:
+        hand = self._idle.get()
+        try:
+            return {"rows": hand.run(self.setup, piece.items, self.limit)}
+        except Exception as error:  # such as no memory for another child
+            return {"lost": f"{type(error).__name__}: {error}"}
+        finally:
+            self._idle.put(hand)
+
+
 @dataclass
 class Cluster:
-    """Workers that run pieces."""
+    """Workers of a dask scheduler."""
 
     client: Any
     address: str
-    local: bool
     version: str
     setup_name: str = ""
     limit: float = 300.0
@@ -93,8 +196,13 @@ class Cluster:
 
     # -- before anything starts -------------------------------------------------------------------
 
+    @property
+    def place(self) -> str:
+        """See `Crew`."""
+        return self.address
+
     def check(self) -> None:
-        """Refuse workers of another version, by name."""
+        """See `Crew`."""
         deadline = time.monotonic() + ANSWER_SECONDS
         while not (found := self.threads()) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -127,9 +235,9 @@ class Cluster:
         """Have every worker, also those that come later, keep files; once each, by their names."""
         text = json.dumps(setup, sort_keys=True).encode()
         self.setup_name = f"aclgrad-{hashlib.sha256(text).hexdigest()[:16]}.json"
-        with tempfile.TemporaryDirectory(prefix="aclgrad-") as folder:
+        with temporary.folder() as folder:
             for name, data in {**files, self.setup_name: text}.items():
-                path = Path(folder) / name
+                path = folder / name
                 path.write_bytes(data)
                 self.client.upload_file(str(path), load=False)
 
@@ -150,7 +258,7 @@ class Cluster:
 
     def run(self, source: Source) -> None:
         """Run all that a source hands out. Raises `GoneError` when the scheduler is gone."""
-        distributed = need_dask()
+        distributed = need("distributed")
 
         with contextlib.suppress(Exception):
             self.client.subscribe_topic(worker.TOPIC, self._started)
@@ -244,69 +352,85 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def opened(address: str | None, workers: int = 0) -> Iterator[Cluster]:
+def opened(address: str | None, workers: int = 0, *, insecure: bool = False) -> Iterator[Crew]:
     """Workers of a scheduler, or of this machine when none is named."""
-    distributed = need_dask()
+    if address is not None:
+        with _connected(address, insecure) as crew:
+            yield crew
+        return
+    with temporary.folder() as folder:
+        local = Local(workers or os.cpu_count() or 1, folder, worker.version())
+        try:
+            yield local
+        finally:
+            local.close()
+
+
+@contextlib.contextmanager
+def _connected(address: str, insecure: bool) -> Iterator[Cluster]:
+    distributed = need("distributed")
     import dask
 
     # Its own words on what is lost are for those who mend dask.
-    for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.client",
-                 "distributed.core", "distributed.worker", "tornado.application"):  # fmt: skip
+    for name in ("distributed", "distributed.scheduler", "distributed.client", "distributed.core",
+                 "distributed.worker", "tornado.application"):  # fmt: skip
         logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
         "distributed.comm.timeouts.connect": f"{ANSWER_SECONDS:g}s",
         "distributed.client.scheduler-info-interval": "2s",
     }
-    version = worker.version()
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(dask.config.set(settings))
-        if address is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="aclgrad-dask-"))
-            stack.callback(os.environ.pop, "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED", None)
-            os.environ["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"
-            with _uninterrupted():
-                cluster = stack.enter_context(
-                    distributed.LocalCluster(
-                        n_workers=workers or os.cpu_count() or 1,
-                        threads_per_worker=1,
-                        processes=True,
-                        dashboard_address="127.0.0.1:0",
-                        local_directory=folder,
-                        silence_logs=logging.CRITICAL,
-                    )
-                )
-            client = stack.enter_context(distributed.Client(cluster))
-            yield Cluster(client, cluster.scheduler_address, True, version)
-            return
+    with dask.config.set(settings), contextlib.ExitStack() as stack:
+        security = _security(distributed, address, insecure)
         try:
-            asyncio.run(asyncio.wait_for(_ask(distributed, address), ANSWER_SECONDS))
-            client = stack.enter_context(distributed.Client(address, timeout=ANSWER_SECONDS))
+            asyncio.run(asyncio.wait_for(_ask(distributed, address, security), ANSWER_SECONDS))
+            client = stack.enter_context(
+                distributed.Client(address, timeout=ANSWER_SECONDS, security=security)
+            )
         except (OSError, ValueError, asyncio.TimeoutError) as error:
             text = str(error).partition("\n")[0]
             raise CampaignError(
                 f"--scheduler {address}: does not answer within {ANSWER_SECONDS:g} s"
-                f"{f' ({text})' if text else ''}. Next: dask scheduler there, and its address as it"
-                " prints it"
+                f"{f' ({text})' if text else ''}. Next: dask scheduler there, its address as it"
+                " prints it, and the same credentials here and there"
             ) from None
-        yield Cluster(client, address, False, version)
+        yield Cluster(client, address, worker.version())
 
 
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Processes that are started here leave Ctrl-C, which a terminal sends to all, to this one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _security(distributed: Any, address: str, insecure: bool) -> Any:
+    """Dask's settings for a connection. Refuses one that anybody could listen to or take part in,
+    unless that was asked for.
+    """
+    import dask
+
+    scheme, found, _ = address.partition("://")
+    if not found:
+        scheme = str(dask.config.get("distributed.comm.default-scheme"))
+    if scheme != "tls":
+        if insecure:
+            return distributed.Security(require_encryption=False)
+        raise CampaignError(
+            f"--scheduler {address}: is not tls://, so whoever reaches that address runs code as"
+            " you. Next: set up TLS as docs/campaigns.md says, or give --insecure-scheduler too if"
+            " nobody else can reach it"
+        )
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        security = distributed.Security(require_encryption=True)
+        if security.get_connection_args("client")["ssl_context"] is not None:
+            return security
+        why = "this side has no credentials"
+    except (OSError, ssl.SSLError, ValueError) as error:
+        names = (getattr(security, f"tls_{name}") for name in ("ca_file", "client_cert"))
+        why = f"{' or '.join(map(str, names))}: {error}"
+    raise CampaignError(
+        f"--scheduler {address}: {why}. Next: name files for distributed.comm.tls.ca-file,"
+        " client.cert and client.key in dask's configuration, as docs/campaigns.md says"
+    )
 
 
-async def _ask(distributed: Any, address: str) -> None:
+async def _ask(distributed: Any, address: str, security: Any) -> None:
     """A client waits for ever for one that takes the connection and says nothing."""
-    async with distributed.rpc(address) as scheduler:
+    arguments = security.get_connection_args("client")
+    async with distributed.rpc(address, connection_args=arguments) as scheduler:
         await scheduler.identity()
 
 

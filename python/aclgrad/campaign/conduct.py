@@ -8,7 +8,7 @@ import json
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from aclgrad.campaign.expand import Expanded, check_socs, expand
 from aclgrad.campaign.plan import Block, Plan
 from aclgrad.campaign.store import Ranges, Store
 from aclgrad.campaign.work import BAD, PASSED, REFUSED, archive_name
+from aclgrad.common import temporary
 
 Json = dict[str, Any]
 
@@ -174,21 +175,21 @@ def setup_of(plan: Plan) -> Json:
 
 def run(
     campaign: Campaign,
-    out: Path,
+    store: Store,
     *,
     address: str | None = None,
+    insecure: bool = False,
     workers: int = 0,
     bar: Any,
     tell: Callable[[str], None],
 ) -> Ended:
-    """Run what is missing of a campaign. Raises `CampaignError` before anything starts, or when the
-    scheduler is gone.
+    """Run what is missing of a campaign; the caller holds the store. Raises `CampaignError` before
+    anything starts, or when the scheduler is gone.
     """
-    cluster.need_dask()
+    cluster.need("pyarrow")
     expanded = expand(campaign, tell)
     plan = expanded.plan
-    store = Store(out)
-    with cluster.opened(address, workers) as crew:
+    with cluster.opened(address, workers, insecure=insecure) as crew:
         crew.check()
         if any(sweep.socs for sweep in campaign.sweeps):
             check_socs(campaign, crew.socs())
@@ -204,8 +205,7 @@ def run(
         files = {archive_name(name): data for name, data in expanded.packages.items()}
         crew.upload(files, setup_of(plan))
         threads = crew.threads()
-        where = "this machine" if crew.local else crew.address
-        tell(f"{plan.size} cases, {done.count} done before, {threads} at a time on {where}")
+        tell(f"{plan.size} cases, {done.count} done before, {threads} at a time on {crew.place}")
         if link := crew.dashboard:
             tell(f"dashboard: {link}")
         known = done.count
@@ -229,9 +229,6 @@ def run(
 
 def one(campaign: Campaign, words: str, out: Path) -> Json:
     """Run one case again, here: its number, and what to change, such as 12,shape=3x8,cores=1."""
-    import tempfile
-    from dataclasses import asdict
-
     expanded = expand(campaign)
     number, *changes = words.split(",")
     if not number.isdigit():
@@ -246,14 +243,15 @@ def one(campaign: Campaign, words: str, out: Path) -> Json:
     else:
         cell = expanded.plan.cell(int(number))
     cell = cell.changed(dict(_pair(word) for word in changes))
-    with tempfile.TemporaryDirectory(prefix="aclgrad-") as folder:
+    hand = worker.Hand()
+    with temporary.folder() as folder:
         for name, data in expanded.packages.items():
-            (Path(folder) / archive_name(name)).write_bytes(data)
-        setup = {**setup_of(expanded.plan), "folder": folder}
+            (folder / archive_name(name)).write_bytes(data)
+        setup = {**setup_of(expanded.plan), "folder": str(folder)}
         try:
-            return worker.run_items(setup, [asdict(cell)], campaign.limit)[0]
+            return hand.run(setup, [asdict(cell)], campaign.limit)[0]
         finally:
-            worker.drop_child()
+            hand.drop()
 
 
 def _pair(word: str) -> tuple[str, str]:

@@ -8,16 +8,14 @@ import hashlib
 import io
 import json
 import os
-import shutil
 import tarfile
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aclgrad.common import cache
+from aclgrad.common import cache, temporary
 from aclgrad.project import golden_file, trial
 from aclgrad.project.api import Argument, Function
 from aclgrad.project.auto_sync import assume
@@ -134,8 +132,7 @@ def unpack(digest: str, archive: Path) -> trial.Subject:
     place = cache.root() / "campaign" / digest
     if not (place / "project.json").is_file():
         place.parent.mkdir(mode=0o700, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=place.parent))
-        try:
+        with temporary.folder(place.parent) as fresh:
             with tarfile.open(archive) as tar:
                 for entry in tar:
                     target = fresh / entry.name
@@ -144,12 +141,11 @@ def unpack(digest: str, archive: Path) -> trial.Subject:
                         raise ValueError(f"{archive}: {entry.name} is no file of a package")
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(source.read())
-            fresh.rename(place)
-        except OSError:
-            if not (place / "project.json").is_file():  # nobody else has made it meanwhile
-                raise
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+            try:
+                fresh.rename(place)
+            except OSError:
+                if not (place / "project.json").is_file():  # nobody else has made it meanwhile
+                    raise
     about = json.loads((place / "project.json").read_text("utf-8"))
     package: Any = Package(place, about)
     golden: GoldenFile | None = None

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from aclgrad.campaign import search, summary
-from aclgrad.campaign.cluster import Cluster, Piece
+from aclgrad.campaign.cluster import Crew, Piece
 from aclgrad.campaign.plan import Cell, Json, Plan
 from aclgrad.campaign.store import Store
 from aclgrad.campaign.work import BAD, CRASHED, LOST, SLOW, WRONG
@@ -216,7 +216,7 @@ def said(best: Cell, held: Sequence[str] = ()) -> str:
     return ", ".join(words) or "what it was"
 
 
-def run(crew: Cluster, plan: Plan, store: Store) -> None:
+def run(crew: Crew, plan: Plan, store: Store) -> None:
     """Shrink one case of each cause that is not shrunk yet."""
     place = store.folder / summary.SHRUNK
     known: dict[str, Any] = summary.shrunk(store)

@@ -6,22 +6,26 @@ files are the record of what is done: nothing else has to be kept in step with t
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from aclgrad.campaign.description import CampaignError
-from aclgrad.common import files
+from aclgrad.common import files, locks
 
 Json = dict[str, Any]
 
 ROWS = "rows"
 ABOUT = "campaign.json"
+LOCK = "campaign.lock"
 _NAME = re.compile(r"(\d+)-(\d+)\.parquet")
 _MANY = 24
 """Files of a folder above which they are put together at the end."""
@@ -93,6 +97,39 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._lock: int | None = None
+
+    # -- one campaign at a time -------------------------------------------------------------------
+
+    @contextmanager
+    def held(self, title: str) -> Iterator[Store]:
+        """Keep other campaigns out. Raises `CampaignError` when one is in. The kernel gives the
+        store back when its holder dies.
+        """
+        new = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
+        files.make_folder(self.folder, "--out")
+        about = f"{title!r}, process {os.getpid()} on {socket.gethostname()}"
+        try:
+            with locks.at_once(self.folder / LOCK, about) as self._lock:
+                for left in (self.folder / ROWS).rglob(files.UNFINISHED):  # of a killed campaign
+                    left.unlink(missing_ok=True)
+                yield self
+        except locks.BusyError as error:
+            raise CampaignError(
+                f"--out {self.folder}: another campaign writes there ({error}). Next: wait until it"
+                " has ended, or --out with another folder"
+            ) from None
+        except OSError as error:
+            if error.filename is None or Path(error.filename) != self.folder / LOCK:
+                raise
+            raise CampaignError(
+                f"--out {self.folder}: {LOCK}: {error.strerror}. Next: --out with another folder"
+            ) from None
+        finally:
+            self._lock = None
+            with suppress(OSError):
+                for place in new:
+                    place.rmdir()  # nothing was written
 
     # -- which campaign ---------------------------------------------------------------------------
 
@@ -139,6 +176,11 @@ class Store:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if self._lock is not None and not locks.is_at(self._lock, self.folder / LOCK):
+            raise CampaignError(
+                f"--out {self.folder}: was removed or moved while this campaign ran. Next: give the"
+                " same command again"
+            )
         columns = schema()
         for (operator, dtype, first), group in _runs(rows).items():
             folder = self.folder / ROWS / f"operator={quote(operator)}" / f"dtype={quote(dtype)}"

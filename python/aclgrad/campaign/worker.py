@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a dask worker does: one warm child for each of its threads, pieces case by case, and a row
-for every case, whatever becomes of it.
+"""What a worker does, here or of dask: one warm child for each of its threads, pieces case by case,
+and a row for every case, whatever becomes of it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def run_piece(setup_name: str, items: Sequence[Any], limit: float, wanted: str, 
         worker.log_event(TOPIC, {"piece": key})
     started = time.perf_counter()
     setup = _setup(str(worker.local_directory), setup_name)
-    rows = list(run_items(setup, items, limit))
+    if not hasattr(_own, "hand"):
+        _own.hand = Hand()
+    rows = _own.hand.run(setup, items, limit)
     return {"rows": rows, "seconds": time.perf_counter() - started, "worker": worker.address}
 
 
@@ -79,61 +81,74 @@ def spread(items: Sequence[Any]) -> list[Any]:
     return found
 
 
-def run_items(setup: Json, items: Sequence[Any], limit: float) -> list[Json]:
-    """Run items in this thread's child; another takes its place when one ends."""
-    rows = []
-    for item in spread(items):
-        row: Json = {}
-        started = time.perf_counter()
-        died = ""
-        for attempt in range(TRIES):
-            child: Child | None = None
-            try:
-                child = _child(setup)
-                row = child.run(item, limit)
-                row["retries"] = attempt
-                if died:
-                    row["died"] = died
-                break
-            except ChildError as error:
-                died = f"{error.kind}: {error}"[-2000:]
-                about = (child and child.about) or {"index": item if isinstance(item, int) else -1}
-                drop_child()
-                row = {
-                    **about,
-                    "verdict": {"error": "failed"}.get(error.kind, error.kind),
-                    "cause": _cause(error),
-                    "message": str(error)[-2000:],
-                    "retries": attempt + 1,
-                }
-        row["wall_seconds"] = time.perf_counter() - started
-        rows.append(row)
-        if getattr(_own, "child", None) is not None and _own.child.grown:
-            drop_child()
-    return rows
+class Hand:
+    """Runs items in a child, and when that ends in another one."""
+
+    def __init__(self) -> None:
+        self._child: Child | None = None
+        self._stopped = False
+
+    def run(self, setup: Json, items: Sequence[Any], limit: float) -> list[Json]:
+        """A row for each item. Raises `ChildError` after `stop`."""
+        rows = []
+        for item in spread(items):
+            row: Json = {}
+            started = time.perf_counter()
+            died = ""
+            for attempt in range(TRIES):
+                child: Child | None = None
+                try:
+                    child = self._of(setup)
+                    row = child.run(item, limit)
+                    row["retries"] = attempt
+                    if died:
+                        row["died"] = died
+                    break
+                except ChildError as error:
+                    if self._stopped:
+                        raise
+                    died = f"{error.kind}: {error}"[-2000:]
+                    index = item if isinstance(item, int) else -1
+                    about = (child and child.about) or {"index": index}
+                    self.drop()
+                    row = {
+                        **about,
+                        "verdict": {"error": "failed"}.get(error.kind, error.kind),
+                        "cause": _cause(error),
+                        "message": str(error)[-2000:],
+                        "retries": attempt + 1,
+                    }
+            row["wall_seconds"] = time.perf_counter() - started
+            rows.append(row)
+            if self._child is not None and self._child.grown:
+                self.drop()
+        return rows
+
+    def _of(self, setup: Json) -> Child:
+        child = self._child
+        if child is not None and (child.setup is setup or child.setup == setup):
+            return child
+        self.drop()
+        self._child = Child(setup)
+        return self._child
+
+    def drop(self) -> None:
+        """End the child."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    def stop(self) -> None:
+        """Have `run` end in the thread that is in it."""
+        self._stopped = True
+        child = self._child
+        if child is not None:
+            child.kill()
 
 
 def _cause(error: ChildError) -> str:
     lines = [line for line in str(error).splitlines() if line.strip()]
     return lines[-1 if error.kind == "error" else 0][:200] if lines else error.kind
-
-
-def _child(setup: Json) -> Child:
-    child: Child | None = getattr(_own, "child", None)
-    if child is not None and (child.setup is setup or child.setup == setup):
-        return child
-    drop_child()
-    fresh = Child(setup)
-    _own.child = fresh
-    return fresh
-
-
-def drop_child() -> None:
-    """End this thread's child."""
-    child: Child | None = getattr(_own, "child", None)
-    _own.child = None
-    if child is not None:
-        child.close()
 
 
 class Socs:

@@ -27,6 +27,13 @@ def campaign_command(
     against: Annotated[
         Path | None, typer.Option(metavar="OLD", help="Compare with an earlier campaign's folder.")
     ] = None,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure-scheduler",
+            help="Take a --scheduler without TLS: whoever reaches it runs code as you.",
+        ),
+    ] = False,
     workers: Annotated[
         int, typer.Option(min=0, help="Without --scheduler: processes. [default: one per core]")
     ] = 0,
@@ -43,24 +50,27 @@ def campaign_command(
 
     campaign = description.load(file)
     place = out or Path("report") / file.stem
+    if insecure and scheduler is None:
+        raise ValueError("--insecure-scheduler: is for a --scheduler ADDRESS, and there is none")
     if case is not None:
         _show_case(conduct.one(campaign, case, place), as_json)
         return
     from aclgrad.campaign import page, summary
-    from aclgrad.campaign.cluster import need_dask
+    from aclgrad.campaign.cluster import need
     from aclgrad.campaign.store import Store
 
-    need_dask()
+    need("pyarrow")
     if against is not None:
         Store(against).about()
     console = ERR if as_json else OUT
-    with progress(console) as bar:
-        ended = conduct.run(
-            campaign, place, address=scheduler, workers=workers, bar=bar,
-            tell=lambda text: ERR.print(text, markup=False),
-        )  # fmt: skip
-    found = summary.summary(ended.store, file, against)
-    path = page.write(ended.store, found)
+    with Store(place).held(campaign.title) as store:
+        with progress(console) as bar:
+            ended = conduct.run(
+                campaign, store, address=scheduler, insecure=insecure, workers=workers, bar=bar,
+                tell=lambda text: ERR.print(text, markup=False),
+            )  # fmt: skip
+        found = summary.summary(store, file, against)
+        path = page.write(store, found)
     found |= {
         "ran": ended.tally.done - ended.known,
         "seconds": round(ended.seconds, 3),

@@ -20,13 +20,16 @@ import os
 import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from aclgrad.common import temporary
 from aclgrad.errors import AclgradError
+
+UNFINISHED = ".aclgrad-*.part"
+"""Files that a killed process was writing."""
 
 _MOST_LINKS = 40
 _KINDS = {
@@ -203,7 +206,7 @@ class _Target:
 @contextmanager
 def _replacing(target: _Target) -> Iterator[tuple[BinaryIO, Path]]:
     """A file in the target's folder, made here and by nobody else, which is renamed at the end."""
-    part = target.folder / f".aclgrad-{secrets.token_hex(8)}.part"
+    part = target.folder / UNFINISHED.replace("*", secrets.token_hex(8))
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     # 0666 less the umask: the mode of any new file.
     with os.fdopen(os.open(part, flags, 0o666), "w+b") as file:
@@ -225,8 +228,8 @@ def _replacing(target: _Target) -> Iterator[tuple[BinaryIO, Path]]:
 @contextmanager
 def _handed_on(target: _Target) -> Iterator[tuple[BinaryIO, Path]]:
     """A temporary file that is copied at the end: devices and pipes are written in order."""
-    with tempfile.TemporaryDirectory(prefix="aclgrad-") as folder:
-        made = Path(folder) / "output"
+    with temporary.folder() as folder:
+        made = folder / "output"
         with made.open("w+b") as file:
             yield file, made
         with _open_to_write(target) as out, made.open("rb") as file:

@@ -13,13 +13,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import kernel_variants, write_if_different
+from aclgrad.common import temporary
 from aclgrad.headers.trees import HeaderSet
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.soc import ARCHITECTURE_WORDS, FAMILIES, Family
@@ -214,8 +214,8 @@ class Kernel:
     def run(self) -> Front:
         """Run it in a folder of its own, which does not stay."""
         self.cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.cache) as folder:
-            return _front(self, _answer(self, Path(folder)))
+        with temporary.folder(self.cache) as folder:
+            return _front(self, _answer(self, folder))
 
 
 def plan(headers: HeaderSet, sources: Iterable[Source], compiler: str, cache: Path) -> list[Kernel]:

@@ -13,12 +13,12 @@ import platform
 import re
 import struct
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from aclgrad import __version__
+from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.packaging import elf, sbom, signing
 from aclgrad.packaging.archive import uninstaller, write_run
@@ -74,7 +74,7 @@ def package(
     if key is not None:
         signing.check_key(key)
     families = _families(socs)
-    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as staging:
+    with temporary.folder() as staging:
         if device == "npu":
             folder = source or _npu_folder(vendor, families)
             toolkit = _npu_toolkit(folder)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.codegen.examples import example, literal
+from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.golden.limits import LIMITS, row_scale
 from aclgrad.packaging import elf
@@ -267,8 +267,8 @@ def compiled(name: str, source: str, include: Sequence[Path], words: Sequence[st
     # Relative names, no build id, no symbols: the same source gives the same program.
     own = ["-std=c++17", "-O1", "-s", "-Wl,--build-id=none", f"-frandom-seed={name}", *words]
     own += [f"-I{path}" for path in dict.fromkeys(include)]
-    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as folder:
-        (Path(folder) / name).write_text(source)
+    with temporary.folder() as folder:
+        (folder / name).write_text(source)
         command = [compiler, *own, name, "-o", "program", "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
         if done.returncode:

@@ -12,11 +12,10 @@ import hashlib
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from aclgrad.common import files
+from aclgrad.common import files, temporary
 from aclgrad.errors import ToolkitError
 
 SUMS = "SHA256SUMS"
@@ -42,8 +41,8 @@ def check_key(key: Path) -> None:
         raise ToolkitError("--sign: openssl is not installed. Next: apt-get install openssl")
     with files.reading(key, f"--sign {key}", _NEW_KEY):
         pass
-    with tempfile.TemporaryDirectory(prefix="aclgrad-sign-") as folder:
-        probe = Path(folder) / "probe"
+    with temporary.folder() as folder:
+        probe = folder / "probe"
         probe.write_bytes(b"probe")
         sign(probe, key)
 

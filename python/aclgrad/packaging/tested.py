@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.findings import HOST_KINDS
 from aclgrad.ops import all_specs, need_all
@@ -197,8 +197,8 @@ def _defined_case(
         return f"libcust_opapi.so has no {generated(op).name}"
     function = vendor.functions[op["type"]] = found[0]
     row = checking.prefer_float(vendor.combinations(op))
-    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as place:
-        kept = Path(place) / "outputs.npz"
+    with temporary.folder() as place:
+        kept = place / "outputs.npz"
 
         def keep(_: Mapping[str, Any], case: inputs.Case, result: running.Result) -> str:
             running.save(kept, result)
@@ -284,17 +284,17 @@ def _judged(
 
 def _seen_to_pass(program: bytes, folder: Path, toolkit: Toolkit) -> None:
     """Run the self-test on what will be packed."""
-    with tempfile.TemporaryDirectory(prefix="aclgrad-package-") as place:
-        test = Path(place) / "bin" / "self_test"
+    with temporary.folder() as place:
+        test = place / "bin" / "self_test"
         test.parent.mkdir()
         test.write_bytes(program)
         test.chmod(0o755)
         for name in ("op_api", "op_impl"):
-            (Path(place) / name).symlink_to((folder / name).resolve())
+            (place / name).symlink_to((folder / name).resolve())
         environment = {
             "PATH": "/usr/bin:/bin",
             "ASCEND_HOME_PATH": str(toolkit.root),
-            "ASCEND_CUSTOM_OPP_PATH": place,
+            "ASCEND_CUSTOM_OPP_PATH": str(place),
             "LD_LIBRARY_PATH": str(toolkit.library_dir),
         }
         done = subprocess.run(

@@ -9,7 +9,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from aclgrad.common import files
+from aclgrad.common import files, temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.runtime.toolkit import checkout
 from aclgrad.spec import dtypes
@@ -125,8 +124,7 @@ def others(
     if root is None or _SHARED not in _tiling(root, spec.op):
         return {}
     found = {}
-    with tempfile.TemporaryDirectory(prefix="aclgrad-choices-") as made:
-        folder = Path(made)
+    with temporary.folder() as folder:
         copy_sources(root, folder, spec.op)
         words = [str(folder), *call_of(spec, shape, dtype, attrs), "--soc", soc]
         for name, change in load(root)["alternatives"].items():

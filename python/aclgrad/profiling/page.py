@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from aclgrad.common import files
+from aclgrad.common import files, temporary
 from aclgrad.profiling import buffers, plot
 from aclgrad.profiling.advice import Advice, advise
 from aclgrad.profiling.arrows import arrows
@@ -60,8 +59,8 @@ class Shown:
                 " core or a smaller shape has fewer, --trace FILE all of them."
             )
         else:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "trace.json"
+            with temporary.folder() as folder:
+                path = folder / "trace.json"
                 found.by.write_trace(launch, cores, path)
                 trace = json.loads(path.read_text("utf-8"))
         shown = found.alone(launch) if len(found.floors) > 1 else found

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
+from aclgrad.common import temporary
 from aclgrad.findings import errors_of, from_json
 from aclgrad.profiling.profiled import Json, Profiled, ProfileError, lines_of
 from aclgrad.project import single_file
@@ -34,8 +34,9 @@ class Files:
     """What the program's launches left in a folder, which goes when nobody needs it any more."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="aclgrad-profile-"))
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        made = temporary.Folder()
+        self.folder = made.path
+        weakref.finalize(self, made.remove)
 
     def launches(self) -> list[Json]:
         """A summary of each launch, in the order in which they ended."""

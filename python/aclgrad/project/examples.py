@@ -11,12 +11,12 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common import temporary
 from aclgrad.project.cmake import need_tool
 from aclgrad.project.single_file import DEFAULT_ARCH, Ended, compiler, run_program
 from aclgrad.project.sources import SourcesError
@@ -110,8 +110,8 @@ def run_example(
     Nothing is written into the folder; `work` is where it is built, a temporary folder by default.
     """
     if work is None:
-        with tempfile.TemporaryDirectory() as scratch:
-            return run_example(folder, scenario, arch=arch, work=Path(scratch), name=name)
+        with temporary.folder() as scratch:
+            return run_example(folder, scenario, arch=arch, work=scratch, name=name)
     example = read_example(folder)
     compiler(sim_root())
     # Some projects look for their scripts beside the build folder.

@@ -11,13 +11,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common import temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.findings import Finding, Place, Run
 from aclgrad.project import building
@@ -168,8 +168,8 @@ def sanitize(
     runs: list[Run] = []
     while len(runs) < len(cases):
         left = cases[len(runs) :]
-        with tempfile.TemporaryDirectory(prefix="aclgrad-sanitize-") as folder:
-            asked, answers, said = (Path(folder) / n for n in ("asked", "answers", "said"))
+        with temporary.folder() as folder:
+            asked, answers, said = (folder / n for n in ("asked", "answers", "said"))
             asked.write_text(
                 json.dumps(
                     {

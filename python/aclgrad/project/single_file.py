@@ -8,7 +8,6 @@ import json
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common import temporary
 from aclgrad.project import building
 from aclgrad.project.arguments import Output, Parameter, output_specs, parse_tiling, values_of
 from aclgrad.project.entry import Entry, entries
@@ -116,8 +116,8 @@ def run_program(
     timeout: float | None = None,
 ) -> Ended:
     """Run a program that uses the simulator and collect its findings."""
-    with tempfile.TemporaryDirectory() as scratch:
-        report = Path(scratch) / "findings"
+    with temporary.folder() as scratch:
+        report = scratch / "findings"
         done = subprocess.run(
             list(command),
             cwd=folder,

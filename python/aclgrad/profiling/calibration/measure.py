@@ -9,14 +9,13 @@ import base64
 import json
 import math
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aclgrad.common import files
+from aclgrad.common import files, temporary
 from aclgrad.errors import ToolkitError
 from aclgrad.profiling.calibration import msprof, register
 from aclgrad.profiling.calibration.board import (
@@ -242,8 +241,7 @@ def _profiled(
     launches = {launch.name: launch for one in every for launch in one}
     timed = [launch for name, launch in launches.items() if answers[name].times]
     with ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(prefix="aclgrad-msprof-")
-        folder = Path(stack.enter_context(temporary)) if under == AUTO else Path(under)
+        folder = stack.enter_context(temporary.folder()) if under == AUTO else Path(under)
         try:
             found = msprof.durations(program, device, timed, folder, environment)
         except ToolkitError as error:

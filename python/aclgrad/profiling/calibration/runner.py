@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aclgrad.common import cache, files
+from aclgrad.common import cache, files, temporary
 from aclgrad.common.locks import alone
 from aclgrad.common.sums import content
 from aclgrad.errors import ToolkitError
@@ -149,8 +148,7 @@ def _process(
     seconds: float,
 ) -> dict[str, Answer]:
     """One process; launches that it did not come to are not among the answers."""
-    with tempfile.TemporaryDirectory(prefix="aclgrad-probes-") as name:
-        folder = Path(name)
+    with temporary.folder() as folder:
         request, result = folder / "request", folder / "result"
         request.write_text(
             "\n".join(request_of(launch, times, folder) for launch in launches) + "\n"
@@ -223,8 +221,8 @@ class Model:
         """What the simulator answers."""
         if not launches:
             return {}
-        with tempfile.TemporaryDirectory(prefix="aclgrad-overlay-") as folder:
-            path = Path(folder) / "overlay.json"
+        with temporary.folder() as folder:
+            path = folder / "overlay.json"
             path.write_text(json.dumps({"overlay": overlay.as_json()}))
             environment = {**self.environment, "ACLGRAD_CALIBRATION": str(path)}
             answers = _process(self.program, 0, launches, -1, environment, 10 * SECONDS)
