@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from aclgrad.runtime import Device
 from compile_once import compile_once
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -42,13 +41,19 @@ H2H, H2D, D2H, D2D, DEFAULT = range(5)
 HOST_FUNC = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
+SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")
+"""Run by ``python -m aclgrad.project.sanitize``."""
+
+
 class Acl:
     """libascendcl.so: sizes and pointers go in as plain integers."""
 
     def __init__(self, library: Path) -> None:
         """Loads the library; nothing is initialised yet."""
-        # Its own symbols first, even where the original was loaded for everybody.
-        self.lib = ctypes.CDLL(str(library), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
+        # Its own symbols first, even where the original was loaded for everybody. Sanitizers refuse
+        # that.
+        deep = 0 if SANITIZED else os.RTLD_DEEPBIND
+        self.lib = ctypes.CDLL(str(library), mode=os.RTLD_NOW | deep)
         for name in ("aclGetRecentErrMsg", "aclsimGetOption", "aclsimSocJson", "aclsimSocNames"):
             getattr(self.lib, name).restype = ctypes.c_char_p
         self.lib.aclrtGetSocName.restype = ctypes.c_char_p
@@ -112,15 +117,18 @@ _copies: dict[Path, Path] = {}
 
 @pytest.fixture(scope="session")
 def library(
-    toolkit: Path, session_device: Device, tmp_path_factory: pytest.TempPathFactory
+    toolkit: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """The runtime library under test.
 
     A copy: these tests reset the device and finalise, and other tests of this process have a
     device open on the original. That is open before: a library that is loaded later would take the
     copy, which has the same name. One for all modules: each takes of the few thread-local bytes
-    that a process has for libraries loaded late.
+    that a process has for libraries loaded late. With a sanitizer there is one library, no device.
     """
+    if SANITIZED:
+        return toolkit / "lib64" / "libascendcl.so"
+    request.getfixturevalue("session_device")
     if toolkit not in _copies:
         folder = tmp_path_factory.mktemp("runtime")
         _copies[toolkit] = Path(shutil.copy(toolkit / "lib64" / "libascendcl.so", folder))

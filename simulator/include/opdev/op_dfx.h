@@ -78,6 +78,15 @@ aclnnStatus EnterPhase1WithoutPointers(const char* api, const char* inNames,
                                        const std::vector<HandleArg>& in, const char* outNames,
                                        const std::vector<HandleArg>& out);
 void EnterPhase2(const char* api);
+
+// A handle that is alive keeps its members while one of these exists, whichever thread destroys it.
+class HoldHandles {
+ public:
+  HoldHandles();
+  ~HoldHandles();
+  HoldHandles(const HoldHandles&) = delete;
+  HoldHandles& operator=(const HoldHandles&) = delete;
+};
 void EnterL0(const char* name);
 template <typename... Ts>
 void Unused(const Ts&...) {}
@@ -106,6 +115,7 @@ void Unused(const Ts&...) {}
 #define L2_DFX_PHASE_1(APIName, IN, OUT)                                                \
   static_assert(op::ValidDfxName(#APIName "GetWorkspaceSize", __func__),                \
                 "L2_DFX_PHASE_1 must name its function, " #APIName "GetWorkspaceSize"); \
+  const op::internal::HoldHandles dfxHold;                                              \
   do {                                                                                  \
     const aclnnStatus dfxStatus = op::internal::EnterPhase1(                            \
         #APIName, executor, workspaceSize, #IN, op::internal::ToHandleArgs(IN), #OUT,   \
@@ -118,6 +128,7 @@ void Unused(const Ts&...) {}
   static_assert(op::ValidDfxName(#APIName "GetWorkspaceSize", __func__),                       \
                 "L2_DFX_PHASE_1_WITHOUT_CACHE must name its function, " #APIName               \
                 "GetWorkspaceSize");                                                           \
+  const op::internal::HoldHandles dfxHold;                                                     \
   do {                                                                                         \
     const aclnnStatus dfxStatus = op::internal::EnterPhase1WithoutPointers(                    \
         #APIName, #IN, op::internal::ToHandleArgs(IN), #OUT, op::internal::ToHandleArgs(OUT)); \

@@ -22,6 +22,7 @@
 using op::internal::DestroyHandle;
 using op::internal::HandleKind;
 using op::internal::HandleMaker;
+using op::internal::HoldHandles;
 using op::internal::IsAlive;
 using op::internal::Storage;
 
@@ -109,6 +110,7 @@ aclnnStatus Destroy(const char* function, HandleKind kind, const void* handle) {
 template <typename List>
 aclnnStatus DestroyList(const char* function, HandleKind kind, HandleKind itemKind,
                         const List* list) {
+  const HoldHandles hold;
   if (list == nullptr || !IsAlive(kind, list)) return Destroy(function, kind, list);
   aclnnStatus status = OK;
   for (uint64_t i = 0; i < list->Size(); ++i) {
@@ -158,6 +160,7 @@ aclnnStatus CheckExecutor(const char* function, const aclOpExecutor* executor) {
 }
 
 aclnnStatus SetAddr(const char* function, aclOpExecutor* executor, aclTensor* tensor, void* addr) {
+  const HoldHandles hold;
   if (tensor == nullptr) {
     return Refuse(ACLNN_ERR_INNER_NULLPTR, function, "the tensor is NULL");
   }
@@ -173,6 +176,7 @@ aclnnStatus SetAddr(const char* function, aclOpExecutor* executor, aclTensor* te
 
 aclnnStatus SetListAddr(const char* function, aclOpExecutor* executor, size_t index,
                         aclTensorList* tensors, void* addr) {
+  const HoldHandles hold;
   if (tensors == nullptr) {
     return Refuse(ACLNN_ERR_INNER_NULLPTR, function, "the tensor list is NULL");
   }
@@ -214,6 +218,7 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
                           aclDataType dataType, const int64_t* stride, int64_t offset,
                           aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                           void* tensorDataAddr) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckAlive(__func__, HandleKind::kTensor, tensor);
   if (status != OK) return status;
   if ((viewDims == nullptr && viewDimsNum > 0) || (storageDims == nullptr && storageDimsNum > 0)) {
@@ -254,6 +259,7 @@ aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
     return Destroy(__func__, HandleKind::k##Name##Array, array);                                  \
   }                                                                                               \
   aclnnStatus aclGet##Name##ArraySize(const acl##Name##Array* array, uint64_t* size) {            \
+    const HoldHandles hold;                                                                       \
     const aclnnStatus status = CheckGetter(__func__, HandleKind::k##Name##Array, array, size);    \
     if (status == OK) *size = array->Size();                                                      \
     return status;                                                                                \
@@ -280,6 +286,7 @@ aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size)
 }
 
 aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
+  const HoldHandles hold;
   // Views in executors outlive the tensor; the mark lets the second stage name what happened.
   if (tensor != nullptr && IsAlive(HandleKind::kTensor, tensor)) {
     HandleMaker::StorageOf(tensor)->ownerDestroyed = true;
@@ -297,6 +304,7 @@ aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
+  const HoldHandles hold;
   const aclnnStatus status =
       CheckGetter(__func__, HandleKind::kTensor, tensor, viewDims, viewDimsNum);
   if (status != OK) return status;
@@ -306,6 +314,7 @@ aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_
 
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
                                uint64_t* storageDimsNum) {
+  const HoldHandles hold;
   const aclnnStatus status =
       CheckGetter(__func__, HandleKind::kTensor, tensor, storageDims, storageDimsNum);
   if (status != OK) return status;
@@ -315,6 +324,7 @@ aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
 
 aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
                               uint64_t* stridesNum) {
+  const HoldHandles hold;
   const aclnnStatus status =
       CheckGetter(__func__, HandleKind::kTensor, tensor, stridesValue, stridesNum);
   if (status != OK) return status;
@@ -323,30 +333,35 @@ aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckGetter(__func__, HandleKind::kTensor, tensor, offset);
   if (status == OK) *offset = tensor->GetViewOffset();
   return status;
 }
 
 aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckGetter(__func__, HandleKind::kTensor, tensor, format);
   if (status == OK) *format = op::ToAclFormat(tensor->GetStorageFormat());
   return status;
 }
 
 aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckGetter(__func__, HandleKind::kTensor, tensor, dataType);
   if (status == OK) *dataType = op::ToAclDataType(tensor->GetDataType());
   return status;
 }
 
 aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckGetter(__func__, HandleKind::kTensorList, tensorList, size);
   if (status == OK) *size = tensorList->Size();
   return status;
 }
 
 aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckGetter(__func__, HandleKind::kScalarList, scalarList, size);
   if (status == OK) *size = scalarList->Size();
   return status;
@@ -385,12 +400,14 @@ ACL_DEFINE_SET_ADDR(Output)
 #undef ACL_DEFINE_SET_ADDR
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckAlive(__func__, HandleKind::kTensor, tensor);
   if (status == OK) tensor->SetStorageAddr(addr);
   return status;
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
+  const HoldHandles hold;
   const aclnnStatus status = CheckGetter(__func__, HandleKind::kTensor, tensor, addr);
   if (status == OK) *addr = tensor->GetStorageAddr();
   return status;

@@ -111,7 +111,10 @@ const std::shared_ptr<const Plan>& ExecutorState::GetPlan() {
   auto plan = std::make_shared<Plan>();
   for (const std::shared_ptr<Task>& task : tasks) {
     for (const TensorUse& use : task->uses) {
-      if (use.storage != nullptr) use.storage->boundTo = nullptr;
+      // What the caller brings may belong to other executors too, in other threads.
+      if (use.storage != nullptr && use.storage->kind == Storage::Kind::kTemporary) {
+        use.storage->boundTo = nullptr;
+      }
     }
   }
   for (size_t i = 0; i < tasks.size(); ++i) {

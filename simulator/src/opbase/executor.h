@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct ExecutorState {
   const std::shared_ptr<const Plan>& GetPlan();
   std::string NameOf(const aclTensor* tensor) const;
 
+  std::mutex running;  // of two threads that run one executor, the second finds what the first left
   std::string api;
   std::map<const Storage*, std::string> names;  // of the caller's tensors
   bool repeatable = false;

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -29,6 +30,13 @@ struct Maker {
   const void* caller;
 };
 thread_local Maker maker = {nullptr, nullptr};
+
+// The outermost HoldHandles of this thread.
+struct Hold {
+  int depth = 0;
+  uint64_t number = 0;
+};
+thread_local Hold hold;
 
 struct LiveHandle {
   HandleKind kind;
@@ -66,7 +74,6 @@ class HandleTable {
   }
 
   bool Destroy(HandleKind kind, bool executor, const void* handle, bool ran) {
-    void (*destruct)(void*) = nullptr;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       const auto found = live_.find(handle);
@@ -74,24 +81,26 @@ class HandleTable {
           found->second.executor != executor) {
         return false;
       }
-      destruct = found->second.destruct;
+      destroyed_.push_back({const_cast<void*>(handle), found->second.destruct, ++count_});
+      dead_[handle] = {kind, executor, ran};
       live_.erase(found);
     }
-    // Outside the lock: an executor's destructor destroys the handles that it owns.
-    destruct(const_cast<void*>(handle));
-    void* oldest = nullptr;
+    DestructUnheld();
+    return true;
+  }
+
+  uint64_t BeginHold() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return *holds_.insert(++count_).first;
+  }
+
+  void EndHold(uint64_t number) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      dead_[handle] = {kind, executor, ran};
-      quarantine_.push_back(const_cast<void*>(handle));
-      if (quarantine_.size() > kQuarantine) {
-        oldest = quarantine_.front();
-        quarantine_.pop_front();
-        dead_.erase(oldest);
-      }
+      holds_.erase(number);
+      if (destroyed_.empty()) return;
     }
-    ::operator delete(oldest);  // its destructor has run
-    return true;
+    DestructUnheld();
   }
 
   Stale Describe(HandleKind kind, bool executor, const void* handle) {
@@ -188,6 +197,41 @@ class HandleTable {
   }
 
  private:
+  struct Destroyed {
+    void* handle;
+    void (*destruct)(void*);
+    uint64_t number;
+  };
+
+  // Runs the destructors of handles that were destroyed before any call that is under way began.
+  void DestructUnheld() {
+    for (;;) {
+      Destroyed next{};
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (destroyed_.empty() ||
+            (!holds_.empty() && *holds_.begin() < destroyed_.front().number)) {
+          return;
+        }
+        next = destroyed_.front();
+        destroyed_.pop_front();
+      }
+      // Outside the lock: an executor's destructor destroys the handles that it owns.
+      next.destruct(next.handle);
+      void* oldest = nullptr;
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        quarantine_.push_back(next.handle);
+        if (quarantine_.size() > kQuarantine) {
+          oldest = quarantine_.front();
+          quarantine_.pop_front();
+          dead_.erase(oldest);
+        }
+      }
+      ::operator delete(oldest);
+    }
+  }
+
   struct Array {
     const char* function = "";
     const void* caller = nullptr;
@@ -196,8 +240,10 @@ class HandleTable {
   std::mutex mutex_;
   std::unordered_map<const int64_t*, Array> arrays_;
   std::unordered_map<const void*, LiveHandle> live_;
-  std::unordered_map<const void*, DeadHandle> dead_;  // those in quarantine
-  std::deque<void*> quarantine_;
+  std::unordered_map<const void*, DeadHandle> dead_;  // destroyed or in quarantine
+  std::deque<Destroyed> destroyed_;                   // whose destructors have not run
+  std::deque<void*> quarantine_;                      // whose destructors have run
+  std::set<uint64_t> holds_;
   uint64_t count_ = 0;
 };
 
@@ -298,6 +344,13 @@ bool DestroyExecutor(aclOpExecutor* executor, bool ran) {
 
 Stale DescribeStale(HandleKind kind, const void* handle) {
   return Table().Describe(kind, kind == HandleKind::kOther, handle);
+}
+
+HoldHandles::HoldHandles() {
+  if (hold.depth++ == 0) hold.number = Table().BeginHold();
+}
+HoldHandles::~HoldHandles() {
+  if (--hold.depth == 0) Table().EndHold(hold.number);
 }
 
 MadeByProgram::MadeByProgram(const char* function, const void* caller) {

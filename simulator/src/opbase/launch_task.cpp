@@ -130,6 +130,7 @@ constexpr size_t kShapeWords = 1 + kShapeDims;
 // A caller reads the shape with aclGetViewShape after the stream is synchronised. What is no shape
 // of that memory is left alone: nobody says what it would mean.
 void RefreshShapes(const std::vector<const aclTensor*>& outputs, const uint64_t* words) {
+  const HoldHandles hold;
   for (size_t i = 0; i < outputs.size(); ++i, words += kShapeWords) {
     // The upper half of a rank says how wide the dims are, which are 64 bits wide here.
     const uint64_t rank = words[0] & INT32_MAX;

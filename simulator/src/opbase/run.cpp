@@ -225,6 +225,16 @@ aclnnStatus RunExecutor(void* workspace, uint64_t workspaceSize, ExecutorState& 
   return ACLNN_ERR_RUNTIME_ERROR;
 }
 
+aclnnStatus RefuseExecutor(const aclOpExecutor* executor) {
+  const Stale stale = DescribeStale(HandleKind::kOther, executor);
+  return Refuse(
+      ACLNN_ERR_INNER, stale.mistake, "executor",
+      aclsim::Format("argument executor: %p %s", static_cast<const void*>(executor),
+                     stale.text.c_str()),
+      "call the first stage again for each run, or aclSetAclOpExecutorRepeatable before the "
+      "first");
+}
+
 }  // namespace
 }  // namespace op::internal
 
@@ -234,16 +244,11 @@ aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpEx
     OP_LOGE(ACLNN_ERR_PARAM_NULLPTR, "argument executor is NULL");
     return ACLNN_ERR_PARAM_NULLPTR;
   }
-  if (!op::internal::IsAliveExecutor(executor)) {
-    const op::internal::Stale stale =
-        op::internal::DescribeStale(op::internal::HandleKind::kOther, executor);
-    return op::internal::Refuse(
-        ACLNN_ERR_INNER, stale.mistake, "executor",
-        aclsim::Format("argument executor: %p %s", static_cast<const void*>(executor),
-                       stale.text.c_str()),
-        "call the first stage again for each run, or aclSetAclOpExecutorRepeatable before the "
-        "first");
-  }
+  const op::internal::HoldHandles hold;
+  if (!op::internal::IsAliveExecutor(executor)) return op::internal::RefuseExecutor(executor);
+  const std::lock_guard<std::mutex> lock(executor->State().running);
+  // Another thread may have run it, or destroyed it, meanwhile.
+  if (!op::internal::IsAliveExecutor(executor)) return op::internal::RefuseExecutor(executor);
   if (workspaceSize > 0 && workspace == nullptr) {
     op::internal::DestroyExecutor(executor, true);
     return op::internal::Refuse(
@@ -266,6 +271,7 @@ extern "C" aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
     aclsim::ReportError("[%d] %s: the executor is NULL", ACLNN_ERR_INNER_NULLPTR, __func__);
     return ACLNN_ERR_INNER_NULLPTR;
   }
+  const op::internal::HoldHandles hold;
   if (!op::internal::IsAliveExecutor(executor)) {
     const op::internal::Stale stale =
         op::internal::DescribeStale(op::internal::HandleKind::kOther, executor);
@@ -276,6 +282,7 @@ extern "C" aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
     aclsim::ReportMisuse({stale.mistake, __func__, "executor", detail, next, {}});
     return ACLNN_ERR_INNER;
   }
+  const std::lock_guard<std::mutex> lock(executor->State().running);
   executor->State().repeatable = true;
   return OK;
 }

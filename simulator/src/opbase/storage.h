@@ -2,6 +2,7 @@
 // Where a tensor's bytes are, and the maker of handles.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -38,9 +39,10 @@ struct Storage {
     kHost,       // owned here
   };
   Kind kind = Kind::kCaller;
-  void* addr = nullptr;                // kCaller
-  int64_t elements = 0;                // kCaller: what its tensor's storage shape holds
-  bool ownerDestroyed = false;         // kCaller: the tensor that brought the address is gone
+  void* addr = nullptr;  // kCaller
+  int64_t elements = 0;  // kCaller: what its tensor's storage shape holds
+  // kCaller: the tensor that brought the address is gone.
+  std::atomic<bool> ownerDestroyed = false;
   std::unique_ptr<AlignedBytes> host;  // kHost
 
   // Set by planning, kTemporary: bytes from the start of the workspace, or of boundTo, whose memory
@@ -51,7 +53,8 @@ struct Storage {
 
 // Makes and destroys every handle, and knows which are alive. The memory of destroyed ones is kept
 // for a while, so that a stale pointer is recognised instead of hitting a new object at the same
-// address.
+// address. Members of one that a thread destroys during another thread's call live until that call
+// has returned (HoldHandles).
 struct HandleMaker {
   static aclTensor* NewTensor(const Shape& viewShape, const Strides* strides, int64_t offset,
                               DataType dataType, Format format, const Shape& storageShape,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members of aclTensor, aclScalar, arrays and lists.
 #include <cstring>
+#include <mutex>
 #include <sstream>
 
+#include "engine/fork.h"
 #include "opbase/storage.h"
 #include "opdev/data_type_utils.h"
 #include "opdev/format_utils.h"
@@ -45,9 +47,12 @@ op::TensorPlacement aclTensor::GetPlacement() const {
 bool aclTensor::IsFromWorkspace() const { return storage_->kind == Storage::Kind::kTemporary; }
 
 op::Tensor* aclTensor::GetTensor() const {
+  // Threads may share a tensor that they read.
+  static aclsim::PerProcess<std::mutex> mutex;
+  const std::lock_guard<std::mutex> lock(*mutex);
   gert::TensorData& data = tensor_.MutableTensorData();
-  data.SetAddr(GetStorageAddr());
-  data.SetPlacement(GetPlacement());
+  if (data.GetAddr() != GetStorageAddr()) data.SetAddr(GetStorageAddr());
+  if (data.GetPlacement() != GetPlacement()) data.SetPlacement(GetPlacement());
   return &tensor_;
 }
 

@@ -61,7 +61,9 @@ int32_t DestroyStream(const Api& api, aclrtStream handle, bool force) {
   {
     State& state = Global();
     const std::lock_guard<std::mutex> lock(state.mutex);
-    state.streams.erase(stream->id());
+    if (state.streams.erase(stream->id()) == 0) {  // another thread was first
+      return RefuseHandle(api, HandleKind::kStream, handle);
+    }
   }
   stream->Close(force);
   Global().pending.Forget(stream->id());
