@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from aclgrad.ops import all_specs
+from aclgrad.project import own_host
+
 pytestmark = pytest.mark.plants_faults
 
 TILING = "op_host/scale_rows_tiling.cpp"
@@ -285,6 +288,14 @@ def test_sanitized_host_of_a_right_project(fresh: dict[str, str], tmp_path: Path
     """A new project is clean, also for tensors of more than 2^31 elements."""
     made = project(fresh, tmp_path)
     command("check", made, "--shape", "7x33", "--sanitize-host", cwd=tmp_path, status=0)
+
+
+def test_sanitized_host_of_our_operators() -> None:
+    """Host code of our operators is clean on the standard grid and beyond 2^31 elements."""
+    for spec in all_specs():
+        runs = own_host.sanitize(spec, list(spec.cases(spec, False)), "Ascend910B2")
+        assert len(runs) > 20
+        assert [finding for run in runs for finding in run.findings] == []
 
 
 def test_tiling_reads_values(fresh: dict[str, str], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from aclgrad.spec.soc import family_of
 
 
 def sanitize(spec: OpSpec, cases: Sequence[Case], soc: str) -> list[Run]:
-    """Build op_host of an operator for the sanitizers, and run the shapes of cases."""
+    """Build op_host for the sanitizers, and run the shapes of an operator's cases."""
     root = checkout()
     if root is None:
         raise ToolkitError(
@@ -26,15 +26,9 @@ def sanitize(spec: OpSpec, cases: Sequence[Case], soc: str) -> list[Run]:
         )
     family = family_of(soc)
     op = definitions.described()[family.name][spec.op_type]
-    sources = Sources(
-        root=root,
-        name=spec.op,
-        kernels=(),
-        host=tuple(sorted((root / "op_host" / spec.op).glob("*.cpp"))),
-        repository=root,
-        helpers=tuple(sorted((root / "op_host" / "common").glob("*.cpp"))),
-        only=spec.op,
-    )
+    # One library for all operators: most of their host code is common to them.
+    host = tuple(sorted((root / "op_host").glob("*/*.cpp")))
+    sources = Sources(root=root, name="operators", kernels=(), host=host, repository=root)
     return host_sanitizer.sanitize(
         sources,
         family,
