@@ -121,6 +121,17 @@ def test_operators_side_by_side(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), want)
 
 
+def test_a_project_is_built_as_far_as_it_can(tmp_path: Path) -> None:
+    """A kernel that does not build ends the build of its operator, not of the project."""
+    made = shutil.copytree(LIBRARY, tmp_path / "projects") / "pair"
+    kernel = next((made / "op_kernel").glob("*add*.cpp"))
+    kernel.write_text(kernel.read_text() + "\nint broken = not_a_thing;\n")
+    done = tool("build", made)
+    assert done.returncode == 1
+    assert f"built: {HALVE}. Not built: AddOne\n" in done.stderr
+    assert f"{kernel.name}:" in done.stderr and "not_a_thing" in done.stderr
+
+
 def test_operator_without_outputs() -> None:
     """What it changes of its inputs is its result. Its type is long, a header of its repository is
     looked for, and so is the source of a function that op_host calls.

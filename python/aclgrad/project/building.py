@@ -305,11 +305,35 @@ class Builder(ApiBuilder):
         self.drop_stale(op)
 
     def build_all(self, kernels: Sequence[Kernel], described: Mapping[str, Any]) -> None:
-        """Compile kernel libraries side by side."""
+        """Compile kernel libraries side by side. A kernel that does not build ends it for the other
+        dtypes of its operator; other operators are built before the error is raised.
+        """
+        errors: dict[str, SourcesError] = {}
+
+        def make(kernel: Kernel) -> None:
+            op = kernel.op["type"]
+            if op not in errors:
+                try:
+                    self.build_kernel(kernel, described)
+                except SourcesError as error:
+                    errors.setdefault(op, error)
+
         with concurrent.futures.ThreadPoolExecutor(self.jobs or os.cpu_count() or 1) as pool:
-            made = pool.map(lambda kernel: self.build_kernel(kernel, described), kernels)
-            for done, _ in enumerate(made, 1):
+            for done, _ in enumerate(pool.map(make, kernels), 1):
                 self.progress(done, len(kernels))
+        if errors:
+            raise _all_of(errors, [kernel.op["type"] for kernel in kernels])
+
+
+def _all_of(errors: Mapping[str, SourcesError], ops: Sequence[str]) -> SourcesError:
+    """The errors of operators as one, which also names the operators that were built."""
+    first = next(iter(errors.values()))
+    built = [op for op in dict.fromkeys(ops) if op not in errors]
+    if len(errors) == 1 and not built:
+        return first
+    # An operator that is built can be run by its name.
+    text = f"built: {', '.join(built) or 'none'}. Not built: {', '.join(errors)}"
+    return SourcesError("\n".join([text, *map(str, errors.values())]), first.missing)
 
 
 def ask(toolkit: Path, host_library: Path, soc: str) -> subprocess.CompletedProcess[str]:
