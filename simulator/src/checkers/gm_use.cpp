@@ -489,7 +489,7 @@ void GmUse::OnRead(Core& core, const void* value, uint32_t bytes) {
     return;
   }
   if (!poll.looked && word.number > heardUpTo_) {
-    poll.looked = poll.polled = true;
+    poll.looked = true;
     line->second.loaded.stores = word.number - 1;
     // Core::ReadScalar's own copy, which the kernel gets.
     std::memcpy(const_cast<void*>(value), word.old.data(), bytes);
@@ -519,7 +519,7 @@ void GmUse::OnRead(Core& core, const void* value, uint32_t bytes) {
         "DataCacheCleanAndInvalid on the line before each read.";
     core.Find(std::move(finding));
   }
-  poll = {.looked = false, .polled = poll.polled, .heard = word.number};
+  poll = {.looked = false, .polled = poll.polled || poll.looked, .heard = word.number};
   wordReads.push_back({word.core, word.number, reading.place});
   Hear(core, CoreSync::kWord, 0, word.number);
 }
