@@ -32,6 +32,12 @@ def run(cores):
     assert (out == rows[::-1]).all()
 
 runtime, library = Runtime(Path(sys.argv[1])), ctypes.CDLL(sys.argv[2])
+# The C library ends a process for which it cannot allocate a few bytes of its own.
+libc = ctypes.CDLL(None)
+M_TRIM_THRESHOLD, M_TOP_PAD = -1, -2
+libc.mallopt(M_TRIM_THRESHOLD, 64 << 20)
+libc.mallopt(M_TOP_PAD, 8 << 20)
+kept = [libc.malloc(1000) for _ in range(2000)]
 run(1)
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 limit(used + int(sys.argv[4]))
