@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -43,19 +44,25 @@ def operators(word: str, folder: Path) -> list[str]:
     found = (
         sorted(base.glob(pattern.lstrip("/"))) if "*" in pattern else [(base / pattern).resolve()]
     )
-    kept = [
-        path.resolve() for path in found if path.suffix == ".asc" or (path / "op_kernel").is_dir()
-    ]
+    kept = [path.resolve() for path in found if path.suffix == ".asc" or _is_project(path)]
     if not kept:
-        raise Unknown(f"{word}: no operator project (a folder with op_kernel) and no .asc program")
+        raise Unknown(f"{word}: no operator project (a folder with OP_ADD) and no .asc program")
     return [str(path) for path in kept]
+
+
+def _is_project(path: Path) -> bool:
+    """Whether a folder has a kernel and an OpDef that is registered: `aclgrad check` takes it."""
+    host = (path / "op_host").rglob("*.cpp")
+    return (path / "op_kernel").is_dir() and any(
+        "OP_ADD(" in file.read_text("utf-8", "replace") for file in host
+    )
 
 
 def planned(operator: str, trials: int, seed: int) -> list[str]:
     """Faults of an operator as words, at most ``trials``, drawn so that all kinds have nearly as
     many.
     """
-    root, name = _original(operator)
+    root, name = original(operator)
     by_kind: dict[str, list[str]] = defaultdict(list)
     for file, side in _sources(root, name):
         source = (root / file).read_text("utf-8", "replace")
@@ -75,15 +82,17 @@ def planned(operator: str, trials: int, seed: int) -> list[str]:
 def tried(word: str, soc: str, seconds: float) -> dict[str, Any]:
     """Plant one fault, run the commands, and say what they showed as a row of the store."""
     operator, file, number = word.split("::")
-    root, name = _original(operator)
+    root, name = original(operator)
     side = dict(_sources(root, name))[file]
     source = (root / file).read_text("utf-8", "replace")
     fault = list(faults.faults(source, side))[int(number)]
     dtype = "fp32" if side == "kernel" and _has_float(root / name) else ""
-    with _planted(operator, root, file, fault.plant(source)) as place:
-        target = place / name
+    shows = quiet(operator, soc, dtype, seconds)
+    with _planted(root, file, fault.plant(source)) as place:
         ran = []
-        for command in verdict.commands(target, soc, dtype):
+        for at, command in enumerate(verdict.commands(place / name, soc, dtype)):
+            if at not in shows:
+                continue
             ran.append(verdict.run(command, seconds))
             if verdict.judge(fault, file, source, ran).sign in ("named", "elsewhere"):
                 break
@@ -101,6 +110,23 @@ def tried(word: str, soc: str, seconds: float) -> dict[str, Any]:
         return row | {"verdict": "failed", "cause": f"nothing: {fault.kind}"}
     cause = found.sign if kind.visible else f"{found.sign}: in bounds and in order"
     return row | {"verdict": "passed", "cause": cause}
+
+
+@cache
+def quiet(operator: str, soc: str, dtype: str, seconds: float) -> frozenset[int]:
+    """The commands, by number, that end with 0 and find nothing in the operator as it is: only
+    these can show a fault.
+    """
+    root, name = original(operator)
+    with _copied(root) as place:
+        ran = [
+            verdict.run(command, seconds) for command in verdict.commands(place / name, soc, dtype)
+        ]
+    kept = frozenset(at for at, one in enumerate(ran) if one.status == 0 and not one.findings)
+    if not kept:
+        text = " ".join(ran[-1].text[-400:].split())
+        raise Unknown(f"{operator}: no command passes without a fault: {text}")
+    return kept
 
 
 def _has_float(operator: Path) -> bool:
@@ -130,17 +156,20 @@ def judged(operator: str, file: str, fault: Fault, source: str) -> str:
 
 def sources(operator: str) -> list[tuple[Path, faults.Side]]:
     """The files that faults are planted in."""
-    root, name = _original(operator)
+    root, name = original(operator)
     return [(root / file, side) for file, side in _sources(root, name)]
 
 
-def _original(operator: str) -> tuple[Path, str]:
+def original(operator: str) -> tuple[Path, str]:
     """The folder that is copied with an operator, and the operator's path in it."""
     if operator.startswith(_SCAFFOLD):
         return _scaffold(operator.removeprefix(_SCAFFOLD)), "."
     path = Path(operator)
     if path.suffix == ".asc":
-        return path.parent, path.name
+        # A program brings the folders above it from which it includes headers.
+        above = re.findall(r'^#include "((?:\.\./)+)', path.read_text("utf-8", "replace"), re.M)
+        root = path.parents[max((steps.count("../") for steps in above), default=0)]
+        return root, str(path.relative_to(root))
     done = subprocess.run(
         ["git", "-C", str(path), "rev-parse", "--show-toplevel"],
         capture_output=True,
@@ -197,8 +226,19 @@ def _lock(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _planted(operator: str, root: Path, file: str, text: str) -> Iterator[Path]:
-    """A copy of the operator with one file replaced, kept by this process for its next fault."""
+def _planted(root: Path, file: str, text: str) -> Iterator[Path]:
+    """A copy of the operator with one file replaced."""
+    with _copied(root) as copy:
+        (copy / file).write_text(text, "utf-8")
+        try:
+            yield copy
+        finally:
+            shutil.copyfile(root / file, copy / file)
+
+
+@contextmanager
+def _copied(root: Path) -> Iterator[Path]:
+    """A copy of the operator's folder, kept by this process for its next fault."""
     digest = hashlib.sha256(f"{root}{os.getpid()}".encode()).hexdigest()[:16]
     copy = cache_root() / "mutation" / digest
     if not copy.is_dir():
@@ -206,9 +246,4 @@ def _planted(operator: str, root: Path, file: str, text: str) -> Iterator[Path]:
         shutil.copytree(
             root, copy, ignore=shutil.ignore_patterns(".git", "report", "build"), symlinks=True
         )
-    original = (root / file).read_bytes()
-    (copy / file).write_text(text, "utf-8")
-    try:
-        yield copy
-    finally:
-        (copy / file).write_bytes(original)
+    yield copy

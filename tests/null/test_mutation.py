@@ -98,3 +98,39 @@ def test_a_verdict_goes_by_the_place(places, kind, sign):
 def test_a_command_that_says_nothing_is_no_sign():
     fault = faults.Fault("arithmetic", 0, 3, "Sub", 1, 1)
     assert verdict.judge(fault, "k.cpp", KERNEL, [verdict.Ran(0, "")]).sign == "nothing"
+
+
+def test_a_program_brings_the_headers_that_it_includes():
+    (program,) = plant.operators("tests/mutation/programs/ascend950/packed_rows.asc", ROOT)
+    ((file, _),) = plant.sources(program)
+    root, name = plant.original(program)
+    assert file == root / name == Path(program)
+    assert (root / "host.h").is_file()
+
+
+def test_only_commands_that_pass_without_the_fault_can_show_it(monkeypatch, tmp_path):
+    program = tmp_path / "program" / "axpy.asc"
+    program.parent.mkdir()
+    program.write_text(KERNEL)
+    monkeypatch.setattr(plant, "cache_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(plant, "judged", lambda *_: "")
+    passes = [True, False, False, False]
+    tried = []
+
+    def run(command: verdict.Command, seconds: float) -> verdict.Ran:
+        del seconds
+        seed = int(command.environment.get("ACLGRAD_SIM_CHAOS", 0))
+        planted = Path(command.words[1]).read_text() != KERNEL
+        tried.extend([seed] * planted)
+        return verdict.Ran(0 if passes[seed] else 1, "" if passes[seed] else "no header host.h")
+
+    monkeypatch.setattr(verdict, "run", run)
+    (word, *_) = plant.planned(str(program), 1, 0)
+    assert plant.tried(word, "Ascend910B2", 1)["cause"].startswith("nothing")
+    assert tried == [0]
+    passes[0] = False
+    plant.quiet.cache_clear()
+    with pytest.raises(
+        plant.Unknown, match=r"no command passes without a fault: no header host\.h"
+    ):
+        plant.tried(word, "Ascend910B2", 1)
