@@ -155,6 +155,9 @@ def restrictions() -> str:
     rules = tomllib.loads((ROOT / "simulator/src/restrictions.toml").read_text(encoding="utf-8"))[
         "rule"
     ]
+    findings = (ROOT / "docs/reference/findings.md").read_text(encoding="utf-8")
+    # Kinds without an example have no section of their own.
+    anchors = dict(re.findall(r"^\| \[([a-z0-9-]+)\]\(#([a-z0-9-]+)\)", findings, re.M))
     families: dict[str, list[dict[str, str]]] = {}
     for rule in rules:
         families.setdefault(rule["family"], []).append(rule)
@@ -170,7 +173,8 @@ def restrictions() -> str:
     for family, rows in families.items():
         parts.append(f"\n## {family}\n\n| stated | page | checked | tested |\n|---|---|---|---|")
         for row in rows:
-            check = f"[{row['finds']}](findings.md#{row['finds']})" if "finds" in row else "no"
+            kind = row.get("finds", "")
+            check = f"[{kind}](findings.md#{anchors[kind]})" if kind else "no"
             tested = f"`tests/{row['test']}`" if "finds" in row else cell(row["unchecked"])
             page = row["page"].removesuffix(".md").rpartition("/")[2]
             parts.append(f"| {cell(row['rule'])} | {page} | {check} | {tested} |")
