@@ -18,6 +18,7 @@ from aclgrad.cli.common import progress
 from aclgrad.cli.lines import Lines
 from aclgrad.project.building import Builder
 from aclgrad.project.cmake import step_name
+from aclgrad.project.sources import Kernel
 
 real = os.write
 COMMON = Path(__file__).parents[2] / "scripts" / "common.sh"
@@ -81,7 +82,7 @@ def test_kernels_of_a_build_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     builder = object.__new__(Builder)
     builder.jobs, builder.progress = 1, lambda done, total: told.append((done, total))
     monkeypatch.setattr(Builder, "build_kernel", lambda *_: None)
-    builder.build_all([None, None], {})  # type: ignore[list-item]
+    builder.build_all([Kernel({"type": "Square"}, (), Path("square.so"))] * 2, {})
     assert told == [(1, 2), (2, 2)]
 
 
