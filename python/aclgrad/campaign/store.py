@@ -111,7 +111,8 @@ class Store:
         about = f"{title!r}, process {os.getpid()} on {socket.gethostname()}"
         try:
             with locks.at_once(self.folder / LOCK, about) as self._lock:
-                for left in (self.folder / ROWS).rglob(files.UNFINISHED):  # of a killed campaign
+                # A campaign that was killed may have left half-written files.
+                for left in (self.folder / ROWS).rglob(files.UNFINISHED):
                     left.unlink(missing_ok=True)
                 yield self
         except locks.BusyError as error:

@@ -29,7 +29,7 @@ std::atomic<bool> printing{false};
 constexpr size_t kMostPrinted = 64;  // that are remembered
 
 struct Shown {
-  // What a process asked for holds for its children too; a fork waits for whoever changes it.
+  // A child prints what its parent asked for. A fork waits for a thread that changes it.
   static Shown* AfterFork(const Shown& parent) {
     auto* const own = new Shown;
     own->set = parent.set;

@@ -86,7 +86,7 @@ class Meeting {
   uint32_t NoteStore(const Core& core, uint64_t address, uint64_t bytes);
   Word LastStore(uint64_t address, uint32_t bytes);
   uint32_t StoresSoFar() const { return wordStores_.load(std::memory_order_relaxed); }
-  // Whether the SyncAll that `core` has passed last comes after that store. For the core's own thread.
+  // The last SyncAll that `core` has passed comes after that store. The core's own thread asks.
   bool MetSince(uint32_t core, const Word& word) const;
   // A core has left the kernel; failed: with a fault. Whoever still waits for it can never pass.
   void Leave(uint32_t core, bool failed, FaultEnd last = {});
@@ -153,7 +153,7 @@ class Meeting {
   };
   std::map<const uint8_t*, Stored> stored_;  // by Store: address -> the last
   uint32_t stores_ = 0;
-  std::mutex wordMutex_;                      // of words_ alone: observers ask while mutex_ is held
+  std::mutex wordMutex_;  // guards words_; observers lock it while mutex_ is held
   std::unordered_map<uint64_t, Word> words_;  // by address / 4
   std::atomic<uint32_t> wordStores_{0};
   std::vector<std::vector<uint32_t>>

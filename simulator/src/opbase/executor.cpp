@@ -111,7 +111,7 @@ const std::shared_ptr<const Plan>& ExecutorState::GetPlan() {
   auto plan = std::make_shared<Plan>();
   for (const std::shared_ptr<Task>& task : tasks) {
     for (const TensorUse& use : task->uses) {
-      // What the caller brings may belong to other executors too, in other threads.
+      // A caller's tensor may belong to executors of other threads too, so only our own are changed.
       if (use.storage != nullptr && use.storage->kind == Storage::Kind::kTemporary) {
         use.storage->boundTo = nullptr;
       }

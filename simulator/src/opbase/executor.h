@@ -29,7 +29,7 @@ struct ExecutorState {
   const std::shared_ptr<const Plan>& GetPlan();
   std::string NameOf(const aclTensor* tensor) const;
 
-  std::mutex running;  // of two threads that run one executor, the second finds what the first left
+  std::mutex running;  // guards a run: a second thread finds what the first left
   std::string api;
   std::map<const Storage*, std::string> names;  // of the caller's tensors
   bool repeatable = false;
