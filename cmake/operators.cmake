@@ -43,8 +43,7 @@ function(aclgrad_operator op)
     target_include_directories(${kernel} PRIVATE ${CMAKE_SOURCE_DIR}/op_kernel ${CMAKE_SOURCE_DIR}/op_host
                                ${CMAKE_SOURCE_DIR})
     target_link_libraries(${kernel} PRIVATE aclgrad_options ascendcl)
-    # Lines for the reports, which walk frame pointers to the call of an instruction; addr2line takes wrong files from DWARF 5
-    # for clones of functions. The instruction bodies live in libascendcl.so, so -O1 costs no speed.
+    # Lines for the reports, which walk frame pointers to the call of an instruction. The instruction bodies live in libascendcl.so, so -O1 costs no speed.
     # -Wextra stands in front of its exceptions, because clang goes by the order.
     target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls
                            -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas)

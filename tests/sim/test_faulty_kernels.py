@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -205,27 +204,6 @@ def test_partial_outputs(options: Simulator, libraries: Libraries) -> None:
             code, out, found = options.launch(entry, launch)
         assert (code == 0 and not found) == allowed, names
         assert out[:-16].tobytes() == launch.want[:-16].tobytes()
-
-
-def test_a_line_is_looked_up_once(
-    options: Simulator, libraries: Libraries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each launch has threads of its own, and to look up a line takes a process."""
-    log, tool = tmp_path / "log", tmp_path / "addr2line"
-    tool.write_text(
-        f'#!/bin/sh\necho "$@" >> {log}\nPATH={os.environ["PATH"]} exec addr2line "$@"\n'
-    )
-    tool.chmod(0o755)
-    log.touch()
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    fault = RACES[0]
-    seen = []
-    for _ in range(2):
-        _, _, found = options.launch(
-            _entry(libraries, fault.name), fault.of(LAUNCHES[_shape(fault)])
-        )
-        seen.append((log.read_text(), [lines_of(finding) for finding in found]))
-    assert seen[0] == seen[1] and seen[0][1]
 
 
 def test_corpus_is_whole() -> None:

@@ -7,7 +7,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -303,23 +302,17 @@ def test_too_much_for_a_timeline(
     assert "are too many for a timeline here" in path.read_text("utf-8")
 
 
-def test_lines_are_read_at_once(tmp_path: Path) -> None:
-    """A process per line would take most of the time of a small profile."""
-    tool, log = tmp_path / "addr2line", tmp_path / "log"
-    real = shutil.which("addr2line")
-    tool.write_text(f'#!/bin/sh\necho "$#" >> {log}\nexec {real} "$@"\n')
-    tool.chmod(0o755)
+def test_lines_need_no_other_program(tmp_path: Path) -> None:
+    """They are read in the process, as a process per line would take most of a small profile."""
     done = subprocess.run(
         [sys.executable, "-m", "aclgrad", "profile", "softmax_grad", "8x16", "--json"],
-        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        env=os.environ | {"PATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,
     )
     lines = json.loads(done.stdout)["lines"]
     assert any(".h:" in line["code"] for line in lines), lines
-    asked = [int(count) for count in log.read_text().split()]
-    assert len(asked) <= 4 and max(asked) > 6, asked
 
 
 def test_compare(profile: Profile, tmp_path: Path) -> None:

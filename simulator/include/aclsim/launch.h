@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "aclsim/aclsim.h"
+#include "aclsim/toolkit_headers.h"
 
 namespace aclsim {
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "aclsim/toolkit_headers.h"
 #include "ascendc/half.h"
 
 #ifdef ACLSIM_TPL_LIST  // the list of entries and instances is read from the preprocessed text, where these words stay

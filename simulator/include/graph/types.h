@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "aclsim/toolkit_headers.h"
 #include "graph/c_types.h"
 #include "graph/compiler_def.h"
 

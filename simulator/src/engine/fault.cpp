@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/fault.h"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
-#include <sstream>
+
+#include "engine/debug_lines.h"
 
 namespace aclsim {
 
@@ -29,128 +23,56 @@ namespace {
 
 constexpr int kMaxFrames = 48;
 
-// How this build calls the folder of the simulator's own sources.
-std::string_view OwnSources() {
-  constexpr std::string_view kThis = "engine/fault.cpp";
-  const std::string_view file = __FILE__;
-  return file.substr(0, file.size() - kThis.size());
-}
+namespace fs = std::filesystem;
 
-// The headers that belong to this library.
-std::filesystem::path OwnHeaders() {
-  Dl_info info{};
+// As the file system has a path, or as it is spelled where there is no such file.
+fs::path Canonical(const fs::path& path) {
   std::error_code error;
-  if (dladdr(reinterpret_cast<const void*>(&CaptureStack), &info) == 0) {
-    return {};
-  }
-  return std::filesystem::weakly_canonical(info.dli_fname, error).parent_path().parent_path() /
-         "include";
+  fs::path found = fs::weakly_canonical(path, error);
+  return error ? path : found;
 }
 
-// Whether a line is the simulator's own, which is never the kernel's. A project's folders may be called as ours are: a folder of
-// our headers is known by what lies in it, and where it is no more, by what this library's own has.
-bool IsSimulatorFile(const std::string& file) {
-  if (file.starts_with(OwnSources()) || file.find("/include/c++/") != std::string::npos) {
-    return true;
-  }
-  // Of contexts and attributes, which tiling functions have inline: where this library's own are, or those of its checkout.
-  if (!OwnHeaders().empty() && file.starts_with(OwnHeaders().string() + "/")) {
-    return true;
-  }
-  if (file.find("simulator/include/") != std::string::npos &&
-      std::filesystem::exists(OwnHeaders() / file.substr(file.rfind("/include/") + 9))) {
-    return true;
-  }
-  for (const std::string_view part :
-       {"/include/ascendc/", "/include/aclsim/", "/include/tikicpulib.h"}) {
-    const size_t at = file.rfind(part);
-    if (at == std::string::npos) {
-      continue;
+// The toolkit that this library belongs to.
+const fs::path& Toolkit() {
+  static const fs::path* const folder = [] {
+    Dl_info info{};
+    const bool known = dladdr(reinterpret_cast<const void*>(&CaptureStack), &info) != 0;
+    return new fs::path(known ? Canonical(info.dli_fname).parent_path().parent_path() : "");
+  }();
+  return *folder;
+}
+
+bool LiesIn(const fs::path& file, const fs::path& folder) {
+  const auto [rest, differs] = std::ranges::mismatch(folder, file);
+  return !folder.empty() && rest == folder.end();
+}
+
+// Whether a folder above a file is the include folder of a C++ standard library, which is told by what it holds.
+bool IsStandardHeader(const fs::path& file) {
+  std::error_code error;
+  for (fs::path folder = file.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    for (const char* const header : {"bits/stl_algobase.h", "bits/c++config.h", "__config"}) {
+      if (fs::is_regular_file(folder / header, error)) {
+        return true;
+      }
     }
-    const size_t end = at + std::string_view("/include").size();
-    const std::filesystem::path folder = file.substr(0, end);
-    std::error_code error;
-    if (std::filesystem::is_directory(folder, error)) {
-      return std::filesystem::exists(folder / "aclsim/aclsim.h", error);
-    }
-    return std::filesystem::exists(OwnHeaders() / file.substr(end + 1), error);
   }
   return false;
 }
 
-// "file:line", with " (discriminator 2)" behind it at times. Nothing else is taken off: a file may have any name.
-bool ReadPlace(std::string_view text, SourceLine* line) {
-  if (const size_t note = text.rfind(" (discriminator "); note != std::string_view::npos) {
-    const std::string_view rest = text.substr(note + std::string_view(" (discriminator ").size());
-    if (rest.find_first_not_of("0123456789)") == std::string_view::npos) {
-      text = text.substr(0, note);
-    }
+// Whether a line is of the simulator's or the standard library's headers, which is never the kernel's.
+bool IsLibraryLine(const CodeLine& line) {
+  std::error_code error;
+  if (line.toolkit || LiesIn(Canonical(line.file), Toolkit() / "include")) {
+    return true;
   }
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || text.substr(0, colon) == "??") {
-    return false;
-  }
-  *line = {std::string(text.substr(0, colon)), atoi(std::string(text.substr(colon + 1)).c_str()),
-           ""};
-  return true;
-}
-
-// What a command prints; nothing when it cannot run. Not by popen, whose lock a forked child may find taken.
-std::string OutputOf(std::vector<std::string> words) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return "";
-  }
-  std::vector<char*> argv;
-  for (std::string& word : words) {
-    argv.push_back(word.data());
-  }
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const bool runs = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got = 0;
-       (got = read(ends[0], buffer, sizeof(buffer))) > 0 || (got < 0 && errno == EINTR);) {
-    text.append(buffer, static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  }
-  close(ends[0]);
-  while (runs && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return text;
-}
-
-// "file:line" pairs of addresses, inlined callers included, innermost first, by address.
-std::vector<std::vector<SourceLine>> Symbolise(const std::string& module,
-                                               const std::vector<uintptr_t>& offsets) {
-  std::vector<std::string> words = {"addr2line", "-aie", module};
-  for (const uintptr_t offset : offsets) {
-    words.push_back(Format("0x%zx", static_cast<size_t>(offset)));
-  }
-  std::istringstream output(OutputOf(std::move(words)));
-  std::vector<std::vector<SourceLine>> lines;
-  for (std::string text; std::getline(output, text);) {
-    if (text.starts_with("0x") &&
-        text.find_first_not_of("0123456789abcdefx") == std::string::npos) {
-      lines.emplace_back();
-    } else if (SourceLine line; !lines.empty() && ReadPlace(text, &line)) {
-      lines.back().push_back(std::move(line));
-    }
-  }
-  lines.resize(offsets.size());  // without the tool there are none
-  return lines;
+  return fs::exists(line.file, error) ? IsStandardHeader(line.file) : line.standard;
 }
 
 // Libraries that are made to be moved name their sources relative to the checkout. It is looked for
 // above the library, then in the working folder; the name stays relative when it is in neither.
 std::string FindSource(const std::string& name, const std::string& module) {
-  namespace fs = std::filesystem;
   const fs::path source = fs::path(name).lexically_normal();
   if (source.is_absolute()) {
     return source.string();
@@ -176,6 +98,36 @@ std::string ReadLine(const std::string& file, int number) {
   }
   const size_t first = line.find_first_not_of(" \t");
   return in && first != std::string::npos ? line.substr(first) : "";
+}
+
+// A text of others as reports can hold it: what is no UTF-8 and what controls a terminal is written as \xNN.
+std::string Printable(const std::string& text) {
+  std::string shown;
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<uint8_t>(text[i]);
+    const size_t length = first < 0x80   ? 1
+                          : first < 0xc2 ? 0
+                          : first < 0xe0 ? 2
+                          : first < 0xf0 ? 3
+                          : first < 0xf5 ? 4
+                                         : 0;
+    bool whole = length > 0 && i + length <= text.size();
+    for (size_t next = 1; whole && next < length; ++next) {
+      whole = (static_cast<uint8_t>(text[i + next]) & 0xc0) == 0x80;
+    }
+    const auto second = static_cast<uint8_t>(whole && length > 1 ? text[i + 1] : 0);
+    // Forms that are longer than they need to be, halves of pairs, and numbers past the last.
+    whole = whole && !(first == 0xe0 && second < 0xa0) && !(first == 0xed && second >= 0xa0) &&
+            !(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second >= 0x90);
+    if (!whole || (first < 0x20 && first != '\t') || first == 0x7f) {
+      shown += Format("\\x%02x", unsigned{first});
+      i += 1;
+    } else {
+      shown += text.substr(i, length);
+      i += length;
+    }
+  }
+  return shown;
 }
 
 // Where code lies, in a file that may be written anew.
@@ -241,30 +193,85 @@ const SourceLine* FindKnown(const Place& place) {
   return nullptr;
 }
 
-// Keeps the kernel's line among those of one address, or none.
-const SourceLine& Keep(Place place, const std::vector<SourceLine>& lines) {
-  std::atomic<const Known*>& known = g_known[place.offset % g_known.size()];
-  auto* added = new Known{std::move(place), {}, nullptr};
-  for (const SourceLine& line : lines) {
-    if (!IsSimulatorFile(line.file)) {
-      added->line = line;
-      added->line.file = FindSource(line.file, added->place.module);
-      added->line.text = ReadLine(added->line.file, line.line);
-      break;
+// The debug information of modules that were asked for last. Whoever reads one takes it out, so that no thread waits for another and
+// no fork leaves a lock taken; who finds it gone opens it again.
+struct Opened {
+  Place place;  // its offset does not count
+  DebugLines lines;
+};
+std::array<std::atomic<Opened*>, 4> g_opened;
+
+std::unique_ptr<Opened> Open(const Place& place) {
+  for (std::atomic<Opened*>& slot : g_opened) {
+    std::unique_ptr<Opened> taken(slot.exchange(nullptr));
+    if (taken != nullptr) {
+      taken->place.offset = place.offset;
+      if (taken->place == place) {
+        return taken;
+      }
+      Opened* none = nullptr;
+      if (slot.compare_exchange_strong(none, taken.get())) {
+        taken.release();
+      }
     }
   }
-  added->next = known.load();
+  return std::unique_ptr<Opened>(new Opened{place, DebugLines(place.module)});
+}
+
+void PutBack(std::unique_ptr<Opened> opened) {
+  for (std::atomic<Opened*>& slot : g_opened) {
+    Opened* none = nullptr;
+    if (slot.compare_exchange_strong(none, opened.get())) {
+      opened.release();
+      return;
+    }
+  }
+  static std::atomic<size_t> turn;
+  delete g_opened[turn++ % g_opened.size()].exchange(opened.release());
+}
+
+// The kernel's line among those of a place, or none.
+SourceLine ReadPlace(const Place& place) {
+  SourceLine found;
+  if (LiesIn(Canonical(place.module), Toolkit() / "lib64")) {
+    return found;
+  }
+  found.missing = "build the kernel with -g";
+  try {
+    std::unique_ptr<Opened> opened = Open(place);
+    if (!opened->lines.missing().empty()) {
+      found.missing = opened->lines.missing();
+    }
+    for (const CodeLine& line : opened->lines.At(place.offset)) {
+      if (!IsLibraryLine(line)) {
+        found.file = FindSource(line.file, place.module);
+        found.line = line.line;
+        found.text = Printable(ReadLine(found.file, found.line));
+        found.file = Printable(found.file);
+        break;
+      }
+    }
+    PutBack(std::move(opened));
+  } catch (
+      const std::exception&) {  // damaged debug information may ask for more memory than there is
+    found.missing = "its debug information is damaged: build the kernel again";
+  }
+  return found;
+}
+
+// The kernel's line of one address of a module, or none. Each launch of a kernel has the same findings in threads of its own: lines
+// are kept for as long as the module's file is the same.
+const SourceLine& LineAt(const std::string& module, uintptr_t offset) {
+  Place place = PlaceOf(module, offset);
+  if (const SourceLine* found = FindKnown(place)) {
+    return *found;
+  }
+  std::atomic<const Known*>& known = g_known[place.offset % g_known.size()];
+  SourceLine line = ReadPlace(place);
+  auto* const added = new Known{std::move(place), std::move(line), known.load()};
   while (!known.compare_exchange_weak(added->next, added)) {
   }
   return added->line;
-}
-
-// The kernel's line of one address of a module, or none. Each launch of a kernel has the same findings in threads of its own, and to
-// find a line takes a process: lines are kept for as long as the module's file is the same.
-const SourceLine& LineAt(const std::string& module, uintptr_t offset) {
-  Place place = PlaceOf(module, offset);
-  const SourceLine* found = FindKnown(place);
-  return found != nullptr ? *found : Keep(std::move(place), Symbolise(module, {offset})[0]);
 }
 
 // Where the library of an address was loaded.
@@ -328,55 +335,23 @@ SourceLine FindKernelLine(const std::vector<void*>& stack) {
     if (frame.module == nullptr) {
       continue;
     }
-    if (const SourceLine& line = LineAt(frame.module, frame.offset); !line.file.empty()) {
+    const SourceLine& line = LineAt(frame.module, frame.offset);
+    if (!line.file.empty()) {
       return line;
     }
-    // addr2line does not find the caller of each inlined function.
+    // Compilers do not describe the caller of each inlined function.
     if (frame.kernel != 0) {
-      if (const SourceLine& line = LineAt(frame.module, frame.kernel); !line.file.empty()) {
-        return line;
+      if (const SourceLine& entry = LineAt(frame.module, frame.kernel); !entry.file.empty()) {
+        return entry;
       }
     }
-    if (fallback.file.empty()) {
+    if (fallback.file.empty() && !line.missing.empty()) {
       fallback.file =
-          std::string(frame.module) + "+" + Format("0x%zx", static_cast<size_t>(frame.offset));
+          Printable(frame.module) + "+" + Format("0x%zx", static_cast<size_t>(frame.offset));
+      fallback.missing = line.missing;
     }
   }
   return fallback;
-}
-
-void FindKernelLinesTogether(const std::vector<const std::vector<void*>*>& stacks) {
-  for (bool more = true; more;) {
-    std::map<std::string, std::vector<uintptr_t>> wanted;  // by module
-    for (const std::vector<void*>* stack : stacks) {
-      for (const void* address : *stack) {
-        const Frame frame = FrameAt(address);
-        if (frame.module == nullptr) {
-          continue;
-        }
-        const SourceLine* known = FindKnown(PlaceOf(frame.module, frame.offset));
-        if (known != nullptr && known->file.empty()) {
-          continue;  // the caller may have one
-        }
-        std::vector<uintptr_t>& offsets = wanted[frame.module];
-        if (known == nullptr && std::ranges::find(offsets, frame.offset) == offsets.end()) {
-          offsets.push_back(frame.offset);
-        }
-        break;
-      }
-    }
-    more = false;
-    for (const auto& [module, offsets] : wanted) {
-      if (offsets.empty()) {
-        continue;
-      }
-      more = true;
-      const std::vector<std::vector<SourceLine>> lines = Symbolise(module, offsets);
-      for (size_t i = 0; i < offsets.size(); ++i) {
-        Keep(PlaceOf(module, offsets[i]), lines[i]);
-      }
-    }
-  }
 }
 
 }  // namespace aclsim

@@ -40,12 +40,10 @@ std::vector<void*> CaptureStack();
 struct SourceLine {
   std::string file;
   int line = 0;
-  std::string text;  // the line itself when the file can be read
+  std::string text;          // the line itself when the file can be read
+  std::string missing = {};  // why there is no line, and what to do
 };
-// The innermost frame that is kernel code, not the simulator's headers. Reads debug information: slow, for reports only.
+// The innermost frame that is kernel code, not the simulator's headers. Reads debug information: for reports only.
 SourceLine FindKernelLine(const std::vector<void*>& stack);
-
-// Reads the lines of many stacks at once, which takes hardly longer than one, for `FindKernelLine` to know.
-void FindKernelLinesTogether(const std::vector<const std::vector<void*>*>& stacks);
 
 }  // namespace aclsim

@@ -96,7 +96,7 @@ std::string PlaceText(const Place& place) {
     text =
         Format("%s:%d\n     %s", place.line.file.c_str(), place.line.line, place.line.text.c_str());
   } else if (!place.line.file.empty()) {
-    text = place.line.file + " (no line: build the kernel with -g)";
+    text = place.line.file + " (no line: " + place.line.missing + ")";
   }
   return text;
 }

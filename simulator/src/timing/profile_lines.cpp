@@ -79,11 +79,6 @@ std::string LinesJson(const Profile& profile, const std::vector<uint32_t>& cores
       }
     }
   }
-  std::vector<const std::vector<void*>*> stacks;
-  for (const auto& entry : found) {
-    stacks.push_back(&std::get<0>(entry.first));
-  }
-  FindKernelLinesTogether(stacks);
   KernelLines lines;
   std::string json = "[";
   for (const auto& [key, row] : found) {

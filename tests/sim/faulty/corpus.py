@@ -100,8 +100,7 @@ def build(toolkit: Path, folder: Path, level: str) -> dict[str, ctypes.CDLL]:
         command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
         command += ["-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", f"-I{toolkit}/include"]
         command += [str(HERE / f"{name}.cpp"), level, "-gdwarf-4"]
-        # Calls leave their frames behind, so that every report finds its line; addr2line mixes up
-        # the files of DWARF 5 in functions that the optimiser has copied.
+        # Calls leave their frames behind, so that every report finds its line.
         command += ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
         command += [f"-L{toolkit}/lib64", "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"]
         return compile_once(folder, f"{name}{level}.so", command)

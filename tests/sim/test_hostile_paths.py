@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings name the user's file and line, whatever its folder is called."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instructions.bench import KernelError, Runtime
+
+pytestmark = pytest.mark.plants_faults
+
+PLACE = "/a/folder/that/is/replaced"
+KERNEL = """\
+#include <algorithm>
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void beyond(GM_ADDR) {
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 256);
+  Duplicate(buffer.Get<float>(), 1.0f, 4096);
+}
+static void Fail(int& one) { *(volatile int*)(size_t)one = 1; }
+extern "C" __global__ __aicore__ void crashes(GM_ADDR) {
+  int some[2] = {16, 16};
+  std::for_each(some, some + 2, Fail);
+}
+"""
+FOLDERS = [
+    b"plain", b"a b", b"(a) [b] {c}", b"a'b\"c", b"$HOME `a` $(b)", b"a\\b\\n", b"100%s %n",
+    b"x.cpp:12: error", b"k.cpp (discriminator 3)", b"a\nb\tc", b"\xff\xfe", "ä 模".encode(),
+    b"simulator/src", b"simulator/include/ascendc", b"include/aclsim", b"tool/include/ascendc",
+    b"include/c++/12/bits", b"0x1234", b"??:0", b"/".join([b"d" * 200] * 19),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def simulator(toolkit: Path) -> Iterator[Runtime]:
+    """A runtime whose launches fail."""
+    yield Runtime(toolkit)
+
+
+@lru_cache
+def assembly(kind: str, toolkit: Path) -> bytes:
+    """The kernels, compiled once: the assembler names their folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "k.cpp").write_text(KERNEL)
+        words = ["g++", "-std=c++17", "-fPIC", "-S", "-w", "-g", *kind.split(), "k.cpp"]
+        words += ["-fno-omit-frame-pointer", "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220"]
+        words += [f"-ffile-prefix-map={folder}={PLACE}", f"-I{toolkit}/include", "-o", "k.s"]
+        subprocess.run(words, check=True, cwd=folder)
+        return (Path(folder) / "k.s").read_bytes()
+
+
+def link(kind: str, folder: bytes, into: Path, toolkit: Path) -> ctypes.CDLL:
+    """A library whose sources are said to lie in a folder."""
+    escaped = b"".join(b"\\%03o" % byte for byte in folder)
+    source, library = into / "k.s", into / "k.so"
+    source.write_bytes(assembly(kind, toolkit).replace(PLACE.encode(), escaped))
+    words = ["g++", "-shared", str(source), "-o", str(library), f"-L{toolkit}/lib64", "-lascendcl"]
+    subprocess.run([*words, f"-Wl,-rpath,{toolkit}/lib64"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def shown(path: bytes) -> str:
+    """As reports write it."""
+    text = path.decode("utf-8", "backslashreplace")
+    return re.sub(r"[\0-\x08\n-\x1f\x7f]", lambda one: f"\\x{ord(one[0]):02x}", text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("-O2 -gdwarf-5", name) for name in FOLDERS]
+    + [("-O0 -gdwarf-4", name) for name in FOLDERS[1::6]]
+    + [("-O2 -g1", name) for name in FOLDERS[2::6]],
+    ids=itertools.count(),
+)
+def test_findings_and_crashes(
+    simulator: Runtime, kind: str, toolkit: Path, tmp_path: Path, name: bytes
+) -> None:
+    """The file is there to be shown, but where the path is longer than the system has them."""
+    folder = os.fsencode(tmp_path) + b"/" + name
+    library = link(kind, folder, tmp_path, toolkit)
+    if len(folder) < 4000:
+        os.makedirs(folder, exist_ok=True)
+        Path(os.fsdecode(folder + b"/k.cpp")).write_text(KERNEL)
+    for kernel, line, text in (("beyond", 8, "Duplicate"), ("crashes", 13, "std::for_each")):
+        with pytest.raises(KernelError) as caught:
+            simulator.launch(library[kernel], [np.zeros(64, np.uint8)])
+        places = (line, 10) if kernel == "crashes" else (line,)
+        said = str(caught.value)
+        assert any(f"at {shown(folder)}/k.cpp:{at}\n" in said for at in places), said
+        assert text in said or "(size_t)one" in said
+
+
+def test_toolkit_in_a_folder_with_spaces(toolkit: Path, tmp_path: Path) -> None:
+    """Headers of another copy are the simulator's too, also when the copy is gone."""
+    copy = tmp_path / "a b" / "simulator/src"
+    shutil.copytree(toolkit / "include", copy / "include")
+    (tmp_path / "k.cpp").write_text(KERNEL)
+    words = ["g++", "-std=c++17", "-fPIC", "-shared", "-w", "-g", "-O2", f"-I{copy}/include"]
+    words += ["-fno-omit-frame-pointer", "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220"]
+    words += [str(tmp_path / "k.cpp"), "-o", str(tmp_path / "k.so"), f"-L{toolkit}/lib64"]
+    subprocess.run([*words, "-lascendcl", f"-Wl,-rpath,{toolkit}/lib64"], check=True)
+    shutil.rmtree(copy)
+    with pytest.raises(KernelError) as caught:
+        Runtime(toolkit).launch(
+            ctypes.CDLL(str(tmp_path / "k.so")).beyond, [np.zeros(64, np.uint8)]
+        )
+    assert f"at {tmp_path}/k.cpp:8\n" in str(caught.value)
