@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
@@ -120,3 +121,21 @@ def test_toolkit_in_a_folder_with_spaces(toolkit: Path, tmp_path: Path) -> None:
             ctypes.CDLL(str(tmp_path / "k.so")).beyond, [np.zeros(64, np.uint8)]
         )
     assert f"at {tmp_path}/k.cpp:8\n" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [(b'a"b', "has '\"', which"), (b"a\nb", "has '\\n', which"), (b"\xff", "is not UTF-8")],
+    ids=["quote", "newline", "bytes"],
+)
+@pytest.mark.parametrize("command", ["check", "test", "run", "profile", "package"])
+def test_refused_at_once(tmp_path: Path, command: str, name: bytes, cause: str) -> None:
+    """What a compiler cannot include or a report cannot hold, with the path in legible form."""
+    folder = os.fsencode(tmp_path) + b"/" + name
+    os.makedirs(folder)
+    Path(os.fsdecode(folder + b"/k.cpp")).write_text(KERNEL)
+    words = [sys.executable, "-m", "aclgrad", command, os.fsdecode(folder + b"/k.cpp")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert f"{shown(folder)}".replace("\\x0a", "\\n") in done.stderr
+    assert cause in done.stderr and "Next: rename its folder" in done.stderr

@@ -12,6 +12,7 @@ import typer
 
 from aclgrad.cli.common import OUT
 from aclgrad.cli.options import Soc
+from aclgrad.project.layout import check_compilable
 from aclgrad.project.request import soc_name
 from aclgrad.project.scaffold import Like, Shape, from_sources, new
 
@@ -55,6 +56,7 @@ def new_command(
         return
     if name is None:
         raise ValueError("new: a name is missing. Next: aclgrad new huber_grad")
+    check_compilable((folder or Path(name)).resolve())
     made = new(name, folder, like, layout, editor=editor)
     for path in made.files:
         OUT.print(f"wrote {path}", markup=False)

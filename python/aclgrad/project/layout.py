@@ -6,6 +6,7 @@ Operators are known by what their files say (OP_ADD, IMPL_OP_*), never by how th
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -129,10 +130,24 @@ def find(word: str | Path, kind: str | Kind | None = None, op: str | None = None
             " ops-nn/activation/relu"
         )
     path = given.resolve()
+    check_compilable(path)
     wanted = Kind(kind) if kind else None
     found = _file(path, wanted) if path.is_file() else _folder(path, wanted)
     found = replace(found, word=str(word))
     return found.only(op) if op else found
+
+
+def check_compilable(path: Path) -> None:
+    """Refuse a path that an #include cannot name, or that no report can hold."""
+    text = str(path)
+    bad = next((one for one in text if one == '"' or ord(one) < 32 or ord(one) == 127), None)
+    cause = f"has {bad!r}, which an #include cannot name" if bad else ""
+    if any(0xD800 <= ord(one) < 0xE000 for one in text):
+        cause = "is not UTF-8, which reports are written in"
+    if cause:
+        legible = os.fsencode(path).decode("utf-8", "backslashreplace")
+        shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in legible)
+        raise SourcesError(f"{shown}: the path {cause}. Next: rename its folder")
 
 
 def _file(path: Path, wanted: Kind | None) -> Layout:
