@@ -49,33 +49,42 @@ make_venv() {
   fi
 }
 
-# set_up EXTRAS [locked]: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml, the
-# lock, the extras and the names of the package's modules, which an editable installation writes down, are those of the last time. locked: the very files that requirements/locked.txt names by their sums, which
-# have every extra; for CI and releases.
+# install WORDS: pip, which takes for each package the very file that requirements/locked.txt names by its sum, and builds none from
+# its sources, as what that takes has no sum. With ACLGRAD_NEWEST=1 it takes the newest that the package index has.
+install() {
+  local how=(--require-hashes --only-binary ":all:" -c "$root/requirements/locked.txt")
+  [[ ${ACLGRAD_NEWEST:-} != 1 ]] || how=(--upgrade --upgrade-strategy eager)
+  quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check "${how[@]}" "$@"
+}
+
+# set_up EXTRAS: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml, the lock, the
+# extras and the names of the package's modules, which an editable installation writes down, are those of the last time.
 set_up() {
-  local extras=$1 locked=${2:-} stamp want
+  local extras=$1 kind=locked stamp wanted want words
   [[ -w $root ]] || fail "cannot write $root. Next: chmod u+w $root, or work in a copy"
-  "$venv/bin/python" -I -c '' 2>/dev/null || make_venv
-  # An environment that was locked stays so.
-  [[ ! -f $venv/.aclgrad-stamp-locked ]] || locked=locked
-  stamp=$venv/.aclgrad-stamp-${locked:-$extras}
+  [[ ${ACLGRAD_NEWEST:-} != 1 ]] || kind=newest
+  # What is installed already is not compared with the lock.
+  if [[ ! -f $venv/.aclgrad-$kind ]] || ! "$venv/bin/python" -I -c '' 2>/dev/null; then
+    make_venv
+    : >"$venv/.aclgrad-$kind"
+  fi
+  stamp=$venv/.aclgrad-stamp-$extras
   want=$("$venv/bin/python" -I -c 'import hashlib, pathlib, sys
 names = "\n".join(sorted(map(str, pathlib.Path(sys.argv[1], "python").rglob("*.py"))))
 files = [names.encode(), *(open(name, "rb").read() for name in sys.argv[2:])]
 print(*(hashlib.sha256(file).hexdigest() for file in files), sys.argv[1])' \
-    "$root" "$root/pyproject.toml" ${locked:+"$root/requirements/locked.txt"})
+    "$root" "$root/pyproject.toml" "$root/requirements/locked.txt" "$root/requirements/tools.in")
   if [[ ! -f $stamp || $(<"$stamp") != "$want" ]]; then
     echo "installing the package and its tools into $venv"
-    if [[ -n $locked ]]; then
-      quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --require-hashes -r "$root/requirements/locked.txt" ||
-        fail "pip could not install what requirements/locked.txt names. Next: read the message above; docs/install.md, Releases"
-    else
-      # Distributions ship a pip that does not know per-package build settings.
-      quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check "pip>=23.1" "scikit-build-core>=0.10" "jinja2>=3.1" \
-        "numpy>=1.24" "ml_dtypes>=0.4" "cyclonedx-python-lib>=8" cmake ninja ||
-        fail "pip could not install the build tools. Next: check the network or the package index (pip config list)"
-    fi
-    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-build-isolation ${locked:+--no-deps} \
+    # Distributions ship a pip that does not take sums from constraints.
+    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-deps --require-hashes \
+      -r <("$venv/bin/python" -I "$root/scripts/lock.py" pins pip) ||
+      fail "pip could not install itself. Next: read the message above, check the network and the package index (pip config list)"
+    wanted=$("$venv/bin/python" -I "$root/scripts/lock.py" wanted ${extras//,/ }) || fail "pyproject.toml cannot be read"
+    mapfile -t words <<<"$wanted"
+    install "${words[@]}" || fail "pip could not install what requirements/locked.txt names. Next: read the message above; \
+docs/supply_chain.md says what the lock is, and how to go without it"
+    quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-build-isolation --no-deps \
       -C wheel.cmake=false -e "$root[$extras]" || fail "pip could not install the package. Next: read the message above"
     echo "$want" >"$stamp"
   fi

@@ -31,7 +31,7 @@ while (($#)); do
     --output) output=$(realpath -m -- "$2") && shift 2 ;;
     --sign) sign=(--sign "$(realpath -m -- "$2")") && shift 2 ;;
     --check)
-      set_up test,dev,docs
+      set_up test,dev,docs,wheel,audit
       exec "$venv/bin/python" "$root/scripts/release_check.py" "${@:2}"
       ;;
     -h | --help) usage && exit 0 ;;
@@ -41,7 +41,7 @@ done
 
 ((!${#sign[@]})) || [[ -f ${sign[1]} ]] || fail "--sign: there is no file ${sign[1]}. Next: docs/install.md shows how to make a key"
 need_compiler
-set_up test,dev locked
+set_up test,dev,wheel
 cd "$root"
 mkdir -p "$output"
 made=$(mktemp -d)

@@ -45,8 +45,7 @@ set_up test
 # A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
 if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
   echo "installing torch, the second oracle of the tests"
-  quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --only-binary :all: torch==2.13.0 2>/dev/null ||
-    echo "torch is not available here: the tests that compare with it will be skipped"
+  install torch || fail "pip could not install torch. Next: read the message above, or leave --torch out"
 fi
 ((on_board)) || "$venv/bin/aclgrad" build
 cd "$root"

@@ -18,14 +18,12 @@ need_compiler
 set_up test
 if ! "$venv/bin/python" -I -c 'import torch, sys; sys.exit(not torch.__version__.startswith("2.13.0"))' 2>/dev/null; then
   echo "installing torch"
-  quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --only-binary :all: torch==2.13.0 ||
-    fail "pip could not install torch 2.13.0. Next: read the message above"
+  install torch==2.13.0 || fail "pip could not install torch 2.13.0. Next: read the message above"
 fi
 folder=$root/build/torch_npu
 if [[ ! -d $folder/torch_npu ]]; then
   echo "installing torch_npu into $folder"
-  quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-deps --require-hashes --target "$folder" \
-    -r "$root/requirements/torch_npu.txt" || fail "pip could not install torch_npu. Next: read the message above"
+  install --no-deps --target "$folder" torch_npu==2.13.0 || fail "pip could not install torch_npu. Next: read the message above"
 fi
 "$venv/bin/aclgrad" build
 cd "$root"

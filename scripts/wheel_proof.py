@@ -94,6 +94,8 @@ def make_root(arch: str) -> Path:
     pip = [sys.executable, "-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-deps"]
     pip += ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}"]
     pip += [f"--platform={name}_{arch}" for name in platforms]
+    if os.environ.get("ACLGRAD_NEWEST") != "1":
+        pip += ["--require-hashes", "-c", ROOT / "requirements/locked.txt"]
     run([*pip, "--target", place / "site", *_versions()])
     (place / "made").write_text(wanted)
     return place

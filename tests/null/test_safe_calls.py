@@ -44,6 +44,7 @@ OWN_PLACES = {
     "python/aclgrad/packaging/sbom.py",
     "python/aclgrad/packaging/signing.py",
     "scripts/compatibility.py",
+    "scripts/lock.py",
     "scripts/marked_tables.py",
     "scripts/npu_kernel_bench.py",
     "scripts/torch_npu_tests.py",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -24,97 +26,186 @@ LOCK = ROOT / "requirements/locked.txt"
 openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl")
 
 
-def name_of(requirement: str) -> str:
-    found = re.match(r"[\w.-]+", requirement)
-    assert found is not None, requirement
-    return re.sub(r"[-_.]+", "-", found[0]).lower()
+def script(name: str) -> ModuleType:
+    """A module of scripts/."""
+    found = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
+    assert found is not None and found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    sys.modules[name] = module
+    found.loader.exec_module(module)
+    return module
 
 
-def wanted() -> set[str]:
-    """What pyproject.toml names, but torch and the project itself."""
-    text = (ROOT / "pyproject.toml").read_text()
-    lists = re.findall(
-        r"^(?:requires|dependencies|test|dev|package) = \[(.*?)\]$", text, re.M | re.S
-    )
-    names = {name_of(item) for one in lists for item in re.findall(r'"([^"]+)"', one)}
-    inputs = (ROOT / "requirements/tools.in").read_text().splitlines()
-    return (names | {name_of(line) for line in inputs if not line.startswith("#")}) - {"aclgrad"}
+lock = script("lock")
 
 
 def test_lock_names_everything_with_its_sums() -> None:
     text = LOCK.read_text()
     assert "://" not in text and not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", text, re.M)
-    entries = [
-        item.split("\\\n") for item in text.replace("\\\n    ", "\\\n").strip().split("\n\n")
+    pins = lock.pins(text)
+    assert len(pins) == sum(line[:1].isalpha() for line in text.splitlines()) > 100
+    locked = {pin.name for pin in pins}
+    wanted = {
+        lock.normal(re.split(r"[^\w.-]", item)[0]) for item in lock.wanted(lock.extras(), ROOT)
+    }
+    assert wanted <= locked
+    assert wanted > {
+        "torch",
+        "torch-npu",
+        "pip",
+        "scikit-build-core",
+        "auditwheel",
+        "mkdocs-material",
+    }
+    # What builds for this machine have lies beside it, and gets into it.
+    assert lock.with_other_builds(text, ROOT) == text
+    other = lock.pins((ROOT / lock.OTHER_BUILDS).read_text())
+    assert other and all(
+        set(build.sums) <= {digest for pin in pins if pin.name == build.name for digest in pin.sums}
+        for build in other
+    )
+
+
+def test_a_lock_with_a_pin_without_sums_is_refused() -> None:
+    for text in ("a==1\n", "a>=1 \\\n    --hash=sha256:" + "0" * 64, "a==1 \\\n    --hash=md5:0\n"):
+        with pytest.raises(ValueError, match="locked.txt: got"):
+            lock.pins(text)
+
+
+def test_every_road_goes_by_the_lock() -> None:
+    """Only common.sh calls pip, and there for what has sums, or for the project itself."""
+    texts = {path.name: path.read_text() for path in (ROOT / "scripts").glob("*.sh")}
+    texts["run"] = (ROOT / ".ci/run").read_text()
+    joined = {name: text.replace("\\\n", " ") for name, text in texts.items()}
+    calls = [
+        (name, line.strip())
+        for name, text in joined.items()
+        for line in text.splitlines()
+        if re.search(r"-m pip (?:install|download|wheel)\b", line)
     ]
-    blocks = re.findall(r"^(\S+==\S+)(.*?)(?=^\S|\Z)", text, re.M | re.S)
-    assert len(blocks) == sum(line[:1].isalpha() for line in text.splitlines()) > 50 and entries
-    for pin, rest in blocks:
-        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", rest), pin
-    locked = {name_of(pin) for pin, _ in blocks}
-    assert wanted() <= locked and "torch" not in locked
+    assert len(calls) == 3 and {name for name, _ in calls} == {"common.sh"}, calls
+    for _, line in calls:
+        assert any(word in line for word in ("--require-hashes", '"${how[@]}"', " -e "))
+    assert 'how=(--require-hashes --only-binary ":all:" -c ' in joined["common.sh"]
+    roads = {name for name, text in texts.items() if re.search(r"^ *set_up \w", text, re.M)}
+    assert {"build.sh", "test.sh", "docs.sh", "wheel.sh", "release.sh", "torch_npu.sh"} < roads
+    assert "run" in roads
+    for name in ("wheel.py", "wheel_proof.py"):
+        for words in re.findall(
+            r'"pip", "(?:install|wheel)".*', (ROOT / "scripts" / name).read_text()
+        ):
+            assert "--no-deps" in words or "*options" in words, words
+    assert '"--no-deps", "--no-build-isolation"' in (ROOT / "scripts/wheel.py").read_text()
 
 
-def test_pre_commit_has_the_tools_of_the_lock() -> None:
-    """Else what one formats the other changes back."""
-    text = (ROOT / ".pre-commit-config.yaml").read_text()
-    pins = dict(re.findall(r"(ruff|clang-format|mypy)(?:-pre-commit)?\n\s+rev: v(\S+)", text))
-    assert len(pins) == 3
-    lock = LOCK.read_text()
-    for name, version in pins.items():
-        assert f"\n{name}=={version} " in lock, name
+def test_actions_and_hooks_are_named_by_commit() -> None:
+    """A tag can be moved to other code; a commit cannot."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True)
+    if listed.returncode:
+        pytest.skip("no git checkout")
+    used = []
+    for name in listed.stdout.decode().split("\0"):
+        path = ROOT / name
+        if path.suffix not in (".yml", ".yaml", ".md", ".py", ".j2") or path == Path(__file__):
+            continue
+        for line in path.read_text(errors="replace").splitlines():
+            if found := re.match(r"\s*(?:- )?(?:uses:\s*(\S+/\S+)|rev:\s*(\S+))\s*(.*)", line):
+                used.append((name, found[1] or found[2], found[3]))
+    assert len([name for name, _, _ in used if name.startswith("docs/ci/")]) > 10
+    for name, what, comment in used:
+        if what.startswith("./"):
+            continue
+        assert re.search(r"(?:^|@)[0-9a-f]{40}$", what), f"{name}: {what}"
+        assert re.match(r"# (?:frozen: )?v\d+(?:\.\d+)+$", comment), f"{name}: {what} {comment}"
+    commits = {(what.rsplit("@")[-1], comment) for _, what, comment in used}
+    assert len(commits) == len({commit for commit, _ in commits})
 
 
-def test_ci_and_releases_go_by_the_lock() -> None:
-    for script in (".ci/run", "scripts/release.sh"):
-        lines = (ROOT / script).read_text().splitlines()
-        assert [line for line in lines if line.startswith("set_up ")] == ["set_up test,dev locked"]
-        assert not [line for line in lines if "pip install" in line]
-
-
-def wheel(folder: Path) -> Path:
-    """A distribution of nothing."""
-    folder.mkdir()
-    path = folder / "nothing_here-1.0-py3-none-any.whl"
+def wheel(folder: Path, name: str, *wants: str) -> str:
+    """A distribution of nothing; returns its sum."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
-        for name, text in (
-            ("METADATA", "Metadata-Version: 2.1\nName: nothing-here\nVersion: 1.0\n"),
+        for file, text in (
+            (
+                "METADATA",
+                f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+                + "".join(f"Requires-Dist: {want}\n" for want in wants),
+            ),
             ("WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
             ("RECORD", ""),
         ):
-            archive.writestr(f"nothing_here-1.0.dist-info/{name}", text)
-    return path
+            archive.writestr(f"{name}-1.0.dist-info/{file}", text)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def wheel_of_pip(folder: Path) -> lock.Pin:  # type: ignore[name-defined]
+    """The pip that runs the tests, packed again; skips where it is none that the lock has."""
+    import pip
+
+    text = next(pin for pin in lock.pins(LOCK.read_text()) if pin.name == "pip")
+    if pip.__version__ != text.version:
+        pytest.skip(f"pip {pip.__version__}, and not the lock's {text.version}")
+    site = Path(pip.__file__).parents[1]
+    path = folder / f"pip-{pip.__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for part in ("pip", f"pip-{pip.__version__}.dist-info"):
+            for file in sorted((site / part).rglob("*")):
+                left_out = "__pycache__" in file.parts or file.name in ("INSTALLER", "RECORD")
+                if file.is_file() and not left_out:
+                    archive.write(file, file.relative_to(site))
+        archive.writestr(f"pip-{pip.__version__}.dist-info/RECORD", "")
+    return text._replace(sums=(hashlib.sha256(path.read_bytes()).hexdigest(),))
 
 
 def test_a_file_with_another_sum_is_not_installed(tmp_path: Path) -> None:
-    made = wheel(tmp_path / "index")
+    """The set-up of every road: whoever changes a byte of a package that is wanted, or that such a
+    package wants, or adds one that nobody knows, is refused.
+    """
+    index = tmp_path / "index"
+    inner, outer = wheel(index, "inner"), wheel(index, "outer", "inner")
+    pip = wheel_of_pip(index)
     copy = tmp_path / "copy"
     (copy / "scripts").mkdir(parents=True)
     (copy / "requirements").mkdir()
-    shutil.copy(ROOT / "scripts/common.sh", copy / "scripts")
-    # No project: where the lock is met, the set-up goes on and ends there.
-    (copy / "pyproject.toml").write_text("nothing\n")
+    for name in ("common.sh", "lock.py"):
+        shutil.copy(ROOT / "scripts" / name, copy / "scripts")
+    (copy / "requirements/tools.in").write_text("")
+    # Its build has no backend: where the lock is met, the set-up goes on and ends there.
+    (copy / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "none_such"\n[project]\nname = "aclgrad"\n'
+        'version = "1"\ndependencies = ["outer"]\n[project.optional-dependencies]\ntest = []\n'
+    )
     environment = {
         **os.environ,
         "PYTHON": sys.executable,
         "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(made.parent),
+        "PIP_FIND_LINKS": str(index),
         "PIP_CONFIG_FILE": os.devnull,
     }
-    good = hashlib.sha256(made.read_bytes()).hexdigest()
-    for digest, says in (
-        ("0" * 64, "could not install what"),
-        (good, "could not install the pack"),
-    ):
-        lock = f"nothing-here==1.0 \\\n    --hash=sha256:{digest}\n"
-        (copy / "requirements/locked.txt").write_text(lock)
+    environment.pop("ACLGRAD_NEWEST", None)
+    bad = "0" * 64
+
+    def set_up(sums: dict[str, str], own: str = pip.sums[0]) -> str:
+        pins = [lock.Pin(name, "1.0", "", (digest,)) for name, digest in sums.items()]
+        text = "".join(pin.text for pin in [*pins, pip._replace(sums=(own,))])
+        (copy / "requirements/locked.txt").write_text(text)
         done = subprocess.run(
-            ["bash", "-c", "source scripts/common.sh; set_up test,dev locked"],
+            ["bash", "-c", "source scripts/common.sh; set_up test"],
             cwd=copy, capture_output=True, text=True, env=environment,
         )  # fmt: skip
-        assert done.returncode == 1 and says in done.stderr, done.stderr
-        assert ("DO NOT MATCH THE HASHES" in done.stderr) == (digest != good)
-        assert not (copy / ".venv/.aclgrad-stamp-locked").exists()
+        assert done.returncode == 1 and not [*copy.glob(".venv/.aclgrad-stamp-*")]
+        return done.stderr
+
+    assert "DO NOT MATCH THE HASHES" in set_up({"inner": inner, "outer": outer}, bad)
+    for sums in ({"inner": inner, "outer": bad}, {"inner": bad, "outer": outer}):
+        said = set_up(sums)
+        assert "DO NOT MATCH THE HASHES" in said and "could not install what" in said, said
+    said = set_up({"outer": outer})
+    assert "In --require-hashes mode" in said and "could not install what" in said, said
+    assert not [*copy.glob(".venv/lib/*/site-packages/outer-*")]
+    assert "could not install the package" in set_up({"inner": inner, "outer": outer})
+    assert [*copy.glob(".venv/lib/*/site-packages/inner-*")]
 
 
 # --- Lists of parts ---
