@@ -43,6 +43,7 @@ done
 need_compiler
 set_up test,dev,wheel
 cd "$root"
+"$venv/bin/python" "$root/scripts/audit.py"
 mkdir -p "$output"
 made=$(mktemp -d)
 trap 'rm -rf -- "$made"' EXIT

@@ -7,11 +7,14 @@ them are done.
 from __future__ import annotations
 
 import argparse
+import datetime
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+import audit
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -70,6 +73,14 @@ def derived_pages() -> str:
     return nothing_uncommitted()
 
 
+def advisories() -> str:
+    """Empty, or the pins that have a known vulnerability, or why nobody can tell."""
+    problem = audit.check(today=datetime.date.today())
+    if not problem and audit.online():
+        problem = "PyPI's advisories name a pin or cannot be had, see above"
+    return problem
+
+
 def site() -> str:
     """Empty, or why the site does not build."""
     done = subprocess.run(["scripts/docs.sh"], cwd=ROOT)
@@ -93,6 +104,7 @@ STEPS: dict[str, Callable[[], str]] = {
     "One version everywhere": one_version,
     "CHANGELOG.md has it": changelog,
     "Derived pages are up to date": derived_pages,
+    "No pin has a known vulnerability": advisories,
     "The site builds": site,
     "All tests pass": tests,
     "Wheels for both machines": wheels,
