@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Pages of docs/reference that are derived: commands, result codes, the device API's coverage, what
-nobody has told us.
+nobody has told us, licences.
 
 ``scripts/reference.py`` writes them. tests/null/test_site.py fails when one is out of date.
 """
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import licenses
 from marked_tables import cell
 from typer.testing import CliRunner
 
@@ -194,6 +195,7 @@ PAGES = {
     "device_api.md": instructions,
     "unknowns.md": unknowns,
     "restrictions.md": restrictions,
+    "licenses.md": licenses.page,
 }
 
 

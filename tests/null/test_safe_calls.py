@@ -45,6 +45,7 @@ OWN_PLACES = {
     "python/aclgrad/packaging/signing.py",
     "scripts/audit.py",
     "scripts/compatibility.py",
+    "scripts/licenses.py",
     "scripts/lock.py",
     "scripts/marked_tables.py",
     "scripts/npu_kernel_bench.py",

@@ -31,8 +31,11 @@ def script(name: str) -> ModuleType:
     found = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
     assert found is not None and found.loader is not None
     module = importlib.util.module_from_spec(found)
-    sys.modules[name] = module
-    found.loader.exec_module(module)
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        found.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
     return module
 
 
@@ -229,12 +232,61 @@ def test_list_of_a_package_is_complete_and_the_same_each_time() -> None:
 def test_list_of_the_wheel_names_what_it_wants() -> None:
     pytest.importorskip("cyclonedx")
     text = (ROOT / "pyproject.toml").read_text()
-    document = json.loads(sbom.of_wheel(text))
+    record = json.loads((ROOT / "requirements/licenses.json").read_text())
+    document = json.loads(sbom.of_wheel(text, json.dumps(record)))
     listed = {item["name"]: item for item in document["components"]}
+    assert listed.keys() == record.keys() == {pin.name for pin in lock.pins(LOCK.read_text())}
     line = re.search(r"^dependencies = \[(.*)\]$", text, re.M)
     assert line is not None
-    assert set(listed) == {re.split("[>=<]", item)[0] for item in re.findall(r'"(.*?)"', line[1])}
-    assert listed["ml_dtypes"]["purl"] == "pkg:pypi/ml-dtypes"
+    for want in re.findall(r'"(.*?)"', line[1]):
+        item = listed[lock.normal(re.split("[>=<]", want)[0])]
+        assert item["scope"] == "required" and item["description"].endswith(f"wanted: {want}")
+    assert listed["ml-dtypes"]["purl"] == "pkg:pypi/ml-dtypes"
+    assert listed["dask"]["scope"] == "optional" and "campaign" in listed["dask"]["description"]
+    for name, item in listed.items():
+        (stated,) = item["licenses"]
+        inner = stated.get("license", stated)
+        stated = inner.get("expression") or inner.get("id") or inner["name"]
+        assert stated == record[name]["license"], name
+    with pytest.raises(ValueError, match="got no .*rich"):
+        sbom.of_wheel(text, "{}")
+
+
+def test_licences_are_those_of_the_metadata() -> None:
+    """Of what is installed here, in a version of the lock; in CI that is nearly all."""
+    licenses = script("licenses")
+    assert licenses.differences() == []
+    # The page is made of the record: test_site.py.
+    page = (ROOT / "docs/reference/licenses.md").read_text()
+    for name, entry in json.loads((ROOT / licenses.RECORD).read_text()).items():
+        assert entry["for"], name
+        row = re.search(rf"^\| {re.escape(name)} \| .*GPL.* \| (.{{40,}}) \|$", page, re.M)
+        assert bool(row) == ("GPL" in entry["license"]), name
+
+
+@pytest.mark.parametrize(
+    ("metadata", "stated"),
+    [
+        ({"license_expression": "MIT", "license": "other"}, "MIT"),
+        ({"license": "BSD-3-Clause"}, "BSD-3-Clause"),
+        (
+            {"license": "Apache 2.0", "classifier": ["License :: OSI Approved :: GNU GPLv3"]},
+            "Apache 2.0; GNU GPLv3",
+        ),
+        ({"license": "GPL\nthe whole text", "classifier": ["License :: X :: GPLv2"]}, "GPLv2"),
+        ({"classifier": ["Topic :: A"]}, "not stated"),
+    ],
+)
+def test_licence_of_metadata(metadata: dict[str, object], stated: str) -> None:
+    assert script("licenses").license_of(metadata) == stated
+
+
+def test_another_licence_than_the_recorded_one_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    licenses = script("licenses")
+    monkeypatch.setattr(licenses, "license_of", lambda metadata: "GPL-2.0-only")
+    assert any("its metadata have 'GPL-2.0-only'" in line for line in licenses.differences())
+    monkeypatch.setattr(licenses, "MEANING", {})
+    assert any("no line in MEANING" in line for line in licenses.differences())
 
 
 # --- Sums and signatures ---

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import stat
 import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -191,8 +192,10 @@ def _built_files(folder: Path, socs: Sequence[str], arch: str) -> dict[str, byte
             raise ToolkitError(f"package: {folder / library} is missing. Next: aclgrad build")
     per_soc = re.compile(rf"{_TBE}/(?:kernel/config|kernel|config)/([^/]+)/")
     files = {}
+    made = _links({}, arch)
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
+        _refuse(path, name in made and path.resolve().is_relative_to(folder.resolve()))
         soc = per_soc.match(name)
         other = soc is not None and soc[1] not in (*socs, "config")
         if path.is_symlink() or not path.is_file() or path.suffix in _BUILDERS or other:
@@ -203,6 +206,22 @@ def _built_files(folder: Path, socs: Sequence[str], arch: str) -> dict[str, byte
     if not any(name.endswith(".h") for name in files):
         raise ToolkitError(f"package: {folder / 'op_api/include'} is empty. Next: aclgrad build")
     return files
+
+
+def _refuse(path: Path, own_link: bool) -> None:
+    """Raise for what a package cannot have; it has its own links at the places of `_links`."""
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        kind = "" if own_link else f"a link to {path.readlink()}"
+    elif stat.S_ISREG(mode):
+        kind = "a setuid or setgid program" if mode & (stat.S_ISUID | stat.S_ISGID) else ""
+    else:
+        kind = "" if stat.S_ISDIR(mode) else "a device, pipe or socket"
+    if kind:
+        raise ToolkitError(
+            f"package: {path} is {kind}; a package has plain files. Next: replace it by a file, or"
+            " remove it"
+        )
 
 
 def _library(path: Path, name: str) -> bytes:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a package or a wheel is made of, as a CycloneDX document. Equal parts give equal bytes.
 
-``python sbom.py PYPROJECT TARGET`` writes that of the wheel; the CMake build calls it.
+``python sbom.py ROOT TARGET`` writes that of the wheel, whose sources are in ROOT; the CMake build
+calls it.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ def of_package(vendor: str, version: str, description: str, files: Mapping[str, 
     return _document(f"custom_opp_{vendor}", version, description, parts)
 
 
-def of_wheel(pyproject: str) -> bytes:
-    """The document of the wheel: what it asks for. It contains nothing of others."""
+def of_wheel(pyproject: str, licenses: str) -> bytes:
+    """The document of the wheel: what it and its extras ask for, with the licences that
+    requirements/licenses.json has. It contains nothing of others.
+    """
+    from cyclonedx.contrib.license.factories import LicenseFactory
     from cyclonedx.model.component import Component, ComponentScope, ComponentType
     from packageurl import PackageURL
 
@@ -51,18 +55,29 @@ def of_wheel(pyproject: str) -> bytes:
     listed = re.search(r"^dependencies = \[(.*?)\]", pyproject, re.M | re.S)
     if version is None or listed is None:
         raise ValueError("pyproject.toml: no version or no dependencies")
-    parts = []
-    for wanted in re.findall(r'"([^"]+)"', listed[1]):
-        name = re.match(r"[\w.-]+", wanted)
+    wanted = {}
+    for want in re.findall(r'"([^"]+)"', listed[1]):
+        name = re.match(r"[\w.-]+", want)
         assert name is not None
+        wanted[re.sub(r"[-_.]+", "-", name[0]).lower()] = want
+    record = json.loads(licenses)
+    if missing := {*wanted} - {*record}:
+        raise ValueError(f"requirements/licenses.json: got no {', '.join(sorted(missing))}")
+    parts = []
+    for name, entry in record.items():
+        required = "aclgrad" in entry["for"]
+        by = (
+            f"wanted: {wanted[name]}" if name in wanted else f"wanted by: {', '.join(entry['for'])}"
+        )
         parts.append(
             Component(
-                name=name[0],
+                name=name,
                 type=ComponentType.LIBRARY,
-                bom_ref=name[0],
-                description=f"not contained; wanted: {wanted}",
-                scope=ComponentScope.REQUIRED,
-                purl=PackageURL("pypi", name=name[0].replace("_", "-").lower()),
+                bom_ref=name,
+                description=f"not contained; {by}",
+                scope=ComponentScope.REQUIRED if required else ComponentScope.OPTIONAL,
+                purl=PackageURL("pypi", name=name),
+                licenses=[LicenseFactory().make_from_string(entry["license"])],
             )
         )
     return _document("aclgrad", version[1], "Python package with the simulator's toolkit", parts)
@@ -95,4 +110,5 @@ def _document(name: str, version: str, description: str, parts: Sequence[Compone
 
 
 if __name__ == "__main__":
-    Path(sys.argv[2]).write_bytes(of_wheel(Path(sys.argv[1]).read_text("utf-8")))
+    sources = (Path(sys.argv[1], name) for name in ("pyproject.toml", "requirements/licenses.json"))
+    Path(sys.argv[2]).write_bytes(of_wheel(*(path.read_text("utf-8") for path in sources)))
