@@ -60,7 +60,8 @@ install() {
 # set_up EXTRAS: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml, the lock, the
 # extras and the names of the package's modules, which an editable installation writes down, are those of the last time.
 set_up() {
-  local extras=$1 kind=locked stamp wanted want words
+  local extra extras kind=locked missing=0 wanted want words
+  IFS=, read -ra extras <<<"$1"
   [[ -w $root ]] || fail "cannot write $root. Next: chmod u+w $root, or work in a copy"
   [[ ${ACLGRAD_NEWEST:-} != 1 ]] || kind=newest
   # What is installed already is not compared with the lock.
@@ -68,25 +69,29 @@ set_up() {
     make_venv
     : >"$venv/.aclgrad-$kind"
   fi
-  stamp=$venv/.aclgrad-stamp-$extras
   want=$("$venv/bin/python" -I -c 'import hashlib, pathlib, sys
 names = "\n".join(sorted(map(str, pathlib.Path(sys.argv[1], "python").rglob("*.py"))))
 files = [names.encode(), *(open(name, "rb").read() for name in sys.argv[2:])]
 print(*(hashlib.sha256(file).hexdigest() for file in files), sys.argv[1])' \
     "$root" "$root/pyproject.toml" "$root/requirements/locked.txt" "$root/requirements/tools.in")
-  if [[ ! -f $stamp || $(<"$stamp") != "$want" ]]; then
+  for extra in "${extras[@]}"; do
+    [[ -f $venv/.aclgrad-stamp-$extra && $(<"$venv/.aclgrad-stamp-$extra") == "$want" ]] || missing=1
+  done
+  if ((missing)); then
     echo "installing the package and its tools into $venv"
     # Distributions ship a pip that does not take sums from constraints.
     quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-deps --require-hashes \
       -r <("$venv/bin/python" -I "$root/scripts/lock.py" pins pip) ||
       fail "pip could not install itself. Next: read the message above, check the network and the package index (pip config list)"
-    wanted=$("$venv/bin/python" -I "$root/scripts/lock.py" wanted ${extras//,/ }) || fail "pyproject.toml cannot be read"
+    wanted=$("$venv/bin/python" -I "$root/scripts/lock.py" wanted "${extras[@]}") || fail "pyproject.toml cannot be read"
     mapfile -t words <<<"$wanted"
     install "${words[@]}" || fail "pip could not install what requirements/locked.txt names. Next: read the message above; \
 docs/supply_chain.md says what the lock is, and how to go without it"
     quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-build-isolation --no-deps \
-      -C wheel.cmake=false -e "$root[$extras]" || fail "pip could not install the package. Next: read the message above"
-    echo "$want" >"$stamp"
+      -C wheel.cmake=false -e "$root" || fail "pip could not install the package. Next: read the message above"
+    for extra in "${extras[@]}"; do
+      echo "$want" >"$venv/.aclgrad-stamp-$extra"
+    done
   fi
 }
 
