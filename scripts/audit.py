@@ -118,8 +118,9 @@ def collect(source: Path, names: set[str]) -> list[tuple[str, str, list[str]]]:
     for document in documents(source):
         for item in document["affected"]:
             name = normal(item["package"]["name"])
-            versions = affected(item)
-            if item["package"]["ecosystem"] == "PyPI" and name in names and versions:
+            # Versions of other packages may be none that pip knows.
+            ours = item["package"]["ecosystem"] == "PyPI" and name in names
+            if ours and (versions := affected(item)):
                 others = [name for name in document.get("aliases", []) if name.startswith("CVE-")]
                 rows[(others or [document["id"]])[0], name] = versions
     if not rows:
