@@ -87,7 +87,7 @@ def test_json_of_the_simulator() -> None:
     assert RACE.at.text == "Mul(a, b, c, n);"
     assert findings.parse(json.dumps([entry(), entry()])) == (RACE, RACE)
     evil = findings.from_json(entry(buffer="a\x1b[31mb", detail="x\ty\nz\r\x07"))
-    assert evil.buffer == "a [31mb" and evil.detail == "x y\nz  "
+    assert evil.buffer == r"a\x1b[31mb" and evil.detail == "x y\n" + r"z\r\x07"
 
 
 def test_equal_findings_are_one() -> None:

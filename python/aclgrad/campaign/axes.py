@@ -18,6 +18,8 @@ Shape = tuple[int, ...]
 
 _DIM = re.compile(r"(\d+)(?:\.\.(\d+)(?:([*+])(\d+))?)?")
 _LARGEST = 2**31
+_MOST_DIMS = 32
+_MOST_SHAPES = 10**12
 
 
 class Axis(Protocol):
@@ -148,6 +150,10 @@ def box(text: str) -> Box:
         if step < (2 if times else 1) or (times and first < 1):
             raise ValueError(f"got {text!r}: {word} never gets to its end")
         dims.append(Steps(first, last, step, times))
+    if len(dims) > _MOST_DIMS or math.prod(map(len, dims)) > _MOST_SHAPES:
+        raise ValueError(
+            f"got {text!r}, want at most {_MOST_DIMS} dims and {_MOST_SHAPES:,} shapes"
+        )
     return Box(tuple(dims))
 
 
@@ -160,12 +166,16 @@ def drawn(table: Mapping[str, Any]) -> Random:
         raise ValueError(f"got {unknown[0]!r}, want {', '.join(known)}")
     given = {**known, **table}
     for name in ("count", "seed", "elements"):
-        if type(given[name]) is not int or given[name] < (name != "seed"):
-            raise ValueError(f"{name}: got {given[name]!r}, want a whole number from 1 on")
+        if type(given[name]) is not int or not (name != "seed") <= given[name] <= _MOST_SHAPES:
+            want = f"a whole number from 1 to {_MOST_SHAPES:,}"
+            raise ValueError(f"{name}: got {given[name]!r}, want {want}")
     for name in ("rank", "dim"):
         pair = given[name] if isinstance(given[name], list) else [given[name]] * 2
-        if len(pair) != 2 or any(type(item) is not int or item < 1 for item in pair):
-            raise ValueError(f"{name}: got {given[name]!r}, want a number or a pair such as [1, 8]")
+        if len(pair) != 2 or any(
+            type(item) is not int or not 1 <= item < _LARGEST for item in pair
+        ):
+            want = f"a number below {_LARGEST} or a pair such as [1, 8]"
+            raise ValueError(f"{name}: got {given[name]!r}, want {want}")
         if pair[0] > pair[1] or (name == "rank" and pair[1] > 8):
             raise ValueError(f"{name}: got {given[name]!r}, want the smaller first, ranks up to 8")
         given[name] = tuple(pair)

@@ -5,16 +5,17 @@ nothing.
 
 from __future__ import annotations
 
+import csv
 import difflib
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from aclgrad.campaign import axes
-from aclgrad.common.files import reading
+from aclgrad.common import files
+from aclgrad.common.data import absurd, parse_toml
 from aclgrad.errors import AclgradError
 from aclgrad.project import request
 from aclgrad.spec import dtypes
@@ -29,6 +30,11 @@ ACTIONS = ("precision", "check", "profile", *ALONE)
 
 SEARCHES = ("worst-ulp", "worst-share", "finding")
 _OUT_LAYOUTS = ("contiguous", "offset", "gaps", "transposed")
+
+
+_MOST_SECONDS = 10_000_000
+_MOST_TRIALS = 1_000_000
+_MOST_TEXT, _MOST_CSV = 1 << 20, 16 << 20
 
 
 class CampaignError(AclgradError):
@@ -88,26 +94,16 @@ _TOP = {"title", "limit", "piece", "shrink", "sweep"}
 
 def load(path: Path) -> Campaign:
     """Read a file. Raises `CampaignError`."""
-    with reading(path, str(path), "aclgrad campaign FILE.toml; docs/campaigns.md has some") as file:
-        data = file.read()
+    advice = "aclgrad campaign FILE.toml; docs/campaigns.md has some"
+    data = files.read(path, str(path), advice, most=_MOST_TEXT)
     try:
         text = data.decode()
-        document = _toml(text)
+        document = parse_toml(text)
     except ValueError as error:  # of TOML or of UTF-8
         line = re.search(r"at line (\d+)", str(error))
         place = f"{path}:{line[1]}" if line else f"{path}"
         raise CampaignError(f"{place}: {error}. Next: mend the line") from None
     return parse(path, text, document)
-
-
-def _toml(text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-
-        return tomllib.loads(text)
-    import tomli
-
-    return dict(tomli.loads(text))
 
 
 def parse(path: Path, text: str, document: Mapping[str, Any]) -> Campaign:
@@ -122,6 +118,8 @@ def parse(path: Path, text: str, document: Mapping[str, Any]) -> Campaign:
                 near = difflib.get_close_matches(key, known, 1)
                 hint = f"Next: {near[0]}" if near else f"Next: one of {', '.join(known)}"
                 raise refusal(path, text, number, key, "is no word of a campaign file", hint=hint)
+            if key != "sweep" and (why := absurd(table[key])):
+                raise refusal(path, text, number, key, why)
     common = {key: value for key, value in document.items() if key in _KEYS}
     title = document.get("title", path.stem)
     shrink = document.get("shrink", True)
@@ -131,8 +129,13 @@ def parse(path: Path, text: str, document: Mapping[str, Any]) -> Campaign:
     if not isinstance(title, str):
         raise refusal(path, text, -1, "title", f"got {title!r}, want a text")
     for key, value in seconds.items():
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
-            raise refusal(path, text, -1, key, f"got {value!r}, want seconds")
+        if (
+            not isinstance(value, (int, float))
+            or isinstance(value, bool)
+            or not (0 < value <= _MOST_SECONDS)
+        ):
+            want = f"want seconds, at most {_MOST_SECONDS}"
+            raise refusal(path, text, -1, key, f"got {value!r}, {want}")
     if not isinstance(shrink, bool):
         raise refusal(path, text, -1, "shrink", f"got {shrink!r}, want true or false")
     made = []
@@ -198,8 +201,8 @@ class _Reader:
                 made[key] = self._named_lists(key)
         if "trials" in self.table:
             trials = self.table["trials"]
-            if type(trials) is not int or trials < 1:
-                raise self.refuse("trials", f"got {trials!r}, want a number from 1 on")
+            if type(trials) is not int or not 1 <= trials <= _MOST_TRIALS:
+                raise self.refuse("trials", f"got {trials!r}, want 1 to {_MOST_TRIALS}")
             made["trials"] = trials
         found = Sweep(**made, number=self.number)
         self._fits(found)
@@ -268,11 +271,15 @@ class _Reader:
             made["random"] = dict(given)
         if "csv" in self.table:
             place = self.path.parent / str(self.table["csv"])
+            folders = (files.repository(self.path.parent), Path.cwd())
             try:
-                made["models"] = axes.models(place.read_text("utf-8"))
-            except OSError as error:
-                raise self.refuse("csv", f"{place}: {error.strerror}") from None
-            except ValueError as error:
+                data = files.read(
+                    place, str(place), "a CSV file beside this one", most=_MOST_CSV, below=folders
+                )
+                made["models"] = axes.models(data.decode())
+            except files.FileError as error:
+                raise self.refuse("csv", str(error)) from None
+            except (ValueError, csv.Error) as error:
                 raise self.refuse("csv", f"{place}: {error}") from None
         return made
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from aclgrad.campaign.store import Store
 from aclgrad.common import files
+from aclgrad.common.terminal import Terminal
 from aclgrad.reporting import charts
 from aclgrad.reporting.html import environment, number
 
@@ -106,7 +107,7 @@ def show(found: Json, console: Console) -> None:
             "-" if share is None else f"{share:.1%}",
             style="red" if group["bad"] else None,
         )  # fmt: skip
-    Console(highlight=False, width=max(100, console.width), file=console.file).print(table)
+    Terminal(console.file, width=max(100, console.width), soft_wrap=False).print(table)
     for cause in found["causes"][:5]:
         console.print(
             f"\n{cause['operator']} {cause['verdict']}: {cause['cause']}, {cause['cases']} cases,"

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from aclgrad.campaign.description import CampaignError
 from aclgrad.common import files, locks
+from aclgrad.common.data import parse_json
 
 Json = dict[str, Any]
 
@@ -139,7 +140,7 @@ class Store:
         place = self.folder / ABOUT
         if place.is_file():
             try:
-                before = json.loads(place.read_text("utf-8"))
+                before = parse_json(files.read(place, str(place), "--out").decode())
             except ValueError:
                 before = {}
             for name, words in (
@@ -163,8 +164,9 @@ class Store:
     def about(self) -> Json:
         """What `begin` wrote. Raises `CampaignError`."""
         try:
-            found: Json = json.loads((self.folder / ABOUT).read_text("utf-8"))
-        except (OSError, ValueError):
+            place = self.folder / ABOUT
+            found: Json = parse_json(files.read(place, str(place), "").decode())
+        except (files.FileError, ValueError):
             raise CampaignError(
                 f"{self.folder}: holds no campaign. Next: the folder that --out named"
             ) from None

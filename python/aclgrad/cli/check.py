@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from aclgrad.cli import lookup, operators
@@ -29,6 +28,7 @@ from aclgrad.cli.options import (
     Running,
 )
 from aclgrad.common import files
+from aclgrad.common.terminal import Terminal
 from aclgrad.testing import selection
 from aclgrad.testing import tolerance as tolerances
 
@@ -239,7 +239,7 @@ def _print_table(rows: list[Any], title: str) -> None:
             row.traffic_text,
         )
         table.add_row(*cells, style=style)
-    Console(highlight=False, width=max(120, OUT.width)).print(table)
+    Terminal(width=max(120, OUT.width), soft_wrap=False).print(table)
 
 
 class FindingsFormat(str, Enum):
@@ -381,7 +381,9 @@ def check_command(
         from aclgrad.reporting import findings_page
 
         title = f"Findings of {', '.join(ops)}" if ops else "Findings"
-        files.write(html, findings_page.page(result, title=title), "--html")
+        # A report may name any file; what its lines say is no reason to show it.
+        below = None if report is None else files.repository(Path.cwd())
+        files.write(html, findings_page.page(result, title=title, below=below), "--html")
         ERR.print(f"page: {html}", markup=False)
     if output is not None:
         files.write(output, findings.render(result, form.value))

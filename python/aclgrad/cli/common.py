@@ -7,16 +7,16 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from aclgrad import runtime
 from aclgrad.cli.lines import Lines
 from aclgrad.cli.options import DeviceName, Running
+from aclgrad.common.terminal import Terminal
 from aclgrad.spec.soc import family_of
 
-OUT = Console(highlight=False, soft_wrap=True)
-ERR = Console(stderr=True, highlight=False, soft_wrap=True)
+OUT = Terminal()
+ERR = Terminal(stderr=True)
 _PARTIAL = "ACLGRAD_SIM_PARTIAL_OUTPUTS"
 _PROGRESS = "ACLGRAD_SIM_PROGRESS"
 
@@ -27,14 +27,14 @@ def allow_partial(names: Sequence[str] | None) -> None:
         os.environ[_PARTIAL] = ",".join(names)
 
 
-def progress(console: Console) -> Any:
+def progress(console: Terminal) -> Any:
     """A bar that is gone when its work is done; without a terminal a line every ten seconds."""
     if not console.is_terminal:
         return Lines()
     os.environ.setdefault(_PROGRESS, "off")  # the simulator's line would be drawn across the bar
     return Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True,
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), console=console, transient=True,
     )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from aclgrad.common.visible import visible
+
 SECONDS = 10.0
 
 
@@ -81,7 +83,7 @@ class Lines:
             text = self.line(time.monotonic() - started)
             # No lock of a stream, which a child that is forked meanwhile would keep for ever.
             try:
-                os.write(self._file, f"{text}\n".encode())
+                os.write(self._file, f"{visible(text)}\n".encode())
             except OSError:
                 return
 

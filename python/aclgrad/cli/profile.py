@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from aclgrad.cli import lines
 from aclgrad.common import files
+from aclgrad.common.visible import visible
 from aclgrad.errors import AclnnError
 from aclgrad.profiling import against_board, sensitivity
 from aclgrad.profiling import text as profiling_text
@@ -133,7 +134,7 @@ def _one(request: Request, output: Output, console: Console, device: Device) -> 
     if output.board is not None:
         against_board.show(console, found, output.board)
     if request.assumed is not None:
-        print(request.assumed.line, file=sys.stderr)
+        print(visible(request.assumed.line), file=sys.stderr)
     _say(console, made)
 
 

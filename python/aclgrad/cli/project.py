@@ -16,6 +16,7 @@ from aclgrad.cli.common import open_device
 from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running, Switch
 from aclgrad.common.files import check_output
+from aclgrad.common.visible import visible
 from aclgrad.project.auto_sync import Assumed, assume
 from aclgrad.project.request import soc_name
 from aclgrad.project.sources import SourcesError, numpy_name
@@ -186,7 +187,7 @@ class Project:
         inputs = [words.load(name, kind) for name in given.files]
         outputs = re.sub(r",\s+", ",", given.outputs).split() if given.outputs else []
         if not quiet:
-            print(assumed.line, file=sys.stderr)
+            print(visible(assumed.line), file=sys.stderr)
         soc = soc_name(running.soc)
         alone = single_file.find(self.word)
         report: Report | None = None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aclgrad.common.visible import visible
 from aclgrad.project.auto_sync import Assumed
 from aclgrad.project.request import is_path, soc_name
 from aclgrad.project.sources import SourcesError
@@ -51,7 +52,7 @@ def choose(words: Sequence[str], of_path: OfPath, *, quiet: bool = False) -> Non
     for word in paths:
         found = keep(word, chosen)
         if not quiet:
-            print(found.line, file=sys.stderr)
+            print(visible(found.line), file=sys.stderr)
 
 
 def refuse_names(word: str, verb: str) -> None:
@@ -127,7 +128,7 @@ def run_program(
 
     program = single_file.build(source, family_of(soc_name(soc)))
     if not as_json:
-        print(assumed.line, file=sys.stderr)  # what the program prints stays its own
+        print(visible(assumed.line), file=sys.stderr)  # what the program prints stays its own
     ended = single_file.run_program(
         [str(program), *words], environment=environment, capture=as_json
     )
@@ -144,7 +145,7 @@ def run_program(
         print(json.dumps(document))
         return status or int(bool(ended.errors))
     for hint in ended.hints:
-        print(hint, file=sys.stderr)
+        print(visible(hint), file=sys.stderr)
     if ended.errors:
         # The program has printed them.
         console.print(f"{source.name}: {len(ended.errors)} errors found", markup=False)

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from aclgrad.cli.common import OUT
 from aclgrad.cli.options import AutoSync, Json, KeepGoing
+from aclgrad.common.visible import visible
 from aclgrad.project.auto_sync import Assumed
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _run(
         def tell(assumed: Assumed, document: dict[str, object] = document) -> None:
             document["autosync"] = assumed.as_json()
             if not as_json:
-                print(assumed.line, file=sys.stderr)
+                print(visible(assumed.line), file=sys.stderr)
 
         try:
             results = gtest.run_file(

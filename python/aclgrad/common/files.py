@@ -20,7 +20,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -30,6 +30,9 @@ from aclgrad.errors import AclgradError
 
 UNFINISHED = ".aclgrad-*.part"
 """Files that a killed process was writing."""
+
+MOST = 64 << 20
+"""Bytes of a file that is read whole, unless its reader knows better."""
 
 _MOST_LINKS = 40
 _KINDS = {
@@ -100,11 +103,43 @@ def make_folder(path: Path, what: str = "--output") -> None:
         ) from None
 
 
+def repository(folder: Path) -> Path:
+    """The repository that a folder belongs to, or the folder."""
+    folder = folder.resolve()
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+
+
+def read(
+    path: Path, what: str, advice: str, *, most: int = MOST, below: Sequence[Path] = ()
+) -> bytes:
+    """The bytes of a regular file that is no longer than ``most`` and, where another file has named
+    it, lies in one of the folders ``below``, wherever links lead.
+    """
+    with reading(path, what, advice) as file:
+        place = Path(os.readlink(f"/proc/self/fd/{file.fileno()}"))
+        if below and not any(place.is_relative_to(folder.resolve()) for folder in below):
+            folders = " or ".join(map(str, below))
+            raise FileError(f"{what}: lies outside {folders}. Next: {advice}")
+        try:
+            data = file.read(most + 1)
+        except (OSError, MemoryError) as error:
+            why = "not enough memory for it" if isinstance(error, MemoryError) else error.strerror
+            raise FileError(f"{what}: {why}. Next: {advice}") from None
+    if len(data) > most:
+        raise FileError(f"{what}: is longer than {most:,} bytes. Next: {advice}")
+    return data
+
+
 @contextmanager
 def reading(path: Path, what: str, advice: str) -> Iterator[BinaryIO]:
-    """Open a regular file to read. Never waits for whoever would write to a pipe."""
+    """Open a regular file to read. Never waits for whoever would write to a pipe, and opens no
+    device.
+    """
     try:
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            raise FileError(f"{what}: is {_kind(mode)}, want a regular file. Next: {advice}")
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise FileError(f"{what}: {why}. Next: {advice}") from None

@@ -19,7 +19,7 @@ from aclgrad.findings.finding import (
 from aclgrad.findings.kinds import ERROR, HINT, HOST_KINDS, KINDS, RESULT_KINDS, WARNING, Kind
 from aclgrad.findings.merged import Merged, Refused, Result, Run, merge, merged_json
 from aclgrad.findings.rendering import as_json, render
-from aclgrad.findings.sarif import as_sarif, source_root
+from aclgrad.findings.sarif import as_sarif
 from aclgrad.findings.text import describe, print_text
 
 __all__ = [
@@ -50,5 +50,4 @@ __all__ = [
     "print_text",
     "read_report",
     "render",
-    "source_root",
 ]

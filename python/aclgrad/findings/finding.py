@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aclgrad.common.files import reading
+from aclgrad.common import files
+from aclgrad.common.data import parse_json
+from aclgrad.common.visible import visible
 from aclgrad.findings.kinds import ERROR, KINDS
 
 
@@ -156,11 +157,14 @@ def consequence(faults: int) -> str:
     return f"after {_count(faults, 'fault')}: wrong numbers may be their consequence"
 
 
+_MOST_LINES, _MOST_CYCLES = 2**31, 1e15
+
+
 def from_json(entry: Mapping[str, Any]) -> Finding:
     """Read one object of aclsimFindings or one line of ACLGRAD_SIM_REPORT."""
     return Finding(
-        kind=str(entry["kind"]),
-        severity=str(entry["severity"]),
+        kind=_clean(entry["kind"]),
+        severity=_clean(entry["severity"]),
         op=_clean(entry["op"]),
         core=int(entry["core"]),
         block_dim=int(entry["blockDim"]),
@@ -196,21 +200,25 @@ def _timeline(entry: Mapping[str, Any]) -> Timeline:
     )
     ends = tuple((lane(at), float(begin), float(end)) for at, begin, end in entry["ends"])
     mhz, begin, end = (float(entry[name]) for name in ("mhz", "begin", "end"))
-    if not (mhz > 0 and end > begin and len(ends) > 1):
+    times = (begin, end, *(time for _, *both in ends for time in both))
+    absurd = not 1e-3 <= mhz <= 1e6 or any(abs(time) > _MOST_CYCLES for time in times)
+    if absurd or not (end > begin and len(ends) > 1):
         raise ValueError(f"no time: {begin} to {end} at {mhz} MHz")
     return Timeline(mhz, begin, end, lanes, ends, tuple(slices), tuple(arrows))
 
 
 def _place(entry: Mapping[str, Any]) -> Place:
-    pipe, instruction, note, file = (
-        _clean(entry[name]) for name in ("pipe", "instruction", "note", "file")
+    pipe, instruction, note = (_clean(entry[name]) for name in ("pipe", "instruction", "note"))
+    line = int(entry["line"])
+    if not 0 <= line < _MOST_LINES:
+        raise ValueError(f"got line {line}")
+    return Place(
+        pipe, instruction, note, str(entry["file"]), line, _clean(str(entry["text"]).strip())
     )
-    return Place(pipe, instruction, note, file, int(entry["line"]), _clean(entry["text"]).strip())
 
 
 def _clean(text: object) -> str:
-    # Names and source lines are the user's: none of them may drive a terminal.
-    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", " ", str(text))
+    return visible(str(text).replace("\t", " "))
 
 
 def parse(text: str) -> tuple[Finding, ...]:
@@ -222,13 +230,12 @@ def read_report(path: Path) -> list[Finding]:
     """Read a file that ACLGRAD_SIM_REPORT named."""
     found = []
     advice = f"run the program with ACLGRAD_SIM_REPORT={path}"
-    with reading(path, str(path), advice) as file:
-        text = file.read().decode("utf-8", "replace")
-    for number, line in enumerate(text.splitlines(), 1):
+    text = files.read(path, str(path), advice).decode("utf-8", "replace")
+    for number, line in enumerate(text.split("\n"), 1):
         try:
             if line.strip():
-                found.append(from_json(json.loads(line)))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                found.append(from_json(parse_json(line)))
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise ValueError(
                 f"{path}:{number}: got {line[:60]!r}, want a finding as a line of JSON. Next:"
                 f" remove the file and run the program with ACLGRAD_SIM_REPORT={path}"

@@ -31,10 +31,10 @@ def as_json(result: Result) -> dict[str, Any]:
 def render(result: Result, form: str) -> str:
     """Return the text of a report file: text, json or sarif."""
     if form == "text":
-        from rich.console import Console
+        from aclgrad.common.terminal import Terminal
 
         page = io.StringIO()
-        print_text(result, Console(file=page, highlight=False, soft_wrap=True))
+        print_text(result, Terminal(page))
         return page.getvalue()
     document = as_json(result) if form == "json" else as_sarif(result)
     return json.dumps(document, indent=1) + "\n"

@@ -9,25 +9,22 @@ from typing import Any
 from urllib.parse import quote
 
 from aclgrad import __version__
+from aclgrad.common import files
+from aclgrad.common.visible import visible
 from aclgrad.findings.finding import Finding, Place
 from aclgrad.findings.kinds import ERROR, WARNING
 from aclgrad.findings.merged import Merged, Result, merged_json
 from aclgrad.findings.text import _relative
 
 
-def source_root(start: Path) -> Path:
-    """Return the folder that code hosts count paths from: the repository's, or ``start``."""
-    return next((f for f in (start, *start.parents) if (f / ".git").exists()), start)
-
-
 def as_sarif(result: Result, root: Path | None = None) -> dict[str, Any]:
     """SARIF 2.1.0. Locations below ``root`` are relative to it, as code hosts want them."""
-    root = root or source_root(Path.cwd())
+    root = root or files.repository(Path.cwd())  # code hosts count paths from there
     kinds: dict[str, Finding] = {}
     for item in result.found:
         kinds.setdefault(item.finding.kind, item.finding)
     order = list(kinds)
-    return {
+    document = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [
@@ -49,6 +46,22 @@ def as_sarif(result: Result, root: Path | None = None) -> dict[str, Any]:
             }
         ],
     }
+    return {name: _shown(value) for name, value in document.items()}
+
+
+def _shown(value: Any, name: str = "") -> Any:
+    """Texts of others as they are: SARIF takes ``[x](1)`` in a message for a link."""
+    if isinstance(value, dict):
+        return {
+            key: _shown(item, f"{name}.{key}" if key == "text" else key)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    shown = visible(value)
+    return shown.replace("](", "\\](") if name == "message.text" else shown
 
 
 def _level(severity: str) -> str:
@@ -104,7 +117,10 @@ def _location(place: Place, root: Path, op: str) -> dict[str, Any]:
         if path.is_absolute() and not path.is_relative_to(root):
             artifact = {"uri": path.as_uri()}
         else:
-            artifact = {"uri": quote(_relative(place.file, root)), "uriBaseId": "SRCROOT"}
+            artifact = {
+                "uri": quote(_relative(place.file, root), errors="surrogateescape"),
+                "uriBaseId": "SRCROOT",
+            }
         region: dict[str, Any] = {"startLine": place.line}
         if place.text:
             region["snippet"] = {"text": place.text}

@@ -14,16 +14,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from aclgrad.common import files
+from aclgrad.common.terminal import Terminal
 from aclgrad.headers.check import Result
 from aclgrad.headers.op_compiler import Front
 
 BEGIN = "<!-- begin: written by python -m aclgrad.headers.report -->"
 END = "<!-- end -->"
-OUT = Console(highlight=False, soft_wrap=True)
+OUT = Terminal()
 _FRONT_HEADINGS = ("operator", "SoC", "kernels", "tiling keys", "kernel types", "struct", "result")
 Rows = list[tuple[str, ...]]
 
@@ -86,7 +86,7 @@ def _print(title: str, headings: Sequence[str], rows: Rows, bad: str = "") -> No
         table.add_column(heading, no_wrap=bool(bad))
     for row in rows:
         table.add_row(*row, style="red" if bad and any(bad in cell for cell in row) else None)
-    Console(highlight=False, width=max(120, OUT.width)).print(table)
+    Terminal(width=max(120, OUT.width), soft_wrap=False).print(table)
 
 
 # -- the docs page ------------------------------------------------------------------------------

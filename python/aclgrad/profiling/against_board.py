@@ -26,8 +26,8 @@ _TYPES = ("OP Type", "Op Type", "Op Name")
 
 
 def _rows(path: Path, option: str) -> list[dict[str, str]]:
-    with files.reading(path, f"{option} {path}", "name a folder of msprof") as file:
-        text = file.read().decode("utf-8-sig", "replace")
+    data = files.read(path, f"{option} {path}", "name a folder of msprof", below=[path.parent])
+    text = data.decode("utf-8-sig", "replace")
     return [
         {(name or "").strip(): (value or "").strip() for name, value in row.items() if name}
         for row in csv.DictReader(io.StringIO(text))

@@ -5,15 +5,14 @@ figure.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from aclgrad.common import notebook
-from aclgrad.common.files import reading
+from aclgrad.common import files, notebook
+from aclgrad.common.data import parse_json
 from aclgrad.errors import AclgradError
 from aclgrad.findings import Finding
 from aclgrad.profiling.estimate import (
@@ -248,8 +247,7 @@ def from_json(path: Path) -> Profiled:
     """Read what ``aclgrad profile --json`` wrote."""
     try:
         advice = f"aclgrad profile OP SHAPE --json > {path}"
-        with reading(path, str(path), advice) as file:
-            document = json.load(file)
+        document = parse_json(files.read(path, str(path), advice).decode())
         return Profiled(
             document["name"],
             document["shape"],

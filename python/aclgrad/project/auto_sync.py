@@ -7,7 +7,6 @@ AUTO_SYNC of a kernel's CMake list, or by the compile option ``--cce-auto-sync=o
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common.data import parse_json
 from aclgrad.spec.soc import family_of
 
 ENVIRONMENT = "ACLGRAD_SIM_AUTOSYNC"
@@ -126,7 +126,7 @@ def _of_config(folder: Path, names: set[str], unit: str) -> Assumed | None:
                 continue
             text = _read(file)
             try:
-                entries = json.loads(text)
+                entries = parse_json(text)
             except ValueError as error:
                 raise ValueError(
                     f"{file}: not JSON: {error}. Next: mend it, or say --autosync on or off"

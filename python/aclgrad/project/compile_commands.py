@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from aclgrad.common.files import writing
+from aclgrad.common import files
+from aclgrad.common.data import parse_json
 
 FILE = "compile_commands.json"
 _WITH_VALUE = ("-MF", "-MT", "-o")
@@ -46,15 +47,15 @@ def wanted_in(root: Path, made: Iterable[Entry]) -> Path | None:
     """
     path, ignored = root / FILE, root / ".gitignore"
     try:
-        lines = ignored.read_text(errors="replace").split()
+        lines = files.read(ignored, str(ignored), "").decode(errors="replace").split()
         if FILE not in (line.lstrip("/") for line in lines) or path.is_symlink():
             return None
         if path.exists():
             folders = {str(Path(entry["directory"]).parent) for entry in made}
-            old = json.loads(path.read_text())
+            old = parse_json(files.read(path, str(path), "").decode())
             if any(str(Path(entry["directory"]).parent) not in folders for entry in old):
                 return None
-    except (OSError, ValueError, TypeError, KeyError):
+    except (files.FileError, ValueError, TypeError, KeyError):
         return None
     return path
 
@@ -63,5 +64,5 @@ def write(path: Path, made: Iterable[Entry], what: str) -> None:
     """Write the file unless it says this already."""
     text = json.dumps([*made], indent=1) + "\n"
     if not path.is_file() or path.is_symlink() or path.read_text(errors="replace") != text:
-        with writing(path, what) as file:
+        with files.writing(path, what) as file:
             file.write(text.encode())

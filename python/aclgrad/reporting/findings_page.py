@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ import jinja2
 from markupsafe import Markup
 
 from aclgrad import __version__
+from aclgrad.common import files
+from aclgrad.common.visible import visible
 from aclgrad.findings import ERROR, Merged, Result, describe
 from aclgrad.findings.finding import Place
 from aclgrad.reporting.html import environment
@@ -23,6 +25,7 @@ from aclgrad.reporting.race_times import drawn
 
 _AROUND = 5  # lines before and behind the one that is marked
 _MOST_LINE = 300  # characters
+_MOST_SOURCE = 4 << 20  # bytes
 # A page stays below 3 MB: what is told in full, and what is a row of a table behind it.
 _MOST_TOLD = 1_900_000
 _MOST_ROWS = 4000
@@ -43,14 +46,21 @@ def _template(name: str) -> jinja2.Template:
     return environment().get_template(name)
 
 
-def page(result: Result, base: Path | None = None, title: str = "Findings") -> str:
-    """The page. Paths below ``base``, the working folder when left out, are relative."""
+def page(
+    result: Result,
+    base: Path | None = None,
+    title: str = "Findings",
+    below: Path | None = None,
+) -> str:
+    """The page. Paths below ``base``, the working folder when left out, are relative. Where the
+    findings are of a file that anybody may have written, sources are shown that lie ``below``.
+    """
     base = base or Path.cwd()
     errors = [item for item in result.found if item.finding.severity == ERROR]
     told: list[Markup] = []
     size = 0
     for at, item in enumerate(result.found):
-        shown = _item(at, item, base, result.cases)
+        shown = _item(at, item, base, result.cases, below)
         told.append(Markup(_template("finding.html.j2").render(item=shown)))
         size += len(told[-1].encode())
         if size > _MOST_TOLD:
@@ -92,12 +102,12 @@ def _row(at: int, item: Merged, base: Path) -> tuple[int, str, str, str]:
     return at, item.finding.kind, item.finding.where[:100], where[-100:]
 
 
-def _item(at: int, item: Merged, base: Path, cases: int) -> dict[str, Any]:
+def _item(at: int, item: Merged, base: Path, cases: int, below: Path | None) -> dict[str, Any]:
     finding = item.finding
     places = [finding.at, *finding.related]
     excerpts = []
     for letter, place in zip("ABCDEFGH", places, strict=False):
-        if (found := excerpt(letter, place, base)) is not None:
+        if (found := excerpt(letter, place, base, below)) is not None:
             excerpts.append(found)
     times = drawn(finding)
     svg = "" if times else pipes_svg(finding)
@@ -118,18 +128,15 @@ def _item(at: int, item: Merged, base: Path, cases: int) -> dict[str, Any]:
     }
 
 
-def excerpt(letter: str, place: Place, base: Path) -> Excerpt | None:
+def excerpt(letter: str, place: Place, base: Path, below: Path | None = None) -> Excerpt | None:
     """The lines around a place; its own alone when the file is not here or another by now."""
     if not place.known:
         return None
     path = Path(place.file)
     path = path if path.is_absolute() else base / path
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except (OSError, ValueError):
-        lines = []
+    lines = _lines(path, below)
     shown: list[tuple[int, str, bool]] = []
-    if place.line <= len(lines) and place.text.strip() in lines[place.line - 1]:
+    if place.line <= len(lines) and place.text in lines[place.line - 1].replace("\t", " "):
         first = max(1, place.line - _AROUND)
         for number in range(first, min(len(lines), place.line + _AROUND) + 1):
             shown.append((number, lines[number - 1][:_MOST_LINE], number == place.line))
@@ -137,6 +144,17 @@ def excerpt(letter: str, place: Place, base: Path) -> Excerpt | None:
         shown.append((place.line, place.text, True))
     words = ", which ".join(filter(None, (place.name, place.note)))
     return Excerpt(letter, words, f"{_name(path, base)}:{place.line}", tuple(shown))
+
+
+@lru_cache(maxsize=64)
+def _lines(path: Path, below: Path | None) -> tuple[str, ...]:
+    """Of a source; none where it cannot be read, or lies where it may not be."""
+    folders = () if below is None else (below,)
+    try:
+        text = files.read(path, str(path), "", most=_MOST_SOURCE, below=folders)
+    except files.FileError:
+        return ()
+    return tuple(visible(text.decode("utf-8", "replace")).split("\n"))
 
 
 def _name(path: Path, base: Path) -> str:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from aclgrad.common import files
+from aclgrad.common.data import parse_json
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.reporting.histogram import stacked
 from aclgrad.testing.run import Outcome
@@ -36,8 +37,8 @@ def summary(outcomes: Sequence[Outcome], conditions: Conditions) -> dict[str, An
 def read(folder: Path) -> list[dict[str, Any]]:
     """Runs that a folder remembers, oldest first; none where the file cannot be read as such."""
     try:
-        runs = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        runs = parse_json(files.read(folder / FILE, FILE, "").decode())
+    except (files.FileError, ValueError):
         return []
     known = {"finished", "soc", "device", "fast", "ops", "cases", "failed"}
     if not isinstance(runs, list):

@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from aclgrad.common.visible import visible
 from aclgrad.findings import describe
 from aclgrad.ops import find
 from aclgrad.reporting import histogram, history, picture_svg, scatter
@@ -29,15 +30,24 @@ _PICTURES = 8  # of the causes
 _ROWS = 4000  # of cases, the worst of each operator and dtype
 
 
+class _Template(jinja2.Template):
+    """Pages show what others wrote, also in pictures that were drawn before."""
+
+    def render(self, *args: Any, **kwargs: Any) -> str:
+        return visible(super().render(*args, **kwargs))
+
+
 def environment() -> jinja2.Environment:
     """Where the templates of pages are found."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=True,
     )
+    made.template_class = _Template
+    return made
 
 
 @cache

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common import files
+from aclgrad.common.data import parse_json
 from aclgrad.errors import AclgradError
 from aclgrad.profiling.calibration import register
 
@@ -109,10 +110,9 @@ def read(path: Path) -> Board:
     path = file_of(path)
     make = f"aclgrad calibrate -o {path}"
     again = f"Next: {make} makes it anew"
-    with files.reading(path, str(path), make) as file:
-        raw = file.read()
+    raw = files.read(path, str(path), make)
     try:
-        content = json.loads(raw)
+        content = parse_json(raw.decode())
         told = content.pop("sum")
         if content["format"] != FORMAT:
             raise BoardError(
@@ -135,5 +135,6 @@ def read(path: Path) -> Board:
             f"{path}: no file of a board, or cut short: {error.msg}, line {error.lineno}. {again}"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BoardError(f"{path}: no file of a board: {error!r}. {again}") from None
+        why = f"{type(error).__name__}: {error}"
+        raise BoardError(f"{path}: no file of a board: {why}. {again}") from None
     return board

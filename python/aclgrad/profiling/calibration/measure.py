@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common import files, temporary
+from aclgrad.common.data import parse_json
 from aclgrad.errors import ToolkitError
 from aclgrad.profiling.calibration import msprof, register
 from aclgrad.profiling.calibration.board import (
@@ -62,8 +63,8 @@ class _Kept:
         self.path, self.header = path, dict(header)
         self.answers: dict[str, Answer] = {}
         try:
-            content = json.loads(path.read_bytes())
-        except (OSError, ValueError):
+            content = parse_json(files.read(path, str(path), "").decode())
+        except (files.FileError, ValueError):
             return
         if content.get("header") == self.header:
             self.answers = {
