@@ -45,7 +45,7 @@ function(aclgrad_operator op)
     target_link_libraries(${kernel} PRIVATE aclgrad_options ascendcl)
     # Lines for the reports, which walk frame pointers to the call of an instruction. The instruction bodies live in libascendcl.so, so -O1 costs no speed.
     # -Wextra stands in front of its exceptions, because clang goes by the order.
-    target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls
+    target_compile_options(${kernel} PRIVATE -O1 -gdwarf-4 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fstack-clash-protection
                            -Wall -Wextra -Wno-unused-parameter -Wno-unknown-pragmas)
     # What CANN's op compiler refuses before it compiles anything. Instrumented builds and those for other machines have the sources
     # of the ordinary one.

@@ -188,6 +188,7 @@ class Compiler:
             self.debug,
             "-fno-omit-frame-pointer",
             "-fno-optimize-sibling-calls",
+            "-fstack-clash-protection",
             "-fPIC",
             "-w",
             "-ffp-contract=off",

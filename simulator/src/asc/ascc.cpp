@@ -333,8 +333,9 @@ class Driver {
     }
     // Lines for the reports, which walk frame pointers to the call of an instruction; two roundings for a multiply and an add, as
     // the instructions do.
-    for (const char* word : {"-gdwarf-4", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
-                             "-ffp-contract=off", "-Wno-unknown-pragmas"}) {
+    for (const char* word :
+         {"-gdwarf-4", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+          "-fstack-clash-protection", "-ffp-contract=off", "-Wno-unknown-pragmas"}) {
       words.push_back(word);
     }
     return words;
