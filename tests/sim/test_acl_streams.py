@@ -477,3 +477,20 @@ def test_a_process_may_end_at_any_time(compiled: Callable[..., Path], how: str) 
     program = compiled("acl_process_end")
     done = subprocess.run([program, how], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("what", "says"), [(0, "std::runtime_error: no file"), (1, "int")])
+@pytest.mark.parametrize(("how", "codes"), [("host", "0 507000 "), ("callback", "500000 507000 ")])
+def test_an_exception_of_a_host_function_is_the_streams_failure(
+    compiled: Callable[..., Path], how: str, codes: str, what: int, says: str
+) -> None:
+    """Of any type. Before, most ended the process, and a blocking callback held its stream for
+    ever.
+    """
+    program = compiled("host_exceptions")
+    done = subprocess.run(
+        [program, how, str(what)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(codes), done.stdout
+    assert f" was given threw {says}; " in done.stdout and "Next: catch it" in done.stdout

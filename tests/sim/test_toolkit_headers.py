@@ -428,3 +428,21 @@ def test_operator_with_groups(session_device, tmp_path):
     assert 'has MC2().HcclGroup("group_ep"), and the simulator has one NPU and no HCCL' in " ".join(
         done.stderr.split()
     )
+
+
+def test_enumerations_of_acl_hold_any_number(toolkit: Path) -> None:
+    """Programs pass numbers that these do not have. Only an enumeration with a type of its own may
+    be made of one like this, and UBSan finds nothing in a load of it.
+    """
+    folder = toolkit / "include" / "acl"
+    names = [
+        name
+        for path in sorted(folder.glob("*.h"))
+        for name in re.findall(r"^(?:typedef enum [^;]*)?\} (\w+);", path.read_text(), re.MULTILINE)
+        if re.search(rf"typedef enum [^;]*\}} {name};", path.read_text())
+    ]
+    assert len(names) > 25, names
+    text = includes([f"acl/{path.name}" for path in sorted(folder.glob("*.h"))])
+    text += "".join(f"{name} any_{name}{{99}};\n" for name in names)
+    done = compiled(toolkit, text)
+    assert done.returncode == 0, done.stderr

@@ -45,7 +45,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         depth, lines = 0, text.split("\n")
         while lines and depth <= DEEPEST:
             words = lines.pop(0)
-            depth += len(re.findall(r"[[{]", words)) - len(re.findall(r"[]}]", words))
+            depth += len(re.findall(r"[\[{]", words)) - len(re.findall(r"[\]}]", words))
         line = text.count("\n") + 1 - len(lines)
         raise ValueError(f"{_deep(DEEPEST + 1)} (at line {line})") from None
 

@@ -9,6 +9,7 @@
 #include "engine/crash.h"
 #include "engine/fault.h"
 #include "engine/format.h"
+#include "engine/thrown.h"
 
 namespace aclsim {
 
@@ -50,8 +51,8 @@ extern "C" int32_t aclsimCallForeign(const void* function, const aclsimArguments
     if (const aclsim::SourceLine at = aclsim::FindKernelLine(crash->stack); at.line > 0) {
       what += aclsim::Format(", at %s:%d", at.file.c_str(), at.line);
     }
-  } catch (const std::exception& error) {
-    what = std::string("threw ") + error.what();
+  } catch (...) {
+    what = "threw " + aclsim::ThrownText();
   }
   snprintf(text, size, "%s", what.c_str());
   return 1;

@@ -18,6 +18,7 @@
 #include "engine/launch_line.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
+#include "engine/thrown.h"
 #include "engine/touched.h"
 #include "timing/profile.h"
 #include "timing/race_times.h"
@@ -155,11 +156,11 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     std::atomic<bool> ended{false};  // some core, before the end of the kernel
     std::atomic<bool> faulty{false};
     const auto runCore = [&](uint32_t index) {
-      const auto hostFails = [&](const std::exception& error) {
+      const auto hostFails = [&](const std::string& what) {
         over = true;
         meeting.Abandon();
         const std::lock_guard<std::mutex> lock(resultMutex);
-        refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, error.what()));
+        refuse(Format("%s, core %u: %s", launch.opType.c_str(), index, what.c_str()));
       };
       const uint64_t ubBytes = UbImageBytes(*launch.soc, KeepGoing());
       uint8_t* ub = nullptr;
@@ -167,7 +168,7 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
         try {
           ub = ThreadUb(ubBytes);
         } catch (const std::exception& error) {
-          hostFails(error);
+          hostFails(error.what());
         }
       }
       if (over) {
@@ -221,8 +222,8 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
         if (core.keepGoing) {
           core.findings.back().goesOn = "the core ends here, the others go on";
         }
-      } catch (const std::exception& error) {
-        hostFails(error);
+      } catch (...) {
+        hostFails(ThrownText());
       }
       ended = ended || failed;
       faulty = faulty || failed || core.Faulted();
@@ -281,6 +282,8 @@ void RunAgain(const KernelLaunch& launch) {
       core.End();
     } catch (const CoreAbandoned&) {
     } catch (const KernelFault&) {
+    } catch (...) {
+      ThrownText();  // The first run has told it.
     }
     meeting.Leave(index, failed);
     Core::SetCurrent(nullptr);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "engine/fork.h"
+#include "engine/thrown.h"
 #include "runtime/state.h"
 #include "runtime/stream.h"
 
@@ -21,6 +22,7 @@ struct Reports {
     aclrtCallback function = nullptr;
     void* userData = nullptr;
     bool done = false;
+    std::string failure;  // what it threw
   };
   std::mutex mutex;
   std::condition_variable changed;
@@ -53,6 +55,19 @@ bool Subscribed(const Reports& reports, uint64_t thread) {
   return false;
 }
 
+// Calls a function of the program; returns what is wrong with it.
+std::string CallHost(const char* by, void (*function)(void*), void* userData) {
+  try {
+    function(userData);
+    return "";
+  } catch (...) {
+    return Format(
+        "the function that %s was given threw %s; without the simulator an exception that leaves "
+        "it ends the process. Next: catch it in the function",
+        by, ThrownText().c_str());
+  }
+}
+
 // Hands the callback to the subscribed thread; runs on the stream's worker.
 TaskResult Deliver(Reports& reports, const Stream& stream,
                    const std::shared_ptr<Reports::Callback>& callback, bool block) {
@@ -71,7 +86,8 @@ TaskResult Deliver(Reports& reports, const Stream& stream,
          reports.threadOfStream.count(stream.id()) != 0) {
     reports.changed.wait_for(lock, kAbandonPoll);
   }
-  return {};
+  return callback->failure.empty() ? TaskResult{}
+                                   : TaskResult{ACL_ERROR_RT_INTERNAL_ERROR, callback->failure};
 }
 
 int32_t LaunchCallback(const Api& api, aclrtCallback function, void* userData, bool block,
@@ -135,14 +151,18 @@ int32_t ProcessReport(const Api& api, int32_t timeoutMs) {
     mine.pop_front();
   }
   const uint64_t forks = ForkCount();
-  callback->function(callback->userData);
+  const std::string failure =
+      CallHost("aclrtLaunchCallback", callback->function, callback->userData);
   if (ForkCount() != forks) {
     return 0;  // a child: the stream that waits is the parent's
   }
-  const std::lock_guard<std::mutex> lock(reports->mutex);
-  callback->done = true;
-  reports->changed.notify_all();
-  return 0;
+  {
+    const std::lock_guard<std::mutex> lock(reports->mutex);
+    callback->failure = failure;
+    callback->done = true;
+    reports->changed.notify_all();
+  }
+  return failure.empty() ? 0 : api.FailText(ACL_ERROR_INTERNAL_ERROR, failure);
 }
 
 }  // namespace
@@ -225,8 +245,9 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
     }
     error = found->Enqueue([=, worker = found.get()] {
       aclsim::Global().pending.Synchronized(worker->id(), worker->DoneTicket());
-      fn(args);
-      return aclsim::TaskResult{};
+      std::string failure = aclsim::CallHost("aclrtLaunchHostFunc", fn, args);
+      return failure.empty() ? aclsim::TaskResult{}
+                             : aclsim::TaskResult{ACL_ERROR_RT_INTERNAL_ERROR, std::move(failure)};
     });
     return error == 0 ? 0
                       : api.Fail(error, "stream %llu takes no more work",

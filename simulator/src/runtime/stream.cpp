@@ -9,6 +9,7 @@
 #include "engine/kernel_thread.h"
 #include "engine/options.h"
 #include "engine/printed_findings.h"
+#include "engine/thrown.h"
 #include "runtime/errors.h"
 
 namespace aclsim {
@@ -71,8 +72,8 @@ void Stream::Work() {
       running = {id_, completed_ + 1};
       try {
         result = item.task();
-      } catch (const std::exception& error) {
-        result = {ACL_ERROR_RT_INTERNAL_ERROR, error.what()};
+      } catch (...) {
+        result = {ACL_ERROR_RT_INTERNAL_ERROR, ThrownText()};
       }
     }
     if (ForkCount() != forks) {
