@@ -7,8 +7,10 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,7 @@ from acl_harness import (
     UNINITIALIZE,
     Acl,
     acl,
+    compiled,
     in_process,
     library,
 )
@@ -428,3 +431,17 @@ def test_two_threads_allocate(acl: Acl) -> None:
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     acl.ok("aclrtGetMemInfo", 0, ctypes.byref(free), ctypes.byref(total))
     assert free.value == total.value
+
+
+def test_a_large_block_takes_memory_where_it_is_used(compiled: Callable[..., Path]) -> None:
+    """Checked mode fills it without: a byte that is written stays alone, in its block and beside
+    others.
+    """
+    done = subprocess.run(
+        [compiled("large_blocks")], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for line in done.stdout.splitlines():
+        taken, _, shown = line.partition(" MiB: ")
+        assert int(taken) < 200, done.stdout
+        assert shown == "ff 5a ff ff ff ff", done.stdout

@@ -612,3 +612,24 @@ def test_unit_test_with_the_tiling_struct_of_op_host():
         pytest.skip(str(error))
     assert result.ok, result.output
     assert result.verdict.kind == "in the test"
+
+
+def test_an_output_of_guessed_shape_that_nobody_writes(library: Path) -> None:
+    """Without inference nobody knows how much of an output is to be written, but nothing of it is a
+    warning.
+    """
+    folder = library / "math" / "clip_rows"
+    kernel = folder / "op_kernel" / "clip_rows.cpp"
+    text = kernel.read_text()
+    store = "DataCopyPad(target, row, bytes);"
+    assert store in text
+    assert unwritten(folder) == set()
+    kernel.write_text(text.replace(store, ";"))
+    assert unwritten(folder) == {"y"}
+
+
+def unwritten(folder: Path) -> set[str]:
+    """Outputs that `aclgrad check` says nobody wrote."""
+    checked = checking.check(folder, soc=SOC, dtype="float32", fast=True)
+    found = [item for run in checked.runs(folder, SOC) for item in run.findings]
+    return {item.buffer for item in found if item.kind == "output-unwritten"}

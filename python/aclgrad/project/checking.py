@@ -67,6 +67,9 @@ _HOST_CRASH = re.compile(
 )
 """What the simulator says of op_host code that raises a signal or does not end."""
 
+_FILLING = 0xFF
+"""Each byte of device memory that nothing was written to (kPoisonByte of the simulator)."""
+
 _HANGS_PER_LIMIT = 12
 """A hang that a case shows must be found within the time limit of all cases, also one whose loop
 issues instructions, which takes ten times as long.
@@ -172,6 +175,8 @@ def _work(
             answer["pieces"] = _pieces(device, next(iter(result.outputs.values()), None))
         device.keep_writers(False)
         found = device.findings()
+        if case.outputs and status == CLEAN:
+            found += _untouched(op["type"], result.outputs)
         errors = [item for item in found if item.severity == findings.ERROR]
         answer["status"] = FAULTY if errors else status
         answer["found"] = [dataclasses.asdict(item) for item in found]
@@ -182,6 +187,24 @@ def _work(
         # What ended in an error while the kernel ran leaves the stream useless.
         if errors or (until in (CLEAN, TAKEN) and answer["status"] == CLEAN):
             return
+
+
+def _untouched(op: str, outputs: Mapping[str, Any]) -> tuple[findings.Finding, ...]:
+    """Warnings for outputs of a guessed shape that hold nothing but what the simulator fills new
+    memory with.
+    """
+    return tuple(
+        findings.Finding(
+            kind="output-unwritten",
+            severity=findings.WARNING,
+            op=op,
+            buffer=name,
+            detail=f"no core wrote a byte of {name}",
+            invented=f"the shape of {name}, which no inference gave",
+        )
+        for name, array in outputs.items()
+        if array.size and (array.reshape(-1).view(np.uint8) == _FILLING).all()
+    )
 
 
 def _pieces(device: Device, array: NDArray[Any] | None) -> int:

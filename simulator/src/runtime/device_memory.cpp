@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -42,9 +43,13 @@ constexpr uint64_t kForkGap = 2ULL << 20;
 // is their number.
 constexpr uint64_t kQuarantineBytes = 16ULL << 30;
 constexpr size_t kQuarantineBlocks = 65536;
-// Filling commits host memory at once; from here on it is worth asking the host whether it has that
-// much.
+// From here on it is worth asking the host whether it has that much.
 constexpr uint64_t kAskHostFrom = 64ULL << 20;
+// Blocks of this size are filled where they are first used. Smaller ones are filled at once: small pages that come one by one take
+// longer than huge ones.
+constexpr uint64_t kFillOnUseFrom = 256ULL << 20;
+// Of the file that has the filling: a block of 64 GiB then takes 4096 mappings, of the 65530 that a process may have.
+constexpr uint64_t kFillFileBytes = 16ULL << 20;
 // Of a freed block of this size the pages stay, for the next one: to get them anew takes longer than most kernels. Each such block
 // is a mapping of its own for as long as it is in quarantine, of which a process may have some ten thousand.
 constexpr uint64_t kSpareFrom = 8ULL << 20;
@@ -156,10 +161,60 @@ bool MovePages(uint8_t* from, uint8_t* to, uint64_t bytes) {
   return arrived;
 }
 
-uint64_t AddressLimit() {
+uint64_t Limit(int resource) {
   rlimit limit = {};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
-                                                                              : UINT64_MAX;
+  return getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0 &&
+                 limit.rlim_cur != RLIM_INFINITY
+             ? limit.rlim_cur
+             : UINT64_MAX;
+}
+
+uint64_t AddressLimit() { return Limit(RLIMIT_AS); }
+
+// What this process has written to pages of its own.
+uint64_t PrivateBytes() {
+  std::ifstream statm(
+      "/proc/self/statm");  // in pages: all addresses, resident ones, those of files
+  uint64_t all = 0;
+  uint64_t resident = 0;
+  uint64_t ofFiles = 0;
+  return statm >> all >> resident >> ofFiles && resident > ofFiles
+             ? (resident - ofFiles) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))
+             : 0;
+}
+
+// A file in memory that holds what new device memory is filled with, or -1.
+int FillFile() {
+  static const int file = [] {
+    const int made =
+        Limit(RLIMIT_FSIZE) < kFillFileBytes ? -1 : memfd_create("aclsim", MFD_CLOEXEC);
+    if (made == -1) {
+      return -1;
+    }
+    void* const bytes =
+        ftruncate(made, kFillFileBytes) == 0
+            ? mmap(nullptr, kFillFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0)
+            : MAP_FAILED;
+    if (bytes == MAP_FAILED) {
+      close(made);
+      return -1;
+    }
+    std::memset(bytes, kPoisonByte, kFillFileBytes);
+    munmap(bytes, kFillFileBytes);
+    return made;
+  }();
+  return file;
+}
+
+// Fills addresses of a range without taking memory: a page gets memory of its own when it is first written.
+bool FillOnUse(uint8_t* backing, uint64_t bytes) {
+  const int file = FillFile();
+  bool mapped = file != -1;
+  for (uint64_t at = 0; mapped && at < bytes; at += kFillFileBytes) {
+    mapped = mmap(backing + at, std::min(bytes - at, kFillFileBytes), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, file, 0) != MAP_FAILED;
+  }
+  return mapped;
 }
 
 }  // namespace
@@ -581,7 +636,13 @@ std::vector<DeviceMemory::Overrun> DeviceMemory::TakeAllOverruns() {
 int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, bool checked,
                                const void* caller, void** out, std::string* why) {
   const auto available = [&] {
-    return checked && bytes >= kAskHostFrom && bytes <= limit ? HostBytesAvailable() : UINT64_MAX;
+    if (!checked || bytes < kAskHostFrom || bytes > limit) {
+      return UINT64_MAX;
+    }
+    // Other blocks that are not in use yet have the first claim.
+    const uint64_t claimed = fillOnUseBytes_ - std::min(fillOnUseBytes_.load(), PrivateBytes());
+    const uint64_t host = HostBytesAvailable();
+    return host - std::min(host, claimed);
   };
   if (bytes > available()) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -589,13 +650,15 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
   }
   if (const uint64_t left = available(); bytes > left) {
     *why = Format(
-        "checked mode fills new device memory: %llu bytes wanted, the host has %llu left; use a "
-        "smaller "
-        "problem, or ACLGRAD_SIM_MODE=fast, which takes host memory only where it is written",
+        "checked mode fills new device memory: %llu bytes wanted, the host has %llu left beside "
+        "what "
+        "other blocks may still take; use a smaller problem, or ACLGRAD_SIM_MODE=fast, which fills "
+        "none",
         static_cast<Ull>(bytes), static_cast<Ull>(left));
     return ACL_ERROR_RT_MEMORY_ALLOCATION;
   }
   uintptr_t start = 0;
+  bool filled = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     Usage& used = used_[device];
@@ -617,6 +680,16 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
     Block& block =
         live_[start] = {start, bytes, ++count_, caller, checked, false, device, BackingOf(start)};
     TakePagesLocked(&block);
+    if (checked && bytes >= kFillOnUseFrom && !block.moved) {
+      const uint64_t data = RoundUp(bytes, kPage);
+      block.fillOnUse = FillOnUse(BackingOf(start), data);
+      if (block.fillOnUse) {
+        fillOnUseBytes_ += data;
+      } else {
+        MapAnew(BackingOf(start), data);
+      }
+    }
+    filled = block.fillOnUse;
     if (checked) {
       UndefineLocked(start, bytes);
       ForEachGuardLocked(block, [&](uintptr_t begin, uintptr_t end) {
@@ -626,7 +699,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
       });
     }
   }
-  if (checked) {
+  if (checked && !filled) {
     std::memset(BackingOf(start), kPoisonByte, bytes);
   }
   *out = reinterpret_cast<void*>(start);
@@ -656,8 +729,13 @@ void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
   used_[block.device].now -= block.bytes;
   // The pages go before anybody can get the address again, or are another block's. MADV_DONTNEED: read back as zeros.
   const uint64_t data = RoundUp(block.bytes, kPage);
-  const uint64_t kept = KeepPagesLocked(block);
-  madvise(BackingOf(block.start) + kept, data - kept, MADV_DONTNEED);
+  if (block.fillOnUse) {
+    fillOnUseBytes_ -= data;
+    MapAnew(BackingOf(block.start), data);
+  } else {
+    const uint64_t kept = KeepPagesLocked(block);
+    madvise(BackingOf(block.start) + kept, data - kept, MADV_DONTNEED);
+  }
   if (block.guarded) {
     if (!GuardedBehindLocked(block)) {
       madvise(BackingOf(block.start + data), kPage, MADV_DONTNEED);

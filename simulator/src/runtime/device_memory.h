@@ -37,6 +37,7 @@ class DeviceMemory {
     int32_t device = 0;
     uint8_t* contents = nullptr;  // the block's bytes
     bool moved = false;           // they lie in pages of another block that was freed
+    bool fillOnUse = false;       // a page of them takes memory when it is first written
   };
   // Changed bytes outside a block, counted from its start: all of [begin, end) lie before or behind
   // it.
@@ -216,6 +217,7 @@ class DeviceMemory {
   uint64_t quarantineBytes_ = 0;
   std::deque<Spare> spare_;  // from the oldest on
   uint64_t spareBytes_ = 0;
+  std::atomic<uint64_t> fillOnUseBytes_{0};
   std::map<uintptr_t, Reservation> reserved_;
   std::map<uintptr_t, Mapping> mappings_;
   std::map<uint64_t, Physical> physical_;
