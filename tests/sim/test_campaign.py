@@ -91,7 +91,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
         ('autosync = "off"', 'socs = "Ascend910X"', 18, "SoC: got 'Ascend910X'"),
         ('autosync = "off"', "attributes = { dime = 1 }", 18, "dime: no operator"),
         ('autosync = "off"', "attributes = { dim = 1.5 }", 18, "dim: got 1.5, want int64_t"),
-        ('autosync = "off"', 'csv = "none.csv"', 18, "none.csv: No such file"),
+        ('autosync = "off"', 'csv = "none.csv"', 18, "none.csv: no such file"),
         ('autosync = "off"', 'search = "best"', 18, "search: got 'best', want worst-ulp"),
     ],
 )

@@ -276,13 +276,13 @@ __attribute__((noinline)) void Enter(Frame* frame, void (*call)(const void*), co
 }  // namespace
 
 int StackInSignal(void** stack, int most, const void* context) {
-  const int depth = backtrace(stack, most);
-  void** const end = stack + depth;
-  // The other frames are return addresses, one past a call.
+  void** end = stack + backtrace(stack, most);
   if (void** at = std::find(stack, end, ProgramCounter(context)); at != end) {
-    *at = static_cast<char*>(*at) + 1;
+    end = std::copy(at, end, stack);  // without the handlers, which may be those of others
+    // The other frames are return addresses, one past a call.
+    *stack = static_cast<char*>(*stack) + 1;
   }
-  return depth;
+  return static_cast<int>(end - stack);
 }
 
 namespace {

@@ -74,6 +74,40 @@ def test_fault(runtime: Runtime, library: ctypes.CDLL, planted: Planted) -> None
     assert "core 0 of 1" in text
 
 
+_HANDLER = """\
+#include <signal.h>
+static struct sigaction before;
+static void PassOn(int number, siginfo_t* info, void* context) {
+  before.sa_sigaction(number, info, context);
+}
+extern "C" void Install(void) {
+  struct sigaction own = {};
+  own.sa_sigaction = PassOn;
+  own.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigaction(SIGSEGV, &own, &before);
+}
+extern "C" void Remove(void) { sigaction(SIGSEGV, &before, nullptr); }
+"""
+
+
+def test_a_fault_has_the_kernels_line_behind_the_handler_of_a_program(
+    runtime: Runtime, library: ctypes.CDLL, tmp_path: Path
+) -> None:
+    """A program's handler that passes a signal on lies on the stack too, and is not the place."""
+    (tmp_path / "handler.cpp").write_text(_HANDLER)
+    words = ["g++", "-g", "-O0", "-shared", "-fPIC", "handler.cpp", "-o", "handler.so"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    handler = ctypes.CDLL(str(tmp_path / "handler.so"))
+    planted = next(one for one in _PLANTED if one.name == "wild_pointer")
+    handler.Install()
+    try:
+        with pytest.raises(KernelError) as caught:
+            runtime.launch(library["wild_pointer"], [np.zeros(4096, np.uint8)], key=7)
+    finally:
+        handler.Remove()
+    assert f"faults.cpp:{planted.line}\n" in str(caught.value)
+
+
 _STOPS = {
     "trapped": "trap",
     "wild_pointer": "SIGSEGV at address 0x10\n",
