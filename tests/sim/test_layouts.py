@@ -274,3 +274,13 @@ def test_file_that_declares_a_kernel_has_none(tmp_path: Path, text: str, kernel:
     (tmp_path / "real.cpp").write_text(KERNEL.format(name="real"))
     names = [path.stem for path in layout.find(tmp_path).kernels]
     assert names == (["other", "real"] if kernel else ["real"])
+
+
+def test_a_search_ends_when_it_has_found_many_projects(tmp_path: Path) -> None:
+    """`aclgrad check /` looked into thousands of folders without an end."""
+    for number in range(60):
+        place = tmp_path / f"op{number}" / "op_kernel" / "k.cpp"
+        place.parent.mkdir(parents=True)
+        place.write_text(KERNEL.format(name="k"))
+    with pytest.raises(SourcesError, match=r"at least 50 operator projects below it: op0, op1, "):
+        layout.find(tmp_path)

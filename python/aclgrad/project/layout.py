@@ -50,6 +50,7 @@ _REGISTERS = re.compile(
 _FOREIGN = re.compile(r"#include\s*[<\"](?:torch/|torch_npu/|ATen/|acl/acl\.h|aclrtlaunch_)")
 _OTHER_PARTS = {"op_api", "op_graph", "config", "tests", "test", "stub", "examples", "build"}
 _SUFFIXES = (".cpp", ".cc")
+_MOST_BELOW = 50
 
 
 @dataclass(frozen=True)
@@ -225,8 +226,9 @@ def _folder(path: Path, wanted: Kind | None) -> Layout:
     if len(below) == 1:
         return _folder(below[0], wanted)
     if below:
+        many = f"{'at least ' * (len(below) == _MOST_BELOW)}{len(below)}"
         raise SourcesError(
-            f"{path}: no kernel found here, but {len(below)} operator projects below it:"
+            f"{path}: no kernel found here, but {many} operator projects below it:"
             f" {_listed([str(folder.relative_to(path)) for folder in below])}. Next: give one of"
             f" them, e.g. {below[0]}"
         )
@@ -393,10 +395,12 @@ def _in_macro(text: str, at: int, line: str) -> bool:
 
 
 def _below(path: Path) -> list[Path]:
-    """Folders that hold operators, not looking into those found."""
+    """Folders that hold operators, at most `_MOST_BELOW`, not looking into those found."""
     found: list[Path] = []
     for folder in walk(path):
-        if any(one in folder.parents for one in found):
+        if len(found) == _MOST_BELOW:
+            break
+        if found and found[-1] in folder.parents:  # what lies in a folder follows it
             continue
         if any((folder / part).is_dir() for part in _PARTS) and folder.name not in SKIPPED:
             try:
