@@ -10,13 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "acl/acl.h"
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
+#include "runtime/available_memory.h"
 #include "runtime/errors.h"
 #include "runtime/signal_text.h"
 
@@ -45,6 +45,8 @@ constexpr uint64_t kQuarantineBytes = 16ULL << 30;
 constexpr size_t kQuarantineBlocks = 65536;
 // From here on it is worth asking the host whether it has that much.
 constexpr uint64_t kAskHostFrom = 64ULL << 20;
+// What a process that has such blocks may want besides.
+constexpr uint64_t kSlack = 16ULL << 20;
 // Blocks of this size are filled where they are first used. Smaller ones are filled at once: small pages that come one by one take
 // longer than huge ones.
 constexpr uint64_t kFillOnUseFrom = 256ULL << 20;
@@ -66,34 +68,6 @@ constexpr uint64_t kShadowUnit = 8 * kPage;
 using Ull = unsigned long long;
 
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
-uint64_t ReadNumber(const char* path) {
-  std::ifstream file(path);
-  uint64_t value = 0;
-  return file >> value ? value : UINT64_MAX;  // absent, or "max"
-}
-
-// What the host can give without swapping or an out-of-memory kill, in this container.
-uint64_t HostBytesAvailable() {
-  uint64_t available = UINT64_MAX;
-  std::ifstream meminfo("/proc/meminfo");
-  std::string key;
-  uint64_t kib = 0;
-  std::string unit;
-  while (meminfo >> key >> kib) {
-    std::getline(meminfo, unit);
-    if (key == "MemAvailable:") {
-      available = kib * 1024;
-      break;
-    }
-  }
-  const uint64_t limit = ReadNumber("/sys/fs/cgroup/memory.max");
-  const uint64_t current = ReadNumber("/sys/fs/cgroup/memory.current");
-  if (limit != UINT64_MAX && current != UINT64_MAX) {
-    available = std::min(available, limit > current ? limit - current : 0);
-  }
-  return available;
-}
 
 // What guards hold, by offset in a page: no number that kernels write often.
 const std::array<uint8_t, kPage>& GuardPattern() {
@@ -170,18 +144,6 @@ uint64_t Limit(int resource) {
 }
 
 uint64_t AddressLimit() { return Limit(RLIMIT_AS); }
-
-// What this process has written to pages of its own.
-uint64_t PrivateBytes() {
-  std::ifstream statm(
-      "/proc/self/statm");  // in pages: all addresses, resident ones, those of files
-  uint64_t all = 0;
-  uint64_t resident = 0;
-  uint64_t ofFiles = 0;
-  return statm >> all >> resident >> ofFiles && resident > ofFiles
-             ? (resident - ofFiles) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))
-             : 0;
-}
 
 // A file in memory that holds what new device memory is filled with, or -1.
 int FillFile() {
@@ -644,17 +606,18 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
     const uint64_t host = HostBytesAvailable();
     return host - std::min(host, claimed);
   };
-  if (bytes > available()) {
+  const uint64_t taken = bytes + bytes / 8 + kSlack;  // with the bits that say what was written
+  if (taken > available()) {
     const std::lock_guard<std::mutex> lock(mutex_);
     DropPagesLocked(0);
   }
-  if (const uint64_t left = available(); bytes > left) {
+  if (const uint64_t left = available(); taken > left) {
     *why = Format(
         "checked mode fills new device memory: %llu bytes wanted, the host has %llu left beside "
         "what "
         "other blocks may still take; use a smaller problem, or ACLGRAD_SIM_MODE=fast, which fills "
         "none",
-        static_cast<Ull>(bytes), static_cast<Ull>(left));
+        static_cast<Ull>(taken), static_cast<Ull>(left));
     return ACL_ERROR_RT_MEMORY_ALLOCATION;
   }
   uintptr_t start = 0;

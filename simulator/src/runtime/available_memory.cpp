@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/available_memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace aclsim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+uint64_t ReadNumber(const fs::path& path) {
+  std::ifstream file(path);
+  uint64_t value = 0;
+  return file >> value ? value : UINT64_MAX;  // absent, or "max"
+}
+
+// The number behind a word at the beginning of a line, or `none`.
+uint64_t ReadWord(const fs::path& path, const std::string& wanted, uint64_t none) {
+  std::ifstream file(path);
+  std::string word;
+  uint64_t value = 0;
+  for (std::string rest; file >> word >> value; std::getline(file, rest)) {
+    if (word == wanted) {
+      return value;
+    }
+  }
+  return none;
+}
+
+// How the two versions of control groups call their files.
+struct Names {
+  const char* limit;
+  const char* used;
+  const char* reclaimable;  // pages of files that nobody has used lately, in memory.stat
+};
+constexpr Names kFirst = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+constexpr Names kSecond = {"memory.max", "memory.current", "inactive_file"};
+
+uint64_t LeftIn(const fs::path& group, const Names& names) {
+  const uint64_t limit = ReadNumber(group / names.limit);
+  const uint64_t used = ReadNumber(group / names.used);
+  if (limit == UINT64_MAX || used == UINT64_MAX) {
+    return UINT64_MAX;
+  }
+  const uint64_t taken =
+      used - std::min(used, ReadWord(group / "memory.stat", names.reclaimable, 0));
+  return limit - std::min(limit, taken);
+}
+
+// What is left by the limits of a group and of those around it. In a container the root may be the group's own.
+uint64_t LeftFrom(const fs::path& root, const std::string& group, const Names& names) {
+  uint64_t left = LeftIn(root, names);
+  for (fs::path at = fs::path(group).relative_path(); !at.empty(); at = at.parent_path()) {
+    left = std::min(left, LeftIn(root / at, names));
+  }
+  return left;
+}
+
+}  // namespace
+
+uint64_t HostBytesAvailable() {
+  const uint64_t free = ReadWord("/proc/meminfo", "MemAvailable:", UINT64_MAX / 1024);
+  uint64_t available = free * 1024;
+  std::ifstream groups("/proc/self/cgroup");  // lines such as 4:memory:/a/b, or 0::/a/b
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) {
+      continue;
+    }
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string group = line.substr(second + 1);
+    if (controllers.empty()) {
+      available = std::min(available, LeftFrom("/sys/fs/cgroup", group, kSecond));
+    } else if (controllers == "memory") {
+      available = std::min(available, LeftFrom("/sys/fs/cgroup/memory", group, kFirst));
+    }
+  }
+  return available;
+}
+
+uint64_t PrivateBytes() {
+  std::ifstream statm(
+      "/proc/self/statm");  // in pages: all addresses, resident ones, those of files
+  uint64_t all = 0;
+  uint64_t resident = 0;
+  uint64_t ofFiles = 0;
+  return statm >> all >> resident >> ofFiles && resident > ofFiles
+             ? (resident - ofFiles) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))
+             : 0;
+}
+
+}  // namespace aclsim
