@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from mutation.faults import KINDS
+from mutation.judged import judged
 
-SIGNS = ("named", "elsewhere", "numbers", "nothing")
+SIGNS = ("named", "elsewhere", "numbers", "warned", "nothing")
 _NO_EFFECT = "no effect"
 _SAID = {
     "named": "named",
     "elsewhere": "an error elsewhere",
     "numbers": "wrong numbers only",
+    "warned": "a warning only",
     "nothing": "without a sign",
 }
 
@@ -24,12 +26,21 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
     """The whole page, in Markdown."""
     by_kind: dict[str, Counter[str]] = defaultdict(Counter)
     by_group: dict[str, Counter[str]] = defaultdict(Counter)
-    unseen: list[tuple[str, str, str]] = []
+    unseen: list[tuple[str, str]] = []
     reasons: list[tuple[str, str]] = []
     visible = {kind.name: kind.visible for kind in KINDS}
+    left_out: list[tuple[str, str]] = []
     for row in rows:
-        kind = str(row["name"]).partition(" ")[0]
+        kind, _, place = str(row["name"]).partition(" ")
+        operator, _, _ = place.partition("/")
+        message = str(row["message"])
         cause = str(row["cause"])
+        if row["verdict"] == "failed":
+            planted = message.partition(" => ")[0]
+            cause = judged(kind, operator, place.rpartition(":")[0], planted) or cause
+        elif row["verdict"] != "passed":
+            left_out.append((str(row["name"]), f"{row['verdict']}: {cause}"))
+            continue
         if cause.startswith(_NO_EFFECT):
             by_kind[kind][_NO_EFFECT] += 1
             continue
@@ -41,7 +52,7 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
         if visible.get(kind, True):
             by_group[str(row["operator"])][sign] += 1
         if sign == "nothing" and row["verdict"] == "failed":
-            unseen.append((str(row["name"]), kind, str(row["message"]).partition("\n")[0]))
+            unseen.append((str(row["name"]), message.partition("\n")[0]))
     total = sum((count for kind, count in by_kind.items() if visible.get(kind, True)), Counter())
     effective = sum(total[sign] for sign in SIGNS) or 1
     lines = [
@@ -58,6 +69,7 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
         "  same tensor, queue, event or field;",
         "* **elsewhere**: an error at another place;",
         "* **numbers**: no error but wrong results, or results that depend on when the pipes run;",
+        "* **warned**: a warning, which does not fail: it rests on inputs that `check` invented;",
         "* **nothing**: no sign;",
         "* **no effect**: the fault changes nothing; `tests/mutation/judged.toml` says why.",
         "",
@@ -67,8 +79,8 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
         "",
         "## By kind",
         "",
-        "| kind | a fault | named | elsewhere | numbers | nothing | no effect |",
-        "|---|---|---|---|---|---|---|",
+        "| kind | a fault | named | elsewhere | numbers | warned | nothing | no effect |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for kind in KINDS:
         found = by_kind.get(kind.name)
@@ -81,7 +93,10 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
             cells = " | ".join(str(found[sign] or "") for sign in (*SIGNS, _NO_EFFECT))
             lines.append(f"| `{kind.name}` | {kind.means}{mark} | {cells} |")
     lines += ["", "## By operator", "", "Without the kinds that only numbers can show.", ""]
-    lines += ["| operator | named | elsewhere | numbers | nothing |", "|---|---|---|---|---|"]
+    lines += [
+        "| operator | named | elsewhere | numbers | warned | nothing |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, found in sorted(by_group.items()):
         lines.append(f"| {name} | " + " | ".join(str(found[sign] or "") for sign in SIGNS) + " |")
     if reasons:
@@ -96,8 +111,11 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
             "|---|---|",
         ]
         lines += [
-            f"| {name} | `{text.replace('|', chr(92) + '|')}` |" for name, _, text in sorted(unseen)
+            f"| {name} | `{text.replace('|', chr(92) + '|')}` |" for name, text in sorted(unseen)
         ]
+    if left_out:
+        lines += ["", "## Not tried", "", "| fault | because |", "|---|---|"]
+        lines += [f"| {name} | {why.replace('|', chr(92) + '|')} |" for name, why in left_out]
     return "\n".join(lines) + "\n"
 
 

@@ -18,14 +18,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import tomllib
-
 from aclgrad.common.cache import root as cache_root
 from mutation import faults, verdict
-from mutation.faults import Fault
+from mutation.judged import judged
 
 KERNEL_SUFFIXES = (".cpp", ".h", ".asc")
-_JUDGED = Path(__file__).with_name("judged.toml")
 _SCAFFOLD = "new:"
 
 
@@ -87,23 +84,31 @@ def tried(word: str, soc: str, seconds: float) -> dict[str, Any]:
     source = (root / file).read_text("utf-8", "replace")
     fault = list(faults.faults(source, side))[int(number)]
     dtype = "fp32" if side == "kernel" and _has_float(root / name) else ""
-    shows = quiet(operator, soc, dtype, seconds)
+    kind = next(item for item in faults.KINDS if item.name == fault.kind)
+    row: dict[str, Any] = {"name": f"{fault.kind} {Path(operator).name}/{file}:{fault.line}"}
+    try:
+        shows = quiet(operator, soc, dtype, seconds)
+    except Unknown as error:
+        return row | {
+            "verdict": "refused",
+            "cause": "the operator fails as it is",
+            "message": str(error),
+        }
     with _planted(root, file, fault.plant(source)) as place:
         ran = []
         for at, command in enumerate(verdict.commands(place / name, soc, dtype)):
             if at not in shows:
                 continue
-            ran.append(verdict.run(command, seconds))
+            ran.append(verdict.run(command, seconds).without(shows[at]))
             if verdict.judge(fault, file, source, ran).sign in ("named", "elsewhere"):
                 break
         found = verdict.judge(fault, file, source, ran)
-    kind = next(item for item in faults.KINDS if item.name == fault.kind)
-    row: dict[str, Any] = {
-        "name": f"{fault.kind} {Path(operator).name}/{file}:{fault.line}",
+    row |= {
         "findings": list(found.kinds),
         "message": f"{fault.describe(source)}\n{found.text}"[:2000],
     }
-    reason = judged(operator, file, fault, source)
+    planted = source.splitlines()[fault.line - 1]
+    reason = judged(fault.kind, Path(operator).name, file, planted)
     if found.sign == "nothing" and reason:
         return row | {"verdict": "passed", "cause": reason}
     if found.sign == "nothing":
@@ -113,16 +118,20 @@ def tried(word: str, soc: str, seconds: float) -> dict[str, Any]:
 
 
 @cache
-def quiet(operator: str, soc: str, dtype: str, seconds: float) -> frozenset[int]:
-    """The commands, by number, that end with 0 and find nothing in the operator as it is: only
-    these can show a fault.
+def quiet(operator: str, soc: str, dtype: str, seconds: float) -> dict[int, frozenset[str]]:
+    """The commands, by number, that end with 0 and without an error on the operator as it is: only
+    these can show a fault. Each with the kinds of its warnings, which show none.
     """
     root, name = original(operator)
     with _copied(root) as place:
         ran = [
             verdict.run(command, seconds) for command in verdict.commands(place / name, soc, dtype)
         ]
-    kept = frozenset(at for at, one in enumerate(ran) if one.status == 0 and not one.findings)
+    kept = {
+        at: frozenset(kind for kind, _, _ in one.warnings)
+        for at, one in enumerate(ran)
+        if one.status == 0 and not one.findings
+    }
     if not kept:
         text = " ".join(ran[-1].text[-400:].split())
         raise Unknown(f"{operator}: no command passes without a fault: {text}")
@@ -133,25 +142,6 @@ def _has_float(operator: Path) -> bool:
     """Whether a definition has float32, so that one dtype is enough to begin with."""
     sources = (operator / "op_host").glob("*.cpp")
     return any("DT_FLOAT," in text or "DT_FLOAT}" in text for text in map(Path.read_text, sources))
-
-
-@cache
-def _judgements() -> list[dict[str, str]]:
-    return tomllib.loads(_JUDGED.read_text("utf-8"))["fault"] if _JUDGED.is_file() else []
-
-
-def judged(operator: str, file: str, fault: Fault, source: str) -> str:
-    """Why somebody who looked says that a fault has no effect, or that no check can see it."""
-    line = source.splitlines()[fault.line - 1].strip()
-    for item in _judgements():
-        if item["kind"] != fault.kind or not file.endswith(item["file"]):
-            continue
-        if (
-            item["line"] in ("*", line)
-            and item.get("operator", Path(operator).name) == Path(operator).name
-        ):
-            return item["because"]
-    return ""
 
 
 def sources(operator: str) -> list[tuple[Path, faults.Side]]:

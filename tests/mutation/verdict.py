@@ -12,13 +12,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from mutation.faults import Fault
 
-Sign = Literal["named", "elsewhere", "numbers", "nothing"]
+Sign = Literal["named", "elsewhere", "numbers", "warned", "nothing"]
 NEAR = 2
 """Lines between a finding and the planted line that still count as its place."""
 
@@ -46,6 +46,11 @@ class Ran:
     status: int
     text: str
     findings: tuple[Found, ...] = ()
+    warnings: tuple[Found, ...] = ()
+
+    def without(self, kinds: frozenset[str]) -> Ran:
+        """The same without warnings that the operator has anyway."""
+        return replace(self, warnings=tuple(one for one in self.warnings if one[0] not in kinds))
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ def commands(target: Path, soc: str, dtype: str) -> tuple[Command, ...]:
     if target.suffix == ".asc":
         off = {"ACLGRAD_SIM_AUTOSYNC": "off"}
         seeds = ({**off, "ACLGRAD_SIM_CHAOS": str(seed)} for seed in (1, 2, 3))
-        return tuple(Command(("run", *where), each) for each in (off, *seeds))
+        return tuple(Command(("run", *where), each) for each in (off, *seeds, {}))
     late = ("check", *where, "--autosync", "off", "--chaos", "1-3")
     short = ("--fast", *(("--dtype", dtype) if dtype else ()))
     return Command((*late, *short)), Command(late), Command(("check", *where))
@@ -100,7 +105,9 @@ def run(command: Command, seconds: float) -> Ran:
         if command.program:
             return Ran(done.returncode, text, tuple(_faults(text)) if done.returncode else ())
         found = json.loads(output.read_text("utf-8")) if output.is_file() else {}
-    return Ran(done.returncode, text, tuple(_errors(found)))
+    return Ran(
+        done.returncode, text, tuple(_found(found, "error")), tuple(_found(found, "warning"))
+    )
 
 
 def _faults(text: str) -> Iterator[Found]:
@@ -118,13 +125,13 @@ def _places(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((file.strip(), int(line)) for file, line in _PLACE.findall(text))
 
 
-def _errors(document: Mapping[str, object]) -> list[Found]:
+def _found(document: Mapping[str, object], severity: str) -> list[Found]:
     found = []
     listed = document.get("findings", [])
     assert isinstance(listed, list)
     for item in listed:
         finding = item.get("finding", item)
-        if finding.get("severity", "error") != "error":
+        if finding.get("severity", "error") != severity:
             continue
         ends = [finding.get("at") or {}, *(finding.get("related") or [])]
         places = tuple((end.get("file", ""), int(end.get("line", 0))) for end in ends)
@@ -151,7 +158,7 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
                 return True
         return False
 
-    order = ("nothing", "numbers", "elsewhere", "named")
+    order = ("nothing", "warned", "numbers", "elsewhere", "named")
     best = Verdict("nothing")
     for one in ran:
         found = one.findings
@@ -163,6 +170,9 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
                 sign = "numbers"
             if order.index(sign) > order.index(best.sign):
                 best = Verdict(sign, (kind,), text[:400])
+        if best.sign == "nothing" and one.warnings:
+            kind, text, _ = one.warnings[0]
+            best = Verdict("warned", (kind,), text[:400])
     return best
 
 

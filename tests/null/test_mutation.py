@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mutation import faults, plant, verdict
+from mutation import faults, page, plant, verdict
 from mutation.source import calls, code_only
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,7 +115,7 @@ def test_only_commands_that_pass_without_the_fault_can_show_it(monkeypatch, tmp_
     monkeypatch.setattr(plant, "cache_root", lambda: tmp_path / "cache")
     monkeypatch.setattr(plant, "judged", lambda *_: "")
     passes = [True, False, False, False]
-    tried = []
+    tried: list[int] = []
 
     def run(command: verdict.Command, seconds: float) -> verdict.Ran:
         del seconds
@@ -127,10 +127,39 @@ def test_only_commands_that_pass_without_the_fault_can_show_it(monkeypatch, tmp_
     monkeypatch.setattr(verdict, "run", run)
     (word, *_) = plant.planned(str(program), 1, 0)
     assert plant.tried(word, "Ascend910B2", 1)["cause"].startswith("nothing")
-    assert tried == [0]
+    assert set(tried) == {0}
     passes[0] = False
     plant.quiet.cache_clear()
-    with pytest.raises(
-        plant.Unknown, match=r"no command passes without a fault: no header host\.h"
-    ):
-        plant.tried(word, "Ascend910B2", 1)
+    row = plant.tried(word, "Ascend910B2", 1)
+    assert row["verdict"] == "refused"
+    assert "no command passes without a fault: no header host.h" in row["message"]
+
+
+def test_a_warning_is_a_sign_where_the_operator_has_none():
+    fault = faults.Fault("arithmetic", 0, 3, "Sub", 1, 1)
+    ran = verdict.Ran(0, "", warnings=(("output-unwritten", "", ()),))
+    assert verdict.judge(fault, "k.cpp", KERNEL, [ran]).sign == "warned"
+    had = ran.without(frozenset({"output-unwritten"}))
+    assert verdict.judge(fault, "k.cpp", KERNEL, [had]).sign == "nothing"
+
+
+def test_the_page_takes_later_judgements(monkeypatch):
+    row = {
+        "name": "buffer-huge square/math/square/op_kernel/square.cpp:17",
+        "verdict": "failed",
+        "cause": "nothing: buffer-huge",
+        "operator": "square",
+        "message": "pipe.InitBuffer(buffer, 8); => pipe.InitBuffer(buffer, (8) * 16);\n",
+    }
+    monkeypatch.setattr(page, "judged", lambda *_: "")
+    assert "Without a sign and not yet judged" in page.page([row], "command")
+    seen = []
+
+    def judged(*words: str) -> str:
+        seen.append(words)
+        return "no effect: the buffers fit"
+
+    monkeypatch.setattr(page, "judged", judged)
+    assert "Without a sign" not in page.page([row], "command")
+    place = ("square", "square/math/square/op_kernel/square.cpp")
+    assert seen == [("buffer-huge", *place, "pipe.InitBuffer(buffer, 8);")]

@@ -19,6 +19,7 @@ from rich.table import Table
 from aclgrad.cli import lookup, operators
 from aclgrad.cli.common import ERR, OUT, allow_partial, progress
 from aclgrad.cli.options import (
+    AllowRefusals,
     Attrs,
     Checked,
     Dim,
@@ -76,13 +77,7 @@ def test_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the report. [default: report]")
     ] = None,
-    allow_refusals: Annotated[
-        bool,
-        typer.Option(
-            "--allow-refusals",
-            help="Do not fail when an operator refuses more cases than it takes.",
-        ),
-    ] = False,
+    allow_refusals: AllowRefusals = False,
     as_json: Json = False,
     watching: Annotated[
         bool,
@@ -284,6 +279,7 @@ def check_command(
         ),
     ] = False,
     fast: Fast = False,
+    allow_refusals: AllowRefusals = False,
     seed: Annotated[int, typer.Option(help="Other random values.")] = 0,
     of_path: OfPathUnseen,
     hints: Annotated[
@@ -326,6 +322,7 @@ def check_command(
     from aclgrad import findings
 
     allow_partial(checked.partial_output)
+    hollow = ""
     if headers is not None:
         if shape or dtype or attr or case or chaos or report or output or html or dim is not None:
             raise ValueError(
@@ -366,6 +363,7 @@ def check_command(
                 looked.conditions |= done.conditions
                 looked.refused += done.refused
                 looked.notes += done.notes
+                hollow = hollow or done.hollow
         conditions = {**looked.conditions, **({"chaos": chaos} if chaos else {})}
         result = findings.Result(
             tuple(findings.merge(looked.runs)),
@@ -392,6 +390,8 @@ def check_command(
         findings.print_text(result, OUT)
     else:
         print(findings.render(result, form.value), end="")
+    if hollow and not allow_refusals:
+        raise ValueError(hollow)
     if result.errors:
         raise typer.Exit(1)
 

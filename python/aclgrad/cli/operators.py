@@ -53,6 +53,7 @@ class Looked:
     conditions: dict[str, str] = field(default_factory=dict)
     refused: list[Refused] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    hollow: str = ""  # why the run proves too little
 
 
 def shortened(asked: Asked) -> list[str]:

@@ -56,6 +56,12 @@ Attrs = Annotated[
 ]
 Dim = Annotated[int | None, typer.Option(help="Short for --attr dim=DIM.")]
 
+AllowRefusals = Annotated[
+    bool,
+    typer.Option(
+        "--allow-refusals", help="Do not fail when an operator refuses more cases than it takes."
+    ),
+]
 Outputs = Annotated[
     str | None,
     typer.Option(

@@ -60,7 +60,7 @@ class Project:
         from the definition.
         """
         from aclgrad.project import grid, guessed, trial, words
-        from aclgrad.testing import selection, user_data
+        from aclgrad.testing import refusals, selection, user_data
 
         assumed = self._assume(running)
         chaos = selection.seeds(seeds) if seeds else ()
@@ -110,7 +110,8 @@ class Project:
         standard = subject.golden is not None and subject.golden.own_cases is None
         notes = shortened(asked) if standard else []
         refused = [findings.Refused(item.case, item.reason) for item in ran.refused]
-        return Looked(runs, conditions, refused, notes)
+        hollow = refusals.too_many(ran.refused, [outcome.case.op for outcome in ran.outcomes])
+        return Looked(runs, conditions, refused, notes, hollow)
 
     def sanitize(self, asked: Asked, running: Running, seed: int) -> list[Run]:
         """See `Operators`."""

@@ -58,8 +58,8 @@ def too_many(refused: Sequence[RefusedCase], tried: Sequence[str]) -> str:
         done = sum(name == op for name in tried)
         if left > done:
             return (
-                f"{op}: {left} cases were refused and {done} tried, so the run says little. Next:"
-                f" describe the cases that it takes in cases() of {op}_golden.py, or"
-                " --allow-refusals"
+                f"{op}: {left} case{'s were' if left > 1 else ' was'} refused and {done} tried, so"
+                " the run says little. Next: describe the cases that it takes in cases() of"
+                f" {op}_golden.py, or --allow-refusals"
             )
     return ""
