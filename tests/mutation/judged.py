@@ -6,14 +6,15 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import tomllib
+from aclgrad.common.data import parse_toml
 
 _FILE = Path(__file__).with_name("judged.toml")
 
 
 @cache
 def _rows() -> list[dict[str, str]]:
-    return tomllib.loads(_FILE.read_text("utf-8"))["fault"]
+    found: list[dict[str, str]] = parse_toml(_FILE.read_text("utf-8"))["fault"]
+    return found
 
 
 def judged(kind: str, operator: str, file: str, line: str) -> str:

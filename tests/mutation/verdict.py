@@ -145,7 +145,7 @@ def _found(document: Mapping[str, object], severity: str) -> list[Found]:
 def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
     """The best sign that the commands gave of a fault in a file, whose text was ``source``."""
     name, lines = Path(file).name, source.splitlines()
-    operand = _operand(source[fault.start : fault.end])
+    operand = _operand(" ".join(lines[fault.line - 1 : fault.last_line]))
     same = re.compile(rf"\b{operand}\b") if operand else None
 
     def near(places: Sequence[tuple[str, int]]) -> bool:
@@ -177,11 +177,12 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
 
 
 def _operand(text: str) -> str:
-    """What a planted statement is about: the queue or tensor that a method belongs to, else the
-    first argument of a call; empty for other text.
+    """What a planted statement is about: the queue or tensor that is declared or that a method
+    belongs to, else the first argument of a call; empty for other text.
     """
-    method = re.match(r"\s*(\w+)(?:\.|->)\w+", text)
-    if method:
-        return method[1]
-    argument = re.match(r"\s*[\w:]+(?:<[^;]*>)?\s*\(\s*(\w+)", text)
-    return argument[1] if argument and not argument[1].isdigit() else ""
+    text = text.strip()
+    declared = re.match(r"[\w:]+<[^;]*>\s+(\w+)\s*;", text)
+    method = re.match(r"(\w+)(?:\.|->)(?!InitBuffer)\w+", text)
+    argument = re.match(r"(?:\w+\.)?(?!for\b|if\b|while\b)[\w:]+(?:<[^;]*>)?\s*\(\s*(\w+)", text)
+    found = declared or method or argument
+    return found[1] if found and not found[1].isdigit() else ""

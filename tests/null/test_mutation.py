@@ -80,7 +80,7 @@ def test_a_word_that_names_nothing_is_refused():
     ("places", "kind", "sign"),
     [
         ((("op_kernel/k.cpp", 5),), "race-read-after-write", "named"),
-        ((("op_kernel/k.cpp", 3),), "undefined-read", "named"),  # the same tensor
+        ((("op_kernel/k.cpp", 8),), "undefined-read", "named"),  # the same tensor
         ((("op_kernel/k.cpp", 11),), "flag-leak", "elsewhere"),
         ((("other.cpp", 5),), "flag-leak", "elsewhere"),
         ((), "wrong-result", "numbers"),
@@ -90,7 +90,7 @@ def test_a_verdict_goes_by_the_place(places, kind, sign):
     fault = faults.Fault("queue-call-dropped", KERNEL.index("queue.EnQue"), 0, ";", 5, 5)
     if sign == "named" and kind == "undefined-read":
         start = KERNEL.index("DataCopy(x")
-        fault = faults.Fault("copy-dropped", start, start + 20, ";", 9, 9)
+        fault = faults.Fault("copy-dropped", start, start + 20, ";", 3, 3)
     ran = [verdict.Ran(1, "", ((kind, "", places),))]
     assert verdict.judge(fault, "op_kernel/k.cpp", KERNEL, ran).sign == sign
 
@@ -163,3 +163,18 @@ def test_the_page_takes_later_judgements(monkeypatch):
     assert "Without a sign" not in page.page([row], "command")
     place = ("square", "square/math/square/op_kernel/square.cpp")
     assert seen == [("buffer-huge", *place, "pipe.InitBuffer(buffer, 8);")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "operand"),
+    [
+        ("TQue<TPosition::VECIN, 2> yIn;", "yIn"),
+        ("out.SetGlobalBuffer((__gm__ float*)y, count);", "out"),
+        ("pipe.InitBuffer(work, 4096);", "work"),
+        ("AscendC::DataCopy<float>(x, xGm[at], count);", "x"),
+        ("for (uint32_t at = 0; at < count; ++at) {", ""),
+        ("const uint32_t core = GetBlockIdx();", ""),
+    ],
+)
+def test_what_a_statement_is_about(statement, operand):
+    assert verdict._operand(statement) == operand

@@ -70,10 +70,14 @@ inline std::vector<float> Values(size_t count, unsigned seed) {
   return values;
 }
 
-// Ends the program with 1 where an element is off.
-inline void Compare(const std::vector<float>& got, const std::vector<double>& want) {
+// Ends the program with 1 where an element is off by more than 1e-5 of the largest one.
+inline void CompareWith(const std::vector<float>& got, const std::vector<double>& want) {
+  double scale = 0;
+  for (const double value : want) {
+    scale = std::fmax(scale, std::fabs(value));
+  }
   for (size_t i = 0; i < want.size(); ++i) {
-    if (!(std::fabs(got[i] - want[i]) <= 1e-4 * std::fmax(1.0, std::fabs(want[i])))) {
+    if (!(std::fabs(got[i] - want[i]) <= 1e-5 * scale)) {
       std::fprintf(stderr, "[%zu] got %g, want %g\n", i, got[i], want[i]);
       std::exit(1);
     }
