@@ -29,7 +29,7 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
     unseen: list[tuple[str, str]] = []
     reasons: list[tuple[str, str]] = []
     visible = {kind.name: kind.visible for kind in KINDS}
-    left_out: list[tuple[str, str]] = []
+    left_out: Counter[tuple[str, str]] = Counter()
     for row in rows:
         kind, _, place = str(row["name"]).partition(" ")
         operator, _, _ = place.partition("/")
@@ -39,7 +39,7 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
             planted = message.partition(" => ")[0]
             cause = judged(kind, operator, place.rpartition(":")[0], planted) or cause
         elif row["verdict"] != "passed":
-            left_out.append((str(row["name"]), f"{row['verdict']}: {cause}"))
+            left_out[operator, cause] += 1
             continue
         if cause.startswith(_NO_EFFECT):
             by_kind[kind][_NO_EFFECT] += 1
@@ -76,6 +76,10 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
         f"Of {effective} effective faults that a check can name, "
         + ", ".join(f"{_share(total[sign], effective)} are {said}" for sign, said in _SAID.items())
         + ".",
+        "",
+        "A wrong index (`core-offset`, `core-next`, `loop-short`, `tail-dropped`) has no finding",
+        "at its own line: what shows is the part of an output that two cores write, or none.",
+        "What a dropped copy should have brought shows where it is read.",
         "",
         "## By kind",
         "",
@@ -114,8 +118,11 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
             f"| {name} | `{text.replace('|', chr(92) + '|')}` |" for name, text in sorted(unseen)
         ]
     if left_out:
-        lines += ["", "## Not tried", "", "| fault | because |", "|---|---|"]
-        lines += [f"| {name} | {why.replace('|', chr(92) + '|')} |" for name, why in left_out]
+        lines += ["", "## Not tried", "", "| operator | faults | because |", "|---|---|---|"]
+        lines += [
+            f"| {name} | {count} | {why.replace('|', chr(92) + '|')} |"
+            for (name, why), count in sorted(left_out.items())
+        ]
     return "\n".join(lines) + "\n"
 
 
