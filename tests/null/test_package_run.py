@@ -953,9 +953,12 @@ def test_build_script_packs_instead_of_testing(tmp_path: Path) -> None:
     (commands / "python").chmod(0o755)
     (commands / "aclgrad").write_text('#!/usr/bin/env bash\necho "aclgrad $*"\n')
     (commands / "aclgrad").chmod(0o755)
-    nothing = hashlib.sha256(b"").hexdigest()  # no modules, and an empty pyproject.toml
-    stamp = f"{nothing} {nothing} {tmp_path}\n"
-    (commands.parent / ".aclgrad-stamp-test").write_text(stamp)
+    (tmp_path / "requirements").mkdir()
+    for name in ("locked.txt", "tools.in"):
+        (tmp_path / "requirements" / name).touch()
+    nothing = hashlib.sha256(b"").hexdigest()  # no modules, and three empty files
+    (commands.parent / ".aclgrad-locked").touch()
+    (commands.parent / ".aclgrad-stamp-test").write_text(f"{' '.join([nothing] * 4)} {tmp_path}\n")
 
     def script(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -444,5 +444,8 @@ def test_enumerations_of_acl_hold_any_number(toolkit: Path) -> None:
     assert len(names) > 25, names
     text = includes([f"acl/{path.name}" for path in sorted(folder.glob("*.h"))])
     text += "".join(f"{name} any_{name}{{99}};\n" for name in names)
+    # In expressions they are what they are in CANN's headers.
+    text += "".join(f"decltype(+any_{name}) sum_{name} = int{{}};\n" for name in names)
+    text += "".join(f"int* whole_{name} = &sum_{name};\n" for name in names)
     done = compiled(toolkit, text)
     assert done.returncode == 0, done.stderr

@@ -17,10 +17,11 @@ extern "C" {
 #define ACL_DEPRECATED_MESSAGE(message) __attribute__((deprecated(message)))
 
 #ifdef __cplusplus
-// A number that an enumeration does not have is refused: it may be passed, which is undefined without a type of all its numbers.
-#define ACL_ENUM_OF(type) : type
+// A number that an enumeration does not have is refused. It may be passed, which is undefined without a type of all its numbers: int,
+// as which such an enumeration takes part in expressions anyway.
+#define ACL_ENUM : int
 #else
-#define ACL_ENUM_OF(type)
+#define ACL_ENUM
 #endif
 
 typedef void* aclrtStream;
@@ -106,7 +107,7 @@ static const int ACL_ERROR_RT_FAILURE = 500003;
 static const int ACL_ERROR_DRV_FAILURE = 500004;
 static const int ACL_ERROR_PROFILING_FAILURE = 500005;
 
-typedef enum ACL_ENUM_OF(int) {
+typedef enum ACL_ENUM {
   ACL_DT_UNDEFINED = -1,
   ACL_FLOAT = 0,
   ACL_FLOAT16 = 1,
@@ -137,7 +138,7 @@ typedef enum ACL_ENUM_OF(int) {
   ACL_FLOAT4_E1M2 = 41,
 } aclDataType;
 
-typedef enum ACL_ENUM_OF(int) {
+typedef enum ACL_ENUM {
   ACL_FORMAT_UNDEFINED = -1,
   ACL_FORMAT_NCHW = 0,
   ACL_FORMAT_NHWC = 1,
@@ -160,34 +161,34 @@ typedef enum ACL_ENUM_OF(int) {
   ACL_FORMAT_FRACTAL_NZ_C0_8 = 54,
 } aclFormat;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_DEBUG = 0,
   ACL_INFO = 1,
   ACL_WARNING = 2,
   ACL_ERROR = 3,
 } aclLogLevel;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_MEMTYPE_DEVICE = 0,
   ACL_MEMTYPE_HOST = 1,
   ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT = 2,
 } aclMemType;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_OPT_DETERMINISTIC = 0,
   ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
   ACL_OPT_STRONG_CONSISTENCY = 2,
   ACL_OPT_ENABLE_KERNEL_EARLY_START = 3,
 } aclSysParamOpt;
 
-typedef enum ACL_ENUM_OF(int) {
+typedef enum ACL_ENUM {
   ACL_CANN_ATTR_UNDEFINED = -1,
   ACL_CANN_ATTR_INF_NAN = 0,
   ACL_CANN_ATTR_BF16 = 1,
   ACL_CANN_ATTR_JIT_COMPILE = 2,
 } aclCannAttr;
 
-typedef enum ACL_ENUM_OF(int) {
+typedef enum ACL_ENUM {
   ACL_DEVICE_INFO_UNDEFINED = -1,
   ACL_DEVICE_INFO_AI_CORE_NUM = 0,
   ACL_DEVICE_INFO_VECTOR_CORE_NUM = 1,

@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct aclopAttr aclopAttr;
 
-typedef enum aclEngineType ACL_ENUM_OF(unsigned int) {
+typedef enum aclEngineType ACL_ENUM {
   ACL_ENGINE_SYS,
   ACL_ENGINE_AICORE,
   ACL_ENGINE_VECTOR,

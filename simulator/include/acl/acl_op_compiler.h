@@ -10,12 +10,9 @@
 extern "C" {
 #endif
 
-typedef enum aclCompileType ACL_ENUM_OF(unsigned int) {
-  ACL_COMPILE_SYS,
-  ACL_COMPILE_UNREGISTERED
-} aclopCompileType;
+typedef enum aclCompileType ACL_ENUM { ACL_COMPILE_SYS, ACL_COMPILE_UNREGISTERED } aclopCompileType;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_PRECISION_MODE,
   ACL_AICORE_NUM,
   ACL_AUTO_TUNE_MODE,

@@ -44,40 +44,40 @@ extern "C" {
 #define ACL_HOST_REG_READONLY 0x8UL
 #define ACL_HOST_REG_PINNED 0x10000000UL
 
-typedef enum aclrtRunMode ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtRunMode ACL_ENUM {
   ACL_DEVICE,
   ACL_HOST,
 } aclrtRunMode;
 
-typedef enum aclrtEventStatus ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtEventStatus ACL_ENUM {
   ACL_EVENT_STATUS_COMPLETE = 0,
   ACL_EVENT_STATUS_NOT_READY = 1,
   ACL_EVENT_STATUS_RESERVED = 2,
 } aclrtEventStatus;
 
-typedef enum aclrtEventRecordedStatus ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtEventRecordedStatus ACL_ENUM {
   ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
   ACL_EVENT_RECORDED_STATUS_COMPLETE = 1,
 } aclrtEventRecordedStatus;
 
-typedef enum aclrtEventWaitStatus ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtEventWaitStatus ACL_ENUM {
   ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
   ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
   ACL_EVENT_WAIT_STATUS_RESERVED = 0xFFFF,
 } aclrtEventWaitStatus;
 
-typedef enum aclrtStreamStatus ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtStreamStatus ACL_ENUM {
   ACL_STREAM_STATUS_COMPLETE = 0,
   ACL_STREAM_STATUS_NOT_READY = 1,
   ACL_STREAM_STATUS_RESERVED = 0xFFFF,
 } aclrtStreamStatus;
 
-typedef enum aclrtCallbackBlockType ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtCallbackBlockType ACL_ENUM {
   ACL_CALLBACK_NO_BLOCK,
   ACL_CALLBACK_BLOCK,
 } aclrtCallbackBlockType;
 
-typedef enum aclrtMemcpyKind ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtMemcpyKind ACL_ENUM {
   ACL_MEMCPY_HOST_TO_HOST,
   ACL_MEMCPY_HOST_TO_DEVICE,
   ACL_MEMCPY_DEVICE_TO_HOST,
@@ -88,7 +88,7 @@ typedef enum aclrtMemcpyKind ACL_ENUM_OF(unsigned int) {
   ACL_MEMCPY_INTER_DEVICE_TO_DEVICE,
 } aclrtMemcpyKind;
 
-typedef enum aclrtMemMallocPolicy ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtMemMallocPolicy ACL_ENUM {
   ACL_MEM_MALLOC_HUGE_FIRST,
   ACL_MEM_MALLOC_HUGE_ONLY,
   ACL_MEM_MALLOC_NORMAL_ONLY,
@@ -102,7 +102,7 @@ typedef enum aclrtMemMallocPolicy ACL_ENUM_OF(unsigned int) {
   ACL_MEM_ACCESS_USER_SPACE_READONLY = 0x100000,
 } aclrtMemMallocPolicy;
 
-typedef enum aclrtMemAttr ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtMemAttr ACL_ENUM {
   ACL_DDR_MEM,
   ACL_HBM_MEM,
   ACL_DDR_MEM_HUGE,
@@ -123,7 +123,7 @@ typedef enum aclrtMemAttr ACL_ENUM_OF(unsigned int) {
   ACL_MEM_P2P_HUGE1G,
 } aclrtMemAttr;
 
-typedef enum aclrtMemLocationType ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtMemLocationType ACL_ENUM {
   ACL_MEM_LOCATION_TYPE_HOST = 0,
   ACL_MEM_LOCATION_TYPE_DEVICE,
   ACL_MEM_LOCATION_TYPE_UNREGISTERED,
@@ -142,11 +142,11 @@ typedef struct aclrtPtrAttributes {
   uint32_t rsv[4];
 } aclrtPtrAttributes;
 
-typedef enum aclrtLastErrLevel ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtLastErrLevel ACL_ENUM {
   ACL_RT_THREAD_LEVEL = 0,
 } aclrtLastErrLevel;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
   ACL_DEV_ATTR_AICORE_CORE_NUM = 101,
   ACL_DEV_ATTR_CUBE_CORE_NUM = 102,
@@ -163,13 +163,13 @@ typedef enum ACL_ENUM_OF(unsigned int) {
   ACL_DEV_ATTR_NPU_ARCH = 601U,
 } aclrtDevAttr;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_HOST_REGISTER_MAPPED = 0,
   ACL_HOST_REGISTER_IOMEMORY = 0x04,
   ACL_HOST_REGISTER_READONLY = 0x08
 } aclrtHostRegisterType;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_RT_MEM_ATTR_RSV = 0,
   ACL_RT_MEM_ATTR_MODULE_ID,
   ACL_RT_MEM_ATTR_DEVICE_ID,
@@ -202,11 +202,11 @@ typedef struct aclrtMemUsageInfo {
 
 typedef void* aclrtDrvMemHandle;
 
-typedef enum aclrtMemAllocationType ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtMemAllocationType ACL_ENUM {
   ACL_MEM_ALLOCATION_TYPE_PINNED = 0,
 } aclrtMemAllocationType;
 
-typedef enum aclrtMemHandleType ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtMemHandleType ACL_ENUM {
   ACL_MEM_HANDLE_TYPE_NONE = 0,
   ACL_MEM_HANDLE_TYPE_POSIX = 2,
 } aclrtMemHandleType;
@@ -219,20 +219,20 @@ typedef struct aclrtPhysicalMemProp {
   uint64_t reserve;
 } aclrtPhysicalMemProp;
 
-typedef enum aclrtMemGranularityOptions ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtMemGranularityOptions ACL_ENUM {
   ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM,
   ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED,
   ACL_RT_MEM_ALLOC_GRANULARITY_UNDEF = 0xFFFF,
 } aclrtMemGranularityOptions;
 
-typedef enum aclrtCmoType ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtCmoType ACL_ENUM {
   ACL_RT_CMO_TYPE_PREFETCH = 0,
   ACL_RT_CMO_TYPE_WRITEBACK,
   ACL_RT_CMO_TYPE_INVALID,
   ACL_RT_CMO_TYPE_FLUSH,
 } aclrtCmoType;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_RT_DEV_RES_CUBE_CORE = 0,
   ACL_RT_DEV_RES_VECTOR_CORE,
 } aclrtDevResLimitType;
@@ -247,13 +247,13 @@ typedef struct aclrtUuid {
   char bytes[16];
 } aclrtUuid;
 
-typedef enum aclrtFloatOverflowMode ACL_ENUM_OF(unsigned int) {
+typedef enum aclrtFloatOverflowMode ACL_ENUM {
   ACL_RT_OVERFLOW_MODE_SATURATION = 0,
   ACL_RT_OVERFLOW_MODE_INFNAN,
   ACL_RT_OVERFLOW_MODE_UNDEF,
 } aclrtFloatOverflowMode;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_STREAM_ATTR_FAILURE_MODE = 1,
   ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK = 2,
   ACL_STREAM_ATTR_USER_CUSTOM_TAG = 3,
@@ -272,7 +272,7 @@ typedef union {
 
 typedef void* aclmdlRI;
 
-typedef enum ACL_ENUM_OF(unsigned int) {
+typedef enum ACL_ENUM {
   ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
   ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE,
   ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED,
@@ -281,7 +281,7 @@ typedef enum ACL_ENUM_OF(unsigned int) {
 #define ACL_PKG_VERSION_MAX_SIZE 128
 #define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
 
-typedef enum aclCANNPackageName ACL_ENUM_OF(unsigned int) {
+typedef enum aclCANNPackageName ACL_ENUM {
   ACL_PKG_NAME_CANN,
   ACL_PKG_NAME_RUNTIME,
   ACL_PKG_NAME_COMPILER,
