@@ -111,8 +111,9 @@ def test_scripts(planted: Path, tmp_path: Path) -> None:
     assert source is not None
     copy = tmp_path / "copy"
     (copy / "scripts").mkdir(parents=True)
-    for name in ("build.sh", "common.sh", "test.sh", "fuzz.sh"):
+    for name in ("build.sh", "common.sh", "test.sh", "fuzz.sh", "lock.py"):
         shutil.copy(source / "scripts" / name, copy / "scripts")
+    shutil.copytree(source / "requirements", copy / "requirements")
     (copy / "pyproject.toml").write_text("")
     for name in ("build.sh", "test.sh", "fuzz.sh"):
         text = call(
