@@ -172,7 +172,7 @@ def test_json_that_is_fine() -> None:
         ("random = { count = 9999999999999 }", "random", "count: got 9999999999999"),
         ("random = { dim = [1, 9999999999999] }", "random", "dim: got"),
         ("chaos = '0-2147483647'", "chaos", "got '0-2147483647'"),
-        ("seeds = '1-999999'", "seeds", "got '1-999999'"),
+        ("seeds = '1-9999999'", "seeds", "got '1-9999999'"),
         ("attributes = { dim = [nan] }", "attributes", "got nan"),
         ("attributes = { dim = " + "[" * 90 + "]" * 90 + " }", "attributes", "nested deeper"),
         ("title" + ".a" * 5000 + " = 1", "title", "nested deeper than 64"),

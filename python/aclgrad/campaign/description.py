@@ -240,7 +240,8 @@ class _Reader:
                 lead = [0] if first == "0" else []
                 found += [*lead, *selection.seeds(f"1-{last}" if lead else str(item))]
             except ValueError:
-                want = f"a number such as 7, or a text such as '0-20' of {selection.MOST_SEEDS} at most"
+                most = selection.MOST_SEEDS
+                want = f"a number such as 7, or a text such as '0-20', of {most} at most"
                 raise self.refuse(key, f"got {item!r}, want {want}", item) from None
         return tuple(dict.fromkeys(found))
 
