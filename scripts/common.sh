@@ -57,6 +57,14 @@ install() {
   quietly "$venv/bin/python" -I -m pip install --disable-pip-version-check "${how[@]}" "$@"
 }
 
+# install_torch: PyTorch for CPUs alone where it is to be had. pip prefers the index, whose build brings gigabytes of CUDA, and with
+# which torch_npu does not load.
+install_torch() {
+  local cpu
+  cpu=$(grep -o '^torch==[^ ]*' "$root/requirements/other_builds.txt")
+  install "$cpu" 2>/dev/null || install "${cpu%+*}"
+}
+
 # set_up EXTRAS: installs the package (editable, compiles nothing) and its extras. Does nothing when pyproject.toml, the lock, the
 # extras and the names of the package's modules, which an editable installation writes down, are those of the last time.
 set_up() {

@@ -45,7 +45,7 @@ set_up test
 # A second oracle for a few tests; they are skipped, with the reason, without it. Not by default: it is a large download.
 if ((want_torch)) && ! "$venv/bin/python" -I -c 'import torch' 2>/dev/null; then
   echo "installing torch, the second oracle of the tests"
-  install torch || fail "pip could not install torch. Next: read the message above, or leave --torch out"
+  install_torch || fail "pip could not install torch. Next: read the message above, or leave --torch out"
 fi
 ((on_board)) || "$venv/bin/aclgrad" build
 cd "$root"

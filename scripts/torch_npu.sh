@@ -18,7 +18,7 @@ need_compiler
 set_up test
 if ! "$venv/bin/python" -I -c 'import torch, sys; sys.exit(not torch.__version__.startswith("2.13.0"))' 2>/dev/null; then
   echo "installing torch"
-  install torch==2.13.0 || fail "pip could not install torch 2.13.0. Next: read the message above"
+  install_torch || fail "pip could not install torch 2.13.0. Next: read the message above"
 fi
 folder=$root/build/torch_npu
 if [[ ! -d $folder/torch_npu ]]; then
