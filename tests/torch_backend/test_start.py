@@ -145,4 +145,5 @@ def test_doctor() -> None:
 
 
 def test_version_pair_is_stated() -> None:
-    assert (ROOT / "requirements" / "torch_npu.txt").read_text().count("torch_npu==2.13.0") == 1
+    lock = (ROOT / "requirements" / "locked.txt").read_text()
+    assert lock.count("\ntorch-npu==2.13.0 ") == 1
