@@ -16,6 +16,7 @@ import pytest
 
 from aclgrad.golden.precision import Report
 from aclgrad.ops import all_specs, find
+from aclgrad.project.grid import ProjectCase
 from aclgrad.reporting import histogram, html, junit, report, table
 from aclgrad.reporting.report import Conditions
 from aclgrad.spec.cases import Case
@@ -190,6 +191,17 @@ def test_shapes_that_differ_are_named() -> None:
     mixed_dtypes = {table.dtype_text(case) for case in CASES["kl_div_loss_grad"]}
     assert {"fp32", "fp16+bf16", "fp16+fp32"} <= mixed_dtypes
     assert "fp16 to fp64" in {table.dtype_text(case) for case in CASES["softmax_grad"]}
+
+
+@pytest.mark.parametrize("op", ["huber_grad", "softmax_grad"])
+def test_project_in_a_folder_of_its_operators_name(op: str) -> None:
+    """``aclgrad new huber_grad && aclgrad test huber_grad``: no operator of this package, whatever
+    its name.
+    """
+    case = ProjectCase("one", op, CASES["softmax_grad"][0].call, path=op)
+    text = html.page([outcome(case)], HERE)
+    assert op in text and "aclnnSoftmaxBackward" not in text
+    assert table.shape_text(case) and table.dtype_text(case)
 
 
 def test_formats() -> None:

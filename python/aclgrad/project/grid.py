@@ -53,6 +53,11 @@ class ProjectCase(Case):
         """What commands call the operator."""
         return self.path
 
+    @property
+    def of_project(self) -> bool:
+        """Always."""
+        return True
+
     def inputs(self, seed: int = 0) -> list[list[Array]]:
         """Views of the inputs' tensors, rounded to their dtypes."""
         rng = np.random.default_rng((self.seed, seed))

@@ -116,7 +116,7 @@ def page(
             specs={
                 case.op: find(case.op)
                 for case in (group[0].case for group in groups.values())
-                if case.word == case.op
+                if not case.of_project
             },
             failures=sum(not outcome.passed for outcome in outcomes),
             refused=len(refused),

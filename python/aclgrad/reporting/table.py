@@ -240,7 +240,7 @@ def shape_text(case: Case) -> str:
     """Shape of the result, then those of the inputs that differ from it; of an operator that comes
     as sources the shapes of its inputs.
     """
-    if case.word != case.op:
+    if case.of_project:
         given: dict[str, str] = {}
         for name, desc in case.call.tensors.items():
             if desc is not None:
@@ -259,7 +259,7 @@ def shape_text(case: Case) -> str:
 
 def dtype_text(case: Case) -> str:
     """Dtypes of the floating-point inputs, and of the output where it differs."""
-    if case.word != case.op:
+    if case.of_project:
         return "+".join(
             dict.fromkeys(alias_of(desc.dtype) for desc in case.call.tensors.values() if desc)
         )

@@ -56,6 +56,11 @@ class Case:
         return self.op
 
     @property
+    def of_project(self) -> bool:
+        """Whether the operator comes as sources, and has no spec in this package."""
+        return False
+
+    @property
     def seed(self) -> int:
         """Fixed by the name, so that a failure repeats on its own."""
         return zlib.crc32(f"{self.op}:{self.name}".encode())
