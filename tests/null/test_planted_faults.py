@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aclgrad.golden.precision import Report, compare, judge
+from aclgrad.golden.precision import Report, compare
 from aclgrad.ops import all_specs
 from aclgrad.spec.call import Call, TensorDesc
 from aclgrad.spec.cases import EXPONENTS, ORDINARY, Case, has_room, scaled
 from aclgrad.spec.dtypes import BF16, FLOAT, FLOAT16, DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.terms import sum_scale
-from aclgrad.testing.run import inputs_of, measure_case
+from aclgrad.testing.run import inputs_of, judge_case
 
 Array = NDArray[Any]
 SPECS = {spec.op: spec for spec in all_specs()}
@@ -53,7 +53,7 @@ def right(
 
 
 def verdict(spec: OpSpec, case: Case, actual: Array) -> Report:
-    return judge(measure_case(spec, case, actual))
+    return judge_case(spec, case, actual)
 
 
 def zeros(result: Array) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclgrad.golden.limits import LIMITS, NEIGHBOURS, TILE, round_to, row_scale
-from aclgrad.golden.precision import compare
+from aclgrad.golden.precision import compare, judge, measure
 
 DTYPES = [np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
@@ -285,3 +287,36 @@ def test_worst_elements_are_those_of_a_full_sort() -> None:
             order = np.argsort(-distance, kind="stable")[:5]
             report = compare(actual, want)
             assert [element.index for element in report.worst] == [(int(at),) for at in order]
+
+
+@each_dtype
+@pytest.mark.parametrize("shape", [(3, 20011), (70000,), (1, 2), (257, 3, 130), (4096, 33)])
+@pytest.mark.parametrize("terms", [False, True])
+@pytest.mark.parametrize("fault", ["none", "far", "nan", "inf", "zeros", "public", "last", "wide"])
+def test_a_verdict_in_pieces_is_that_of_the_whole(
+    dtype: np.dtype, shape: tuple[int, ...], terms: bool, fault: str
+) -> None:
+    rng = np.random.default_rng(len(shape) + terms)
+    want = rng.normal(0, 3, shape)
+    got = (want * (1 + rng.uniform(-0.5, 0.5, shape) * float(ml_dtypes.finfo(dtype).eps))).astype(
+        dtype
+    )
+    flat, exact = got.reshape(-1), want.reshape(-1)
+    if fault in ("far", "nan", "inf"):
+        flat[flat.size // 2] = {"far": 99.0, "nan": np.nan, "inf": np.inf}[fault]
+    elif fault == "zeros":
+        flat[:] = 0
+    elif fault == "public":
+        exact[::7] = flat[::7] = 0
+        flat[::7] += dtype.type(float(ml_dtypes.finfo(dtype).eps))
+    elif fault == "last":
+        flat[-1] = -flat[-1]
+    elif fault == "wide":
+        exact[0], flat[0] = np.inf, np.inf
+    largest = np.abs(want) * 2 + 1 if terms else None
+    pieces = compare(got, want, terms=largest)
+    whole = judge(measure(got, want, terms=largest))
+    assert pieces.mean_ulp_of_scale == pytest.approx(whole.mean_ulp_of_scale, rel=1e-12)
+    same = replace(pieces, mean_ulp_of_scale=whole.mean_ulp_of_scale)
+    assert repr(same) == repr(whole)  # NaN is not equal to itself
+    assert pieces.passed == (fault in ("none", "wide", "public"))

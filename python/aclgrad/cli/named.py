@@ -14,7 +14,7 @@ from aclgrad.cli.operators import Asked, Computed, Given, Looked, Ran, shortened
 from aclgrad.cli.options import DeviceName, Running
 from aclgrad.common.files import check_output
 from aclgrad.findings import errors_of
-from aclgrad.golden.precision import judge, measure
+from aclgrad.golden.precision import compare, measure
 from aclgrad.project.request import soc_name
 from aclgrad.reporting.conditions import Conditions
 from aclgrad.runtime.toolkit import checkout, sim_root
@@ -138,11 +138,12 @@ class Named:
         if given.golden:
             dtype = next(iter(inputs.values())).dtype
             terms = spec.magnitudes(inputs, attrs)
-            measured = measure(result, spec.evaluate(inputs, attrs), dtype, terms=terms)
-            report = judge(measured)
+            wanted = spec.evaluate(inputs, attrs)
+            report = compare(result, wanted, dtype, terms=terms)
             if not report.passed:
                 axis = attrs.get("dim")
                 writers = writers_of(device, result.size)
+                measured = measure(result, wanted, dtype, terms=terms)
                 picture = draw(measured, result, axis if isinstance(axis, int) else None, writers)
         found = device.findings()
         errors = errors_of(found)

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR
 from aclgrad.golden.limits import Tolerance
-from aclgrad.golden.precision import Element, Errors, Report, measure
-from aclgrad.golden.precision import judge as verdict
+from aclgrad.golden.precision import Element, Report, compare, measure
 from aclgrad.project import building, golden_file, running
 from aclgrad.project.checking import finding_from_json, isolated
 from aclgrad.project.definition_rules import inference_place
@@ -382,16 +381,16 @@ def judge(
     """
     exact = wanted(golden, op, inputs, attrs, result)
     terms = golden.magnitudes(inputs, attrs, _shapes(op, result))
-    reports: list[tuple[Report, str, Errors]] = []
+    reports: list[tuple[Report, str, int]] = []
     lines = []
-    for (name, array), want, size in zip(result.outputs.items(), exact, terms, strict=True):
+    outputs = result.outputs.items()
+    for at, ((name, array), want, size) in enumerate(zip(outputs, exact, terms, strict=True)):
         if want is None:
             continue
-        measured = measure(array, want, terms=size, tolerance=tolerance)
-        report = verdict(measured)
-        reports.append((report, name, measured))
+        report = compare(array, want, terms=size, tolerance=tolerance)
+        reports.append((report, name, at))
         lines.append(f"{name}: {report}" if len(exact) > 1 else str(report))
-    worst, name, measured = max(reports, key=lambda item: _badness(item[0]))
+    worst, name, at = max(reports, key=lambda item: _badness(item[0]))
     public = [
         report.public_standard for report, _, _ in reports if report.public_standard is not None
     ]
@@ -405,7 +404,9 @@ def judge(
         array = result.outputs[name]
         writers = writers_of(device, array.size, name) if device else None
         axis = next((attrs[key] for key in ("dim", "axis", "axes") if key in attrs), None)
-        if array.dtype.kind != "c":
+        want = exact[at]
+        if array.dtype.kind != "c" and want is not None:
+            measured = measure(array, want, terms=terms[at], tolerance=tolerance)
             picture = draw(measured, array, axis if isinstance(axis, int) else None, writers)
     return worst, "\n".join(lines), picture
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aclgrad.errors import AclnnError
 from aclgrad.findings import ERROR, Finding, Run, consequence
 from aclgrad.golden.limits import Tolerance
-from aclgrad.golden.precision import Errors, Report, judge, measure
+from aclgrad.golden.precision import Errors, Report, compare, measure
 from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Tensor
 from aclgrad.spec.call import TensorDesc
@@ -205,11 +205,21 @@ def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
 def measure_case(
     spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
 ) -> Errors:
-    """Measure a result of a case as `run_case` judges it."""
+    """The errors of a result of a case, by which `judge_case` decides."""
     computed = spec.computed_dtype(case.call).numpy
     terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
     wanted = golden(spec, case, seed)
     return measure(actual, wanted, computed, terms=terms, tolerance=tolerance)
+
+
+def judge_case(
+    spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
+) -> Report:
+    """The verdict on a result of a case."""
+    computed = spec.computed_dtype(case.call).numpy
+    terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
+    wanted = golden(spec, case, seed)
+    return compare(actual, wanted, computed, terms=terms, tolerance=tolerance)
 
 
 def run_case(
@@ -259,12 +269,12 @@ def _run_case(
         )
     desc = case.call.tensor(spec.output_args[0].name)
     actual = view(storage, desc)
-    measured = measure_case(spec, case, actual, seed, tolerance)
-    report = judge(measured)
+    report = judge_case(spec, case, actual, seed, tolerance)
     picture = None
     if not report.passed:
         axis = case.call.attrs.get("dim")
         writers = writers_of(device, desc.size)
+        measured = measure_case(spec, case, actual, seed, tolerance)
         picture = draw(measured, actual, axis if isinstance(axis, int) else None, writers)
     message = str(report)
     inside = np.zeros(storage.size, bool)
