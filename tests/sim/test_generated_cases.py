@@ -447,6 +447,28 @@ def test_what_any_inputs_would_show_is_an_error(
     assert "race-read-after-write" in kinds(check(root, status=1))
 
 
+ATOMIC_SUM = """
+  const auto gx = Of<float>(x, t.rows * t.cols), gy = Of<float>(y, t.rows * t.cols);
+  const uint32_t count = t.rows * t.cols < kTile ? t.rows * t.cols : 0;
+  if (core == 0 && count > 0) lane.Move(gx, 0, gy, 0, count, 0.0f, 0.0f);
+  SyncAll();
+  SetAtomicAdd<float>();
+  if (count > 0) lane.Move(gx, 0, gy, 0, count, 1.0f, 0.1f * core * core);
+  SetAtomicNone();
+"""
+
+
+def test_chaos_varies_the_order_of_cores(tmp_path: Path) -> None:
+    """Bits that depend on it are found without a golden, and the command to see them again is told."""
+    too_many = "if (x.GetShapeSize() >= 2048) return ge::GRAPH_FAILED;"
+    root = project(tmp_path, "AtomicSum", {"x": "FLOAT"}, ATOMIC_SUM, checks=too_many)
+    assert kinds(check(root, "--fast", status=0)) == set()
+    found = check(root, "--fast", "--chaos", "1-4", status=1)
+    assert kinds(found) == {"chaos-difference"}
+    (finding,) = (item for item in found["findings"] if item["kind"] == "chaos-difference")
+    assert "--chaos 1-4" in json.dumps(finding)
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new", "kind"),
     [

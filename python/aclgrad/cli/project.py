@@ -90,13 +90,13 @@ class Project:
         elif subject.golden is not None:
             # What the checks look for does not depend on the scale of the data.
             cases = [case for case in _chosen(subject, asked) if asked.names or not case.exponent]
-        elif asked.names or seeds:
+        elif asked.names:
             raise ValueError(
                 f"check {self.word}: it has no golden file with cases. Next: aclgrad new --from"
                 f" {self.word}, or --shape"
             )
         else:
-            return self._check_made(asked, running, conditions)
+            return self._check_made(asked, running, conditions, seeds)
         ran = Ran()
         _run(subject, cases, options, shown, ran)
         here = Conditions(
@@ -157,8 +157,11 @@ class Project:
             repro=f"aclgrad check {self.word} --soc {soc} --sanitize-host",
         )
 
-    def _check_made(self, asked: Asked, running: Running, conditions: dict[str, str]) -> Looked:
+    def _check_made(
+        self, asked: Asked, running: Running, conditions: dict[str, str], seeds: str | None
+    ) -> Looked:
         from aclgrad.project import checking
+        from aclgrad.testing import selection
 
         soc = conditions["soc"]
         checked = checking.check(
@@ -168,8 +171,10 @@ class Project:
             fast=asked.fast,
             autosync=running.autosync and running.autosync.value,
             keep_going=running.keep_going,
+            seeds=selection.seeds(seeds) if seeds else (),
         )
-        return Looked(checked.runs(self.word, soc), conditions, checked.refused, [*checked.notes])
+        runs = checked.runs(self.word, soc, seeds or "")
+        return Looked(runs, conditions, checked.refused, [*checked.notes])
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
         """See `Operators`."""

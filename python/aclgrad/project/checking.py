@@ -46,6 +46,7 @@ from aclgrad.project.sources import SourcesError, numpy_name
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.spec.soc import family_of
+from aclgrad.testing.run import check_findings
 from aclgrad.testing.writers import writers_of
 
 Judge = Callable[[Mapping[str, Any], Case, "running.Result"], str]
@@ -95,9 +96,11 @@ def run_cases(
     grace: float = 0.0,
     autosync: str | None = None,
     keep_going: bool | None = None,
+    seeds: Sequence[int] = (),
 ) -> list[Outcome]:
     """Run cases of a built operator until one is clean, is taken, or (ALL) to the end; a time limit
-    for all together. With ``grace`` a case that has begun may take that much longer.
+    for all together. With ``grace`` a case that has begun may take that much longer. What is clean
+    runs again with each of the ``seeds`` of chaos mode.
     """
     queue = list(given)
     outcomes: list[Outcome] = []
@@ -105,7 +108,18 @@ def run_cases(
     while len(outcomes) < len(queue) and time.monotonic() < deadline:
         rest = queue[len(outcomes) :]
         work = lambda rest=rest: _work(  # noqa: E731
-            builder, op, row, rest, soc, judge, until, seconds, deadline, autosync, keep_going
+            builder,
+            op,
+            row,
+            rest,
+            soc,
+            judge,
+            until,
+            seconds,
+            deadline,
+            autosync,
+            keep_going,
+            seeds,
         )
         before = len(outcomes)
         for answer, ended in isolated(work, deadline + grace):
@@ -140,6 +154,7 @@ def _work(
     deadline: float,
     autosync: str | None,
     keep_going: bool | None,
+    seeds: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """In the child: an outcome per case."""
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = str(builder.package)
@@ -160,11 +175,15 @@ def _work(
         device.set_option("partial_outputs", "*" if case.outputs else partial)
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
+
+        def call(case: Case = case) -> running.Result:
+            return running.call(device, builder, op, row, case.inputs, case.attrs, case.outputs)
+
         device.clear_findings()
         counted = sum(array.size for param in case.inputs for array in param) >= _COUNTED
         device.keep_writers(counted)
         try:
-            result = running.call(device, builder, op, row, case.inputs, case.attrs, case.outputs)
+            result = call()
             status = CLEAN
         except (AclnnError, SourcesError, ValueError, KeyError, TypeError) as error:
             answer["message"] = str(error)
@@ -178,7 +197,11 @@ def _work(
         found = device.findings()
         if case.outputs and status == CLEAN:
             found += _untouched(op["type"], result.outputs)
-        errors = [item for item in found if item.severity == findings.ERROR]
+        if seeds and status == CLEAN and not findings.errors_of(found):
+            late = check_findings(device, op["type"], lambda: running.flat(call()), seeds)
+            known = {item.key for item in found}
+            found += tuple(item for item in late.findings if item.key not in known)
+        errors = findings.errors_of(found)
         answer["status"] = FAULTY if errors else status
         answer["found"] = [dataclasses.asdict(item) for item in found]
         if judge and status == CLEAN:
@@ -324,9 +347,10 @@ class Checked:
             if outcome.status == REFUSED
         ]
 
-    def runs(self, word: str, soc: str) -> list[findings.Run]:
-        """As reports want it."""
+    def runs(self, word: str, soc: str, chaos: str = "") -> list[findings.Run]:
+        """As reports want it; ``chaos`` are the seeds as a command takes them."""
         again = f"aclgrad check {word} --soc {soc}{self.assumed.words}"
+        again += f" --chaos {chaos}" if chaos else ""
         return [
             findings.Run(outcome.label, again + outcome.choice, outcome.found)
             for outcome in self.taken
@@ -367,6 +391,7 @@ def check(
     seconds: float = 60.0,
     autosync: str | None = None,
     keep_going: bool | None = None,
+    seeds: Sequence[int] = (),
 ) -> Checked:
     """Build an operator for some dtypes of its first input and run generated cases."""
     assumed = assume(word, soc, autosync)
@@ -399,6 +424,7 @@ def check(
                 grace=_GRACE,
                 autosync=assumed.value,
                 keep_going=keep_going,
+                seeds=seeds,
             )
 
         until_taken = functools.partial(run, until=TAKEN)

@@ -246,7 +246,9 @@ def explore(
 _ANY_VALUES = frozenset(
     name
     for name, kind in KINDS.items()
-    if kind.group in ("queues and flags", "redundancy") or name.startswith("race-")
+    if kind.group in ("queues and flags", "redundancy")
+    or name.startswith("race-")
+    or name == "chaos-difference"
 ) - {"deadlock", "block-event"}  # fmt: skip
 """What follows from the order of instructions: one other draw that shows it is enough."""
 

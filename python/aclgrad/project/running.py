@@ -71,6 +71,14 @@ class Result:
     hints: tuple[Finding, ...] = ()
 
 
+def flat(result: Result) -> Array:
+    """All outputs as one array, by which two runs are compared."""
+    arrays = [np.ascontiguousarray(array).reshape(-1) for array in result.outputs.values()]
+    if len({array.dtype for array in arrays}) == 1:
+        return np.concatenate(arrays)
+    return np.concatenate([array.view(np.uint8) for array in arrays])
+
+
 def by_severity(found: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """The errors among findings, and the hints."""
     errors = tuple(item for item in found if item.severity == ERROR)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad.errors import AclnnError
@@ -258,10 +257,7 @@ def _run_case(
                 "shape inference"
             )
             raise
-        arrays = [np.ascontiguousarray(array).reshape(-1) for array in result.outputs.values()]
-        if len({array.dtype for array in arrays}) == 1:
-            return np.concatenate(arrays)
-        return np.concatenate([array.view(np.uint8) for array in arrays])
+        return running.flat(result)
 
     checked = check_findings(device, subject.stem, compute, seeds)
     errors = [finding for finding in checked.findings if finding.severity == ERROR]
