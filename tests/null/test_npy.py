@@ -129,7 +129,7 @@ def test_sparse_file_that_is_as_long_as_it_claims(tmp_path: Path) -> None:
     count = 1 << 41
     path.write_bytes(header(f"({count},)"))
     os.truncate(path, len(header(f"({count},)")) + 4 * count)
-    refused(path, "at most this host's")
+    refused(path, "MB of memory wanted")
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])

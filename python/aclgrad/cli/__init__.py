@@ -9,6 +9,7 @@ May import: ``campaign``, ``common``, ``errors``, ``findings``, ``functions``,
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from collections.abc import Callable
@@ -101,6 +102,15 @@ def _telling(name: str) -> Any:
     return importlib.import_module("aclgrad.cli.lines").telling(f"aclgrad {name}")
 
 
+def _of_system(error: OSError) -> str:
+    """What the system refused, and where. Of a copy it names the file that is read first."""
+    place = error.filename2 or error.filename
+    text = f"{place}: {error.strerror}" if place else str(error.strerror or error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        text += ". Next: df -h and df -i tell which disk is full; then run this again"
+    return text
+
+
 def _guarded(name: str, command: Command) -> Command:
     """Let a command's errors end in one message and status 1."""
 
@@ -110,11 +120,7 @@ def _guarded(name: str, command: Command) -> Command:
             with _telling(name):
                 command(*args, **kwargs)
         except (AclgradError, ValueError, TypeError, OSError) as error:
-            text = (
-                f"{error.filename}: {error.strerror}"
-                if isinstance(error, OSError) and error.filename
-                else str(error)
-            )
+            text = _of_system(error) if isinstance(error, OSError) else str(error)
             _errors().print(f"error: {text}", style="red", markup=False)
             raise typer.Exit(1) from None
         except MemoryError:

@@ -6,6 +6,7 @@ write there.
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 from pathlib import Path
 
@@ -50,7 +51,13 @@ def place() -> Path:
             return Path(chosen).expanduser().resolve()
         shared = os.environ.get("XDG_CACHE_HOME", "")
         # A relative one is to be ignored, says its specification: it would lie in any project.
-        folder = Path(shared) if os.path.isabs(shared) else Path.home() / ".cache"
+        folder = Path(shared) if os.path.isabs(shared) else _home() / ".cache"
         return folder.resolve() / "aclgrad"
-    except (RuntimeError, OSError) as error:
+    except (RuntimeError, OSError, KeyError) as error:
         raise ToolkitError(f"cache: {error}. Next: {_OTHER}") from None
+
+
+def _home() -> Path:
+    """As the system has it where HOME says nothing: a relative one would lie in any project."""
+    home = os.environ.get("HOME", "")
+    return Path(home) if os.path.isabs(home) else Path(pwd.getpwuid(os.getuid()).pw_dir)

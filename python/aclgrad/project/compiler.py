@@ -6,6 +6,7 @@ errors.
 from __future__ import annotations
 
 import concurrent.futures
+import errno
 import hashlib
 import os
 import platform
@@ -13,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -166,10 +168,14 @@ class Compiler:
             lacks += f": {conflict[0]}" if conflict and missing.kind == "form" else ""
         where = f"{missing.place}: " if missing.place else ""
         package = _PACKAGES.get(missing.name)
-        install = f"apt-get install {package}; " if package else ""
+        first = f"apt-get install {package}; " if package else ""
+        if os.strerror(errno.ENOSPC) in output:
+            first = f"df -h {self.folder} {tempfile.gettempdir()}; "
+        elif "Killed signal" in output:
+            first = "more memory, or fewer compilations at a time; "
         return SourcesError(
             f"{self.sources.name}: {what} does not build: {lacks}\n  {where}{missing.message}\n"
-            f"Next: {install}the compiler's whole output is in {log}",
+            f"Next: {first}the compiler's whole output is in {log}",
             missing,
             output,
         )

@@ -107,7 +107,9 @@ def diagnose(text: str) -> Missing:
                 name = found[1] if found.groups() else ""
                 return Missing(kind, name, place, message)
         return Missing("other", "", place, message)
-    return Missing("other", "", "", text.strip().splitlines()[-1] if text.strip() else "no output")
+    lines = text.strip().splitlines() or ["no output"]
+    # Without a place: a full disk, a compiler that was killed.
+    return Missing("other", "", "", next((line for line in lines if "error: " in line), lines[-1]))
 
 
 @dataclass(frozen=True)

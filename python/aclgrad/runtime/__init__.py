@@ -2,7 +2,7 @@
 """Drives the ACL and aclnn C ABI by library name: the simulator's toolkit or CANN's, with the same
 code.
 
-May import: ``errors``, ``findings``, ``spec``.
+May import: ``common``, ``errors``, ``findings``, ``spec``.
 """
 
 from aclgrad.runtime.device import OPTIONS, Device, open_device

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.common import host_memory
 from aclgrad.errors import AclnnError
 from aclgrad.runtime.library import MEMCPY_D2H, MEMCPY_H2D, Libraries
 from aclgrad.spec import dtypes
@@ -27,6 +28,7 @@ class Buffer:
     """Bytes of device memory; freed with the object."""
 
     def __init__(self, libraries: Libraries, nbytes: int) -> None:
+        host_memory.need(nbytes, "a tensor on the device")
         self._libraries = libraries
         self.nbytes = nbytes
         pointer = c.c_void_p()
@@ -81,6 +83,7 @@ that size saves the page faults, which take longer than the copy."""
 
 def new_array(nbytes: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return a flat array that holds anything."""
+    host_memory.need(nbytes, "a result")
     if nbytes < _KEPT_FROM:
         return np.empty(nbytes // dtype.itemsize, dtype)
     pages = _pages(nbytes)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.common import host_memory
 from aclgrad.spec.call import AttrValue, Call, TensorDesc, row_major
 from aclgrad.spec.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, DType
 from aclgrad.spec.operator import Operator
@@ -119,6 +120,7 @@ def view(storage: NDArray[Any], desc: TensorDesc) -> NDArray[Any]:
 def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) -> NDArray[Any]:
     """Random contents for one storage. ``index`` is the tensor's place among the inputs."""
     size = math.prod(desc.storage_shape)
+    host_memory.need(size * (8 + desc.dtype.numpy.itemsize), "random values of a tensor")
     if desc.dtype.name == "bool":
         return rng.random(size) < 0.3
     if values == "zero":

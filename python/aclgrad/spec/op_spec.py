@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.common import host_memory
 from aclgrad.spec import naming
 from aclgrad.spec.arguments import Attr, KernelAttr, KernelTensor, Tensor
 from aclgrad.spec.call import MAX_ELEMENTS, PRIVATE_FORMATS, AttrValue, Call, broadcast
@@ -264,6 +265,8 @@ class OpSpec:
         self, inputs: Mapping[str, NDArray[Any]], attrs: Mapping[str, AttrValue]
     ) -> Float64:
         """Golden result in float64 of inputs that are already rounded to their dtype."""
+        wanted = 8 * sum(array.size for array in inputs.values())
+        host_memory.need(wanted, f"the golden of {self.op} in float64")
         wide = {
             name: np.asarray(array).astype(np.float64 if array.dtype != np.bool_ else np.bool_)
             for name, array in inputs.items()

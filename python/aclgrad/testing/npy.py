@@ -14,7 +14,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.common import host_memory
 from aclgrad.common.files import FileError, reading
+from aclgrad.errors import AclgradError
 from aclgrad.spec.dtypes import DType
 
 _MAGIC = b"\x93NUMPY"
@@ -68,9 +70,10 @@ def _read(file: BinaryIO, path: Path) -> NDArray[Any]:
     if needed > left:
         what = f"shape {_text(shape)} of {kind.name} takes {needed:,} bytes"
         raise _refusal(path, f"{what}, and the file has {left:,} behind its header", "all of them")
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > memory:
-        raise _refusal(path, f"it holds {needed:,} bytes", f"at most this host's {memory:,}")
+    try:
+        host_memory.need(needed, str(path))
+    except AclgradError as error:
+        raise FileError(str(error)) from None
     array = np.fromfile(file, kind, count)
     if array.size != count:
         raise _refusal(path, f"it ends after {array.size:,} elements", f"{count:,}")

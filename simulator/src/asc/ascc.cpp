@@ -255,14 +255,25 @@ Words Split(const std::string& text) {
   return words;
 }
 
+// As the host's compiler goes on where TMPDIR is not there or cannot be written.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "ascc-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error(name + ": " + std::strerror(errno));
+    std::string tried;
+    for (const char* place :
+         {static_cast<const char*>(std::getenv("TMPDIR")), "/tmp", "/var/tmp"}) {
+      if (place == nullptr || *place == '\0') {
+        continue;
+      }
+      std::string name = (fs::absolute(place) / "ascc-XXXXXX").string();
+      if (mkdtemp(name.data()) != nullptr) {
+        path_ = name;
+        return;
+      }
+      tried += std::string(tried.empty() ? "" : ", ") + place + ": " + std::strerror(errno);
     }
-    path_ = name;
+    throw std::runtime_error("no temporary folder (" + tried +
+                             "). Next: export TMPDIR=DIR with a folder that can be written");
   }
   ~TemporaryFolder() {
     std::error_code ignored;
