@@ -495,3 +495,103 @@ def test_fast_standard_grid_has_several_tiles(
     found = check(root, "--fast", "--dtype", "fp32", status=1)
     assert kind in kinds(found)
     assert any("--fast left out" in note for note in found["notes"])
+
+
+def with_more(folder: Path, when: str) -> Path:
+    """An operator whose second output its attribute asks for, and its kernel writes ``when``."""
+    root = project(
+        folder,
+        "PlantedAdd",
+        {"x": "FLOAT"},
+        each_row(
+            "const auto gm = Of<float>(more, uint64_t(t.rows) * t.cols);",
+            "lane.Move(gx, from, gy, from, count, 1.0f, 0.0f);"
+            f" if ({when}) lane.Move(gx, from, gm, from, count, 1.0f, 0.0f);",
+        ),
+        infer="y = shape(0); *context->GetOutputShape(1) = y;",
+    )
+    host, kernel = root / "op_host" / "planted_add.cpp", root / "op_kernel" / "planted_add.cpp"
+    text = host.read_text()
+    text = text.replace(
+        "    this->SetInferShape",
+        '    this->Output("more").ParamType(REQUIRED).DataType({ge::DT_FLOAT})'
+        ".Format({ge::FORMAT_ND});\n"
+        '    this->Attr("give_more").AttrType(OPTIONAL).Bool(false);\n    this->SetInferShape',
+    )
+    text = text.replace("word == nullptr ? 0 : std::atoi(word)", "*context->GetAttrs()->GetBool(0)")
+    host.write_text(text)
+    kernel.write_text(kernel.read_text().replace("GM_ADDR y, ", "GM_ADDR y, GM_ADDR more, "))
+    return root
+
+
+def test_output_that_an_attribute_leaves_out(tmp_path: Path) -> None:
+    """It is a warning that names the attribute."""
+    found = check(with_more(tmp_path, "t.plant"), "--fast", status=0)
+    assert kinds(found, "warning") == {"output-unwritten"}
+    assert found["findings"][0]["invented"] == "attribute give_more was False"
+
+
+def test_output_that_no_attribute_asks_for(tmp_path: Path) -> None:
+    """It is an error, and so is a part that is left out whatever the attribute says."""
+    never = check(with_more(tmp_path / "never", "false"), "--fast", status=1)
+    assert kinds(never) == {"output-unwritten"}
+    part = check(with_more(tmp_path / "part", "t.plant || row > 0"), "--fast", status=1)
+    assert kinds(part) == {"output-unwritten"}
+
+
+def test_tiling_that_means_to_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block dim of 0 for what it does not take is an error, and other inputs are tried."""
+    checks = "if (other != cols) { context->SetBlockDim(0); return ge::GRAPH_SUCCESS; }"
+    inputs = {"x": "FLOAT", "gamma": "FLOAT"}
+    body = PLANTED.replace("w, t.other", "gamma, t.other")
+    root = project(tmp_path, "PlantedAdd", inputs, body, checks=checks)
+    monkeypatch.setenv("PLANT", str(PLANTS["every tail"]))
+    assert kinds(check(root, "--fast", status=1)) >= {"tiling-block-dim", "output-unwritten"}
+
+
+def test_statistics_of_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mean for each group of channels is among the shapes that are tried."""
+    monkeypatch.delenv("PLANT", raising=False)
+    checks = """
+  if (rank != 2 || shape(1).GetDimNum() != 2) return ge::GRAPH_FAILED;
+  if (shape(1).GetDim(0) != x.GetDim(0) || shape(1).GetDim(1) != 2) return ge::GRAPH_FAILED;
+"""
+    body = each_row("", "lane.Move(gx, from, gy, from, count, 1.0f, 0.0f);")
+    root = project(tmp_path, "Grouped", {"x": "FLOAT", "mean": "FLOAT"}, body, checks=checks)
+    found = check(root, "--fast", status=0)
+    assert found["cases"] > 3 and kinds(found) == set()
+
+
+def test_floats_are_no_positions(tmp_path: Path) -> None:
+    """A label of floats has the shape of what it labels, not four rows."""
+    inputs, body, infer, _ = WARNED["Alike"]
+    inputs = {"x": "FLOAT", "label": "FLOAT"}
+    root = project(tmp_path, "Alike", inputs, body.replace("(w,", "(label,"), infer=infer, rank=2)
+    found = check(root, "--fast", status=0)
+    assert kinds(found) == set() == kinds(found, "warning"), found["findings"]
+
+
+def test_operand_that_chooses_what_is_computed(tmp_path: Path) -> None:
+    """A kernel that takes some exponents only, which its callers see to."""
+    body = each_row(
+        "const float power = Of<float>(w, 1).GetValue(0);",
+        "if (power == 2.0f) lane.Move(gx, from, gy, from, count, 1.0f, 0.0f);",
+    )
+    root = project(tmp_path, "Powered", {"x": "FLOAT", "w": "FLOAT"}, body)
+    found = check(root, "--fast", status=0)
+    assert kinds(found, "warning") == {"output-unwritten"}
+    assert found["findings"][0]["invented"] == "values of w"
+
+
+@pytest.mark.parametrize(("name", "status"), [("ApplyPair", 0), ("CopiedPair", 1)])
+def test_write_into_an_input(tmp_path: Path, name: str, status: int) -> None:
+    """It is no error of an operator whose type says that it updates variables."""
+    body = each_row(
+        "const auto ga = Of<float>(accum, t.other);",
+        "lane.Move(gx, from, gy, from, count, 1.0f, 0.0f);"
+        " lane.Move(gx, from, ga, from, count, 1.0f, 0.0f);",
+    )
+    checks = "if (other != rows * cols) return ge::GRAPH_FAILED;"
+    root = project(tmp_path, name, {"x": "FLOAT", "accum": "FLOAT"}, body, checks=checks)
+    found = check(root, "--fast", status=status)
+    assert kinds(found, "error" if status else "warning") == {"gm-write-to-input"}

@@ -8,13 +8,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from aclgrad.findings import ERROR, KINDS, WARNING, Finding
-from aclgrad.project.inputs import BASES, DRAWS, Case, Recipe, Shape, made, styles
+from aclgrad.project.inputs import BASES, DRAWS, TWOS, Case, Recipe, Shape, made, other_way, styles
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import dtypes
 
@@ -56,8 +57,9 @@ class Outcome:
 
     @property
     def taken(self) -> bool:
-        """Whether inference and tiling took it."""
-        return self.status in (CLEAN, FAULTY)
+        """Whether inference and tiling took it, and gave what can be launched."""
+        launched = not any(item.kind in _NO_LAUNCH for item in self.errors)
+        return self.status == CLEAN or (self.status == FAULTY and launched)
 
     @property
     def errors(self) -> list[Finding]:
@@ -185,7 +187,7 @@ def explore(
     if not taken:
         optional = any(item["kind"] == "optional" for item in op["inputs"])
         for given in (False, True) if optional else (False,):
-            for style in styles(op):
+            for style in styles(op, row):
                 if len(taken) >= _MOST_STYLES * (1 + given) or (fast and taken):
                     break
                 found = fresh(Recipe(base, style, given) for base in (*BASES, (1,)))
@@ -257,7 +259,17 @@ HOST_CODE = frozenset(
 )
 """Faults of host code. It has to refuse what an operator does not take: no inputs excuse them."""
 
+_NO_LAUNCH = frozenset({"tiling-block-dim", "tiling-key-unknown"})
+"""Faults of a tiling after which no kernel runs: it may be that it meant to refuse the call."""
+
 _BETWEEN_CORES = ("gm-conflict", "gm-line-shared")
+
+_UNSET = ("undefined-read", "output-unwritten")
+
+_UPDATES = re.compile(r"^(Sparse|Fused|Resource)*(Apply|Inplace|Assign)|Momentum|Sgd|Adam")
+"""Types of operators that graphs use to update variables: those are inputs in their definitions."""
+
+_WHOLE_OUTPUT = re.compile(r"; (\d+) of its \1 bytes are unwritten")
 
 Cause = tuple[str, tuple[str, str, int]]
 
@@ -296,9 +308,16 @@ class Settler:
         self._known: dict[str, Outcome | None] = {}
         self._certain: set[Cause] = set()
         self._resting: dict[Cause, list[str]] = {}
+        self._switches: dict[str, str] = {}
+        self._chooses: dict[Cause, str] = {}
 
     def settle(self, tried: Tried) -> None:
         """Make warnings of the findings that rest on invented inputs."""
+        for at, (case, outcome) in enumerate(zip(tried.cases, tried.outcomes, strict=True)):
+            if any(finding.kind == "output-unwritten" for finding in outcome.errors):
+                outcome = tried.outcomes[at] = self._asked_for(case, outcome)
+            found = tuple(self._updated(self._chosen(case, one)) for one in outcome.found)
+            tried.outcomes[at] = dataclasses.replace(outcome, found=found)
         for case, outcome in zip(tried.cases, tried.outcomes, strict=True):
             self._known[case.label] = outcome
             if not case.invented:
@@ -307,6 +326,65 @@ class Settler:
             if case.invented and outcome.errors:
                 found = tuple(self._judged(case, finding) for finding in outcome.found)
                 tried.outcomes[at] = dataclasses.replace(outcome, found=found)
+
+    def _asked_for(self, case: Case, outcome: Outcome) -> Outcome:
+        """An outcome in which outputs that an attribute leaves out are warnings: none of their
+        bytes is written, others are, and with the attribute the other way they are too.
+        """
+        assert case.recipe is not None
+        missing = {
+            finding.buffer
+            for finding in outcome.errors
+            if finding.kind == "output-unwritten" and _WHOLE_OUTPUT.search(finding.detail)
+        }
+        if len(missing) >= len(self._op["outputs"]):
+            return outcome
+        for attr in self._op["attrs"]:
+            if missing <= self._switches.keys():
+                break
+            if other_way(case.attrs[attr["name"]]) is None:
+                continue
+            other = made(self._op, self._row, dataclasses.replace(case.recipe, turned=attr["name"]))
+            shown = self._outcome(other)
+            if shown is None or not shown.taken:
+                continue
+            still = {item.buffer for item in shown.errors if item.kind == "output-unwritten"}
+            for name in missing - still:
+                self._switches.setdefault(
+                    name, f"attribute {attr['name']} was {case.attrs[attr['name']]}"
+                )
+        found = tuple(
+            dataclasses.replace(finding, severity=WARNING, invented=self._switches[finding.buffer])
+            if finding.kind == "output-unwritten"
+            and finding.buffer in missing & self._switches.keys()
+            else finding
+            for finding in outcome.found
+        )
+        return dataclasses.replace(outcome, found=found)
+
+    def _chosen(self, case: Case, finding: Finding) -> Finding:
+        """A warning for an error that shows only because of the numbers in other inputs than the
+        first, by which a kernel may choose what it computes.
+        """
+        others = [item["name"] for item in self._op["inputs"][1:] if item["kind"] != "optional"]
+        if finding.severity != ERROR or finding.kind not in _UNSET or not others:
+            return finding
+        cause = _cause(finding)
+        if cause not in self._chooses:
+            assert case.recipe is not None
+            other = made(self._op, self._row, dataclasses.replace(case.recipe, values=TWOS))
+            shown = self._outcome(other)
+            there = shown is None or not shown.taken or stays(finding, [shown.errors])
+            self._chooses[cause] = "" if there else f"values of {', '.join(others)}"
+        why = self._chooses[cause]
+        return dataclasses.replace(finding, severity=WARNING, invented=why) if why else finding
+
+    def _updated(self, finding: Finding) -> Finding:
+        """A warning for a write into an input of an operator that updates some, by its type."""
+        if finding.kind != "gm-write-to-input" or not _UPDATES.search(self._op["type"]):
+            return finding
+        why = f"whether {self._op['type']} updates an input, of which its definition says nothing"
+        return dataclasses.replace(finding, severity=WARNING, invented=why)
 
     def _judged(self, case: Case, finding: Finding) -> Finding:
         cause = _cause(finding)
@@ -369,7 +447,7 @@ class Settler:
             name = text.partition(" ")[0]
             odd = made(self._op, self._row, dataclasses.replace(case.recipe, odd=name))
             outcome = self._outcome(odd) if odd.label != case.label else None
-            if outcome is None or outcome.status != REFUSED:
+            if outcome is None or outcome.taken or outcome.status not in (REFUSED, FAULTY):
                 free.append(text)
         return tuple(free)
 

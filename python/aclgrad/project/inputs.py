@@ -58,10 +58,14 @@ class Recipe:
     optionals: bool = False
     values: str = "drawn"
     odd: str = ""  # an input with a shape that goes with no other
+    turned: str = ""  # an attribute that is given the other way
 
 
 DRAWS = ("again", "ones", "zeros")
 """Other values than those of ``Recipe.values``: one is harmless to nearly every operator."""
+
+TWOS = "twos"
+"""All inputs but the first are 2: an exponent, a factor or a count that an operator takes."""
 
 
 BASES: tuple[Shape, ...] = (
@@ -110,6 +114,26 @@ _CONTRACT = re.compile(
 )
 """Other names of tensors that seldom take any value."""
 
+_OPPOSITES = {
+    "static": "dynamic",
+    "dynamic": "static",
+    "none": "mean",
+    "mean": "none",
+    "sum": "none",
+}
+
+
+def other_way(value: Any) -> Any:
+    """Another value of an attribute that chooses between two ways, None if it does not."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return 1 - value if value in (0, 1) else None
+    if isinstance(value, list) and value and all(isinstance(item, bool) for item in value):
+        return [not item for item in value]
+    return _OPPOSITES.get(value) if isinstance(value, str) else None
+
+
 Role = Callable[[str, Shape, int], Shape]
 
 
@@ -145,6 +169,12 @@ def _columns(name: str, base: Shape, place: int) -> Shape:
     return (*base[:-1], 1) if place and len(base) > 1 else base
 
 
+def _groups(name: str, base: Shape, place: int) -> Shape:
+    """A statistic for each of two groups of channels, which is what `_INTEGERS` says of groups."""
+    statistic = place and _STATISTIC.search(name) and len(base) > 1
+    return (base[0], 2) if statistic else _channels(name, base, place)
+
+
 def _first_smaller(name: str, base: Shape, place: int) -> Shape:
     return base if place else base[-1:]
 
@@ -162,6 +192,15 @@ def _gathered_nd(name: str, base: Shape, place: int) -> Shape:
 
 def _counts(name: str) -> bool:
     return any(words.search(name) for words in (_INDEX, _ORDER, _SHARES, _CUMULATIVE))
+
+
+def _role_name(name: str, kind: dtypes.DType) -> str:
+    """The name by which a role knows an input: floats say neither where something lies nor how many
+    there are, whatever they are called.
+    """
+    if kind.numpy.kind in "iu" or not _counts(name):
+        return name
+    return "weight" if _VECTOR.search(name) else ""
 
 
 def _first_only(name: str, base: Shape, place: int) -> Shape:
@@ -184,14 +223,19 @@ _STYLES: tuple[tuple[str, Role], ...] = (
     ("nd", _gathered_nd),
     ("columns", _columns),
     ("first smaller", _first_smaller),
+    ("groups", _groups),
 )
 STYLES = dict(_STYLES)
 """How the shapes of inputs belong together."""
 
 
-def styles(op: Mapping[str, Any]) -> list[str]:
-    """Names of styles, likely ones first."""
-    few = any(_counts(item["name"].lower()) for item in op["inputs"])
+def styles(op: Mapping[str, Any], row: Sequence[str]) -> list[str]:
+    """Names of styles for inputs of some dtypes, likely ones first."""
+    kinds = [dtypes.by_label(dtype.removeprefix("DT_")) for dtype in row]
+    few = any(
+        _counts(_role_name(item["name"].lower(), kind))
+        for item, kind in zip(op["inputs"], kinds, strict=False)
+    )
     first = ("gathered", "rows", "nd") if few else ()
     return [*first, *(name for name in STYLES if name not in first)]
 
@@ -230,8 +274,11 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
     """A case of a recipe."""
     base, role = recipe.base, STYLES[recipe.style]
     attrs = {attr["name"]: _attr(attr, base) for attr in op["attrs"]}
-    inputs: list[list[NDArray[Any]]] = []
     words: list[str] = []
+    if recipe.turned:
+        attrs[recipe.turned] = other_way(attrs[recipe.turned])
+        words.append(f"{recipe.turned}={attrs[recipe.turned]}")
+    inputs: list[list[NDArray[Any]]] = []
     unlike: list[str] = []
     drawn = [
         f"attribute {attr['name']} was {attrs[attr['name']]}"
@@ -263,7 +310,10 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
             words.append(f"{name}={numbers}")
             drawn.append(f"{name} was {numbers}")
             continue
-        shape = tuple(dim + 2 for dim in base) if name == recipe.odd else role(name, base, place)
+        role_name = _role_name(name, kind)
+        shape = (
+            tuple(dim + 2 for dim in base) if name == recipe.odd else role(role_name, base, place)
+        )
         alone = item["scalar"] or item["scalarList"]
         if alone:
             shape = (2,) if item["scalarList"] else (1,)
@@ -282,6 +332,8 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
             tensor = _Tensor(name, number, shape, kind, main)
             plain = not alone and tensor.plain(place, kinds[0])
             array, how = _drawn(op["type"], tensor, attrs, recipe.values, plain=plain)
+            if recipe.values == TWOS and plain and place:
+                array = np.full_like(array, 2)
             arrays.append(array)
             if not plain and kind.numpy.kind in "iu":
                 positions = max(positions, array.size)
@@ -385,7 +437,7 @@ def _drawn(
 ) -> tuple[NDArray[Any], str]:
     """Values of a tensor, and how they were drawn if it is not plain."""
     numpy, shape = tensor.kind.numpy, tensor.shape
-    if plain or values in ("drawn", "again"):
+    if plain or values in ("drawn", "again", TWOS):
         seed = "again" if values == "again" and not plain else ""
         rng = np.random.default_rng(
             zlib.crc32(f"{tensor.name}{tensor.number or ''}{shape}{seed}".encode())

@@ -56,6 +56,11 @@ constexpr uint32_t Ceil(T value, U divisor) {
   return static_cast<uint32_t>(DivCeil(value, divisor));
 }
 inline float ToFloat(const bfloat16_t& value) { return static_cast<float>(value); }
+// Kernels call it with half too, in branches of templates that are not taken for half.
+template <typename T, typename = std::enable_if_t<std::is_same_v<T, half>>>
+float ToFloat(T value) {
+  return ToFloat(bfloat16_t(static_cast<float>(value)));
+}
 inline bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
 
 template <typename T>
