@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reference/strictness.md from the folder of a mutation campaign.
+"""Writes docs/reference/strictness.md from the folder of a mutation campaign, and of one on kernels
+of other people.
 
 aclgrad campaign campaigns/mutation.toml --out build/mutation
-scripts/strictness.py build/mutation
+OPS_NN=../ops-nn aclgrad campaign campaigns/mutation_public.toml --out build/mutation_public
+scripts/strictness.py build/mutation build/mutation_public
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ PAGE = ROOT / "docs" / "reference" / "strictness.md"
 COMMAND = """\
 aclgrad campaign campaigns/mutation.toml --out build/mutation
 scripts/strictness.py build/mutation"""
+PUBLIC = "Faults in unmodified kernels of a public library, which is not part of this repository."
+PUBLIC_COMMAND = """\
+OPS_NN=../ops-nn aclgrad campaign campaigns/mutation_public.toml --out build/mutation_public
+scripts/strictness.py build/mutation build/mutation_public"""
 
 
 def main() -> None:
@@ -31,11 +37,18 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path, help="what `aclgrad campaign --out` named")
     parser.add_argument(
+        "public", type=Path, nargs="?", help="folder of campaigns/mutation_public.toml"
+    )
+    parser.add_argument(
         "--output", type=Path, default=PAGE, help="default: docs/reference/strictness.md"
     )
     given = parser.parse_args()
     rows = page.rows_of(given.folder)
-    files.write(given.output, page.page(rows, COMMAND), "strictness")
+    text = page.page(rows, COMMAND)
+    if given.public is not None:
+        public = page.rows_of(given.public)
+        text += page.section(public, "Public kernels", PUBLIC, PUBLIC_COMMAND)
+    files.write(given.output, text, "strictness")
     print(f"{given.output}: {len(rows)} faults")
 
 

@@ -22,6 +22,15 @@ _SAID = {
 }
 
 
+def section(rows: Iterable[Mapping[str, Any]], title: str, text: str, command: str) -> str:
+    """The tables of another campaign, as a section of the page."""
+    whole = page(rows, command)
+    first = whole.index("Of ")
+    cut = whole.index("A wrong index (")
+    tables = whole[whole.index("## By kind") :].replace("\n## ", "\n### ")
+    return f"\n## {title}\n\n{text}\n\n```\n{command}\n```\n\n{whole[first:cut]}### {tables[3:]}"
+
+
 def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
     """The whole page, in Markdown."""
     by_kind: dict[str, Counter[str]] = defaultdict(Counter)

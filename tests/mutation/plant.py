@@ -36,7 +36,15 @@ def operators(word: str, folder: Path) -> list[str]:
     """
     if word.startswith(_SCAFFOLD):
         return [word]
-    pattern = str(Path(word).expanduser())
+    pattern = str(Path(os.path.expandvars(word)).expanduser())
+    if unset := re.search(r"\$\{?(\w+)", pattern):
+        raise Unknown(
+            f"{word}: {unset[1]} is not set. Next: git clone the library,"
+            f" {unset[1]}=/path/to/it aclgrad campaign ..."
+        )
+    top = Path(os.path.expandvars(word.partition("/")[0]))
+    if word.startswith("$") and not top.is_dir():
+        raise Unknown(f"{word}: {top}: no such folder. Next: git clone the library there")
     base = Path("/") if Path(pattern).is_absolute() else folder.resolve()
     found = (
         sorted(base.glob(pattern.lstrip("/"))) if "*" in pattern else [(base / pattern).resolve()]

@@ -71,6 +71,36 @@ def test_few_trials_are_spread_over_kinds():
     assert len(set(chosen)) == 12
 
 
+def test_a_library_is_named_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A variable that is not set, or names no folder, ends the campaign with what to do."""
+    monkeypatch.delenv("LIBRARY", raising=False)
+    with pytest.raises(plant.Unknown, match=r"LIBRARY is not set.*Next: git clone"):
+        plant.operators("$LIBRARY/math/square", tmp_path)
+    monkeypatch.setenv("LIBRARY", str(tmp_path / "nowhere"))
+    with pytest.raises(plant.Unknown, match=r"nowhere: no such folder.*Next: git clone"):
+        plant.operators("$LIBRARY/math/square", tmp_path)
+    monkeypatch.setenv("LIBRARY", str(ROOT / "tests/sim/projects"))
+    (operator,) = plant.operators("$LIBRARY/math/square", tmp_path)
+    assert operator == str(ROOT / "tests/sim/projects/math/square")
+
+
+def test_another_campaign_is_a_section() -> None:
+    row = {
+        "name": "tail-dropped theirs/op_kernel/theirs.h:12",
+        "message": "planted => edit",
+        "operator": "theirs",
+        "verdict": "passed",
+        "cause": "named",
+    }
+    text = page.section([row], "Public kernels", "Theirs.", "command")
+    assert text.startswith("\n## Public kernels\n\nTheirs.\n")
+    assert "Of 1 effective faults that a check can name, 1 (100%) are named" in text
+    assert "### By kind" in text and "### By operator" in text and "| theirs | 1 |" in text
+    assert text.count("\n## ") == 1
+
+
 def test_a_word_that_names_nothing_is_refused():
     with pytest.raises(plant.Unknown, match="no operator project"):
         plant.operators("tests/null", ROOT)
