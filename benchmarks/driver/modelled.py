@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from aclgrad.profiling.calls import profiling
+from aclgrad.profiling.estimate import before_us
 from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import open_device
 from driver import classes
@@ -57,9 +58,7 @@ def measure(case: Case, soc: str = SOC) -> Row:
         "traffic": round(found.traffic, 4),
         "bound by": found.bound.key,
         "cores": len(found.kernel["cores"]),
-        "above": found.us
-        - float(found.kernel["launchMicroseconds"])
-        - classes.copies_us(found.kernel, case),
+        "above": found.us - before_us(found.kernel) - classes.copies_us(found.kernel, case),
     }
 
 

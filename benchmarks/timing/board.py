@@ -303,8 +303,8 @@ def _banks() -> list[Case]:
             "bank",
             1,
             Parameters(times=1000, at=(*at, 0, 0, 0), stride=stride),
-            {"aiv": 0.02 * ticks},
-            fitted=("aiv",) if fitted else (),
+            {"inside": 0.02 * ticks},
+            fitted=("inside",) if fitted else (),
         )
         for name, at, stride, ticks, fitted in rows
     ]
@@ -319,8 +319,8 @@ def _chains() -> list[Case]:
             "reduce_chain",
             1,
             Parameters(times=100, shift=kind),
-            {"aiv": time},
-            fitted=("aiv",) if fitted else (),
+            {"inside": time},
+            fitted=("inside",) if fitted else (),
         )
         for kind, name, time, fitted in (
             (0, "two WholeReduceSum", 13.0, True),
@@ -452,4 +452,131 @@ def _elementwise() -> list[Case]:
     return cases
 
 
-CASES = [*_adds(), *_copies(), *_banks(), *_chains(), *_curves(), *_elementwise()]
+# CANN's cycle model of Ascend 950: nanoseconds of a kernel without its launch.
+_TILES = {  # eight cores, 16 tiles of 128 each
+    "unary": {
+        "Abs": 5992.12,
+        "Exp": 5715.15,
+        "Ln": 6037.58,
+        "Reciprocal": 6070.3,
+        "Relu": 5998.79,
+        "Rsqrt": 6411.52,
+        "Sqrt": 6072.73,
+        "Adds": 6001.21,
+        "Maxs": 5988.48,
+        "Mins": 6033.94,
+        "Muls": 6012.73,
+        "Cast": 6026.06,
+        "Not": 5856.36,
+        "DataCopy": 5858.18,
+    },
+    "binary": {
+        "Add": 6609.09,
+        "Sub": 6632.12,
+        "Mul": 7072.73,
+        "Div": 6052.12,
+        "Max": 6088.48,
+        "Min": 6040.61,
+        "And": 6119.39,
+        "Or": 5698.79,
+        "Power": 7101.82,
+        "Fmod": 6894.55,
+    },
+    "function": {
+        "Sigmoid": 6186.67,
+        "Silu": 6201.21,
+        "Tanh": 5796.36,
+        "Sin": 5590.3,
+        "Cos": 6189.09,
+        "Tan": 6236.97,
+        "Asin": 6339.39,
+        "Acos": 5825.45,
+        "Atan": 6884.24,
+        "Sinh": 6217.58,
+        "Cosh": 6186.06,
+        "Ceil": 6065.45,
+        "Floor": 6031.52,
+        "Round": 6061.21,
+        "Trunc": 6021.21,
+        "Frac": 6059.39,
+        "Sign": 6061.21,
+        "Erf": 6009.7,
+        "Erfc": 5752.12,
+        "Log": 5745.45,
+        "Log2": 6100.61,
+        "Log10": 6087.27,
+        "Digamma": 9701.21,
+        "Lgamma": 9686.67,
+    },
+}
+_TILE = {  # one core: elements of an input and of the output, nanoseconds
+    "Duplicate": (64, 64, 1563.64),
+    "CreateVecIndex": (64, 64, 1604.24),
+    "LeakyRelu": (64, 64, 1907.88),
+    "Axpy": (64, 64, 1916.97),
+    "CastF2H": (64, 64, 1744.85),
+    "Brcb": (8, 64, 1904.85),
+    "Transpose": (256, 256, 1691.52),
+    "ReduceSum": (256, 256, 2184.85),
+    "ReduceMax": (256, 256, 2212.73),
+    "ReduceMin": (256, 256, 2220.61),
+    "BlockReduceSum": (512, 64, 1726.06),
+    "BlockReduceMax": (512, 64, 1713.33),
+    "BlockReduceMin": (512, 64, 1718.18),
+    "WholeReduceSum": (512, 8, 1958.79),
+    "WholeReduceMax": (512, 16, 1959.39),
+    "WholeReduceMin": (512, 16, 1970.91),
+    "PairReduceSum": (512, 256, 1909.09),
+    "AddRelu": (256, 256, 2583.03),
+    "SubRelu": (256, 256, 2590.3),
+    "AddHalf": (256, 256, 2084.24),
+    "FusedMulAdd": (256, 256, 2229.7),
+    "MulAddDst": (256, 256, 2222.42),
+    "Gather": (64, 64, 2055.15),
+    "Compare": (64, 64, 2615.15),
+    "Mean": (64, 64, 2217.58),
+}
+
+
+def _cycle_model() -> list[Case]:
+    soc = "Ascend950PR_9599"
+    cases = [
+        Case(
+            f"cycle model, {family}",
+            name,
+            soc,
+            f"tiles_{name}",
+            8,
+            Parameters(rows=128, columns=128, tile=128),
+            {"kernel": took / 1000},
+            65536,
+            65536,
+            65536,
+        )
+        for family, kernels in _TILES.items()
+        for name, took in kernels.items()
+    ]
+    cases += [
+        Case(
+            "cycle model, one tile",
+            name,
+            soc,
+            f"tile_{name}",
+            1,
+            Parameters(rows=count, columns=results),
+            {"kernel": took / 1000},
+            4096,
+            4096,
+            4096,
+        )
+        for name, (count, results, took) in _TILE.items()
+    ]
+    # The first two of three are fitted to.
+    return [
+        replace(case, fitted=("kernel",) if at % 3 < 2 else ()) for at, case in enumerate(cases)
+    ]
+
+
+CASES = [
+    *(*_adds(), *_copies(), *_banks(), *_chains(), *_curves(), *_elementwise(), *_cycle_model()),
+]

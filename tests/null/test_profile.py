@@ -31,6 +31,7 @@ def core(index: int) -> dict[str, Any]:
         "conflict": 0.0, "bankGroupConflict": 0.0, "bankConflict": 0.0,
         "readBytes": 6_400_000, "writeBytes": 3_200_000, "reads": 100,
         "writes": 50, "blocks": 150, "unalignedBlocks": 0, "steps": 1000,
+        "queue": 0.0, "cold": 0.0,
     }  # fmt: skip
 
 
@@ -39,6 +40,7 @@ def kernel(**changes: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         "op": "Some", "soc": "Ascend910B2", "npuArch": 2201, "blockDim": CORES, "tilingKey": 0,
         "tiling": "", "cycles": CYCLES, "microseconds": 103.0, "launchMicroseconds": 3.0,
+        "kernelStart": 0.0,
         "mhz": 1000, "memoryBytesPerCycle": 270.0, "l2BytesPerCycle": 1000.0,
         "l2Capacity": 1_000_000_000, "writeBack": 1.5, "earlyWriteBack": 0.0,
         "memoryBytes": 25_600_000, "l2Bytes": 38_400_000,
@@ -113,6 +115,7 @@ def test_bandwidth_bound() -> None:
         ({"memoryBytes": 1e6, "core_mte2": 1e4, "core_mte3": 9e4}, "mte3"),
         ({"memoryBytes": 1e6, "core_mte2": 4e4}, "waits"),
         ({"microseconds": 5.0}, "launch"),
+        ({"microseconds": 110.0, "kernelStart": 6e4}, "launch"),
         ({"core_vec": 9.4e4}, "memory"),
         ({"core_vec": 9.7e4}, "vector"),
     ],
@@ -200,6 +203,11 @@ def test_nothing_to_advise() -> None:
         ),
         ("idle-cores", {"vecCores": 48, "memoryBytes": 1e6}, ""),
         ("scalar", {"core_scalar": 9.9e4, "core_mte2": 1e4, "memoryBytes": 1e6}, "k.h:4"),
+        (
+            "small-tiles",
+            {"core_scalar": 9.9e4, "core_queue": 8e4, "core_mte2": 1e4, "memoryBytes": 1e6},
+            "k.h:4",
+        ),
         (
             "barriers",
             {"core_vecDrain": 4e4, "core_vec": 9.5e4, "core_mte2": 1e4, "memoryBytes": 1e6},

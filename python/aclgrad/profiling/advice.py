@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from aclgrad.profiling.estimate import PIPES, core_cycles, imbalance, shares
+from aclgrad.profiling.estimate import PIPES, before_us, core_cycles, imbalance, shares
 from aclgrad.profiling.profiled import Json, Profiled
 
 FULL_COPY = 64 * 1024
@@ -20,6 +20,7 @@ _LEAST = 0.03  # of the time: less is not worth a word
 _OVERLAP = 0.9  # of the time in which the busiest pipe works
 _CONFLICTS = 0.1  # of the vector pipe's time
 _DRAIN = 0.25  # of the vector pipe's time
+_QUEUES = 0.5  # of what the scalar pipe works
 _TRAFFIC = 1.05
 
 
@@ -71,14 +72,15 @@ def advise(found: Profiled) -> list[Advice]:
 
 def _launch(found: Profiled) -> Advice | None:
     kernel = found.kernel
-    share = kernel["launchMicroseconds"] / kernel["microseconds"]
+    before = before_us(kernel)
+    share = before / kernel["microseconds"]
     if share < 0.3:
         return None
-    inside = kernel["microseconds"] - kernel["launchMicroseconds"]
+    inside = kernel["microseconds"] - before
     return Advice(
         "launch",
         share,
-        f"The kernel itself takes {inside:.1f} us, its launch {kernel['launchMicroseconds']:.1f}"
+        f"The kernel itself takes {inside:.1f} us, its launch {before:.1f}"
         " us. Give it more work per launch: larger batches, or one kernel with its neighbours.",
     )
 
@@ -195,7 +197,7 @@ def _idle_cores(found: Profiled) -> Advice | None:
     used, there = len(kernel["cores"]), kernel["vecCores"]
     if used >= there:
         return None
-    inside = 1 - kernel["launchMicroseconds"] / kernel["microseconds"]
+    inside = 1 - before_us(kernel) / kernel["microseconds"]
     gain = (1 - max(used / there, shares(kernel)["memory"])) * inside
     return Advice(
         "idle-cores",
@@ -218,13 +220,24 @@ def _imbalance(found: Profiled) -> Advice | None:
 
 def _scalar(found: Profiled) -> Advice | None:
     used = shares(found.kernel)
-    if used["scalar"] < 0.5:
+    if used["scalar"] - used["cold"] < 0.5:
         return None
+    gain = max(0.0, used["scalar"] - max(used["memory"], used["vec"]))
+    if used["queue"] >= _QUEUES * used["scalar"]:
+        return Advice(
+            "small-tiles",
+            gain,
+            "AllocTensor, EnQue, DeQue and FreeTensor keep the scalar pipe busy"
+            f" {used['queue']:.0%} of the time, of {used['scalar']:.0%} in all. They cost a small"
+            " tile as much as a large one. Let a tile have more bytes, or one queue carry several"
+            " tensors.",
+            place(costliest(found.lines, "SCALAR")),
+        )
     row = costliest(found.lines, "SCALAR")
     steps = sum(core["steps"] for core in found.kernel["cores"])
     return Advice(
         "scalar",
-        max(0.0, used["scalar"] - max(used["memory"], used["vec"])),
+        gain,
         f"The scalar pipe works {used['scalar']:.0%} of the time, to issue {steps:,} steps and to"
         " read and write single values. Let one instruction do more (repeats, masks, blockCount),"
         " and keep sums in UB instead of GetValue.",

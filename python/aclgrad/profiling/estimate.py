@@ -80,45 +80,57 @@ class Bound:
 def bandwidth_bound(profile: Mapping[str, Any], read_bytes: float, write_bytes: float) -> float:
     """Microseconds that a launch takes when nothing but bandwidth costs time.
 
-    launch + max(memory, L2): over the memory's bandwidth read_bytes, of the written bytes that L2
-    can hold what the model writes back at once, and all others, which a kernel may send past L2;
-    over L2's bandwidth all bytes. ``profile`` is one of `Device.profiles`, for the SoC's figures.
+    launch + start + max(memory, L2): over the memory's bandwidth read_bytes, of the written bytes
+    that L2 can hold what the model writes back at once, and all others, which a kernel may send
+    past L2; over L2's bandwidth all bytes. ``profile`` is one of `Device.profiles`, for the SoC's
+    figures.
     """
     early = profile["earlyWriteBack"]
     held = min(write_bytes, profile["l2Capacity"])
     past = min(1.0, early + profile["writeBack"]) * (write_bytes - held)
     memory = (read_bytes + early * held + past) / profile["memoryBytesPerCycle"]
     cache = (read_bytes + write_bytes) / profile["l2BytesPerCycle"]
-    return float(profile["launchMicroseconds"] + max(memory, cache) / profile["mhz"])
+    return before_us(profile) + float(max(memory, cache) / profile["mhz"])
+
+
+def before_us(profile: Mapping[str, Any]) -> float:
+    """Microseconds before the first call of the kernel: of the launch, and of each core's start."""
+    start = profile.get("kernelStart", 0.0) / profile["mhz"]
+    return float(profile["launchMicroseconds"] + start)
 
 
 def shares(profile: Mapping[str, Any]) -> dict[str, float]:
-    """Shares of the kernel's time, the launch apart: of the two bandwidths, and of each pipe in the
-    mean of the cores that run. ``vecDrain``: the part of ``vec`` in which the pipe stands at a
-    barrier until its results are written.
+    """Shares of the kernel's time, launch and start apart: of the two bandwidths, and of each pipe
+    in the mean of the cores that run. ``vecDrain``: the part of ``vec`` in which the pipe stands at
+    a barrier until its results are written. ``queue`` and ``cold``: the parts of ``scalar`` for
+    operations of queues, and for code that runs for the first time.
     """
-    cycles = max(float(profile["cycles"]), 1.0)
+    start = float(profile.get("kernelStart", 0.0))
+    cycles = max(float(profile["cycles"]) - start, 1.0)
     cores = profile["cores"]
     found = {
         "memory": profile["memoryBytes"] / (profile["memoryBytesPerCycle"] * cycles),
         "l2": profile["l2Bytes"] / (profile["l2BytesPerCycle"] * cycles),
     }
-    for key in (*PIPES, "vecDrain"):
-        found[key] = sum(core[key] for core in cores) / len(cores) / cycles
+    for key in (*PIPES, "vecDrain", "queue", "cold"):
+        found[key] = sum(core.get(key, 0.0) for core in cores) / len(cores) / cycles
+    found["scalar"] -= start / cycles
     return found
 
 
 def imbalance(profile: Mapping[str, Any]) -> float:
     """Time of the slowest core by the mean of those that run, less 1."""
-    times = [core_cycles(core) for core in profile["cores"]]
+    start = float(profile.get("kernelStart", 0.0))
+    times = [max(core_cycles(core) - start, 1.0) for core in profile["cores"]]
     return max(times) * len(times) / max(sum(times), 1.0) - 1
 
 
 def bound_by(profile: Mapping[str, Any]) -> Bound:
     """What to look at first. The order matters: what comes first hides what comes after it."""
-    launch = profile["launchMicroseconds"] / profile["microseconds"]
+    launch = before_us(profile) / profile["microseconds"]
     if launch >= _LAUNCH_BOUND:
-        return Bound("launch", launch, f"launch: {launch:.0%} of the time is the launch itself")
+        words = f"launch: {launch:.0%} of the time is the launch itself and the cores' start"
+        return Bound("launch", launch, words)
     used = shares(profile)
     names = {"memory": "memory", "l2": "L2"}
     key = max(names, key=lambda name: used[name])
@@ -188,9 +200,9 @@ def most_us(launch: Mapping[str, Any]) -> float:
     the one published kernel of that kind takes twice the sum of its instructions.
     """
     us = float(launch["microseconds"])
-    inside = us - launch["launchMicroseconds"]
+    inside = us - before_us(launch)
     factor = 1 + min(1.0, launch.get("rowSums", 0.0) / _ROW_SUMS)
-    vector = float(launch["launchMicroseconds"]) + factor * shares(launch)["vec"] * inside
+    vector = before_us(launch) + factor * shares(launch)["vec"] * inside
     return float(max(us * (1 + error_band(launch)), vector))
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 6
 _LEAST_TRAFFIC = 0.99  # of the floor
+_SCALAR = 0.3  # of the time, from which on it is told what the scalar pipe does
 MOST_LAUNCHES = 20
 
 
@@ -169,6 +170,15 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
             f" {1 + uneven:.2f} x the mean",
         ),
     ]
+    used = shares(kernel)
+    if used["scalar"] >= _SCALAR:
+        rows.append(
+            (
+                "scalar",
+                f"works {used['scalar']:.0%} of the time: {used['queue']:.0%} for operations of"
+                f" queues, {used['cold']:.0%} for code that runs for the first time",
+            )
+        )
     if len(found.launches) > 1:
         rows.append(("launches", _launches(found)))
     if found.estimate.evidence != "board":

@@ -60,6 +60,11 @@ const LaneTable& Lanes();
 void ApplyAlternatives(LaneTable* table);
 void ShareWithRegisters(LaneTable* table);
 
+// Whether it is a floating-point type that instructions compute with.
+inline bool IsReal(DType dtype) {
+  return dtype == DType::kFloat || dtype == DType::kHalf || dtype == DType::kBf16;
+}
+
 inline size_t WidthOf(DType dtype) {
   constexpr uint8_t kWidth[kDTypes] = {4, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 1, 8};
   return kWidth[static_cast<size_t>(dtype)];

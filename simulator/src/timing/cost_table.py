@@ -13,9 +13,13 @@ COPY_FACTORS = (
     *("ubBlock", "lineTurn", "besideVector"),
 )
 CURVES = ("readHit", "readMiss", "write")
-MOST_INSTRUCTIONS = 16
+MOST_INSTRUCTIONS = 32
 UNITS = ("ports", "onePort", "load", "store", "barrier")
-FUNCTION_TIMES = ("head", "drain", "queue", "dispatch", "ports", "ubAccesses", "ubWrites")
+SCALAR = (
+    *("start", "buffer", "cold", "coldFunction"),
+    *("issue", "sync", "queue", "access", "gmMiss", "gmHit", "meet", "mark"),
+)
+FUNCTION_TIMES = ("head", "drain", "queue", "dispatch", "ports", "ubAccesses", "ubWrites", "between")
 
 
 def evidence(word: str) -> str:
@@ -66,9 +70,10 @@ def table(data: dict[str, Any]) -> str:
         for arch, row in data["archs"].items()
     ]
     memory = [f'"{name}", {value}.0' for name, value in data["memoryBytesPerSecond"].items()]
-    scalar = data["scalar"]
-    words = ("issue", "sync", "queue", "access", "gmMiss", "gmHit", "meet", "mark")
-    fixed = ", ".join(str(scalar[word]) for word in words)
+    scalar = [
+        f"{arch}, {{{', '.join(str(row[word]) for word in SCALAR)}, {evidence(row['evidence'])}}}"
+        for arch, row in data["scalar"].items()
+    ]
     of_vector = ", ".join(
         str(data["vector"][word])
         for word in ("leastCycles", "partialRepeat", "sharedGroups", "someRepeats", "readWrite")
@@ -79,7 +84,8 @@ def table(data: dict[str, Any]) -> str:
             if row[4] not in UNITS:
                 raise ValueError(f"costs.json: {name} runs in {row[4]}")
             unit = f"RegisterUnit::k{row[4][0].upper()}{row[4][1:]}"
-            numbers = ", ".join(map(str, row[:4]))
+            integers = data["registerIntegers"][arch].get(name, 1)
+            numbers = ", ".join(map(str, (*row[:4], integers)))
             registers.append(f'{arch}, "{name}", {{{numbers}, {unit}, true, {evidence(row[5])}}}')
     function = data["vectorFunction"]
     of_function = ", ".join(str(function[word]) for word in FUNCTION_TIMES)
@@ -92,6 +98,6 @@ def table(data: dict[str, Any]) -> str:
         + rows("kRegisters", registers, "RegisterRow")
         + f"const FunctionTimes kFunctionTimes = {{{of_function},"
         + f" {evidence(function['evidence'])}}};\n"
-        + f"const ScalarCosts kScalarCosts = {{{fixed}}};\n"
+        + rows("kScalar", scalar, "ScalarRow")
         + f"const VectorCosts kVectorCosts = {{{of_vector}}};\n"
     )

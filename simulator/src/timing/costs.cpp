@@ -13,7 +13,7 @@ namespace aclsim {
 
 namespace {
 
-constexpr size_t kMostInstructions = 16;  // of one function; cost_table.py checks
+constexpr size_t kMostInstructions = 32;  // of one function; cost_table.py checks
 
 struct InstructionRow {
   uint32_t arch;
@@ -45,6 +45,10 @@ struct RegisterRow {
   uint32_t arch;
   const char* name;
   RegisterCost cost;
+};
+struct ScalarRow {
+  uint32_t arch;
+  ScalarCosts costs;
 };
 struct MemoryRow {
   const char* soc;
@@ -88,6 +92,8 @@ struct ScalarField {
   double ScalarCosts::* field;
 };
 constexpr ScalarField kScalarFields[] = {
+    {"start", &ScalarCosts::start},   {"buffer", &ScalarCosts::buffer},
+    {"cold", &ScalarCosts::cold},     {"coldFunction", &ScalarCosts::coldFunction},
     {"issue", &ScalarCosts::issue},   {"sync", &ScalarCosts::sync},
     {"queue", &ScalarCosts::queue},   {"access", &ScalarCosts::access},
     {"gmMiss", &ScalarCosts::gmMiss}, {"gmHit", &ScalarCosts::gmHit},
@@ -106,10 +112,10 @@ struct FunctionField {
   double FunctionTimes::* field;
 };
 constexpr FunctionField kFunctionFields[] = {
-    {"head", &FunctionTimes::head},        {"drain", &FunctionTimes::drain},
-    {"queue", &FunctionTimes::queue},      {"dispatch", &FunctionTimes::dispatch},
-    {"ports", &FunctionTimes::ports},      {"ubAccesses", &FunctionTimes::ubAccesses},
-    {"ubWrites", &FunctionTimes::ubWrites}};
+    {"head", &FunctionTimes::head},         {"drain", &FunctionTimes::drain},
+    {"queue", &FunctionTimes::queue},       {"dispatch", &FunctionTimes::dispatch},
+    {"ports", &FunctionTimes::ports},       {"ubAccesses", &FunctionTimes::ubAccesses},
+    {"ubWrites", &FunctionTimes::ubWrites}, {"between", &FunctionTimes::between}};
 struct RegisterField {
   const char* name;
   double RegisterCost::* field;
@@ -283,15 +289,19 @@ ChipCosts ChipCostsOf(const Soc& soc) {
   return chip;
 }
 
-const ScalarCosts& ScalarCostsOf() {
-  static const ScalarCosts costs = [] {
-    ScalarCosts made = kScalarCosts;
-    for (const ScalarField& field : kScalarFields) {
-      OverlayCost(std::string("scalar.") + field.name, &(made.*field.field));
+const ScalarCosts& ScalarCostsOf(const Soc& soc) {
+  static const auto all = [] {
+    std::map<uint32_t, ScalarCosts> made;
+    for (const ScalarRow& row : kScalar) {
+      ScalarCosts& costs = made[row.arch] = row.costs;
+      for (const ScalarField& field : kScalarFields) {
+        OverlayCost(std::string("scalar.") + field.name, &(costs.*field.field));
+      }
     }
     return made;
   }();
-  return costs;
+  const auto found = all.find(soc.npuArch);
+  return found != all.end() ? found->second : all.at(kMeasuredArch);
 }
 
 const VectorCosts& VectorCostsOf() {

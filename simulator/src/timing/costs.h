@@ -70,6 +70,10 @@ struct CopyLaw {
 };
 
 struct ScalarCosts {
+  double start;          // from the start of a core to the kernel's first call
+  double buffer;         // InitBuffer
+  double cold;           // of a place in the kernel that runs for the first time: its code is read
+  double coldFunction;   // the same, of a function that is made of several instructions
   double issue;          // of an instruction
   double sync;           // SetFlag, WaitFlag, barrier
   double queue;          // queue operation
@@ -78,6 +82,7 @@ struct ScalarCosts {
   double meet;           // SyncAll, after the last core has come
   double
       mark;  // of one core for another: set, and again found; a block that is read and one that is written
+  Evidence evidence;
 };
 
 // Of any instruction of the vector pipe.
@@ -98,6 +103,7 @@ struct FunctionTimes {
   double ports;       // that start in a cycle, of arithmetic
   double ubAccesses;  // registers that are loaded or stored in a cycle
   double ubWrites;    // of them stored
+  double between;     // two dependent instructions of a function that is made of several
   Evidence evidence;
 };
 // Where an instruction of a vector function runs.
@@ -107,6 +113,7 @@ struct RegisterCost {
   double forward16 = 6;     // of elements of two bytes and less
   double initiation32 = 1;  // until the unit takes another one of its kind
   double initiation16 = 1;
+  double integers = 1;  // factor on the initiation of elements that are no floating-point numbers
   RegisterUnit unit = RegisterUnit::kPorts;
   bool known = false;
   Evidence evidence = Evidence::kAssumed;
@@ -126,7 +133,7 @@ struct ChipCosts {
 FunctionCost CostOf(const Soc& soc, const char* function);
 const CopyLaw& CopyLawOf(const Soc& soc);
 ChipCosts ChipCostsOf(const Soc& soc);
-const ScalarCosts& ScalarCostsOf();
+const ScalarCosts& ScalarCostsOf(const Soc& soc);
 const VectorCosts& VectorCostsOf();
 const FunctionTimes& FunctionTimesOf();
 RegisterCost RegisterCostOf(uint32_t arch, const char* name);

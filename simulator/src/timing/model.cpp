@@ -193,8 +193,9 @@ class Simulation {
       cores_[i].tape = &tapes[i];
       cores_[i].times = &result_.cores[i];
       // Cores that start together would stay in step, and leave memory idle in the latencies of all.
-      cores_[i].scalar = static_cast<double>(i) * chip_.startCycles;
-      cores_[i].times->start = cores_[i].scalar;
+      cores_[i].times->start = static_cast<double>(i) * chip_.startCycles;
+      cores_[i].scalar = cores_[i].times->start + scalar_.start;
+      cores_[i].times->busy[static_cast<size_t>(Pipe::kScalar)] = scalar_.start;
       cores_[i].times->spans.resize(tapes[i].steps.size());
     }
   }
@@ -521,9 +522,10 @@ class Simulation {
           return false;
         }
         waitUntil(written);
+        core.scalar += step.issue;
         span = {core.scalar, core.scalar + step.cycles};
         core.scalar = span.end;
-        busy += step.cycles;
+        busy += step.issue + step.cycles;
         HasWritten(core, at, span.end);
         break;
       }
@@ -819,7 +821,7 @@ class Simulation {
 }  // namespace
 
 ModelCosts ModelCostsOf(const Soc& soc) {
-  return {CopyLawOf(soc), ChipCostsOf(soc), ScalarCostsOf()};
+  return {CopyLawOf(soc), ChipCostsOf(soc), ScalarCostsOf(soc)};
 }
 
 ChipTimes Time(const std::vector<Tape>& tapes, const ModelCosts& costs) {

@@ -89,7 +89,9 @@ std::vector<std::vector<Ground>> GroundsOf(const Profile& profile) {
         grounds.push_back({name, evidence, cycles});
       }
     };
-    add(Evidence::kFitted, "scalar pipe", times.busy[static_cast<size_t>(Pipe::kScalar)]);
+    const ScalarCosts& scalar = ScalarCostsOf(*profile.soc);
+    add(scalar.evidence, "scalar pipe",
+        times.busy[static_cast<size_t>(Pipe::kScalar)] - scalar.start);
     add(Evidence::kFitted, "writing back", writeBack);
     add(Evidence::kAssumed, "turns of a line", times.turns);
     add(Evidence::kAssumed, "blocks of UB", times.blocks);
@@ -179,6 +181,7 @@ std::vector<uint32_t> ShownCores(const ChipTimes& times) {
 std::string SummaryJson(const Profile& profile) {
   const ChipCosts chip = ChipCostsOf(*profile.soc);
   const double cycles = chip.cyclesPerMicrosecond;
+  const double start = ScalarCostsOf(*profile.soc).start;
   std::set<std::string> unknown;
   const std::vector<std::vector<Ground>> grounds = GroundsOf(profile);
   double conflicts = 0, vectorBytes = 0, rowSums = 0, vector = 0;
@@ -203,7 +206,8 @@ std::string SummaryJson(const Profile& profile) {
         "\"mte3\":%.1f,\"scalarWait\":%.1f,\"vecWait\":%.1f,\"mte2Wait\":%.1f,\"mte3Wait\":%.1f,"
         "\"vecDrain\":%.1f,\"conflict\":%.1f,\"bankGroupConflict\":%.1f,\"bankConflict\":%.1f,"
         "\"readBytes\":%.0f,\"writeBytes\":%.0f,\"reads\":%llu,"
-        "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu}",
+        "\"writes\":%llu,\"blocks\":%llu,\"unalignedBlocks\":%llu,\"steps\":%zu,\"queue\":%.1f,"
+        "\"cold\":%.1f}",
         i == 0 ? "" : ",", i, times.start, times.end, of(times.busy, Pipe::kScalar),
         of(times.busy, Pipe::kVector), of(times.busy, Pipe::kMte2), of(times.busy, Pipe::kMte3),
         of(times.waited, Pipe::kScalar), of(times.waited, Pipe::kVector),
@@ -211,7 +215,8 @@ std::string SummaryJson(const Profile& profile) {
         tape.conflicts.groups, tape.conflicts.banks, sums.readBytes, sums.writeBytes,
         static_cast<unsigned long long>(sums.reads), static_cast<unsigned long long>(sums.writes),
         static_cast<unsigned long long>(sums.blocks),
-        static_cast<unsigned long long>(sums.unaligned), tape.steps.size());
+        static_cast<unsigned long long>(sums.unaligned), tape.steps.size(), tape.queueCycles,
+        tape.coldCycles);
   }
   std::string instructions;
   for (const auto& [name, row] : InstructionsOf(profile)) {
@@ -223,7 +228,7 @@ std::string SummaryJson(const Profile& profile) {
   return Format(
       "{\"op\":%s,\"soc\":\"%s\",\"npuArch\":%u,\"blockDim\":%u,\"tilingKey\":%llu,\"tiling\":%s,"
       "\"cycles\":%.1f,\"microseconds\":%.3f,\"boundMicroseconds\":%.3f,\"launchMicroseconds\":%."
-      "2f,\"mhz\":%.0f,"
+      "2f,\"kernelStart\":%.0f,\"mhz\":%.0f,"
       "\"memoryBytesPerCycle\":%.3f,\"l2BytesPerCycle\":%.3f,\"l2Capacity\":%llu,\"writeBack\":%g,"
       "\"earlyWriteBack\":%g,"
       "\"memoryBytes\":%.0f,\"l2Bytes\":%.0f,\"readBytes\":%.0f,\"hitBytes\":%.0f,"
@@ -237,9 +242,10 @@ std::string SummaryJson(const Profile& profile) {
       profile.blockDim, static_cast<unsigned long long>(profile.tilingKey),
       JsonQuoted(profile.tiling).c_str(), profile.times.end,
       profile.times.end / cycles + chip.launchMicroseconds,
-      std::max(profile.times.memoryCycles, profile.times.l2Bytes / chip.l2BytesPerCycle) / cycles +
+      (std::max(profile.times.memoryCycles, profile.times.l2Bytes / chip.l2BytesPerCycle) + start) /
+              cycles +
           chip.launchMicroseconds,
-      chip.launchMicroseconds, cycles, chip.bytesPerCycle, chip.l2BytesPerCycle,
+      chip.launchMicroseconds, start, cycles, chip.bytesPerCycle, chip.l2BytesPerCycle,
       static_cast<unsigned long long>(chip.l2Bytes), CopyLawOf(*profile.soc).writeBack,
       CopyLawOf(*profile.soc).earlyWriteBack, profile.times.memoryBytes, profile.times.l2Bytes,
       profile.times.readBytes, profile.times.hitBytes,
@@ -248,9 +254,10 @@ std::string SummaryJson(const Profile& profile) {
       static_cast<unsigned long long>(alignment),
       static_cast<unsigned long long>(profile.stats.ubPeakBytes),
       static_cast<unsigned long long>(profile.soc->ubBytes), profile.soc->aivCores,
-      EvidenceName(DecidingEvidence(grounds, profile.times.end)), EvidenceName(chip.evidence),
-      chip.band[0], chip.band[1], chip.band[2], profile.uncounted ? "true" : "false",
-      vector > 0 ? rowSums / vector : 0, NamesJson(unknown).c_str(), GroundsJson(grounds).c_str(),
+      EvidenceName(DecidingEvidence(grounds, profile.times.end - start)),
+      EvidenceName(chip.evidence), chip.band[0], chip.band[1], chip.band[2],
+      profile.uncounted ? "true" : "false", vector > 0 ? rowSums / vector : 0,
+      NamesJson(unknown).c_str(), GroundsJson(grounds).c_str(),
       Joined(ShownCores(profile.times)).c_str(), cores.c_str(), instructions.c_str(),
       profile.sensitivity.c_str());
 }

@@ -93,6 +93,10 @@ std::vector<Cost> CostsOfModel(const Soc& soc) {
                    Evidence::kAssumed,
                    [](ModelCosts& changed, double factor) { changed.scalar.mark *= factor; },
                    {}});
+  costs.push_back({"the start of the kernel",
+                   ScalarCostsOf(soc).evidence,
+                   [](ModelCosts& changed, double factor) { changed.scalar.start *= factor; },
+                   {}});
   costs.push_back({"cores that start later (startCycles)",
                    fitted,
                    [](ModelCosts& changed, double factor) { changed.chip.startCycles *= factor; },

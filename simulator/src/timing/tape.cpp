@@ -56,7 +56,7 @@ bool PartialOf(const Record& record) {
 
 TapeObserver::TapeObserver(const Soc& soc, Tape* tape, std::atomic<uint64_t>* writes)
     : soc_(soc),
-      scalar_(ScalarCostsOf()),
+      scalar_(ScalarCostsOf(soc)),
       tape_(tape),
       schedule_(soc.npuArch),
       began_(ModelledNanos()),
@@ -116,6 +116,10 @@ Step& TapeObserver::Push(StepKind kind, Pipe pipe, const char* name, uint32_t si
   step.name = Lookup(name).name;
   step.site = site;
   step.issue = static_cast<float>(issue);
+  if (kind != StepKind::kAll && kind != StepKind::kMeet && kind != StepKind::kTell &&
+      kind != StepKind::kHear) {
+    step.issue += static_cast<float>(std::exchange(pending_, 0.0));
+  }
   tape_->steps.push_back(step);
   if (kind != StepKind::kScalar && kind != StepKind::kHear) {
     moved_ = tape_->steps.size();
@@ -176,6 +180,18 @@ void TapeObserver::Forget(Pipe pipe, size_t before) {
   oldest = 0;
 }
 
+// The scalar pipe's work before a call of the kernel: buffers that have been made since the last one, and code that runs for the first
+// time. function: it is made of several instructions.
+void TapeObserver::NoteCall(const Core& core, uint32_t site, bool function) {
+  const size_t queues = core.ques.size();
+  pending_ += static_cast<double>(queues - std::exchange(queues_, queues)) * scalar_.buffer;
+  if (scalar_.cold > 0 && called_.insert(site).second) {
+    const double cold = scalar_.cold + (function ? scalar_.coldFunction : 0);
+    pending_ += cold;
+    tape_->coldCycles += cold;
+  }
+}
+
 void TapeObserver::AddVector(Record& record) {
   Known& known = Lookup(record.name);
   const FunctionCost& cost = known.cost;
@@ -194,6 +210,11 @@ void TapeObserver::AddVector(Record& record) {
   const auto perRepeat = [wide](const InstructionCost& one) {
     return wide ? one.perRepeat32 : one.perRepeat16;
   };
+  // Those of one function follow one another in the registers of a vector function, where there are such.
+  const bool fused = soc_.npuArch == kRegisterArch;
+  const auto between = [&](const InstructionCost& before, const InstructionCost& next) {
+    return fused ? FunctionTimesOf().between : before.tail + next.head;
+  };
   if (cost.levels) {
     const InstructionCost& one = cost.chain.front();
     const double lanes = wide ? 64 : 128;
@@ -202,13 +223,13 @@ void TapeObserver::AddVector(Record& record) {
       if (left <= 1) {
         break;
       }
-      cycles += one.tail + one.head;
+      cycles += between(one, one);
     }
   } else {
     for (size_t i = 0; i < cost.chain.size(); ++i) {
       cycles += std::max(VectorCostsOf().leastCycles, perRepeat(cost.chain[i]) * repeats);
       if (i > 0) {
-        cycles += cost.chain[i - 1].tail + cost.chain[i].head;
+        cycles += between(cost.chain[i - 1], cost.chain[i]);
       }
     }
   }
@@ -360,6 +381,11 @@ void TapeObserver::Count(Pipe pipe) {
 }
 
 void TapeObserver::OnIssue(const Core& core, Record& record) {
+  if (record.vectorFunction == 0) {
+    const bool vector = record.pipe == Pipe::kVector;
+    const FunctionCost* const cost = vector ? &Lookup(record.name).cost : nullptr;
+    NoteCall(core, record.site, vector && (cost->levels || cost->chain.size() > 1));
+  }
   if (record.pipe == Pipe::kScalar) {
     for (const Pipe pipe : {Pipe::kVector, Pipe::kMte2, Pipe::kMte3}) {
       if (core.autoSync && Touches(pipe, record)) {
@@ -425,7 +451,8 @@ void TapeObserver::OnRecord(Core&, const Record& record) {
   tape_->writes.push_back({++*writes_, record.step, write->addr, scalar ? write->bytes : 0});
 }
 
-void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
+void TapeObserver::OnIssueSync(const Core& core, const SyncEvent& event) {
+  NoteCall(core, event.site, false);
   const auto forget = [this](Pipe pipe) {
     recent_[static_cast<size_t>(pipe)].clear();
     oldest_[static_cast<size_t>(pipe)] = 0;
@@ -460,7 +487,9 @@ void TapeObserver::OnIssueSync(const Core&, const SyncEvent& event) {
       } else if (event.to == Pipe::kScalar) {
         Forget(event.from, setAt_[event.flag]);
       }
-      const double issue = event.flag >= kEventFlags ? scalar_.queue : scalar_.sync;
+      const bool queue = event.flag >= kEventFlags;
+      const double issue = queue ? scalar_.queue : scalar_.sync;
+      tape_->queueCycles += queue ? scalar_.queue : 0;
       Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : event.to, event.name,
            event.site, issue)
           .flag = event.flag;

@@ -99,7 +99,8 @@ struct Ground {
   Evidence evidence = Evidence::kBoard;
   double cycles = 0;
 };
-constexpr double kDecides = 1e300;  // cycles of what every estimate rests on
+inline constexpr uint32_t kRegisterArch = 3510;  // has vector functions
+constexpr double kDecides = 1e300;               // cycles of what every estimate rests on
 
 struct Tape {
   std::vector<Step> steps;
@@ -122,6 +123,8 @@ struct Tape {
       0;                  // of GM that copies read while a core waited for another one: in no step
   double ownSeconds = 0;  // of the host, for scalar code between calls; see engine/own_time.h
   uint64_t vectorBytes = 0;  // that vector instructions read and wrote
+  double queueCycles = 0;    // of the scalar pipe, for queue operations
+  double coldCycles = 0;     // and for code that runs for the first time
   double rowSums = 0;        // cycles of instructions that make a value of each of several repeats
 };
 
@@ -151,7 +154,7 @@ class TapeObserver : public Observer {
   void OnRead(Core& core, const void* value, uint32_t bytes) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;
-  VectorTimer* Timer() override { return soc_.npuArch == 3510 ? &schedule_ : nullptr; }
+  VectorTimer* Timer() override { return soc_.npuArch == kRegisterArch ? &schedule_ : nullptr; }
 
  private:
   struct Range {
@@ -166,6 +169,7 @@ class TapeObserver : public Observer {
   };
   Known& Lookup(const char* function);
   void Count(Pipe pipe);
+  void NoteCall(const Core& core, uint32_t site, bool function);
   size_t Rest(Evidence evidence, const std::string& on, double cycles);
   void AddTold(StepKind kind, CoreMeeting what, const SyncEvent& event);
   void Works() { worked_ = tape_->steps.size(); }
@@ -202,6 +206,9 @@ class TapeObserver : public Observer {
   std::unordered_map<uint32_t, size_t>
       setAt_;                           // step of the last SetFlag for the scalar pipe, by flag
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
+  double pending_ = 0;                  // cycles of the scalar pipe before the next step
+  size_t queues_ = 1;  // that the core had at the last call; there is one from the start
+  std::unordered_set<uint32_t> called_;  // places in the kernel that have run
   VectorSchedule schedule_;
   Record function_;                   // what the vector function under way has touched, roughly
   size_t functionRecords_ = 0;        // its loads and stores

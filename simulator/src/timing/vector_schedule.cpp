@@ -111,7 +111,9 @@ int64_t VectorSchedule::Issue(const char* name, DType dtype, int64_t ready) {
     earliest = std::max(earliest, barrier_);
   }
   ++issued_;
-  const auto initiation = static_cast<int64_t>(narrow ? cost.initiation16 : cost.initiation32);
+  const double initiations = narrow ? cost.initiation16 : cost.initiation32;
+  const auto initiation =
+      static_cast<int64_t>(IsReal(dtype) ? initiations : initiations * cost.integers);
   const int64_t start = StartOf(cost, initiation, earliest);
   slot = start;
   const auto forward = static_cast<int64_t>(narrow ? cost.forward16 : cost.forward32);

@@ -119,7 +119,7 @@ def _on_curve(curve: list[list[float]], size: float) -> float:
     return curve[-1][1] * size / curve[-1][0]
 
 
-def _value(name: str, l2_bytes: int) -> tuple[float, str]:
+def _value(name: str, arch: int, l2_bytes: int) -> tuple[float, str]:
     """The simulator's own value of a cost and its evidence."""
     data = _read("costs.json")
     group, *rest = name.split(".", 2 if name.startswith(("memory", "l2")) else -1)
@@ -127,8 +127,11 @@ def _value(name: str, l2_bytes: int) -> tuple[float, str]:
         return float(data["memoryBytesPerSecond"][rest[0]]), "documented"
     if group == "l2":
         return float(l2_bytes), "documented"
-    if group in ("scalar", "vector", "vectorFunction"):
+    if group in ("vector", "vectorFunction"):
         return float(data[group][rest[0]]), data[group]["evidence"]
+    if group == "scalar":
+        row = data["scalar"].get(str(arch)) or data["scalar"][_MEASURED]
+        return float(row[rest[0]]), row["evidence"]
     if group == "chips":
         row = data["archs"].get(rest[0]) or data["archs"][_MEASURED]
         return float(row[rest[1]]), row["evidence"]
@@ -138,11 +141,11 @@ def _value(name: str, l2_bytes: int) -> tuple[float, str]:
         if rest[1] in CURVES:
             value = _on_curve(value, CURVE_BYTES)
         return float(value), law["evidence"]
-    arch, instruction, field = rest
+    family, instruction, field = rest
     if group == "registers":
-        row = data["registers"][arch][instruction]
+        row = data["registers"][family][instruction]
         return float(row[data["registerColumns"].index(field)]), row[5]
-    own = data["instructions"].get(arch, {}).get(instruction)
+    own = data["instructions"].get(family, {}).get(instruction)
     row = own or data["instructions"][_MEASURED][instruction]
     values = {"repeat32": row[0], "repeat16": row[1], "wait": row[2] + row[3]}
     return float(values[field]), row[4] if own else "extrapolated"
@@ -166,7 +169,7 @@ def costs(soc: str, arch: int, l2_bytes: int) -> list[Cost]:
             name = row["id"].format(
                 arch=arch, soc=soc, instruction=instruction, register=instruction
             )
-            value, evidence = _value(name, l2_bytes)
+            value, evidence = _value(name, arch, l2_bytes)
             probe = row["probe"]
             lacks = lacking.get(instruction, {"fields": []})
             unasked = lacks["unasked"] if name.rpartition(".")[2] in lacks["fields"] else ""
