@@ -16,6 +16,7 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   echo
   echo "The project's own options for pytest:"
   echo "  --device sim|npu  where operators run: with npu the tests that are marked on_board, of the installed package"
+  echo "  --random-order-seed=N  the order of pytest-random-order, the same for the same N"
   echo "  --seed N  other random values      --update  rewrite tests/codegen_ref"
   exit 0
 fi
