@@ -139,3 +139,44 @@ def test_refused_at_once(tmp_path: Path, command: str, name: bytes, cause: str) 
     assert done.returncode != 0
     assert f"{shown(folder)}".replace("\\x0a", "\\n") in done.stderr
     assert cause in done.stderr and "Next: rename its folder" in done.stderr
+
+
+@pytest.mark.parametrize("name", [b"a\nb", b"a\tb\nc"], ids=["newline", "tab"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "build {}/k.cpp",
+        "ut {}/test_k.cpp",
+        "campaign {}/c.toml --out {}/out",
+        "new add_grad {}/add_grad",
+        "check {}/missing",
+        "check --report {}/missing.json",
+        "calibrate read {}/missing.json",
+        "explain {}/missing",
+    ],
+)
+def test_errors_keep_a_path_on_its_line(tmp_path: Path, words: str, name: bytes) -> None:
+    """One line, whatever the command was about to do with the path."""
+    folder = tmp_path / os.fsdecode(name)
+    folder.mkdir()
+    (folder / "k.cpp").write_text(KERNEL)
+    (folder / "test_k.cpp").write_text("#include <gtest/gtest.h>\nTEST(a, b) {}\n")
+    (folder / "c.toml").write_text('operators = "k.cpp"\nshapes = "8"\n')
+    given = [word.format(folder) for word in words.split()]
+    done = subprocess.run(
+        [sys.executable, "-Im", "aclgrad", *given], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode != 0
+    assert os.fsdecode(name) not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", ["build", "check", "test", "profile", "package", "ut", "new"])
+def test_paths_that_the_system_does_not_have(tmp_path: Path, command: str) -> None:
+    """Longer than 4,096 bytes, and with a part longer than 255."""
+    for path in ("/".join(["d" * 200] * 25), "d" * 300):
+        words = [command, *(["add_grad"] if command == "new" else []), f"{tmp_path}/{path}/k.cpp"]
+        done = subprocess.run(
+            [sys.executable, "-Im", "aclgrad", *words], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 1 and done.stderr.startswith("error: "), done
+        assert "File name too long" in done.stderr and "Traceback" not in done.stderr, done

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -111,6 +112,15 @@ def _of_system(error: OSError) -> str:
     return text
 
 
+def _on_one_line(text: str) -> str:
+    """The text, with the names of folders and files that hold newlines in legible form."""
+    for word in [*sys.argv[1:], os.path.abspath(".")]:
+        for part in word.split("/"):
+            if "\n" in part or "\t" in part:
+                text = text.replace(part, part.encode("unicode_escape").decode("ascii"))
+    return text
+
+
 def _guarded(name: str, command: Command) -> Command:
     """Let a command's errors end in one message and status 1."""
 
@@ -121,7 +131,7 @@ def _guarded(name: str, command: Command) -> Command:
                 command(*args, **kwargs)
         except (AclgradError, ValueError, TypeError, OSError) as error:
             text = _of_system(error) if isinstance(error, OSError) else str(error)
-            _errors().print(f"error: {text}", style="red", markup=False)
+            _errors().print(f"error: {_on_one_line(text)}", style="red", markup=False)
             raise typer.Exit(1) from None
         except MemoryError:
             _errors().print(
