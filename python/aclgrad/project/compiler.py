@@ -14,7 +14,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -170,7 +169,7 @@ class Compiler:
         package = _PACKAGES.get(missing.name)
         first = f"apt-get install {package}; " if package else ""
         if os.strerror(errno.ENOSPC) in output:
-            first = f"df -h {self.folder} {tempfile.gettempdir()}; "
+            first = f"df -h {self.folder} {os.environ.get('TMPDIR') or '/tmp'}; "
         elif "Killed signal" in output:
             first = "more memory, or fewer compilations at a time; "
         return SourcesError(
