@@ -459,7 +459,7 @@ ATOMIC_SUM = """
 
 
 def test_chaos_varies_the_order_of_cores(tmp_path: Path) -> None:
-    """Bits that depend on it are found without a golden, and the command to see them again is told."""
+    """Bits that depend on it are found without a golden; the command that shows them is told."""
     too_many = "if (x.GetShapeSize() >= 2048) return ge::GRAPH_FAILED;"
     root = project(tmp_path, "AtomicSum", {"x": "FLOAT"}, ATOMIC_SUM, checks=too_many)
     assert kinds(check(root, "--fast", status=0)) == set()
@@ -467,6 +467,29 @@ def test_chaos_varies_the_order_of_cores(tmp_path: Path) -> None:
     assert kinds(found) == {"chaos-difference"}
     (finding,) = (item for item in found["findings"] if item["kind"] == "chaos-difference")
     assert "--chaos 1-4" in json.dumps(finding)
+
+
+@pytest.mark.parametrize(("queue", "turned"), [("in", "VECOUT"), ("out", "VECIN")])
+def test_a_queue_of_the_other_direction_is_the_cause(
+    tmp_path: Path, queue: str, turned: str
+) -> None:
+    """A race that its EnQue and DeQue do not order shows the queue, and what it has to be."""
+    body = "if (core == 0) lane.Move(Of<float>(x, 8), 0, Of<float>(y, 8), 0, 8, 1.0f, 0.0f);"
+    root = project(tmp_path, "Turned", {"x": "FLOAT"}, body, infer="y = gert::Shape({8});")
+    kernel = root / "op_kernel" / "turned.cpp"
+    right = "VECIN" if turned == "VECOUT" else "VECOUT"
+    text = kernel.read_text()
+    assert f"TPosition::{right}, 2> {queue};" in text
+    kernel.write_text(
+        text.replace(f"TPosition::{right}, 2> {queue};", f"TPosition::{turned}, 2> {queue};")
+    )
+    found = check(root, "--shape", "8", "--autosync", "off", status=1)
+    raced = [item for item in found["findings"] if item["kind"] == "race-read-after-write"]
+    assert any(
+        f"make {queue} a queue of TPosition::{right}" in item["advice"]
+        and any("InitBuffer(" + queue in place["text"] for place in item["related"])
+        for item in raced
+    ), raced
 
 
 @pytest.mark.parametrize(

@@ -260,6 +260,8 @@ ACLSIM_DEVICE_API uint8_t* UbScalar(const Ub& tensor, uint64_t offsetBytes, uint
                                     ScalarUse use);
 // Whether reads, or writes, of the tensor that holds addr leave its lines in L2.
 ACLSIM_DEVICE_API void HintL2(const void* addr, bool read, bool write, bool bypass);
+// A GlobalTensor begins there: findings about that memory show the call.
+ACLSIM_DEVICE_API void NoteGlobalTensor(const void* addr);
 ACLSIM_DEVICE_API uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes,
                                     ScalarUse use);
 

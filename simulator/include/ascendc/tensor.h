@@ -144,6 +144,7 @@ class GlobalTensor {
   void SetGlobalBuffer(__gm__ T* buffer, uint64_t size) {
     addr_ = buffer;
     size_ = size;
+    aclsim::NoteGlobalTensor(buffer);
   }
   void SetGlobalBuffer(__gm__ T* buffer) { SetGlobalBuffer(buffer, 0); }
 

@@ -720,6 +720,9 @@ void GmUse::OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t sit
 
 // What only the cleaning that the compiler adds at the end brings to GM.
 void GmUse::OnEnd(Core& core) {
+  for (const GlobalTensorCall& call : core.globalTensors) {
+    globalTensors.emplace_back(call.region, core.sites.Stack(call.site));
+  }
   if (core.soc.npuArch == 1001) {
     return;  // where nothing else cleans
   }

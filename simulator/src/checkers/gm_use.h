@@ -143,6 +143,8 @@ class GmUse : public Observer {
   std::vector<SyncWords> words;
   std::vector<WordStore> wordStores;
   std::vector<WordRead> wordReads;
+  // The region that a GlobalTensor was made of, and the call.
+  std::vector<std::pair<const GmRegion*, std::vector<void*>>> globalTensors;
   bool flagged = false;  // cores are ordered by more than that: conflicts are not judged
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "engine/gm_shadow.h"
 
@@ -83,6 +84,25 @@ std::string Elements(const Range& gap, uint64_t bytes, uint32_t width) {
                       static_cast<Ull>(gap.end / width - 1), static_cast<Ull>(bytes / width));
 }
 
+// Where the kernel has made a tensor of this memory: what never wrote to it has no other line.
+std::optional<Place> TensorOf(const GmRegion& region, const std::vector<GmUse*>& cores) {
+  for (const GmUse* core : cores) {
+    if (core == nullptr) {
+      continue;
+    }
+    for (const auto& [made, stack] : core->globalTensors) {
+      if (made->addr == region.addr) {
+        Place place;
+        place.instruction = "SetGlobalBuffer";
+        place.note = Format("makes a tensor of %s", region.name.c_str());
+        place.line = FindKernelLine(stack);
+        return place;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
                  const GmRegion& region, const std::vector<Write>& writes,
                  const std::vector<Range>& gaps) {
@@ -127,6 +147,9 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
     finding.at.instruction = "the kernel";
     finding.at.note = "wrote nothing there";
     finding.at.line = FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
+    if (std::optional<Place> tensor = TensorOf(region, cores)) {
+      finding.related.push_back(std::move(*tensor));
+    }
   }
   uint64_t bytes = 0;
   for (const Range& one : gaps) {

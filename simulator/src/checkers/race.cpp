@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ascendc/types.h"
+
 namespace aclsim {
 
 namespace {
@@ -241,21 +243,69 @@ uint32_t RaceObserver::Limit(size_t pipe, size_t other, bool read) const {
 }
 
 // What it did to these bytes is complete, and no flag or barrier is left that might have been for that alone.
-bool RaceObserver::IsSettled(size_t pipe, size_t other, const Access& access) const {
+bool RaceObserver::IsSettled(size_t pipe, size_t other, const Touched& touched) const {
   if (unused_ != 0 || pipe == Index(Pipe::kScalar)) {
     return false;
   }
-  const uint32_t limit = Limit(pipe, other, !Writes(access));
+  const bool writes = Writes(touched.access);
+  const uint32_t limit = Limit(pipe, other, !writes);
   if (count_[other] <= limit) {
     return true;
   }
-  const UbMarks& marks = Writes(access) && other != pipe ? touched_[other] : wrote_[other];
-  bool settled = true;
-  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-    settled =
-        settled && !marks.MayExceed(FirstBlock(from), BlocksEnd(to), static_cast<int32_t>(limit));
+  const UbMarks& marks = writes && other != pipe ? touched_[other] : wrote_[other];
+  return std::ranges::none_of(touched.runs, [&](const BlockRun& run) {
+    return marks.MayExceed(run.first, run.end, static_cast<int32_t>(limit));
   });
-  return settled;
+}
+
+void RaceObserver::FindTouched(const Core& core, const Record& record) {
+  ubCount_ = 0;
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm || !InUb(core, access)) {
+      continue;
+    }
+    if (ubCount_ == ub_.size()) {
+      ub_.emplace_back();
+    }
+    Touched& touched = ub_[ubCount_++];
+    touched.access = Distinct(access);
+    std::vector<BlockRun>& runs = touched.runs;
+    runs.clear();
+    ForEachSpan(touched.access, [&](uint64_t from, uint64_t to, uint32_t) {
+      const BlockRun blocks{FirstBlock(from), BlocksEnd(to)};
+      if (!runs.empty() && blocks.first >= runs.back().first && blocks.first <= runs.back().end) {
+        runs.back().end = std::max(runs.back().end, blocks.end);
+      } else {
+        runs.push_back(blocks);
+      }
+    });
+  }
+}
+
+// A queue whose position is that of the other direction orders nothing between the two pipes of a copy: the cause of the race.
+static void CheckQueueDirection(const Core& core, uint64_t offset, Pipe wrote, Pipe reads,
+                                Finding* finding) {
+  const QueInfo& que = core.ques[core.buffers[core.BufferAt(offset)].que];
+  const bool out = wrote == Pipe::kVector && reads == Pipe::kMte3;
+  const bool in = wrote == Pipe::kMte2 && reads == Pipe::kVector;
+  const auto is = [&](AscendC::TPosition position) {
+    return !que.tbuf && que.initPc != nullptr && que.pos == static_cast<uint8_t>(position) &&
+           que.dst == que.pos;
+  };
+  if ((out && is(AscendC::TPosition::VECIN)) || (in && is(AscendC::TPosition::VECOUT))) {
+    const char* const has = out ? "VECIN" : "VECOUT";
+    Place place;
+    place.instruction = "InitBuffer";
+    place.note = Format("makes %s a queue of TPosition::%s", finding->buffer.c_str(), has);
+    place.line = FindKernelLine({que.initPc});
+    finding->related.push_back(std::move(place));
+    finding->advice = Format(
+        "EnQue and DeQue of a queue of TPosition::%s order %s: make %s a queue of "
+        "TPosition::%s.",
+        has, out ? "MTE2 before the vector pipe" : "the vector pipe before MTE3",
+        finding->buffer.c_str(), out ? "VECOUT" : "VECIN");
+  }
 }
 
 void RaceObserver::Race(Core& core, const Record& record, const Access& access, size_t other,
@@ -321,6 +371,9 @@ void RaceObserver::Race(Core& core, const Record& record, const Access& access, 
         "tensor, or SetFlag and WaitFlag of HardEvent::%s_%s between them.",
         shortName(otherPipe), shortName(record.pipe));
   }
+  if (!access.gm && earlierWrote) {
+    CheckQueueDirection(core, begin, otherPipe, record.pipe, &finding);
+  }
   finding.count = count;
   core.Find(std::move(finding));
   if (!isNew) {
@@ -353,61 +406,47 @@ uint32_t RaceObserver::Latest(const UbMarks& marks, uint64_t from, uint64_t to) 
   return static_cast<uint32_t>(marks.Max(FirstBlock(from), BlocksEnd(to)));
 }
 
-void RaceObserver::CheckUb(Core& core, const Record& record, const Access& access) {
+void RaceObserver::CheckUb(Core& core, const Record& record, const Touched& touched) {
+  const Access& access = touched.access;
   const bool writes = Writes(access);
+  const size_t pipe = Index(record.pipe);
   for (size_t q = 0; q < kPipes; ++q) {
-    const auto& marks = writes ? touched_[q] : wrote_[q];
-    // Who works in the reserved part orders its own instructions there.
-    if (count_[q] == 0 || (access.Reserved() && q == Index(record.pipe)) ||
-        IsSettled(Index(record.pipe), q, access)) {
+    // Who works in the reserved part orders its own instructions there. A vector function begins when its pipe has drained; what its
+    // own loads and stores may do to each other is vf_memory.cpp's.
+    if (count_[q] == 0 || (q == pipe && (access.Reserved() || record.vectorFunction != 0)) ||
+        IsSettled(pipe, q, touched)) {
       continue;
     }
-    uint32_t latest = 0;
+    // Instructions of one pipe read in order: they only collide when both write.
+    const UbMarks& marks = writes && q != pipe ? touched_[q] : wrote_[q];
+    int32_t most = 0;
+    for (const BlockRun& run : touched.runs) {
+      most = std::max(most, marks.Max(run.first, run.end));
+    }
+    const auto latest = static_cast<uint32_t>(most);
+    bool earlierWrote = &marks == &wrote_[q];
     uint64_t begin = 0, end = 0;
-    ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-      const uint32_t found = Latest(marks, from, to);
-      if (found > latest) {
-        latest = found;
-        begin = from;
-        end = to;
-      }
-    });
-    if (latest == 0) {
-      continue;
-    }
-    bool earlierWrote = !writes;
-    if (writes) {
-      earlierWrote = Latest(wrote_[q], begin, end) == latest;
-      // Instructions of one pipe read in order: they only collide when both write.
-      if (q == Index(record.pipe)) {
-        latest = 0;
-        ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-          const uint32_t found = Latest(wrote_[q], from, to);
-          if (found > latest) {
-            latest = found;
-            begin = from;
-            end = to;
-          }
-        });
-        earlierWrote = true;
-      }
-    }
-    // A vector function begins when its pipe has drained; what its own loads and stores may do to each other is vf_memory.cpp's.
-    if (record.vectorFunction != 0 && q == Index(record.pipe)) {
-      continue;
+    if (latest > Limit(pipe, q, !writes)) {
+      // The first of its pieces that collides.
+      ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
+        if (begin == end && Latest(marks, from, to) == latest) {
+          begin = from;
+          end = to;
+        }
+      });
+      earlierWrote = earlierWrote || Latest(wrote_[q], begin, end) == latest;
     }
     Settle(core, record, access, q, latest, earlierWrote, begin, end);
   }
 }
 
-void RaceObserver::UpdateUb(const Access& access, size_t pipe, uint32_t now) {
-  const bool writes = Writes(access);
-  ForEachSpan(access, [&](uint64_t from, uint64_t to, uint32_t) {
-    touched_[pipe].Set(FirstBlock(from), BlocksEnd(to), static_cast<int32_t>(now));
-    if (writes) {
-      wrote_[pipe].Set(FirstBlock(from), BlocksEnd(to), static_cast<int32_t>(now));
+void RaceObserver::UpdateUb(const Touched& touched, size_t pipe, uint32_t now) {
+  for (const BlockRun& run : touched.runs) {
+    touched_[pipe].Set(run.first, run.end, static_cast<int32_t>(now));
+    if (Writes(touched.access)) {
+      wrote_[pipe].Set(run.first, run.end, static_cast<int32_t>(now));
     }
-  });
+  }
 }
 
 // Inputs that nobody writes need no tracking.
@@ -440,31 +479,30 @@ void RaceObserver::OnRecord(Core& core, const Record& record) {
       Raise(pipe, q, record.issued[q], 0, known_[Index(Pipe::kScalar)].source[q]);
     }
   }
-  for (int i = 0; i < record.accessCount; ++i) {
-    const Access& access = record.access[static_cast<size_t>(i)];
-    if (!access.gm) {
-      if (InUb(core, access)) {
-        CheckUb(core, record, Distinct(access));
+  FindTouched(core, record);
+  const auto forEachAccess = [&](const auto& ofUb, const auto& ofGm) {
+    size_t next = 0;
+    for (int i = 0; i < record.accessCount; ++i) {
+      const Access& access = record.access[static_cast<size_t>(i)];
+      if (!access.gm) {
+        if (InUb(core, access)) {
+          ofUb(ub_[next++]);
+        }
+      } else if (Tracked(core, access, Writes(access))) {
+        ofGm(access);
       }
-    } else if (Tracked(core, access, Writes(access))) {
-      CheckGm(core, record, access);
     }
-  }
+  };
+  forEachAccess([&](const Touched& touched) { CheckUb(core, record, touched); },
+                [&](const Access& access) { CheckGm(core, record, access); });
   const uint32_t now = ++count_[pipe];
   executed_[pipe].push_back({record.name, record.site});
   if (record.vectorFunction != 0 && record.accessCount == 0) {  // it has ended, drained
     Raise(pipe, pipe, now, record.site, {});
   }
-  for (int i = 0; i < record.accessCount; ++i) {
-    const Access& access = record.access[static_cast<size_t>(i)];
-    if (!access.gm) {
-      if (InUb(core, access)) {
-        UpdateUb(Distinct(access), pipe, now);
-      }
-    } else if (Tracked(core, access, Writes(access))) {
-      gm_.Touch(access, TensorOf(core, access), pipe, now);
-    }
-  }
+  forEachAccess(
+      [&](const Touched& touched) { UpdateUb(touched, pipe, now); },
+      [&](const Access& access) { gm_.Touch(access, TensorOf(core, access), pipe, now); });
 }
 
 void RaceObserver::OnEnd(Core&) {

@@ -119,13 +119,24 @@ class RaceObserver : public Observer {
   bool Tracked(const Core& core, const Access& access, bool write);
   // The clock up to which `pipe` may rely on `other`; UINT32_MAX: always in order.
   uint32_t Limit(size_t pipe, size_t other, bool read) const;
-  // Whether nothing that `other` has done to UB so far is of any account to a new access of `pipe`. May say no.
-  bool IsSettled(size_t pipe, size_t other, const Access& access) const;
+  // Blocks of UB that an access touches, those side by side in one run.
+  struct BlockRun {
+    uint64_t first;
+    uint64_t end;
+  };
+  struct Touched {
+    Access access;  // without repetition
+    std::vector<BlockRun> runs;
+  };
+  // What an instruction does to UB, in ub_.
+  void FindTouched(const Core& core, const Record& record);
+  // Whether nothing that `other` has done to these blocks is of any account to a new access of `pipe`. May say no.
+  bool IsSettled(size_t pipe, size_t other, const Touched& touched) const;
   Told& ToldBy(uint32_t flag);
   static uint32_t Latest(const UbMarks& marks, uint64_t from, uint64_t to);
-  void CheckUb(Core& core, const Record& record, const Access& access);
+  void CheckUb(Core& core, const Record& record, const Touched& touched);
   void CheckGm(Core& core, const Record& record, const Access& access);
-  void UpdateUb(const Access& access, size_t pipe, uint32_t now);
+  void UpdateUb(const Touched& touched, size_t pipe, uint32_t now);
   void Settle(Core& core, const Record& record, const Access& access, size_t other, uint32_t latest,
               bool earlierWrote, uint64_t begin, uint64_t end);
   void Raise(size_t pipe, size_t other, uint32_t clock, uint32_t site, Ref parent);
@@ -139,6 +150,8 @@ class RaceObserver : public Observer {
   std::array<Knowledge, kPipes> known_;
   std::array<uint32_t, kPipes> count_{};
   std::vector<UbMarks> wrote_, touched_;  // by pipe
+  std::vector<Touched> ub_;               // what the instruction does there
+  size_t ubCount_ = 0;                    // of these
   std::array<std::vector<Executed>, kPipes> executed_;
   GmHistory gm_;
   // What each set of a flag tells its wait: under chaos a missing flag elsewhere lets a pipe set one again before its wait.

@@ -561,17 +561,21 @@ void Core::Find(Finding finding) {
   findings.push_back(std::move(finding));
 }
 
-std::string Core::BufferName(uint64_t offset, uint64_t* start) const {
+size_t Core::BufferAt(uint64_t offset) const {
   for (size_t i = 1; i < buffers.size(); ++i) {
     const BufferInfo& info = buffers[i];
     if (!ques[info.que].gone && offset >= info.offset &&
         offset < uint64_t{info.offset} + info.bytes) {
-      *start = info.offset;
-      return QueName(info);
+      return i;
     }
   }
-  *start = 0;
-  return "UB";
+  return 0;
+}
+
+std::string Core::BufferName(uint64_t offset, uint64_t* start) const {
+  const size_t at = BufferAt(offset);
+  *start = at == 0 ? 0 : buffers[at].offset;
+  return at == 0 ? "UB" : QueName(buffers[at]);
 }
 
 std::vector<Idle> Core::IdleAt(uint64_t offset) const {

@@ -58,6 +58,13 @@ struct QueInfo {
   void* initPc = nullptr;        // where InitBuffer was called
 };
 
+// A call of SetGlobalBuffer.
+struct GlobalTensorCall {
+  const GmRegion* region = nullptr;
+  uint32_t site = 0;
+  bool operator==(const GlobalTensorCall&) const = default;
+};
+
 // A TPipe. Each hands UB and event ids out from the start, whatever the others have.
 struct PipeInfo {
   void* object = nullptr;  // null once it is gone
@@ -180,6 +187,7 @@ class Core {
   uint32_t currentPipe = 0;         // what GetTPipePtr returns
   uint64_t UbUsed() const { return pipes[currentPipe].ubUsed; }
   uint64_t ubPeak = 0;
+  std::vector<GlobalTensorCall> globalTensors;  // kept when the launch is observed
   bool maskCounter = false;
   uint64_t maskBits[2] = {~0ull, ~0ull};
   std::array<std::array<int8_t, 8>, 40> flags{};       // SetFlag minus WaitFlag, in program order
@@ -332,6 +340,8 @@ class Core {
   }
   Place PlaceOf(const char* instruction, Pipe pipe, uint32_t site, const char* note) const;
   // The buffer that holds UB byte `offset`: its name in the kernel and where it starts.
+  // The first buffer that holds this byte of UB; 0: none.
+  size_t BufferAt(uint64_t offset) const;
   std::string BufferName(uint64_t offset, uint64_t* start) const;
   // The running instruction has nothing to do, or not on all lanes; why is a phrase that follows its name.
   void MarkIdle(const Ub& dst, const char* why, uint32_t fromMask = 0) {

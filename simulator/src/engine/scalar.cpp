@@ -68,6 +68,20 @@ uint8_t* GmScalar(const void* addr, uint64_t offsetBytes, uint32_t bytes, Scalar
   return use == ScalarUse::kRead && core.Observed() ? core.ReadScalar(element, bytes) : element;
 }
 
+void NoteGlobalTensor(const void* addr) {
+  constexpr size_t kMost = 64;  // a kernel has a few
+  Core* const core = Core::CurrentOrNull();
+  if (core == nullptr || !core->Observed() || core->globalTensors.size() == kMost) {
+    return;
+  }
+  const GlobalTensorCall call{core->RegionOf(reinterpret_cast<uint64_t>(addr)),
+                              core->sites.Capture()};
+  if (call.region != nullptr &&
+      std::ranges::find(core->globalTensors, call) == core->globalTensors.end()) {
+    core->globalTensors.push_back(call);
+  }
+}
+
 void HintL2(const void* addr, bool read, bool write, bool bypass) {
   Core::Current().HintL2(reinterpret_cast<uint64_t>(addr), read, write, bypass);
 }

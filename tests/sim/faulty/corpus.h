@@ -50,7 +50,7 @@ constexpr uint32_t kFloatsPerBlock = 8;
 template <typename T>
 __aicore__ inline GlobalTensor<T> Global(GM_ADDR address) {
   GlobalTensor<T> tensor;
-  tensor.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(address));
+  tensor.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(address));  // @make_tensor
   return tensor;
 }
 

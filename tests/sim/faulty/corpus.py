@@ -77,13 +77,13 @@ class Fault:
 
 
 def labels(source: str) -> dict[str, int]:
-    """Label -> line of a source of the corpus."""
-    lines = (HERE / f"{source}.cpp").read_text().splitlines()
+    """Label -> line of a source of the corpus, or of the header that all share."""
     found: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
-        for label in re.findall(r"@(\w+)", line.partition("//")[2]):
-            assert label not in found, label
-            found[label] = number
+    for file in (f"{source}.cpp", "corpus.h"):
+        for number, line in enumerate((HERE / file).read_text().splitlines(), 1):
+            for label in re.findall(r"@(\w+)(?=[\w@ ]*$)", line.partition("//")[2]):
+                assert label not in found, label
+                found[label] = number
     return found
 
 

@@ -400,7 +400,7 @@ OUTPUTS = (
         tiling={"tile": 256},
     ),
     Fault("TilesOfFloat_half_the_bytes", "output-unwritten", "store_half", ("store_half",)),
-    Fault("TilesOfFloat_nothing_stored", "output-unwritten", "nothing_stored"),
+    Fault("TilesOfFloat_nothing_stored", "output-unwritten", "nothing_stored", ("make_tensor",)),
     Fault("TilesOfHalf_end_forgotten", "output-unwritten", "store_tile"),
     Fault("TilesOfHalf_gap_in_split", "output-unwritten", "store_tile", ("store_tile",)),
     Fault("TilesOfHalf_remainder_dropped", "output-unwritten", "store_whole_blocks"),
