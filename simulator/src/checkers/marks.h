@@ -75,13 +75,23 @@ class Marks {
     return true;
   }
 
-  // All places one by one, to read and to write until the next call.
-  T* Each() {
-    static_assert(!kRising);
-    for (size_t group = 0; group < alike_.size(); ++group) {
+  size_t Size() const { return alike_.size() * kGroup; }
+
+  // The places of [begin, end) one by one, by their number, to read until the next call.
+  const T* Values(size_t begin, size_t end) {
+    for (size_t group = begin / kGroup; group * kGroup < end; ++group) {
       Spread(group);
     }
-    std::fill(most_.begin(), most_.end(), std::numeric_limits<T>::max());
+    return each_.get();
+  }
+  // And to write.
+  T* Each(size_t begin, size_t end) {
+    static_assert(!kRising);
+    Values(begin, end);
+    if (begin < end) {
+      std::fill(most_.begin() + Step(begin / kGroup), most_.begin() + Step((end - 1) / kGroup + 1),
+                std::numeric_limits<T>::max());
+    }
     return each_.get();
   }
 

@@ -28,6 +28,25 @@ uint64_t TensorOf(const Core& core, const Access& access) {
   return region != nullptr ? reinterpret_cast<uint64_t>(region->addr) : access.addr;
 }
 
+// Whether an access leaves no whole block out between its first and its last byte. May say no.
+bool TouchesAllBlocks(const Access& access) {
+  if (access.masked || access.TotalBytes() == 0) {
+    return false;
+  }
+  const auto near = [](int64_t stride, uint64_t bytes) {
+    return stride >= 0 && static_cast<uint64_t>(stride) < bytes + kBlockBytes;
+  };
+  uint64_t bytes = access.bytes;  // of a repeat, from its first to its last
+  if (access.chunk < access.bytes) {
+    if (!near(access.chunkStride, access.chunk)) {
+      return false;
+    }
+    const uint64_t last = (access.bytes - 1) / access.chunk;
+    bytes = last * static_cast<uint64_t>(access.chunkStride) + access.bytes - last * access.chunk;
+  }
+  return access.repeat == 1 || near(access.repStride, bytes);
+}
+
 const char* HazardOf(bool earlierWrote, bool nowWrites) {
   return earlierWrote ? (nowWrites ? "race-write-after-write" : "race-read-after-write")
                       : "race-write-after-read";
@@ -272,6 +291,11 @@ void RaceObserver::FindTouched(const Core& core, const Record& record) {
     touched.access = Distinct(access);
     std::vector<BlockRun>& runs = touched.runs;
     runs.clear();
+    if (TouchesAllBlocks(touched.access)) {
+      runs.push_back({FirstBlock(touched.access.addr),
+                      BlocksEnd(touched.access.addr + touched.access.Extent())});
+      continue;
+    }
     ForEachSpan(touched.access, [&](uint64_t from, uint64_t to, uint32_t) {
       const BlockRun blocks{FirstBlock(from), BlocksEnd(to)};
       if (!runs.empty() && blocks.first >= runs.back().first && blocks.first <= runs.back().end) {

@@ -72,7 +72,15 @@ void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
   SetOrigin(begin, end, 0);
 }
 
+bool UndefinedObserver::AllDefined(const Access& access) const {
+  return access.repStride >= 0 && access.chunkStride >= 0 &&
+         image_.Max(access.addr, access.addr + access.Extent()) == kDefined;
+}
+
 bool UndefinedObserver::Defined(const Access& access) const {
+  if (AllDefined(access)) {
+    return true;
+  }
   bool defined = true;
   ForEachSpan(Distinct(access), [&](uint64_t begin, uint64_t end, uint32_t) {
     defined = defined && image_.Max(begin, end) == kDefined;
@@ -87,6 +95,9 @@ void UndefinedObserver::SetOrigin(uint64_t begin, uint64_t end, uint32_t origin)
 }
 
 void UndefinedObserver::Mark(const Access& access, uint8_t value, uint32_t origin) {
+  if (value == kDefined && AllDefined(access)) {
+    return;
+  }
   ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
     image_.Set(begin, end, value);
     if (value != kDefined) {
@@ -108,7 +119,6 @@ uint32_t UndefinedObserver::NewOrigin(const Origin& origin) {
 }
 
 uint32_t UndefinedObserver::OriginOf(const Record& record) {
-  const uint8_t* const image = image_.Each();
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (access.gm || !Reads(access)) {
@@ -116,11 +126,12 @@ uint32_t UndefinedObserver::OriginOf(const Record& record) {
     }
     uint64_t first = UINT64_MAX;
     ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-      if (first == UINT64_MAX && !AllZero(image + begin, end - begin)) {
-        first = begin;
-        while (image[first] == kDefined) {
-          ++first;
-        }
+      if (first == UINT64_MAX && image_.Max(begin, end) != kDefined) {
+        const uint8_t* const image = image_.Values(begin, end);
+        first = static_cast<uint64_t>(
+            std::find_if(image + begin, image + end, [](uint8_t b) { return b != kDefined; }) -
+            image);
+        first = first == end ? UINT64_MAX : first;
       }
     });
     if (first != UINT64_MAX) {
@@ -134,8 +145,11 @@ uint32_t UndefinedObserver::OriginOf(const Record& record) {
 
 // Lane i of the destination from lane i of every source; for kBits from the lanes 8 i to 8 i + 7.
 void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t origin) {
-  uint8_t* const image = image_.Each();
+  // Mostly a few lanes are undefined, those of a tail: the others are looked at in pieces.
+  constexpr uint64_t kPiece = 64;
   lanes_.clear();
+  size_t first = SIZE_MAX;  // undefined ones lie in [first, last)
+  size_t last = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& source = record.access[static_cast<size_t>(i)];
     if (source.gm || !Reads(source)) {
@@ -143,27 +157,51 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
     }
     size_t lane = 0;
     ForEachSpan(source, [&](uint64_t begin, uint64_t end, uint32_t) {
-      for (uint64_t at = begin; at < end; at += source.width, ++lane) {
-        if (lane >= lanes_.size()) {
-          lanes_.push_back(kDefined);
+      for (uint64_t at = begin; at < end; at += kPiece * source.width) {
+        const uint64_t until = std::min(end, at + kPiece * source.width);
+        const size_t count = (until - at + source.width - 1) / source.width;
+        if (lanes_.size() < lane + count) {
+          lanes_.resize(lane + count, kDefined);
         }
-        lanes_[lane] |= image[at];
+        if (image_.Max(at, until) != kDefined) {
+          const uint8_t* const image = image_.Values(at, until);
+          for (size_t k = 0; k < count; ++k) {
+            lanes_[lane + k] |= image[at + k * source.width];
+          }
+          first = std::min(first, lane);
+          last = std::max(last, lane + count);
+        }
+        lane += count;
       }
     });
   }
   const size_t perByte = record.flow == Flow::kBits ? 8 : 1;
+  first /= perByte;
+  last = (last + perByte - 1) / perByte;
   size_t lane = 0;
   ForEachSpan(dst, [&](uint64_t begin, uint64_t end, uint32_t) {
-    for (uint64_t at = begin; at < end; at += dst.width, ++lane) {
-      uint8_t value = kDefined;
-      for (size_t i = 0; i < perByte && lane * perByte + i < lanes_.size(); ++i) {
-        // A mask is undefined bit by bit: Select takes one for each lane.
-        const uint8_t all = lanes_[lane * perByte + i];
-        value |= perByte == 1 ? all : static_cast<uint8_t>(all & (1u << i));
+    for (uint64_t at = begin; at < end;) {
+      const size_t left = (end - at + dst.width - 1) / dst.width;
+      if (lane < first || lane >= last) {
+        const size_t count = lane < first ? std::min(left, first - lane) : left;
+        image_.Set(at, at + count * dst.width, kDefined);
+        lane += count;
+        at += count * dst.width;
+        continue;
       }
-      std::memset(image + at, value, dst.width);
-      if (value != kDefined) {
-        originOf_[at / kBlockBytes] = origin;
+      const size_t count = std::min(left, last - lane);
+      uint8_t* const image = image_.Each(at, at + count * dst.width);
+      for (const size_t stop = lane + count; lane < stop; ++lane, at += dst.width) {
+        uint8_t value = kDefined;
+        for (size_t i = 0; i < perByte && lane * perByte + i < lanes_.size(); ++i) {
+          // A mask is undefined bit by bit: Select takes one for each lane.
+          const uint8_t all = lanes_[lane * perByte + i];
+          value |= perByte == 1 ? all : static_cast<uint8_t>(all & (1u << i));
+        }
+        std::memset(image + at, value, dst.width);
+        if (value != kDefined) {
+          originOf_[at / kBlockBytes] = origin;
+        }
       }
     }
   });
@@ -171,7 +209,6 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
 
 // A repeat's results from the whole same repeat of every source; for kGroups each from its share of the lanes.
 void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_t origin) {
-  uint8_t* const image = image_.Each();
   for (uint32_t r = 0; r < dst.repeat; ++r) {
     const Access target = RepeatOf(dst, r);
     const size_t results = record.flow == Flow::kGroups ? target.bytes / dst.width : 1;
@@ -183,6 +220,11 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
       }
       size_t lane = 0;
       ForEachSpan(RepeatOf(source, r), [&](uint64_t begin, uint64_t end, uint32_t) {
+        if (image_.Max(begin, end) == kDefined) {
+          lane += (end - begin + source.width - 1) / source.width;
+          return;
+        }
+        const uint8_t* const image = image_.Values(begin, end);
         for (uint64_t at = begin; at < end; at += source.width, ++lane) {
           const size_t result = record.flow == Flow::kGroups ? lane / record.group : 0;
           lanes_[std::min(result, results - 1)] |= image[at];
@@ -194,7 +236,7 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
       const uint64_t step = results == 1 ? end - begin : dst.width;
       for (uint64_t at = begin; at < end; at += step, ++result) {
         const uint8_t value = lanes_[std::min(result, results - 1)];
-        std::memset(image + at, value, step);
+        image_.Set(at, at + step, value);
         if (value != kDefined) {
           SetOrigin(at, at + step, origin);
         }
@@ -209,9 +251,9 @@ void UndefinedObserver::Spoil(const Record& record, const Access& access) {
     return;
   }
   // Only what was there can be lost.
-  const uint8_t* const image = image_.Each();
   for (uint64_t at = access.addr; at < access.addr + access.bytes; at += kBlockBytes) {
     const uint64_t end = std::min(at + kBlockBytes, access.addr + access.bytes);
+    const uint8_t* const image = image_.Values(at, end);
     if (std::any_of(image + at, image + end, [](uint8_t byte) { return byte == kDefined; })) {
       SetOrigin(at, end, NewOrigin({record.site, Cause::kReserved, record.name, at}));
     }
@@ -267,7 +309,7 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
       if (undefined == gm.bytes) {
         image_.Set(begin, begin + gm.bytes, kDefined);
       } else {
-        LoadGmShadow(memory, gm.bytes, image_.Each() + begin);
+        LoadGmShadow(memory, gm.bytes, image_.Each(begin, begin + gm.bytes) + begin);
         SetOrigin(line, line + ub.bytes,
                   NewOrigin({record.site, Cause::kGm, record.name, address + undefined}));
       }
@@ -286,7 +328,7 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
       }
       continue;
     }
-    const uint8_t* const image = image_.Each() + line;
+    const uint8_t* const image = image_.Values(line, line + gm.bytes) + line;
     const uint32_t origin = OriginOf(record);
     if (!record.atomic) {
       StoreGmShadow(memory, gm.bytes, image);
@@ -485,10 +527,9 @@ void UndefinedObserver::Registers(const Record& record) {
         held.origin = OriginOf(record);
         std::memset(held.shadow, kDefined, at);
       }
-      const uint8_t* const image = held.undefined ? image_.Each() : nullptr;
       ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-        if (image != nullptr) {
-          std::memcpy(held.shadow + at, image + begin, end - begin);
+        if (held.undefined) {
+          std::memcpy(held.shadow + at, image_.Values(begin, end) + begin, end - begin);
         }
         at += end - begin;
       });
@@ -501,8 +542,8 @@ void UndefinedObserver::Registers(const Record& record) {
         origin = NewOrigin({origin & ~(HeldLanes::kNeverWritten | HeldLanes::kBehindBuffer),
                             never ? Cause::kRegister : Cause::kBehind, never ? "" : "LoadAlign"});
       }
-      uint8_t* const image = image_.Each();
       ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
+        uint8_t* const image = image_.Each(begin, end);
         std::memcpy(image + begin, held.shadow + at, end - begin);
         if (!AllZero(image + begin, end - begin)) {
           SetOrigin(begin, end, origin);
@@ -533,7 +574,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
   }
   if (!defined && record.flow == Flow::kMove) {
     const uint32_t origin = OriginOf(record);
-    uint8_t* const image = image_.Each();
+    uint8_t* const image = image_.Each(0, image_.Size());
     record.move(image);
     for (int i = 0; i < record.accessCount; ++i) {
       const Access& access = record.access[static_cast<size_t>(i)];

@@ -67,6 +67,8 @@ class UndefinedObserver : public Observer {
     uint64_t row = 0;
   };
 
+  // Whether everything from the first to the last byte of an access is defined. May say no.
+  bool AllDefined(const Access& access) const;
   bool Defined(const Access& access) const;
   void Mark(const Access& access, uint8_t value, uint32_t origin);
   bool CopyDefined(const Record& record);
