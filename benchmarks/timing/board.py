@@ -577,6 +577,104 @@ def _cycle_model() -> list[Case]:
     ]
 
 
+def _quantiser() -> list[Case]:
+    """TurboQuantCompressLatent of ops-nn, its README: as many rows together as fit, or one."""
+    cases = []
+    cores, most = 40, 12
+    for rows, together, took in (
+        (1, most, 4.38),
+        (32, most, 5.32),
+        (128, most, 6.72),
+        (512, most, 12.86),
+        (1024, most, 20.22),
+        (4096, most, 64.22),
+        (16384, most, 242.62),
+        (1024, 1, 50.34),
+        (4096, 1, 187.38),
+    ):
+        each = -(-rows // cores)
+        cases.append(
+            Case(
+                "quantiser, rows of 512 fp32",
+                f"{rows} rows, {min(each, together)} together",
+                "Ascend910B4",
+                "quantise_rows",
+                -(-rows // each),
+                Parameters(rows=rows, tile=min(each, together)),
+                {"task": took},
+                rows * 2048,
+                512,
+                rows * 320,
+            )
+        )
+    return cases
+
+
+def _register_functions() -> list[Case]:
+    """Examples of asc-devkit for Ascend 950: reg_compute, bank_conflict_3510."""
+    soc, mhz = "Ascend950PR_9589", 1650
+    cases = [
+        Case(
+            group,
+            name,
+            soc,
+            "gelu",
+            1,
+            Parameters(times=2, tile=8192, shift=shift),
+            {"vec": took},
+            scale=64,
+            fitted=("vec",) if fitted else (),
+        )
+        for group, name, shift, took, fitted in (
+            ("gelu", "0 function by function", 0, 147.9, False),
+            ("gelu", "1 one vector function", 1, 66.3, True),
+            ("gelu and a bell", "0 half registers", 2, 244.0, False),
+            ("gelu and a bell", "1 one loop", 3, 125.0, True),
+            ("gelu and a bell", "2 two loops", 4, 97.0, False),
+        )
+    ]
+    cases += [
+        Case(
+            "softmax of 128 rows of 128",
+            name,
+            soc,
+            "softmax_rows",
+            1,
+            Parameters(shift=shift),
+            {"vec": took / mhz},
+            fitted=("vec",) if shift in (2, 3) else (),
+        )
+        for name, shift, took in (
+            ("2 row by row, masks counted", 2, 3413),
+            ("3 two rows, masks counted", 3, 2197),
+            ("4 row by row, whole masks", 4, 3424),
+            ("5 two rows, whole masks", 5, 1785),
+        )
+    ]
+    full, apart = (0, 0x5000, 0xA000, 0, 0, 0), (0, 0, 0x4100, 0, 0, 0)
+    cases += [
+        Case(
+            "banks of registers' accesses" if shift < 3 else "blocks of registers' accesses",
+            name,
+            soc,
+            "register_banks",
+            1,
+            Parameters(times=100, shift=shift, at=at, stride=stride),
+            {"inside": took / mhz},
+            scale=0.01,
+            fitted=("inside",) if shift in (1, 2) else (),
+        )
+        for name, shift, at, stride, took in (
+            ("6 all in one bank", 1, full, (0, 0), 142.1),
+            ("7 the same, two at a time", 2, full, (0, 0), 133.1),
+            ("11 blocks by row", 3, apart, (64, 1), 44.3),
+            ("12 blocks by column", 3, apart, (8, 8), 151.0),
+        )
+    ]
+    return cases
+
+
 CASES = [
     *(*_adds(), *_copies(), *_banks(), *_chains(), *_curves(), *_elementwise(), *_cycle_model()),
+    *(*_quantiser(), *_register_functions()),
 ]

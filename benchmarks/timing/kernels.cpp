@@ -469,3 +469,98 @@ extern "C" __global__ __aicore__ void relu_half(GM_ADDR x, GM_ADDR, GM_ADDR z, G
                        [](const LocalTensor<half>& to, const LocalTensor<half>* from,
                           uint32_t count) { Relu(to, from[0], count); });
 }
+
+// The steps of a quantiser of rows of 512 floats to four bits: a norm, 15 comparisons with bounds, and packing, `tile` rows together.
+extern "C" __global__ __aicore__ void quantise_rows(GM_ADDR x, GM_ADDR y, GM_ADDR z,
+                                                    GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  constexpr uint32_t kRow = 512, kSlot = 320, kBounds = 15, kApart = 16;
+  const uint32_t most = p.tile * kRow;
+  TPipe pipe;
+  TQue<QuePosition::VECIN, 1> in;
+  TQue<QuePosition::VECOUT, 1> out;
+  TBuf<TPosition::VECCALC> rooms[6], halves, masks, norms, bounds;
+  pipe.InitBuffer(in, 1, most * sizeof(float));
+  pipe.InitBuffer(out, 1, p.tile * kSlot);
+  for (TBuf<TPosition::VECCALC>& room : rooms) {
+    pipe.InitBuffer(room, most * sizeof(float) / (&room == &rooms[5] ? p.tile : 1));
+  }
+  pipe.InitBuffer(halves, most * sizeof(half));
+  pipe.InitBuffer(masks, (most / 8 + 63) / 64 * 64);
+  pipe.InitBuffer(norms, p.tile * kApart * sizeof(float));
+  pipe.InitBuffer(bounds, 64);
+  LocalTensor<float> bound = bounds.Get<float>();
+  DataCopy(bound, Global<float>(y, 0, kApart), kApart);
+  PipeBarrier<PIPE_ALL>();
+  float limits[kBounds];
+  for (uint32_t i = 0; i < kBounds; ++i) {
+    limits[i] = (bound.GetValue(i) + bound.GetValue(i + 1)) * 0.5f;
+  }
+  LocalTensor<float> scaled = rooms[0].Get<float>(), number = rooms[1].Get<float>(),
+                     some = rooms[2].Get<float>(), chosen = rooms[3].Get<float>(),
+                     one = rooms[4].Get<float>(), work = rooms[5].Get<float>(),
+                     norm = norms.Get<float>();
+  LocalTensor<uint8_t> mask = masks.Get<uint8_t>();
+  LocalTensor<half> packed = halves.Get<half>();
+  Duplicate(one, 1.0f, most);
+  PipeBarrier<PIPE_V>();
+  const uint64_t each = (p.rows + GetBlockNum() - 1) / GetBlockNum();
+  const uint64_t begin = GetBlockIdx() * each;
+  const uint64_t end = begin + each < p.rows ? begin + each : p.rows;
+  for (uint64_t row = begin; row < end; row += p.tile) {
+    const auto rows = static_cast<uint32_t>(end - row < p.tile ? end - row : p.tile);
+    const uint32_t count = rows * kRow;
+    LocalTensor<float> from = in.AllocTensor<float>();
+    DataCopy(from, Global<float>(x, row * kRow, count), count);
+    in.EnQue(from);
+    from = in.DeQue<float>();
+    LocalTensor<uint8_t> to = out.AllocTensor<uint8_t>();
+    Duplicate(to.ReinterpretCast<half>(), half(0.0f), rows * kSlot / 2);
+    PipeBarrier<PIPE_V>();
+    Mul(some, from, from, count);
+    PipeBarrier<PIPE_V>();
+    for (uint32_t i = 0; i < rows; ++i) {
+      ReduceSum(norm[i * kApart], some[i * kRow], work, kRow);
+    }
+    PipeBarrier<PIPE_V>();
+    SetFlag<Event::V_S>(0);
+    WaitFlag<Event::V_S>(0);
+    for (uint32_t i = 0; i < rows; ++i) {
+      Muls(scaled[i * kRow], from[i * kRow], 1.0f / (norm.GetValue(i * kApart) + 1.0f), kRow);
+    }
+    PipeBarrier<PIPE_V>();
+    Duplicate(number, 0.0f, count);
+    PipeBarrier<PIPE_V>();
+    for (const float limit : limits) {
+      CompareScalar(mask, scaled, limit, CMPMODE::GE, count);
+      PipeBarrier<PIPE_V>();
+      Select(chosen, mask, one, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
+      PipeBarrier<PIPE_V>();
+      Add(number, number, chosen, count);
+      PipeBarrier<PIPE_V>();
+    }
+    CompareScalar(mask, number, 8.0f, CMPMODE::LT, count);
+    PipeBarrier<PIPE_V>();
+    Adds(chosen, number, -16.0f, count);
+    PipeBarrier<PIPE_V>();
+    Select(some, mask, number, chosen, SELMODE::VSEL_TENSOR_TENSOR_MODE, count);
+    PipeBarrier<PIPE_V>();
+    Cast(packed, some, RoundMode::CAST_RINT, count);
+    PipeBarrier<PIPE_V>();
+    for (uint32_t i = 0; i < rows; ++i) {
+      Cast(to[i * kSlot].ReinterpretCast<int4b_t>(), packed[i * kRow], RoundMode::CAST_RINT, kRow);
+    }
+    PipeBarrier<PIPE_V>();
+    SetFlag<Event::V_S>(0);
+    WaitFlag<Event::V_S>(0);
+    for (uint32_t i = 0; i < rows; ++i) {
+      to.SetValue(i * kSlot + kRow / 2, uint8_t(1));
+      to.SetValue(i * kSlot + kRow / 2 + 1, uint8_t(1));
+    }
+    in.FreeTensor(from);
+    out.EnQue(to);
+    to = out.DeQue<uint8_t>();
+    DataCopy(Global<uint8_t>(z, row * kSlot, rows * kSlot), to, rows * kSlot);
+    out.FreeTensor(to);
+  }
+}

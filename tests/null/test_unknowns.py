@@ -14,7 +14,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SIMULATOR = ROOT / "simulator" / "src"
 PROBES = ROOT / "python" / "aclgrad" / "profiling" / "calibration" / "probes"
 _CONSTANT = re.compile(r"^(?:inline )?constexpr (?:double|size_t|u?int\w+_t) (k\w+) =", re.M)
-_NOT_OF_HARDWARE = {"kEpsilon", "kNever", "kAutomaticFlag", "kDecides", "kRegisterArch"}
+_NOT_OF_HARDWARE = {
+    "kEpsilon",
+    "kNever",
+    "kAutomaticFlag",
+    "kDecides",
+    "kRegisterArch",
+}
 
 
 def register() -> dict[str, Any]:

@@ -100,12 +100,29 @@ def test_later_work_overtakes_a_chain(cycles: Cycles) -> None:
 
 
 def test_the_queue_is_not_endless(cycles: Cycles) -> None:
-    """What stands 64 behind an instruction comes when that has started."""
+    """What stands so far behind an instruction comes when that is done."""
     queue = int(COSTS["vectorFunction"]["queue"])
     one = ["Exp 32 x x"] * (2 * queue)
     other = ["Exp 32 y y"] * (2 * queue)
-    # Side by side they would take as long as one; the second waits for the first one's last 64.
+    # Side by side they would take as long as one; the second waits for the first one's last ones.
     assert cycles(one + other) == pytest.approx(3 * queue * forward("Exp"), rel=0.02)
+
+
+def test_loops_hold_instructions_back(cycles: Cycles) -> None:
+    """The first turn of a loop costs more than those that follow."""
+    times = COSTS["vectorFunction"]
+    body = [f"Add 32 {name}" for name in "abcd"]
+
+    def looped(turns: int, loops: int) -> int:
+        begin = [f"place {10 * loop} -" for loop in range(loops)]
+        return cycles([line for start in begin for _ in range(turns) for line in (start, *body)])
+
+    least = cycles(body * 40)
+    assert looped(40, 1) == pytest.approx(
+        max(least, 40 * 4 / times["dispatch"] + 39 * times["turn"] + times["loop"]), abs=12
+    )
+    many, few = looped(2, 20), looped(20, 2)
+    assert many - few == pytest.approx(18 * times["loop"] - 18 * times["turn"], abs=8)
 
 
 def test_barriers_hold_loads_back(cycles: Cycles) -> None:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The schedule of vector functions on its own: reads programs, prints the cycles of each. A line is
-// "name bits result [source...]" with registers as words, "end" ends a program.
+// "name bits result [source...]" with registers as words; "place number" goes on from there in the kernel, "end" ends a program.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -27,12 +27,17 @@ int main() {
   aclsim::VectorSchedule schedule(3510);
   std::list<std::string> names;  // where names stay
   std::map<std::string, int64_t> ready;
+  size_t places = 0;  // of a program without loops
   schedule.Begin();
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::string name, result, source;
     int bits = 0;
     words >> name >> bits >> result;
+    if (name == "place") {  // of the next instruction in the kernel
+      places = static_cast<size_t>(bits);
+      continue;
+    }
     if (name == "end") {
       std::printf("%.0f", schedule.End());
       for (const std::string& unknown : schedule.TakeUnknown()) {
@@ -41,6 +46,7 @@ int main() {
       std::printf("\n");
       ready.clear();
       schedule.Begin();
+      places = 0;
       continue;
     }
     int64_t at = 0;
@@ -49,8 +55,9 @@ int main() {
     }
     const auto known = std::find(names.begin(), names.end(), name);
     const std::string& kept = known != names.end() ? *known : names.emplace_back(name);
-    ready[result] =
-        schedule.Issue(kept.c_str(), bits == 16 ? aclsim::DType::kHalf : aclsim::DType::kFloat, at);
+    const auto place = static_cast<uint32_t>(++places);
+    ready[result] = schedule.Issue(
+        kept.c_str(), bits == 16 ? aclsim::DType::kHalf : aclsim::DType::kFloat, at, place);
   }
   return 0;
 }

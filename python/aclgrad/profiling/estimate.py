@@ -129,8 +129,11 @@ def bound_by(profile: Mapping[str, Any]) -> Bound:
     """What to look at first. The order matters: what comes first hides what comes after it."""
     launch = before_us(profile) / profile["microseconds"]
     if launch >= _LAUNCH_BOUND:
-        words = f"launch: {launch:.0%} of the time is the launch itself and the cores' start"
-        return Bound("launch", launch, words)
+        return Bound(
+            "launch",
+            launch,
+            f"launch: {launch:.0%} of the time is the launch itself and the cores' start",
+        )
     used = shares(profile)
     names = {"memory": "memory", "l2": "L2"}
     key = max(names, key=lambda name: used[name])

@@ -170,15 +170,13 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
             f" {1 + uneven:.2f} x the mean",
         ),
     ]
-    used = shares(kernel)
-    if used["scalar"] >= _SCALAR:
-        rows.append(
-            (
-                "scalar",
-                f"works {used['scalar']:.0%} of the time: {used['queue']:.0%} for operations of"
-                f" queues, {used['cold']:.0%} for code that runs for the first time",
-            )
+    share_of = shares(kernel)
+    if share_of["scalar"] >= _SCALAR:
+        words = (
+            f"works {share_of['scalar']:.0%} of the time: {share_of['queue']:.0%} for operations of"
+            f" queues, {share_of['cold']:.0%} for code that runs for the first time"
         )
+        rows.append(("scalar", words))
     if len(found.launches) > 1:
         rows.append(("launches", _launches(found)))
     if found.estimate.evidence != "board":

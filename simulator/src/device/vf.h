@@ -139,7 +139,8 @@ RegAfter Timed(VectorState& state, DType dtype, const Sources&... sources) {
   };
   (join(sources), ...);
   if (state.timer != nullptr) {
-    after.cycle = state.timer->Issue(state.core->instruction, dtype, after.cycle);
+    after.cycle = state.timer->Issue(state.core->instruction, dtype, after.cycle,
+                                     state.core->sites.Capture());
   }
   return after;
 }

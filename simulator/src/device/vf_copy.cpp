@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Aligned loads and stores of vector functions, of registers and of masks.
 #include <algorithm>
+#include <bit>
 
 #include "device/vf_memory.h"
 
@@ -229,11 +230,23 @@ void RegStoreAligned(void* dst, const Reg* src0, const Reg* src1, RegStore how, 
 }
 ACLSIM_SKIPS_FAULTS()
 
+// The costs of loads and stores of eight blocks, by how many of them are in one of UB's eight bank groups: 1, 2, 4, 8.
+constexpr const char* kLoadNames[] = {"LoadAlign", "LoadBlocks2", "LoadBlocks4", "LoadBlocks8"};
+constexpr const char* kStoreNames[] = {"StoreAlign", "StoreBlocks2", "StoreBlocks4",
+                                       "StoreBlocks8"};
+static size_t OfOneGroup(uint32_t stride) {
+  constexpr int kMost = 3;
+  return stride == 0 ? 0 : static_cast<size_t>(std::min(std::countr_zero(stride), kMost));
+}
+
 void RegLoadBlocks(Reg* dst, const void* src, uint32_t stride, const RegMask& mask) try {
   VectorState& state = InFunction("LoadAlign");
   const Spot place = FindSpot(state, src);
   state.core->CheckUbAlign(place.ub, kBlock, "src");
+  const char*& timed = state.core->instruction;
+  timed = kLoadNames[OfOneGroup(stride)];
   dst->after = Timed(state, DType::kUint8, mask);
+  timed = kLoadNames[0];
   SettleMask(state, mask);
   LoadBlocks(state, dst, mask, [&](uint64_t i) {
     return FindSpot(state, place.ub.addr + i * stride * static_cast<uint64_t>(kBlock));
@@ -246,7 +259,10 @@ void RegStoreBlocks(void* dst, const Reg* src, uint32_t stride, uint8_t width,
   VectorState& state = InFunction("StoreAlign");
   const Spot place = FindSpot(state, dst);
   state.core->CheckUbAlign(place.ub, kBlock, "dst");
+  const char*& timed = state.core->instruction;
+  timed = kStoreNames[OfOneGroup(stride)];
   const RegAfter after = Timed(state, OfWidth(width), *src, mask);
+  timed = kStoreNames[0];
   SettleMask(state, mask);
   uint8_t temp[kRegBytes];
   const uint8_t* shadow = nullptr;

@@ -195,8 +195,8 @@ class VectorTimer {
  public:
   virtual ~VectorTimer() = default;
   virtual void Begin() = 0;
-  // Of an instruction whose sources are there at cycle `ready`: the cycle at which its result is.
-  virtual int64_t Issue(const char* name, DType dtype, int64_t ready) = 0;
+  // Of an instruction whose sources are there at cycle `ready`: the cycle at which its result is. site: its place in the kernel.
+  virtual int64_t Issue(const char* name, DType dtype, int64_t ready, uint32_t site) = 0;
   // Cycles from the first instruction to the last result.
   virtual double End() = 0;
 };

@@ -19,7 +19,7 @@ SCALAR = (
     *("start", "buffer", "cold", "coldFunction"),
     *("issue", "sync", "queue", "access", "gmMiss", "gmHit", "meet", "mark"),
 )
-FUNCTION_TIMES = ("head", "drain", "queue", "dispatch", "ports", "ubAccesses", "ubWrites", "between")
+FUNCTION_TIMES = ("head", "drain", "queue", "dispatch", "ports", "ubAccesses", "ubWrites", "turn", "loop", "between")
 
 
 def evidence(word: str) -> str:

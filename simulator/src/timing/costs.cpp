@@ -115,7 +115,8 @@ constexpr FunctionField kFunctionFields[] = {
     {"head", &FunctionTimes::head},         {"drain", &FunctionTimes::drain},
     {"queue", &FunctionTimes::queue},       {"dispatch", &FunctionTimes::dispatch},
     {"ports", &FunctionTimes::ports},       {"ubAccesses", &FunctionTimes::ubAccesses},
-    {"ubWrites", &FunctionTimes::ubWrites}, {"between", &FunctionTimes::between}};
+    {"ubWrites", &FunctionTimes::ubWrites}, {"turn", &FunctionTimes::turn},
+    {"loop", &FunctionTimes::loop},         {"between", &FunctionTimes::between}};
 struct RegisterField {
   const char* name;
   double RegisterCost::* field;

@@ -98,11 +98,13 @@ struct VectorCosts {
 struct FunctionTimes {
   double head;        // before its first instruction
   double drain;       // after its last result
-  double queue;       // instructions that wait for their sources at a time
+  double queue;       // instructions that are under way at a time, the first of them not done
   double dispatch;    // that come in a cycle
   double ports;       // that start in a cycle, of arithmetic
   double ubAccesses;  // registers that are loaded or stored in a cycle
   double ubWrites;    // of them stored
+  double turn;        // cycles in which none come, when a loop turns
+  double loop;        // the same, the first time since the function came to the loop
   double between;     // two dependent instructions of a function that is made of several
   Evidence evidence;
 };

@@ -12,8 +12,13 @@ VectorSchedule::VectorSchedule(uint32_t arch) : arch_(arch), times_(FunctionTime
 
 void VectorSchedule::Begin() {
   cycles_.fill({});
-  starts_.assign(static_cast<size_t>(times_.queue), 0);
+  retirements_.assign(static_cast<size_t>(times_.queue), 0);
   issued_ = 0;
+  places_.clear();
+  place_ = 0;
+  loop_ = SIZE_MAX;
+  turns_ = 0;
+  retired_ = 0;
   barrier_ = memory_ = end_ = 0;
   ground_ = times_.evidence;
 }
@@ -94,7 +99,7 @@ const RegisterCost& VectorSchedule::CostOf(const char* name) {
   return found->second;
 }
 
-int64_t VectorSchedule::Issue(const char* name, DType dtype, int64_t ready) {
+int64_t VectorSchedule::Issue(const char* name, DType dtype, int64_t ready, uint32_t site) {
   const RegisterCost& cost = CostOf(name);
   const bool narrow = WidthOf(dtype) < 4;
   ground_ = std::max(ground_, cost.evidence);
@@ -103,10 +108,16 @@ int64_t VectorSchedule::Issue(const char* name, DType dtype, int64_t ready) {
     barrier_ = memory_;
     return barrier_;
   }
-  // It is in the queue once the one so many before has left it, and a few come in a cycle.
-  int64_t& slot = starts_[issued_ % starts_.size()];
+  // A place that is not behind the last one: a loop turns, and nothing comes in meanwhile.
+  const auto [at, isNew] = places_.try_emplace(site, places_.size());
+  if (!isNew && at->second <= place_) {
+    turns_ += times_.turn + (std::exchange(loop_, at->second) != at->second ? times_.loop : 0);
+  }
+  place_ = at->second;
+  // It comes in once the one so many before and all before that are done, and a few come in a cycle.
+  int64_t& slot = retirements_[issued_ % retirements_.size()];
   int64_t earliest = std::max(
-      {ready, slot, static_cast<int64_t>(issued_) / static_cast<int64_t>(times_.dispatch)});
+      {ready, slot, static_cast<int64_t>(static_cast<double>(issued_) / times_.dispatch + turns_)});
   if (memory) {
     earliest = std::max(earliest, barrier_);
   }
@@ -115,9 +126,9 @@ int64_t VectorSchedule::Issue(const char* name, DType dtype, int64_t ready) {
   const auto initiation =
       static_cast<int64_t>(IsReal(dtype) ? initiations : initiations * cost.integers);
   const int64_t start = StartOf(cost, initiation, earliest);
-  slot = start;
   const auto forward = static_cast<int64_t>(narrow ? cost.forward16 : cost.forward32);
   const int64_t done = start + forward;
+  slot = retired_ = std::max(retired_, done);
   if (memory) {
     memory_ = std::max(memory_, done);
   }

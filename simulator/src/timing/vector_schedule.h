@@ -16,7 +16,7 @@ class VectorSchedule : public VectorTimer {
  public:
   explicit VectorSchedule(uint32_t arch);
   void Begin() override;
-  int64_t Issue(const char* name, DType dtype, int64_t ready) override;
+  int64_t Issue(const char* name, DType dtype, int64_t ready, uint32_t site) override;
   double End() override;
   // Names without a cost, each once, since the last call.
   std::vector<std::string> TakeUnknown() { return std::exchange(unknown_, {}); }
@@ -47,10 +47,16 @@ class VectorSchedule : public VectorTimer {
   std::vector<std::string> unknown_;
   Evidence ground_ = Evidence::kOfficial;
   std::array<Cycle, kCycles> cycles_;
-  std::vector<int64_t> starts_;  // of the last instructions, as many as the queue holds
+  std::vector<int64_t>
+      retirements_;  // of the last instructions, as many as are under way at a time: done
   size_t issued_ = 0;
-  int64_t barrier_ = 0;  // loads and stores begin no earlier
-  int64_t memory_ = 0;   // those so far are done
+  std::unordered_map<uint32_t, size_t> places_;  // of the function, in the order of their first run
+  size_t place_ = 0;                             // of the last instruction
+  size_t loop_ = SIZE_MAX;                       // where the loop begins that has turned last
+  double turns_ = 0;                             // cycles that turns of its loops have taken so far
+  int64_t retired_ = 0;                          // all instructions so far are done
+  int64_t barrier_ = 0;                          // loads and stores begin no earlier
+  int64_t memory_ = 0;                           // those so far are done
   int64_t end_ = 0;
 };
 
