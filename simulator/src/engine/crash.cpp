@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "engine/format.h"
+#include "engine/pages.h"
 
 namespace aclsim {
 
@@ -222,7 +223,7 @@ bool IsBelowStack(uintptr_t address) {
   pthread_attr_getstack(&attributes, &low, &bytes);
   pthread_attr_destroy(&attributes);
   const auto lowest = reinterpret_cast<uintptr_t>(low);
-  return address < lowest + 4096 && address + kLargestFrame > lowest;
+  return address < lowest + PageBytes() && address + kLargestFrame > lowest;
 }
 
 class Watched {

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "engine/format.h"
+#include "engine/pages.h"
 
 namespace aclsim {
 
@@ -139,7 +140,7 @@ std::optional<Elf> ReadElf(const std::string& name) {
     ElfW(Phdr) segment;
     if (file.Read(header.e_phoff + uint64_t{i} * sizeof(segment), &segment, sizeof(segment)) &&
         segment.p_type == PT_LOAD) {
-      elf.sections.base = segment.p_vaddr & -static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+      elf.sections.base = RoundDown(segment.p_vaddr, PageBytes());
       break;
     }
   }

@@ -18,6 +18,7 @@
 #include "engine/launch_line.h"
 #include "engine/meeting.h"
 #include "engine/options.h"
+#include "engine/pages.h"
 #include "engine/thrown.h"
 #include "engine/touched.h"
 #include "timing/profile.h"
@@ -29,7 +30,6 @@ namespace {
 
 constexpr int32_t kVectorCoreException = 507035;  // ACL_ERROR_RT_VECTOR_CORE_EXCEPTION
 constexpr size_t kMaxKernelArgs = 48;
-constexpr uint64_t kPageBytes = 4096;
 
 // Where UB lies in a mapping of three times its size: nowhere would the lower half of an address, which
 // is all that some kernels keep, look like an offset in UB, which counts as an address as well.
@@ -61,7 +61,7 @@ uint8_t* ThreadUb(uint64_t bytes) {
   thread_local Mapping mapping;
   if (mapping.bytes < bytes) {
     mapping.Unmap();
-    const uint64_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+    const uint64_t pages = RoundUp(bytes, PageBytes());
     void* addr =
         mmap(nullptr, 3 * pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (addr == MAP_FAILED) {

@@ -17,12 +17,13 @@
 
 #include "engine/core.h"
 #include "engine/crash.h"
+#include "engine/pages.h"
 
 namespace aclsim {
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
+constexpr uintptr_t kMostWatched = 4096;
 constexpr uintptr_t kLongestStore = 64;
 constexpr int kPatienceMs = 10000;
 
@@ -38,14 +39,14 @@ struct Watch {
   uintptr_t page;
   uintptr_t begin;
   uintptr_t end;
-  std::array<uint8_t, kPage> before;  // of [begin, end)
+  std::array<uint8_t, kMostWatched> before;  // of [begin, end)
   Found latest;
   int told;  // the pipe's end
   struct sigaction crash;
 };
 Watch watch;
 
-void Protect(int rights) { mprotect(reinterpret_cast<void*>(watch.page), kPage, rights); }
+void Protect(int rights) { mprotect(reinterpret_cast<void*>(watch.page), PageBytes(), rights); }
 
 [[noreturn]] void Tell() {
   const ssize_t ignored = write(watch.told, &watch.latest, sizeof(watch.latest));
@@ -69,7 +70,7 @@ bool Step(void* context, bool on) {
 
 void OnStore(int number, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (address < watch.page || address >= watch.page + kPage) {
+  if (address < watch.page || address >= watch.page + PageBytes()) {
     watch.crash.sa_sigaction(number, info, context);
     return;
   }
@@ -106,8 +107,9 @@ void AfterStore(int, siginfo_t*, void* context) {
   }
   watch.told = told;
   watch.begin = reinterpret_cast<uintptr_t>(begin);
-  watch.page = watch.begin / kPage * kPage;
-  watch.end = std::min(reinterpret_cast<uintptr_t>(end), watch.page + kPage);
+  watch.page = RoundDown(watch.begin, PageBytes());
+  watch.end = std::min(
+      {reinterpret_cast<uintptr_t>(end), watch.page + PageBytes(), watch.begin + kMostWatched});
   std::memcpy(watch.before.data(), begin, watch.end - watch.begin);
   struct sigaction action = {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

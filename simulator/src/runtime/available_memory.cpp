@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/available_memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "engine/pages.h"
 
 namespace aclsim {
 
@@ -92,7 +92,7 @@ uint64_t PrivateBytes() {
   uint64_t resident = 0;
   uint64_t ofFiles = 0;
   return statm >> all >> resident >> ofFiles && resident > ofFiles
-             ? (resident - ofFiles) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))
+             ? (resident - ofFiles) * PageBytes()
              : 0;
 }
 

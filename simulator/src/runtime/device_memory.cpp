@@ -16,6 +16,7 @@
 #include "acl/acl.h"
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
+#include "engine/pages.h"
 #include "runtime/available_memory.h"
 #include "runtime/errors.h"
 #include "runtime/signal_text.h"
@@ -24,7 +25,6 @@ namespace aclsim {
 
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2ULL << 20;
 // Most programs use a small part of a device. What is reserved costs nothing on Linux but is counted by limits (ulimit -v) and by
 // emulators, which keep tables of it.
@@ -62,17 +62,17 @@ constexpr int MREMAP_DONTUNMAP = 4;
 #endif
 // From here on a block's part of the shadow is worth huge pages; below, they would hold back memory for addresses of no use.
 constexpr uint64_t kHugeShadowFrom = 64ULL << 20;
-// Address bytes that one page of the shadow stands for.
-constexpr uint64_t kShadowUnit = 8 * kPage;
+constexpr uintptr_t kPatternBytes = 4096;
 
 using Ull = unsigned long long;
 
-uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+// Address bytes that one page of the shadow stands for.
+uint64_t ShadowUnit() { return 8 * PageBytes(); }
 
-// What guards hold, by offset in a page: no number that kernels write often.
-const std::array<uint8_t, kPage>& GuardPattern() {
+// What guards hold, by address: no number that kernels write often.
+const std::array<uint8_t, kPatternBytes>& GuardPattern() {
   static const auto* pattern = [] {
-    auto* made = new std::array<uint8_t, kPage>;
+    auto* made = new std::array<uint8_t, kPatternBytes>;
     for (size_t i = 0; i < made->size(); ++i) {
       (*made)[i] = static_cast<uint8_t>(0xC3 ^ (i * 0x9D));
     }
@@ -85,8 +85,8 @@ const std::array<uint8_t, kPage>& GuardPattern() {
 template <typename F>
 void ForEachPattern(uintptr_t begin, uintptr_t end, F&& part) {
   for (uintptr_t at = begin; at < end;) {
-    const uintptr_t bytes = std::min<uintptr_t>(end - at, kPage - at % kPage);
-    part(at, bytes, GuardPattern().data() + at % kPage);
+    const uintptr_t bytes = std::min(end - at, kPatternBytes - at % kPatternBytes);
+    part(at, bytes, GuardPattern().data() + at % kPatternBytes);
     at += bytes;
   }
 }
@@ -226,7 +226,7 @@ bool DeviceMemory::AddRangeLocked(uint64_t size) {
   range.delta = RoundUp(reinterpret_cast<uintptr_t>(backing), kHugePage) - range.base;
   range.shadow = static_cast<uint8_t*>(shadow);
   range.committed = range.base;
-  range.bump = range.base + kPage;  // the first block's guard
+  range.bump = range.base + PageBytes();  // the first block's guard
   range.inherited = range.base;
   madvise(range.BackingOf(range.base), size, MADV_HUGEPAGE);  // only a hint
   AddGmShadow(range.BackingOf(range.base), size, range.shadow);
@@ -237,7 +237,7 @@ bool DeviceMemory::AddRangeLocked(uint64_t size) {
 
 // One more range that has room for `need` bytes, in all at most `limit`.
 bool DeviceMemory::GrowLocked(uint64_t need, uint64_t limit) {
-  const uint64_t least = RoundUp(std::max(need + kPage, kMinRange), kHugePage);
+  const uint64_t least = RoundUp(std::max(need + PageBytes(), kMinRange), kHugePage);
   if (reservedBytes_ >= limit || least > limit - reservedBytes_) {
     return false;
   }
@@ -309,7 +309,7 @@ uintptr_t DeviceMemory::AddressOf(const void* backing) const {
 
 uint64_t DeviceMemory::Span(uint64_t bytes) {
   // A page that nobody owns follows every block: its guard, and that of the next one.
-  return RoundUp(bytes, kPage) + kPage;
+  return RoundUp(bytes, PageBytes()) + PageBytes();
 }
 
 bool DeviceMemory::InRange(const void* pointer) const {
@@ -363,7 +363,7 @@ void DeviceMemory::AddHoleLocked(uintptr_t start, uint64_t length) {
 }
 
 uintptr_t DeviceMemory::FindPlaceLocked(uint64_t span, uint64_t align) {
-  const auto hole = holesBySize_.lower_bound({span + align - kPage, 0});
+  const auto hole = holesBySize_.lower_bound({span + align - PageBytes(), 0});
   if (hole != holesBySize_.end()) {
     const auto [length, first] = *hole;
     RemoveHoleLocked(first, length);
@@ -504,8 +504,8 @@ void DeviceMemory::UndefineLocked(uintptr_t start, uint64_t bytes) {
   const Range& range = *RangeOf(start);
   const uintptr_t base = range.base;
   const uintptr_t end = start + bytes;
-  const uintptr_t first = base + RoundUp(start - base, kShadowUnit);
-  const uintptr_t last = base + (end - base) / kShadowUnit * kShadowUnit;
+  const uintptr_t first = base + RoundUp(start - base, ShadowUnit());
+  const uintptr_t last = base + (end - base) / ShadowUnit() * ShadowUnit();
   if (first >= last) {
     MarkGm(BackingOf(start), bytes, false);
     return;
@@ -545,8 +545,8 @@ bool DeviceMemory::GuardedBeforeLocked(const Block& block) const {
 template <typename F>
 void DeviceMemory::ForEachGuardLocked(const Block& block, F&& guard) const {
   const uintptr_t next = block.start + Span(block.bytes);
-  guard(block.start + block.bytes, GuardedBehindLocked(block) ? next - kPage / 2 : next);
-  guard(block.start - (GuardedBeforeLocked(block) ? kPage / 2 : kPage), block.start);
+  guard(block.start + block.bytes, GuardedBehindLocked(block) ? next - PageBytes() / 2 : next);
+  guard(block.start - (GuardedBeforeLocked(block) ? PageBytes() / 2 : PageBytes()), block.start);
 }
 
 void DeviceMemory::TakeOverrunsLocked(const Block& block, std::vector<Overrun>* overruns) {
@@ -632,7 +632,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
     }
     const uint64_t span = Span(bytes);
     // Big blocks start on a huge page: far fewer page faults on first touch.
-    const uint64_t align = bytes >= kHugePage ? kHugePage : kPage;
+    const uint64_t align = bytes >= kHugePage ? kHugePage : PageBytes();
     start = PlaceCommittedLocked(span, align);
     if (start == 0) {
       *why = Format("the host gives no more address space or memory for a block of %llu bytes",
@@ -644,7 +644,7 @@ int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, b
         live_[start] = {start, bytes, ++count_, caller, checked, false, device, BackingOf(start)};
     TakePagesLocked(&block);
     if (checked && bytes >= kFillOnUseFrom && !block.moved) {
-      const uint64_t data = RoundUp(bytes, kPage);
+      const uint64_t data = RoundUp(bytes, PageBytes());
       block.fillOnUse = FillOnUse(BackingOf(start), data);
       if (block.fillOnUse) {
         fillOnUseBytes_ += data;
@@ -691,7 +691,7 @@ void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
   quarantineBytes_ += span;
   used_[block.device].now -= block.bytes;
   // The pages go before anybody can get the address again, or are another block's. MADV_DONTNEED: read back as zeros.
-  const uint64_t data = RoundUp(block.bytes, kPage);
+  const uint64_t data = RoundUp(block.bytes, PageBytes());
   if (block.fillOnUse) {
     fillOnUseBytes_ -= data;
     MapAnew(BackingOf(block.start), data);
@@ -701,10 +701,10 @@ void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {
   }
   if (block.guarded) {
     if (!GuardedBehindLocked(block)) {
-      madvise(BackingOf(block.start + data), kPage, MADV_DONTNEED);
+      madvise(BackingOf(block.start + data), PageBytes(), MADV_DONTNEED);
     }
     if (!GuardedBeforeLocked(block)) {
-      madvise(BackingOf(block.start - kPage), kPage, MADV_DONTNEED);
+      madvise(BackingOf(block.start - PageBytes()), PageBytes(), MADV_DONTNEED);
     }
     UndefineLocked(block.start, block.bytes);
   }

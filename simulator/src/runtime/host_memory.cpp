@@ -3,11 +3,9 @@
 
 #include <cstdlib>
 
-namespace aclsim {
+#include "engine/pages.h"
 
-namespace {
-constexpr uint64_t kAlign = 4096;  // pinned memory comes in pages
-}
+namespace aclsim {
 
 HostMemory::Block::~Block() {
   if (own) {
@@ -16,10 +14,11 @@ HostMemory::Block::~Block() {
 }
 
 void* HostMemory::Allocate(uint64_t bytes) {
-  if (bytes > UINT64_MAX - kAlign) {
+  // Pinned memory comes in pages.
+  if (bytes > UINT64_MAX - PageBytes()) {
     return nullptr;
   }
-  void* memory = std::aligned_alloc(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+  void* memory = std::aligned_alloc(PageBytes(), RoundUp(bytes, PageBytes()));
   if (memory == nullptr) {
     return nullptr;
   }

@@ -12,6 +12,7 @@
 
 #include "engine/crash.h"
 #include "engine/fork.h"
+#include "engine/pages.h"
 #include "runtime/misuse.h"
 
 namespace aclsim {
@@ -20,7 +21,6 @@ namespace {
 
 using Ull = unsigned long long;
 
-constexpr uintptr_t kPage = 4096;
 constexpr size_t kMostWatches = 128;  // further copies are not watched
 constexpr size_t kMostFrames = 24;
 constexpr int kMostRetries = 1000;
@@ -152,8 +152,8 @@ uint64_t HostWatch::Begin(const std::shared_ptr<const HostMemory::Block>& block,
   const auto first = reinterpret_cast<uintptr_t>(begin);
   const uintptr_t last = first + bytes;
   // Pages of aclrtMallocHost are the block's alone; of the program's own memory others may have parts.
-  const uintptr_t pages = block->own ? first / kPage * kPage : (first + kPage - 1) / kPage * kPage;
-  const uintptr_t pagesEnd = block->own ? (last + kPage - 1) / kPage * kPage : last / kPage * kPage;
+  const uintptr_t pages = block->own ? RoundDown(first, PageBytes()) : RoundUp(first, PageBytes());
+  const uintptr_t pagesEnd = block->own ? RoundUp(last, PageBytes()) : RoundDown(last, PageBytes());
   if (pages >= pagesEnd) {
     return 0;
   }

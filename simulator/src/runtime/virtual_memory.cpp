@@ -11,6 +11,7 @@
 #include "acl/acl.h"
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
+#include "engine/pages.h"
 #include "runtime/device_memory.h"
 #include "runtime/errors.h"
 
@@ -18,19 +19,16 @@ namespace aclsim {
 
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2ULL << 20;
 
 using Ull = unsigned long long;
-
-uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 
 int32_t DeviceMemory::ReserveRange(uint64_t bytes, uint64_t align, const void* caller, void** out,
                                    std::string* why) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const uint64_t span = RoundUp(bytes, kPage) + kPage;
+  const uint64_t span = RoundUp(bytes, PageBytes()) + PageBytes();
   const uintptr_t start = PlaceCommittedLocked(span, std::max(align, kHugePage));
   if (start == 0) {
     *why = Format("the host gives no more address space for %llu bytes", static_cast<Ull>(bytes));
