@@ -17,7 +17,6 @@ import select
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -26,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aclgrad import findings
-from aclgrad.errors import AclnnError
+from aclgrad.common import host_memory
+from aclgrad.errors import AclgradError, AclnnError
 from aclgrad.project import building, running
 from aclgrad.project.auto_sync import Assumed, assume
 from aclgrad.project.generated import (
@@ -71,6 +71,9 @@ _HOST_CRASH = re.compile(
 
 _FILLING = 0xFF
 """Each byte of device memory that nothing was written to (kPoisonByte of the simulator)."""
+
+_RAISED = "raised"
+"""Of an answer that says what exception ended a child."""
 
 _HANGS_PER_LIMIT = 12
 """A hang that a case shows must be found within the time limit of all cases, also one whose loop
@@ -283,7 +286,11 @@ def isolated(
             pending += data
             *lines, pending = pending.split(b"\n")
             for line in lines:
-                yield json.loads(line), None
+                answer = json.loads(line)
+                if raised := answer.get(_RAISED):
+                    ended = (CRASHED, raised)
+                else:
+                    yield answer, None
     _, status = os.waitpid(child, 0)
     if ended is None and os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
@@ -305,23 +312,42 @@ def _keep_memory() -> None:
         libc.mallopt(trim_threshold, 512 << 20)
 
 
+def _raised(error: BaseException) -> str:
+    """What the parent says of an exception that ended its child."""
+    if isinstance(error, AclgradError):
+        return str(error)
+    lacks_memory = isinstance(error, MemoryError)
+    name = "MemoryError" if lacks_memory else type(error).__name__  # NumPy has one of its own
+    text = f"{name}: {error}" if str(error) else name
+    if not lacks_memory:
+        return text
+    left, limit = host_memory.available()
+    return f"{text}; {limit} leaves {left >> 20:,} MB. Next: smaller tensors, or raise the limit"
+
+
 def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:
     """Never returns: the parent's exit handlers are not the child's."""
-    status = 0
+    status = 1
     try:
         os.close(read)
-        _keep_memory()
-        quiet = os.open(os.devnull, os.O_RDWR)
-        os.dup2(quiet, 1)  # operators print
-        os.dup2(quiet, 2)
-        with os.fdopen(write, "wb") as stream:
+        stream = os.fdopen(write, "wb")
+
+        def send(answer: dict[str, Any]) -> None:
+            stream.write(json.dumps(answer).encode() + b"\n")
+            stream.flush()
+
+        try:
+            _keep_memory()
+            quiet = os.open(os.devnull, os.O_RDWR)
+            os.dup2(quiet, 1)  # operators print
+            os.dup2(quiet, 2)
             for answer in work():
-                stream.write(json.dumps(answer).encode() + b"\n")
-                stream.flush()
-    except BaseException:
-        traceback.print_exc()
-        status = 1
-    os._exit(status)
+                send(answer)
+            status = 0
+        except BaseException as error:
+            send({_RAISED: _raised(error)})
+    finally:
+        os._exit(status)
 
 
 @dataclass(frozen=True)
