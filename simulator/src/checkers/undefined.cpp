@@ -126,12 +126,15 @@ uint32_t UndefinedObserver::OriginOf(const Record& record) {
     }
     uint64_t first = UINT64_MAX;
     ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
-      if (first == UINT64_MAX && image_.Max(begin, end) != kDefined) {
-        const uint8_t* const image = image_.Values(begin, end);
-        first = static_cast<uint64_t>(
-            std::find_if(image + begin, image + end, [](uint8_t b) { return b != kDefined; }) -
-            image);
-        first = first == end ? UINT64_MAX : first;
+      constexpr uint64_t kPiece = 512;
+      for (uint64_t at = begin; at < end && first == UINT64_MAX; at += kPiece) {
+        const uint64_t until = std::min(end, at + kPiece);
+        if (image_.Max(at, until) != kDefined) {
+          const uint8_t* const image = image_.Values(at, until);
+          const auto undefined = [](uint8_t byte) { return byte != kDefined; };
+          const uint8_t* const found = std::find_if(image + at, image + until, undefined);
+          first = found == image + until ? UINT64_MAX : static_cast<uint64_t>(found - image);
+        }
       }
     });
     if (first != UINT64_MAX) {

@@ -494,6 +494,21 @@ void CopyBlocks(uint8_t* dst, int64_t dstStride, const uint8_t* src, int64_t src
   }
 }
 
+// The lanes that a mask has; T is as wide as a lane, so that each is a move of constant size.
+template <typename T>
+void ScatterLanes(uint8_t* base, const OperandWalk& walk, const LaneSet& lanes, int64_t active,
+                  const uint8_t* temp) {
+  for (int64_t first = 0; first < active; first += walk.lanesPerBlock, base += walk.blkStride,
+               temp += walk.lanesPerBlock * sizeof(T)) {
+    const int64_t end = std::min(walk.lanesPerBlock, active - first);
+    for (int64_t lane = 0; lane < end; ++lane) {
+      if (lanes.Works(first + lane)) {
+        std::memcpy(base + lane * sizeof(T), temp + lane * sizeof(T), sizeof(T));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const uint8_t* GatherRepeat(const OperandWalk& walk, int64_t r, int64_t active, uint8_t* temp) {
@@ -512,13 +527,15 @@ void ScatterRepeat(const OperandWalk& walk, const LaneSet& lanes, int64_t r, con
     CopyBlocks(base, walk.blkStride, temp, kBlock, active * walk.width);
     return;
   }
-  for (int64_t lane = 0; lane < active; ++lane) {
-    if (!lanes.Works(lane)) {
-      continue;
-    }
-    const int64_t block = lane / walk.lanesPerBlock;
-    std::memcpy(base + block * walk.blkStride + (lane - block * walk.lanesPerBlock) * walk.width,
-                temp + lane * walk.width, static_cast<size_t>(walk.width));
+  switch (walk.width) {
+    case 1:
+      return ScatterLanes<uint8_t>(base, walk, lanes, active, temp);
+    case 2:
+      return ScatterLanes<uint16_t>(base, walk, lanes, active, temp);
+    case 4:
+      return ScatterLanes<uint32_t>(base, walk, lanes, active, temp);
+    default:
+      return ScatterLanes<uint64_t>(base, walk, lanes, active, temp);
   }
 }
 

@@ -85,13 +85,22 @@ void ForEachSpan(const Access& access, F&& span) {
     const uint64_t base = access.addr + static_cast<uint64_t>(r * access.repStride);
     const uint64_t bytes = r + 1 == access.repeat ? access.lastBytes : access.bytes;
     if (access.masked) {
-      for (uint64_t at = 0, lane = 0; at < bytes; at += access.width, ++lane) {
-        if ((access.mask[lane / 64] >> (lane % 64)) & 1) {
-          const uint64_t block = at / access.chunk;
-          const uint64_t begin =
-              base + static_cast<uint64_t>(static_cast<int64_t>(block) * access.chunkStride) +
-              (at - block * access.chunk);
-          span(begin, begin + access.width, r);
+      // Lanes side by side in one chunk are one piece.
+      uint64_t chunk = base;
+      for (uint64_t at = 0, lane = 0; at < bytes;
+           at += access.chunk, chunk += static_cast<uint64_t>(access.chunkStride)) {
+        const uint64_t end = std::min(access.chunk, bytes - at);
+        uint64_t first = 0;
+        for (uint64_t in = 0; in < end; in += access.width, ++lane) {
+          if (((access.mask[lane / 64] >> (lane % 64)) & 1) == 0) {
+            if (first < in) {
+              span(chunk + first, chunk + in, r);
+            }
+            first = in + access.width;
+          }
+        }
+        if (first < end) {
+          span(chunk + first, chunk + end, r);
         }
       }
     } else if (dense) {
