@@ -180,3 +180,39 @@ def test_paths_that_the_system_does_not_have(tmp_path: Path, command: str) -> No
         )
         assert done.returncode == 1 and done.stderr.startswith("error: "), done
         assert "File name too long" in done.stderr and "Traceback" not in done.stderr, done
+
+
+OWN_KERNEL = Path(__file__).parents[2] / "examples" / "own_kernel"
+
+
+def cmake(toolkit: Path, source: Path, build: Path) -> subprocess.CompletedProcess[str]:
+    """Configure a project with the package of a toolkit."""
+    package = f"-Daclgrad_DIR={toolkit}/share/cmake/aclgrad"
+    words = ["cmake", "-G", "Ninja", "-S", source, "-B", build, package]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["a b", "a'b (c) [d] {e}", "a$b ${c} $ENV{HOME} @d@", "a&b %c"])
+def test_cmake_package(toolkit: Path, tmp_path: Path, name: str) -> None:
+    """The project, its build and the toolkit are in folders of that name."""
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "toolkit").symlink_to(toolkit)
+    shutil.copytree(OWN_KERNEL, folder / "own")
+    shutil.copy(OWN_KERNEL.parent / "common.h", folder)
+    done = cmake(folder / "toolkit", folder / "own", folder / "build")
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["cmake", "--build", folder / "build"], check=True)
+    assert subprocess.check_output(folder / "build" / "run_scale") == b"1000 values doubled\n"
+
+
+@pytest.mark.parametrize("name", ["a;b", "a,b", "a:b", "a\nb", "$<1:x>"])
+def test_folders_that_cmake_cannot_link_from(toolkit: Path, tmp_path: Path, name: str) -> None:
+    """They are refused while CMake configures; the link or the program failed before."""
+    (tmp_path / name).symlink_to(toolkit)
+    head = "cmake_minimum_required(VERSION 3.21)\nproject(p NONE)\nfind_package(aclgrad REQUIRED)\n"
+    (tmp_path / "CMakeLists.txt").write_text(head)
+    done = cmake(tmp_path / name, tmp_path, tmp_path / "build")
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 1 and "splits the name of a folder" in text, text
+    assert "Next: a folder without them" in text
