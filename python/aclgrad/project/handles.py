@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import ctypes as c
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from aclgrad.common import host_memory
 from aclgrad.errors import AclnnError
 from aclgrad.project.api import Argument, Function
 from aclgrad.project.sources import SourcesError
@@ -134,10 +136,18 @@ def outputs(
     """Memory for the outputs that are not inputs as well, by name."""
     begun = iter(initial)
     in_names = {item["name"] for item in op["inputs"]}
-    return {
-        item["name"]: [(*_output(call, next(begun, None), *out), *out) for out in outs]
+    wanted = {
+        item["name"]: outs
         for item, outs in zip(op["outputs"], shapes, strict=True)
         if item["name"] not in in_names
+    }
+    nbytes = [
+        math.prod(shape) * dtype.numpy.itemsize for outs in wanted.values() for shape, dtype in outs
+    ]
+    host_memory.need(sum(nbytes), "the outputs")
+    return {
+        name: [(*_output(call, next(begun, None), *out), *out) for out in outs]
+        for name, outs in wanted.items()
     }
 
 

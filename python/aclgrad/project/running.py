@@ -330,13 +330,16 @@ def _execute(
     try:
         arguments: list[Any] = []
         made: dict[str, list[tuple[Tensor, Buffer, tuple[int, ...], dtypes.DType]]] = {}
+        # First what takes memory now: outputs take it where a kernel writes them.
+        given = [
+            handles.tensors(call, function.name, op, item.index, inputs[item.index], item, made)
+            for item in function.arguments
+            if item.source == "input"
+        ]
         fresh = handles.outputs(call, op, shapes, initial)
         for argument in function.arguments:
             if argument.source == "input":
-                at = argument.index
-                arguments.append(
-                    handles.tensors(call, function.name, op, at, inputs[at], argument, made)
-                )
+                arguments.append(given.pop(0))
             elif argument.source == "attr":
                 attr = op["attrs"][argument.index]
                 arguments.append(handles.attribute(call, attr, attrs[attr["name"]], argument))
