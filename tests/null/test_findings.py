@@ -230,7 +230,9 @@ def sarif(result: Result, root: str = "/src") -> dict[str, Any]:
 
 
 def check_sarif(document: dict[str, Any]) -> None:
-    """What the schema of SARIF 2.1.0 asks of the parts that are used here."""
+    """What the schema of SARIF 2.1.0 asks of the parts that are used here. The checker is our own:
+    sarif-om and sarif-tools of PyPI do not contain the schema, npm's sarif-multitool needs .NET.
+    """
     assert document["version"] == "2.1.0" and document["$schema"].endswith("sarif-2.1.0.json")
     for each in document["runs"]:
         driver = each["tool"]["driver"]
