@@ -147,7 +147,7 @@ def test_summaries_of_something_else_are_refused(board: Board, tmp_path: Path) -
 def test_the_counter_tells_the_models_time(soc: str, arch: int) -> None:
     launches = TIMINGS["vector vadd float"].launches + TIMINGS["read-latency"].launches
     answers = Model(soc).run(launches, Overlay())
-    # Kernels differ in what they do before they read the counter: InitBuffer, first runs of a place.
+    # Kernels differ in what they do before they read the counter: InitBuffer, first runs.
     assert ticks_of(answers) == pytest.approx(TICKS[arch], rel=0.005)
     for few, many in (launches[:2], launches[2:]):
         counted = answers[many.name].ticks[0] - answers[few.name].ticks[0]
