@@ -20,6 +20,7 @@ from aclgrad.runtime import Device
 from aclgrad.runtime.memory import Tensor
 from aclgrad.spec.call import TensorDesc
 from aclgrad.spec.cases import Case, view
+from aclgrad.spec.dtypes import DType
 from aclgrad.spec.op_spec import OpSpec
 from aclgrad.spec.steps import Launch
 from aclgrad.testing.picture import Picture, draw
@@ -202,24 +203,32 @@ def golden(spec: OpSpec, case: Case, seed: int = 0) -> NDArray[np.float64]:
     return spec.evaluate(inputs_of(spec, case, seed), case.call.attrs)
 
 
+def _expected(
+    spec: OpSpec, case: Case, seed: int
+) -> tuple[NDArray[np.float64], DType, NDArray[Any] | None]:
+    """The golden of a case, the dtype that it is computed in, and the largest terms."""
+    inputs, attrs = inputs_of(spec, case, seed), case.call.attrs
+    return (
+        spec.evaluate(inputs, attrs),
+        spec.computed_dtype(case.call),
+        spec.magnitudes(inputs, attrs),
+    )
+
+
 def measure_case(
     spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
 ) -> Errors:
     """The errors of a result of a case, by which `judge_case` decides."""
-    computed = spec.computed_dtype(case.call).numpy
-    terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
-    wanted = golden(spec, case, seed)
-    return measure(actual, wanted, computed, terms=terms, tolerance=tolerance)
+    wanted, computed, terms = _expected(spec, case, seed)
+    return measure(actual, wanted, computed.numpy, terms=terms, tolerance=tolerance)
 
 
 def judge_case(
     spec: OpSpec, case: Case, actual: NDArray[Any], seed: int = 0, tolerance: Tolerance = None
 ) -> Report:
     """The verdict on a result of a case."""
-    computed = spec.computed_dtype(case.call).numpy
-    terms = spec.magnitudes(inputs_of(spec, case, seed), case.call.attrs)
-    wanted = golden(spec, case, seed)
-    return compare(actual, wanted, computed, terms=terms, tolerance=tolerance)
+    wanted, computed, terms = _expected(spec, case, seed)
+    return compare(actual, wanted, computed.numpy, terms=terms, tolerance=tolerance)
 
 
 def run_case(
