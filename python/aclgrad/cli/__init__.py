@@ -22,6 +22,7 @@ import typer
 from typer.core import TyperGroup
 
 from aclgrad import __version__
+from aclgrad.common.temporary import tell_children
 from aclgrad.errors import AclgradError
 
 Command = Callable[..., None]
@@ -162,6 +163,7 @@ def _options(
 
 def main() -> None:
     """Entry point of the console script."""
+    tell_children()
     # A reader that closes the pipe early (head, grep -q) is no error.
     try:
         app()

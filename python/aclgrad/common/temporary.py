@@ -21,6 +21,15 @@ _PREFIX = "aclgrad-run-"
 _NAME = re.compile(re.escape(_PREFIX) + r"[a-z0-9_]{8}")
 
 
+def tell_children() -> None:
+    """Put the place that Python chose into TMPDIR, where one is named that nobody can write to:
+    Python goes on in /tmp, a compiler fails.
+    """
+    if os.environ.get("TMPDIR"):
+        with suppress(FileNotFoundError):  # no place at all: whoever needs one says so
+            os.environ["TMPDIR"] = tempfile.gettempdir()
+
+
 @contextmanager
 def folder(within: Path | None = None) -> Iterator[Path]:
     """A folder of one's own, in the system's place for them unless another is named."""

@@ -339,9 +339,9 @@ class Core {
     return reported_.emplace(kind, site, other).second;
   }
   Place PlaceOf(const char* instruction, Pipe pipe, uint32_t site, const char* note) const;
-  // The buffer that holds UB byte `offset`: its name in the kernel and where it starts.
-  // The first buffer that holds this byte of UB; 0: none.
+  // The index of the first buffer that holds UB byte `offset`; 0: none.
   size_t BufferAt(uint64_t offset) const;
+  // The name in the kernel of the buffer that holds UB byte `offset`, and where it starts.
   std::string BufferName(uint64_t offset, uint64_t* start) const;
   // The running instruction has nothing to do, or not on all lanes; why is a phrase that follows its name.
   void MarkIdle(const Ub& dst, const char* why, uint32_t fromMask = 0) {
