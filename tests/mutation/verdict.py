@@ -145,7 +145,8 @@ def _found(document: Mapping[str, object], severity: str) -> list[Found]:
 def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
     """The best sign that the commands gave of a fault in a file, whose text was ``source``."""
     name, lines = Path(file).name, source.splitlines()
-    operand = _operand(" ".join(lines[fault.line - 1 : fault.last_line]))
+    text = " ".join(lines[fault.line - 1 : fault.last_line])
+    operand = (_index(text) if fault.kind in _OF_INDEX else "") or _operand(text)
     same = re.compile(rf"\b{operand}\b") if operand else None
 
     def near(places: Sequence[tuple[str, int]]) -> bool:
@@ -174,6 +175,16 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
             kind, text, _ = one.warnings[0]
             best = Verdict("warned", (kind,), text[:400])
     return best
+
+
+_OF_INDEX = ("core-offset", "core-next", "loop-short", "loop-long")
+
+
+def _index(text: str) -> str:
+    """The index that a statement declares or that a loop counts; empty for other text."""
+    number = r"(?:auto|u?int\d+_t|size_t)"
+    found = re.match(rf"\s*(?:for\s*\(\s*)?(?:const\s+)?{number}\s+(\w+)\s*=", text)
+    return found[1] if found else ""
 
 
 def _operand(text: str) -> str:

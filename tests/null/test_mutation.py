@@ -208,3 +208,15 @@ def test_the_page_takes_later_judgements(monkeypatch):
 )
 def test_what_a_statement_is_about(statement, operand):
     assert verdict._operand(statement) == operand
+
+
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        ("  for (uint32_t at = 0; at < count; ++at) {", "at"),
+        ("const int64_t first = 0 * tiling.perCore;", "first"),
+        ("x.SetGlobalBuffer(y + GetBlockIdx() * count);", ""),
+    ],
+)
+def test_the_index_of_a_statement(statement, index):
+    assert verdict._index(statement) == index

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -116,3 +118,89 @@ def test_shape_that_the_result_says(tmp_path: Path) -> None:
     )
     result = running.run(edited(tmp_path / "registered", "square", less, registered), [[x]])
     np.testing.assert_array_equal(result.outputs["y"][:16], x[:16] ** 2)
+
+
+# out[i] = 7 for i < 16 * count, by one core for each 16, of 64; what main does besides says which.
+PROGRAM = """\
+#include <cstdio>
+#include <cstring>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+__global__ __aicore__ void fill(GM_ADDR out, int32_t first, int32_t count) {
+  AscendC::TPipe pipe;
+  AscendC::TBuf<AscendC::TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, 64);
+  AscendC::LocalTensor<int32_t> values = buffer.Get<int32_t>();
+  AscendC::GlobalTensor<int32_t> target;
+  target.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(out));
+  if (AscendC::GetBlockIdx() >= count) return;
+  AscendC::Duplicate(values, 7, 16);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  AscendC::DataCopy(target[16 * (first + AscendC::GetBlockIdx())], values, 16);
+}
+
+int main(int argc, char** argv) {
+  const auto is = [&](const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; };
+  aclrtSetDevice(0);
+  aclrtStream stream = nullptr;
+  aclrtCreateStream(&stream);
+  uint8_t* out = nullptr;
+  int32_t* host = nullptr;
+  aclrtMalloc(reinterpret_cast<void**>(&out), 256, ACL_MEM_MALLOC_HUGE_FIRST);
+  aclrtMallocHost(reinterpret_cast<void**>(&host), 256);
+  if (is("set")) aclrtMemset(out, 256, 0, 256);
+  const int count = is("whole") || is("other") ? 4 : is("none") ? 0 : 3;
+  fill<<<4, nullptr, stream>>>(out, is("front") ? 1 : 0, count);
+  if (is("twice")) fill<<<1, nullptr, stream>>>(out, 3, 1);
+  if (is("async")) aclrtMemcpyAsync(host, 256, out, 256, ACL_MEMCPY_DEVICE_TO_HOST, stream);
+  aclrtSynchronizeStream(stream);
+  if (is("other")) aclrtMalloc(reinterpret_cast<void**>(&out), 256, ACL_MEM_MALLOC_HUGE_FIRST);
+  if (is("rows"))
+    aclrtMemcpy2d(host, 64, out, 128, 64, 2, ACL_MEMCPY_DEVICE_TO_HOST);
+  else if (!is("async"))
+    aclrtMemcpy(host, 256, out, is("part") ? 192 : 256, ACL_MEMCPY_DEVICE_TO_HOST);
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def filling(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program whose kernel fills a part of what the program reads."""
+    path = tmp_path_factory.mktemp("filling") / "fill.asc"
+    path.write_text(PROGRAM)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("which", "gap", "at", "reads"),
+    [
+        ("tail", "[192, 256)", "DataCopy(target[", "aclrtMemcpy("),
+        ("front", "[0, 64)", "DataCopy(target[", "aclrtMemcpy("),
+        ("none", "[0, 256)", "target.SetGlobalBuffer(", "aclrtMemcpy("),
+        ("async", "[192, 256)", "DataCopy(target[", "aclrtMemcpyAsync("),
+    ],
+)
+def test_a_program_reads_what_no_core_wrote(
+    filling: Path, which: str, gap: str, at: str, reads: str
+) -> None:
+    """The kernel's line and the program's, once."""
+    text = run_program(filling, which, 1)
+    assert text.count("[output-unwritten]") == 1
+    assert f"no core wrote bytes {gap} of argument 0" in text
+    shown = [line for line in text.splitlines() if line.startswith("     ")]
+    assert at in shown[0] and reads in shown[-1], text
+
+
+@pytest.mark.parametrize("which", ["whole", "part", "rows", "twice", "set", "other"])
+def test_a_program_reads_what_is_written(filling: Path, which: str) -> None:
+    """Or what no launch was given, of which nobody knows what it is for."""
+    assert "unwritten" not in run_program(filling, which, 0)
+
+
+def run_program(path: Path, word: str, status: int) -> str:
+    words = [sys.executable, "-m", "aclgrad", "run", str(path), "--", word]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr

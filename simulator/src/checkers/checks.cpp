@@ -75,6 +75,14 @@ std::vector<Finding> Checks::AcrossCores(bool ended) {
   return findings;
 }
 
+std::vector<UnwrittenMemory> Checks::Unwritten() const {
+  std::vector<GmUse*> cores;
+  for (const auto& use : gmUse_) {
+    cores.push_back(use.get());
+  }
+  return FindUnwrittenIfRead(launch_, cores);
+}
+
 std::vector<GmTouch> Checks::Touched() const {
   constexpr size_t kMost = 1 << 18;
   std::vector<GmTouch> all;

@@ -33,6 +33,8 @@ class Checks {
   CoreChecks ForCore(uint32_t index);
   // After all cores: what only all of them together show; ended: each has come to its end.
   std::vector<Finding> AcrossCores(bool ended);
+  // Gaps in memory that is an output if somebody reads it.
+  std::vector<UnwrittenMemory> Unwritten() const;
   // What the cores did to GM that somebody may write; nothing where that would be too much to list.
   std::vector<GmTouch> Touched() const;
 

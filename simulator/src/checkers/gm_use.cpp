@@ -96,7 +96,8 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
   finding.blockDim = launch.blockDim;
   finding.space = "GM";
   uint64_t start = 0;
-  if (const GmRegion* region = RegionOf(launch, a.begin)) {
+  const GmRegion* const region = RegionOf(launch, a.begin);
+  if (region != nullptr) {
     finding.buffer = region->name;
     start = reinterpret_cast<uint64_t>(region->addr);
   }
@@ -109,6 +110,12 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
   finding.at = place(a, a.write ? "writes" : "reads");
   finding.related.push_back(
       place(b, Format("%s on core %u", b.write ? "writes" : "reads", b.core).c_str()));
+  // Parts of a tensor that overlap may begin at a wrong element.
+  if (region != nullptr && a.write && b.write && !conflict.line) {
+    if (std::optional<Place> tensor = cores[a.core]->TensorOf(*region)) {
+      finding.related.push_back(std::move(*tensor));
+    }
+  }
   finding.detail = Format("core %u %s and core %u %s %s [%llu, %llu) of %s with no %s", a.core,
                           a.write ? "writes" : "reads", b.core, b.write ? "writes" : "reads",
                           conflict.line ? "the same 64-byte cache line, bytes" : "bytes",
@@ -144,6 +151,19 @@ uint32_t GmUse::PlaceOf(const Core& core, const char* name, Pipe pipe, uint32_t 
     places.push_back({name, pipe, core.sites.Stack(site)});
   }
   return place->second;
+}
+
+std::optional<Place> GmUse::TensorOf(const GmRegion& region) const {
+  for (const auto& [made, stack] : globalTensors) {
+    if (made->addr == region.addr) {
+      Place place;
+      place.instruction = "SetGlobalBuffer";
+      place.note = Format("makes a tensor of %s", region.name.c_str());
+      place.line = FindKernelLine(stack);
+      return place;
+    }
+  }
+  return std::nullopt;
 }
 
 Place GmUse::Resolve(uint32_t place, const char* note) const {

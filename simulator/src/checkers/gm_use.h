@@ -6,6 +6,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -136,6 +137,8 @@ class GmUse : public Observer {
     std::vector<void*> stack;
   };
   Place Resolve(uint32_t place, const char* note) const;
+  // The call of SetGlobalBuffer that made this core's first tensor of this memory.
+  std::optional<Place> TensorOf(const GmRegion& region) const;
 
   std::vector<GmAccess> accesses;
   std::vector<PlaceInfo> places;

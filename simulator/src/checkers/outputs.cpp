@@ -84,20 +84,11 @@ std::string Elements(const Range& gap, uint64_t bytes, uint32_t width) {
                       static_cast<Ull>(gap.end / width - 1), static_cast<Ull>(bytes / width));
 }
 
-// Where the kernel has made a tensor of this memory: what never wrote to it has no other line.
+// On the first core that has made one.
 std::optional<Place> TensorOf(const GmRegion& region, const std::vector<GmUse*>& cores) {
   for (const GmUse* core : cores) {
-    if (core == nullptr) {
-      continue;
-    }
-    for (const auto& [made, stack] : core->globalTensors) {
-      if (made->addr == region.addr) {
-        Place place;
-        place.instruction = "SetGlobalBuffer";
-        place.note = Format("makes a tensor of %s", region.name.c_str());
-        place.line = FindKernelLine(stack);
-        return place;
-      }
+    if (std::optional<Place> tensor = core != nullptr ? core->TensorOf(region) : std::nullopt) {
+      return tensor;
     }
   }
   return std::nullopt;
@@ -117,6 +108,7 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
       after = &write;
     }
   }
+  Finding finding;
   const auto place = [&](const Write& write, const char* where) {
     const GmAccess& access = write.access;
     return cores[access.core]->Resolve(
@@ -125,7 +117,12 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
                static_cast<Ull>(write.range.end), access.core, where)
             .c_str());
   };
-  Finding finding;
+  const auto tensor = [&](uint32_t core) {
+    // A wrong first element of a core's part has no line but this.
+    if (std::optional<Place> made = cores[core]->TensorOf(region)) {
+      finding.related.push_back(std::move(*made));
+    }
+  };
   finding.kind = "output-unwritten";
   finding.op = launch.opType;
   finding.blockDim = launch.blockDim;
@@ -139,17 +136,20 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
     if (after != nullptr) {
       finding.related.push_back(place(*after, "the first behind it"));
     }
+    tensor(before->access.core);
   } else if (after != nullptr) {
     finding.core = after->access.core;
     finding.at = place(*after, "the first behind the gap");
+    tensor(after->access.core);
+  } else if (std::optional<Place> made = TensorOf(region, cores)) {
+    finding.core = 0;
+    finding.at = std::move(*made);
+    finding.at.note += " and writes nothing to it";
   } else {
     finding.core = 0;
     finding.at.instruction = "the kernel";
     finding.at.note = "wrote nothing there";
     finding.at.line = FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
-    if (std::optional<Place> tensor = TensorOf(region, cores)) {
-      finding.related.push_back(std::move(*tensor));
-    }
   }
   uint64_t bytes = 0;
   for (const Range& one : gaps) {
@@ -161,12 +161,16 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
       Elements(gap, region.bytes, region.width).c_str(), region.name.c_str(),
       static_cast<Ull>(bytes), static_cast<Ull>(region.bytes), gaps.size(),
       gaps.size() == 1 ? "range" : "ranges");
-  finding.advice = Format(
+  finding.advice =
       "Hardware leaves there what the memory held before: random numbers. Look at how the cores "
       "split the tensor, at the last tile and at the length of the copy: DataCopy drops what is "
-      "no whole block of 32 bytes. If the operator writes %s in part on purpose, say so: "
-      "--partial-output %s, or ACLGRAD_SIM_PARTIAL_OUTPUTS=%s.",
-      region.name.c_str(), region.name.c_str(), region.name.c_str());
+      "no whole block of 32 bytes. ";
+  finding.advice += region.whole
+                        ? Format(
+                              "If the operator writes %s in part on purpose, say so: "
+                              "--partial-output %s, or ACLGRAD_SIM_PARTIAL_OUTPUTS=%s.",
+                              region.name.c_str(), region.name.c_str(), region.name.c_str())
+                        : "If the kernel writes it in part on purpose, copy that part only.";
   finding.soc = launch.soc->name;
   finding.tiling = launch.tilingText;
   finding.tilingKey = launch.tilingKey;
@@ -188,6 +192,32 @@ std::vector<Finding> FindUnwritten(const KernelLaunch& launch, const std::vector
     }
   }
   return findings;
+}
+
+std::vector<UnwrittenMemory> FindUnwrittenIfRead(const KernelLaunch& launch,
+                                                 const std::vector<GmUse*>& cores) {
+  constexpr size_t kMost = 16;  // gaps of one argument
+  std::vector<UnwrittenMemory> found;
+  for (const GmRegion& region : launch.regions) {
+    const auto within = [&](const GmRegion& output) {
+      return output.whole && output.addr >= region.addr && output.addr < region.addr + region.bytes;
+    };
+    if (region.kind != RegionKind::kOutput || std::ranges::any_of(launch.regions, within) ||
+        FirstUndefinedGm(region.addr, region.bytes) == region.bytes) {
+      continue;
+    }
+    const std::vector<Write> writes = WritesTo(region, cores);
+    std::vector<Range> gaps = Unwritten(region, writes);
+    for (size_t i = 0; i < std::min(gaps.size(), kMost); ++i) {
+      // Describe tells of the first.
+      std::swap(gaps[0], gaps[i]);
+      const Range& gap = gaps[0];
+      found.push_back({region.addr + gap.begin, region.addr + gap.end,
+                       Describe(launch, cores, region, writes, gaps)});
+      std::swap(gaps[0], gaps[i]);
+    }
+  }
+  return found;
 }
 
 }  // namespace aclsim

@@ -11,4 +11,9 @@ namespace aclsim {
 // A finding for each output that is to be written from end to end and was not, when all cores have ended well.
 std::vector<Finding> FindUnwritten(const KernelLaunch& launch, const std::vector<GmUse*>& cores);
 
+// The same for arguments that nobody calls an output, as those of a kernel of a C++ program: a gap is a fault
+// once the host reads it.
+std::vector<UnwrittenMemory> FindUnwrittenIfRead(const KernelLaunch& launch,
+                                                 const std::vector<GmUse*>& cores);
+
 }  // namespace aclsim

@@ -252,6 +252,9 @@ LaunchResult Launch(const KernelLaunch& launch) noexcept {
     }
     if (checked && result.status == 0) {  // else the host has failed, not the kernel
       found.push_back(checks.AcrossCores(!faulty));
+      if (!faulty) {
+        result.unwritten = checks.Unwritten();
+      }
       if (TouchedGm* const touched = TouchedGm::Current()) {
         touched->ranges = checks.Touched();
       }

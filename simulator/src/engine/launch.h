@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/finding.h"
 #include "soc/soc.h"
 
 namespace aclsim {
@@ -55,11 +56,19 @@ struct LaunchStats {
   uint64_t ubPeakBytes = 0;
 };
 
+// Memory that a launch may have been meant to fill and has left unwritten in part.
+struct UnwrittenMemory {
+  const uint8_t* begin = nullptr;
+  const uint8_t* end = nullptr;
+  Finding finding;  // for whoever reads it
+};
+
 struct LaunchResult {
   int32_t status = 0;   // 0, or the aclError that the stream reports (507035 for a kernel fault)
   std::string message;  // the fault report
   bool goesOn = false;  // after faults the outputs were computed all the same, see keep_going.h
   LaunchStats stats;
+  std::vector<UnwrittenMemory> unwritten;  // checked mode, of arguments that nobody calls an output
 };
 
 // Blocks until every core has finished. Never throws. Cores are spread over the host threads of ACLGRAD_SIM_THREADS.

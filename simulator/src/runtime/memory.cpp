@@ -145,7 +145,8 @@ bool ResolveCopy(const Copy& copy, Side* dst, Side* src, Refusal* refusal) {
   return false;
 }
 
-bool MoveBytes(const Copy& copy, const Side& dst, const Side& src, Refusal* refusal) {
+bool MoveBytes(const char* api, const void* caller, const Copy& copy, const Side& dst,
+               const Side& src, Refusal* refusal) {
   const HostWatch::Open openDst(dst.bytes, dst.pinned != nullptr ? copy.DstBytes() : 0);
   const HostWatch::Open openSrc(src.bytes, src.pinned != nullptr ? copy.SrcBytes() : 0);
   for (uint64_t row = 0; row < copy.height; ++row) {
@@ -161,6 +162,8 @@ bool MoveBytes(const Copy& copy, const Side& dst, const Side& src, Refusal* refu
     if (dst.device && CheckedMode()) {
       // Host bytes count as written: CopyGmShadow sees that they are no device memory.
       CopyGmShadow(dst.bytes + row * copy.dstPitch, src.bytes + row * copy.srcPitch, copy.width);
+    } else if (src.device && CheckedMode()) {
+      ReportUnwrittenRead(api, caller, src.bytes + row * copy.srcPitch, copy.width);
     }
   }
   return true;
@@ -227,7 +230,7 @@ int32_t CopyNow(const Api& api, const Copy& copy) {
     ACLSIM_RETURN_IF_ERROR(
         CheckSynchronized(api, "dst", copy.dst, copy.dstPitch, copy.width, copy.height, true));
   }
-  return MoveBytes(copy, dst, src, &refusal) ? 0 : Refuse(api, refusal);
+  return MoveBytes(api.name(), api.caller(), copy, dst, src, &refusal) ? 0 : Refuse(api, refusal);
 }
 
 int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
@@ -257,11 +260,13 @@ int32_t CopyOnStream(const Api& api, const Copy& copy, aclrtStream handle) {
   // The pins go along, so that aclrtFreeHost before the copy has run leaves the memory to it.
   // Device pointers are looked up again: a block freed meanwhile is an error of the stream.
   error = stream->Enqueue(
-      [copy, pins = std::make_pair(dst.pinned, src.pinned)]() -> TaskResult {
+      [copy, name = api.name(), caller = api.caller(),
+       pins = std::make_pair(dst.pinned, src.pinned)]() -> TaskResult {
         Side to;
         Side from;
         Refusal reason;
-        if (!ResolveCopy(copy, &to, &from, &reason) || !MoveBytes(copy, to, from, &reason)) {
+        if (!ResolveCopy(copy, &to, &from, &reason) ||
+            !MoveBytes(name, caller, copy, to, from, &reason)) {
           return {ACL_ERROR_RT_PARAM_INVALID, "asynchronous copy: " + reason.detail};
         }
         return {};

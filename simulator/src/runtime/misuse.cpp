@@ -13,6 +13,7 @@
 
 #include "engine/fork.h"
 #include "engine/gm_shadow.h"
+#include "engine/options.h"
 #include "engine/writer.h"
 #include "runtime/errors.h"
 #include "runtime/state.h"
@@ -163,6 +164,14 @@ class Distinct {
   std::unordered_map<std::string, std::vector<std::string>> details_;
 };
 PerProcess<Distinct> distinctDetails;
+
+// What launches have left unwritten, by the number of the block. A launch that is given the block takes the place of
+// those before it.
+struct LeftUnwritten {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, std::vector<UnwrittenMemory>> ofBlock;
+};
+PerProcess<LeftUnwritten> leftUnwritten;
 
 struct LastLaunch {
   std::mutex mutex;
@@ -351,6 +360,53 @@ void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result) {
       ReportFinding(std::move(finding));
     }
   }
+}
+
+void KeepUnwritten(const KernelLaunch& launch, std::vector<UnwrittenMemory> unwritten) {
+  constexpr size_t kMostBlocks = 4096;  // those of freed blocks stay until there are so many
+  const DeviceMemory& device = Global().device;
+  const std::lock_guard<std::mutex> lock(leftUnwritten->mutex);
+  auto& kept = leftUnwritten->ofBlock;
+  for (const GmRegion& region : launch.regions) {
+    if (!kept.empty() && region.kind == RegionKind::kOutput) {
+      kept.erase(device.FindBacking(region.addr).number);
+    }
+  }
+  if (kept.size() >= kMostBlocks) {
+    kept.clear();
+  }
+  for (UnwrittenMemory& memory : unwritten) {
+    if (!IsPartialOutput(launch.opType, memory.finding.buffer)) {
+      kept[device.FindBacking(memory.begin).number].push_back(std::move(memory));
+    }
+  }
+}
+
+void ReportUnwrittenRead(const char* api, const void* caller, const uint8_t* bytes,
+                         uint64_t count) {
+  const uint64_t first = FirstUndefinedGm(bytes, count);
+  if (first == count) {
+    return;
+  }
+  std::optional<Finding> found;
+  {
+    const std::lock_guard<std::mutex> lock(leftUnwritten->mutex);
+    auto& kept = leftUnwritten->ofBlock;
+    const auto known = kept.find(Global().device.FindBacking(bytes).number);
+    if (known == kept.end()) {
+      return;
+    }
+    const auto gap = std::ranges::find_if(known->second, [&](const UnwrittenMemory& memory) {
+      return memory.begin < bytes + count && bytes + first < memory.end;
+    });
+    if (gap == known->second.end()) {
+      return;
+    }
+    found = std::move(gap->finding);
+    kept.erase(known);  // One gap of a kernel tells of all.
+  }
+  found->related.push_back(HostPlace(api, "copies them to the host", caller));
+  ReportFinding(std::move(*found));
 }
 
 void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& overruns,

@@ -26,6 +26,11 @@ void ForgetMisuse();
 void AdoptPointerWrites(const KernelLaunch& launch);
 // Looks around the blocks that a launch was given; what it finds fails the launch.
 void CheckGuardsAfter(const KernelLaunch& launch, LaunchResult* result);
+// Keeps what a launch has left unwritten for ReportUnwrittenRead.
+void KeepUnwritten(const KernelLaunch& launch, std::vector<UnwrittenMemory> unwritten);
+// The host copies device memory, which lies at `bytes`: what the last launch that was given it has left unwritten is
+// a fault of that kernel. Memory that no launch was given may be copied.
+void ReportUnwrittenRead(const char* api, const void* caller, const uint8_t* bytes, uint64_t count);
 // Overruns that no launch with that block as an argument has shown.
 void ReportOverruns(const char* api, const std::vector<DeviceMemory::Overrun>& overruns,
                     const void* caller);

@@ -425,6 +425,7 @@ LaunchResult LaunchCounted(const KernelLaunch& launch) noexcept {
   if (CheckedMode()) {
     AdoptPointerWrites(launch);
     CheckGuardsAfter(launch, &result);
+    KeepUnwritten(launch, std::move(result.unwritten));
   }
   const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::steady_clock::now() - begin);
