@@ -110,10 +110,10 @@ class Run:
         self.add("classes", rows, tables.classes(classes.judge(groups, figures), rows))
 
     def host(self) -> None:
-        """Wall time and memory, against the limits."""
+        """Processor time and memory, against the limits."""
         chosen = self.cases.host
         items = (host.measure(case, self.options.rounds) for case in chosen)
-        rows = self.track(items, len(chosen), "wall time and memory")
+        rows = self.track(items, len(chosen), "processor time and memory")
         figures = {row["case"]: row for row in rows}
         self.add("host", rows, tables.host(chosen, figures, host.machine()))
         for case, row in zip(chosen, rows, strict=True):
@@ -177,7 +177,9 @@ def parse() -> argparse.Namespace:
     what = parser.add_argument_group("what to measure (--modelled and --host when left out)")
     what.add_argument("--modelled", action="store_true", help="estimated time and GM traffic")
     what.add_argument("--classes", action="store_true", help="estimates by class of shapes")
-    what.add_argument("--host", action="store_true", help="wall time and memory of the simulator")
+    what.add_argument(
+        "--host", action="store_true", help="processor time and memory of the simulator"
+    )
     what.add_argument("--scaling", action="store_true", help="wall time by host threads")
     what.add_argument("--builds", action="store_true", help="build times; takes minutes")
     what.add_argument("--commands", action="store_true", help="small calls and commands")

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class Case:
     alias: str
     given: tuple[tuple[str, AttrValue], ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict, hash=False, compare=False)
+    soc: str = SOC
 
     @property
     def spec(self) -> OpSpec:
@@ -67,7 +69,8 @@ class Case:
     @property
     def key(self) -> str:
         """Its name in the baseline."""
-        return " ".join(filter(None, (self.op, self.dims, self.alias, self.words)))
+        where = "" if self.soc == SOC else self.soc
+        return " ".join(filter(None, (self.op, self.dims, self.alias, self.words, where)))
 
     def in_dtype(self, alias: str) -> Case:
         """The same in another dtype."""
@@ -224,7 +227,7 @@ def _peers(
 
 
 def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Iterator[Case]:
-    known = {"op", "shape", "dtype", "attrs", *limits}
+    known = {"op", "shape", "dtype", "attrs", "soc", *limits}
     if unknown := set(group) - known:
         raise ValueError(
             f"cases.toml: [[{table}]] has {', '.join(sorted(unknown))}, want some of"
@@ -235,11 +238,12 @@ def _expand(table: str, group: dict[str, Any], limits: tuple[str, ...]) -> Itera
         if unset:
             raise ValueError(f"cases.toml: {op} has no attribute {', '.join(sorted(unset))}")
         for shape in group["shape"]:
-            for alias in group["dtype"]:
+            for alias, soc in product(group["dtype"], group.get("soc", [SOC])):
                 yield Case(
                     op,
                     parse_shape(shape),
                     dtypes.parse(alias).alias,
                     tuple(group.get("attrs", {}).items()),
                     {name: group[name] for name in limits if name in group},
+                    soc,
                 )

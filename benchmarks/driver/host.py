@@ -147,8 +147,11 @@ def set_mode(device: Device, mode: str) -> None:
 
 
 def measure(case: Case, rounds: int) -> Row:
-    """The modes and the references in turn; the least of the rounds of each, by NumPy's."""
+    """Processor time of the modes and the references, of all threads, in turn; the least of the
+    rounds of each, by NumPy's.
+    """
     device = open_device("sim")
+    device.set_option("soc", case.soc)
     call = Call(device, case)
     for mode in MODES:
         set_mode(device, mode)
@@ -168,12 +171,12 @@ def measure(case: Case, rounds: int) -> Row:
         for _ in range(rounds):
             for name, evaluate in references.items():
                 if evaluate is not None:
-                    begin = time.perf_counter()
+                    begin = time.process_time()
                     evaluate()
-                    times[name].append(time.perf_counter() - begin)
+                    times[name].append(time.process_time() - begin)
             for mode in MODES:
                 set_mode(device, mode)
-                times[mode].append(call.launch())
+                times[mode].append(call.launch(time.process_time))
     set_mode(device, "checked")
     call.close()
     base = min(times["numpy"])
@@ -241,6 +244,7 @@ class Spent:
 def scaling(case: Case, rounds: int) -> Iterator[Row]:
     """Time of each mode by the number of host threads, the counts in turn."""
     device = open_device("sim")
+    device.set_option("soc", case.soc)
     before = device.option("threads") or ""
     call = Call(device, case)
     call.launch()

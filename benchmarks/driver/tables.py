@@ -159,7 +159,7 @@ def host(cases: Sequence[Case], figures: Mapping[str, Row], machine: Row) -> Tab
         return f"{value:.2f}" + ("" if limit is None else f" ({limit:g})")
 
     return Table(
-        "wall time by NumPy's, peak memory by the tensors' bytes (limit)",
+        "processor time by NumPy's, peak memory by the tensors' bytes (limit)",
         ["case", "NumPy ms", *HOST_LIMITS, "torch"],
         [
             [case.key, f"{figures[case.key]['numpy ms']:.1f}"]
