@@ -9,24 +9,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from aclgrad.profiling.estimate import PIPES, before_us, core_cycles, imbalance, shares
+from aclgrad.profiling.estimate import (
+    LEAST_ERROR_US,
+    PIPES,
+    before_us,
+    core_cycles,
+    error_band,
+    imbalance,
+    shares,
+)
 from aclgrad.profiling.profiled import Json, Profiled
 
-FULL_COPY = 64 * 1024
-"""Bytes of a copy whose latency hardly shows any more."""
-
-_UNALIGNED = 0.25  # of the blocks
 _LEAST = 0.03  # of the time: less is not worth a word
-_OVERLAP = 0.9  # of the time in which the busiest pipe works
+_UNALIGNED = 0.25  # of the blocks
 _CONFLICTS = 0.1  # of the vector pipe's time
 _DRAIN = 0.25  # of the vector pipe's time
-_QUEUES = 0.5  # of what the scalar pipe works
 _TRAFFIC = 1.05
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to try. ``gain`` is the share of the time that it could save at most."""
+    """One thing to try. ``gain`` is the share of the time that it saves by the model, at most."""
 
     rule: str
     gain: float
@@ -58,8 +61,22 @@ def place(row: Mapping[str, Any] | None) -> str:
     return f"{row['code']}  {row['text']}".rstrip() if row else ""
 
 
+def least_gain(found: Profiled) -> float:
+    """Share of the time below which the model's error hides what a change saves."""
+    return max(error_band(found.kernel), LEAST_ERROR_US / float(found.kernel["microseconds"]))
+
+
 def advise(found: Profiled) -> list[Advice]:
-    """All that applies, what promises most first."""
+    """All that applies and saves more than the model's error, what saves most first."""
+    return [item for item in _all(found) if item.gain >= least_gain(found)]
+
+
+def below_error(found: Profiled) -> list[Advice]:
+    """What applies too, but saves no more than the error."""
+    return [item for item in _all(found) if _LEAST <= item.gain < least_gain(found)]
+
+
+def _all(found: Profiled) -> list[Advice]:
     given = [item for rule in _RULES if (item := rule(found)) is not None]
     # Nothing but fewer launches gains more than what is lost to the bandwidth bound.
     most = max(0.0, 1 - found.of_bound)
@@ -67,7 +84,178 @@ def advise(found: Profiled) -> list[Advice]:
         item if item.rule == "launch" else replace(item, gain=min(item.gain, most))
         for item in given
     ]
-    return sorted((item for item in capped if item.gain >= _LEAST), key=lambda item: -item.gain)
+    return sorted((*capped, *_changes(found)), key=lambda item: -item.gain)
+
+
+def _changes(found: Profiled) -> list[Advice]:
+    """What the model has tried on the instructions of the launch."""
+    best: dict[str, Json] = {}
+    for change in found.changes:
+        rule = change["rule"]
+        if rule not in best or change["microseconds"] < best[rule]["microseconds"]:
+            best[rule] = change
+    us = float(found.kernel["microseconds"])
+    return [
+        Advice(
+            rule,
+            1 - float(change["microseconds"]) / us,
+            _TEXTS[rule](change, found),
+            "\n".join(dict.fromkeys(place(row) for row in change["places"])),
+        )
+        for rule, change in best.items()
+    ]
+
+
+def _tiles(change: Json, found: Profiled) -> str:
+    used = shares(found.kernel)
+    copies = max(used["mte2"], used["mte3"])
+    how = (
+        "several copies into one tensor of the queue"
+        if change["scattered"]
+        else "one copy of more bytes or of several rows (DataCopyExtParams.blockCount)"
+    )
+    cores = found.kernel["cores"]
+    waits = sum(core["vecWait"] / core_cycles(core) for core in cores) / len(cores)
+    reasons = {
+        f"the scalar pipe works {used['scalar']:.0%} of the time, {used['queue']:.0%} for"
+        " AllocTensor, EnQue, DeQue and FreeTensor": used["scalar"],
+        f"the vector pipe stands at flags and barriers {waits:.0%} of the time": (
+            0.0 if found.bound.key == "scalar" else waits
+        ),
+        f"copies are under way {copies:.0%} of the time and need {used['memory']:.0%} of the"
+        " memory's bandwidth, so their latency shows": copies - used["memory"],
+    }
+    return (
+        f"A turn of the loop copies {change['bytes']:,.0f} bytes, {change['turns']:.0f} turns a"
+        f" core: {max(reasons, key=lambda reason: reasons[reason])}. All that costs a small"
+        f" tile as much as a large one. Let a turn take {change['factor']} times as much, for which"
+        f" UB has room: {how}, and instructions that work on all of it (repeat times and strides)."
+    )
+
+
+def _rows(change: Json, found: Profiled) -> str:
+    row = change["places"][0]
+    return (
+        f"A loop issues {row['instruction']} and its neighbours for one row at a time,"
+        f" {row['count']:,} times on all cores. Let one instruction work on all rows of the tile:"
+        " the form with repeat times and strides."
+    )
+
+
+def _fold(change: Json, found: Profiled) -> str:
+    row = change["places"][0]
+    name = row["instruction"]
+    whole = "Max" if "Max" in name else "Min" if "Min" in name else "Sum"
+    fold = {"Sum": "Add"}.get(whole, whole)
+    return (
+        f"{name} reduces several repeats of 256 bytes, each of which costs several cycles. Fold"
+        f" the halves of a row onto each other with {fold} until 256 bytes are left, then one"
+        f" WholeReduce{whole} with a repeat per row."
+    )
+
+
+def _casts(change: Json, found: Profiled) -> str:
+    count = sum(row["count"] for row in change["places"])
+    return (
+        f"{count:,} Casts take bytes that have been cast to the same type before and have not"
+        " changed since. Keep the first result in a buffer of its own."
+    )
+
+
+def _stay_in_ub(change: Json, found: Profiled) -> str:
+    count = sum(row["count"] for row in change["places"])
+    return (
+        f"The scalar pipe reads {count:,} results of the vector pipe, which wait for each other"
+        " there and back. Leave them in UB as operands of the next instruction: Brcb makes a block"
+        " of each, which a stride of 0 repeats over the row."
+    )
+
+
+def _registers(change: Json, found: Profiled) -> str:
+    count = sum(row["count"] for row in change["places"])
+    return (
+        f"{count:,} instructions take through UB what the one before has just made. Write the chain"
+        " as a vector function (__simd_vf__), which keeps it in registers."
+    )
+
+
+def _depth(change: Json, found: Profiled) -> str:
+    kernel = found.kernel
+    free = kernel["ubBytes"] - kernel["ubPeakBytes"]
+    room = (
+        f"UB has {free:,} bytes free for the {change['bytes']:,.0f} that they need."
+        if free >= change["bytes"]
+        else f"UB has {free:,} bytes free of the {change['bytes']:,.0f} that they need, so tiles"
+        " become smaller."
+    )
+    return (
+        f"{', '.join(change['queues'])}: one buffer each, so that a copy waits for the computation"
+        f" on the tile before. Two let them overlap (InitBuffer(queue, 2, bytes)). {room}"
+    )
+
+
+def _traffic(change: Json, found: Profiled) -> str:
+    return (
+        f"{found.moved_bytes:,} bytes are moved in GM, {found.traffic:.2f} times what the operator"
+        f" has to; {change['bytes']:,.0f} of them again, most of {change['tensor']}. Keep in UB"
+        " what is used twice, sums until they are complete."
+    )
+
+
+_TEXTS: Mapping[str, Callable[[Json, Profiled], str]] = {
+    "tiles": _tiles,
+    "rows": _rows,
+    "fold": _fold,
+    "casts": _casts,
+    "scalar": _stay_in_ub,
+    "registers": _registers,
+    "depth": _depth,
+    "traffic": _traffic,
+}
+
+
+def excess(found: Profiled) -> str:
+    """What moves most of the bytes beyond the floor; nothing where hardly any are."""
+    change = next((item for item in found.changes if item["rule"] == "traffic"), None)
+    if change is None or found.traffic < _TRAFFIC:
+        return ""
+    return f"; most again: {change['tensor']} at {place(change['places'][0])}"
+
+
+def decides(found: Profiled) -> str:
+    """The instruction or wait that decides: of what bounds the kernel, or of the pipe that works
+    most, with its lines and its share of the time.
+    """
+    kernel, bound = found.kernel, found.bound
+    used = shares(kernel)
+    pipe = bound.key if bound.key in PIPES else "vec" if bound.key == "vector" else ""
+    pipe = pipe or max(PIPES, key=lambda key: used[key])
+    waits = bound.key == "waits"
+    key = "bytes" if bound.key in ("memory", "l2") else "issue" if pipe == "scalar" else "cycles"
+
+    def weight(row: Mapping[str, Any]) -> float:
+        of_scalar = row["cycles"] if row["pipe"] == "SCALAR" and key == "issue" else 0.0
+        return float(row.get(key, 0.0) + of_scalar)
+
+    rows = [
+        row
+        for row in found.lines
+        if (key != "cycles" or row["pipe"] == PIPES[pipe])
+        and (key == "issue" or row["waits"] == waits)
+    ]
+    sums: dict[str, float] = {}
+    for row in rows:
+        sums[row["instruction"]] = sums.get(row["instruction"], 0.0) + weight(row)
+    if not any(sums.values()):
+        return ""
+    name = max(sums, key=lambda each: sums[each])
+    lines = sorted((row for row in rows if row["instruction"] == name), key=weight, reverse=True)
+    all_ = found.moved_bytes if key == "bytes" else sum(core_cycles(c) for c in kernel["cores"])
+    what = "of the bytes" if key == "bytes" else f"of the time, {PIPES[pipe]}"
+    what += " waits there" if waits else ""
+    more = [f"{row['code']} {weight(row) / all_:.0%}" for row in lines[1:3] if weight(row)]
+    words = f"{name}: {sums[name] / all_:.0%} {what}; {place(lines[0])}"
+    return words + (f" {weight(lines[0]) / all_:.0%}; {'; '.join(more)}" if more else "")
 
 
 def _launch(found: Profiled) -> Advice | None:
@@ -83,44 +271,6 @@ def _launch(found: Profiled) -> Advice | None:
         f"The kernel itself takes {inside:.1f} us, its launch {before:.1f}"
         " us. Give it more work per launch: larger batches, or one kernel with its neighbours.",
     )
-
-
-def _small_copies(found: Profiled) -> Advice | None:
-    cores = found.kernel["cores"]
-    used = shares(found.kernel)
-    best: Advice | None = None
-    for pipe, count, size, word in (
-        ("mte2", "reads", "readBytes", "to UB"),
-        ("mte3", "writes", "writeBytes", "to GM"),
-    ):
-        copies = sum(core[count] for core in cores)
-        if not copies:
-            continue
-        mean = sum(core[size] for core in cores) / copies
-        # One copy per core cannot become larger.
-        per_core = copies / len(cores)
-        if mean >= FULL_COPY or per_core < 4:
-            continue
-        # What the bytes need anyway is no loss.
-        gain = max(0.0, used[pipe] - used["memory"]) * (1 - mean / FULL_COPY)
-        row = costliest(found.lines, PIPES[pipe])
-        free = found.kernel["ubBytes"] - found.kernel["ubPeakBytes"]
-        larger = (
-            f" take larger tiles: UB has {free:,} bytes free."
-            if free >= mean
-            else " make room for larger tiles: UB is full, so a buffer less would do it."
-        )
-        item = Advice(
-            "small-copies",
-            gain,
-            f"A copy {word} moves {mean:,.0f} bytes in the mean, and its latency shows: hardly any"
-            " more at 64 KiB, much below 16 KiB. Copy several rows at once"
-            f" (DataCopyExtParams.blockCount) or{larger}",
-            place(row),
-        )
-        if best is None or item.gain > best.gain:
-            best = item
-    return best
 
 
 def _unaligned(found: Profiled) -> Advice | None:
@@ -140,34 +290,6 @@ def _unaligned(found: Profiled) -> Advice | None:
         f"{share:.0%} of the blocks in GM cross lines of 512 bytes and do not start on a multiple"
         f" of {found.kernel['alignment']} bytes, which costs {extra:.0%} of their bytes again."
         " Split the work at such multiples where the shape allows it.",
-        place(row),
-    )
-
-
-def _overlap(found: Profiled) -> Advice | None:
-    used = shares(found.kernel)
-    busy = {
-        "VECTOR": used["vec"],
-        "MTE2": used["mte2"],
-        "MTE3": used["mte3"],
-    }
-    top = max(busy.values())
-    tiles = max(core["reads"] for core in found.kernel["cores"])
-    if top >= _OVERLAP or used["memory"] >= _OVERLAP or tiles < 4 or used["scalar"] >= top:
-        return None
-    words = ", ".join(f"{name} {value:.0%}" for name, value in busy.items())
-    kernel = found.kernel
-    row = max(
-        (row for row in found.lines if row["waits"] and row["pipe"] != "SCALAR"),
-        key=lambda item: float(item["cycles"]),
-        default=None,
-    )
-    return Advice(
-        "overlap",
-        1 - max(top, used["memory"]),
-        f"No pipe works all the time ({words}). Let copies run beside the computation: two buffers"
-        f" per queue (InitBuffer(queue, 2, bytes)); UB use is {kernel['ubPeakBytes']:,} of"
-        f" {kernel['ubBytes']:,} bytes.",
         place(row),
     )
 
@@ -218,33 +340,6 @@ def _imbalance(found: Profiled) -> Advice | None:
     )
 
 
-def _scalar(found: Profiled) -> Advice | None:
-    used = shares(found.kernel)
-    if used["scalar"] - used["cold"] < 0.5:
-        return None
-    gain = max(0.0, used["scalar"] - max(used["memory"], used["vec"]))
-    if used["queue"] >= _QUEUES * used["scalar"]:
-        return Advice(
-            "small-tiles",
-            gain,
-            "AllocTensor, EnQue, DeQue and FreeTensor keep the scalar pipe busy"
-            f" {used['queue']:.0%} of the time, of {used['scalar']:.0%} in all. They cost a small"
-            " tile as much as a large one. Let a tile have more bytes, or one queue carry several"
-            " tensors.",
-            place(costliest(found.lines, "SCALAR")),
-        )
-    row = costliest(found.lines, "SCALAR")
-    steps = sum(core["steps"] for core in found.kernel["cores"])
-    return Advice(
-        "scalar",
-        gain,
-        f"The scalar pipe works {used['scalar']:.0%} of the time, to issue {steps:,} steps and to"
-        " read and write single values. Let one instruction do more (repeats, masks, blockCount),"
-        " and keep sums in UB instead of GetValue.",
-        place(row),
-    )
-
-
 def _barriers(found: Profiled) -> Advice | None:
     used = shares(found.kernel)
     vector = used["vec"]
@@ -264,28 +359,11 @@ def _barriers(found: Profiled) -> Advice | None:
     )
 
 
-def _traffic(found: Profiled) -> Advice | None:
-    if found.traffic < _TRAFFIC:
-        return None
-    used = shares(found.kernel)
-    return Advice(
-        "traffic",
-        (1 - 1 / found.traffic) * max(used["memory"], used["l2"], used["mte2"]),
-        f"{found.moved_bytes:,} bytes are moved in GM, {found.traffic:.2f} times what the operator"
-        " has to. Keep in UB what is used twice.",
-        place(costliest(found.lines, "MTE2")),
-    )
-
-
 _RULES: tuple[Callable[[Profiled], Advice | None], ...] = (
     _launch,
-    _small_copies,
     _unaligned,
-    _overlap,
     _conflicts,
     _idle_cores,
     _imbalance,
-    _scalar,
     _barriers,
-    _traffic,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aclgrad.findings import errors_of
-from aclgrad.profiling.profiled import Profiled, ProfileError, lines_of
+from aclgrad.profiling.profiled import Profiled, ProfileError, changes_of, lines_of
 from aclgrad.runtime.device import Device
 from aclgrad.spec.call import AttrValue
 from aclgrad.spec.dtypes import DType
@@ -50,6 +50,7 @@ def _collect(device: Device, name: str, shape: str, dtype: str, floor: tuple[int
     found.kept = tuple(range(max(0, len(launches) - _KEPT), len(launches)))
     if found.main in found.kept:
         found.lines = lines_of(device, found.main)
+        found.changes = changes_of(device, found.main)
     return found
 
 

@@ -25,7 +25,7 @@ _LAUNCH_BOUND = 0.5
 _UNEVEN = 0.25
 
 
-_LEAST_ERROR_US = 2.0  # of any estimate: the time of a launch is known no better
+LEAST_ERROR_US = 2.0  # of any estimate: the time of a launch is known no better
 
 
 _ASSUMED_BAND = 0.5
@@ -216,8 +216,8 @@ def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:
     for launch in launches:
         took = float(launch["microseconds"])
         us += took
-        below += max(error_band(launch) * took, _LEAST_ERROR_US)
-        above += max(most_us(launch) - took, _LEAST_ERROR_US)
+        below += max(error_band(launch) * took, LEAST_ERROR_US)
+        above += max(most_us(launch) - took, LEAST_ERROR_US)
         worst = max(worst, EVIDENCE.index(launch["evidence"]))
         if launch["assumed"]:
             worst = max(worst, EVIDENCE.index("assumed"))

@@ -39,6 +39,9 @@ class Kept(Protocol):
     def profile_lines(self, launch: int, cores: Sequence[int] = ()) -> list[Json]:
         """What each line of the kernel costs, on some cores or on all."""
 
+    def profile_changes(self, launch: int) -> list[Json]:
+        """What a launch would take with one thing changed in its kernel."""
+
     def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
         """Write some cores as a Chrome trace."""
 
@@ -47,9 +50,10 @@ class Kept(Protocol):
 class Profiled:
     """One call or program: what was run, the launches that it led to, and its floor in GM bytes.
 
-    ``launches`` are `Device.profiles`; ``lines`` are `Device.profile_lines` of the longest launch,
-    empty when it is no longer kept. ``floors`` are of a program, whose launches each have their
-    own; ``by`` keeps what is written of the ``kept`` launches.
+    ``launches`` are `Device.profiles`; ``lines`` and ``changes`` are `Device.profile_lines` and
+    `Device.profile_changes` of the longest launch, empty when it is no longer kept. ``floors`` are
+    of a program, whose launches each have their own; ``by`` keeps what is written of the ``kept``
+    launches.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Profiled:
     read_bytes: int
     write_bytes: int
     lines: list[Json] = field(default_factory=list)
+    changes: list[Json] = field(default_factory=list, kw_only=True)
     note: str = ""
     floors: list[tuple[int, int]] = field(default_factory=list)
     by: Kept | None = field(default=None, repr=False, compare=False)
@@ -172,9 +177,10 @@ class Profiled:
         """One launch of a program."""
         item = self.launches[launch]
         words = f"launch {launch + 1} of {len(self.launches)}: {item['op']}"
-        lines = self.lines if launch == self.main else []
+        of_main = launch == self.main
+        lines, changes = (self.lines, self.changes) if of_main else ([], [])
         if self.by is not None and launch in self.kept and not lines:
-            lines = lines_of(self.by, launch)
+            lines, changes = lines_of(self.by, launch), changes_of(self.by, launch)
         return replace(
             self,
             name=f"{self.name} {words}",
@@ -182,6 +188,7 @@ class Profiled:
             read_bytes=self.floors[launch][0],
             write_bytes=self.floors[launch][1],
             lines=lines,
+            changes=changes,
             floors=[],
             by=None,
             kept=(),
@@ -195,6 +202,14 @@ def lines_of(by: Kept, launch: int, cores: Sequence[int] = ()) -> list[Json]:
     """What each line of a launch's kernel costs, with paths as a reader would write them."""
     rows = by.profile_lines(launch, cores)
     return [{**row, "code": short_path(row["code"])} for row in rows]
+
+
+def changes_of(by: Kept, launch: int) -> list[Json]:
+    """What a launch would take with one thing changed, with paths likewise."""
+    changes = by.profile_changes(launch)
+    for place in (place for change in changes for place in change["places"]):
+        place["code"] = short_path(place["code"])
+    return changes
 
 
 def short_path(code: str) -> str:
@@ -240,6 +255,7 @@ def as_json(found: Profiled, advice: Sequence[Mapping[str, Any]]) -> Json:
         "advice": list(advice),
         "launches": found.launches,
         "lines": found.lines,
+        "changes": found.changes,
     }
 
 
@@ -259,6 +275,7 @@ def from_json(path: Path) -> Profiled:
             document["lines"],
             document["note"],
             [(read, written) for read, written in document["floors"]],
+            changes=document.get("changes", []),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ProfileError(

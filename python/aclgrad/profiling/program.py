@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aclgrad.common import temporary
 from aclgrad.findings import errors_of, from_json
-from aclgrad.profiling.profiled import Json, Profiled, ProfileError, lines_of
+from aclgrad.profiling.profiled import Json, Profiled, ProfileError, changes_of, lines_of
 from aclgrad.project import single_file
 from aclgrad.project.auto_sync import Assumed
 from aclgrad.spec.soc import family_of
@@ -49,6 +49,11 @@ class Files:
         """As `Device.profile_lines`, for the cores that were asked for when the program ran."""
         by_core = json.loads((self.folder / f"{launch}.lines.json").read_text("utf-8"))
         return [row for core in map(str, cores) for row in by_core[core]] or list(by_core["all"])
+
+    def profile_changes(self, launch: int) -> list[Json]:
+        """As `Device.profile_changes`."""
+        kept = json.loads((self.folder / f"{launch}.lines.json").read_text("utf-8"))
+        return list(kept["changes"])
 
     def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
         """As `Device.write_trace`; the cores are those that were asked for."""
@@ -124,6 +129,7 @@ def profile_program(
         kept=tuple(index for index, item in enumerate(launches) if item["whole"]),
     )
     found.lines = lines_of(files, found.main)
+    found.changes = changes_of(files, found.main)
     found.faults = faults
     return found
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from aclgrad.common import files
-from aclgrad.profiling.advice import Advice, costliest
+from aclgrad.profiling.advice import Advice, below_error, decides, excess, least_gain
 from aclgrad.profiling.estimate import (
     EVIDENCE,
     PIPES,
@@ -161,7 +161,7 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
         ),
         (
             "GM",
-            f"{found.moved_bytes:,} bytes, {found.traffic:.2f} x the floor",
+            f"{found.moved_bytes:,} bytes, {found.traffic:.2f} x the floor{excess(found)}",
         ),
         ("UB", f"{used} ({kernel['ubPeakBytes'] / max(kernel['ubBytes'], 1):.0%})"),
         (
@@ -181,16 +181,8 @@ def facts(found: Profiled) -> list[tuple[str, str]]:
         rows.append(("launches", _launches(found)))
     if found.estimate.evidence != "board":
         rows.append(("evidence", _grounds(found)))
-    row = costliest(found.lines)
-    if row is not None:
-        share = row["cycles"] / max(sum(core["cycles"] for core in kernel["cores"]), 1.0)
-        rows.append(
-            (
-                "costliest line",
-                f"{row['code']}: {row['instruction']} keeps {row['pipe']} busy"
-                f" {share:.0%} of the time",
-            )
-        )
+    if words := decides(found):
+        rows.append(("decides", words))
     return rows
 
 
@@ -268,12 +260,16 @@ def show(console: Console, found: Profiled, advice: Sequence[Advice]) -> None:
     for text in warnings(found):
         console.print(f"warning: {text}", style="yellow", markup=False)
     console.print("what to try next:", markup=False)
+    error = f"the model's error, {least_gain(found):.0%} of the time"
     if not advice:
-        console.print("  nothing stands out", markup=False)
+        console.print(f"  nothing that would save more than {error}", markup=False)
     for item in advice:
         console.print(f"  [{item.rule}, up to {item.gain:.0%}] {item.text}", markup=False)
-        if item.where:
-            console.print(f"      {item.where}", markup=False)
+        for line in item.where.splitlines():
+            console.print(f"      {line}", markup=False)
+    less = ", ".join(f"{item.rule} {item.gain:.0%}" for item in below_error(found))
+    if less:
+        console.print(f"  below {error}: {less}", markup=False)
 
 
 def launch_rows(found: Profiled) -> list[list[str]]:

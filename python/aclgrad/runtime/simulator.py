@@ -146,6 +146,18 @@ class SimulatorCalls:
             raise AclnnError(100000, "aclsimProfileLines", message)
         return list(json.loads(text))
 
+    def profile_changes(self, launch: int) -> list[dict[str, Any]]:
+        """Return what a profiled launch would take with one thing changed in its kernel."""
+        function = self.libraries.optional(self.libraries.acl, "aclsimProfileChanges")
+        if function is None:
+            raise ToolkitError("profile: only the simulator has one. Next: use --device sim")
+        function.argtypes, function.restype = [c.c_size_t], c.c_char_p
+        text = function(launch)
+        if text is None:
+            message = self.libraries.recent_message()
+            raise AclnnError(100000, "aclsimProfileChanges", message)
+        return list(json.loads(text))
+
     def write_trace(self, launch: int, cores: Sequence[int], path: Path) -> None:
         """Write some cores of a profiled launch as a Chrome trace."""
         function = self.libraries.optional(self.libraries.acl, "aclsimWriteTrace")

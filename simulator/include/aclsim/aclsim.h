@@ -105,6 +105,9 @@ ACLSIM_API void aclsimClearProfiles(void);
 // JSON array of {"code","text","addr","instruction","pipe","waits","count","cycles","bytes","blocks","unaligned"}. waits: the
 // pipe stands at a flag or barrier. NULL with the reason in aclGetRecentErrMsg.
 ACLSIM_API const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t coreCount);
+// What a profiled launch would take with one thing changed in its kernel: a JSON array of {"rule","microseconds","places"} and
+// what the rule has to say besides. places: the lines that it is about. NULL with the reason in aclGetRecentErrMsg.
+ACLSIM_API const char* aclsimProfileChanges(size_t launch);
 // Writes some cores of a profiled launch as a Chrome trace in the conventions of msopprof's simulator. launch counts from 0 in
 // aclsimProfiles; the last four keep what a trace needs. Returns 0, or 100000 with the reason in aclGetRecentErrMsg.
 ACLSIM_API int32_t aclsimWriteTrace(size_t launch, const uint32_t* cores, size_t coreCount,

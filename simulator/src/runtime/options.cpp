@@ -547,6 +547,20 @@ const char* aclsimProfileLines(size_t launch, const uint32_t* cores, size_t core
   return text;
 }
 
+const char* aclsimProfileChanges(size_t launch) {
+  const char* text = nullptr;
+  Enter("aclsimProfileChanges", [&](const Api& api) -> int32_t {
+    std::string why;
+    std::string json = aclsim::ProfileChangesJson(launch, &why);
+    if (json.empty()) {
+      return api.FailText(ACL_ERROR_INVALID_PARAM, why);
+    }
+    text = aclsim::KeepForCaller(aclsim::ReturnedText::kProfiles, std::move(json));
+    return 0;
+  });
+  return text;
+}
+
 const char* aclsimHeld() {
   const char* text = "[]";
   Enter("aclsimHeld", [&](const Api&) -> int32_t {

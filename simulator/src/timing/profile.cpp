@@ -138,7 +138,8 @@ void Report(const std::string& folder, size_t number, const Profile& profile, bo
     std::vector<uint32_t> all(profile.tapes.size());
     std::iota(all.begin(), all.end(), 0u);
     const std::vector<uint32_t> cores = ReportedCores(profile);
-    std::string lines = "{\"all\":" + LinesJson(profile, all);
+    std::string lines =
+        "{\"all\":" + LinesJson(profile, all) + ",\"changes\":" + ChangesJson(profile);
     for (const uint32_t core : cores) {
       lines += Format(",\"%u\":", core) + LinesJson(profile, {core});
     }
@@ -194,6 +195,7 @@ void KeepProfile(const KernelLaunch& launch, const LaunchStats& stats, std::vect
   profile.blockDim = launch.blockDim;
   profile.tilingKey = launch.tilingKey;
   profile.tiling = launch.tilingText;
+  profile.regions = launch.regions;
   profile.stats = stats;
   for (const Tape& tape : tapes) {
     profile.stats.gmReadBytes -= tape.polledBytes;
@@ -251,6 +253,12 @@ std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::st
     std::iota(cores.begin(), cores.end(), 0u);
   }
   return LinesJson(*profile, cores);
+}
+
+std::string ProfileChangesJson(size_t launch, std::string* why) {
+  const std::lock_guard<std::mutex> lock(kept->mutex);
+  const Profile* const profile = Traced(launch, {}, why);
+  return profile == nullptr ? "" : ChangesJson(*profile);
 }
 
 bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,

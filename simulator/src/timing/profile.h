@@ -25,6 +25,8 @@ void ClearProfiles();
 std::string ProfilesJson();
 // What each line of the kernel costs on some cores, all of them when none is named; empty with a reason.
 std::string ProfileLinesJson(size_t launch, std::vector<uint32_t> cores, std::string* why);
+// What the launch would take with one thing changed in its kernel; empty with a reason.
+std::string ProfileChangesJson(size_t launch, std::string* why);
 // False with a reason: no such launch or core, or a file that cannot be written.
 bool WriteTrace(size_t launch, const std::vector<uint32_t>& cores, const std::string& path,
                 std::string* why);

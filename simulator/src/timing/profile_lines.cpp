@@ -32,7 +32,7 @@ std::string AddressOf(const std::vector<void*>& stack) {
 // What one line of the kernel does with one instruction.
 struct LineCost {
   uint64_t count = 0, blocks = 0, unaligned = 0;
-  double cycles = 0, bytes = 0;
+  double cycles = 0, bytes = 0, issue = 0;
 };
 
 }  // namespace
@@ -72,6 +72,7 @@ std::string LinesJson(const Profile& profile, const std::vector<uint32_t>& cores
       }
       row->count += 1;
       row->cycles += span.end - span.start;
+      row->issue += step.issue;
       row->bytes += BytesOf(tape, step);
       if (step.kind == StepKind::kCopy) {
         row->blocks += tape.copies[step.copy].blocks;
@@ -87,10 +88,11 @@ std::string LinesJson(const Profile& profile, const std::vector<uint32_t>& cores
     json += Format(
         "%s{\"code\":%s,\"text\":%s,\"addr\":\"%s\",\"instruction\":%s,\"pipe\":\"%s\",\"waits\":%"
         "s,"
-        "\"count\":%llu,\"cycles\":%.1f,\"bytes\":%.0f,\"blocks\":%llu,\"unaligned\":%llu}",
+        "\"count\":%llu,\"cycles\":%.1f,\"issue\":%.1f,\"bytes\":%.0f,\"blocks\":%llu,"
+        "\"unaligned\":%llu}",
         json.size() > 1 ? "," : "", JsonQuoted(place.code).c_str(), JsonQuoted(place.text).c_str(),
         place.address.c_str(), JsonQuoted(name).c_str(), PipeName(pipe), waits ? "true" : "false",
-        static_cast<unsigned long long>(row.count), row.cycles, row.bytes,
+        static_cast<unsigned long long>(row.count), row.cycles, row.issue, row.bytes,
         static_cast<unsigned long long>(row.blocks),
         static_cast<unsigned long long>(row.unaligned));
   }

@@ -19,6 +19,7 @@ struct Profile {
   uint32_t blockDim = 0;
   uint64_t tilingKey = 0;
   std::string tiling;
+  std::vector<GmRegion> regions;
   LaunchStats stats;
   double end = 0;   // in cycles
   ChipTimes times;  // empty when only the summary is kept, as tapes
@@ -31,6 +32,8 @@ struct Profile {
 
 // JSON: what the estimate becomes with each cost halved, and doubled.
 std::string SensitivityJson(const Profile& profile);
+// JSON: a list of what it would become with one thing changed in the kernel, each with the lines that it is about.
+std::string ChangesJson(const Profile& profile);
 // JSON: all but the instructions one by one.
 std::string SummaryJson(const Profile& profile);
 // JSON: what each line of the kernel costs on these cores.

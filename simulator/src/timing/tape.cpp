@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -242,6 +243,17 @@ void TapeObserver::AddVector(Record& record) {
   step.head = static_cast<float>(cost.chain.front().head);
   step.cycles = static_cast<float>(cycles);
   step.tail = static_cast<float>(cost.chain.back().tail);
+  double stream = 0;
+  for (const InstructionCost& one : cost.chain) {
+    stream += perRepeat(one) * repeats;
+  }
+  stream += (conflicts.groups + conflicts.banks) * repeats;
+  step.stream = static_cast<float>(std::min(stream, cycles));
+  step.repeats = static_cast<uint32_t>(repeats);
+  step.wide = wide;
+  step.lanes = record.flow == Flow::kLanes && !cost.levels;
+  step.folds = static_cast<uint16_t>(cost.levels && repeats > 1 ? std::min(repeats, 65535.0) : 0);
+  NoteSources(record, cost.levels || record.flow == Flow::kRepeats, &step);
   const double took = cost.chain.front().head + cycles + cost.chain.back().tail;
   tape_->grounds[known.ground].cycles += took;
   if ((record.flow == Flow::kRepeats || record.flow == Flow::kGroups) && RepeatsOf(record) > 1) {
@@ -315,6 +327,7 @@ void TapeObserver::AddFunction(const Core& core, const Record& record) {
 void TapeObserver::AddCopy(const Core& core, const Record& record) {
   Step& step = Push(StepKind::kCopy, record.pipe, record.name, record.site, scalar_.issue);
   step.copy = static_cast<uint32_t>(tape_->copies.size());
+  step.indexed = indexAt_ > std::exchange(copiedAt_[record.site], tape_->steps.size());
   if (record.atomic) {  // taken for a write that has its turn
     uint64_t bytes = 0;
     for (int i = 0; i < record.accessCount; ++i) {
@@ -354,6 +367,68 @@ void TapeObserver::AddScalar(const Record& record) {
       static_cast<float>(cycles);
 }
 
+// Whose results the last step takes, and what it leaves for others.
+void TapeObserver::NoteSources(const Record& record, bool sums, Step* step) {
+  const bool cast = std::strcmp(record.name, "Cast") == 0;
+  const std::span accesses(record.access.data(), static_cast<size_t>(record.accessCount));
+  const auto meets = [](const Access& access, const Made& made) {
+    return !access.gm && access.addr < made.end && made.begin < access.addr + access.Extent();
+  };
+  const auto result = std::ranges::find(accesses, Use::kWrite, &Access::use);
+  for (const Access& access : accesses) {
+    if (access.use != Use::kRead) {
+      continue;
+    }
+    for (const Made& made : made_) {
+      if (!meets(access, made)) {
+        continue;
+      }
+      step->reads = std::max(step->reads, made.step + 1);
+      Step& before = tape_->steps[made.step];
+      step->carried |= before.site == step->site && before.name == step->name;
+      // Sums of several repeats that are summed up again could have been one each before.
+      if (sums && before.folds == 0 && !before.lanes && before.repeats > step->repeats) {
+        before.folds = static_cast<uint16_t>(std::min(before.repeats / step->repeats, 65535u));
+      }
+    }
+    if (!cast || result == accesses.end()) {
+      continue;
+    }
+    const Made source{access.addr, access.addr + access.Extent(), 0, result->width};
+    const auto same = std::ranges::find_if(cast_, [&](const Made& made) {
+      return made.begin == source.begin && made.end == source.end && made.width == source.width;
+    });
+    step->again = same != cast_.end();
+    if (!step->again) {
+      cast_[oldestCast_++ % cast_.size()] = source;
+    }
+  }
+}
+
+// What a record overwrites is no longer what was there; a vector instruction's results are the last step's.
+void TapeObserver::NoteResults(const Record& record) {
+  for (int i = 0; i < record.accessCount; ++i) {
+    const Access& access = record.access[static_cast<size_t>(i)];
+    if (access.gm || access.use == Use::kRead) {
+      continue;
+    }
+    const uint64_t begin = access.addr, end = begin + access.Extent();
+    for (Made& made : cast_) {
+      made = begin < made.end && made.begin < end ? Made{} : made;
+    }
+    const bool vector = record.pipe == Pipe::kVector;
+    for (Made& made : made_) {
+      const bool gone =
+          vector ? begin <= made.begin && made.end <= end : begin < made.end && made.begin < end;
+      made = gone ? Made{} : made;
+    }
+    if (vector && access.use == Use::kWrite) {
+      made_[oldestMade_++ % made_.size()] = {begin, end,
+                                             static_cast<uint32_t>(tape_->steps.size() - 1), 0};
+    }
+  }
+}
+
 void TapeObserver::NoteUses(const Core& core, const Record& record, size_t first) {
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -362,7 +437,11 @@ void TapeObserver::NoteUses(const Core& core, const Record& record, size_t first
     }
     if (using_.size() <= access.buffer) {
       using_.resize(core.buffers.size());
+      touched_.resize(core.buffers.size());
     }
+    touched_[access.buffer] =
+        std::max(touched_[access.buffer],
+                 access.addr + access.Extent() - core.buffers[access.buffer].offset);
     Using& now = using_[access.buffer];
     const uint16_t generation = core.buffers[access.buffer].generation;
     if (now.use == SIZE_MAX || now.generation != generation) {
@@ -399,6 +478,12 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     AddScalar(record);
     Count(record.pipe);
     NoteUses(core, record, tape_->steps.size() - 1);
+    NoteSources(record, false, &tape_->steps.back());
+    const bool number = !record.access[0].gm && IsReal(record.dtype);
+    if (record.access[0].use == Use::kRead && tape_->steps.back().reads == 0 && !number) {
+      indexAt_ = tape_->steps.size();
+    }
+    NoteResults(record);
     NoteLook(record);
     record.step = static_cast<uint32_t>(tape_->steps.size() - 1);
     return;
@@ -426,6 +511,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
     NoteUses(core, record, tape_->steps.size() - 1);
   }
   ForgetLoads(record);
+  NoteResults(record);
   if (record.pipe == Pipe::kMte2) {
     NoteLoad(record);
   }
@@ -563,10 +649,13 @@ void TapeObserver::OnCacheClean(Core& core, uint64_t begin, uint64_t end) {
 }
 
 void TapeObserver::OnEnd(Core& core) {
-  for (const BufferInfo& info : core.buffers) {
+  touched_.resize(core.buffers.size());
+  for (size_t i = 0; i < core.buffers.size(); ++i) {
+    const BufferInfo& info = core.buffers[i];
     const QueInfo& que = core.ques[info.que];
-    tape_->buffers.push_back(
-        {info.offset, info.bytes, info.que == 0 ? nullptr : que.initPc, que.pos});
+    tape_->buffers.push_back({info.offset, info.bytes, info.que == 0 ? nullptr : que.initPc,
+                              que.pos, que.tbuf || info.que == 0 ? 0 : que.buffers.size(),
+                              touched_[i]});
   }
   for (const Step& step : tape_->steps) {
     if (tape_->stacks.find(step.site) == tape_->stacks.end()) {

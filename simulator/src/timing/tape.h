@@ -42,6 +42,17 @@ struct Step {
   float head = 0;
   float cycles = 0;
   float tail = 0;
+  // For changes.cpp, of kVector; `reads` of kScalar as well.
+  float stream = 0;      // the part of `cycles` that grows with the repeats
+  uint32_t repeats = 0;  // of its longest operand
+  uint32_t reads = 0;    // one past the last vector step whose result is one of its sources
+  uint16_t folds = 0;    // repeats that it sums up into one result each, from 2 on
+  bool wide = false;     // of lanes of four bytes
+  bool lanes = false;    // each result is made of the same lane of its sources
+  bool again = false;    // a Cast of bytes that have been cast so before
+  bool indexed =
+      false;  // a copy, before which the scalar pipe has read a value that may say where it is
+  bool carried = false;  // takes what the same line of the kernel has made before
 };
 
 // GM side of a copy.
@@ -83,6 +94,8 @@ struct UbBuffer {
   uint32_t bytes = 0;
   void* initPc = nullptr;  // where InitBuffer was called; null for a tensor at a fixed address
   uint8_t pos = 0;         // TPosition
+  size_t ofQueue = 0;      // buffers that its queue has; 0: a TBuf's, or of no queue
+  uint64_t touched = 0;    // bytes up to the last one that instructions took
 };
 
 // A time in which a buffer is used: of a queue's, from the first instruction behind AllocTensor to the last one before
@@ -186,6 +199,8 @@ class TapeObserver : public Observer {
   void Remember(Pipe pipe, const Record& record);
   void Forget(Pipe pipe, size_t before);
   void NoteUses(const Core& core, const Record& record, size_t first);
+  void NoteSources(const Record& record, bool sums, Step* step);
+  void NoteResults(const Record& record);
   void AddVector(Record& record);
   void AddToFunction(const Core& core, const Record& record);
   void AddFunction(const Core& core, const Record& record);
@@ -203,6 +218,19 @@ class TapeObserver : public Observer {
     size_t use = SIZE_MAX;  // of the tape
   };
   std::vector<Using> using_;  // by buffer
+  // What UB has of a vector instruction's results, or of a Cast's source: both until something else is written there.
+  struct Made {
+    uint64_t begin = 0, end = 0;
+    uint32_t step = 0;
+    uint64_t width = 0;  // of a Cast's source: bytes of a lane of its result
+  };
+  std::array<Made, 32> made_;
+  std::array<Made, 16> cast_;
+  size_t oldestMade_ = 0, oldestCast_ = 0;
+  std::vector<uint64_t> touched_;  // by buffer
+  size_t indexAt_ = 0;             // steps up to the last scalar read that may be an index
+  std::unordered_map<uint32_t, size_t>
+      copiedAt_;  // and up to the last copy of a place in the kernel
   std::unordered_map<uint32_t, size_t>
       setAt_;                           // step of the last SetFlag for the scalar pipe, by flag
   std::unordered_set<uint64_t> lines_;  // of GM in the scalar pipe's cache
