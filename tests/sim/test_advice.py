@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,8 @@ import pytest
 
 from aclgrad.profiling.advice import Advice, advise, below_error, decides, excess
 from aclgrad.profiling.calls import profile_sources
-from aclgrad.profiling.profiled import Profiled
+from aclgrad.profiling.profiled import Profiled, from_json
+from aclgrad.profiling.text import warnings
 from aclgrad.project import single_file
 from aclgrad.runtime.device import Device
 
@@ -167,3 +170,60 @@ def test_advice_saves_more_than_the_error(device: Device) -> None:
         gains = [item.gain for item in advise(found)]
         assert gains == sorted(gains, reverse=True)
         assert all(gain >= error - 1e-9 for gain in gains)
+
+
+DIRECT = """\
+#include "kernel_operator.h"
+using namespace AscendC;
+
+__simd_vf__ inline void Doubled(__ubuf__ float* x, uint16_t registers) {
+  Reg::RegTensor<float> all;
+  Reg::MaskReg mask = Reg::CreateMask<float, Reg::MaskPattern::ALL>();
+  for (uint16_t i = 0; i < registers; ++i) {
+    Reg::LoadAlign(all, x + i * 64);
+    Reg::Muls(all, all, 2.0f, mask);
+    Reg::StoreAlign(x + i * 64, all, mask);
+  }
+}
+
+extern "C" __global__ __aicore__ void direct(GM_ADDR x, GM_ADDR y) {
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, 4096);
+  LocalTensor<float> tile = buffer.Get<float>();
+  Duplicate(tile, 1.0f, 1024);
+  PipeBarrier<PIPE_ALL>();
+  CALL
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        ("Doubled((__ubuf__ float*)tile.GetPhyAddr(), 16);", ["Muls, left out"]),
+        ("Add(tile, tile, tile[3], 1024);", ["Add, left out"]),
+        ("asc_vf_call<Doubled>((__ubuf__ float*)tile.GetPhyAddr(), 16);", []),
+    ],
+)
+def test_what_is_left_out_is_named_and_takes_time(
+    tmp_path: Path, call: str, names: list[str]
+) -> None:
+    """Register instructions outside of a vector function, a wrong call: never a silent zero."""
+    path = tmp_path / "direct.cpp"
+    path.write_text(DIRECT.replace("CALL", call))
+    command = [
+        sys.executable, "-m", "aclgrad", "profile", path, "64", "--outputs", "64:fp32", "--soc", A5,
+        "--keep-going", "--json",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True)
+    saved = tmp_path / "saved.json"
+    saved.write_text(done.stdout)
+    found = from_json(saved)
+    assert set(names) <= set(found.assumed)
+    assert bool(names) == bool(found.assumed)
+    for name in names:
+        (text,) = (text for text in warnings(found) if text.startswith(name))
+        row = next(row for row in found.kernel["instructions"] if row["name"] == name)
+        assert row["cycles"] >= 80
+        assert f"({row['count']} of them)" in text and "mend the fault" in text

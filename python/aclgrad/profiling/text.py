@@ -211,11 +211,23 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
+def _used(found: Profiled, name: str) -> str:
+    """How often the launches have an instruction; nothing of one within a vector function."""
+    rows = [row for launch in found.launches for row in launch["instructions"]]
+    count = sum(row["count"] for row in rows if row["name"] == name)
+    return f" ({count:,} of them)" if count else ""
+
+
 def warnings(found: Profiled) -> list[str]:
     """What makes the estimate worse than its band says."""
     texts = [
-        f"{name}: no cost is known; assumed four dependent instructions of 4 cycles per repeat."
-        " Next: add it to simulator/src/timing/costs.json, or read the result as a ranking"
+        f"{name}: no cost is known{_used(found, name)}; assumed four dependent instructions of 4"
+        " cycles per repeat. Next: "
+        + (
+            "mend the fault, for which aclgrad run has the line"
+            if name.endswith(", left out")
+            else "add it to simulator/src/timing/costs.json, or read the result as a ranking"
+        )
         for name in found.assumed
     ]
     if any(launch.get("uncounted") for launch in found.launches):

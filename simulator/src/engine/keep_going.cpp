@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/core.h"
+#include "timing/profile.h"
 
 namespace aclsim {
 
@@ -23,8 +24,13 @@ void SkipFault(KernelFault&& fault, std::string how) {
   if (core == nullptr || fault.endsCore) {
     throw std::move(fault);
   }
+  const bool leftOut = how.empty();
   core->GoOn(std::move(fault),
-             how.empty() ? Format("this %s was left out", core->instruction) : std::move(how));
+             leftOut ? Format("this %s was left out", core->instruction) : std::move(how));
+  TapeObserver* const tape = leftOut && ProfileMode() ? TapeObserver::Current() : nullptr;
+  if (tape != nullptr) {
+    tape->AddLeftOut(*core);
+  }
 }
 
 void Core::GoOn(KernelFault fault, std::string how) {

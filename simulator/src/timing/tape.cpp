@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "device/lanes.h"
+#include "engine/finding.h"
 #include "timing/model.h"
 #include "timing/profile.h"
 
@@ -261,6 +262,16 @@ void TapeObserver::AddVector(Record& record) {
   }
 }
 
+void TapeObserver::AddLeftOut(Core& core) {
+  Record record;
+  record.name = leftOut_.try_emplace(core.instruction, Format("%s, left out", core.instruction))
+                    .first->second.c_str();
+  record.pipe = Pipe::kVector;
+  record.flow = Flow::kNone;
+  record.site = core.sites.Capture();
+  AddVector(record);
+}
+
 // A load or store: its bytes are those of the function, whose step comes when it ends.
 void TapeObserver::AddToFunction(const Core& core, const Record& record) {
   functionWaits_ = functionWaits_ || (core.autoSync && Touches(Pipe::kVector, record));
@@ -350,6 +361,11 @@ void TapeObserver::AddCopy(const Core& core, const Record& record) {
       }
       return;
     }
+  }
+  // Within the core: nothing is known of it but that it is a copy.
+  if (record.accessCount > 0 &&
+      std::ranges::find(tape_->unknown, record.name) == tape_->unknown.end()) {
+    tape_->unknown.emplace_back(record.name);
   }
   tape_->copies.emplace_back();
 }

@@ -159,6 +159,8 @@ class TapeObserver : public Observer {
   TapeObserver& operator=(const TapeObserver&) = delete;
   // That of the core which this host thread runs; null where none has a tape.
   static TapeObserver* Current();
+  // A call that is left out after a fault takes time on hardware, which nobody knows.
+  void AddLeftOut(Core& core);
   // Nanoseconds on the device by now, as the model has them of the core alone.
   double Nanoseconds(const Core& core);
   void OnIssue(const Core& core, Record& record) override;
@@ -211,6 +213,7 @@ class TapeObserver : public Observer {
   const ScalarCosts& scalar_;
   Tape* const tape_;
   std::unordered_map<const char*, Known> known_;
+  std::unordered_map<const char*, std::string> leftOut_;  // by the function
   std::array<std::vector<Range>, kPipes> recent_;  // UB of instructions that may still be under way
   std::array<size_t, kPipes> oldest_{};
   struct Using {
