@@ -96,26 +96,48 @@ class Verdict:
     worst: float
     median: float
     where: str
+    errors: tuple[float, float]  # of the model for these cases: the least and the largest
+
+    @property
+    def want(self) -> float | None:
+        """The limit of the worst case, where there is one."""
+        return self.group.limits.get(self.name)
 
     @property
     def met(self) -> bool:
         """Whether the worst case is within the limit."""
-        return FIGURES[self.name].meets(self.worst, self.group.limits[self.name])
+        return self.want is None or FIGURES[self.name].meets(self.worst, self.want)
+
+    @property
+    def within_error(self) -> bool:
+        """Whether the model cannot tell the worst case from one that is at the limit."""
+        if self.want is None or self.name == "traffic":  # bytes are counted
+            return False
+        return abs(self.worst / self.want - 1) <= self.errors[1]
 
 
 def judge(groups: Sequence[CaseClass], figures: Mapping[str, Mapping[str, Row]]) -> list[Verdict]:
-    """All limits of all classes; ``figures`` by the class's name and the case's."""
+    """The share of the bound and all limits of all classes; ``figures`` by the class's name and the
+    case's.
+    """
 
     def found() -> Iterator[Verdict]:
         for group in groups:
             for alias in dict.fromkeys(case.alias for case in group.cases):
-                for name in group.limits:
+                for name in dict.fromkeys(("share", *group.limits)):
                     by_case = values(group, alias, name, figures[group.key])
                     if by_case:
                         where = FIGURES[name].worst(by_case)
-                        middle = median(by_case.values())
+                        errors = [figures[group.key][key]["band"] for key in by_case]
                         yield Verdict(
-                            group, alias, name, len(by_case), by_case[where], middle, where
+                            group,
+                            alias,
+                            name,
+                            len(by_case),
+                            by_case[where],
+                            median(by_case.values()),
+                            where,
+                            (min(errors), max(errors)),
                         )
 
     return list(found())

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from aclgrad.profiling.calls import profiling
-from aclgrad.profiling.estimate import before_us
+from aclgrad.profiling.estimate import before_us, error_band
 from aclgrad.profiling.profiled import Profiled
 from aclgrad.runtime import open_device
 from driver import classes
@@ -57,6 +57,7 @@ def measure(case: Case, soc: str = SOC) -> Row:
         "share": round(found.of_bound, 4),
         "traffic": round(found.traffic, 4),
         "bound by": found.bound.key,
+        "band": error_band(found.kernel),
         "cores": len(found.kernel["cores"]),
         "above": found.us - before_us(found.kernel) - classes.copies_us(found.kernel, case),
     }

@@ -120,9 +120,9 @@ def test_classes_are_judged_by_their_worst_case() -> None:
     wide = [Case("softmax_grad", (rows, 10), "fp32") for rows in (10, 20, 40)]
     sweep = (*wide, Case("softmax_grad", (10, 30), "fp32"), wide[0].in_dtype("fp16"))
     group = cases.CaseClass("a", cases.SOC, {"share": 0.5, "rise": 1.05, "by_fp32": 1.0}, sweep)
-    numbers = {case.key: {"us": case.size / 10, "share": 0.9} for case in sweep}
+    numbers = {case.key: {"us": case.size / 10, "share": 0.9, "band": 0.15} for case in sweep}
     numbers[wide[1].key]["us"] *= 1.1
-    numbers[sweep[3].key] = {"us": 900.0, "share": 0.4}
+    numbers[sweep[3].key] = {"us": 900.0, "share": 0.4, "band": 0.25}
     numbers[sweep[4].key]["us"] *= 2
     found = {(one.alias, one.name): one for one in classes.judge([group], {"a": numbers})}
     assert set(found) == {
@@ -137,8 +137,25 @@ def test_classes_are_judged_by_their_worst_case() -> None:
     assert found["fp16", "share"].met
     assert found["fp16", "by_fp32"].worst == pytest.approx(2)
     shown = tables.classes(list(found.values()), list(numbers.values())).markdown()
-    assert "| a | fp32 | share of the bound | 4 | 40%* | 90% | 50% | softmax_grad 10x30 |" in shown
-    assert "4 lines, 3 miss" in shown
+    line = (
+        "| a | fp32 | share of the bound | 4 | 40%* | 90% | 50% | 15% to 25% | softmax_grad 10x30 |"
+    )
+    assert line in shown
+    assert (share.within_error, rise.within_error) == (True, True)
+    assert not found["fp16", "by_fp32"].within_error
+    assert "4 lines, 3 miss what is wanted (marked *), 2 of them by less than" in shown
+
+
+def test_each_class_has_its_share_and_its_error() -> None:
+    """Also where nothing is wanted of the share."""
+    case = Case("softmax_grad", (10, 10), "fp32")
+    group = cases.CaseClass("a", cases.SOC, {"above": 0.1}, (case,))
+    row = {"us": 3.0, "share": 0.3, "above": 0.4, "band": 0.35}
+    share, above = classes.judge([group], {"a": {case.key: row}})
+    assert (share.name, share.want, share.met) == ("share", None, True)
+    assert (above.name, above.met, above.within_error) == ("above", False, False)
+    shown = tables.classes([share, above], [row]).markdown()
+    assert "| share of the bound | 1 | 30% | 30% |  | 35% | softmax_grad 10x10 |" in shown
 
 
 def test_classes_of_the_list() -> None:
