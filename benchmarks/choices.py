@@ -1,51 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the tiling's choices hold when a cost of the timing model is wrong: on each path, its
-time by that of an alternative, with each cost as it is, halved and doubled. choices.toml beside it
-has the alternatives. Cores share an axis only where that earns more than a tenth even if their
-flags take four times as long.
+"""What each choice of the tiling and the kernels earns: every tuning constant and every path of
+choices.toml beside other values, by the timing model, and whether that is more than the model's
+error. Where it is more than 3 %, each cost is halved and doubled as well. A change of the
+tiling is timed on shapes that it plans otherwise: of the benchmarks, else of 20,000 random ones.
+Results of unchanged sources are kept in build/choices. The first run takes about half an hour on
+two idle cores, as each change builds its operator anew.
 
-Usage: choices.py [--only WORDS] [--record]
+Usage: choices.py [--only WORDS] [--cost NAME=CYCLES] [--jobs N] [--record]
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import queue
+import re
+import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from aclgrad.cli import lines
 from aclgrad.common import files
-from aclgrad.profiling.alternatives import applied, copy_sources, load
+from aclgrad.errors import AclgradError
+from aclgrad.profiling.alternatives import copy_sources, load
 from aclgrad.profiling.calls import profile_sources, sources_inputs
-from aclgrad.runtime import Device, open_device
+from aclgrad.profiling.estimate import error_band
+from aclgrad.runtime import open_device
+from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import dtypes
 from driver import tables
+from driver.choice_list import (
+    AS_IT_IS,
+    ROOT,
+    Alternative,
+    Call,
+    Planner,
+    alternatives,
+    benchmark_calls,
+    parse_call,
+    random_calls,
+    spread,
+)
 
-ROOT = Path(__file__).resolve().parents[1]
-SOC = "Ascend910B2"
-HOLDS = 1.15
-"""The most that a choice may take by its alternative."""
-ALONE = "each core alone"
-EARNS = 0.9
-"""The most that cores which share may take by those that do not, with SLOW_FLAGS."""
-SLOW_FLAGS = {"scalar.meet": 4000.0}
+WORK = ROOT / "build" / "choices"
+MOST_CALLS = 3  # that a change is timed on, unless it names more
+NEAR = 0.03  # of two times, of which no cost is moved then
+SAME = 1e-4  # two times that differ by less are equal
 
 
 @dataclass(frozen=True)
 class Times:
     """Microseconds of a launch: at the model's costs, and by cost with it halved and doubled."""
 
-    us: float
-    moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    us: float = 0.0
+    moved: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    error: float = 0.0  # of the model, for what bounds this launch
+    key: int = 0
+    failed: str = ""
 
     def at(self, cost: str, which: int) -> float:
         """With a cost halved (0) or doubled (1); a cost that it does not have changes nothing."""
@@ -53,178 +73,294 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A choice by an alternative: ratios of their times, and where the worst one is."""
+class Gain:
+    """What a choice earns on a call: the alternative's time by its own, less 1."""
 
-    ratio: float
-    worst: float
-    where: str
-    most: float = HOLDS
+    call: str
+    key: int
+    us: float
+    now: float
+    least: tuple[float, str]
+    most: tuple[float, str]
+    error: float
 
     @property
-    def holds(self) -> bool:
-        """Whether it is near the alternative, or better, whatever cost is wrong."""
-        return self.worst <= self.most
+    def verdict(self) -> str:
+        """What follows from it."""
+        if self.now > self.error:
+            if self.least[0] < 0:
+                return f"depends on {self.least[1]}"
+            return f"earns {self.now:.0%}, above the error"
+        if self.now < -self.error:
+            return f"costs {-self.now:.0%}, above the error: the other one is better"
+        for gain, cost in (self.least, self.most):
+            if abs(gain) > self.error:
+                return f"depends on {cost}"
+        return "below the error: the simpler one will do"
 
 
-def judge(chosen: Times, other: Times) -> Verdict:
-    """Compare a choice with an alternative."""
-    ratio = chosen.us / other.us
-    worst, where = ratio, ""
-    for cost in sorted({*chosen.moved, *other.moved}):
+def judge(call: str, chosen: Times, other: Times) -> Gain | None:
+    """Compare a choice with an alternative; None where nothing differs."""
+    gains = [(other.us / chosen.us - 1, "")]
+    # Where the alternative's costs were not moved, the two are near.
+    for cost in sorted({*chosen.moved, *other.moved} if other.moved else ()):
         for which, word in enumerate(("halved", "doubled")):
-            found = chosen.at(cost, which) / other.at(cost, which)
-            if found > worst * (1 + 1e-6):
-                worst, where = found, f"{cost} {word}"
-    return Verdict(ratio, worst, where)
-
-
-def judge_sharing(chosen: Times, slow: Times, alone: Times) -> Verdict:
-    """Compare cores that share, as modelled and with slow flags, with those that do not."""
-    ratio = slow.us / alone.us
-    return Verdict(chosen.us / alone.us, ratio, "flags between cores at four times", EARNS)
-
-
-def times(device: Device, sources: Path, shape: str, axis: int, alias: str) -> Times:
-    """One launch."""
-    inputs = sources_inputs(str(sources), [shape], dtypes.parse(alias), SOC)
-    found = profile_sources(str(sources), inputs, [f"axes=[{axis}]"], soc=SOC, device=device)
-    rows = found.kernel["sensitivity"]
-    return Times(found.us, {row["cost"]: (row["halved"], row["doubled"]) for row in rows})
+            gains.append((other.at(cost, which) / chosen.at(cost, which) - 1, f"{cost} {word}"))
+    least, most = min(gains), max(gains)
+    if max(-least[0], most[0]) < SAME and chosen.key == other.key:
+        return None
+    error = max(chosen.error, other.error)
+    return Gain(call, chosen.key, chosen.us, gains[0][0], least, most, error)
 
 
 @dataclass
-class Choice:
-    """A case of the list in one dtype, and what it takes."""
+class Judged:
+    """An alternative and what its calls say."""
 
-    case: Mapping[str, Any]
-    alias: str
-    chosen: Times | None = None
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    name: str
+    gains: list[Gain]
+    tried: int
+    beyond: bool  # no shape of the benchmarks reaches it, a random one does
+    failed: str = ""
 
     @property
-    def key(self) -> str:
-        """Shape, dtype, axis."""
-        axis = f" axis {self.case['axis']}" if "axis" in self.case else ""
-        return f"{self.case['shape']} {self.alias}{axis}"
+    def deciding(self) -> Gain | None:
+        """The call on which most is at stake by the model's error."""
+        return max(self.gains, key=lambda gain: abs(gain.now) / gain.error, default=None)
 
-
-def apart(
-    folder: Path, choices: Sequence[Choice], costs: Mapping[str, float] | None = None
-) -> list[Times]:
-    """Their times, in a process of its own: one process registers an operator once."""
-    environment = dict(os.environ)
-    if costs:
-        board = folder / "board.json"
-        overlay = {"costs": dict(costs), "choices": {}}
-        files.write(board, json.dumps({"overlay": overlay}), str(board))
-        environment["ACLGRAD_CALIBRATION"] = str(board)
-    work = [[choice.case["shape"], choice.case.get("axis", -1), choice.alias] for choice in choices]
-    command = [sys.executable, __file__, "--times", str(folder)]
-    run = subprocess.run(
-        command,
-        input=json.dumps(work),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=environment,
-    )
-    found = json.loads(run.stdout.splitlines()[-1])
-    return [
-        Times(us, {cost: (halved, doubled) for cost, halved, doubled in moved})
-        for us, moved in found
-    ]
+    @property
+    def verdict(self) -> str:
+        """Of the call that decides, unless another one rests on a cost."""
+        if self.failed:
+            return f"no other: {self.failed}"
+        if self.deciding is None:
+            return "no effect" if self.tried else "no effect: planned alike on all shapes"
+        verdicts = [gain.verdict for gain in self.gains]
+        dependent = next((words for words in verdicts if words.startswith("depends")), "")
+        own = self.deciding.verdict
+        return dependent if dependent and own.startswith("below") else own
 
 
 def print_times(folder: Path) -> None:
-    """What `apart` reads: for each case the time, and costs with it halved and doubled."""
+    """Print the times of calls, in a process of its own: one process registers an operator once."""
     device = open_device("sim")
-    device.set_option("sensitivity", "on")
-    found = [times(device, folder, *words) for words in json.loads(sys.stdin.read())]
-    print(
-        json.dumps([(one.us, [(name, *both) for name, both in one.moved.items()]) for one in found])
-    )
+    for words, soc, beside in json.loads(sys.stdin.read()):
+        at = words.index("--attr") if "--attr" in words else words.index("--op")
+        attrs = [words[i + 1] for i, word in enumerate(words) if word == "--attr"]
+        inputs = sources_inputs(str(folder), words[:at], dtypes.parse("fp32"), soc)
+        times = Times()
+        for moves in ("off", "on"):
+            device.set_option("sensitivity", moves)
+            try:
+                found = profile_sources(str(folder), inputs, attrs, soc=soc, device=device)
+            except AclgradError as error:
+                why = " ".join(str(error).split())
+                times = Times(failed=(why.partition("): ")[2] or why)[:100])
+                break
+            kernel = found.kernel
+            rows = kernel.get("sensitivity", ()) if moves == "on" else ()
+            moved = {row["cost"]: (row["halved"], row["doubled"]) for row in rows}
+            failed = found.faults[0].kind if found.faults else ""
+            key = int(kernel["tilingKey"])
+            times = Times(found.us, moved, error_band(kernel), key, failed)
+            if beside == 0 or abs(found.us / beside - 1) < NEAR:
+                break
+        print(json.dumps(asdict(times)))
 
 
-def measure(only: str, console: Console) -> list[Choice]:
-    """All choices by their alternatives."""
+class Timer:
+    """Times calls of changed sources, as many at once as there are places to build them."""
+
+    def __init__(self, jobs: int, cost: str) -> None:
+        self.places: queue.Queue[Path] = queue.Queue(jobs)
+        for at in range(jobs):
+            self.places.put(WORK / f"place{at}")
+        self.cost = cost
+        self.store = WORK / "times.json"
+        self.kept: dict[str, dict[str, object]] = (
+            json.loads(self.store.read_text("utf-8")) if self.store.exists() else {}
+        )
+        toolkit = sim_root()
+        parts = [toolkit / "lib64" / "libascendcl.so", toolkit / "lib64" / "libregister.so"]
+        parts += sorted(path for path in (toolkit / "include").rglob("*.h") if path.is_file())
+        self.simulator = hashlib.sha256(b"".join(path.read_bytes() for path in parts)).hexdigest()
+        self.fresh: set[tuple[Path, str]] = set()
+
+    def times(self, alternative: Alternative, calls: Mapping[Call, float]) -> dict[Call, Times]:
+        """The times of calls, kept ones where sources and simulator are the same. Costs are moved
+        for those that are not near a time; 0 is near all.
+        """
+        found: dict[Call, Times] = {}
+        for op, soc in dict.fromkeys((call.case.op, call.soc) for call in calls):
+            mine = {call: us for call, us in calls.items() if (call.case.op, call.soc) == (op, soc)}
+            place = self.places.get()
+            try:
+                found.update(self._times(place, op, alternative, mine))
+            finally:
+                self.places.put(place)
+        return found
+
+    def _times(
+        self, place: Path, op: str, alternative: Alternative, calls: Mapping[Call, float]
+    ) -> Iterator[tuple[Call, Times]]:
+        folder = place / op
+        if (place, op) not in self.fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+            copy_sources(ROOT, folder, op)
+            self.fresh.add((place, op))
+        with alternative.applied(folder):
+            texts = [path.read_bytes() for path in sorted(folder.rglob("*.*")) if path.is_file()]
+            content = [hashlib.sha256(b"".join(texts)).hexdigest(), self.simulator, self.cost]
+            digests = {
+                call: hashlib.sha256(json.dumps([*content, call.key, us]).encode()).hexdigest()
+                for call, us in calls.items()
+            }
+            left = {call: us for call, us in calls.items() if digests[call] not in self.kept}
+            for call, times in zip(left, self._run(folder, left) if left else (), strict=True):
+                self.kept[digests[call]] = times
+        for call in calls:
+            yield call, Times(**self.kept[digests[call]])  # type: ignore[arg-type]
+
+    def _run(self, folder: Path, calls: Mapping[Call, float]) -> list[dict[str, object]]:
+        environment = {**os.environ, "ACLGRAD_SIM_THREADS": "1"}
+        if self.cost:
+            name, _, cycles = self.cost.partition("=")
+            board = folder.parent / "board.json"
+            overlay = {"overlay": {"costs": {name: float(cycles)}, "choices": {}}}
+            files.write(board, json.dumps(overlay), str(board))
+            environment["ACLGRAD_CALIBRATION"] = str(board)
+        run = subprocess.run(
+            [sys.executable, __file__, "--times", str(folder)],
+            input=json.dumps([(call.words, call.soc, us) for call, us in calls.items()]),
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        found: list[dict[str, object]] = [json.loads(line) for line in run.stdout.splitlines()]
+        why = (run.stderr.strip().splitlines() or [""])[-1][:100] or f"status {run.returncode}"
+        return found + [{"failed": why}] * (len(calls) - len(found))
+
+    def all_times(self, pool: ThreadPoolExecutor, calls: Mapping[Call, float]) -> dict[Call, Times]:
+        """The times of calls of the sources as they are."""
+        groups: dict[tuple[str, str], dict[Call, float]] = {}
+        for at, (call, us) in enumerate(calls.items()):
+            place = call.case.op, f"{call.soc} {at % self.places.maxsize}"
+            groups.setdefault(place, {})[call] = us
+        found: dict[Call, Times] = {}
+        for times in pool.map(lambda group: self.times(AS_IT_IS, group), groups.values()):
+            found.update(times)
+            self.keep()
+        return found
+
+    def keep(self) -> None:
+        """Keep the times for the next run."""
+        files.write(self.store, json.dumps(dict(self.kept)), str(self.store))
+
+
+def measure(only: str, cost: str, jobs: int) -> list[Judged]:
+    """Every alternative on its calls."""
     listed = load(ROOT)
-    choices = [Choice(case, alias) for case in listed["cases"] for alias in case["dtype"]]
-    choices = [choice for choice in choices if only in f"{choice.case['path']} {choice.key}"]
-    with tempfile.TemporaryDirectory() as made, lines.telling("timing choices"):
-        folder = Path(made)
-        copy_sources(ROOT, folder, "softmax_grad")
-        for choice, found in zip(choices, apart(folder, choices), strict=True):
-            choice.chosen = found
-            console.print(choice.case["path"], choice.key, f"{found.us:.1f} us")
-        shared = [choice for choice in choices if ALONE in choice.case["against"]]
-        slow = apart(folder, shared, SLOW_FLAGS) if shared else []
-        for number, (name, change) in enumerate(listed["alternatives"].items()):
-            lines.tell(f"timing choices against {name}", number, len(listed["alternatives"]))
-            against = [choice for choice in choices if name in choice.case["against"]]
-            if not against:
-                continue
-            with applied(folder, name, change):
-                others = apart(folder, against)
-            for choice, other in zip(against, others, strict=True):
-                assert choice.chosen is not None
-                verdict = (
-                    judge_sharing(choice.chosen, slow[shared.index(choice)], other)
-                    if name == ALONE
-                    else judge(choice.chosen, other)
-                )
-                choice.verdicts[name] = verdict
-                console.print(
-                    f"{choice.key}, {name}: {verdict.ratio:.2f}, at worst {verdict.worst:.2f}"
-                    f" {verdict.where}"
-                )
-    return choices
+    chosen = [one for one in alternatives(listed) if only in one.name]
+    calls, strange = benchmark_calls(listed), random_calls()
+    planner, timer = Planner(WORK / "plans"), Timer(jobs, cost)
+    with lines.telling("choices"), ThreadPoolExecutor(jobs) as pool:
+
+        def calls_of(one: Alternative) -> tuple[list[Call], str]:
+            named = [parse_call(listed["cases"][name]) for name in one.calls]
+            most = MOST_CALLS - len(named)
+            try:
+                found = spread(planner.reached(one, calls), planner.key, most)
+                if not found and not named:
+                    found = spread(planner.reached(one, strange), planner.key, 1)
+            except AclgradError as error:
+                return [], str(error)
+            return list(dict.fromkeys([*named, *found])), ""
+
+        asked = []
+        for at, found in enumerate(pool.map(calls_of, chosen)):
+            lines.tell(f"plans: {chosen[at].name}", at, len(chosen))
+            asked.append(found)
+        wanted = dict.fromkeys(call for found, _ in asked for call in found)
+        lines.tell("times as they are", 0, len(chosen))
+        own = timer.all_times(pool, dict.fromkeys(wanted, 0.0))
+        others = []
+
+        def timed(at: int) -> dict[Call, Times]:
+            its = {call: own[call].us for call in asked[at][0] if not own[call].failed}
+            return timer.times(chosen[at], its)
+
+        for at, times in enumerate(pool.map(timed, range(len(chosen)))):
+            lines.tell(f"times: {chosen[at].name}", at, len(chosen))
+            others.append(times)
+            timer.keep()
+        moved = {call for times in others for call, other in times.items() if other.moved}
+        own.update(timer.all_times(pool, dict.fromkeys(moved, -1.0)))
+        timer.keep()
+    result = []
+    for one, (its, failed), times in zip(chosen, asked, others, strict=True):
+        failures = [other.failed for other in times.values() if other.failed]
+        pairs = ((call, other) for call, other in times.items() if not other.failed)
+        judged = [judge(call.key, own[call], other) for call, other in pairs]
+        gains = [gain for gain in judged if gain]
+        failed = failed or (failures[0] if failures and not gains else "")
+        beyond = bool(its) and not set(calls).intersection(its)
+        result.append(Judged(one.name, gains, len(its), beyond, failed))
+    return result
 
 
-def table(choices: Sequence[Choice]) -> tables.Table:
-    """A line per alternative; * marks those that a wrong cost makes better by more than HOLDS."""
-    rows = [
-        (choice, name, verdict) for choice in choices for name, verdict in choice.verdicts.items()
-    ]
-    broken = sum(not verdict.holds for _, _, verdict in rows)
-    return tables.Table(
-        f"choices on {SOC}: time by that of an alternative",
-        ["path", "case", "us", "alternative", "as modelled", "at worst", "where"],
-        [
-            [
-                choice.case["path"],
-                choice.key,
-                f"{choice.chosen.us:.1f}" if choice.chosen else "",
-                name,
-                f"{verdict.ratio:.2f}",
-                f"{verdict.worst:.2f}{'' if verdict.holds else '*'}",
-                verdict.where,
-            ]
-            for choice, name, verdict in rows
-        ],
-        f"{len(rows)} alternatives; {broken} would be better by more than {HOLDS - 1:.0%} (marked"
-        f" *) if one cost were wrong by a factor of two. Those that share an axis take at most"
-        f" {EARNS:.0%} of a core's time alone, with flags of four times the assumed cost.",
+HEADINGS = ["choice", "other", "call that decides", "key", "us", "earns", "at least", "at most"]
+HEADINGS += ["error", "reached", "verdict"]
+
+
+def row(one: Judged) -> list[str]:
+    """A line of the table."""
+    gain = one.deciding
+    end = [f"{len(one.gains)} of {one.tried}", one.verdict]
+    name, _, other = one.name.partition(" = ")
+    if gain is None:
+        return [name, other, *[""] * 7, *end]
+    low, high = (f"{found:+.1%} {cost}".strip() for found, cost in (gain.least, gain.most))
+    call = gain.call + (" (random)" if one.beyond else "")
+    line = [name, other, call, str(gain.key), f"{gain.us:.1f}", f"{gain.now:+.1%}", low, high]
+    return [*line, f"{gain.error:.0%}", *end]
+
+
+def summary(found: Sequence[Judged]) -> tuple[tables.Table, tables.Table]:
+    """The ten lines on which most is at stake by the model's error, and all."""
+    kinds = Counter(re.split(r"[ ,:]", one.verdict)[0] for one in found)
+    ranked = sorted(
+        (one for one in found if one.deciding),
+        key=lambda one: -abs(one.deciding.now) / one.deciding.error if one.deciding else 0.0,
+    )
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return (
+        tables.Table("choices on which most is at stake", HEADINGS, list(map(row, ranked[:10]))),
+        tables.Table("choices", HEADINGS, list(map(row, found)), f"{len(found)} lines: {counts}."),
     )
 
 
 def main() -> int:
     """Entry point: 0."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", metavar="WORDS", help="cases that have them")
-    parser.add_argument("--record", action="store_true", help="rewrite the table of the document")
+    parser.add_argument("--only", default="", metavar="WORDS", help="alternatives that have them")
+    parser.add_argument(
+        "--cost", default="", metavar="NAME=CYCLES", help="with this cost in place of the model's"
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="built at once")
+    parser.add_argument("--record", action="store_true", help="rewrite docs/reference/choices.md")
     parser.add_argument("--times", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.only and options.record:
-        parser.error("--record: all cases or none. Next: leave --only out")
+    if options.record and (options.only or options.cost):
+        parser.error("--record: all at the model's costs. Next: leave --only and --cost out")
     if options.times:
         print_times(options.times)
         return 0
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    found = table(measure(options.only, console))
-    found.show(console)
-    if options.record:
-        tables.record("choices", found)
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    found = measure(options.only, options.cost, options.jobs)
+    for section, table in zip(("choices at stake", "choices"), summary(found), strict=True):
+        table.show(console)
+        if options.record:
+            tables.record(section, table)
     return 0
 
 

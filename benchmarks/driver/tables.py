@@ -24,7 +24,7 @@ DTYPES = ("fp32", "fp16", "bf16")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Tables of every case; what is not named here is in the short page.
-IN_FULL = ("modelled", "classes", "choices", "against", "scaling")
+IN_FULL = ("modelled", "classes", "against", "scaling")
 
 
 @dataclass(frozen=True)
@@ -282,6 +282,8 @@ def against_summary(rows: Sequence[Row], checkout: str) -> Table:
 
 def document(section: str) -> Path:
     """The page that has a section."""
+    if section.startswith("choices"):
+        return DOCS / "reference" / "choices.md"
     return DOCS / "reference" / "benchmarks.md" if section in IN_FULL else DOCS / "benchmarks.md"
 
 

@@ -4,16 +4,31 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import choices
+from aclgrad.errors import ToolkitError
 from aclgrad.findings.finding import Finding, Place
+from aclgrad.profiling.alternatives import load
 from aclgrad.runtime import Device
-from driver import baseline, cases, classes, host, modelled, public_kernels, tables, values
+from driver import (
+    baseline,
+    cases,
+    choice_list,
+    classes,
+    host,
+    modelled,
+    public_kernels,
+    tables,
+    values,
+)
 from driver.calls import Call, WrongNumbersError
 from driver.cases import Case
+from driver.choice_list import ROOT
 
 ROWS = Case("softmax_grad", (64, 64), "fp32")
 COLUMNS = Case("log_softmax_grad", (3, 50, 7), "fp16", (("dim", 1),))
@@ -323,3 +338,55 @@ def test_work_of_all_host_threads_is_counted(device: Device) -> None:
     for row in host.scaling(Case("softmax_grad", (2048, 1024), "fp32"), 1):
         assert row["work"][0] == 1 and min(row["path"]) >= 1
         assert len(row["ms"]) == len(row["path"]) == len(host.THREADS)
+
+
+def test_calls_that_a_constant_reaches(tmp_path: Path) -> None:
+    """Smaller copies reach short rows; a constant of shared axes reaches what is shared."""
+    listed = {
+        "constants": {
+            "op_host/common/row_reduce_whole.cpp": {"kTiles": {"other": ["{4, 8192}"]}},
+            "op_host/common/row_reduce_sharing.cpp": {"kNear": {"other": [0.0, "nothing"]}},
+        },
+        "alternatives": {},
+    }
+    tiles, near, wrong = choice_list.alternatives(listed)
+    rows = choice_list.parse_call("softmax_grad 65536x10 fp32")
+    long = choice_list.parse_call("softmax_grad 2x9216x640 fp32 dim=1")
+    masked = choice_list.parse_call("scaled_masked_softmax_grad_v2 32x16x197x197 fp16")
+    elements = choice_list.parse_call("log_sigmoid_grad 64x1024 fp32")
+    calls = [rows, long, masked, elements]
+    planner = choice_list.Planner(tmp_path)
+    assert planner.reached(tiles, calls) == [rows]
+    assert planner.reached(near, calls) == [long]
+    assert [planner.key(call) for call in calls] == ["5", "4", "8", "0"]
+    with pytest.raises(ToolkitError, match="does not compile: .*nothing"):
+        planner.reached(wrong, calls)
+
+
+def test_times_of_unchanged_sources_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change of the sources, of a cost or of the call is timed anew."""
+    monkeypatch.setattr(choices, "WORK", tmp_path)
+    call, other = map(choice_list.parse_call, ("softmax_grad 8x8 fp32", "softmax_grad 8x9 fp32"))
+    change = next(one for one in choice_list.alternatives(load(ROOT)) if one.plans)
+    asked: list[list[str]] = []
+
+    def run(
+        self: choices.Timer, folder: Path, calls: dict[choice_list.Call, float]
+    ) -> list[dict[str, object]]:
+        asked.append([one.key for one in calls])
+        return [asdict(choices.Times(10.0 + len(asked))) for _ in calls]
+
+    monkeypatch.setattr(choices.Timer, "_run", run)
+    first = choices.Timer(1, "")
+    before = first.times(choice_list.AS_IT_IS, {call: 0.0})
+    first.keep()
+    again = choices.Timer(1, "")
+    assert again.times(choice_list.AS_IT_IS, {call: 0.0}) == before
+    assert len(asked) == 1
+    again.times(choice_list.AS_IT_IS, {call: 0.0, other: 0.0})
+    assert asked[-1] == [other.key]
+    assert again.times(change, {call: 0.0}) != before
+    choices.Timer(1, "scalar.meet=4000").times(choice_list.AS_IT_IS, {call: 0.0})
+    assert asked[2:] == [[call.key], [call.key]]
