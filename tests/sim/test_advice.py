@@ -23,7 +23,7 @@ A2, A5 = "Ascend910B2", "Ascend950PR_9599"
 
 def profiled(
     device: Device, name: str, inputs: list[str], outputs: list[str], key: int = 0, soc: str = A2,
-    **attrs: int,
+    blocks: int = 48, **attrs: int,
 ) -> Profiled:  # fmt: skip
     arrays = []
     for word in inputs:
@@ -31,7 +31,7 @@ def profiled(
         arrays.append([np.zeros([int(dim) for dim in shape.split("x")], dtype)])
     return profile_sources(
         str(HERE / f"{name}.cpp"), arrays, [f"{attr}={value}" for attr, value in attrs.items()],
-        soc=soc, outputs=outputs, device=device, blocks=48, tiling_key=key,
+        soc=soc, outputs=outputs, device=device, blocks=blocks, tiling_key=key,
     )  # fmt: skip
 
 
@@ -120,6 +120,18 @@ def test_row_norm(device: Device) -> None:
     assert item.where.endswith("WholeReduceSum(y[r], x[r * cols_], cols_, 1, 1, 1, 8);")
     assert set(tried(found)) == {"rows", "imbalance"}
     assert decides(found).startswith("DataCopy (GM to UB): 98% of the bytes")
+
+
+def test_row_mean(device: Device) -> None:
+    """Sums that are summed up again could be folded before, where the vector pipe decides."""
+    few, all_ = (
+        profiled(device, "row_mean", ["9216x2048:float32"], ["9216:fp32"], blocks=blocks, rows=9216)
+        for blocks in (8, 48)
+    )
+    item = next(item for item in advise(few) if item.rule == "fold")
+    assert item.where.endswith("WholeReduceSum(s, t, 64, 128, 1, 1, 8);")
+    assert {item.rule for item in advise(few)} <= {"fold", "idle-cores"}
+    assert advise(all_) == []
 
 
 def test_gather(device: Device) -> None:
