@@ -327,7 +327,7 @@ def row(one: Judged) -> list[str]:
 
 def summary(found: Sequence[Judged]) -> tuple[tables.Table, tables.Table]:
     """The ten lines on which most is at stake by the model's error, and all."""
-    kinds = Counter(re.split(r"[ ,:]", one.verdict)[0] for one in found)
+    kinds = Counter(re.split(r"[,:]| \d| on ", one.verdict)[0] for one in found)
     ranked = sorted(
         (one for one in found if one.deciding),
         key=lambda one: -abs(one.deciding.now) / one.deciding.error if one.deciding else 0.0,

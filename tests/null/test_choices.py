@@ -11,7 +11,7 @@ import pytest
 from aclgrad.errors import ToolkitError
 from aclgrad.ops import find
 from aclgrad.profiling.alternatives import call_of, changed, load, others
-from choices import Gain, Judged, Times, judge
+from choices import Gain, Judged, Times, judge, summary
 from driver import choice_list
 from driver.choice_list import DECLARED, ROOT, alternatives, parse_call, random_calls, spread
 
@@ -186,3 +186,17 @@ def test_an_alternative_is_put_back(tmp_path: Path) -> None:
             assert change["to"] in (tmp_path / change["file"]).read_text()
     for change in one.changes:
         assert (tmp_path / change["file"]).read_bytes() == (ROOT / change["file"]).read_bytes()
+
+
+def test_what_is_summed_up() -> None:
+    gain = Gain("call", 1, 10.0, 0.2, (0.1, "a halved"), (0.3, "a doubled"), 0.15)
+    found = [
+        Judged("kFew = 4", [], 0, False),
+        Judged("kMany = 4", [], 2, False, "ub-overflow"),
+        Judged("kBest = 4", [gain], 1, True),
+    ]
+    first, whole = summary(found)
+    line = ["kBest", "4", "call (random)", "1", "10.0", "+20.0%", "+10.0% a halved"]
+    line += ["+30.0% a doubled", "15%", "1 of 1", "earns 20%, above the error"]
+    assert list(first.lines) == [line]
+    assert whole.below == "3 lines: 1 no effect, 1 no other, 1 earns."
