@@ -43,6 +43,7 @@ OWN_PLACES = {
     "python/aclgrad/project/unit_tests/gtest.py",
     "python/aclgrad/packaging/sbom.py",
     "python/aclgrad/packaging/signing.py",
+    "benchmarks/driver/choice_list.py",
     "scripts/audit.py",
     "scripts/compatibility.py",
     "scripts/licenses.py",

@@ -141,15 +141,18 @@ Finding Describe(const KernelLaunch& launch, const std::vector<GmUse*>& cores,
     finding.core = after->access.core;
     finding.at = place(*after, "the first behind the gap");
     tensor(after->access.core);
-  } else if (std::optional<Place> made = TensorOf(region, cores)) {
-    finding.core = 0;
-    finding.at = std::move(*made);
-    finding.at.note += " and writes nothing to it";
   } else {
     finding.core = 0;
     finding.at.instruction = "the kernel";
     finding.at.note = "wrote nothing there";
     finding.at.line = FindKernelLine({static_cast<uint8_t*>(const_cast<void*>(launch.entry)) + 1});
+    std::optional<Place> made = TensorOf(region, cores);
+    if (made && finding.at.line.line == 0) {
+      finding.at = std::move(*made);
+      finding.at.note += " and writes nothing to it";
+    } else if (made) {
+      finding.related.push_back(std::move(*made));
+    }
   }
   uint64_t bytes = 0;
   for (const Range& one : gaps) {

@@ -148,4 +148,7 @@ class Simulator(RawSimulator):
 def lines_of(finding: Finding) -> list[int]:
     """Lines of the corpus that a finding names, its own place first."""
     places: Sequence[Finding] = [finding["at"], *finding["related"]]
+    if finding["at"]["instruction"] != "the kernel":
+        # All kernels make their tensors at one line of the header.
+        places = [place for place in places if place["instruction"] != "SetGlobalBuffer"]
     return [place["line"] for place in places if Path(place["file"]).parent == HERE]
