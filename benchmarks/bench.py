@@ -117,7 +117,7 @@ class Run:
         figures = {row["case"]: row for row in rows}
         self.add("host", rows, tables.host(chosen, figures, host.machine()))
         for case, row in zip(chosen, rows, strict=True):
-            self.failures += baseline.over(case, row)
+            self.misses += baseline.over(case, row)
 
     def scaling(self) -> None:
         """Wall time by host threads."""
