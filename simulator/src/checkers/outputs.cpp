@@ -215,8 +215,12 @@ std::vector<UnwrittenMemory> FindUnwrittenIfRead(const KernelLaunch& launch,
       // Describe tells of the first.
       std::swap(gaps[0], gaps[i]);
       const Range& gap = gaps[0];
-      found.push_back({region.addr + gap.begin, region.addr + gap.end,
-                       Describe(launch, cores, region, writes, gaps)});
+      Finding finding = Describe(launch, cores, region, writes, gaps);
+      if (!writes.empty()) {
+        // Programs copy whole buffers of which they use a number per block.
+        finding.severity = Severity::kHint;
+      }
+      found.push_back({region.addr + gap.begin, region.addr + gap.end, std::move(finding)});
       std::swap(gaps[0], gaps[i]);
     }
   }
