@@ -52,8 +52,8 @@ from driver.choice_list import (
 )
 
 WORK = ROOT / "build" / "choices"
-MOST_CALLS = 3  # that a change is timed on, unless it names more
-NEAR = 0.03  # of two times, of which no cost is moved then
+MOST_CALLS = 3  # a change is timed on so many, unless it names more
+NEAR = 0.03  # no cost is moved where two times differ by less
 SAME = 1e-4  # two times that differ by less are equal
 
 
@@ -63,7 +63,7 @@ class Times:
 
     us: float = 0.0
     moved: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    error: float = 0.0  # of the model, for what bounds this launch
+    error: float = 0.0  # the model's, for what bounds this launch
     key: int = 0
     failed: str = ""
 

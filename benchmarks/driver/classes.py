@@ -96,7 +96,7 @@ class Verdict:
     worst: float
     median: float
     where: str
-    errors: tuple[float, float]  # of the model for these cases: the least and the largest
+    errors: tuple[float, float]  # the model's least and largest for these cases
 
     @property
     def want(self) -> float | None:

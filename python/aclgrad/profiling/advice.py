@@ -21,7 +21,7 @@ from aclgrad.profiling.estimate import (
 from aclgrad.profiling.profiled import Json, Profiled
 
 _LEAST = 0.03  # of the time: less is not worth a word
-_UNALIGNED = 0.25  # of the blocks
+_UNALIGNED = 0.25  # a share of the blocks
 _CONFLICTS = 0.1  # of the vector pipe's time
 _DRAIN = 0.25  # of the vector pipe's time
 _TRAFFIC = 1.05

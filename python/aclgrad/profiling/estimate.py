@@ -25,7 +25,7 @@ _LAUNCH_BOUND = 0.5
 _UNEVEN = 0.25
 
 
-LEAST_ERROR_US = 2.0  # of any estimate: the time of a launch is known no better
+LEAST_ERROR_US = 2.0  # the time of a launch itself is known no better
 
 
 _ASSUMED_BAND = 0.5

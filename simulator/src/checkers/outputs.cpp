@@ -84,7 +84,7 @@ std::string Elements(const Range& gap, uint64_t bytes, uint32_t width) {
                       static_cast<Ull>(gap.end / width - 1), static_cast<Ull>(bytes / width));
 }
 
-// On the first core that has made one.
+// The SetGlobalBuffer of the first core that has made a tensor of this memory.
 std::optional<Place> TensorOf(const GmRegion& region, const std::vector<GmUse*>& cores) {
   for (const GmUse* core : cores) {
     if (std::optional<Place> tensor = core != nullptr ? core->TensorOf(region) : std::nullopt) {

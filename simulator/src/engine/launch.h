@@ -60,7 +60,7 @@ struct LaunchStats {
 struct UnwrittenMemory {
   const uint8_t* begin = nullptr;
   const uint8_t* end = nullptr;
-  Finding finding;  // for whoever reads it
+  Finding finding;  // counts once the host reads the memory
 };
 
 struct LaunchResult {

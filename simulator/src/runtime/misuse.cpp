@@ -165,8 +165,8 @@ class Distinct {
 };
 PerProcess<Distinct> distinctDetails;
 
-// What launches have left unwritten, by the number of the block. A launch that is given the block takes the place of
-// those before it.
+// Gaps that launches have left, by the number of the block. A launch that is given the block takes the place of those
+// before it.
 struct LeftUnwritten {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::vector<UnwrittenMemory>> ofBlock;

@@ -136,7 +136,7 @@ void Join(const GmCopy& next, GmCopy* copy) {
   const auto whole = static_cast<int64_t>(copy->bytes * copy->blocks);
   const bool dense = copy->blocks == 1 || copy->step == static_cast<int64_t>(copy->bytes);
   if (apart == 0) {
-    return;  // the same bytes again
+    return;  // the copy moves the same bytes again
   }
   if (dense && apart == whole) {
     copy->bytes = static_cast<uint64_t>(whole) + next.bytes * next.blocks;
@@ -147,7 +147,7 @@ void Join(const GmCopy& next, GmCopy* copy) {
   copy->blocks += next.blocks;
 }
 
-// Whether data decide where a turn's copy is: it has no step from turn to turn, or none but an index that may be 0.
+// True where data decide where a turn's copy is: it has no step from turn to turn, or none but an index that may be 0.
 bool IsScattered(const Tape& tape, const Loop& loop, size_t at) {
   constexpr double kRegular = 0.75;  // of the turns
   std::map<int64_t, size_t> steps;
@@ -260,7 +260,7 @@ void AddTiles(const Profile& profile, std::vector<Change>* changes) {
   }
 }
 
-// Whether a turn takes what one before it has made.
+// True where a turn takes what one before it has made.
 bool IsChain(const Tape& tape, const Loop& loop) {
   for (size_t i = loop.begin + loop.period; i < loop.begin + loop.turns * loop.period; ++i) {
     const size_t turn = i - (i - loop.begin) % loop.period;
@@ -349,7 +349,7 @@ void Fold(const Soc& soc, Tape* tape, Places* places) {
   }
 }
 
-// What has been cast before is kept.
+// A cast of bytes that have been cast to the same type is gone: its result is kept.
 void CastOnce(Tape* tape, Places* places) {
   for (Step& step : tape->steps) {
     if (step.again) {
