@@ -17,24 +17,39 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from lock import LOCK, ROOT, Pin, normal, pins, tomllib
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 ADVISORIES = "requirements/advisories.toml"
 MOST_DAYS = 30
+YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The one in C reads a clone of the database in a minute, the other in a quarter of an hour."""
 
 
 class AuditError(Exception):
     """A message for the user."""
 
 
+class Advisory(NamedTuple):
+    """What databases say of one package; ``sources`` are the ids of their records."""
+
+    id: str
+    package: str
+    affected: list[str]
+    sources: list[str]
+    published: datetime.date
+
+
 def read(root: Path = ROOT) -> dict[str, Any]:
     """The dated file."""
     document = tomllib.loads((root / ADVISORIES).read_text(encoding="utf-8"))
+    for item in document["advisory"]:
+        if not item.get("sources") or not isinstance(item.get("published"), datetime.date):
+            raise AuditError(f"{ADVISORIES}: {item['id']}: got no sources or no published date")
     known = {item["id"] for item in document["advisory"]}
     for item in document.get("accepted", []):
         if item["id"] not in known or not item["reason"].strip():
@@ -87,11 +102,21 @@ def _parsed(texts: Iterator[tuple[str, bytes]]) -> Iterator[dict[str, Any]]:
         if suffix == ".json":
             document = json.loads(data)
         elif suffix in (".yaml", ".yml"):
-            document = yaml.safe_load(data)
+            document = yaml.load(data, YAML)
         else:
             continue
         if isinstance(document, dict) and "affected" in document and not document.get("withdrawn"):
             yield document
+
+
+def public(version: str) -> str:
+    """A version without its local label, which no range can have: 2.6.0 of 2.6.0+cu124, which some
+    records write as 2.6.0-cu124.
+    """
+    try:
+        return Version(version).public
+    except InvalidVersion:
+        return Version(version.partition("-")[0]).public
 
 
 def affected(item: dict[str, Any]) -> list[str]:
@@ -101,7 +126,9 @@ def affected(item: dict[str, Any]) -> list[str]:
         if part["type"] != "ECOSYSTEM":
             continue
         low = ""
-        events = [pair for event in part["events"] for pair in event.items()]
+        events = [
+            (kind, public(version)) for event in part["events"] for kind, version in event.items()
+        ]
         for kind, version in sorted(events, key=lambda pair: Version(pair[1])):
             if kind == "introduced":
                 low = "" if version == "0" else f">={version}"
@@ -112,28 +139,40 @@ def affected(item: dict[str, Any]) -> list[str]:
     return found or [f"=={version}" for version in item.get("versions", [])]
 
 
-def collect(source: Path, names: set[str]) -> list[tuple[str, str, list[str]]]:
-    """Id, package and versions of every advisory on a package that is pinned."""
-    rows = {}
+def collect(source: Path, names: set[str]) -> list[Advisory]:
+    """Every advisory on a package that is pinned, once for each package that it names."""
+    rows: dict[tuple[str, str], Advisory] = {}
     for document in documents(source):
+        others = [name for name in document.get("aliases", []) if name.startswith("CVE-")]
+        date = datetime.date.fromisoformat(
+            str(document.get("published") or document["modified"])[:10]
+        )
         for item in document["affected"]:
-            name = normal(item["package"]["name"])
+            package = normal(item["package"]["name"])
             # Versions of other packages may be none that pip knows.
-            ours = item["package"]["ecosystem"] == "PyPI" and name in names
-            if ours and (versions := affected(item)):
-                others = [name for name in document.get("aliases", []) if name.startswith("CVE-")]
-                rows[(others or [document["id"]])[0], name] = versions
-    if not rows:
+            if item["package"]["ecosystem"] != "PyPI" or package not in names:
+                continue
+            try:
+                versions = affected(item)
+            except InvalidVersion as error:
+                raise AuditError(f"--update {source}: {document['id']}: {error}") from None
+            name = (others or [document["id"]])[0]
+            old = rows.get((name, package), Advisory(name, package, [], [], date))
+            rows[name, package] = old._replace(
+                affected=[*dict.fromkeys([*old.affected, *versions])],
+                sources=[*dict.fromkeys([*old.sources, document["id"]])],
+                published=min(old.published, date),
+            )
+    found = sorted(row for row in rows.values() if row.affected)
+    if not found:
         raise AuditError(f"--update {source}: got no advisory on any package of {LOCK}")
-    return [(name, package, versions) for (name, package), versions in sorted(rows.items())]
+    return found
 
 
-def write(
-    rows: list[tuple[str, str, list[str]]], source: str, date: datetime.date, root: Path = ROOT
-) -> None:
+def write(rows: list[Advisory], source: str, date: datetime.date, root: Path = ROOT) -> None:
     """Write the dated file; what was accepted with a reason stays where its advisory does."""
     kept = [
-        item for item in read(root).get("accepted", []) if item["id"] in {row[0] for row in rows}
+        item for item in read(root).get("accepted", []) if item["id"] in {row.id for row in rows}
     ]
     head = (root / ADVISORIES).read_text(encoding="utf-8").split("\n\n")[0]
     parts = [head, f"source = {json.dumps(source)}\ndate = {date.isoformat()}"]
@@ -143,9 +182,10 @@ def write(
         for item in kept
     ]
     parts += [
-        f"[[advisory]]\nid = {json.dumps(name)}\npackage = {json.dumps(package)}\n"
-        f"affected = {json.dumps(versions)}"
-        for name, package, versions in rows
+        f"[[advisory]]\nid = {json.dumps(row.id)}\npackage = {json.dumps(row.package)}\n"
+        f"affected = {json.dumps(row.affected)}\nsources = {json.dumps(row.sources)}\n"
+        f"published = {row.published.isoformat()}"
+        for row in rows
     ]
     (root / ADVISORIES).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 

@@ -78,6 +78,8 @@ def test_each_advisory_can_fire(audit: ModuleType) -> None:
     document = audit.read(ROOT)
     assert len(document["advisory"]) > 30
     for item in document["advisory"]:
+        assert item["published"] <= document["date"], item
+        assert all(re.fullmatch(r"(PYSEC|GHSA)-[\w-]+", name) for name in item["sources"]), item
         for versions in item["affected"]:
             low = re.search(r">=([^,]+)", versions)
             pin = audit.Pin(item["package"], low[1] if low else "0.0.1", "", ("0",))
@@ -97,10 +99,19 @@ def test_what_was_accepted_needs_a_reason(root: Path) -> None:
     assert "no such advisory" in run(root).stderr
 
 
+@pytest.mark.parametrize("line", [r"sources = .*", r"published = .*"])
+def test_a_row_without_a_source_is_refused(line: str, root: Path) -> None:
+    plant(root, ("numpy", "2.4.6"))
+    path = root / "requirements/advisories.toml"
+    path.write_text(re.sub(rf"^{line}\n", "", path.read_text(), count=1, flags=re.M))
+    done = run(root)
+    assert done.returncode == 1 and "got no sources or no published date" in done.stderr
+
+
 def osv(name: str, package: str, *events: dict[str, str], **more: object) -> dict[str, object]:
     part = {"type": "ECOSYSTEM", "events": [*events]}
     item = {"package": {"ecosystem": "PyPI", "name": package}, "ranges": [part]}
-    return {"id": name, "affected": [item], **more}
+    return {"id": name, "published": "2030-01-02T03:04:05Z", "affected": [item], **more}
 
 
 def test_the_file_is_made_from_osv_documents(audit: ModuleType, root: Path) -> None:
@@ -113,19 +124,30 @@ def test_the_file_is_made_from_osv_documents(audit: ModuleType, root: Path) -> N
         osv("PYSEC-5", "another", *fixed),
     ]
     item = {"package": {"ecosystem": "PyPI", "name": "jinja2"}, "versions": ["3.3"]}
-    made.append({"id": "PYSEC-6", "affected": [item]})
+    made.append(made[0] | {"id": "PYSEC-6", "aliases": [], "affected": [item]})
+    # A second record of what the first says, older, and one as it is in the database.
+    older = {"aliases": ["CVE-2030-1"], "published": "2029-12-31"}
+    made.append(osv("PYSEC-7", "jinja2", {"introduced": "3.0"}, {"fixed": "3.1"}, **older))
+    made.append(osv("PYSEC-8", "jinja2", {"introduced": "0"}, {"last_affected": "2.6-cu124"}))
+    made.append(osv("PYSEC-9", "jinja2", {"introduced": "0"}, {"last_affected": "2.7+cu1"}))
     folder = root / "vulns"
     folder.mkdir()
     with zipfile.ZipFile(root / "all.zip", "w") as archive:
         for number, document in enumerate(made):
             archive.writestr(f"{number}.json", json.dumps(document))
             (folder / f"{number}.yaml").write_text(json.dumps(document))  # which is YAML too
+    day = datetime.date(2030, 1, 2)
     want = [
-        ("CVE-2030-1", "jinja2", [">=1.5,<2.0"]),
-        ("PYSEC-2", "jinja2", ["<=1.1"]),
-        ("PYSEC-3", "jinja2", [">=4.0"]),
-        ("PYSEC-6", "jinja2", ["==3.3"]),
-    ]
+        (
+            "CVE-2030-1", "jinja2", [">=1.5,<2.0", ">=3.0,<3.1"], ["PYSEC-1", "PYSEC-7"],
+            datetime.date(2029, 12, 31),
+        ),
+        ("PYSEC-2", "jinja2", ["<=1.1"], ["PYSEC-2"], day),
+        ("PYSEC-3", "jinja2", [">=4.0"], ["PYSEC-3"], day),
+        ("PYSEC-6", "jinja2", ["==3.3"], ["PYSEC-6"], day),
+        ("PYSEC-8", "jinja2", ["<=2.6"], ["PYSEC-8"], day),
+        ("PYSEC-9", "jinja2", ["<=2.7"], ["PYSEC-9"], day),
+    ]  # fmt: skip
     for source in (folder, root / "all.zip"):
         assert audit.collect(source, {"jinja2"}) == want
     plant(root, ("jinja2", "3.3"))
@@ -139,6 +161,8 @@ def test_the_file_is_made_from_osv_documents(audit: ModuleType, root: Path) -> N
     for source in ("empty", "none", "scripts/lock.py"):
         done = run(root, "--update", root / source, *words[2:])
         assert done.returncode == 1 and f"--update {root / source}: got" in done.stderr
+    (folder / "9.json").write_text(json.dumps(osv("PYSEC-9", "jinja2", {"introduced": "1 or 2"})))
+    assert "PYSEC-9: Invalid version" in run(root, "--update", folder, *words[2:]).stderr
     assert audit.read(root) == document
 
 

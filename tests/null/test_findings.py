@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -230,9 +231,11 @@ def sarif(result: Result, root: str = "/src") -> dict[str, Any]:
 
 
 def check_sarif(document: dict[str, Any]) -> None:
-    """What the schema of SARIF 2.1.0 asks of the parts that are used here. The checker is our own:
-    sarif-om and sarif-tools of PyPI do not contain the schema, npm's sarif-multitool needs .NET.
-    """
+    """The schema of SARIF 2.1.0, and what its text asks beyond that."""
+    if sys.version_info >= (3, 11):  # as sarif-kit does
+        from sarif_kit.validate import validation_errors
+
+        assert validation_errors(document) == []
     assert document["version"] == "2.1.0" and document["$schema"].endswith("sarif-2.1.0.json")
     for each in document["runs"]:
         driver = each["tool"]["driver"]
@@ -294,6 +297,28 @@ def test_sarif_outside_of_the_root() -> None:
     (each,) = sarif(Result(tuple(merge([run("a", RACE)]))), "/other")["runs"]
     artifact = each["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": "file:///src/k/a%20b.h"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "", "a:b.cpp", "a b%20.cpp", "../up.cpp", "\n.cpp", "\udcff.cpp", "/abs/[x]#?.cpp",
+        "/abs/\udcff\n.cpp", "漢字.cpp", "x" * 4000,
+    ],
+)  # fmt: skip
+def test_sarif_of_any_file(file: str) -> None:
+    place = replace(RACE.at, file=file)
+    twice = replace(RACE, at=place, related=(place, place))
+    odd = Finding("1", op="", advice="", detail="")
+    (each,) = sarif(Result(tuple(merge([run("a", twice, odd)])), 1))["runs"]
+    assert [rule["name"] for rule in each["tool"]["driver"]["rules"]][1] == "Finding"
+
+
+def test_the_validator_of_sarif_refuses() -> None:
+    document = findings.as_sarif(Result(tuple(merge([run("a", RACE)])), 1), Path("/src"))
+    document["runs"][0]["results"][0]["locations"][0]["line"] = 1
+    with pytest.raises(AssertionError, match="'line' was unexpected"):
+        check_sarif(document)
 
 
 def test_sarif_of_one_source_line_keeps_its_fingerprint() -> None:

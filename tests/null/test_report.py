@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import xmlschema
 
 from aclgrad.golden.precision import Report
 from aclgrad.ops import all_specs, find
@@ -23,6 +24,7 @@ from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import FLOAT16
 from aclgrad.spec.soc import family
 from aclgrad.testing import selection
+from aclgrad.testing.refusals import RefusedCase
 from aclgrad.testing.run import Outcome
 from other_operators import MASKED
 
@@ -154,26 +156,40 @@ def test_histogram_counts_every_case_once() -> None:
     ElementTree.fromstring(histogram.svg([], "nothing"))
 
 
-def test_junit_is_what_ci_servers_read() -> None:
-    """The checks are our own: JUnit publishes no schema, and junitparser of PyPI contains none."""
-    text = junit.document(mixed(), HERE)
+def parse_junit(text: str) -> ElementTree.Element:
+    """The document, which the schema allows and whose counts are true."""
+    xmlschema.validate(text, str(Path(__file__).with_name("junit.xsd")))
     root = ElementTree.fromstring(text.encode())
+    for suite in (root, *root.findall("testsuite")):
+        cases = [*suite.iter("testcase")]
+        assert int(suite.get("tests", "")) == len(cases)
+        assert int(suite.get("failures", "")) == sum(c.find("failure") is not None for c in cases)
+        skipped = sum(case.find("skipped") is not None for case in cases)
+        assert int(suite.get("skipped", skipped)) == skipped
+    return root
+
+
+def test_junit_is_what_ci_servers_read() -> None:
+    text = junit.document(mixed(), HERE)
+    root = parse_junit(text)
     assert text.startswith('<?xml version="1.0" encoding="utf-8"?>')
     assert root.tag == "testsuites"
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("5", "2", "0")
     suites = root.findall("testsuite")
     assert [suite.get("name") for suite in suites] == ["softmax_grad.fp32", "log_sigmoid_grad.fp32"]
     for suite in suites:
-        cases = suite.findall("testcase")
-        assert int(suite.get("tests", "")) == len(cases)
-        assert int(suite.get("failures", "")) == sum(c.find("failure") is not None for c in cases)
         assert [child.tag for child in suite][0] == "properties"
-        for case in cases:
-            assert case.get("classname") and case.get("name") and float(case.get("time", "")) > 0
+        assert all(float(case.get("time", "")) > 0 for case in suite.findall("testcase"))
+    shown = suites[0].findtext("testcase/system-out") or ""
+    assert shown.splitlines()[0] == "max_ulp_of_scale: 0.40"
     refused = suites[1].find("testcase/failure")
     assert refused is not None and refused.get("type") == "refused"
     assert r"no kernel\x1b[0m for <b>" in refused.get("message", "")
     assert "aclgrad test log_sigmoid_grad --case" in (refused.text or "")
+    left = RefusedCase("softmax_grad", "a", "b")
+    for outcomes in ([], mixed()):
+        root = parse_junit(junit.document(outcomes, HERE, [left, replace(left, op="b")]))
+        assert len([*root.iter("skipped")]) == 2
 
 
 def test_json_has_every_case(tmp_path: Path) -> None:

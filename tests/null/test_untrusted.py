@@ -13,7 +13,6 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -29,7 +28,9 @@ from aclgrad.reporting import findings_page, history, junit, report
 from aclgrad.spec.soc import family
 from aclgrad.testing import selection
 from aclgrad.testing.run import Outcome
+from test_findings import check_sarif
 from test_findings_page import OTHER, RACE, moved
+from test_report import parse_junit
 
 DEEP = "[" * 100_000
 
@@ -330,6 +331,7 @@ def test_findings_in_every_form() -> None:
         ):
             collect(item)
 
+    check_sarif(sarif)
     collect(sarif)
     (found,) = sarif["runs"][0]["results"]
     assert SHOWN in found["message"]["text"] and r"[a\](1)" in found["message"]["text"]
@@ -348,7 +350,7 @@ def test_junit_of_anybody() -> None:
     outcome = Outcome(replace(case, name=EVIL), False, EVIL, 0.1)
     conditions = report.Conditions("sim", EVIL)
     text = junit.document([outcome], conditions)
-    root = ElementTree.fromstring(text.encode())
+    root = parse_junit(text)
     assert not set(text) & set(RAW) and SHOWN in (root.findtext(".//failure") or "")
     assert [SHOWN in each.get("name", "") for each in root.iter("testcase")] == [True]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -71,7 +72,7 @@ def _level(severity: str) -> str:
 def _rule(finding: Finding) -> dict[str, Any]:
     return {
         "id": finding.kind,
-        "name": "".join(word.capitalize() for word in finding.kind.split("-")),
+        "name": "".join(map(str.capitalize, re.findall(r"[A-Za-z]+", finding.kind))) or "Finding",
         "shortDescription": {"text": finding.title},
         "help": {"text": finding.advice or finding.title},
         "defaultConfiguration": {"level": _level(finding.severity)},
