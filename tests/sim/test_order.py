@@ -107,6 +107,14 @@ SIGNALS = {
     "not_cleaned": ["gm-cache"],
     "stale_poll": ["gm-cache"],
     "no_poll": ["gm-conflict"],
+    "right_copies": [],
+    "by_copy_copies": [],
+    "rounds_copies": [],
+    "no_wait_copies": ["gm-conflict"],
+    "not_cleaned_copies": ["gm-cache"],
+    "no_poll_copies": ["gm-conflict"],
+    "all_wait": [],
+    "all_look": ["gm-conflict"],
 }
 
 

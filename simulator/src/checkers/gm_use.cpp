@@ -366,12 +366,26 @@ void GmUse::CheckCopies(Core& core, const Record& record, const Access& access,
 
 void GmUse::OnIssue(const Core&, Record& record) { record.coreWaits = waits_; }
 
+namespace {
+
+// A copy of so few words that they may be signals.
+bool IsLook(const Core& core, const Record& record, const Access& access) {
+  constexpr uint64_t kMostBytes = 2048;  // 32 for each core
+  return core.launch.blockDim > 1 && record.pipe == Pipe::kMte2 && access.repeat == 1 &&
+         access.chunk >= access.bytes && access.TotalBytes() <= kMostBytes;
+}
+
+}  // namespace
+
 void GmUse::OnRecord(Core& core, const Record& record) {
   reading_ = {};
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (!access.gm) {
       continue;
+    }
+    if (record.pipe != Pipe::kScalar && access.addr != copied_.address) {
+      copied_ = {};
     }
     const bool writes = access.use != Use::kRead;
     const GmRegion* region = core.RegionOf(access.addr);
@@ -409,7 +423,10 @@ void GmUse::OnRecord(Core& core, const Record& record) {
     if (writes && record.pipe == Pipe::kMte3 && !record.atomic) {
       NoteStore(core, record, access, place);
     }
-    if (!writes) {  // it may be a look at another core's signal
+    // It may be a look at another core's signal.
+    if (!writes && IsLook(core, record, access)) {
+      reading_ = {access.addr, access.TotalBytes(), place, record.site, true};
+    } else if (!writes) {
       heardUpTo_ = core.meeting->StoresSoFar();
     }
     // The copy pipes do not see what is still in the cache.
@@ -466,7 +483,8 @@ void GmUse::Tell(uint32_t flag, uint32_t of, uint32_t number) {
 void GmUse::Hear(const Core& core, uint32_t flag, uint32_t of, uint32_t number) {
   syncs.push_back({.flag = flag, .of = of, .wait = true, .number = number});
   ++waits_;
-  heardUpTo_ = core.meeting->StoresSoFar();
+  // Who stored the word knows of no later store.
+  heardUpTo_ = flag == CoreSync::kWord ? std::max(heardUpTo_, number) : core.meeting->StoresSoFar();
 }
 
 // What is small enough to be a signal.
@@ -497,6 +515,10 @@ void GmUse::NoteStore(const Core& core, const Record& record, const Access& acce
 void GmUse::OnRead(Core& core, const void* value, uint32_t bytes) {
   const Reading reading = std::exchange(reading_, {});
   if (reading.bytes != bytes || core.meeting->StoresSoFar() == 0) {
+    return;
+  }
+  if (reading.copied) {
+    OnCopied(core, reading, static_cast<uint8_t*>(const_cast<void*>(value)));
     return;
   }
   const Meeting::Word word = core.meeting->LastStore(reading.address, bytes);
@@ -542,6 +564,39 @@ void GmUse::OnRead(Core& core, const void* value, uint32_t bytes) {
   poll = {.looked = false, .polled = poll.polled || poll.looked, .heard = word.number};
   wordReads.push_back({word.core, word.number, reading.place});
   Hear(core, CoreSync::kWord, 0, word.number);
+}
+
+// As OnRead, of words that were copied to `value` in UB. Only who copies them again and nothing else in between polls: others copy the
+// same words for each of their tiles.
+void GmUse::OnCopied(const Core& core, const Reading& reading, uint8_t* value) {
+  constexpr uint32_t kWord = 4;
+  const Reading before = std::exchange(copied_, reading);
+  const bool again = before.address == reading.address && before.bytes == reading.bytes;
+  const uint32_t known = heardUpTo_;
+  std::set<uint32_t> heard;
+  for (uint64_t at = 0; at + kWord <= reading.bytes; at += kWord) {
+    const Meeting::Word word = core.meeting->LastStore(reading.address + at, kWord);
+    if (word.number == 0 || word.core == core.index || core.meeting->MetSince(core.index, word)) {
+      continue;
+    }
+    Poll& poll = polls_[reading.address + at];
+    if (word.number <= poll.heard) {
+      continue;
+    }
+    if (!poll.looked && word.number > known) {
+      poll.looked = true;
+      std::memcpy(value + at, word.old.data(), kWord);
+    } else if ((poll.looked && again) || pollingCopies_.contains(reading.place)) {
+      poll = {.looked = false, .polled = true, .heard = word.number};
+      if (heard.insert(word.number).second) {
+        wordReads.push_back({word.core, word.number, reading.place});
+        Hear(core, CoreSync::kWord, 0, word.number);
+      }
+    }
+  }
+  if (!heard.empty()) {
+    pollingCopies_.insert(reading.place);
+  }
 }
 
 void GmUse::OnSync(Core& core, const SyncEvent& event) {
@@ -791,9 +846,10 @@ std::vector<Finding> FindGmConflicts(const KernelLaunch& launch, const std::vect
     bool stale = false, line = false;
     // Who polls reads while the other writes; OnRead and SettleWords have judged it.
     const auto polled = [&](const GmAccess* write, const GmAccess* read) {
-      return write->write && !read->write && read->pipe == Pipe::kScalar &&
+      return write->write && !read->write &&
+             (read->pipe == Pipe::kScalar || read->pipe == Pipe::kMte2) &&
              (write->pipe == Pipe::kScalar || write->pipe == Pipe::kMte3) &&
-             cores[read->core]->Polls(read->begin);
+             cores[read->core]->Polls(read->begin, read->end);
     };
     if (overlap && (polled(a, b) || polled(b, a))) {
       return;

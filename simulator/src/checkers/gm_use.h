@@ -125,10 +125,14 @@ class GmUse : public Observer {
   void OnEnd(Core& core) override;
   void OnSyncWords(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;
   void OnRead(Core& core, const void* value, uint32_t bytes) override;
-  // Whether the core has waited by polling for what others store there.
-  bool Polls(uint64_t address) const {
-    const auto poll = polls_.find(address);
-    return poll != polls_.end() && poll->second.polled;
+  // Whether the core has waited by polling for what others store in these bytes.
+  bool Polls(uint64_t begin, uint64_t end) const {
+    for (auto poll = polls_.lower_bound(begin); poll != polls_.end() && poll->first < end; ++poll) {
+      if (poll->second.polled) {
+        return true;
+      }
+    }
+    return false;
   }
 
   struct PlaceInfo {
@@ -189,11 +193,16 @@ class GmUse : public Observer {
     uint64_t bytes = 0;  // 0: not of GM that cores share
     uint32_t place = 0;
     uint32_t site = 0;
+    bool copied = false;  // by MTE2
   };
-  Reading reading_;                  // the last scalar read, until OnRead
-  std::map<uint64_t, Poll> polls_;   // by address
-  uint32_t heardUpTo_ = 0;           // stores there were when the core last waited for others
-  std::vector<size_t> dirtyStores_;  // in wordStores, not cleaned yet
+  void OnCopied(const Core& core, const Reading& reading, uint8_t* value);
+
+  Reading reading_;                   // the last scalar read or copy of a few words, until OnRead
+  Reading copied_;                    // the last such copy, if nothing else was copied since
+  std::set<uint32_t> pollingCopies_;  // places of copies that have polled
+  std::map<uint64_t, Poll> polls_;    // by address
+  uint32_t heardUpTo_ = 0;            // stores there were when the core last waited for others
+  std::vector<size_t> dirtyStores_;   // in wordStores, not cleaned yet
 };
 
 // Puts the stores that others have polled for among the sets of their cores, and tells of those that never left the data cache.

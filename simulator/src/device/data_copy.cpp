@@ -184,6 +184,14 @@ void FillCopy(Record* record, const Core& core, bool toUb, const Ub& ub, Side ub
                           gmSide.len, count, gmSide.step, 0));
 }
 
+// What was copied may be words that others write while the core polls them.
+void TellWords(Core& core, const uint8_t* to, uint64_t bytes) {
+  constexpr uint64_t kMostBytes = 2048;
+  if (core.Observed() && bytes <= kMostBytes) {
+    core.TellRead(to, static_cast<uint32_t>(bytes));
+  }
+}
+
 // The copies themselves: everything is checked.
 void IssueGmToUb(Core& core, const Ub& dst, const uint8_t* from, const CopyCtl& ctl,
                  const GmRegion& region) {
@@ -200,6 +208,9 @@ void IssueGmToUb(Core& core, const Ub& dst, const uint8_t* from, const CopyCtl& 
         core.SettleAtomics(from, Span(ctl.blockCount, ctl.blockLen, ctl.srcGap));
         Move(copy, to, ctl.blockLen + ctl.dstGap, from, ctl.blockLen + ctl.srcGap, ctl.blockLen,
              ctl.blockCount);
+        if (ctl.blockCount == 1) {
+          TellWords(core, to, ctl.blockLen);
+        }
       });
 }
 
@@ -291,6 +302,7 @@ void CopyBetweenZeros(Core& core, const Ub& dst, uint64_t room, uint64_t left, c
         std::memset(to, 0, room);
         if (bytes > 0) {
           std::memcpy(to + left, from, bytes);
+          TellWords(core, to + left, bytes);
         }
       });
 }
