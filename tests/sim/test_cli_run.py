@@ -212,3 +212,17 @@ def test_wait_for_a_cube_core_says_so(tmp_path: Path) -> None:
     said = aclgrad("run", kernel, "--outputs", "float32[64]=0", status=1)
     assert "flag 3, which no vector core sets" in said and "Cube cores are not simulated" in said
     assert f"at {kernel}:" in said
+
+
+def test_a_fault_is_shown_once(tmp_path: Path) -> None:
+    """As an error, and with --keep-going as a finding; of the program, unless it is to be quiet."""
+    kernel = tmp_path / "one.cpp"
+    kernel.write_text(
+        '#include "kernel_operator.h"\nusing namespace AscendC;\n'
+        'extern "C" __global__ __aicore__ void one(GM_ADDR y) {\n'
+        "  TPipe pipe;\n  TBuf<TPosition::VECCALC> buffer;\n  pipe.InitBuffer(buffer, 256);\n"
+        "  LocalTensor<float> a = buffer.Get<float>();\n  Duplicate(a, 1.0f, -64);\n}\n"
+    )
+    words = ("run", kernel, "--outputs", "float32[64]=0", "--partial-output", "*")
+    for more in ((), ("--keep-going",)):
+        assert aclgrad(*words, *more, status=1).count("[count-range]") == 1

@@ -118,32 +118,39 @@ uint32_t UndefinedObserver::NewOrigin(const Origin& origin) {
   return id->second;
 }
 
+// Of several undefined sources the one whose first undefined lane comes first: tiles are full of lanes at their end that nobody uses.
 uint32_t UndefinedObserver::OriginOf(const Record& record) {
+  uint64_t first = UINT64_MAX;
+  uint64_t firstLane = UINT64_MAX;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
     if (access.gm || !Reads(access)) {
       continue;
     }
-    uint64_t first = UINT64_MAX;
+    uint64_t lane = 0;
     ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
       constexpr uint64_t kPiece = 512;
-      for (uint64_t at = begin; at < end && first == UINT64_MAX; at += kPiece) {
+      for (uint64_t at = begin; at < end && lane < firstLane; at += kPiece) {
         const uint64_t until = std::min(end, at + kPiece);
         if (image_.Max(at, until) != kDefined) {
           const uint8_t* const image = image_.Values(at, until);
           const auto undefined = [](uint8_t byte) { return byte != kDefined; };
           const uint8_t* const found = std::find_if(image + at, image + until, undefined);
-          first = found == image + until ? UINT64_MAX : static_cast<uint64_t>(found - image);
+          const auto place = static_cast<uint64_t>(found - image);
+          if (place < until && lane + (place - at) / access.width < firstLane) {
+            first = place;
+            firstLane = lane + (place - at) / access.width;
+          }
         }
+        lane += (until - at) / access.width;
       }
     });
-    if (first != UINT64_MAX) {
-      const uint32_t known = originOf_[first / kBlockBytes];
-      return known != 0 ? known
-                        : NewOrigin({record.site, Cause::kNeverWritten, record.name, first});
-    }
   }
-  return 0;
+  if (first == UINT64_MAX) {
+    return 0;
+  }
+  const uint32_t known = originOf_[first / kBlockBytes];
+  return known != 0 ? known : NewOrigin({record.site, Cause::kNeverWritten, record.name, first});
 }
 
 // Lane i of the destination from lane i of every source; for kBits from the lanes 8 i to 8 i + 7.

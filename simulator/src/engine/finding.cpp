@@ -26,7 +26,7 @@ struct Found {
 PerProcess<Found> found;
 std::atomic<bool> printing{false};
 
-constexpr size_t kMostPrinted = 64;  // that are remembered
+constexpr size_t kMostSaid = 64;  // that are remembered
 
 struct Shown {
   // A child prints what its parent asked for. A fork waits for a thread that changes it.
@@ -38,7 +38,7 @@ struct Shown {
 
   std::mutex mutex;
   std::optional<std::string> set;
-  std::deque<std::string> printed;
+  std::deque<std::string> said;
 };
 PerProcess<Shown> shown;
 
@@ -213,15 +213,17 @@ void ReportFinding(Finding finding) {
   if (findings.size() == known) {
     return;
   }
-  if (printing && findings.back().severity == Severity::kError && !SaidElsewhere(findings.back()) &&
-      Shows(ShownFindings(), findings.back().kind)) {
+  if (printing && findings.back().severity == Severity::kError && !SaidElsewhere(findings.back())) {
     const std::string text = FindingText(findings.back());
-    std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
-    const std::lock_guard<std::mutex> lockShown(shown->mutex);
-    if (shown->printed.size() >= kMostPrinted) {
-      shown->printed.pop_front();
+    if (Shows(ShownFindings(), findings.back().kind)) {
+      std::fprintf(stderr, "aclgrad: %s\n", text.c_str());
     }
-    shown->printed.push_back(text);
+    // What is not to be printed is not printed by the stream's failure either.
+    const std::lock_guard<std::mutex> lockShown(shown->mutex);
+    if (shown->said.size() >= kMostSaid) {
+      shown->said.pop_front();
+    }
+    shown->said.push_back(text);
   }
   if (const char* path = std::getenv("ACLGRAD_SIM_REPORT"); path != nullptr && *path != '\0') {
     ReportFile file(path, ReportFile::Mode::kAppend);
@@ -265,9 +267,9 @@ std::string ShownFindings() {
 
 std::string WithoutPrinted(std::string text) {
   const std::lock_guard<std::mutex> lock(shown->mutex);
-  for (const std::string& printed : shown->printed) {
-    if (const size_t at = text.find(printed); at != std::string::npos) {
-      text.erase(at, printed.size());
+  for (const std::string& said : shown->said) {
+    if (const size_t at = text.find(said); at != std::string::npos) {
+      text.erase(at, said.size());
     }
   }
   text.erase(0, std::min(text.find_first_not_of(" \n"), text.size()));

@@ -82,3 +82,16 @@ extern "C" __global__ __aicore__ void add_one(GM_ADDR from, GM_ADDR to) {
   PipeBarrier<PIPE_ALL>();
   DataCopy(Global<float>(to), buffer.Get<float>(), 64);
 }
+
+// Both operands have lanes that nobody wrote: the first one at its end, as tiles have it.
+extern "C" __global__ __aicore__ void second_operand(GM_ADDR gm) {
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> first, second;
+  pipe.InitBuffer(first, 256);
+  pipe.InitBuffer(second, 256);
+  LocalTensor<float> a = first.Get<float>();
+  Duplicate(a, 1.0f, 32);
+  Add(a, a, second.Get<float>(), 64);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<float>(gm), a, 32);
+}

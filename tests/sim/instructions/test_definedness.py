@@ -49,6 +49,13 @@ def test_one_open_bit(runtime: Runtime, library: ctypes.CDLL, name: str) -> None
     assert f"definedness.cpp:{line}\n" in str(caught.value)
 
 
+def test_the_operand_that_decides(runtime: Runtime, library: ctypes.CDLL) -> None:
+    """What is to blame is the operand whose lanes reach the output."""
+    with pytest.raises(KernelError) as caught:
+        runtime.launch(library["second_operand"], [np.zeros(32, np.float32)])
+    assert "Add reads UB bytes from 0 of second on" in str(caught.value)
+
+
 def test_padding_that_a_scalar_takes(runtime: Runtime, library: ctypes.CDLL) -> None:
     """It says what the copy wrote, which value was taken and how to make that defined."""
     with pytest.raises(KernelError) as caught:
