@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,3 +133,47 @@ def test_shapes_cover_the_classes() -> None:
     for base in ((1,), (8, 64), (2, 16, 8, 8)):
         *_, last = generated.ladder(base, 4, 48, 196352)
         assert np.prod(last) * 4 > 48 * 196352 and len(last) == len(base)
+
+
+def _explored(
+    monkeypatch: pytest.MonkeyPatch, takes: Callable[[inputs.Case], bool]
+) -> tuple[set[str], generated.Tried]:
+    """The styles of cases with several elements that ran, of an operator that takes some."""
+    monkeypatch.setattr(generated, "chip", lambda soc: (48, 196352))
+
+    def run(given: Sequence[inputs.Case]) -> list[generated.Outcome]:
+        return [
+            generated.Outcome(case.label, generated.CLEAN if takes(case) else generated.REFUSED)
+            for case in given
+        ]
+
+    row = ("DT_FLOAT", "DT_INT32", "DT_FLOAT")
+    tried = generated.explore(op("index"), row, "Ascend910B2", run, run, fast=True)
+    ran = {
+        case.recipe.style
+        for case, outcome in zip(tried.cases, tried.outcomes, strict=True)
+        if outcome.taken and case.recipe and np.prod(case.recipe.base) > 1
+    }
+    return ran, tried
+
+
+def test_one_element_says_nothing_of_a_style(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index of 4 goes with one element of x, and with no more."""
+
+    def alike(case: inputs.Case) -> bool:
+        x, index = case.inputs[0][0], case.inputs[1][0]
+        return bool(x.size == 1 or x.shape == index.shape)
+
+    ran, tried = _explored(monkeypatch, alike)
+    assert ran == {"same"} and not tried.refused
+
+
+def test_shapes_that_are_refused_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operator that takes but the first shape that it is asked for."""
+
+    def first(case: inputs.Case) -> bool:
+        return bool(case.inputs[0][0].shape == inputs.BASES[0])
+
+    ran, tried = _explored(monkeypatch, first)
+    assert ran == {"gathered"}
+    assert tried.refused == len(generated.shapes(4, 48, True)) + 1

@@ -174,7 +174,7 @@ class Project:
             seeds=selection.seeds(seeds) if seeds else (),
         )
         runs = checked.runs(self.word, soc, seeds or "")
-        return Looked(runs, conditions, checked.refused, [*checked.notes])
+        return Looked(runs, conditions, checked.refused, [*checked.notes], checked.hollow)
 
     def run(self, given: Given, running: Running, save: Path | None, quiet: bool) -> Computed:
         """See `Operators`."""

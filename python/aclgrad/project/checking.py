@@ -358,6 +358,7 @@ class Checked:
     outcomes: tuple[Outcome, ...]
     assumed: Assumed
     notes: tuple[str, ...] = ()
+    hollow: str = ""  # why the cases prove too little
 
     @property
     def taken(self) -> list[Outcome]:
@@ -430,7 +431,7 @@ def check(
     deadline = time.monotonic() + seconds
     outcomes: list[Outcome] = []
     taken: list[Recipe] = []
-    left, tiles = 0, False
+    left, refused, tiles = 0, 0, False
     for row in rows:
 
         def run(
@@ -470,17 +471,29 @@ def check(
             for case, outcome in zip(tried.cases, tried.outcomes, strict=True)
         ]
         left += tried.left
+        refused += tried.refused
         tiles = tiles or tried.tiles
-    checked = Checked(
-        op["type"], tuple(outcomes), assumed, tuple(_notes(left, left_dtypes, tiles, seconds, fast))
-    )
+    notes = tuple(_notes(left, left_dtypes, tiles, seconds, fast))
+    checked = Checked(op["type"], tuple(outcomes), assumed, notes)
     if not checked.taken:
         raise SourcesError(
             f"{op['type']}: it took none of {len(outcomes)} generated inputs:"
             f" {first_reason(outcomes[-1].message) if outcomes else 'no case fits its definition'}."
             f" Next: aclgrad run {word} --inputs ... with inputs of your own"
         )
-    return checked
+    return dataclasses.replace(checked, hollow=_hollow(word, checked, refused))
+
+
+def _hollow(word: str, checked: Checked, refused: int) -> str:
+    """Why a check says little: of the generated shapes it refused more than it took."""
+    tried = len(checked.taken)
+    if refused <= tried:
+        return ""
+    return (
+        f"{checked.op}: {refused} generated shapes were refused and {tried} tried, so the check"
+        f" says little: {checked.refused[-1].reason}. Next: --shape with shapes that it takes,"
+        f" cases() of a golden file (aclgrad new --from {word}), or --allow-refusals"
+    )
 
 
 def _choice(case: Case, dtype: str) -> str:

@@ -146,6 +146,7 @@ class Tried:
     cases: list[Case] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     left: int = 0  # cases for which there was no time
+    refused: int = 0  # shapes that it refused, in styles of which it takes others
     tiles: bool = False  # whether a core was seen to have several
 
 
@@ -184,13 +185,17 @@ def explore(
         return got
 
     taken = [*known]
-    if not taken:
+    # One element, and one axis, go in styles too that the operator does not take otherwise.
+    several = [base for base in BASES if len(base) > 1]
+    for bases in (several, [base for base in BASES if len(base) == 1], [(1,)]):
+        if taken:
+            break
         optional = any(item["kind"] == "optional" for item in op["inputs"])
         for given in (False, True) if optional else (False,):
             for style in styles(op, row):
                 if len(taken) >= _MOST_STYLES * (1 + given) or (fast and taken):
                     break
-                found = fresh(Recipe(base, style, given) for base in (*BASES, (1,)))
+                found = fresh(Recipe(base, style, given) for base in bases)
                 got = add(found, until_taken)
                 taken += [
                     case.recipe
@@ -227,6 +232,7 @@ def explore(
             ]
             if 2 * len(wanted) < len(found):
                 break
+        tried.refused += len(wanted)
         for start in [*([(1,)] if flat else []), first.base]:
             if tried.tiles:
                 break
