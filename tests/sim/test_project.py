@@ -381,6 +381,9 @@ def broken(library: Path, path: str, old: str, new: str) -> Path:
     [
         ("op_kernel/scale_add.cpp", "Add(result, result, add, count)", "NoSuchAdd(result, count)",
          r"kernel ScaleAdd\(float32.*NoSuchAdd is not known to the simulator\n.*add.cpp:\d+:"),
+        ("op_kernel/scale_add.cpp", "Add(result, result, add, count)",
+         "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2)",
+         "KERNEL_TYPE_MIX_AIC_1_2 is of matrix .cube. cores, which the simulator does not have"),
         ("op_kernel/scale_add.cpp", '#include "kernel_operator.h"', '#include "no_such.h"',
          r"no header no_such.h in the simulator or around the operator\n.*scale_add.cpp:\d+:"),
         ("op_host/scale_add_tiling.cpp", "platform.GetCoreNumAiv()", "platform.GetNoSuch()",
@@ -390,7 +393,7 @@ def broken(library: Path, path: str, old: str, new: str) -> Path:
         ("op_kernel/scale_add_tiling_key.h", "ASCENDC_TPL_SEL(",
          "#define NO_SELECTION(...)\nNO_SELECTION(", r"template without ASCENDC_TPL_SEL"),
     ],
-    ids=["api", "header", "member", "soc", "selection"],
+    ids=["api", "cube", "header", "member", "soc", "selection"],
 )  # fmt: skip
 def test_what_is_missing_is_named(library: Path, path, old, new, message):
     """A source that does not build ends in one message: what, where, the next step."""

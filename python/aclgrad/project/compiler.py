@@ -41,6 +41,12 @@ Made = TypeVar("Made")
 _parsing = threading.Lock()
 
 
+_CUBE = re.compile(
+    r"KERNEL_TYPE_(MIX_)?AIC|TCubeTiling|Matmul|REGIST_MATMUL|Mmad|Fixpipe|LoadData|Nd2Nz|LoadImageTo"
+)
+"""What kernels with matrix cores name."""
+
+
 def _is_own_mistake(missing: Missing) -> bool:
     """Whether a name that the compiler does not know is a typing error rather than something of
     CANN's that the simulator lacks: the compiler has a better one, or CANN has no names like it.
@@ -165,6 +171,8 @@ class Compiler:
             lacks = missing.message
             conflict = re.search(r"deduced conflicting types for parameter .*", output)
             lacks += f": {conflict[0]}" if conflict and missing.kind == "form" else ""
+        if _CUBE.match(missing.name):
+            lacks = f"{missing.name} is of matrix (cube) cores, which the simulator does not have"
         where = f"{missing.place}: " if missing.place else ""
         package = _PACKAGES.get(missing.name)
         first = f"apt-get install {package}; " if package else ""
