@@ -33,7 +33,7 @@ from aclgrad.common import files
 from aclgrad.errors import AclgradError
 from aclgrad.profiling.alternatives import copy_sources, load
 from aclgrad.profiling.calls import profile_sources, sources_inputs
-from aclgrad.profiling.estimate import error_band
+from aclgrad.profiling.estimate import NOT_DECIDED, error_band, undecided
 from aclgrad.runtime import open_device
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import dtypes
@@ -55,6 +55,7 @@ WORK = ROOT / "build" / "choices"
 MOST_CALLS = 3  # a change is timed on so many, unless it names more
 NEAR = 0.03  # no cost is moved where two times differ by less
 SAME = 1e-4  # two times that differ by less are equal
+UNDECIDED = 1.0  # by what no rule tells apart, published variants differ by up to this
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Times:
     error: float = 0.0  # the model's, for what bounds this launch
     key: int = 0
     failed: str = ""
+    undecided: Sequence[str] = ()  # what bounds it, though no rule tells variants apart
 
     def at(self, cost: str, which: int) -> float:
         """With a cost halved (0) or doubled (1); a cost that it does not have changes nothing."""
@@ -83,10 +85,13 @@ class Gain:
     least: tuple[float, str]
     most: tuple[float, str]
     error: float
+    undecided: str = ""
 
     @property
     def verdict(self) -> str:
         """What follows from it."""
+        if self.undecided and self.error < abs(self.now) <= UNDECIDED:
+            return f"{NOT_DECIDED}: {self.undecided}"
         if self.now > self.error:
             if self.least[0] < 0:
                 return f"depends on {self.least[1]}"
@@ -110,7 +115,8 @@ def judge(call: str, chosen: Times, other: Times) -> Gain | None:
     if max(-least[0], most[0]) < SAME and chosen.key == other.key:
         return None
     error = max(chosen.error, other.error)
-    return Gain(call, chosen.key, chosen.us, gains[0][0], least, most, error)
+    reasons = ", ".join(sorted({*chosen.undecided, *other.undecided}))
+    return Gain(call, chosen.key, chosen.us, gains[0][0], least, most, error, reasons)
 
 
 @dataclass
@@ -162,7 +168,8 @@ def print_times(folder: Path) -> None:
             moved = {row["cost"]: (row["halved"], row["doubled"]) for row in rows}
             failed = found.faults[0].kind if found.faults else ""
             key = int(kernel["tilingKey"])
-            times = Times(found.us, moved, error_band(kernel), key, failed)
+            why = undecided(kernel)
+            times = Times(found.us, moved, error_band(kernel), key, failed, why)
             if beside == 0 or abs(found.us / beside - 1) < NEAR:
                 break
         print(json.dumps(asdict(times)))

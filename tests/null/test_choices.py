@@ -200,3 +200,22 @@ def test_what_is_summed_up() -> None:
     line += ["+30.0% a doubled", "15%", "1 of 1", "earns 20%, above the error"]
     assert list(first.lines) == [line]
     assert whole.below == "3 lines: 1 no effect, 1 no other, 1 earns."
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [
+        (150.0, "not decided: vector functions"),
+        (70.0, "not decided: vector functions"),
+        (110.0, "below the error: the simpler one will do"),
+        (1000.0, "earns 900%, above the error"),
+    ],
+)
+def test_what_no_rule_decides_earns_nothing(other: float, verdict: str) -> None:
+    reasons = ["vector functions"]
+    found = judge("call", Times(us=100, error=0.25), Times(us=other, error=0.2, undecided=reasons))
+    assert found is not None
+    assert found.verdict == verdict
+    decided = judge("call", Times(us=100, error=0.25), Times(us=other, error=0.2))
+    assert decided is not None
+    assert not decided.verdict.startswith("not decided")

@@ -149,6 +149,23 @@ def test_uneven_cores() -> None:
     assert [item.rule for item in advise(profiled(some, floor=FAR))][0] == "imbalance"
 
 
+def test_what_no_rule_decides_is_named() -> None:
+    rows = [
+        {"name": "vector function", "pipe": "VECTOR", "count": 1, "cycles": 6e4},
+        {"name": "Mul", "pipe": "VECTOR", "count": 1, "cycles": 3e4},
+        {"name": "DataCopy", "pipe": "MTE2", "count": 1, "cycles": 9e9},
+    ]
+    bound = {"memoryBytes": 1e6, "core_mte2": 1e4, "core_vec": 9e4}
+    functions = kernel(instructions=rows, **bound)
+    assert estimate([functions]).evidence == "not decided"
+    assert profiled(functions).rests_on("not decided")[0].startswith("vector functions (order")
+    assert estimate([kernel(instructions=rows)]).evidence == "board"  # memory decides
+    rows[1]["cycles"] = 7e4
+    assert estimate([kernel(instructions=rows, **bound)]).evidence == "board"
+    assert estimate([kernel(rowSums=0.2, **bound)]).evidence == "not decided"
+    assert estimate([kernel(rowSums=0.05, **bound)]).evidence == "board"
+
+
 def test_band_follows_the_bound_and_the_evidence() -> None:
     bandwidth = estimate([kernel()])
     assert (bandwidth.low, bandwidth.high) == pytest.approx((103 * 0.85, 103 * 1.15))

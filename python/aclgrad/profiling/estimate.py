@@ -41,7 +41,11 @@ _EXTRAPOLATED = "extrapolated"
 
 
 YOURS = "board (yours)"  # of ACLGRAD_CALIBRATION
-EVIDENCE = (YOURS, "board", "official", "fitted", "simulator", "assumed", _EXTRAPOLATED)
+NOT_DECIDED = "not decided"  # no rule of the model tells variants of such a kernel apart
+EVIDENCE = (
+    *(YOURS, "board", "official", "fitted", "simulator", "assumed"),
+    *(NOT_DECIDED, _EXTRAPOLATED),
+)
 
 
 """Classes of evidence, the best first."""
@@ -188,6 +192,25 @@ def near_bounds(profile: Mapping[str, Any]) -> set[str]:
     return {bound.key, *near}
 
 
+def undecided(launch: Mapping[str, Any]) -> list[str]:
+    """What bounds a launch though no rule of the model can tell variants of it apart: published
+    ones of vector functions differ by up to a factor of two for reasons that it does not have, and
+    no public measurement says what a sum of many rows by one instruction takes.
+    """
+    if "vector" not in near_bounds(launch):
+        return []
+    found = []
+    rows = [row for row in launch["instructions"] if row["pipe"] == "VECTOR"]
+    functions = sum(row["cycles"] for row in rows if row["name"] == "vector function")
+    if functions > 0.5 * sum(row["cycles"] for row in rows):
+        found.append(
+            "vector functions (order of issue, banks of stores, unrolling, register pressure)"
+        )
+    if launch.get("rowSums", 0.0) >= _ROW_SUMS:
+        found.append("sums of many rows by one instruction")
+    return found
+
+
 def error_band(launch: Mapping[str, Any]) -> float:
     """Relative error to expect of a launch, by what bounds it and by its evidence."""
     vector, memory, other = launch["band"]
@@ -221,6 +244,8 @@ def estimate(launches: Sequence[Mapping[str, Any]]) -> Estimate:
         worst = max(worst, EVIDENCE.index(launch["evidence"]))
         if launch["assumed"]:
             worst = max(worst, EVIDENCE.index("assumed"))
+        if undecided(launch):
+            worst = max(worst, EVIDENCE.index(NOT_DECIDED))
     ranking_only = any(launch["socEvidence"] == _EXTRAPOLATED for launch in launches)
     return Estimate(us, max(0.0, us - below), us + above, EVIDENCE[worst], ranking_only)
 

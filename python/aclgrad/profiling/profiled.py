@@ -16,6 +16,7 @@ from aclgrad.common.data import parse_json
 from aclgrad.errors import AclgradError
 from aclgrad.findings import Finding
 from aclgrad.profiling.estimate import (
+    NOT_DECIDED,
     Bound,
     Estimate,
     bandwidth_bound,
@@ -24,6 +25,7 @@ from aclgrad.profiling.estimate import (
     estimate,
     imbalance,
     shares,
+    undecided,
 )
 
 Json = dict[str, Any]
@@ -165,6 +167,8 @@ class Profiled:
 
     def rests_on(self, evidence: str) -> list[str]:
         """What of the kernels, the copies and the chip has a cost of this class of evidence."""
+        if evidence == NOT_DECIDED:
+            return sorted({words for launch in self.launches for words in undecided(launch)})
         found = (launch["grounds"].get(evidence, []) for launch in self.launches)
         return sorted({name for names in found for name in names})
 
