@@ -11,6 +11,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field, replace
 
+import cycle_model
+
 # The boards' tiles filled UB to the last byte, which the framework keeps: ours are a bit smaller.
 PING_PONG = (0, 32768, 65536, 98304, 131072, 163840)
 PING_PONG_950 = tuple(41984 * i for i in range(6))
@@ -452,128 +454,38 @@ def _elementwise() -> list[Case]:
     return cases
 
 
-# CANN's cycle model of Ascend 950: nanoseconds of a kernel without its launch.
-_TILES = {  # eight cores, 16 tiles of 128 each
-    "unary": {
-        "Abs": 5992.12,
-        "Exp": 5715.15,
-        "Ln": 6037.58,
-        "Reciprocal": 6070.3,
-        "Relu": 5998.79,
-        "Rsqrt": 6411.52,
-        "Sqrt": 6072.73,
-        "Adds": 6001.21,
-        "Maxs": 5988.48,
-        "Mins": 6033.94,
-        "Muls": 6012.73,
-        "Cast": 6026.06,
-        "Not": 5856.36,
-        "DataCopy": 5858.18,
-    },
-    "binary": {
-        "Add": 6609.09,
-        "Sub": 6632.12,
-        "Mul": 7072.73,
-        "Div": 6052.12,
-        "Max": 6088.48,
-        "Min": 6040.61,
-        "And": 6119.39,
-        "Or": 5698.79,
-        "Power": 7101.82,
-        "Fmod": 6894.55,
-    },
-    "function": {
-        "Sigmoid": 6186.67,
-        "Silu": 6201.21,
-        "Tanh": 5796.36,
-        "Sin": 5590.3,
-        "Cos": 6189.09,
-        "Tan": 6236.97,
-        "Asin": 6339.39,
-        "Acos": 5825.45,
-        "Atan": 6884.24,
-        "Sinh": 6217.58,
-        "Cosh": 6186.06,
-        "Ceil": 6065.45,
-        "Floor": 6031.52,
-        "Round": 6061.21,
-        "Trunc": 6021.21,
-        "Frac": 6059.39,
-        "Sign": 6061.21,
-        "Erf": 6009.7,
-        "Erfc": 5752.12,
-        "Log": 5745.45,
-        "Log2": 6100.61,
-        "Log10": 6087.27,
-        "Digamma": 9701.21,
-        "Lgamma": 9686.67,
-    },
-}
-_TILE = {  # one core: elements of an input and of the output, nanoseconds
-    "Duplicate": (64, 64, 1563.64),
-    "CreateVecIndex": (64, 64, 1604.24),
-    "LeakyRelu": (64, 64, 1907.88),
-    "Axpy": (64, 64, 1916.97),
-    "CastF2H": (64, 64, 1744.85),
-    "Brcb": (8, 64, 1904.85),
-    "Transpose": (256, 256, 1691.52),
-    "ReduceSum": (256, 256, 2184.85),
-    "ReduceMax": (256, 256, 2212.73),
-    "ReduceMin": (256, 256, 2220.61),
-    "BlockReduceSum": (512, 64, 1726.06),
-    "BlockReduceMax": (512, 64, 1713.33),
-    "BlockReduceMin": (512, 64, 1718.18),
-    "WholeReduceSum": (512, 8, 1958.79),
-    "WholeReduceMax": (512, 16, 1959.39),
-    "WholeReduceMin": (512, 16, 1970.91),
-    "PairReduceSum": (512, 256, 1909.09),
-    "AddRelu": (256, 256, 2583.03),
-    "SubRelu": (256, 256, 2590.3),
-    "AddHalf": (256, 256, 2084.24),
-    "FusedMulAdd": (256, 256, 2229.7),
-    "MulAddDst": (256, 256, 2222.42),
-    "Gather": (64, 64, 2055.15),
-    "Compare": (64, 64, 2615.15),
-    "Mean": (64, 64, 2217.58),
-}
-
-
 def _cycle_model() -> list[Case]:
-    soc = "Ascend950PR_9599"
     cases = [
         Case(
-            f"cycle model, {family}",
-            name,
-            soc,
-            f"tiles_{name}",
-            8,
-            Parameters(rows=128, columns=128, tile=128),
-            {"kernel": took / 1000},
-            65536,
-            65536,
-            65536,
+            "cycle model, many tiles" if one.tiles > 1 else f"cycle model, {one.family}",
+            one.name,
+            cycle_model.SOC,
+            one.symbol,
+            one.cores,
+            Parameters(),
+            {"kernel": one.nanoseconds / 1000},
+            cycle_model.MOST * cycle_model.APART,
+            0,
+            cycle_model.MOST * cycle_model.APART,
+            fitted=("kernel",) if one.fitted else (),
         )
-        for family, kernels in _TILES.items()
-        for name, took in kernels.items()
+        for one in cycle_model.kernels()
     ]
-    cases += [
+    return cases + [
         Case(
-            "cycle model, one tile",
+            "cycle model, cores together",
             name,
-            soc,
-            f"tile_{name}",
-            1,
-            Parameters(rows=count, columns=results),
+            cycle_model.SOC,
+            name.lower(),
+            8,
+            Parameters(),
             {"kernel": took / 1000},
             4096,
             4096,
             4096,
+            fitted=("kernel",),
         )
-        for name, (count, results, took) in _TILE.items()
-    ]
-    # The first two of three are fitted to.
-    return [
-        replace(case, fitted=("kernel",) if at % 3 < 2 else ()) for at, case in enumerate(cases)
+        for name, took in (("AtomicAdd", 2243.03), ("SyncAll", 7255.15), ("IBSetWait", 9129.09))
     ]
 
 
@@ -608,6 +520,30 @@ def _quantiser() -> list[Case]:
             )
         )
     return cases
+
+
+def _polar() -> list[Case]:
+    """Polar of ops-math, experimental, its own report on 910B4."""
+    return [
+        Case(
+            "polar fp32",
+            name,
+            "Ascend910B4",
+            "polar",
+            cores,
+            Parameters(rows=count, tile=2048),
+            {"task": took},
+            count * 4,
+            count * 4,
+            count * 8,
+            scale=whole / count,
+        )
+        for name, whole, count, cores, took in (
+            ("2x6x10", 120, 120, 1, 11.64),
+            ("3x5x17x269", 68595, 68595, 32, 26.94),
+            ("4096x4096", 1 << 24, 1 << 22, 40, 931.68),
+        )
+    ]
 
 
 def _register_functions() -> list[Case]:
@@ -651,24 +587,30 @@ def _register_functions() -> list[Case]:
             ("5 two rows, whole masks", 5, 1785),
         )
     ]
-    full, apart = (0, 0x5000, 0xA000, 0, 0, 0), (0, 0, 0x4100, 0, 0, 0)
+    full, apart, row = (0, 0x5000, 0xA000, 0, 0, 0), (0, 0, 0x4100, 0, 0, 0), (64, 1)
     cases += [
         Case(
-            "banks of registers' accesses" if shift < 3 else "blocks of registers' accesses",
+            f"{kind} of registers' accesses",
             name,
             soc,
             "register_banks",
             1,
-            Parameters(times=100, shift=shift, at=at, stride=stride),
+            Parameters(
+                times=100, shift=shift, at=at, stride=read, tile=write[0], tile_rows=write[1]
+            ),
             {"inside": took / mhz},
             scale=0.01,
-            fitted=("inside",) if shift in (1, 2) else (),
+            fitted=("inside",) if name[0] in "67" else (),
         )
-        for name, shift, at, stride, took in (
-            ("6 all in one bank", 1, full, (0, 0), 142.1),
-            ("7 the same, two at a time", 2, full, (0, 0), 133.1),
-            ("11 blocks by row", 3, apart, (64, 1), 44.3),
-            ("12 blocks by column", 3, apart, (8, 8), 151.0),
+        for kind, name, shift, at, read, write, took in (
+            ("banks", "1 sources in one bank", 1, (0, 0x5000, 0xA100, 0, 0, 0), row, row, 133.3),
+            ("banks", "2 a source and result", 1, (0, 0x5100, 0xA000, 0, 0, 0), row, row, 147.1),
+            ("banks", "6 all in one bank", 1, full, row, row, 142.1),
+            ("banks", "7 the same, two at a time", 2, full, row, row, 133.1),
+            ("blocks", "11 blocks by row", 3, apart, row, row, 44.3),
+            ("blocks", "12 blocks by column", 3, apart, (8, 8), (8, 8), 151.0),
+            ("blocks", "13 one block again and again", 3, apart, (64, 0), row, 44.1),
+            ("blocks", "14 one register again and again", 3, apart, (0, 1), row, 44.1),
         )
     ]
     return cases
@@ -676,5 +618,5 @@ def _register_functions() -> list[Case]:
 
 CASES = [
     *(*_adds(), *_copies(), *_banks(), *_chains(), *_curves(), *_elementwise(), *_cycle_model()),
-    *(*_quantiser(), *_register_functions()),
+    *(*_quantiser(), *_polar(), *_register_functions()),
 ]

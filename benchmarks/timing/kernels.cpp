@@ -564,3 +564,122 @@ extern "C" __global__ __aicore__ void quantise_rows(GM_ADDR x, GM_ADDR y, GM_ADD
     out.FreeTensor(to);
   }
 }
+
+// Eight cores that wait for one another, or add to the same bytes.
+constexpr uint32_t kNumbers = 8;  // of a core: a block
+
+extern "C" __global__ __aicore__ void atomicadd(GM_ADDR, GM_ADDR, GM_ADDR z, GM_ADDR) {
+  TPipe pipe;
+  TQue<QuePosition::VECOUT, 1> out;
+  pipe.InitBuffer(out, 1, 64 * sizeof(float));
+  LocalTensor<float> ones = out.AllocTensor<float>();
+  Duplicate(ones, 1.0f, 64);
+  out.EnQue(ones);
+  ones = out.DeQue<float>();
+  SetAtomicAdd<float>();
+  DataCopy(Global<float>(z, 0, 64), ones, 64);
+  SetAtomicNone();
+  out.FreeTensor(ones);
+}
+
+// Each core writes a block, all meet, each core reads all blocks and writes their sum.
+extern "C" __global__ __aicore__ void syncall(GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR) {
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> own, all, work;
+  const auto core = static_cast<int32_t>(GetBlockIdx()),
+             cores = static_cast<int32_t>(GetBlockNum());
+  pipe.InitBuffer(own, kNumbers * sizeof(int32_t));
+  pipe.InitBuffer(all, cores * kNumbers * sizeof(int32_t));
+  pipe.InitBuffer(work, 256);
+  LocalTensor<int32_t> one = own.Get<int32_t>();
+  Duplicate(one, core + 1, kNumbers);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<int32_t>(x, core * kNumbers, kNumbers), one, kNumbers);
+  PipeBarrier<PIPE_ALL>();
+  LocalTensor<int32_t> room = work.Get<int32_t>();
+  SyncAll<true>(Global<int32_t>(y, 0, cores * kNumbers), room, cores);
+  LocalTensor<int32_t> found = all.Get<int32_t>();
+  DataCopy(found, Global<int32_t>(x, 0, cores * kNumbers), cores * kNumbers);
+  PipeBarrier<PIPE_ALL>();
+  int32_t sum = 0;
+  for (int32_t i = 0; i < cores; ++i) {
+    sum += found.GetValue(i * kNumbers);
+  }
+  PipeBarrier<PIPE_ALL>();
+  Duplicate(one, sum, kNumbers);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<int32_t>(z, core * kNumbers, kNumbers), one, kNumbers);
+}
+
+// Each core waits for the one before it, reads that one's number and writes the next.
+extern "C" __global__ __aicore__ void ibsetwait(GM_ADDR x, GM_ADDR y, GM_ADDR, GM_ADDR) {
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> work, own;
+  pipe.InitBuffer(work, 32);
+  pipe.InitBuffer(own, 32);
+  const auto core = static_cast<int32_t>(GetBlockIdx()),
+             cores = static_cast<int32_t>(GetBlockNum());
+  const GlobalTensor<int32_t> marks = Global<int32_t>(y, 0, cores * kNumbers);
+  LocalTensor<int32_t> room = work.Get<int32_t>(), number = own.Get<int32_t>();
+  int32_t before = 0;
+  if (core > 0) {
+    IBWait<true>(marks, room, core - 1, 0);
+    DataCopy(number, Global<int32_t>(x, (core - 1) * kNumbers, kNumbers), kNumbers);
+    PipeBarrier<PIPE_ALL>();
+    before = number.GetValue(0);
+  }
+  PipeBarrier<PIPE_ALL>();
+  Duplicate(number, before + 1, kNumbers);
+  PipeBarrier<PIPE_ALL>();
+  DataCopy(Global<int32_t>(x, core * kNumbers, kNumbers), number, kNumbers);
+  PipeBarrier<PIPE_ALL>();
+  if (core < cores - 1) {
+    IBSet<true>(marks, room, core, 0);
+  }
+}
+
+// Complex numbers of lengths x and angles y: cosines and sines beside one another, then interleaved by a table of offsets.
+extern "C" __global__ __aicore__ void polar(GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR parameters) {
+  const Parameters p = ParametersAt(parameters);
+  const Slice mine = RowsOf(p.rows);
+  const uint32_t tile = p.tile, both = 2 * tile;
+  TPipe pipe;
+  TQue<QuePosition::VECIN, 1> in;
+  TQue<QuePosition::VECOUT, 1> out;
+  TBuf<TPosition::VECCALC> parts, offsets, work;
+  pipe.InitBuffer(in, 2, both * sizeof(float));
+  pipe.InitBuffer(out, 2, both * sizeof(float));
+  pipe.InitBuffer(parts, both * sizeof(float));
+  pipe.InitBuffer(offsets, both * sizeof(uint32_t));
+  pipe.InitBuffer(work, 3 * tile * sizeof(float));
+  const LocalTensor<float> packed = parts.Get<float>();
+  const LocalTensor<int32_t> at = offsets.Get<int32_t>(), half = parts.Get<int32_t>();
+  const auto distance = static_cast<int32_t>(4 * tile);
+  CreateVecIndex(at, 0, both);
+  ShiftRight(half, at, 1, static_cast<int32_t>(both));
+  Muls(at, at, distance, both);
+  Muls(half, half, 4 - 2 * distance, both);
+  Add(at, at, half, both);
+  const DataCopyPadExtParams<float> none{false, 0, 0, 0};
+  for (uint64_t done = mine.begin; done < mine.end; done += tile) {
+    const auto now = static_cast<uint32_t>(mine.end - done < tile ? mine.end - done : tile);
+    const DataCopyExtParams read{1, now * 4, 0, 0, 0}, write{1, now * 8, 0, 0, 0};
+    LocalTensor<float> from = in.AllocTensor<float>();
+    DataCopyPad(from, Global<float>(x, done, now), read, none);
+    DataCopyPad(from[tile], Global<float>(y, done, now), read, none);
+    in.EnQue(from);
+    from = in.DeQue<float>();
+    const LocalTensor<uint8_t> room = work.Get<uint8_t>();
+    Cos<float, false>(packed, from[tile], room, now);
+    Sin<float, false>(packed[tile], from[tile], room, now);
+    Mul(packed, packed, from, now);
+    Mul(packed[tile], packed[tile], from, now);
+    in.FreeTensor(from);
+    LocalTensor<float> to = out.AllocTensor<float>();
+    Gather(to, packed, offsets.Get<uint32_t>(), 0u, 2 * now);
+    out.EnQue(to);
+    to = out.DeQue<float>();
+    DataCopyPad(Global<float>(z, 2 * done, 2 * now), to, write);
+    out.FreeTensor(to);
+  }
+}

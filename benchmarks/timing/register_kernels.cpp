@@ -151,15 +151,15 @@ __simd_vf__ inline void Sums(__ubuf__ float* x, __ubuf__ float* y, __ubuf__ floa
   }
 }
 
-// Eight registers in blocks of 32 bytes that are `stride` blocks apart.
-__simd_vf__ inline void Blocks(__ubuf__ float* x, __ubuf__ float* z, uint32_t step,
-                               uint32_t stride) {
+// Eight registers in blocks of 32 bytes that are `stride` blocks apart: the source's and the result's.
+__simd_vf__ inline void Blocks(__ubuf__ float* x, __ubuf__ float* z, uint32_t step, uint32_t stride,
+                               uint32_t stepOut, uint32_t strideOut) {
   Reg::MaskReg mask = Reg::CreateMask<float, Reg::MaskPattern::ALL>();
   Register a, b;
   for (uint16_t i = 0; i < 8; ++i) {
     Reg::LoadAlign<float, Reg::DataCopyMode::DATA_BLOCK_COPY>(a, x + i * step, stride, mask);
     Reg::Adds(b, a, 0.0f, mask);
-    Reg::StoreAlign<float, Reg::DataCopyMode::DATA_BLOCK_COPY>(z + i * step, b, stride, mask);
+    Reg::StoreAlign<float, Reg::DataCopyMode::DATA_BLOCK_COPY>(z + i * stepOut, b, strideOut, mask);
   }
 }
 
@@ -233,7 +233,7 @@ extern "C" __global__ __aicore__ void register_banks(GM_ADDR, GM_ADDR, GM_ADDR,
                            Floats(p.at[2], kCount));
     } else {
       asc_vf_call<Blocks>(Floats(p.at[0], kCount), Floats(p.at[2], kCount), p.stride[0],
-                          p.stride[1]);
+                          p.stride[1], p.tile, p.tileRows);
     }
   }
 }

@@ -14,6 +14,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SIMULATOR = ROOT / "simulator" / "src"
+sys.path.insert(0, str(SIMULATOR / "timing"))
+
+import cost_table  # noqa: E402
 
 # Copies of GM are timed by their bytes; the others run on the scalar pipe or not at all.
 UNCOSTED = {
@@ -108,29 +111,6 @@ def facts(name: str) -> dict[str, Any]:
     return data
 
 
-_NUMBERS = re.compile(r"\d+")
-_REPEAT = 256  # bytes
-_WITHIN = 0.05
-
-
-def width(dtype: str) -> float:
-    """Bytes of an element: of int16 2, of b32 4."""
-    named = {"half": 2, "float": 4}
-    found = _NUMBERS.search(dtype)
-    return named[dtype] if dtype in named else int(found.group()) / 8 if found else 1
-
-
-def asked_of(name: str, dtypes: str, rate: Any) -> float:
-    """Cycles of a repeat, or of a register, that the official table asks."""
-    if dtypes == "cycles":
-        return float(rate)
-    rate = rate[0] / rate[1] if isinstance(rate, list) else rate
-    bytes_of = {"Sort32": 8, "MrgSort": 8}  # an element and its index
-    widest = bytes_of.get(name, max(width(dtype) for dtype in dtypes.split(">")))
-    repeat = 2 * _REPEAT if name == "TransDataTo5HD" else _REPEAT  # 16 rows of 32 bytes
-    return repeat / widest / float(rate)
-
-
 def against_official(costs: dict[str, Any]) -> dict[str, str]:
     """Where costs are more than 5 % off the official tables: by instruction, what they have."""
     found: dict[str, str] = {}
@@ -142,10 +122,10 @@ def against_official(costs: dict[str, Any]) -> dict[str, str]:
         for dtypes, rate in row.items():
             if dtypes == "table":
                 continue
-            want = asked_of(name, dtypes, rate)
-            wide = max(width(dtype) for dtype in dtypes.split(">")) >= 4
+            want = cost_table.asked_of(name, dtypes, rate)
+            wide = max(cost_table.width(dtype) for dtype in dtypes.split(">")) >= 4
             have = costs["instructions"]["2201"][chain[0]][0 if wide else 1]
-            if abs(have / want - 1) > _WITHIN + 1e-9:
+            if abs(have / want - 1) > cost_table.WITHIN + 1e-9:
                 found[chain[0]] = f"{name} of {dtypes}: {have} cycles a repeat, the table {want:g}"
     for name, row in official["3510"].items():
         known = costs["registers"]["3510"].get(name)
@@ -154,12 +134,12 @@ def against_official(costs: dict[str, Any]) -> dict[str, str]:
         for dtypes, rate in row.items():
             if dtypes == "table":
                 continue
-            want = asked_of(name, dtypes, rate)
-            wide = dtypes == "cycles" or width(dtypes.split(">")[0]) >= 4
+            want = cost_table.asked_of(name, dtypes, rate)
+            wide = dtypes == "cycles" or cost_table.width(dtypes.split(">")[0]) >= 4
             integer = any("int" in dtype for dtype in dtypes.split(">"))
             factor = costs["registerIntegers"]["3510"].get(name, 1) if integer else 1
             have = known[2 if wide else 3] * factor
-            if abs(have / want - 1) > _WITHIN + 1e-9:
+            if abs(have / want - 1) > cost_table.WITHIN + 1e-9:
                 found[name] = f"{name} of {dtypes}: {have} cycles a register, the table {want:g}"
     return found
 
@@ -190,7 +170,7 @@ def unsourced(costs: dict[str, Any]) -> list[str]:
     }
     wanted = {
         f"{group}.{arch}.{name}"
-        for group in ("copies", "archs", "scalar")
+        for group in ("copies", "archs", "scalar", "functionsOf")
         for arch, named in costs[group].items()
         for name in named
     }
@@ -216,6 +196,19 @@ def test_every_cost_has_a_source_a_class_and_an_error() -> None:
     assert [line.partition(":")[0] for line in unsourced(costs)] == [
         *("copies.2201.newField", "scalar.3510.queue", "instructions.2201.vadd")
     ]
+
+
+def test_a_row_is_known_for_the_types_that_it_was_timed_for() -> None:
+    official = facts("official.json")
+
+    def known(arch: str, row: list[Any], name: str) -> set[str]:
+        bits = cost_table.dtypes_of(official, arch, row, {name})
+        return {dtype for at, dtype in enumerate(cost_table.DTYPES) if bits >> at & 1}
+
+    assert known("2201", [1, 1], "Add") == {"float", "half", "int16", "int32"}
+    assert known("2201", [1, 1], "Nothing") == {"float", "half"}
+    assert "int32" in known("3510", [2, 2], "Add")
+    assert "int32" not in known("3510", [1.25, 1.25], "Adds")  # the table asks for 2 cycles
 
 
 def test_nothing_is_listed_for_nothing() -> None:
@@ -288,7 +281,7 @@ def test_bandwidth_is_shared_to_the_last_bit(toolkit: Path, tmp_path: Path) -> N
     ("wrong", "word"),
     [
         ({"functions": {"Add": ["vnothing"]}}, "vnothing"),
-        ({"functions": {"Add": ["vadd"] * 33}}, "more than 32"),
+        ({"functions": {"Add": ["vadd"] * 41}}, "more than 40"),
         ({"instructions": {"2201": {"vadd": [1, 1, 1, 1, "hearsay"]}}}, "hearsay"),
     ],
 )

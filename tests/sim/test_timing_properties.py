@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import cycle_model
+import validate
 from aclgrad.profiling.estimate import before_us
 from aclgrad.runtime import open_device
 from board import APART, PING_PONG, Case, Parameters
 from chrome_trace import problems
-from validate import RECORDED, Row, Runner, beyond, drifted
+from cycle_model import Tensor
+from validate import RECORDED, Row, Runner, beyond, drifted, turned
 
 A2, A5 = "Ascend910B1", "Ascend950PR_9589"
 SOCS = [A2, A5, "Ascend910B4"]
@@ -356,3 +359,52 @@ def test_errors_beyond_their_band_are_noticed() -> None:
     ]
     lines = beyond(rows)
     assert [line.partition(":")[0] for line in lines] == [rows[1].key, rows[3].key]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "undecided", "wrong"),
+    [
+        (90.0, 100.0, True, 1),  # it says that it cannot tell, and yet ranks them
+        (100.0, 100.0, True, 0),
+        (100.0, 100.0, False, 1),
+        (120.0, 100.0, False, 0),
+    ],
+)
+def test_variants_are_ranked_or_left_open(
+    first: float, second: float, undecided: bool, wrong: int
+) -> None:
+    one = replace(case("bank"), group="banks")
+    rows = [
+        Row(replace(one, name=name), "inside", board, model, undecided=undecided)
+        for name, board, model in (("slow", 120.0, first), ("fast", 100.0, second))
+    ]
+    assert len(turned(rows)) == wrong
+
+
+def test_scratch_takes_no_time_and_types_nobody_has_timed_are_named(
+    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    softmax = next(one for one in cycle_model.kernels() if one.name == "SoftMax")
+    more = replace(softmax, name="More", rooms=[Tensor("uint8_t", 65536)])
+    adds = [
+        replace(
+            softmax,
+            name=name,
+            into=[tensor],
+            out=[tensor],
+            rooms=[],
+            call="Adds(z0, x0, x0.GetValue(0), n)",
+        )
+        for name, tensor in (("Real", Tensor("float", 64)), ("Whole", Tensor("int32_t", 64)))
+    ]
+    monkeypatch.setattr(validate, "SOURCES", {"950": ()})
+    monkeypatch.setattr(cycle_model, "kernels", lambda: [softmax, more, *adds])
+    own = Runner(runner.device, tmp_path)
+    try:
+        found = [own.profile(case(one.symbol, cycle_model.SOC)) for one in (softmax, more, *adds)]
+    finally:
+        for buffer in own.buffers.values():
+            buffer.free()
+    assert found[0]["cycles"] == found[1]["cycles"]
+    named = ["Adds of int32_t" in words["grounds"].get("assumed", []) for words in found]
+    assert named == [False, False, False, True]

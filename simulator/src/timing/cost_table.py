@@ -3,23 +3,81 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
+
+OFFICIAL = Path(__file__).resolve().parent / "official.json"
+DTYPES = (
+    *("float", "half", "bfloat16", "int8", "uint8", "int16", "uint16"),
+    *("int32", "uint32", "int64", "uint64", "bool", "double"),
+)  # in the order of DType
+CALIBRATED = ("float", "half")  # what boards and other simulators have timed
+WITHIN = 0.05
+REPEAT = 256  # bytes
 
 EVIDENCE = ("board", "official", "fitted", "simulator", "assumed", "extrapolated")
 COPY_FIELDS = ("readLatency", "missLatency", "writeLatency", "leastCycles", "window")
 COPY_FACTORS = (
     *("unaligned", "alignment", "sameLine", "requestBytes"),
     *("writeBack", "earlyWriteBack", "smallCopy"),
-    *("ubBlock", "lineTurn", "besideVector"),
+    *("ubBlock", "lineTurn", "atomicTurn", "besideVector"),
 )
 CURVES = ("readHit", "readMiss", "write")
-MOST_INSTRUCTIONS = 32
+MOST_INSTRUCTIONS = 40
 UNITS = ("ports", "onePort", "load", "store", "barrier")
 SCALAR = (
     *("start", "buffer", "cold", "coldFunction"),
-    *("issue", "sync", "queue", "access", "gmMiss", "gmHit", "meet", "mark"),
+    *("issue", "sync", "queue", "queueOut", "access", "gmMiss", "gmHit"),
+    *("meet", "meetInGm", "mark"),
 )
-FUNCTION_TIMES = ("head", "drain", "queue", "dispatch", "ports", "ubAccesses", "ubWrites", "turn", "loop", "between")
+FUNCTION_TIMES = (
+    "head",
+    "drain",
+    "queue",
+    "dispatch",
+    "ports",
+    "ubAccesses",
+    "ubWrites",
+    "turn",
+    "loop",
+    "between",
+)
+
+
+def width(dtype: str) -> float:
+    """Bytes of an element: of int16 2, of b32 4."""
+    named = {"half": 2, "float": 4}
+    found = re.search(r"\d+", dtype)
+    return named[dtype] if dtype in named else int(found.group()) / 8 if found else 1
+
+
+def asked_of(name: str, dtypes: str, rate: Any) -> float:
+    """Cycles of a repeat, or of a register, that the official table asks."""
+    if dtypes == "cycles":
+        return float(rate)
+    rate = rate[0] / rate[1] if isinstance(rate, list) else rate
+    bytes_of = {"Sort32": 8, "MrgSort": 8}  # an element and its index
+    widest = bytes_of.get(name, max(width(dtype) for dtype in dtypes.split(">")))
+    repeat = 2 * REPEAT if name == "TransDataTo5HD" else REPEAT  # 16 rows of 32 bytes
+    return float(repeat / widest / rate)
+
+
+def dtypes_of(data: dict[str, Any], arch: str, row: list[Any], names: set[str]) -> int:
+    """The types that a row's cost is known for, as bits: those that were timed, and those for
+    which the official table asks no more.
+    """
+    known = set(CALIBRATED)
+    for name in names:
+        for dtypes, rate in data.get(arch, {}).get(name, {}).items():
+            each = dtypes.split(">")
+            if dtypes == "table" or not set(each) <= set(DTYPES):
+                continue
+            wide = max(width(dtype) for dtype in each) >= 4
+            if asked_of(name, dtypes, rate) <= row[0 if wide else 1] * (1 + WITHIN):
+                known |= set(each)
+    return sum(1 << DTYPES.index(dtype) for dtype in known)
 
 
 def evidence(word: str) -> str:
@@ -39,13 +97,23 @@ def rows(name: str, lines: list[str], kind: str) -> str:
 def table(data: dict[str, Any]) -> str:
     """All tables, in the order of costs.cpp."""
     known = data["instructions"]["2201"]
+    official = json.loads(OFFICIAL.read_text(encoding="utf-8"))
+    single: dict[str, set[str]] = {}  # functions that are one instruction
+    for name, chain in data["functions"].items():
+        if len(chain) == 1:
+            single.setdefault(chain[0], set()).add(name)
     instructions = [
-        f'{arch}, "{name}", {row[0]}, {row[1]}, {row[2]}, {row[3]}, {evidence(row[4])}'
+        f'{arch}, "{name}", {row[0]}, {row[1]}, {row[2]}, {row[3]}, {evidence(row[4])},'
+        f" {dtypes_of(official, arch, row, single.get(name, set()))}"
         for arch, named in data["instructions"].items()
         for name, row in named.items()
     ]
     functions = []
-    for name, chain in [*data["functions"].items(), *data["levels"].items()]:
+    everywhere = [
+        ("0", name, chain) for name, chain in {**data["functions"], **data["levels"]}.items()
+    ]
+    own = [(arch, *one) for arch, named in data["functionsOf"].items() for one in named.items()]
+    for arch, name, chain in own + everywhere:
         levels = name in data["levels"]
         chain = [chain] if levels else chain
         for word in chain:
@@ -54,7 +122,7 @@ def table(data: dict[str, Any]) -> str:
         if len(chain) > MOST_INSTRUCTIONS:
             raise ValueError(f"costs.json: {name} has more than {MOST_INSTRUCTIONS} instructions")
         words = ", ".join(f'"{word}"' for word in chain)
-        functions.append(f'"{name}", {"true" if levels else "false"}, {{{words}}}')
+        functions.append(f'{arch}, "{name}", {"true" if levels else "false"}, {{{words}}}')
     copies = []
     for arch, law in data["copies"].items():
         curves = ", ".join(

@@ -13,15 +13,17 @@ namespace aclsim {
 
 namespace {
 
-constexpr size_t kMostInstructions = 32;  // of one function; cost_table.py checks
+constexpr size_t kMostInstructions = 40;  // of one function; cost_table.py checks
 
 struct InstructionRow {
   uint32_t arch;
   const char* name;
   double perRepeat32, perRepeat16, head, tail;
   Evidence evidence;
+  uint32_t dtypes;
 };
 struct FunctionRow {
+  uint32_t arch;  // 0: all that have no row of their own, which comes first
   const char* name;
   bool levels;
   const char* chain[kMostInstructions];
@@ -31,7 +33,7 @@ struct CopyRow {
   double readLatency, missLatency, writeLatency, leastCycles, window, unaligned;
   uint64_t alignment;
   double sameLine, requestBytes, writeBack, earlyWriteBack, smallCopy;
-  double ubBlock, lineTurn, besideVector;
+  double ubBlock, lineTurn, atomicTurn, besideVector;
   CopyLaw::Curve readHit, readMiss, write;
   Evidence evidence;
 };
@@ -78,6 +80,7 @@ constexpr CopyField kCopyFields[] = {
     {"smallCopy", &CopyLaw::smallCopy},
     {"ubBlock", &CopyLaw::ubBlock},
     {"lineTurn", &CopyLaw::lineTurn},
+    {"atomicTurn", &CopyLaw::atomicTurn},
     {"besideVector", &CopyLaw::besideVector},
 };
 struct CurveField {
@@ -92,12 +95,13 @@ struct ScalarField {
   double ScalarCosts::* field;
 };
 constexpr ScalarField kScalarFields[] = {
-    {"start", &ScalarCosts::start},   {"buffer", &ScalarCosts::buffer},
-    {"cold", &ScalarCosts::cold},     {"coldFunction", &ScalarCosts::coldFunction},
-    {"issue", &ScalarCosts::issue},   {"sync", &ScalarCosts::sync},
-    {"queue", &ScalarCosts::queue},   {"access", &ScalarCosts::access},
-    {"gmMiss", &ScalarCosts::gmMiss}, {"gmHit", &ScalarCosts::gmHit},
-    {"meet", &ScalarCosts::meet},     {"mark", &ScalarCosts::mark}};
+    {"start", &ScalarCosts::start},       {"buffer", &ScalarCosts::buffer},
+    {"cold", &ScalarCosts::cold},         {"coldFunction", &ScalarCosts::coldFunction},
+    {"issue", &ScalarCosts::issue},       {"sync", &ScalarCosts::sync},
+    {"queue", &ScalarCosts::queue},       {"queueOut", &ScalarCosts::queueOut},
+    {"access", &ScalarCosts::access},     {"gmMiss", &ScalarCosts::gmMiss},
+    {"gmHit", &ScalarCosts::gmHit},       {"meet", &ScalarCosts::meet},
+    {"meetInGm", &ScalarCosts::meetInGm}, {"mark", &ScalarCosts::mark}};
 struct VectorField {
   const char* name;
   double VectorCosts::* field;
@@ -164,7 +168,8 @@ InstructionCost CostOfInstruction(uint32_t arch, const char* name) {
   if (!own) {
     row = FindInstruction(kMeasuredArch, name);
   }
-  InstructionCost cost{row->perRepeat32, row->perRepeat16, row->head, row->tail, row->evidence};
+  InstructionCost cost{row->perRepeat32, row->perRepeat16, row->head,
+                       row->tail,        row->evidence,    row->dtypes};
   if (!own) {
     cost.evidence = Evidence::kExtrapolated;
   }
@@ -222,14 +227,17 @@ const char* EvidenceName(Evidence evidence) {
 
 FunctionCost CostOf(const Soc& soc, const char* function) {
   FunctionCost cost;
+  const uint32_t arch =
+      FindInstruction(soc.npuArch, "vadd") != nullptr ? soc.npuArch : kMeasuredArch;
   for (const FunctionRow& row : kFunctions) {
-    if (std::strcmp(row.name, function) == 0) {
+    if ((row.arch == 0 || row.arch == arch) && std::strcmp(row.name, function) == 0) {
       cost.levels = row.levels;
       for (size_t i = 0; i < kMostInstructions && row.chain[i] != nullptr; ++i) {
         cost.chain.push_back(CostOfInstruction(soc.npuArch, row.chain[i]));
         cost.evidence = std::max(cost.evidence, cost.chain.back().evidence);
+        cost.dtypes &= cost.chain.back().dtypes;
       }
-      if (cost.chain.size() > 1) {
+      if (cost.chain.size() > 1 && row.arch == 0) {  // else counted
         cost.evidence = std::max(cost.evidence, Evidence::kAssumed);
       }
       return cost;
@@ -248,8 +256,8 @@ const CopyLaw& CopyLawOf(const Soc& soc) {
       made[row.arch] = {row.readLatency,  row.missLatency, row.writeLatency,   row.leastCycles,
                         row.window,       row.unaligned,   row.alignment,      row.sameLine,
                         row.requestBytes, row.writeBack,   row.earlyWriteBack, row.smallCopy,
-                        row.ubBlock,      row.lineTurn,    row.besideVector,   row.readHit,
-                        row.readMiss,     row.write,       row.evidence};
+                        row.ubBlock,      row.lineTurn,    row.atomicTurn,     row.besideVector,
+                        row.readHit,      row.readMiss,    row.write,          row.evidence};
     }
     for (const ArchRow& row : kArchs) {
       CopyLaw& law = made.try_emplace(row.arch, made.at(kMeasuredArch)).first->second;

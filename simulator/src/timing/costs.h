@@ -32,6 +32,7 @@ struct InstructionCost {
   double head = 14;  // paid when the pipe was empty
   double tail = 18;  // paid by whoever waits for the result
   Evidence evidence = Evidence::kAssumed;
+  uint32_t dtypes = 0;  // that it was timed for, 1 << DType
 };
 
 // The instructions behind a function of the device API, each dependent on the one before. levels: one instruction, applied
@@ -40,6 +41,7 @@ struct FunctionCost {
   std::vector<InstructionCost> chain;
   bool levels = false;
   bool known = true;
+  uint32_t dtypes = UINT32_MAX;  // that all of its parts were timed for, 1 << DType
   Evidence evidence = Evidence::
       kBoard;  // the worst of its parts; what a function is made of is never known better than assumed
 };
@@ -61,7 +63,8 @@ struct CopyLaw {
   double smallCopy = 0;       // share by which copies of 8 KiB and less take more of memory's time
   double ubBlock =
       0;  // cycles of a block of UB, of the first 512 bytes of each block that a copy takes
-  double lineTurn = 0;  // cycles in which a line of L2 takes the bytes of one copy only
+  double lineTurn = 0;    // cycles in which a line of L2 takes the bytes of one copy only
+  double atomicTurn = 0;  // the same of a copy that adds to it
   double besideVector =
       0;  // share by which a copy pipe of the core that works holds up its vector pipe
   using Curve = std::vector<std::pair<double, double>>;  // bytes, cycles after the latency
@@ -70,16 +73,18 @@ struct CopyLaw {
 };
 
 struct ScalarCosts {
-  double start;          // from the start of a core to the kernel's first call
-  double buffer;         // InitBuffer
-  double cold;           // of a place in the kernel that runs for the first time: its code is read
-  double coldFunction;   // the same, of a function that is made of several instructions
-  double issue;          // of an instruction
-  double sync;           // SetFlag, WaitFlag, barrier
-  double queue;          // queue operation
+  double start;         // from the start of a core to the kernel's first call
+  double buffer;        // InitBuffer
+  double cold;          // of a place in the kernel that runs for the first time: its code is read
+  double coldFunction;  // the same, of a function that is made of several instructions
+  double issue;         // of an instruction
+  double sync;          // SetFlag, WaitFlag, barrier
+  double queue;         // operation of a queue: of sources, and of results
+  double queueOut;
   double access;         // GetValue or SetValue of UB
   double gmMiss, gmHit;  // of GM, by 64-byte line
   double meet;           // SyncAll, after the last core has come
+  double meetInGm;       // the same, by words of GM
   double
       mark;  // of one core for another: set, and again found; a block that is read and one that is written
   Evidence evidence;

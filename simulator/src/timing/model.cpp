@@ -375,7 +375,7 @@ class Simulation {
         turn = {line, now_};
       }
       wait = std::max(wait, turn.free - now_);
-      turn.free = std::max(turn.free, now_) + law_.lineTurn;
+      turn.free = std::max(turn.free, now_) + (copy.atomic ? law_.atomicTurn : law_.lineTurn);
     };
     for (uint32_t block = 0; block < copy.blocks; ++block) {
       const uint64_t begin = copy.addr + static_cast<uint64_t>(block * copy.step);
@@ -790,8 +790,9 @@ class Simulation {
     for (uint32_t i = 0; i < cores_.size(); ++i) {
       CoreState& core = cores_[i];
       if (core.next < core.tape->steps.size()) {
-        core.times->waited[static_cast<size_t>(Pipe::kScalar)] += last + scalar_.meet - core.scalar;
-        core.scalar = last + scalar_.meet;
+        const double gone = last + core.tape->steps[core.next].cycles;
+        core.times->waited[static_cast<size_t>(Pipe::kScalar)] += gone - core.scalar;
+        core.scalar = gone;
         core.met = -1;
       }
     }

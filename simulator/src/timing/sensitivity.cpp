@@ -51,6 +51,7 @@ std::vector<Cost> CostsOfModel(const Soc& soc) {
       of("cycles between copies (leastCycles)", fitted, &CopyLaw::leastCycles),
       of("a block of UB (ubBlock)", assumed, &CopyLaw::ubBlock),
       of("a line's turn (lineTurn)", assumed, &CopyLaw::lineTurn),
+      of("a line's turn of an atomic copy (atomicTurn)", assumed, &CopyLaw::atomicTurn),
   };
   costs.push_back({"latencies of copies",
                    law,

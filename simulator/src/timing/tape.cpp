@@ -25,8 +25,10 @@ constexpr uint32_t kAutomaticFlag = 0x80000000u;
 
 thread_local TapeObserver* current = nullptr;
 
-// Of an operand that an instruction takes lane by lane.
-uint64_t BytesOf(const Access& access) { return access.table ? 0 : access.TotalBytes(); }
+// Whether an instruction takes it lane by lane; scratch is as large as the kernel has room.
+bool IsOperand(const Access& access) { return !access.table && access.use != Use::kSpoil; }
+
+uint64_t BytesOf(const Access& access) { return IsOperand(access) ? access.TotalBytes() : 0; }
 
 uint64_t RepeatsOf(const Record& record) {
   uint64_t repeats = static_cast<uint64_t>(std::max(record.repeat, 1));
@@ -47,7 +49,7 @@ bool PartialOf(const Record& record) {
   uint64_t bytes = 0;
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
-    if (!access.table) {
+    if (IsOperand(access)) {
       bytes = std::max(bytes, access.repeat == 1 ? access.lastBytes : access.bytes);
     }
   }
@@ -108,7 +110,8 @@ TapeObserver::Known& TapeObserver::Lookup(const char* function) {
   if (found != known_.end()) {
     return found->second;
   }
-  return known_.emplace(function, Known{NameOf(function), CostOf(soc_, function)}).first->second;
+  return known_.emplace(function, Known{NameOf(function), CostOf(soc_, function), SIZE_MAX, {}})
+      .first->second;
 }
 
 Step& TapeObserver::Push(StepKind kind, Pipe pipe, const char* name, uint32_t site, double issue) {
@@ -194,16 +197,32 @@ void TapeObserver::NoteCall(const Core& core, uint32_t site, bool function) {
   }
 }
 
-void TapeObserver::AddVector(Record& record) {
-  Known& known = Lookup(record.name);
-  const FunctionCost& cost = known.cost;
-  if (known.ground == SIZE_MAX) {
-    known.ground = Rest(cost.evidence, record.name, 0);
+// What an instruction's cost rests on: its row, or, of a type that the row was not timed for, an assumption that says so.
+size_t TapeObserver::GroundOf(Known* known, const Record& record) {
+  const FunctionCost& cost = known->cost;
+  const auto dtype = static_cast<uint8_t>(record.dtype);
+  if ((cost.dtypes >> dtype & 1) == 0) {
+    const auto [at, added] = known->untimed.try_emplace(dtype, 0);
+    if (added) {
+      at->second = Rest(std::max(cost.evidence, Evidence::kAssumed),
+                        Format("%s of %s", record.name, aclsim::NameOf(record.dtype)), 0);
+    }
+    return at->second;
+  }
+  if (known->ground == SIZE_MAX) {
+    known->ground = Rest(cost.evidence, record.name, 0);
     if (!cost.known && std::find(tape_->unknown.begin(), tape_->unknown.end(), record.name) ==
                            tape_->unknown.end()) {
       tape_->unknown.emplace_back(record.name);
     }
   }
+  return known->ground;
+}
+
+void TapeObserver::AddVector(Record& record) {
+  Known& known = Lookup(record.name);
+  const FunctionCost& cost = known.cost;
+  const size_t ground = GroundOf(&known, record);
   const bool wide = WidthOf(record.dtype) >= 4;
   const double repeats = static_cast<double>(RepeatsOf(record));
   const BankConflicts conflicts = ConflictsOf(soc_, record);
@@ -256,7 +275,7 @@ void TapeObserver::AddVector(Record& record) {
   step.folds = static_cast<uint16_t>(cost.levels && repeats > 1 ? std::min(repeats, 65535.0) : 0);
   NoteSources(record, cost.levels || record.flow == Flow::kRepeats, &step);
   const double took = cost.chain.front().head + cycles + cost.chain.back().tail;
-  tape_->grounds[known.ground].cycles += took;
+  tape_->grounds[ground].cycles += took;
   if ((record.flow == Flow::kRepeats || record.flow == Flow::kGroups) && RepeatsOf(record) > 1) {
     tape_->rowSums += took;
   }
@@ -273,8 +292,7 @@ void TapeObserver::AddLeftOut(Core& core) {
 }
 
 // A load or store: its bytes are those of the function, whose step comes when it ends.
-void TapeObserver::AddToFunction(const Core& core, const Record& record) {
-  functionWaits_ = functionWaits_ || (core.autoSync && Touches(Pipe::kVector, record));
+void TapeObserver::AddToFunction(const Record& record) {
   ++functionRecords_;
   function_.site = function_.site == 0 ? record.site : function_.site;
   for (int i = 0; i < record.accessCount; ++i) {
@@ -303,11 +321,8 @@ void TapeObserver::AddToFunction(const Core& core, const Record& record) {
 }
 
 void TapeObserver::AddFunction(const Core& core, const Record& record) {
-  if (functionWaits_) {
-    PushAutomatic(StepKind::kBarrier, Pipe::kVector, 0, record.site);
-    recent_[static_cast<size_t>(Pipe::kVector)].clear();
-    oldest_[static_cast<size_t>(Pipe::kVector)] = 0;
-  }
+  // Vector functions follow what comes before them without a barrier. The next one waits for this one's results, all but their last cycle,
+  // and finds the pipe at work: it pays no head.
   Known& known = Lookup(record.name);
   const Evidence evidence = schedule_.Ground();
   for (std::string& name : schedule_.TakeUnknown()) {
@@ -318,8 +333,9 @@ void TapeObserver::AddFunction(const Core& core, const Record& record) {
   const FunctionTimes& times = FunctionTimesOf();
   Step& step = Push(StepKind::kVector, Pipe::kVector, record.name, site, scalar_.issue);
   step.head = static_cast<float>(times.head);
-  step.cycles = static_cast<float>(record.cycles);
-  step.tail = static_cast<float>(times.drain);
+  const double last = std::min(times.drain, 1.0);
+  step.cycles = static_cast<float>(record.cycles + times.drain - last);
+  step.tail = static_cast<float>(last);
   known.ground = Rest(
       evidence, evidence == Evidence::kAssumed ? "vector functions, in part assumed" : record.name,
       times.head + record.cycles + times.drain);
@@ -332,7 +348,6 @@ void TapeObserver::AddFunction(const Core& core, const Record& record) {
   Remember(Pipe::kVector, function_);
   function_ = {};
   functionRecords_ = 0;
-  functionWaits_ = false;
 }
 
 void TapeObserver::AddCopy(const Core& core, const Record& record) {
@@ -507,7 +522,7 @@ void TapeObserver::OnIssue(const Core& core, Record& record) {
   if (record.vectorFunction != 0) {
     if (record.accessCount > 0) {
       ForgetLoads(record);
-      AddToFunction(core, record);
+      AddToFunction(record);
     } else {
       AddFunction(core, record);
     }
@@ -590,8 +605,9 @@ void TapeObserver::OnIssueSync(const Core& core, const SyncEvent& event) {
         Forget(event.from, setAt_[event.flag]);
       }
       const bool queue = event.flag >= kEventFlags;
-      const double issue = queue ? scalar_.queue : scalar_.sync;
-      tape_->queueCycles += queue ? scalar_.queue : 0;
+      const bool results = event.from == Pipe::kMte3 || event.to == Pipe::kMte3;
+      const double issue = !queue ? scalar_.sync : results ? scalar_.queueOut : scalar_.queue;
+      tape_->queueCycles += queue ? issue : 0;
       Push(set ? StepKind::kSet : StepKind::kWait, set ? event.from : event.to, event.name,
            event.site, issue)
           .flag = event.flag;
@@ -609,10 +625,13 @@ void TapeObserver::OnIssueSync(const Core& core, const SyncEvent& event) {
       return;
     case SyncEvent::Kind::kCores:
       switch (static_cast<CoreMeeting>(event.flag)) {
-        case kMetAll:
-          Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync);
-          Rest(Evidence::kAssumed, event.name, scalar_.meet);
+        case kMetAll: {
+          const double meet = event.number != 0 ? scalar_.meetInGm : scalar_.meet;
+          Push(StepKind::kMeet, Pipe::kScalar, event.name, event.site, scalar_.sync).cycles =
+              static_cast<float>(meet);
+          Rest(Evidence::kAssumed, event.name, meet);
           return;
+        }
         case kMarkSet:
         case kTurnPassed:
         case kStored:

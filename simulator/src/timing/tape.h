@@ -180,8 +180,10 @@ class TapeObserver : public Observer {
   struct Known {
     uint16_t name;
     FunctionCost cost;
-    size_t ground = SIZE_MAX;  // of the tape; SIZE_MAX: not used yet
+    size_t ground = SIZE_MAX;                     // of the tape; SIZE_MAX: not used yet
+    std::unordered_map<uint8_t, size_t> untimed;  // the same, by type that nobody has timed
   };
+  size_t GroundOf(Known* known, const Record& record);
   Known& Lookup(const char* function);
   void Count(Pipe pipe);
   void NoteCall(const Core& core, uint32_t site, bool function);
@@ -204,7 +206,7 @@ class TapeObserver : public Observer {
   void NoteSources(const Record& record, bool sums, Step* step);
   void NoteResults(const Record& record);
   void AddVector(Record& record);
-  void AddToFunction(const Core& core, const Record& record);
+  void AddToFunction(const Record& record);
   void AddFunction(const Core& core, const Record& record);
   void AddCopy(const Core& core, const Record& record);
   void AddScalar(const Record& record);
@@ -243,7 +245,6 @@ class TapeObserver : public Observer {
   VectorSchedule schedule_;
   Record function_;                   // what the vector function under way has touched, roughly
   size_t functionRecords_ = 0;        // its loads and stores
-  bool functionWaits_ = false;        // for instructions before it
   std::unique_ptr<CoreClock> clock_;  // once the kernel has asked
   const int64_t began_;               // nanoseconds of the device before the launch
 
