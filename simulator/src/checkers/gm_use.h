@@ -119,6 +119,7 @@ class GmUse : public Observer {
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
+  void OnRegisters(Core&, const RegisterAccess&) override { reading_ = {}; }
   void OnSync(Core& core, const SyncEvent& event) override;
   void OnCacheClean(Core& core, uint64_t begin, uint64_t end) override;
   void OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t site) override;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace aclsim {
@@ -24,28 +25,33 @@ class Marks {
 
   void Set(size_t begin, size_t end, T value) {
     if (kRising && begin < end) {
-      recent_[++sets_ % kRecent] = {begin, end, value};
-      std::fill(mostOfMany_.begin() + Step(begin / kGroup / kMany),
-                mostOfMany_.begin() + Step((end - 1) / kGroup / kMany + 1), value);
+      recent_[++sets_ % kRecent] = {begin, end, value, true};
     }
-    const size_t first = (begin + kGroup - 1) / kGroup;  // the first whole group
-    const size_t last = end / kGroup;                    // and the one behind them
-    if (first > last) {
-      SetPart(last, begin, end, value);
-      return;
+    SetPlaces(begin, end, value);
+  }
+
+  // Ranges from a `first` to an `end`.
+  template <typename Ranges>
+  void SetAll(const Ranges& ranges, T value) {
+    static_assert(kRising);
+    Recent recent{SIZE_MAX, 0, value, ranges.size() == 1};
+    for (const auto& range : ranges) {
+      recent.begin = std::min<size_t>(recent.begin, range.first);
+      recent.end = std::max<size_t>(recent.end, range.end);
+      SetPlaces(range.first, range.end, value);
     }
-    SetPart(first - 1, begin, first * kGroup, value);
-    std::fill(alike_.begin() + Step(first), alike_.begin() + Step(last), uint8_t{true});
-    std::fill(most_.begin() + Step(first), most_.begin() + Step(last), value);
-    SetPart(last, last * kGroup, end, value);
+    recent_[++sets_ % kRecent] = recent;
   }
 
   T Max(size_t begin, size_t end) const {
-    if constexpr (kRising) {
+    if (kRising && end - begin > kGroup) {
       // No place has more than what was set last, or else than what was set before that.
       for (size_t back = 0; back < kRecent; ++back) {
         const Recent& recent = recent_[(sets_ - back) % kRecent];
         if (begin < recent.end && recent.begin < end) {
+          if (!recent.all) {
+            break;
+          }
           return recent.value;
         }
       }
@@ -75,6 +81,30 @@ class Marks {
     return true;
   }
 
+  // The places around [begin, end) up to which every group is as fits(alike, most) says, where alike means that each of its
+  // places has `most`, and else none has more; no more than `reach` groups on either side. Empty where the groups of
+  // [begin, end) are not.
+  template <typename Fits>
+  std::pair<size_t, size_t> Around(size_t begin, size_t end, size_t reach, const Fits& fits) const {
+    const auto is = [&](size_t group) { return fits(alike_[group] != 0, most_[group]); };
+    size_t first = begin / kGroup;
+    size_t last = (end + kGroup - 1) / kGroup;
+    for (size_t group = first; group < last; ++group) {
+      if (!is(group)) {
+        return {begin, begin};
+      }
+    }
+    const size_t least = first - std::min(first, reach);
+    const size_t most = std::min(alike_.size(), last + reach);
+    while (first > least && is(first - 1)) {
+      --first;
+    }
+    while (last < most && is(last)) {
+      ++last;
+    }
+    return {first * kGroup, last * kGroup};
+  }
+
   size_t Size() const { return alike_.size() * kGroup; }
 
   // The places of [begin, end) one by one, by their number, to read until the next call.
@@ -102,6 +132,7 @@ class Marks {
     size_t begin = 0;
     size_t end = 0;
     T value = 0;
+    bool all = true;  // of [begin, end), or some of it
   };
 
   static std::ptrdiff_t Step(size_t at) { return static_cast<std::ptrdiff_t>(at); }
@@ -143,6 +174,32 @@ class Marks {
     }
     return alike_[group] ? most_[group]
                          : std::max(most, MostOf(each_.get() + begin, each_.get() + end));
+  }
+
+  void SetPlaces(size_t begin, size_t end, T value) {
+    const size_t group = begin / kGroup;
+    if (begin % kGroup == 0 && end == begin + kGroup) {  // as most are
+      if (kRising) {
+        mostOfMany_[group / kMany] = value;
+      }
+      alike_[group] = true;
+      most_[group] = value;
+      return;
+    }
+    if (kRising && begin < end) {
+      std::fill(mostOfMany_.begin() + Step(group / kMany),
+                mostOfMany_.begin() + Step((end - 1) / kGroup / kMany + 1), value);
+    }
+    const size_t first = (begin + kGroup - 1) / kGroup;  // the first whole group
+    const size_t last = end / kGroup;                    // and the one behind them
+    if (first > last) {
+      SetPart(last, begin, end, value);
+      return;
+    }
+    SetPart(first - 1, begin, first * kGroup, value);
+    std::fill(alike_.begin() + Step(first), alike_.begin() + Step(last), uint8_t{true});
+    std::fill(most_.begin() + Step(first), most_.begin() + Step(last), value);
+    SetPart(last, last * kGroup, end, value);
   }
 
   // [begin, end) is a part of the group, or empty.

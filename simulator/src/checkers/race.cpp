@@ -139,6 +139,11 @@ void RaceObserver::Raise(size_t pipe, size_t other, uint32_t clock, uint32_t sit
       sources.emplace_back();  // index 0 is "nobody"
     }
     sources.push_back({clock, site, parent});
+    if (site < sites_.size() && sites_[site].executed != 0 && !sites_[site].used &&
+        ((tellOf_[site] >> other) & 1) == 0) {
+      tellOf_[site] = static_cast<uint8_t>(tellOf_[site] | 1u << other);
+      ++unusedFor_[other];
+    }
     known.source[other] = {static_cast<uint32_t>(pipe), static_cast<uint32_t>(sources.size() - 1)};
   }
 }
@@ -150,6 +155,9 @@ void RaceObserver::Join(size_t pipe, const Knowledge& from, uint32_t site) {
 }
 
 void RaceObserver::MarkUsed(size_t pipe, size_t other, uint32_t clock) {
+  if (unusedFor_[other] == 0) {
+    return;
+  }
   Ref at = known_[pipe].source[other];
   while (at.index != 0) {
     const std::vector<Source>& sources = sources_[at.pipe][other];
@@ -166,13 +174,16 @@ void RaceObserver::MarkUsed(size_t pipe, size_t other, uint32_t clock) {
     }
     if (source->site < sites_.size() && !sites_[source->site].used) {
       sites_[source->site].used = true;
-      unused_ -= sites_[source->site].executed != 0 ? 1 : 0;
+      for (size_t q = 0; q < kPipes; ++q) {
+        unusedFor_[q] -= (tellOf_[source->site] >> q) & 1;
+      }
     }
     at = source->parent;
   }
 }
 
 void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
+  EndCalm();
   const size_t from = Index(event.from);
   const size_t to = Index(event.to);
   const bool explicitFlag = event.flag < kEventFlags;
@@ -182,12 +193,12 @@ void RaceObserver::OnSync(Core& core, const SyncEvent& event) {
        std::string_view(event.name) == "PipeBarrier")) {
     if (event.site >= sites_.size()) {
       sites_.resize(event.site + 1);
+      tellOf_.resize(event.site + 1);
     }
     SyncUse::Site& site = sites_[event.site];
     if (site.executed++ == 0) {
       site.name = event.name;
       site.stack = core.sites.Stack(event.site);
-      unused_ += site.used ? 0 : 1;
     }
   }
   switch (event.kind) {
@@ -263,7 +274,7 @@ uint32_t RaceObserver::Limit(size_t pipe, size_t other, bool read) const {
 
 // What it did to these bytes is complete, and no flag or barrier is left that might have been for that alone.
 bool RaceObserver::IsSettled(size_t pipe, size_t other, const Touched& touched) const {
-  if (unused_ != 0 || pipe == Index(Pipe::kScalar)) {
+  if (unusedFor_[other] != 0 || pipe == Index(Pipe::kScalar)) {
     return false;
   }
   const bool writes = Writes(touched.access);
@@ -272,9 +283,7 @@ bool RaceObserver::IsSettled(size_t pipe, size_t other, const Touched& touched) 
     return true;
   }
   const UbMarks& marks = writes && other != pipe ? touched_[other] : wrote_[other];
-  return std::ranges::none_of(touched.runs, [&](const BlockRun& run) {
-    return marks.MayExceed(run.first, run.end, static_cast<int32_t>(limit));
-  });
+  return !marks.MayExceed(touched.all.first, touched.all.end, static_cast<int32_t>(limit));
 }
 
 void RaceObserver::FindTouched(const Core& core, const Record& record) {
@@ -289,21 +298,51 @@ void RaceObserver::FindTouched(const Core& core, const Record& record) {
     }
     Touched& touched = ub_[ubCount_++];
     touched.access = Distinct(access);
-    std::vector<BlockRun>& runs = touched.runs;
-    runs.clear();
-    if (TouchesAllBlocks(touched.access)) {
-      runs.push_back({FirstBlock(touched.access.addr),
-                      BlocksEnd(touched.access.addr + touched.access.Extent())});
-      continue;
+    FindRuns(&touched);
+  }
+}
+
+void RaceObserver::FindRuns(Touched* touched) {
+  const Access& access = touched->access;
+  std::vector<BlockRun>& runs = touched->runs;
+  runs.clear();
+  const auto add = [&runs](const BlockRun& blocks) {
+    if (!runs.empty() && blocks.first >= runs.back().first && blocks.first <= runs.back().end) {
+      runs.back().end = std::max(runs.back().end, blocks.end);
+    } else {
+      runs.push_back(blocks);
     }
-    ForEachSpan(touched.access, [&](uint64_t from, uint64_t to, uint32_t) {
-      const BlockRun blocks{FirstBlock(from), BlocksEnd(to)};
-      if (!runs.empty() && blocks.first >= runs.back().first && blocks.first <= runs.back().end) {
-        runs.back().end = std::max(runs.back().end, blocks.end);
-      } else {
-        runs.push_back(blocks);
-      }
+  };
+  const auto addSpans = [&add](const Access& some) {
+    ForEachSpan(some, [&add](uint64_t from, uint64_t to, uint32_t) {
+      add({FirstBlock(from), BlocksEnd(to)});
     });
+  };
+  if (TouchesAllBlocks(access)) {
+    runs.push_back({FirstBlock(access.addr), BlocksEnd(access.addr + access.Extent())});
+  } else if (access.repeat < 3 || access.repStride % static_cast<int64_t>(kBlockBytes) != 0) {
+    addSpans(access);
+  } else {
+    // All repeats but the last touch the same blocks, further on.
+    Access one = access;
+    one.repeat = 1;
+    one.lastBytes = one.bytes;
+    addSpans(one);
+    firsts_ = runs;
+    const auto step = static_cast<uint64_t>(access.repStride / static_cast<int64_t>(kBlockBytes));
+    for (uint32_t r = 1; r + 1 < access.repeat; ++r) {
+      for (const BlockRun& first : firsts_) {
+        add({first.first + r * step, first.end + r * step});
+      }
+    }
+    one.addr += static_cast<uint64_t>((access.repeat - 1) * access.repStride);
+    one.bytes = one.lastBytes = access.lastBytes;
+    addSpans(one);
+  }
+  touched->all = {UINT64_MAX, 0};
+  for (const BlockRun& run : runs) {
+    touched->all.first = std::min(touched->all.first, run.first);
+    touched->all.end = std::max(touched->all.end, run.end);
   }
 }
 
@@ -465,11 +504,12 @@ void RaceObserver::CheckUb(Core& core, const Record& record, const Touched& touc
 }
 
 void RaceObserver::UpdateUb(const Touched& touched, size_t pipe, uint32_t now) {
-  for (const BlockRun& run : touched.runs) {
-    touched_[pipe].Set(run.first, run.end, static_cast<int32_t>(now));
-    if (Writes(touched.access)) {
-      wrote_[pipe].Set(run.first, run.end, static_cast<int32_t>(now));
-    }
+  if (touched.runs.empty()) {
+    return;
+  }
+  touched_[pipe].SetAll(touched.runs, static_cast<int32_t>(now));
+  if (Writes(touched.access)) {
+    wrote_[pipe].SetAll(touched.runs, static_cast<int32_t>(now));
   }
 }
 
@@ -497,6 +537,66 @@ void RaceObserver::CheckGm(Core& core, const Record& record, const Access& acces
 }
 
 void RaceObserver::OnRecord(Core& core, const Record& record) {
+  EndCalm();
+  Execute(core, record);
+}
+
+void RaceObserver::OnRegisters(Core& core, const RegisterAccess& access) {
+  const size_t vector = Index(Pipe::kVector);
+  const BlockRun run{FirstBlock(access.begin), BlocksEnd(access.end)};
+  const bool writes = access.use == Use::kWrite;
+  const bool calm = std::ranges::any_of(calm_, [&](const Calm& known) {
+    return run.first >= known.first && run.end <= known.end && known.writes == writes;
+  });
+  if (!calm) {
+    Record record = access.ToRecord();
+    OnIssue(core, record);
+    Execute(core, record);
+    calm_[nextCalm_++ % calm_.size()] = CalmAround(core, access);
+    return;
+  }
+  const uint32_t now = ++count_[vector];
+  executed_[vector].push_back({access.name, access.site});
+  touched_[vector].Set(run.first, run.end, static_cast<int32_t>(now));
+  if (writes) {
+    wrote_[vector].Set(run.first, run.end, static_cast<int32_t>(now));
+  }
+}
+
+// As CheckUb has found it.
+RaceObserver::Calm RaceObserver::CalmAround(const Core& core, const RegisterAccess& access) {
+  constexpr size_t kMostReach = 256;  // 64 KB
+  calmReach_ = std::min(2 * calmReach_, kMostReach);
+  const size_t vector = Index(Pipe::kVector);
+  const bool writes = access.use == Use::kWrite;
+  Calm calm{FirstBlock(access.begin), BlocksEnd(access.end), writes};
+  if (access.end > core.soc.UbMemory()) {
+    return {};
+  }
+  uint64_t first = 0, end = core.soc.UbMemory() / kBlockBytes;
+  for (size_t q = 0; q < kPipes; ++q) {
+    const uint32_t limit = Limit(vector, q, !writes);
+    if (q == vector || count_[q] == 0 || (unusedFor_[q] == 0 && count_[q] <= limit)) {
+      continue;
+    }
+    const UbMarks& marks = writes ? touched_[q] : wrote_[q];
+    const int32_t latest = marks.Max(calm.first, calm.end);
+    if (static_cast<uint32_t>(latest) > limit) {
+      return {};  // a race
+    }
+    // Where flags are left that may be of use, each access tells of those that order it: the same ones for the same mark.
+    const auto [from, to] =
+        marks.Around(calm.first, calm.end, calmReach_,
+                     [&, limit = static_cast<int32_t>(limit)](bool alike, int32_t most) {
+                       return unusedFor_[q] == 0 ? most <= limit : alike && most == latest;
+                     });
+    first = std::max(first, from);
+    end = std::min(end, to);
+  }
+  return first <= calm.first && calm.end <= end ? Calm{first, end, writes} : Calm{};
+}
+
+void RaceObserver::Execute(Core& core, const Record& record) {
   const size_t pipe = Index(record.pipe);
   if (record.pipe != Pipe::kScalar) {
     for (size_t q = 0; q < kPipes; ++q) {

@@ -39,6 +39,7 @@ class RaceObserver : public Observer {
   void OnIssue(const Core& core, Record& record) override;
   void OnIssueSync(const Core& core, const SyncEvent& event) override;
   void OnRecord(Core& core, const Record& record) override;
+  void OnRegisters(Core& core, const RegisterAccess& access) override;
   void OnSync(Core& core, const SyncEvent& event) override;
   void OnEnd(Core& core) override;
   // Instructions of `pipe` so far.
@@ -127,11 +128,26 @@ class RaceObserver : public Observer {
   struct Touched {
     Access access;  // without repetition
     std::vector<BlockRun> runs;
+    BlockRun all{};  // from the first to the last
   };
   // What an instruction does to UB, in ub_.
   void FindTouched(const Core& core, const Record& record);
+  void FindRuns(Touched* touched);
   // Whether nothing that `other` has done to these blocks is of any account to a new access of `pipe`. May say no.
   bool IsSettled(size_t pipe, size_t other, const Touched& touched) const;
+  // Blocks on which one more access of a vector function, of this use, finds what the last one has found: nothing. Until another pipe
+  // does something, or synchronises.
+  struct Calm {
+    uint64_t first = 0;
+    uint64_t end = 0;
+    bool writes = false;
+  };
+  Calm CalmAround(const Core& core, const RegisterAccess& access);
+  void EndCalm() {
+    calm_ = {};
+    calmReach_ = 1;
+  }
+  void Execute(Core& core, const Record& record);
   Told& ToldBy(uint32_t flag);
   static uint32_t Latest(const UbMarks& marks, uint64_t from, uint64_t to);
   void CheckUb(Core& core, const Record& record, const Touched& touched);
@@ -152,6 +168,11 @@ class RaceObserver : public Observer {
   std::vector<UbMarks> wrote_, touched_;  // by pipe
   std::vector<Touched> ub_;               // what the instruction does there
   size_t ubCount_ = 0;                    // of these
+  std::vector<BlockRun> firsts_;          // of a repeat
+  std::array<Calm, 8> calm_;
+  uint32_t nextCalm_ = 0;
+  size_t calmReach_ =
+      1;  // groups of marks that are looked at on either side: more, the more accesses there are
   std::array<std::vector<Executed>, kPipes> executed_;
   GmHistory gm_;
   // What each set of a flag tells its wait: under chaos a missing flag elsewhere lets a pipe set one again before its wait.
@@ -168,8 +189,9 @@ class RaceObserver : public Observer {
     std::array<uint32_t, 2> last;  // the instructions that were last counted
   };
   std::map<std::array<uint64_t, 2>, Reported> reported_;  // by both sites
-  std::vector<SyncUse::Site> sites_;  // by call site; never executed: no flag and no barrier
-  size_t unused_ = 0;                 // of these, executed and not used yet
+  std::vector<SyncUse::Site> sites_;        // by call site; never executed: no flag and no barrier
+  std::vector<uint8_t> tellOf_;             // by call site, the pipes of whose progress it has told
+  std::array<size_t, kPipes> unusedFor_{};  // by that pipe: those sites that are of no use yet
   // Sets and the waits that took them, by call site: only all of these together may be left out.
   std::vector<uint32_t> paired_;
   uint32_t PairOf(uint32_t site);

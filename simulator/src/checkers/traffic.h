@@ -20,6 +20,7 @@ class TrafficObserver : public Observer {
       }
     }
   }
+  void OnRegisters(Core&, const RegisterAccess&) override { ++instructions_; }
   void AddTo(LaunchStats* stats) const {
     stats->instructions += instructions_;
     stats->gmReadBytes += gmRead_;

@@ -564,6 +564,19 @@ void UndefinedObserver::Registers(const Record& record) {
   }
 }
 
+void UndefinedObserver::OnRegisters(Core& core, const RegisterAccess& access) {
+  if (!access.held->undefined) {
+    if (image_.Max(access.begin, access.end) == kDefined) {
+      return;
+    }
+    if (access.use == Use::kWrite) {
+      image_.Set(access.begin, access.end, kDefined);
+      return;
+    }
+  }
+  Observer::OnRegisters(core, access);
+}
+
 void UndefinedObserver::OnRecord(Core& core, const Record& record) {
   if (record.flow == Flow::kRegisters) {
     Registers(record);

@@ -43,6 +43,7 @@ class UndefinedObserver : public Observer {
  public:
   UndefinedObserver(uint64_t imageBytes, JunkSums* junkSums);
   void OnRecord(Core& core, const Record& record) override;
+  void OnRegisters(Core& core, const RegisterAccess& access) override;
   void OnFreshUb(Core& core, uint64_t begin, uint64_t end) override;
   void OnEnd(Core& core) override;
 

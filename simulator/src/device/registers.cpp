@@ -9,7 +9,7 @@ namespace aclsim {
 
 namespace {
 
-Access RegisterAccess(const Core& core, Use use, uint64_t bytes) {
+Access CmpMaskAccess(const Core& core, Use use, uint64_t bytes) {
   return DenseAccess(use, core.soc.UbMemory(), bytes, 0);
 }
 
@@ -43,7 +43,7 @@ void VecCompareRegister(Compare op, const Ub& src0, const Ub& src1, const VecCtl
       [&](Record& record) {
         record.flow = Flow::kBits;
         record.dtype = src0.dtype;
-        record.Add(RegisterAccess(core, Use::kWrite, kBytes));
+        record.Add(CmpMaskAccess(core, Use::kWrite, kBytes));
         record.Add(AccessOf(core, a, lanes));
         record.Add(AccessOf(core, b, lanes));
       },
@@ -85,7 +85,7 @@ void VecSelectRegister(const Ub& dst, const Ub& src0, const Ub& src1, const VecC
         record.Add(AccessOf(core, d, lanes));
         record.Add(AccessOf(core, a, lanes));
         record.Add(AccessOf(core, b, lanes));
-        record.Add(RegisterAccess(core, Use::kRead, static_cast<uint64_t>(lanes.lanes / 8)));
+        record.Add(CmpMaskAccess(core, Use::kRead, static_cast<uint64_t>(lanes.lanes / 8)));
       },
       [=, &core](uint8_t* ub) {
         const auto on = [&](OperandWalk walk) {

@@ -357,6 +357,17 @@ bool StaysInRepeat(const LaneSet& lanes, const OperandWalk& dst, const OperandWa
 // Whether a repeat writes a part of what it reads itself, or anything that a later one reads.
 bool OverwritesSource(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk& src,
                       bool accumulates) {
+  // Rows of both that take turns: the source's lie between the destination's.
+  LaneSet one = lanes;
+  one.repeat = 1;
+  one.lastActive = one.active;
+  const int64_t apart = src.ub.addr - dst.ub.addr;
+  const int64_t writes = dst.Extent(one), reads = src.Extent(one);
+  if (dst.repStride == src.repStride &&
+      (apart >= 0 ? apart >= writes && apart + reads <= dst.repStride
+                  : -apart >= reads && writes - apart <= dst.repStride)) {
+    return false;
+  }
   std::vector<Piece> written, read;
   AddPieces(dst, lanes, &written);
   AddPieces(src, lanes, &read);

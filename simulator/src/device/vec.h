@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "device/lanes.h"
@@ -34,6 +35,14 @@ struct LaneSet {
   bool Empty() const { return contiguous ? total == 0 : repeat == 0 || active == 0; }
   int64_t ActiveIn(int64_t r) const { return r + 1 == repeat ? lastActive : active; }
   bool Works(int64_t lane) const { return (bits[lane / 64] >> (lane % 64)) & 1; }
+  // The first lane that works, where all up to the last one do; else -1.
+  int64_t FirstOfRun() const {
+    if (prefix) {
+      return 0;
+    }
+    const int64_t first = bits[0] != 0 ? std::countr_zero(bits[0]) : 64 + std::countr_zero(bits[1]);
+    return std::popcount(bits[0]) + std::popcount(bits[1]) == active - first ? first : -1;
+  }
 };
 
 // widest: the type of the widest operand, which sets how many lanes a repeat has. Leaves the mask register as the API does:
@@ -229,13 +238,19 @@ void RunLanes(const LaneSet& lanes, const OperandWalk& dst, const OperandWalk* s
     }
     return;
   }
-  const bool direct = dst.Dense() && lanes.prefix;
+  // The lanes of most masks are one after another.
+  const int64_t first = lanes.FirstOfRun();
+  const bool direct = dst.Dense() && first >= 0;
   for (int64_t r = 0; r < lanes.repeat; ++r) {
     const int64_t active = lanes.ActiveIn(r);
     const uint8_t* a = src0 != nullptr ? GatherRepeat(*src0, r, active, temp0) : nullptr;
     const uint8_t* b = src1 != nullptr ? GatherRepeat(*src1, r, active, temp1) : nullptr;
     if (direct) {
-      body(dst.RepeatBase(r), a, b, static_cast<size_t>(active));
+      if (first < active) {
+        body(dst.RepeatBase(r) + first * dst.width,
+             a != nullptr ? a + first * src0->width : nullptr,
+             b != nullptr ? b + first * src1->width : nullptr, static_cast<size_t>(active - first));
+      }
       continue;
     }
     if (readsDst) {

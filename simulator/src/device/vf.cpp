@@ -60,7 +60,10 @@ void VectorFunctionBegin() {
   state.arguments.clear();
   ForgetOrder(state);
   if (state.observed) {
-    state.storedLast.resize(UbImageBytes(core.soc, true) / 32 + 1);
+    // A load may reach behind the end.
+    const size_t blocks = (UbImageBytes(core.soc, true) + 2 * kRegBytes) / kBlock + 1;
+    state.storedLast.resize(blocks);
+    state.loadedLast.resize(blocks);
     state.site = core.sites.Capture();
   }
   state.timer = core.Timer();

@@ -53,15 +53,19 @@ struct VectorState {
     bool Has(uint64_t first, uint64_t last) const;  // a byte of these
     bool Overlaps(const Touched& other) const;
   };
-  // Stores since the function began, and the last one of each block of UB: as its index here plus 1.
+  // Stores since the function began, bounds of what they write, and by block of UB the last one: as its index here plus 1, counted
+  // on from those of the functions before.
   std::vector<Touched> stores;
-  std::vector<uint32_t> storedLast;
+  uint64_t storesBegin = UINT64_MAX, storesEnd = 0;
+  std::vector<uint64_t> storedLast;
+  uint64_t storesBefore = 0;
   size_t ordered = 0;        // so many of them are complete for the loads that follow,
   size_t storesOrdered = 0;  // and for the stores that follow
   uint32_t beforeLoads = 0;  // the most that were complete before a load
   // The last loads, by their number; all up to loadsOrdered are complete for the stores that follow.
   std::array<Touched, 64> loads;
   uint64_t lastLoad = 0;
+  std::vector<uint64_t> loadedLast;  // by block of UB
   uint64_t loadsOrdered = 0;
   size_t scalarStores = 0;  // those that are complete for scalar loads and stores
   uint64_t scalarLoads = 0;

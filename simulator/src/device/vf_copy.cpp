@@ -168,8 +168,10 @@ void RegLoadAligned(Reg* dst0, Reg* dst1, const void* src, RegLoad how, uint8_t 
   alignas(64) uint8_t temp[2 * kRegBytes];
   if (state.observed) {
     HeldLanes held;
-    TellLoad(state, place, bytes, &held);
-    NoteLoad(state, TouchedBy(state, place.offset, place.offset + bytes, dst0, dst1), &dst0->after);
+    const uint32_t site = state.core->CaptureSite();
+    TellLoad(state, place, bytes, &held, site);
+    NextLoad(state, place.offset, place.offset + bytes, dst0, dst1, site);
+    NoteLoad(state, &dst0->after);
     uint8_t shadow0[kRegBytes], shadow1[kRegBytes];
     if (held.undefined) {
       Arrange(how, width, shadow0, shadow1, held.shadow);
@@ -196,7 +198,11 @@ void RegStoreAligned(void* dst, const Reg* src0, const Reg* src1, RegStore how, 
   const RegAfter after = src1 != nullptr ? Timed(state, OfWidth(width), *src0, *src1, mask)
                                          : Timed(state, OfWidth(width), *src0, mask);
   StoredLanes out;
-  Arrange(how, width, out.bytes, src0->bytes, src1 != nullptr ? src1->bytes : nullptr);
+  if (how == RegStore::kNorm) {
+    out.source = src0->bytes;
+  } else {
+    Arrange(how, width, out.bytes, src0->bytes, src1 != nullptr ? src1->bytes : nullptr);
+  }
   out.width = how == RegStore::kPack ? width / 2u : how == RegStore::kPack4 ? width / 4u : width;
   out.lanes = how == RegStore::kFirst ? 1 : kRegBytes / width;
   if (how == RegStore::kInterleave) {
@@ -319,9 +325,10 @@ void RegLoadMask(RegMask* dst, const void* src, RegMaskCopy how) try {
   HeldLanes held;
   alignas(64) uint8_t temp[64];
   if (state.observed) {
-    TellLoad(state, place, bytes, &held);
-    NoteLoad(state, TouchedBy(state, place.offset, place.offset + bytes, dst, nullptr),
-             &dst->after);
+    const uint32_t site = state.core->CaptureSite();
+    TellLoad(state, place, bytes, &held, site);
+    NextLoad(state, place.offset, place.offset + bytes, dst, nullptr, site);
+    NoteLoad(state, &dst->after);
   }
   const uint8_t* const from = BytesAt(state, place, bytes, temp);
   const auto bit = [](const uint8_t* bits, size_t i) { return (bits[i / 8] >> (i % 8)) & 1u; };

@@ -103,15 +103,15 @@ void RegGatherUb(Reg* dst, const void* base, const Reg* index, uint8_t width, ui
         }
       }
     }
-    VectorState::Touched load =
-        TouchedBy(state, place.offset + first, place.offset + last, dst, nullptr);
+    VectorState::Touched& load = NextLoad(state, place.offset + first, place.offset + last, dst,
+                                          nullptr, core.CaptureSite());
     load.width = width;
     for (size_t i = 0; i < kRegBytes / lane; ++i) {
       if (Works(mask, lane, i)) {
         load.spots.push_back(place.offset + IndexOf(*index, indexWidth, i) * width);
       }
     }
-    NoteLoad(state, std::move(load), &dst->after);
+    NoteLoad(state, &dst->after);
   }
   std::memcpy(dst->bytes, result, kRegBytes);
   if (state.observed) {

@@ -117,8 +117,14 @@ void EachBlock(const VectorState::Touched& touched, Visit&& visit) {
 size_t StoreBefore(const VectorState& state, const VectorState::Touched& now, size_t after,
                    size_t upTo = SIZE_MAX) {
   size_t found = 0;
+  if (after >= state.stores.size() || now.begin >= state.storesEnd ||
+      now.end <= state.storesBegin) {
+    return found;
+  }
   EachBlock(now, [&](uint64_t block) {
-    size_t last = std::min<size_t>(state.storedLast[block], upTo);
+    const uint64_t number = state.storedLast[block];
+    size_t last =
+        number > state.storesBefore ? std::min<size_t>(number - state.storesBefore, upTo) : 0;
     for (size_t tries = 0; last > after && tries < state.loads.size(); --last, ++tries) {
       if (!state.stores[last - 1].Overlaps(now)) {
         continue;
@@ -171,13 +177,10 @@ void FindDisorder(VectorState& state, const VectorState::Touched& now, const cha
 }
 
 void ForgetOrder(VectorState& state) {
-  for (const VectorState::Touched& store : state.stores) {
-    std::fill(
-        state.storedLast.begin() + static_cast<std::ptrdiff_t>(store.begin / kBlock),
-        state.storedLast.begin() + static_cast<std::ptrdiff_t>((store.end + kBlock - 1) / kBlock),
-        0u);
-  }
+  state.storesBefore += state.stores.size();
   state.stores.clear();
+  state.storesBegin = UINT64_MAX;
+  state.storesEnd = 0;
   state.heldBack.clear();
   state.ordered = state.storesOrdered = state.scalarStores = 0;
   state.beforeLoads = 0;
@@ -185,28 +188,32 @@ void ForgetOrder(VectorState& state) {
   state.stored = state.beforeStores = state.beforeLoad = {};
 }
 
-VectorState::Touched TouchedBy(const VectorState& state, uint64_t begin, uint64_t end,
-                               const void* reg0, const void* reg1) {
-  VectorState::Touched touched;
-  touched.begin = begin;
-  touched.end = end;
-  touched.regs = {reg0, reg1};
-  touched.site = state.core->sites.Capture();
-  touched.name = state.core->instruction;
-  return touched;
+void SetTouched(const VectorState& state, VectorState::Touched* touched, uint64_t begin,
+                uint64_t end, const void* reg0, const void* reg1, uint32_t site) {
+  touched->begin = begin;
+  touched->end = end;
+  touched->regs = {reg0, reg1};
+  touched->site = site;
+  touched->name = state.core->instruction;
+  touched->width = 0;
+  touched->spots.clear();
 }
 
-void NoteLoad(VectorState& state, VectorState::Touched load, RegAfter* after, bool check) {
+void NoteLoad(VectorState& state, RegAfter* after, bool check) {
+  const VectorState::Touched& load = state.loads[++state.lastLoad % state.loads.size()];
   const size_t last = check ? StoreBefore(state, load, state.ordered) : 0;
   if (last != 0) {
     FindDisorder(state, load, "reads", state.stores[last - 1], "wrote",
                  BytesOf(*state.core, load) + kLoadDetail, kLoadAdvice);
   }
   RegAfter own = state.beforeLoad;
-  Join(&own, {0, 1, ++state.lastLoad, static_cast<uint32_t>(state.ordered), 0});
+  Join(&own, {0, 1, state.lastLoad, static_cast<uint32_t>(state.ordered), 0});
   Join(after, own);
   state.beforeLoads = std::max(state.beforeLoads, static_cast<uint32_t>(state.ordered));
-  state.loads[state.lastLoad % state.loads.size()] = std::move(load);
+  EachBlock(load, [&](uint64_t block) {
+    state.loadedLast[block] = state.lastLoad;
+    return false;
+  });
 }
 
 void CheckHead(VectorState& state, const RegUnalign& unalign, const VectorState::Touched& head) {
@@ -227,11 +234,17 @@ void CheckHead(VectorState& state, const RegUnalign& unalign, const VectorState:
   }
 }
 
-void NoteStore(VectorState& state, VectorState::Touched store, const RegAfter& after) {
+void NoteStore(VectorState& state, const RegAfter& after) {
+  const VectorState::Touched& store = state.stores.back();
   const uint64_t most = state.loads.size();
   const uint64_t first = std::max(state.loadsOrdered + 1,
                                   state.lastLoad < most ? uint64_t{1} : state.lastLoad - most + 1);
-  for (uint64_t id = state.lastLoad; id >= first; --id) {
+  uint64_t lastOfThese = 0;
+  EachBlock(store, [&](uint64_t block) {
+    lastOfThese = std::max(lastOfThese, state.loadedLast[block]);
+    return false;
+  });
+  for (uint64_t id = lastOfThese; id >= first; --id) {
     const VectorState::Touched& load = state.loads[id % most];
     if (!load.Overlaps(store) || load.Uses(store) || WaitsFor(after, id) ||
         WaitsFor(state.beforeStores, id)) {
@@ -257,10 +270,11 @@ void NoteStore(VectorState& state, VectorState::Touched store, const RegAfter& a
                  "MemType::VEC_STORE>() between them.");
   }
   EachBlock(store, [&](uint64_t block) {
-    state.storedLast[block] = static_cast<uint32_t>(state.stores.size() + 1);
+    state.storedLast[block] = state.storesBefore + state.stores.size();
     return false;
   });
-  state.stores.push_back(std::move(store));
+  state.storesBegin = std::min(state.storesBegin, store.begin);
+  state.storesEnd = std::max(state.storesEnd, store.end);
   Join(&state.stored, after);
 }
 
@@ -321,21 +335,18 @@ void LostBytes(Core& core, const VectorState::Held& held) {
 
 // --- one load, one store ----------------------------------------------------------------------------------------------
 
-void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* held) {
+void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* held,
+              uint32_t site) {
   Core& core = *state.core;
   const uint64_t have = place.given ? std::min(bytes, place.end - place.offset) : 0;
   if (have > 0) {
-    core.Tell(Pipe::kVector, [&](Record& record) {
-      record.flow = Flow::kRegisters;
-      record.vectorFunction = state.number;
-      record.held = held;
-      record.Add(DenseAccess(Use::kRead, place.offset, have, place.ub.buf));
-    });
+    core.Tell({core.instruction, site, state.number, Use::kRead, place.ub.buf, place.offset,
+               place.offset + have, held});
   }
   if (have < bytes) {
     if (!held->undefined) {
       std::memset(held->shadow, 0, have);
-      held->origin = HeldLanes::kBehindBuffer | core.sites.Capture();
+      held->origin = HeldLanes::kBehindBuffer | site;
     }
     held->undefined = true;
     std::memset(held->shadow + have, 0xFF, bytes - have);
@@ -350,6 +361,25 @@ const uint8_t* BytesAt(const VectorState& state, const Spot& place, uint64_t byt
   std::memset(temp, 0, bytes);
   std::memcpy(temp, place.ub.addr, image - place.offset);
   return temp;
+}
+
+static void TellMasked(const VectorState& state, const Spot& place, const StoredLanes& out,
+                       HeldLanes* held) {
+  state.core->Tell(Pipe::kVector, [&](Record& record) {
+    record.flow = Flow::kRegisters;
+    record.vectorFunction = state.number;
+    record.held = held;
+    // A mask has bits for 128 lanes.
+    for (size_t first = 0; first < out.lanes; first += 128) {
+      const size_t count = std::min<size_t>(out.lanes - first, 128);
+      Access access = DenseAccess(Use::kWrite, place.offset + first * out.width, count * out.width,
+                                  place.ub.buf);
+      access.width = static_cast<uint8_t>(out.width);
+      access.masked = true;
+      std::memcpy(access.mask, out.set + first / 8, sizeof(access.mask));
+      record.Add(access);
+    }
+  });
 }
 
 void WriteLanes(VectorState& state, const Spot& place, const StoredLanes& out, HeldLanes* held,
@@ -371,39 +401,28 @@ void WriteLanes(VectorState& state, const Spot& place, const StoredLanes& out, H
     core.CheckUb(place.ub, 0, static_cast<int64_t>(bytes), "dst");
   }
   if (state.observed) {
-    core.Tell(Pipe::kVector, [&](Record& record) {
-      record.flow = Flow::kRegisters;
-      record.vectorFunction = state.number;
-      record.held = held;
-      if (out.all) {
-        record.Add(DenseAccess(Use::kWrite, place.offset, bytes, place.ub.buf));
-        return;
-      }
-      // A mask has bits for 128 lanes.
-      for (size_t first = 0; first < out.lanes; first += 128) {
-        const size_t count = std::min<size_t>(out.lanes - first, 128);
-        Access access = DenseAccess(Use::kWrite, place.offset + first * out.width,
-                                    count * out.width, place.ub.buf);
-        access.width = static_cast<uint8_t>(out.width);
-        access.masked = true;
-        std::memcpy(access.mask, out.set + first / 8, sizeof(access.mask));
-        record.Add(access);
-      }
-    });
-    VectorState::Touched store = TouchedBy(state, place.offset, place.offset + bytes, reg0, reg1);
+    const uint32_t site = core.CaptureSite();
+    if (out.all) {
+      core.Tell({core.instruction, site, state.number, Use::kWrite, place.ub.buf, place.offset,
+                 place.offset + bytes, held});
+    } else {
+      TellMasked(state, place, out, held);
+    }
+    VectorState::Touched& store = state.stores.emplace_back();
+    SetTouched(state, &store, place.offset, place.offset + bytes, reg0, reg1, site);
     if (!out.all) {
       store.width = static_cast<uint32_t>(out.width);
       std::memcpy(store.set.data(), out.set, store.set.size());
     }
-    NoteStore(state, std::move(store), after);
+    NoteStore(state, after);
   }
   if (out.all) {
-    std::memcpy(place.ub.addr, out.bytes, bytes);
+    std::memcpy(place.ub.addr, out.source, bytes);
     return;
   }
   for (size_t lane = 0; lane < out.lanes; ++lane) {
     if (out.Has(lane)) {
-      std::memcpy(place.ub.addr + lane * out.width, out.bytes + lane * out.width, out.width);
+      std::memcpy(place.ub.addr + lane * out.width, out.source + lane * out.width, out.width);
     }
   }
 }

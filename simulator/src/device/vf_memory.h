@@ -35,31 +35,41 @@ inline Spot FindSpot(VectorState& state, const void* address) {
 
 // At the start of a vector function: no loads and stores come before.
 void ForgetOrder(VectorState& state);
-// A load whose order is to be checked: of these registers; nothing but its lanes is to be added.
-VectorState::Touched TouchedBy(const VectorState& state, uint64_t begin, uint64_t end,
-                               const void* reg0, const void* reg1);
+// Sets what a load or store at `site` is, but for its lanes.
+void SetTouched(const VectorState& state, VectorState::Touched* touched, uint64_t begin,
+                uint64_t end, const void* reg0, const void* reg1, uint32_t site);
+// The load that begins, in its place among the last ones.
+inline VectorState::Touched& NextLoad(VectorState& state, uint64_t begin, uint64_t end,
+                                      const void* reg0, const void* reg1, uint32_t site) {
+  VectorState::Touched& load = state.loads[(state.lastLoad + 1) % state.loads.size()];
+  SetTouched(state, &load, begin, end, reg0, reg1, site);
+  return load;
+}
 // Numbers it, and finds a store to some of its bytes that comes before, from another register and with nothing in between. `after` is
 // what its registers wait for, to which the load itself is added.
-void NoteLoad(VectorState& state, VectorState::Touched load, RegAfter* after, bool check = true);
+void NoteLoad(VectorState& state, RegAfter* after, bool check = true);
 // Of the bytes that a load takes from a register for unaligned loads: finds a store before these came into it, with nothing in
 // between, or since then.
 void CheckHead(VectorState& state, const RegUnalign& unalign, const VectorState::Touched& head);
-// Finds the loads and the store that may come after it instead of before.
-void NoteStore(VectorState& state, VectorState::Touched store, const RegAfter& after);
+// Finds the loads and the store that may come after the last store instead of before.
+void NoteStore(VectorState& state, const RegAfter& after);
 // A finding: nothing writes these bytes, which StoreUnAlign has held back.
 void LostBytes(Core& core, const VectorState::Held& held);
 void FindDisorder(VectorState& state, const VectorState::Touched& now, const char* does,
                   const VectorState::Touched& before, const char* did, std::string detail,
                   std::string advice);
 // Tells of the bytes, and says which are undefined: of all `bytes`, those behind the buffer too.
-void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* held);
+void TellLoad(VectorState& state, const Spot& place, uint64_t bytes, HeldLanes* held,
+              uint32_t site);
 // Bytes of UB from there on; in `temp` where UB ends before.
 const uint8_t* BytesAt(const VectorState& state, const Spot& place, uint64_t bytes, uint8_t* temp);
 // Block by block, from spotOf(block); those of which the mask has no byte become 0.
 template <typename SpotOf>
 void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spotOf) {
   uint8_t shadow[kRegBytes] = {};
-  VectorState::Touched load = TouchedBy(state, UINT64_MAX, 0, dst, nullptr);
+  const uint32_t site = state.observed ? state.core->CaptureSite() : 0;
+  VectorState::Touched load;
+  SetTouched(state, &load, UINT64_MAX, 0, dst, nullptr, site);
   load.width = kBlock;
   bool undefined = false;
   uint32_t origin = 0;
@@ -74,7 +84,7 @@ void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spot
     const Spot block = spotOf(i);
     if (state.observed) {
       HeldLanes held;
-      TellLoad(state, block, kBlock, &held);
+      TellLoad(state, block, kBlock, &held, site);
       load.begin = std::min(load.begin, block.offset);
       load.end = std::max(load.end, block.offset + kBlock);
       load.spots.push_back(block.offset);
@@ -88,13 +98,15 @@ void LoadBlocks(VectorState& state, Reg* dst, const RegMask& mask, SpotOf&& spot
   }
   if (state.observed) {
     Settle(dst, undefined, shadow, origin);
-    NoteLoad(state, std::move(load), &dst->after);
+    state.loads[(state.lastLoad + 1) % state.loads.size()] = std::move(load);
+    NoteLoad(state, &dst->after);
   }
 }
 
 // What is to be written: lanes of `width` bytes one after another, all of them or those whose bit is set.
 struct StoredLanes {
   alignas(64) uint8_t bytes[2 * kRegBytes];
+  const uint8_t* source = bytes;
   size_t width = 1;
   size_t lanes = 0;
   bool all = true;

@@ -38,9 +38,9 @@ void RegLoadUnalignedBegin(RegUnalign* unalign, const void* src) try {
   Fill(state, unalign, place, BlockOf(place.offset));
   if (state.observed && place.offset % kBlock != 0) {
     // The order of the load that takes the bytes is checked there.
-    NoteLoad(state,
-             TouchedBy(state, place.offset, BlockOf(place.offset) + kBlock, unalign, nullptr),
-             &unalign->after, false);
+    NextLoad(state, place.offset, BlockOf(place.offset) + kBlock, unalign, nullptr,
+             state.core->CaptureSite());
+    NoteLoad(state, &unalign->after, false);
   }
 }
 ACLSIM_SKIPS_FAULTS()
@@ -71,13 +71,15 @@ void RegLoadUnaligned(Reg* dst, RegUnalign* unalign, const void* src) try {
   alignas(64) uint8_t temp[kRegBytes];
   if (state.observed) {
     HeldLanes held;
-    TellLoad(state, place, kRegBytes, &held);
+    const uint32_t site = state.core->CaptureSite();
+    TellLoad(state, place, kRegBytes, &held, site);
     Settle(dst, held.undefined, held.shadow, held.origin);
     if (head != 0) {
-      CheckHead(state, *unalign, TouchedBy(state, place.offset, place.offset + head, dst, unalign));
+      CheckHead(state, *unalign,
+                NextLoad(state, place.offset, place.offset + head, dst, unalign, site));
     }
-    NoteLoad(state, TouchedBy(state, place.offset + head, place.offset + kRegBytes, dst, unalign),
-             &dst->after);
+    NextLoad(state, place.offset + head, place.offset + kRegBytes, dst, unalign, site);
+    NoteLoad(state, &dst->after);
   }
   std::memcpy(dst->bytes, BytesAt(state, place, kRegBytes, temp), kRegBytes);
   std::memcpy(dst->bytes, unalign->data + (kBlock - head) % kBlock, head);

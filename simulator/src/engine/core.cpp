@@ -79,6 +79,24 @@ Access DenseAccess(Use use, uint64_t ubOffset, uint64_t bytes, uint32_t buffer) 
   return BlockAccess(false, use, ubOffset, bytes, 1, bytes, buffer);
 }
 
+Record RegisterAccess::ToRecord() const {
+  Record record;
+  record.name = name;
+  record.pipe = Pipe::kVector;
+  record.flow = Flow::kRegisters;
+  record.site = site;
+  record.vectorFunction = vectorFunction;
+  record.held = held;
+  record.Add(DenseAccess(use, begin, end - begin, buffer));
+  return record;
+}
+
+void Observer::OnRegisters(Core& core, const RegisterAccess& access) {
+  Record record = access.ToRecord();
+  OnIssue(core, record);
+  OnRecord(core, record);
+}
+
 Access BlockAccess(bool gm, Use use, uint64_t addr, uint64_t len, uint64_t count, uint64_t step,
                    uint32_t buffer) {
   Access access;
@@ -371,6 +389,15 @@ void Core::Stamp(Record& record) {
   record.site = CaptureSite();
   for (Observer* observer : observers_) {
     observer->OnIssue(*this, record);
+  }
+  ownTime.Leaves();
+}
+
+void Core::Tell(const RegisterAccess& access) {
+  constexpr size_t kBesideChecks = 8;  // lines that memory delivers meanwhile
+  readAhead.Ask(kBesideChecks);
+  for (Observer* observer : observers_) {
+    observer->OnRegisters(*this, access);
   }
   ownTime.Leaves();
 }

@@ -244,6 +244,9 @@ class Core {
     Stamp(record);
     Emit(record);
   }
+  void Tell(const RegisterAccess& access);
+  // The place in the kernel of the instruction that runs, for its record.
+  uint32_t CaptureSite();
   // For the watchdog, which may have had enough of this core.
   void CountInstruction() {
     if (progress.Ends()) [[unlikely]] {
@@ -402,7 +405,6 @@ class Core {
   bool IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const;
   std::string QueName(const BufferInfo& info) const;
   void Stamp(Record& record);
-  uint32_t CaptureSite();
   void Emit(const Record& record);
 
   const std::vector<Observer*> observers_;

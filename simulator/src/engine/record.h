@@ -167,6 +167,20 @@ struct Record {
   void Add(const Access& a) { access[static_cast<size_t>(accessCount++)] = a; }
 };
 
+// A load or store of a vector function: it reads or writes all of [begin, end) of UB. There are millions of them, of 256 bytes each,
+// for which a Record would be most of the work.
+struct RegisterAccess {
+  const char* name = "";
+  uint32_t site = 0;
+  uint32_t vectorFunction = 0;
+  Use use = Use::kRead;
+  uint32_t buffer = 0;
+  uint64_t begin = 0, end = 0;
+  HeldLanes* held = nullptr;
+
+  Record ToRecord() const;
+};
+
 // UB of A2 is banks in 16 groups of one block.
 inline constexpr uint64_t kBankGroups = 16;
 inline uint64_t BankGroupOf(uint64_t offset) { return offset / 32 % kBankGroups; }
@@ -232,6 +246,8 @@ class Observer {
   virtual void OnSyncWords(Core&, uint64_t /*begin*/, uint64_t /*end*/, uint32_t /*site*/) {}
   virtual void OnEnd(Core&) {}
   virtual VectorTimer* Timer() { return nullptr; }
+  // In place of OnIssue and OnRecord, which it calls unless somebody knows better.
+  virtual void OnRegisters(Core& core, const RegisterAccess& access);
 };
 
 }  // namespace aclsim

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <tuple>
 
@@ -113,36 +114,66 @@ uint32_t Sites::Capture() {
     Frame* next;
     void* returnAddress;
   };
-  SiteStack stack{};
-  size_t depth = 0;
-  const auto* frame = static_cast<const Frame*>(__builtin_frame_address(0));
-  for (int i = 0; i < 32 && depth < stack.size(); ++i) {
-    const auto address = reinterpret_cast<uintptr_t>(frame->returnAddress);
-    if (address < libraryBegin_ || address >= libraryEnd_) {
-      stack[depth++] = frame->returnAddress;
-      if (!IsApiFrame(frame->returnAddress, apiFrames_)) {
-        break;
+  int left = 32;
+  // The first frame from there on that returns to code outside of the library; null: none.
+  const auto outside = [&](const Frame* frame) -> const Frame* {
+    while (left-- > 0) {
+      const auto address = reinterpret_cast<uintptr_t>(frame->returnAddress);
+      if (address < libraryBegin_ || address >= libraryEnd_) {
+        return frame;
       }
+      const auto next = reinterpret_cast<uintptr_t>(frame->next);
+      if (next <= reinterpret_cast<uintptr_t>(frame) || next + sizeof(Frame) > stackEnd_ ||
+          next % alignof(Frame) != 0) {
+        return nullptr;
+      }
+      frame = frame->next;
     }
+    return nullptr;
+  };
+  // The one that its function returns to.
+  const auto caller = [&](const Frame* frame) -> const Frame* {
     const auto next = reinterpret_cast<uintptr_t>(frame->next);
-    if (next <= reinterpret_cast<uintptr_t>(frame) || next + sizeof(Frame) > stackEnd_ ||
-        next % alignof(Frame) != 0) {
-      break;
-    }
-    frame = frame->next;
-  }
-  if (depth == 0) {
+    const bool none = next <= reinterpret_cast<uintptr_t>(frame) ||
+                      next + sizeof(Frame) > stackEnd_ || next % alignof(Frame) != 0;
+    return none ? nullptr : outside(frame->next);
+  };
+  const Frame* const first = outside(static_cast<const Frame*>(__builtin_frame_address(0)));
+  if (first == nullptr) {
     return 0;
   }
-  Recent& recent = recent_[Hash()(stack) % recent_.size()];
-  if (recent.stack == stack) {
-    return recent.site;
+  const Frame* const second = caller(first);
+  const auto mixed = reinterpret_cast<uintptr_t>(first->returnAddress) * kMix ^
+                     (second != nullptr ? reinterpret_cast<uintptr_t>(second->returnAddress) : 0);
+  // Two of each hash, as call sites of one loop take turns.
+  const size_t slot = (mixed * kMix) >> 58;
+  const Frame* frame = nullptr;
+  for (const Recent& recent : {std::cref(recent_[slot]), std::cref(recent_[slot ^ 1])}) {
+    frame = first;
+    uint32_t same = 0;
+    while (same < recent.depth && frame != nullptr && recent.stack[same] == frame->returnAddress) {
+      frame = ++same == recent.depth ? frame : same == 1 ? second : caller(frame);
+    }
+    if (same != 0 && same == recent.depth) {
+      return recent.site;
+    }
+  }
+  SiteStack stack{};
+  uint32_t depth = 0;
+  left = 32;
+  for (frame = first; frame != nullptr && depth < stack.size();
+       frame = depth == 1 ? second : caller(frame)) {
+    stack[depth++] = frame->returnAddress;
+    if (!IsApiFrame(frame->returnAddress, apiFrames_)) {
+      break;
+    }
   }
   const auto [found, isNew] = ids_.try_emplace(stack, static_cast<uint32_t>(stacks_.size()));
   if (isNew) {
     stacks_.push_back(stack);
   }
-  recent = {stack, found->second};
+  recent_[slot ^ 1] = recent_[slot];
+  recent_[slot] = {stack, depth, found->second};
   return found->second;
 }
 

@@ -35,9 +35,10 @@ class Sites {
   struct Hash {
     size_t operator()(const SiteStack& stack) const;
   };
-  // Of the latest stacks with one hash, the last: most instructions stand in loops.
+  // The latest stacks, by a hash of their first two addresses: most instructions stand in loops.
   struct Recent {
     SiteStack stack{};
+    uint32_t depth = 0;
     uint32_t site = 0;
   };
 
