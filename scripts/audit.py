@@ -102,7 +102,7 @@ def _parsed(texts: Iterator[tuple[str, bytes]]) -> Iterator[dict[str, Any]]:
         if suffix == ".json":
             document = json.loads(data)
         elif suffix in (".yaml", ".yml"):
-            document = yaml.load(data, YAML)
+            document = YAML(data).get_single_data()
         else:
             continue
         if isinstance(document, dict) and "affected" in document and not document.get("withdrawn"):
