@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -43,3 +45,15 @@ def test_exception_of_a_child(error: BaseException | None, words: str) -> None:
     answer, ended = last
     assert answer is None and ended is not None
     assert ended[0] == CRASHED and re.fullmatch(words, ended[1], re.DOTALL), ended
+
+
+def test_child_that_the_system_ends() -> None:
+    """Out of memory, say: nothing else tells why."""
+
+    def work() -> Iterator[dict[str, Any]]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield {}
+
+    ((answer, ended),) = isolated(work, time.monotonic() + 60)
+    assert answer is None and ended is not None and ended[0] == CRASHED
+    assert re.fullmatch(r"SIGKILL in .*too much: the \w.* leaves [\d,]+ MB. Next: .*", ended[1])

@@ -295,6 +295,8 @@ def isolated(
     if ended is None and os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
         ended = (CRASHED, f"{name} in {running.entered()}")
+        if name == "SIGKILL":
+            ended = (CRASHED, f"{ended[1]}, as the system ends what takes too much: {_short()}")
     elif ended is None and os.WEXITSTATUS(status):
         ended = (CRASHED, f"it ended the process with status {os.WEXITSTATUS(status)}")
     if ended is not None:
@@ -319,10 +321,12 @@ def _raised(error: BaseException) -> str:
     lacks_memory = isinstance(error, MemoryError)
     name = "MemoryError" if lacks_memory else type(error).__name__  # NumPy has one of its own
     text = f"{name}: {error}" if str(error) else name
-    if not lacks_memory:
-        return text
+    return f"{text}; {_short()}" if lacks_memory else text
+
+
+def _short() -> str:
     left, limit = host_memory.available()
-    return f"{text}; {limit} leaves {left >> 20:,} MB. Next: smaller tensors, or raise the limit"
+    return f"{limit} leaves {left >> 20:,} MB. Next: smaller tensors, or raise the limit"
 
 
 def _be_child(work: Callable[[], Iterator[dict[str, Any]]], read: int, write: int) -> NoReturn:

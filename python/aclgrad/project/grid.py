@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aclgrad.common import host_memory
 from aclgrad.project import inputs
 from aclgrad.project.golden_file import GoldenFile, golden_error
 from aclgrad.project.sources import SourcesError, numpy_name
@@ -132,6 +133,7 @@ class ProjectCase(Case):
             values = values.get(name, "uniform")
         numpy = desc.dtype.numpy
         size = int(np.prod(desc.storage_shape, dtype=np.int64))
+        host_memory.need(size * (8 + numpy.itemsize), f"values of {name}")
         if (made := self._drawn(name, place, desc)) is not None:
             values = made[0]
         if isinstance(values, str):

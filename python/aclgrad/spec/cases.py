@@ -80,8 +80,11 @@ class Case:
 
 def scaled(values: NDArray[Any], exponent: int) -> NDArray[Any]:
     """Values times a power of two, in their dtype."""
-    wide = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
-    return (wide * 2.0**exponent).astype(values.dtype)
+    kind = np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64)
+    host_memory.need(values.size * (kind.itemsize + values.itemsize), "values at a smaller scale")
+    wide = values.astype(kind)
+    wide *= 2.0**exponent
+    return wide.astype(values.dtype)
 
 
 def has_room(dtypes: Iterable[DType], magnitude: float, exponent: int) -> bool:
@@ -120,37 +123,41 @@ def view(storage: NDArray[Any], desc: TensorDesc) -> NDArray[Any]:
 def fill(rng: np.random.Generator, values: str, desc: TensorDesc, index: int) -> NDArray[Any]:
     """Random contents for one storage. ``index`` is the tensor's place among the inputs."""
     size = math.prod(desc.storage_shape)
-    host_memory.need(size * (8 + desc.dtype.numpy.itemsize), "random values of a tensor")
+    chosen = values == "special_each" or (values == "special" and index == 0)
+    # One array of float64 at a time and the result; NumPy's choice takes three.
+    most = max(3 * 8 * chosen, 8 + desc.dtype.numpy.itemsize)
+    host_memory.need(size * most, "random values of a tensor")
     if desc.dtype.name == "bool":
         return rng.random(size) < 0.3
     if values == "zero":
         return np.zeros(size, desc.dtype.numpy)
-    uniform = rng.uniform(-5, 5, size)
+    data = rng.uniform(-5, 5, size)
     mean, deviation = rng.uniform(-5, 5), rng.uniform(0.1, 2)
-    data = uniform
     if values == "normal":
+        del data
         data = rng.normal(mean, deviation, size)
-    elif values == "probability" and index > 0:
+    elif values in ("probability", "log_probability") and index > 0:
         # The sizes that a forward softmax has: rows sum to about 1.
-        row = max(desc.shape[-1] if desc.shape else 1, 1)
-        data = rng.exponential(1.0, size) / row
-    elif values == "log_probability" and index > 0:
-        row = max(desc.shape[-1] if desc.shape else 1, 1)
-        data = np.log(rng.exponential(1.0, size) / row)
+        del data
+        data = rng.exponential(1.0, size)
+        data /= max(desc.shape[-1] if desc.shape else 1, 1)
+        if values == "log_probability":
+            np.log(data, out=data)
     elif values == "wide" and index > 0:
         # To where exp() nearly overflows and vanishes in float32.
-        data = 16 * uniform
+        data *= 16
     elif values in _SPECIAL and size and index == 0:
         data[rng.integers(0, size, max(1, size // 50))] = _SPECIAL[values]
     elif values.startswith("all_"):
-        data = np.full(size, _SPECIAL[values.removeprefix("all_")])
-    elif values == "special_each" or (values == "special" and index == 0):
+        data.fill(_SPECIAL[values.removeprefix("all_")])
+    elif chosen:
+        del data
         data = rng.choice(
             [-np.inf, np.inf, np.nan, -0.0, 0.0, 1.0, -3.5],
             size,
             p=[0.01] * 3 + [0.2, 0.2, 0.3, 0.27],
         )
-    return data.astype(desc.dtype.numpy)
+    return data.astype(desc.dtype.numpy, copy=False)
 
 
 _SPECIAL = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
