@@ -212,7 +212,8 @@ def explore(
         # A core may have several tiles because it has many rows, or because its rows are long.
         wanted.append(long_row((2, 1), itemsize, ub))
         if not brief:
-            wanted.append(long_row(first.base, itemsize, ub))
+            # Those that UB holds once may not fit with all that a kernel keeps of a row.
+            wanted += [long_row(first.base, itemsize, ub // part) for part in (1, 4)]
         flat = False
         for change in (None, _doubled, _whole):
             if change is not None:

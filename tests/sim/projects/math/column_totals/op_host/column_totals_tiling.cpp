@@ -22,6 +22,8 @@ static ge::graphStatus ColumnTotalsTilingFunc(gert::TilingContext* context) {
   OP_CHECK_IF(shape.GetDimNum() != 2 || shape.GetDim(1) % 8 != 0 || context->InputIsView(0),
               OP_LOGE(context, "x must be a matrix with whole blocks in a row"),
               return ge::GRAPH_FAILED);
+  OP_CHECK_IF(shape.GetDim(1) > 32768, OP_LOGE(context, "rows must fit into UB"),
+              return ge::GRAPH_FAILED);
   const auto* scales = context->GetAttrs()->GetListFloat(0);
   if (scales->GetSize() > 0) {
     ColumnTotalsScaledTilingData data;

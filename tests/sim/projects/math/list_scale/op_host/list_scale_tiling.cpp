@@ -16,6 +16,10 @@ static ge::graphStatus ListScaleTiling(gert::TilingContext* context) {
   auto* data = context->GetTilingData<ListScaleTilingData>();
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
   data->count = context->GetIrInputInstanceInfo(0)->GetInstanceNum();
+  for (uint32_t i = 0; i < data->count; ++i) {
+    OP_CHECK_IF(context->GetDynamicInputShape(0, i)->GetStorageShape().GetShapeSize() > 2048,
+                OP_LOGE(context, "tensors have at most 2048 elements"), return ge::GRAPH_FAILED);
+  }
   context->SetBlockDim(1);
   return ge::GRAPH_SUCCESS;
 }
