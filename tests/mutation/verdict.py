@@ -23,6 +23,7 @@ NEAR = 2
 """Lines between a finding and the planted line that still count as its place."""
 
 _NUMBERS = ("wrong-result", "chaos-difference")
+_UNWRITTEN = "hint [output-unwritten]"
 _PLACE = re.compile(r"([\w./ -]+\.(?:cpp|h|asc|hpp)):(\d+)")
 
 
@@ -112,13 +113,16 @@ def run(command: Command, seconds: float) -> Ran:
 
 def _faults(text: str) -> Iterator[Found]:
     """What a program that ended with an error said: faults of kernels, else wrong numbers."""
-    parts = re.split(r"(?=kernel fault \[|error\[)", text)
+    parts = re.split(r"(?=kernel fault \[|error\[|hint \[)", text)
     kinds = [re.match(r"(?:kernel fault |error)\[([\w-]+)\]", part) for part in parts]
     for kind, part in zip(kinds, parts, strict=True):
         if kind:
             yield kind[1], part, _places(part)
     if not any(kinds) and re.search(r"got .*, want ", text):
         yield "wrong-result", text, ()
+        # What a program leaves unwritten may be on purpose, where the numbers are right.
+        hints = (part for part in parts if part.startswith(_UNWRITTEN))
+        yield from ((_UNWRITTEN, part, _places(part)) for part in hints)
 
 
 def _places(text: str) -> tuple[tuple[str, int], ...]:
@@ -146,6 +150,7 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
     """The best sign that the commands gave of a fault in a file, whose text was ``source``."""
     name, lines = Path(file).name, source.splitlines()
     text = " ".join(lines[fault.line - 1 : fault.last_line])
+    last_line = max(fault.last_line, _end_of_loop(lines, fault.line))
     operand = (_index(text) if fault.kind in _OF_INDEX else "") or _operand(text)
     same = re.compile(rf"\b{operand}\b") if operand else None
 
@@ -153,7 +158,7 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
         for path, line in places:
             if Path(path).name != name or not 0 < line <= len(lines):
                 continue
-            if fault.line - NEAR <= line <= fault.last_line + NEAR:
+            if fault.line - NEAR <= line <= last_line + NEAR:
                 return True
             if same and same.search(lines[line - 1]):
                 return True
@@ -167,7 +172,7 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
             found = (("refused", one.text[-400:], _places(one.text)),)
         for kind, text, places in found:
             sign: Sign = "named" if near(places) else "elsewhere"
-            if kind in _NUMBERS and sign == "elsewhere":
+            if kind in (*_NUMBERS, _UNWRITTEN) and sign == "elsewhere":
                 sign = "numbers"
             if order.index(sign) > order.index(best.sign):
                 best = Verdict(sign, (kind,), text[:400])
@@ -178,6 +183,18 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
 
 
 _OF_INDEX = ("core-offset", "core-next", "loop-short", "loop-long")
+
+
+def _end_of_loop(lines: Sequence[str], line: int) -> int:
+    """The last line of the loop that begins at a line, by its brackets; 0 if none does."""
+    if not re.match(r"\s*(?:for|while)\b", lines[line - 1]):
+        return 0
+    depth = 0
+    for number, text in enumerate(lines[line - 1 :], line):
+        depth += text.count("{") - text.count("}")
+        if depth <= 0:
+            return number
+    return 0
 
 
 def _index(text: str) -> str:
