@@ -8,6 +8,7 @@ campaign runs all of it; without ACLGRAD_TESTS_LIMITS only what takes seconds.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -34,6 +35,7 @@ SILENT = 10.0
 
 NOBODY = 65534
 GROUPS = Path("/sys/fs/cgroup/memory")
+LARGE = '[[sweep]]\noperators = ["softmax_grad"]\nshapes = ["8192x8192", "16384x16384"]\n'
 CAMPAIGN = '[[sweep]]\ndo = "precision"\noperators = ["abs_grad"]\nshapes = ["1x8", "3x127"]\n'
 
 COMMANDS = {
@@ -119,6 +121,7 @@ def place(toolkit: Path) -> Iterator[Place]:
         found.cache.mkdir(mode=0o700)
         np.save(made / "x.npy", np.ones((2, 8), np.float32))
         (made / "campaign.toml").write_text(CAMPAIGN)
+        (made / "large.toml").write_text(LARGE)
         assert run("new abs_grad", found).status == 0
         for command in ("check", "package"):
             done = run(command, found)
@@ -257,10 +260,14 @@ def test_another_user(fresh: Place, command: str) -> None:
     judge(run("check", fresh, user, HOME="/nonexistent"), "belongs to user 0")
 
 
+def group_folder() -> Path:
+    return GROUPS / f"aclgrad-test-{os.getpid()}"
+
+
 @pytest.fixture
 def small_group() -> Iterator[Callable[[str], str]]:
     """A memory control group, as a prefix for commands."""
-    group = GROUPS / f"aclgrad-test-{os.getpid()}"
+    group = group_folder()
     try:
         group.mkdir()
     except OSError as error:
@@ -291,15 +298,80 @@ def small_group() -> Iterator[Callable[[str], str]]:
         "profile softmax_grad 8192x4096",
         "profile {project} 8192x8192",
         "run softmax_grad big.npy big.npy --output y.npy",
+        "run {project} --inputs big.npy --output y.npy",
+        "check {project} --shape 4096x8192",
+        "check {project} --shape 4096x8192 --html page.html",
+        "check {project} --shape 2147483647x2",
+        "profile {project} 65536x65536",
+        "campaign large.toml --out campaign",
+        "check softmax_grad --shape 4096x4096 --dtype fp32 --chaos 1-2",
+        "check softmax_grad --shape 2147483647 --dtype fp32",
+        "check log_sigmoid_grad --shape 100000000 --dtype fp16",
+        "check kl_div_loss_grad --shape 8192x8192 --dtype fp32",
+        "check log_softmax_grad --shape 8192x8192 --dtype bf16",
+        "check scaled_masked_softmax_grad_v2 --shape 4x32x1024x1024 --dtype fp16",
     ],
 )
 @nightly
 def test_512_mb(fresh: Place, small_group: Callable[[str], str], words: str) -> None:
-    """What fits runs, and what does not is refused; the kernel kills nothing."""
+    """What fits runs. What does not is refused, or named where it ends a child."""
     if "big.npy" in words:
         np.save(fresh.root / "big.npy", np.zeros((4096, 8192), np.float32))
     done = run(words, fresh, small_group("512M"))
     judge(done, None if words in COMMANDS.values() else "the control group's limit of 512 MB")
+
+
+def with_workspace(place: Place, megabytes: int) -> Path:
+    """The project, whose kernel does not touch the workspace that its tiling asks for."""
+    project = place.root / f"workspace{megabytes}" / "abs_grad"
+    shutil.copytree(place.project, project)
+    (tiling,) = project.glob("op_host/*_tiling.cpp")
+    asks = f"context->GetWorkspaceSizes(1)[0] = size_t{{{megabytes}}} << 20"
+    text, number = re.subn(
+        r"return (TileElementwise\(.*\);)", rf"const auto done = \1\n  {asks};\n  return done;",
+        tiling.read_text(),
+    )  # fmt: skip
+    assert number == 1
+    tiling.write_text(text)
+    assert run(f"build {project}", place).status == 0
+    return project
+
+
+def test_workspace_that_no_kernel_touches(fresh: Place, small_group: Callable[[str], str]) -> None:
+    """It takes no memory, in checked mode either, and one that the host cannot give is refused."""
+    project = with_workspace(fresh, 700)
+    group = small_group("1G")
+    done = run(f"check {project} --shape 2x8", fresh, group)
+    peak = int((group_folder() / "memory.max_usage_in_bytes").read_text())
+    assert done.status == 0 and peak < 500 << 20, (peak, done)
+    done = run(f"check {project} --shape 2x8", fresh, small_group("512M"))
+    judge(done, "the control group's limit of 512 MB")
+    assert done.status == 1, done
+
+
+ASKS = """
+from aclgrad.errors import AclgradError
+from aclgrad.runtime import open_device
+import ctypes as c
+call = open_device().libraries.call
+call("aclrtMalloc", c.byref(c.c_void_p()), 300 << 20, 0)  # takes memory where it is used
+for function in ("aclrtMalloc", "aclrtMallocCached"):  # the host leaves less than 200 MB
+    try:
+        call(function, c.byref(c.c_void_p()), 220 << 20, 0)
+    except AclgradError as error:
+        print(error)
+"""
+
+
+def test_device_memory_that_others_may_still_take(
+    fresh: Place, small_group: Callable[[str], str]
+) -> None:
+    """A block counts in full before it is used, and the limit is named."""
+    (fresh.root / "asks.py").write_text(ASKS)
+    words = f"exec -- {shlex.quote(sys.executable)} asks.py"
+    done = run(words, fresh, small_group("512M"))
+    assert done.status == 0, done
+    assert done.text.count("the control group's limit of 512 MB") == 2, done.text
 
 
 @nightly

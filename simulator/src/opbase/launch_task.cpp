@@ -230,7 +230,7 @@ aclsim::TaskResult KernelTask::Run(const TaskInput& input) const {
   if (tiling.needAtomic) FillOutputs(uses, input);
   if (aclsim::CheckedMode()) {
     if (!tiling.needAtomic) PoisonOutputs(name, launch.regions);
-    if (input.workspace != nullptr) Poison(input.workspace, workspaceBytes);
+    if (input.workspace != nullptr) aclsim::FillAsNew(input.workspace, workspaceBytes);
   }
   const aclsim::LaunchTilingScope scope(launch,
                                         {tiling.places, aclsim::ReservedWorkspace(soc->npuArch)});

@@ -42,31 +42,35 @@ struct Names {
 constexpr Names kFirst = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 constexpr Names kSecond = {"memory.max", "memory.current", "inactive_file"};
 
-uint64_t LeftIn(const fs::path& group, const Names& names) {
+void LowerTo(const fs::path& group, const Names& names, AvailableMemory* available) {
   const uint64_t limit = ReadNumber(group / names.limit);
   const uint64_t used = ReadNumber(group / names.used);
   if (limit == UINT64_MAX || used == UINT64_MAX) {
-    return UINT64_MAX;
+    return;
   }
   const uint64_t taken =
       used - std::min(used, ReadWord(group / "memory.stat", names.reclaimable, 0));
-  return limit - std::min(limit, taken);
+  const uint64_t left = limit - std::min(limit, taken);
+  if (left < available->bytes) {
+    *available = {left, "the control group's limit of " + std::to_string(limit >> 20) + " MB (" +
+                            (group / names.limit).string() + ")"};
+  }
 }
 
-// What is left by the limits of a group and of those around it. In a container the root may be the group's own.
-uint64_t LeftFrom(const fs::path& root, const std::string& group, const Names& names) {
-  uint64_t left = LeftIn(root, names);
+// The limits of a group and of those around it. In a container the root may be the group's own.
+void LowerToAll(const fs::path& root, const std::string& group, const Names& names,
+                AvailableMemory* available) {
+  LowerTo(root, names, available);
   for (fs::path at = fs::path(group).relative_path(); !at.empty(); at = at.parent_path()) {
-    left = std::min(left, LeftIn(root / at, names));
+    LowerTo(root / at, names, available);
   }
-  return left;
 }
 
 }  // namespace
 
-uint64_t HostBytesAvailable() {
+AvailableMemory HostMemoryAvailable() {
   const uint64_t free = ReadWord("/proc/meminfo", "MemAvailable:", UINT64_MAX / 1024);
-  uint64_t available = free * 1024;
+  AvailableMemory available = {free * 1024, "the host"};
   std::ifstream groups("/proc/self/cgroup");  // lines such as 4:memory:/a/b, or 0::/a/b
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':');
@@ -77,9 +81,9 @@ uint64_t HostBytesAvailable() {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string group = line.substr(second + 1);
     if (controllers.empty()) {
-      available = std::min(available, LeftFrom("/sys/fs/cgroup", group, kSecond));
+      LowerToAll("/sys/fs/cgroup", group, kSecond, &available);
     } else if (controllers == "memory") {
-      available = std::min(available, LeftFrom("/sys/fs/cgroup/memory", group, kFirst));
+      LowerToAll("/sys/fs/cgroup/memory", group, kFirst, &available);
     }
   }
   return available;

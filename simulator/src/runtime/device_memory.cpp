@@ -437,7 +437,7 @@ uint64_t DeviceMemory::KeepPagesLocked(const Block& block) {
   for (const auto& [device, usage] : used_) {
     peak += usage.peak;
   }
-  const uint64_t most = std::min({kMostSpare, peak, HostBytesAvailable() / kMostSparePart});
+  const uint64_t most = std::min({kMostSpare, peak, HostMemoryAvailable().bytes / kMostSparePart});
   if (bytes > most) {
     return 0;
   }
@@ -595,30 +595,35 @@ std::vector<DeviceMemory::Overrun> DeviceMemory::TakeAllOverruns() {
   return overruns;
 }
 
+bool DeviceMemory::HostHas(uint64_t bytes, std::string* why) const {
+  if (bytes < kAskHostFrom) {
+    return true;
+  }
+  const uint64_t taken = bytes + bytes / 8 + kSlack;  // with the bits that say what was written
+  // Other blocks that are not in use yet have the first claim.
+  const uint64_t claimed = fillOnUseBytes_ - std::min(fillOnUseBytes_.load(), PrivateBytes());
+  const AvailableMemory host = HostMemoryAvailable();
+  const uint64_t left = host.bytes - std::min(host.bytes, claimed);
+  if (taken > left) {
+    *why = Format(
+        "checked mode fills new device memory: %llu bytes wanted, %s leaves %llu beside what other "
+        "blocks may still take; use a smaller problem, raise the limit, or ACLGRAD_SIM_MODE=fast, "
+        "which fills none",
+        static_cast<Ull>(taken), host.limit.c_str(), static_cast<Ull>(left));
+  }
+  return taken <= left;
+}
+
 int32_t DeviceMemory::Allocate(uint64_t bytes, uint64_t limit, int32_t device, bool checked,
                                const void* caller, void** out, std::string* why) {
-  const auto available = [&] {
-    if (!checked || bytes < kAskHostFrom || bytes > limit) {
-      return UINT64_MAX;
+  if (checked && bytes <= limit && !HostHas(bytes, why)) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      DropPagesLocked(0);
     }
-    // Other blocks that are not in use yet have the first claim.
-    const uint64_t claimed = fillOnUseBytes_ - std::min(fillOnUseBytes_.load(), PrivateBytes());
-    const uint64_t host = HostBytesAvailable();
-    return host - std::min(host, claimed);
-  };
-  const uint64_t taken = bytes + bytes / 8 + kSlack;  // with the bits that say what was written
-  if (taken > available()) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    DropPagesLocked(0);
-  }
-  if (const uint64_t left = available(); taken > left) {
-    *why = Format(
-        "checked mode fills new device memory: %llu bytes wanted, the host has %llu left beside "
-        "what "
-        "other blocks may still take; use a smaller problem, or ACLGRAD_SIM_MODE=fast, which fills "
-        "none",
-        static_cast<Ull>(taken), static_cast<Ull>(left));
-    return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    if (!HostHas(bytes, why)) {
+      return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
   }
   uintptr_t start = 0;
   bool filled = false;
@@ -679,9 +684,28 @@ int32_t DeviceMemory::Renew(const void* pointer, std::string* why) {
   }
   if (it->second.guarded) {
     UndefineLocked(address, it->second.bytes);
-    std::memset(BackingOf(address), kPoisonByte, it->second.bytes);
+    FillLocked(it->second, BackingOf(address), it->second.bytes);
   }
   return 0;
+}
+
+void DeviceMemory::FillLocked(const Block& block, uint8_t* backing, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(backing);
+  const uintptr_t first = RoundUp(begin, PageBytes());
+  const uintptr_t last = (begin + bytes) / PageBytes() * PageBytes();
+  if (block.fillOnUse && first < last && FillOnUse(backing + (first - begin), last - first)) {
+    std::memset(backing, kPoisonByte, first - begin);
+    std::memset(backing + (last - begin), kPoisonByte, begin + bytes - last);
+  } else {
+    std::memset(backing, kPoisonByte, bytes);
+  }
+}
+
+void DeviceMemory::FillAsNew(uint8_t* backing, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Block* const block = FindLocked(AddressOf(backing));
+  FillLocked(block != nullptr ? *block : Block{}, backing, bytes);
+  MarkGm(backing, bytes, false);
 }
 
 void DeviceMemory::QuarantineLocked(const Block& block, const char* by) {

@@ -59,6 +59,8 @@ class DeviceMemory {
                    void** out, std::string* why);
   // As it was when it was new.
   int32_t Renew(const void* pointer, std::string* why);
+  // A part of a block, by its backing bytes, which is filled as that of a new one.
+  void FillAsNew(uint8_t* backing, uint64_t bytes);
   // by: the function that frees, for later messages.
   int32_t Free(const void* pointer, const char* by, std::string* why);
   std::vector<Block> FreeAll(const char* by, int32_t device);
@@ -191,6 +193,9 @@ class DeviceMemory {
   // Addresses as they were before their first use.
   void RestoreLocked(uintptr_t start, const Freed& freed);
   void UndefineLocked(uintptr_t start, uint64_t bytes);
+  void FillLocked(const Block& block, uint8_t* backing, uint64_t bytes);
+  // Whether the host can give a new block its memory; why names what limits it.
+  bool HostHas(uint64_t bytes, std::string* why) const;
   bool GuardedBehindLocked(const Block& block) const;
   bool GuardedBeforeLocked(const Block& block) const;
   template <typename F>

@@ -553,6 +553,8 @@ const bool kBlocksKnown = (SetGmBlocks(&BlockAt), true);
 
 }  // namespace
 
+void FillAsNew(uint8_t* backing, uint64_t bytes) { Global().device.FillAsNew(backing, bytes); }
+
 uint64_t DeviceBytesFrom(const void* devicePtr) {
   const DeviceMemory::Block block = Global().device.Find(devicePtr);
   return block.bytes == 0 ? 0

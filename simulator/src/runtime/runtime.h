@@ -19,6 +19,10 @@ namespace aclsim {
 // a live block.
 uint8_t* ToBacking(const void* devicePtr, uint64_t bytes, std::string* why);
 
+// Fills backing bytes as new memory is filled in checked mode, and marks them as not written. A large block takes memory of the host
+// only where it is used after that.
+void FillAsNew(uint8_t* backing, uint64_t bytes);
+
 // Why [devicePtr, devicePtr + bytes) is no device memory, as the kind of a Misuse: "host-wrong-memory",
 // "host-use-after-free", "host-out-of-bounds".
 const char* MistakeOf(const void* devicePtr);

@@ -198,6 +198,10 @@ int32_t DeviceMemory::Map(const void* pointer, uint64_t bytes, uint64_t id, bool
     *why = Format("memory is mapped at %p already; call aclrtUnmapMem first", pointer);
     return ACL_ERROR_RT_PARAM_INVALID;
   }
+  // The file's pages are memory as soon as they are filled.
+  if (checked && !memory.used && !HostHas(bytes, why)) {
+    return ACL_ERROR_RT_MEMORY_ALLOCATION;
+  }
   if (mmap(BackingOf(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
            static_cast<off_t>(memory.offset)) == MAP_FAILED) {
     *why = Format("the host cannot map %llu bytes", static_cast<Ull>(bytes));
