@@ -22,6 +22,7 @@ OWN_PLACES = {
     "python/aclgrad/campaign/conduct.py",
     "python/aclgrad/campaign/packing.py",
     "benchmarks/campaign.py",
+    "benchmarks/timing/validate.py",
     "python/aclgrad/profiling/calibration/runner.py",
     "python/aclgrad/common/files.py",
     "python/aclgrad/common/rebuild.py",
