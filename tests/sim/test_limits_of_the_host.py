@@ -35,7 +35,6 @@ SILENT = 10.0
 
 NOBODY = 65534
 GROUPS = Path("/sys/fs/cgroup/memory")
-LARGE = '[[sweep]]\noperators = ["softmax_grad"]\nshapes = ["8192x8192", "16384x16384"]\n'
 CAMPAIGN = '[[sweep]]\ndo = "precision"\noperators = ["abs_grad"]\nshapes = ["1x8", "3x127"]\n'
 
 COMMANDS = {
@@ -121,7 +120,6 @@ def place(toolkit: Path) -> Iterator[Place]:
         found.cache.mkdir(mode=0o700)
         np.save(made / "x.npy", np.ones((2, 8), np.float32))
         (made / "campaign.toml").write_text(CAMPAIGN)
-        (made / "large.toml").write_text(LARGE)
         assert run("new abs_grad", found).status == 0
         for command in ("check", "package"):
             done = run(command, found)
@@ -303,7 +301,6 @@ def small_group() -> Iterator[Callable[[str], str]]:
         "check {project} --shape 4096x8192 --html page.html",
         "check {project} --shape 2147483647x2",
         "profile {project} 65536x65536",
-        "campaign large.toml --out campaign",
         "check softmax_grad --shape 4096x4096 --dtype fp32 --chaos 1-2",
         "check softmax_grad --shape 2147483647 --dtype fp32",
         "check log_sigmoid_grad --shape 100000000 --dtype fp16",
