@@ -127,12 +127,8 @@ def alternatives(listed: Mapping[str, Any]) -> Iterator[Alternative]:
     for file, constants in listed["constants"].items():
         for name, entry in constants.items():
             for value in entry["other"]:
-                changes = [_change(file, name, value)]
-                for place in entry.get("also", ()):
-                    other, _, alias = place.partition(" ")
-                    changes.append(_change(other, alias or name, value))
                 calls = tuple(entry.get("cases", "").split())
-                yield Alternative(f"{name} = {value}", tuple(changes), calls)
+                yield Alternative(f"{name} = {value}", (_change(file, name, value),), calls)
 
 
 def random_calls(count: int = 20_000) -> list[Call]:
@@ -180,8 +176,7 @@ class Planner:
     def sources(self) -> dict[str, str]:
         """Texts by their places."""
         paths = [*(ROOT / "op_host" / "common").glob("*.h"), ROOT / "benchmarks/driver/plans.cpp"]
-        paths += (ROOT / "op_host" / "common").glob("row_reduce_*.cpp")
-        paths.append(ROOT / "op_host" / "common" / "elementwise_tiling.cpp")
+        paths += (ROOT / "op_host" / "common").glob("*.cpp")
         paths = [path for path in paths if "_context" not in path.name]
         return {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
 

@@ -23,22 +23,18 @@ int main() {
     if (kind == 'e') {
       ElementwisePlan plan;
       const std::string error = MakeElementwisePlan("", view.outer, bytes, 2, soc, &plan);
-      std::printf("0 %s %ld %ld %d\n", error.c_str(), plan.cores, plan.tileLanes, plan.pastL2);
+      std::printf("0 %s %ld %ld %ld %ld\n", error.c_str(), plan.cores, plan.data.tileLanes,
+                  plan.data.inputsPastL2, plan.data.resultsPastL2);
       continue;
     }
     RowReducePlan plan;
     const std::string error =
         MakeRowReducePlan("", view, bytes, soc, &plan,
                           kind == 'm' ? RowStreams::kPairAndMaskRuns : RowStreams::kPair);
-    RowReduceTilingData data{};
-    if (error.empty()) {
-      FillTiling(plan, &data);
-    }
-    std::printf("%d %s", static_cast<int>(plan.path), error.c_str());
-    for (const unsigned char* at = reinterpret_cast<const unsigned char*>(&data);
-         at != reinterpret_cast<const unsigned char*>(&data + 1); ++at) {
-      std::printf("%02x", *at);
-    }
+    std::printf("%d %s", static_cast<int>(plan.key), error.c_str());
+#define PRINT_FIELD(name) std::printf(" %ld", plan.data.name);
+    ROW_REDUCE_TILING_FIELDS(PRINT_FIELD)
+#undef PRINT_FIELD
     std::printf(" %ld\n", plan.cores);
   }
   return 0;

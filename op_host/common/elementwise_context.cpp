@@ -2,9 +2,6 @@
 // Reads a tiling context for the element-wise family, and prints its tiling data.
 #include "common/elementwise_context.h"
 
-#include <cstdio>
-#include <cstring>
-
 #include "common/elementwise_tiling.h"
 #include "common/platform_facts.h"
 #include "log/log.h"
@@ -44,32 +41,23 @@ ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
-  FillTiling(plan, data);
+  *data = plan.data;
   size_t* workspace = context->GetWorkspaceSizes(1);
   OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
   workspace[0] = 0;
   context->SetBlockDim(static_cast<uint32_t>(plan.cores));
-  context->SetTilingKey(1);
+  context->SetTilingKey(ELEMENTWISE_FULL_LOAD);
   return ge::GRAPH_SUCCESS;
 }
 
 std::string JsonFields(const ElementwiseTilingData& data) {
-  char text[256];
-  std::snprintf(text, sizeof(text),
-                "\"total\":%lld,\"lanesPerCore\":%lld,\"extraCores\":%d,"
-                "\"lineLanes\":%d,\"tileLanes\":%d,\"pastL2\":%d",
-                static_cast<long long>(data.total), static_cast<long long>(data.lanesPerCore),
-                data.extraCores, data.lineLanes, data.tileLanes, data.pastL2);
+  std::string text;
+  ELEMENTWISE_TILING_FIELDS(TILING_FIELD_JSON)
   return text;
 }
 
 int64_t ElementwiseTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
-  if (data == nullptr || size != sizeof(ElementwiseTilingData)) {
-    return -1;
-  }
-  ElementwiseTilingData copy;
-  std::memcpy(&copy, data, sizeof(copy));
-  return PutJson("{" + JsonFields(copy) + "}", json, jsonSize);
+  return TilingJson<ElementwiseTilingData>(data, size, json, jsonSize, JsonFields);
 }
 
 }  // namespace optiling

@@ -15,13 +15,13 @@
 namespace optiling {
 
 // For an operator whose inputs, named in their order, have one shape and one dtype. Sets block dim,
-// tiling key 1 and a workspace of nothing, and fills data, which may be a part of the operator's own
+// tiling key ELEMENTWISE_FULL_LOAD and a workspace of nothing, and fills data, which may be a part of the operator's own
 // struct. Reports what is wrong before it fails.
 ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
                                 const std::vector<const char*>& inputs,
                                 ElementwiseTilingData* data);
 
-// "total":1,...,"pastL2":0 without the braces.
+// "total":1, ... "resultsPastL2":0,
 std::string JsonFields(const ElementwiseTilingData& data);
 // Prints tiling data as a JSON object: what <OpType>TilingJson returns.
 int64_t ElementwiseTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);

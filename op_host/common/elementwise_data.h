@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells an element-wise kernel. Host and device must lay it out alike: plain,
-// fixed-width, no padding.
+// What the tiling of an element-wise operator tells its kernel. Host and device include this.
 #ifndef OP_HOST_COMMON_ELEMENTWISE_DATA_H_
 #define OP_HOST_COMMON_ELEMENTWISE_DATA_H_
 
-#include <cstddef>
 #include <cstdint>
 
-// Core c has lanesPerCore elements, one line more if c < extraCores; the last core ends at total.
-struct ElementwiseTilingData {
-  int64_t total;
-  int64_t lanesPerCore;
-  int32_t extraCores;
-  int32_t lineLanes;  // elements of a GM line
-  int32_t tileLanes;  // elements that a buffer holds of one operand
-  int32_t pastL2;     // 0: all goes through L2. n: inputs do not, nor results of n - 1 first tiles
-};
+#define ELEMENTWISE_FULL_LOAD 1  // tiling key: FullLoad of op_kernel/common/elementwise.h
 
-static_assert(sizeof(ElementwiseTilingData) == 32, "layout is shared with the device");
-static_assert(offsetof(ElementwiseTilingData, tileLanes) == 24, "layout is shared with the device");
+// Core c has coreLanes elements, one line more if c < extraCores. The last core ends at total.
+#define ELEMENTWISE_TILING_FIELDS(FIELD)                                  \
+  FIELD(total)         /* elements */                                     \
+  FIELD(coreLanes)     /* elements of a core */                           \
+  FIELD(extraCores)    /* cores that have a line more */                  \
+  FIELD(lineLanes)     /* elements of a GM line */                        \
+  FIELD(tileLanes)     /* elements of room for one operand in a buffer */ \
+  FIELD(inputsPastL2)  /* 1: inputs go past L2 */                         \
+  FIELD(resultsPastL2) /* first tiles of a core whose results do */
+
+struct ElementwiseTilingData {
+#define ELEMENTWISE_MEMBER(name) int64_t name;
+  ELEMENTWISE_TILING_FIELDS(ELEMENTWISE_MEMBER)
+#undef ELEMENTWISE_MEMBER
+};
 
 #endif  // OP_HOST_COMMON_ELEMENTWISE_DATA_H_

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/row_reduce_tiling.h"
+#include "common/soc_facts.h"
 #include "log/log.h"
 #include "platform/platform_infos_def.h"
 #include "register/op_impl_registry.h"

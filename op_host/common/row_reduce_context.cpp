@@ -2,9 +2,6 @@
 // Reads a tiling context for the row-reduction family, and prints its tiling data.
 #include "common/row_reduce_context.h"
 
-#include <cstdio>
-#include <cstring>
-
 #include "common/platform_facts.h"
 #include "log/log.h"
 
@@ -74,11 +71,11 @@ ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, cons
   size_t* workspace = context->GetWorkspaceSizes(1);
   OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
   workspace[0] = plan->workspaceBytes == 0 ? 0 : soc.systemWorkspace + plan->workspaceBytes;
-  if (plan->share > 1) {
+  if (plan->data.share > 1) {
     context->SetScheduleMode(kBatchMode);
   }
   context->SetBlockDim(static_cast<uint32_t>(plan->cores));
-  context->SetTilingKey(static_cast<uint64_t>(plan->path));
+  context->SetTilingKey(plan->key);
   return ge::GRAPH_SUCCESS;
 }
 
@@ -103,33 +100,18 @@ ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
   }
   auto* data = context->GetTilingData<RowReduceTilingData>();
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
-  FillTiling(plan, data);
+  *data = plan.data;
   return ge::GRAPH_SUCCESS;
 }
 
 std::string JsonFields(const RowReduceTilingData& data) {
-  char text[512];
-  std::snprintf(
-      text, sizeof(text),
-      "\"outer\":%lld,\"reduce\":%lld,\"inner\":%lld,\"colTiles\":%lld,\"unitsPerCore\":%lld,"
-      "\"extraCores\":%d,\"colTile\":%d,\"tileUnits\":%d,\"tileLanes\":%d,\"chunk\":%d,"
-      "\"ring\":%d,\"resident\":%d,\"partChunks\":%d,\"share\":%d,\"pastL2\":%d,"
-      "\"columns\":%d,\"missing\":%d,\"late\":%d,\"slots\":%d",
-      static_cast<long long>(data.outer), static_cast<long long>(data.reduce),
-      static_cast<long long>(data.inner), static_cast<long long>(data.colTiles),
-      static_cast<long long>(data.unitsPerCore), data.extraCores, data.colTile, data.tileUnits,
-      data.tileLanes, data.chunk, data.ring, data.resident, data.partChunks, data.share,
-      data.pastL2, data.columns, data.missing, data.late, data.slots);
+  std::string text;
+  ROW_REDUCE_TILING_FIELDS(TILING_FIELD_JSON)
   return text;
 }
 
 int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
-  if (data == nullptr || size != sizeof(RowReduceTilingData)) {
-    return -1;
-  }
-  RowReduceTilingData copy;
-  std::memcpy(&copy, data, sizeof(copy));
-  return PutJson("{" + JsonFields(copy) + "}", json, jsonSize);
+  return TilingJson<RowReduceTilingData>(data, size, json, jsonSize, JsonFields);
 }
 
 }  // namespace optiling

@@ -33,7 +33,7 @@ ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
 
 std::vector<int64_t> Dims(const gert::Shape& shape);
 
-// "outer":1,...,"resident":0 without the braces.
+// "outer":1, ... "slots":0,
 std::string JsonFields(const RowReduceTilingData& data);
 // Prints tiling data as a JSON object: what <OpType>TilingJson returns.
 int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize);

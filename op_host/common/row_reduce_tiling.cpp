@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses path, tile and split for the row-reduction family. Path, chunk and everything else that
-// the order of additions depends on follow from R, B and the dtype; only the split into units looks
-// at the number of cores.
 #include "common/row_reduce_tiling.h"
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "common/row_reduce_planner.h"
@@ -56,14 +53,154 @@ std::string MakeRowReducePlan(const char* op, const ReduceView& view, uint32_t e
            std::to_string(view.outer) + ", " + std::to_string(view.reduce) + ", " +
            std::to_string(view.inner) + "], wanted B == 1";
   }
-  RowReduceCase wanted{op, view, elementBytes, soc, masked, streams != RowStreams::kPairAndMask};
+  RowReduceCase wanted{op, view, elementBytes, soc, streams, {}};
   if (view.reduce == 1 && !masked) {
-    // Nothing to add up: the whole tensor is one long line of independent columns.
+    // There is nothing to add up: the tensor is one row of independent columns.
     wanted.view = {1, 1, view.outer * view.inner};
   } else if (view.inner > 1) {
-    FoldColumns(&wanted);
+    wanted.side = SideBySideOf(wanted);
   }
-  return FitsWhole(wanted) ? PlanWhole(wanted, plan) : PlanChunks(wanted, plan);
+  RowReducePlan made;
+  std::string error = PlanFullLoad(wanted, &made);
+  if (error.empty() && made.key == 0) {
+    error = PlanSharedAxis(wanted, &made);
+  }
+  if (error.empty()) {
+    *plan = made;
+  }
+  return error;
+}
+
+RowReducePlanner::RowReducePlanner(const RowReduceCase& wanted, RowReducePlan* plan)
+    : op_(wanted.op),
+      view_(wanted.view),
+      side_(wanted.side),
+      bytes_(wanted.elementBytes),
+      soc_(wanted.soc),
+      masked_(wanted.streams != RowStreams::kPair),
+      packs_(wanted.streams != RowStreams::kPairAndMask && !wanted.soc.wholeBlocksOnly),
+      waits_(!wanted.soc.wholeBlocksOnly),
+      usable_(static_cast<int64_t>(UsableUb(wanted.soc.ubBytes))),
+      blockLanes_(kBlockBytes / wanted.elementBytes),
+      axis_(side_.rows > 0 ? side_.rows : view_.reduce),
+      width_(side_.rows > 0 ? side_.lanes : view_.inner),
+      plan_(*plan),
+      data_(plan->data) {
+  data_.outer = view_.outer;
+  data_.reduce = view_.reduce;
+  data_.inner = view_.inner;
+  data_.sideRows = side_.rows;
+  data_.sideLanes = side_.lanes;
+  data_.colTiles = 1;
+  data_.tileUnits = 1;
+  data_.share = 1;
+}
+
+int64_t RowReducePlanner::TileLanesUp(int64_t lanes) const {
+  return bytes_ < kFloatBytes ? AlignUp(lanes, kBankGroupLanes) : ApartUp(lanes);
+}
+
+int64_t RowReducePlanner::TileLanesDown(int64_t lanes) const {
+  const int64_t up = TileLanesUp(lanes);
+  return up > lanes ? up - kBankGroupLanes : up;
+}
+
+UbBudget RowReducePlanner::WithSides(UbBudget budget, int64_t slabs) const {
+  if (SidesLie()) {
+    rowreduce::SideBySideUbOf(view_.inner, side_.lanes, slabs)
+        .ForEach([&budget](const char* name, const rowreduce::UbBuffer& buffer) {
+          budget.Add(name, buffer.count, buffer.bytes);
+        });
+  }
+  return budget;
+}
+
+int64_t RowReducePlanner::CoresFor(int64_t units) const {
+  // Arithmetic takes as long for 16 bit as for fp32.
+  return std::min(units, CoresForBytes(view_.outer * axis_ * width_ * kFloatBytes, soc_));
+}
+
+void RowReducePlanner::Split(int64_t units) {
+  plan_.units = units;
+  plan_.cores = CoresFor(units);
+  if (plan_.cores < soc_.cores && !soc_.wholeBlocksOnly) {
+    // As few as have no more units than one of them has anyway.
+    plan_.cores = CeilDiv(units, CeilDiv(units, plan_.cores));
+  }
+  data_.coreUnits = units / plan_.cores;
+  data_.extraCores = units % plan_.cores;
+}
+
+void RowReducePlanner::SplitColumns(int64_t most) {
+  const int64_t floor = rowreduce::kSplitColumnBytes / bytes_;
+  const int64_t wanted = CoresFor(std::numeric_limits<int64_t>::max());
+  const int64_t perSlab = CeilDiv(wanted, view_.outer);
+  const int64_t narrow =
+      std::max(std::min(floor, most), AlignUp(CeilDiv(width_, perSlab), blockLanes_));
+  const int64_t width = std::min(most, narrow);
+  if (width >= width_) {
+    data_.colTile = width_;
+    data_.colTiles = 1;
+  } else {
+    int64_t tiles = CeilDiv(width_, width);
+    if (view_.outer * tiles < rowreduce::kEvenUnits * wanted) {
+      // As many as all cores can share without a rest.
+      const int64_t even = CeilDiv(view_.outer * tiles, wanted) * wanted / view_.outer;
+      tiles = std::max(tiles, std::min(even, width_ / floor));
+    }
+    const int64_t columns = CeilDiv(width_, tiles);
+    const int64_t bytes = columns * bytes_;
+    const int64_t step = (bytes >= rowreduce::kLineColumnBytes ? kLineBytes
+                          : bytes >= kHalfLineBytes            ? kHalfLineBytes
+                                                               : kBlockBytes) /
+                         bytes_;
+    data_.colTile = LongLastPart(width_, std::min(AlignDown(width, step), AlignUp(columns, step)),
+                                 blockLanes_, blockLanes_);
+    data_.colTiles = CeilDiv(width_, data_.colTile);
+  }
+  Split(view_.outer * data_.colTiles);
+}
+
+int64_t RowReducePlanner::LongLastPart(int64_t total, int64_t part, int64_t unit,
+                                       int64_t least) const {
+  if (!soc_.wholeBlocksOnly) {
+    return part;
+  }
+  for (const int64_t step : {unit, int64_t{1}}) {
+    for (int64_t length = part; length >= least; length -= step) {
+      const int64_t last = total - (CeilDiv(total, length) - 1) * length;
+      if (last >= least || last == total) {
+        return length;
+      }
+    }
+  }
+  return part;
+}
+
+void RowReducePlanner::GoPastL2(int64_t tilesPerCore) {
+  // Narrow columns leave a part of each GM request to other cores, for which L2 has to keep it.
+  if (data_.colTiles > 1 && data_.colTile * bytes_ % kHalfLineBytes != 0) {
+    return;
+  }
+  const PastL2 past =
+      SharesPastL2(view_.outer * axis_ * width_, 3 * bytes_ + (masked_ ? 1 : 0), bytes_, soc_);
+  const auto tiles = static_cast<double>(tilesPerCore);
+  data_.inputsPastL2 = static_cast<int64_t>(std::ceil(past.inputs * tiles));
+  // Copies that share lines read them twice past L2: not more of the results go there than have no place.
+  data_.resultsPastL2 = static_cast<int64_t>(std::floor(past.results * tiles));
+}
+
+std::string RowReducePlanner::Finish(const UbBudget& budget, const UbBudget& shown,
+                                     const std::string& hint) {
+  plan_.ubBytes = budget.Total();
+  if (data_.tileLanes > 0 && Holds(budget)) {
+    return {};
+  }
+  return std::string(op_) + ": UB needs " + WithCommas(shown.Total()) + " B of " +
+         WithCommas(static_cast<uint64_t>(std::max<int64_t>(0, usable_))) + " B usable on " +
+         soc_.name + " (" + shown.Table() + ") at [A, R, B] = [" + std::to_string(view_.outer) +
+         ", " + std::to_string(view_.reduce) + ", " + std::to_string(view_.inner) + "], " +
+         std::to_string(bytes_) + " B per element. " + hint;
 }
 
 }  // namespace optiling

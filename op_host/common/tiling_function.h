@@ -4,6 +4,7 @@
 #define OP_HOST_COMMON_TILING_FUNCTION_H_
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -18,6 +19,18 @@ inline ge::graphStatus ParseNothing(gert::TilingParseContext* /* context */) {
   return ge::GRAPH_SUCCESS;
 }
 
+// A field of tiling data as JSON: `"name":value,`. The lists of fields are macros (ROW_REDUCE_TILING_FIELDS), so that no name
+// is written twice.
+#define TILING_FIELD_JSON(name) text += "\"" #name "\":" + std::to_string(data.name) + ",";
+
+// A number as JSON, which has no NaN and no Inf: these are strings.
+inline std::string JsonNumber(float value) {
+  char text[48];
+  std::snprintf(text, sizeof(text), value - value == 0 ? "%.9g" : "\"%g\"",
+                static_cast<double>(value));
+  return text;
+}
+
 // Copies text into json. Returns its length without the terminator, or -1 when it does not fit.
 inline int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize) {
   if (json == nullptr || text.size() >= jsonSize) {
@@ -25,6 +38,20 @@ inline int64_t PutJson(const std::string& text, char* json, uint64_t jsonSize) {
   }
   std::memcpy(json, text.c_str(), text.size() + 1);
   return static_cast<int64_t>(text.size());
+}
+
+// What <OpType>TilingJson returns for data that `fields` turns into `"name":value,` ...
+template <typename Data, typename Fields>
+int64_t TilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize,
+                   const Fields& fields) {
+  if (data == nullptr || size != sizeof(Data)) {
+    return -1;
+  }
+  Data copy;
+  std::memcpy(&copy, data, sizeof(copy));
+  std::string text = fields(copy);
+  text.pop_back();  // the last comma
+  return PutJson("{" + text + "}", json, jsonSize);
 }
 
 }  // namespace optiling

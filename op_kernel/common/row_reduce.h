@@ -1,297 +1,184 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row-reduction family on a view [A, R, B]:  s[a, b] = sum_r f(g, y)   out = h(f, s * y')
+// The row reductions on a view [A, R, B]:   s[a, b] = sum_r f(g, y)   out = h(f, s * y')
 //
-// A Step gives the operator its two vector steps; both work on fp32 lanes and keep a pair of zeros
-// a zero in f:
-//   kSumOfG                f(g, y) is g: a sum needs no y
+// A Step gives an operator its two functions, on fp32 lanes. It keeps a pair of zeros a zero in f:
+//   kSumOfG                f(g, y) is g, so a sum needs no y
 //   Prepare(f, y, n)       f holds g on entry and f(g, y) on return; y holds y' on return
 //   Combine(dst, f, sy, n) dst = h(f, s * y'); dst may be f or sy
-// and the last two on registers as well, with a mask in place of n (register_rows.h).
-// Tiling data comes from op_host/common/row_reduce_tiling.h.
+// and on Ascend 950 once more on registers, with a mask in place of n (layout_registers.h).
 //
-// What all paths share is here. Each has a file of its own, which opens with its contract:
-//   whole_rows.h    B == 1, rows that fit: padded (key 1) or packed (key 6)
-//   row_reduce_registers.h   B == 1, rows that fit, in registers (key 7): register_rows.h, flat_rows.h
-//   whole_slabs.h   B  > 1, slabs or columns of them that fit (key 3), on Ascend 950 by register_columns.h
-//   short_rows.h    short ones of both that are no whole blocks, transposed (key 5)
-//   interleaved_rows.h   16-bit rows that fit and are no whole blocks, transposed by groups of 16 (key 8)
-//   long_axes.h     what does not fit, in chunks that cores share (keys 2 and 4)
-//
-// Where the queues do not order two instructions, both are on the vector pipe: PipeBarrier<PIPE_V>
-// stands between them.
+// Five concepts (docs/ops/softmax_grad.md):
+//   View      AR (B == 1: rows) or ARA (columns)
+//   Layout    how a tile lies in UB: layout_padded.h, layout_packed.h, layout_transposed.h, layout_columns.h,
+//             layout_registers.h
+//   Loop      full_load.h, or shared_axis.h where UB does not hold R
+//   SumOrder  sum_tree.h, sum_mod64.h, or that of the registers
+// This file has what the layouts share: the operands in GM, and their fp32 lanes.
 #ifndef OP_KERNEL_COMMON_ROW_REDUCE_H_
 #define OP_KERNEL_COMMON_ROW_REDUCE_H_
 
 #include <type_traits>
 
-#include "common/block_copy.h"
-#include "common/lanes.h"
-#include "common/register_rows.h"
+#include "common/full_load.h"
 #include "common/row_reduce_data.h"
-#include "kernel_operator.h"
+#include "common/sum_mod64.h"
 
 namespace rowreduce {
 
-using AscendC::GlobalTensor;
-using AscendC::RoundMode;
-using AscendC::TBuf;
-using AscendC::TPipe;
-using AscendC::TPosition;
-using AscendC::TQue;
+__aicore__ inline Share ShareOfCore(const RowReduceTilingData& t) {
+  const int64_t core = AscendC::GetBlockIdx();
+  const int64_t extra = core < t.extraCores ? core : t.extraCores;
+  const int64_t first = core * t.coreUnits + extra;
+  return Share{first, first + t.coreUnits + (core < t.extraCores ? 1 : 0), t.tileUnits};
+}
 
-constexpr int32_t kQueueDepth = 1;
-constexpr uint8_t kBuffers = 2;      // double buffering
-constexpr int64_t kLineBytes = 512;  // GM moves in lines
-// SoCs before 2201 know this mode of float to half by another name only.
-constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
+// Tiles start on GM lines, or as near to that as their height allows: the first tile of a core is shorter for that.
+__aicore__ inline int64_t GridOfLines(const RowReduceTilingData& t, int64_t unitBytes) {
+  int64_t grid = 1;
+  while (!kWholeBlocksOnly && t.coreUnits > t.tileUnits && t.tileUnits % (2 * grid) == 0 &&
+         unitBytes * grid % kLineBytes != 0) {
+    grid *= 2;
+  }
+  return grid;
+}
 
-// Whether rows that are no whole blocks are ever packed (packed_rows.h).
-constexpr bool kPacks = !kWholeBlocksOnly;
+__aicore__ inline TileShape TileShapeOf(const RowReduceTilingData& t, uint32_t elementBytes) {
+  return TileShape{t.reduce, t.tileUnits, t.tileLanes, elementBytes, kWholeBlocksOnly};
+}
 
-// The operands in GM, and the units of this core where R fits.
+// y, g and the result in GM.
 template <typename T>
-class RowOperands {
- protected:
-  __aicore__ inline RowOperands(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-    const int64_t core = AscendC::GetBlockIdx();
-    const int64_t extra = core < t.extraCores ? core : t.extraCores;
-    first_ = core * t.unitsPerCore + extra;
-    last_ = first_ + t.unitsPerCore + (core < t.extraCores ? 1 : 0);
-    slab_ = t.reduce * t.inner - t.missing;
-    const uint64_t size = static_cast<uint64_t>(t.outer) * slab_;
-    // Copies that read whole blocks stop where the units of the next core begin: it may already write
-    // its results there, when they take the place of an operand.
-    const bool own = kWholeBlocksOnly && t.ring == 0 && t.colTiles == 1;
-    const uint64_t end = own ? static_cast<uint64_t>(last_) * slab_ : size;
-    yGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), end);
-    gGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), end);
-    outGm_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
-    inputsPastL2_ = t.pastL2;
-    resultsPastL2_ = t.pastL2 - (last_ - first_ + t.tileUnits - 1) / t.tileUnits;
+class Operands {
+ public:
+  // Copies of legacy.h read whole blocks. They stop at `end`, where the units of the next core begin: it may already
+  // write its results there, if they take the place of an operand.
+  __aicore__ inline Operands(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
+                             uint64_t end)
+      : inputsPastL2_(t.inputsPastL2), resultsPastL2_(t.resultsPastL2) {
+    const uint64_t size = static_cast<uint64_t>(t.outer * t.reduce * t.inner);
+    y_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(y), kWholeBlocksOnly ? end : size);
+    g_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(g), kWholeBlocksOnly ? end : size);
+    out_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
   }
 
-  // In front of the copies of a tile, or of all.
+  // In front of the copies of each tile, or once in front of all.
   __aicore__ inline void HintInputs() {
-    HintTile(yGm_, loaded_, inputsPastL2_);
-    HintTile(gGm_, loaded_++, inputsPastL2_);
+    HintTile(y_, loaded_, inputsPastL2_);
+    HintTile(g_, loaded_++, inputsPastL2_);
   }
-  __aicore__ inline void HintResults() { HintTile(outGm_, stored_++, resultsPastL2_); }
+  __aicore__ inline void HintResults() { HintTile(out_, stored_++, resultsPastL2_); }
 
-  GlobalTensor<T> yGm_;
-  GlobalTensor<T> gGm_;
-  GlobalTensor<T> outGm_;
-  int64_t first_;
-  int64_t last_;
-  int64_t slab_;  // elements of one a of [A, R, B]
+  GlobalTensor<T> y_;
+  GlobalTensor<T> g_;
+  GlobalTensor<T> out_;
 
  private:
-  int64_t inputsPastL2_;  // tiles, see RowReduceTilingData::pastL2
-  int64_t resultsPastL2_;
-  int64_t loaded_ = 0;  // tiles
+  const int64_t inputsPastL2_;  // tiles
+  const int64_t resultsPastL2_;
+  int64_t loaded_ = 0;
   int64_t stored_ = 0;
 };
 
-// What tiles and chunks share: the fp32 work area and the way in and out of it.
+struct Pair {
+  LocalTensor<float> y;
+  LocalTensor<float> f;
+};
+
+// y and g of a tile in fp32: where they lie, or converted into a work area. y comes first in a buffer, g `lanes` elements
+// behind it.
 template <typename T, typename Step>
-class RowReduceBase : protected RowOperands<T> {
- protected:
+class Fp32Lanes {
+ public:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  __aicore__ inline RowReduceBase(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                                  const RowReduceTilingData& t, const Step& step,
-                                  uint8_t outBuffers, uint32_t tailBytes, bool inRegisters = false)
-      : RowOperands<T>(y, g, out, t), t_(t), step_(step) {
-    const uint32_t lanes = static_cast<uint32_t>(t.tileLanes);
-    pipe->InitBuffer(outQueue_, outBuffers, static_cast<uint32_t>(lanes * sizeof(T)) + tailBytes);
-    if (!kFp32 && !inRegisters) {
-      pipe->InitBuffer(work_, static_cast<uint32_t>((2 * lanes + kWorkApart) * sizeof(float)));
+  __aicore__ inline Fp32Lanes(uint32_t lanes, const Step& step) : step_(step), lanes_(lanes) {}
+
+  __aicore__ inline void Init(TPipe* pipe, const UbBuffer& work) {
+    if (work.bytes > 0) {
+      pipe->InitBuffer(work_, work.bytes);
     }
   }
 
-  // The pair (y, g) of one tile shares a queue buffer: y first, g behind it.
-  __aicore__ inline void LoadPair(const LocalTensor<T>& in, uint64_t offset,
-                                  const BlockShape& shape, uint32_t pitch) {
-    LoadBlocks(in, this->yGm_, offset, shape, pitch);
-    LoadBlocks(in[t_.tileLanes], this->gGm_, offset, shape, pitch);
-  }
-
-  __aicore__ inline void LoadG(const LocalTensor<T>& in, uint64_t offset, const BlockShape& shape,
-                               uint32_t pitch) {
-    LoadBlocks(in[t_.tileLanes], this->gGm_, offset, shape, pitch);
-  }
-
-  struct Pair {
-    LocalTensor<float> y;
-    LocalTensor<float> f;
-  };
-
-  // Blocks of y and f that one instruction reads together are in different bank groups of UB.
-  static constexpr uint32_t kWorkApart = kBankGroupLanes;
-
-  // fp32 lanes of the pair: in place for fp32, otherwise converted into the work area.
-  __aicore__ inline Pair Lanes(const LocalTensor<T>& in, uint32_t count) {
+  __aicore__ inline Pair Widen(const LocalTensor<T>& in, uint32_t count) {
     if constexpr (kFp32) {
-      return Pair{in, in[t_.tileLanes]};
+      return Pair{in, in[lanes_]};
     } else {
-      const LocalTensor<float> y = work_.template Get<float>();
-      const LocalTensor<float> f = y[t_.tileLanes + kWorkApart / 2];
-      AscendC::Cast(y, in, RoundMode::CAST_NONE, count);
-      AscendC::Cast(f, in[t_.tileLanes], RoundMode::CAST_NONE, count);
+      const Pair pair{work_.template Get<float>(), WidenedG()};
+      AscendC::Cast(pair.y, in, RoundMode::CAST_NONE, count);
+      AscendC::Cast(pair.f, in[lanes_], RoundMode::CAST_NONE, count);
       PipeBarrier<PIPE_V>();
-      return Pair{y, f};
+      return pair;
     }
   }
 
-  __aicore__ inline LocalTensor<float> LanesOfG(const LocalTensor<T>& in, uint32_t count) {
+  __aicore__ inline LocalTensor<float> WidenG(const LocalTensor<T>& in, uint32_t count) {
     if constexpr (kFp32) {
       PipeBarrier<PIPE_V>();
-      return in[t_.tileLanes];
+      return in[lanes_];
     } else {
-      const LocalTensor<float> f = work_.template Get<float>()[t_.tileLanes + kWorkApart / 2];
-      AscendC::Cast(f, in[t_.tileLanes], RoundMode::CAST_NONE, count);
+      const LocalTensor<float> f = WidenedG();
+      AscendC::Cast(f, in[lanes_], RoundMode::CAST_NONE, count);
       PipeBarrier<PIPE_V>();
       return f;
     }
   }
 
-  // Lanes that pad a row take part in its sum.
-  __aicore__ inline void ClearPads(const LocalTensor<float>& f, uint32_t pitch, uint32_t length,
-                                   uint32_t rows) {
-    if constexpr (kWholeBlocksOnly) {
-      ZeroPads(f, pitch, length, UbPitch<T>(length), rows);
-      PipeBarrier<PIPE_V>();
-    }
-  }
-
-  // out = h(f, s * y'), where pair.y already holds s * y'. A 16-bit result is made in `lanes`, which
-  // may be pair.y.
-  __aicore__ inline void Finish(const LocalTensor<T>& out, const LocalTensor<float>& lanes,
-                                const Pair& pair, uint32_t count) {
+  // out = h(f, s * y'), where pair.y holds s * y' already. A 16-bit result is made in `spare`, which may be pair.y.
+  __aicore__ inline void Combine(const LocalTensor<T>& out, const LocalTensor<float>& spare,
+                                 const Pair& pair, uint32_t count) {
     if constexpr (kFp32) {
       step_.Combine(out, pair.f, pair.y, count);
     } else {
-      step_.Combine(lanes, pair.f, pair.y, count);
+      step_.Combine(spare, pair.f, pair.y, count);
       PipeBarrier<PIPE_V>();
-      AscendC::Cast(out, lanes, kToNearestEven, count);
+      AscendC::Cast(out, spare, kToNearestEven, count);
     }
   }
 
-  const RowReduceTilingData& t_;
   const Step& step_;
-  TQue<TPosition::VECOUT, kQueueDepth> outQueue_;
-  TBuf<TPosition::VECCALC> work_;  // y and f in fp32
-};
-
-// The units of a core, several in a tile. A tile holds the whole reduction axis: each byte moves once. What a
-// unit is and what becomes of it, says the Path, which derives from this:
-//   At(unit, units)     the tile of so many units from this one on
-//   LoadTile(tile)      enqueues its operands
-//   Compute(tile, in)   enqueues its result and frees what it has dequeued
-//   StoreTile(out, tile)
-template <typename T, typename Step, typename Path>
-class WholeTiles : protected RowReduceBase<T, Step> {
-  using Base = RowReduceBase<T, Step>;
-
- public:
-  // The copies of a tile are issued before the arithmetic of the tile in front of it: the scalar unit
-  // would not reach them while the queue of the vector pipe is full.
-  __aicore__ inline void Process() {
-    Tile tile = Load(this->first_);
-    for (;;) {
-      LocalTensor<T> in = inQueue_.template DeQue<T>();
-      const Tile now = tile;
-      const int64_t next = now.unit + now.units;
-      if (next < this->last_) {
-        tile = Load(next);
-      }
-      ThePath().Compute(now, in);
-      LocalTensor<T> out = this->outQueue_.template DeQue<T>();
-      this->HintResults();
-      ThePath().StoreTile(out, now);
-      this->outQueue_.FreeTensor(out);
-      if (next >= this->last_) {
-        return;
-      }
-    }
-  }
-
- protected:
-  struct Tile {
-    int64_t unit;  // the first
-    uint32_t units;
-    uint64_t offset;
-    BlockShape shape;
-    uint32_t pitch;  // lanes from one block to the next
-    uint32_t lead;   // elements of a block of UB in front of it
-  };
-
-  __aicore__ inline WholeTiles(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                               const RowReduceTilingData& t, const Step& step, uint32_t tailBytes,
-                               bool inRegisters = false)
-      : Base(pipe, y, g, out, t, step, kOutBuffers, tailBytes, inRegisters) {
-    const uint32_t behind = inRegisters ? kBehindRows : 0;
-    pipe->InitBuffer(inQueue_, kBuffers,
-                     static_cast<uint32_t>(2 * t.tileLanes * sizeof(T)) + behind);
-  }
-
-  __aicore__ inline LocalTensor<T> OpenTile() {
-    LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-    this->HintInputs();
-    return in;
-  }
-
-  // f and y' of a tile: whole repeats, which are faster than a part of one. Of kSumOfG, the vector pipe may still be
-  // at y'.
-  __aicore__ inline typename Base::Pair Prepared(LocalTensor<T>& in, uint32_t lanes) {
-    const typename Base::Pair pair = this->Lanes(in, lanes);
-    if constexpr (!Base::kFp32) {
-      inQueue_.FreeTensor(in);
-    }
-    this->step_.Prepare(pair.f, pair.y, lanes);
-    if constexpr (!Step::kSumOfG) {
-      PipeBarrier<PIPE_V>();
-    }
-    return pair;
-  }
-
-  __aicore__ inline void CloseTile(LocalTensor<T>& in, LocalTensor<T>& out) {
-    this->outQueue_.EnQue(out);
-    if constexpr (Base::kFp32) {
-      inQueue_.FreeTensor(in);
-    }
-  }
-
-  TQue<TPosition::VECIN, kQueueDepth> inQueue_;
-  int64_t grid_ = 1;  // tiles but the first start on a multiple of so many units
 
  private:
-  // A second one would save little of the time that a result takes to GM, and a larger tile saves more.
-  static constexpr uint8_t kOutBuffers = 1;
-
-  __aicore__ inline Path& ThePath() { return static_cast<Path&>(*this); }
-
-  // A last tile of less than 32 bytes could not be stored: it computes units of this core before it
-  // once more.
-  __aicore__ inline int64_t Backward(int64_t unit) const {
-    const int64_t unitLanes = this->t_.reduce * this->t_.inner;
-    const int64_t wanted = 32 / static_cast<int64_t>(sizeof(T));
-    if (this->t_.colTiles > 1 || (this->last_ - unit) * unitLanes >= wanted) {
-      return unit;
-    }
-    const int64_t start = this->last_ - (wanted + unitLanes - 1) / unitLanes;
-    return start > this->first_ ? start : this->first_;
+  __aicore__ inline LocalTensor<float> WidenedG() {
+    return work_.template Get<float>()[lanes_ + static_cast<uint32_t>(kWorkApart) / 2];
   }
 
-  // Enqueues the tile that begins with unit `next`.
-  __aicore__ inline Tile Load(int64_t next) {
-    const int64_t unit = kWholeBlocksOnly ? Backward(next) : next;
-    const int64_t left = this->last_ - unit;
-    const int64_t most = this->t_.tileUnits - unit % grid_;
-    const Tile tile = ThePath().At(unit, static_cast<uint32_t>(left < most ? left : most));
-    ThePath().LoadTile(tile);
-    return tile;
-  }
+  const uint32_t lanes_;
+  TBuf<TPosition::VECCALC> work_;
 };
+
+// All of a tile by vector instructions: what the layouts Padded, Packed and Columns have in common. A Layout gives
+//   Count(tile)                    lanes of an operand, with those that pad it
+//   Sum(f, tile, scratch)          the sums, in a form that Scale takes
+//   Scale(y, sums, tile)           y *= s
+//   Finish(out, tile, pair)        what is left to do to results
+template <typename T, typename Step, typename Layout, typename Loop>
+__aicore__ inline void ComputeTile(Layout& layout, Fp32Lanes<T, Step>& fp32, Loop& loop,
+                                   const Tile& tile, LocalTensor<T>& in) {
+  constexpr bool kFp32 = Fp32Lanes<T, Step>::kFp32;
+  // Whole repeats are faster than a part of one.
+  const uint32_t lanes = AlignUp(layout.Count(tile), kRepeatLanes);
+  const Pair pair = fp32.Widen(in, lanes);
+  if constexpr (!kFp32) {
+    loop.FreeIn(in);
+  }
+  fp32.step_.Prepare(pair.f, pair.y, lanes);
+  if constexpr (!Step::kSumOfG) {
+    PipeBarrier<PIPE_V>();
+  }
+  // The scratch of a sum is never larger than the results, which are written after the last use of the sums.
+  LocalTensor<T> out = loop.AllocOut();
+  const auto sums = layout.Sum(pair.f, tile, out.template ReinterpretCast<float>());
+  PipeBarrier<PIPE_V>();
+  layout.Scale(pair.y, sums, tile);
+  PipeBarrier<PIPE_V>();
+  fp32.Combine(out, pair.y, pair, lanes);
+  PipeBarrier<PIPE_V>();  // the next tile overwrites the work area and the sums
+  layout.Finish(out, tile, pair);
+  loop.EnQueOut(out);
+  if constexpr (kFp32) {
+    loop.FreeIn(in);
+  }
+}
 
 }  // namespace rowreduce
 

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16 streams of elements in UB, each on blocks of 32 bytes, and the lanes that they become: TransDataTo5HD.
+// Transposition of 16 streams of elements in UB, each of which starts on a block: TransDataTo5HD, in the form that takes
+// addresses. (CANN's CPU debug check of the form with tensors wants a whole repeat stride behind the last repeat.)
 #ifndef OP_KERNEL_COMMON_TRANSPOSE_H_
 #define OP_KERNEL_COMMON_TRANSPOSE_H_
 
-#include "common/lanes.h"
-#include "kernel_operator.h"
+#include "common/arch.h"
 
 namespace rowreduce {
-
-constexpr uint32_t kStreams = 16;
-
-// The address of each, for the form of TransDataTo5HD that takes addresses: CANN's CPU debug check of
-// the one with tensors wants a whole repeat stride behind the last repeat.
-template <typename B>
-__aicore__ inline uint64_t AddressOf(const LocalTensor<B>& tensor) {
-  return reinterpret_cast<uint64_t>(tensor.GetPhyAddr());
-}
 
 // positions[16 p + i] = streams[i * length + p]
 template <typename B>
@@ -51,7 +42,7 @@ __aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
       to, from, AscendC::TransDataTo5HDParams(false, false, Bits8(groups), apart, apart));
 }
 
-// The same of the blocks at the starts of at most 16 rows.
+// BlocksToLanes of the first blocks of at most 16 rows.
 __aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
                                      const LocalTensor<float>& rows, uint32_t pitch,
                                      uint32_t count) {
@@ -64,8 +55,8 @@ __aicore__ inline void BlocksToLanes(const LocalTensor<float>& lanes,
   AscendC::TransDataTo5HD<float>(to, from, AscendC::TransDataTo5HDParams(false, false, 1, 0, 0));
 }
 
-// streams[i * length + p] = positions[16 p + i] for 16 * repeats positions. One instruction makes as
-// many streams as a block has elements.
+// streams[i * length + p] = positions[16 p + i] for 16 * repeats positions. One instruction makes as many streams as a
+// block has elements.
 template <typename B>
 __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
                                       const LocalTensor<B>& positions, uint32_t length,
@@ -89,12 +80,12 @@ __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
   }
 }
 
-// The same for all of `length`.
+// LanesToStreams of all positions of a stream.
 template <typename B>
 __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
                                       const LocalTensor<B>& positions, uint32_t length) {
   LanesToStreams(streams, positions, length, length / kStreams);
-  if (length % kStreams != 0) {  // some of the last 16 positions once more
+  if (length % kStreams != 0) {  // the last 16 positions, some of them once more
     const uint32_t last = length - kStreams;
     PipeBarrier<PIPE_V>();
     LanesToStreams(streams[last], positions[last * kStreams], length, 1);

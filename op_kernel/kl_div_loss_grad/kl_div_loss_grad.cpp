@@ -7,9 +7,9 @@ extern "C" __global__ __aicore__ void kl_div_loss_grad(GM_ADDR grad, GM_ADDR inp
                                                        GM_ADDR tiling) {
   REGISTER_TILING_DEFAULT(KlDivLossGradTilingData);
   GET_TILING_DATA_WITH_STRUCT(KlDivLossGradTilingData, tilingData, tiling);
-  if (TILING_KEY_IS(1)) {
+  if (TILING_KEY_IS(KL_DIV_GRAD_LIKE_TARGET)) {
     kldivlossgrad::Run<DTYPE_TARGET, false>(grad, target, y, tilingData);
-  } else if (TILING_KEY_IS(2)) {
+  } else if (TILING_KEY_IS(KL_DIV_GRAD_SCALAR)) {
     kldivlossgrad::Run<DTYPE_TARGET, true>(grad, target, y, tilingData);
   }
 }

@@ -7,9 +7,9 @@
 // 0 give -0. fp16 and bf16 are widened to fp32 on entry and rounded once (to nearest even) on exit.
 // Error against float64: 1 ulp of fp16 and bf16; fp32 2 ulp, 4 ulp with exp.
 //
-// Tiling keys:
-//   1  grad has as many elements as target
-//   2  grad has one element: the scalar unit reads it once, and a tile holds the target only
+// Tiling keys (kl_div_loss_grad_tiling.h):
+//   KL_DIV_GRAD_LIKE_TARGET  grad has as many elements as target
+//   KL_DIV_GRAD_SCALAR       grad has one element: SCALAR reads it once, and a tile holds the target only
 // Both give the same bits for the same values.
 #ifndef OP_KERNEL_KL_DIV_LOSS_GRAD_KL_DIV_LOSS_GRAD_H_
 #define OP_KERNEL_KL_DIV_LOSS_GRAD_KL_DIV_LOSS_GRAD_H_
@@ -49,21 +49,13 @@ struct Step {
 
 template <typename T, bool kScalarGrad>
 __aicore__ inline void Run(GM_ADDR grad, GM_ADDR target, GM_ADDR y,
-                           const KlDivLossGradTilingData& tiling) {
-  using Path = Step<kScalarGrad>;
-  AscendC::TPipe pipe;
-  Path step{tiling.scale, tiling.logTarget != 0, 0.0F};
+                           const KlDivLossGradTilingData& t) {
+  Step<kScalarGrad> step{t.scale, t.logTarget != 0, 0.0F};
   if constexpr (kScalarGrad) {
     step.grad = elementwise::ReadScalar<T>(grad);
-    GM_ADDR inputs[1] = {target};
-    elementwise::Elementwise<T, KlDivLossGradTilingData, Path> kernel(&pipe, inputs, y, tiling,
-                                                                      step);
-    kernel.Process();
+    elementwise::Run<T>({target}, y, t.elements, step);
   } else {
-    GM_ADDR inputs[2] = {target, grad};
-    elementwise::Elementwise<T, KlDivLossGradTilingData, Path> kernel(&pipe, inputs, y, tiling,
-                                                                      step);
-    kernel.Process();
+    elementwise::Run<T>({target, grad}, y, t.elements, step);
   }
 }
 

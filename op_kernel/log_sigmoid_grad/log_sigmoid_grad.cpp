@@ -7,7 +7,7 @@ extern "C" __global__ __aicore__ void log_sigmoid_grad(GM_ADDR grads, GM_ADDR fe
                                                        GM_ADDR tiling) {
   REGISTER_TILING_DEFAULT(ElementwiseTilingData);
   GET_TILING_DATA_WITH_STRUCT(ElementwiseTilingData, tilingData, tiling);
-  if (TILING_KEY_IS(1)) {
+  if (TILING_KEY_IS(ELEMENTWISE_FULL_LOAD)) {
     elementwise::Run<DTYPE_GRADS>({grads, features}, backprops, tilingData, logsigmoidgrad::Step());
   }
 }

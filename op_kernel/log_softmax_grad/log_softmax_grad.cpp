@@ -6,28 +6,26 @@ extern "C" __global__ __aicore__ void log_softmax_grad(GM_ADDR grad, GM_ADDR x, 
                                                        GM_ADDR workspace, GM_ADDR tiling) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
   KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-  KERNEL_TASK_TYPE(2, KERNEL_TYPE_MIX_AIV_1_0);
-  KERNEL_TASK_TYPE(4, KERNEL_TYPE_MIX_AIV_1_0);
+  KERNEL_TASK_TYPE(ROW_REDUCE_SHARED_ROWS, KERNEL_TYPE_MIX_AIV_1_0);
+  KERNEL_TASK_TYPE(ROW_REDUCE_SHARED_COLUMNS, KERNEL_TYPE_MIX_AIV_1_0);
 #endif
   REGISTER_TILING_DEFAULT(RowReduceTilingData);
-  GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, tilingData, tiling);
-  if (TILING_KEY_IS(1)) {
-    rowreduce::RunRows<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
-  } else if (TILING_KEY_IS(2)) {
-    rowreduce::RunChunked<DTYPE_GRAD, logsoftmaxgrad::Step, true>(x, grad, y, workspace,
-                                                                  tilingData);
-  } else if (TILING_KEY_IS(3)) {
-    rowreduce::RunSlabs<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
-  } else if (TILING_KEY_IS(4)) {
-    rowreduce::RunChunked<DTYPE_GRAD, logsoftmaxgrad::Step, false>(x, grad, y, workspace,
-                                                                   tilingData);
-  } else if (TILING_KEY_IS(5)) {
-    rowreduce::RunShort<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
-  } else if (TILING_KEY_IS(6)) {
-    rowreduce::RunPacked<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
-  } else if (TILING_KEY_IS(7)) {
-    rowreduce::RunRegisters<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
-  } else if (TILING_KEY_IS(8)) {
-    rowreduce::RunInterleaved<DTYPE_GRAD, logsoftmaxgrad::Step>(x, grad, y, tilingData);
+  GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, t, tiling);
+  using T = DTYPE_GRAD;
+  using logsoftmaxgrad::Step;
+  if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
+    rowreduce::RunPadded<T, Step>(x, grad, y, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
+    rowreduce::RunPacked<T, Step>(x, grad, y, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_TRANSPOSED)) {
+    rowreduce::RunTransposed<T, Step>(x, grad, y, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_COLUMNS)) {
+    rowreduce::RunColumns<T, Step>(x, grad, y, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_REGISTERS)) {
+    rowreduce::RunRegisters<T, Step>(x, grad, y, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_ROWS)) {
+    rowreduce::RunShared<T, Step, true>(x, grad, y, workspace, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_COLUMNS)) {
+    rowreduce::RunShared<T, Step, false>(x, grad, y, workspace, t);
   }
 }

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[a, r, b] = g - exp(x) * sum_r(g)     on a view [A, R, B]; x = the log-softmax, g = grad
 //
-// Order of additions, rounding and paths are those of softmax_grad (softmax_grad.h). A sum needs g
-// alone, so keys 2 and 4 read only g twice where UB does not hold a row: GM traffic / floor is at most
-// 1.33 then. NaN and Inf follow IEEE through the formula as written: exp(x) = Inf times a sum of 0 is
+// Order of additions, rounding and layouts are those of softmax_grad (softmax_grad.h). A sum needs g alone, so where UB does
+// not hold an axis only g is read twice: GM traffic / floor is at most 1.33 then. NaN and Inf follow IEEE through the formula as written: exp(x) = Inf times a sum of 0 is
 // NaN. Error against float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g| and
 // exp(x) * sum |g| of its row.
 #ifndef OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 #define OP_KERNEL_LOG_SOFTMAX_GRAD_LOG_SOFTMAX_GRAD_H_
 
-#include "common/interleaved_rows.h"
-#include "common/long_axes.h"
-#include "common/row_reduce_registers.h"
-#include "common/short_rows.h"
-#include "common/whole_rows.h"
-#include "common/whole_slabs.h"
+#include "common/row_reduce_layouts.h"
 
 namespace logsoftmaxgrad {
 

@@ -15,10 +15,7 @@
 
 #include <type_traits>
 
-#include "common/block_copy.h"
-#include "common/lanes.h"
-#include "common/row_reduce_data.h"
-#include "kernel_operator.h"
+#include "common/layout_packed.h"
 #include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
 
 namespace scaledmaskedsoftmaxgradv2 {
@@ -80,23 +77,19 @@ class RowMask {
   // A row of halves starts on a block of 32 bytes.
   static constexpr uint32_t kRowLanes = 16;
 
-  // ofUnit: rows.
   __aicore__ inline RowMask(AscendC::TPipe* pipe, GM_ADDR mask,
-                            const ScaledMaskedSoftmaxGradV2TilingData& t, uint32_t ofUnit)
+                            const ScaledMaskedSoftmaxGradV2TilingData& t)
       : t_(t.mask),
         length_(static_cast<uint32_t>(t.rows.reduce)),
-        pitch_(rowreduce::UbPitch<uint8_t>(length_)) {
+        pitch_(rowreduce::WholeBlocks<uint8_t>(length_)) {
     gm_.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t*>(mask),
                         static_cast<uint64_t>(t.mask.rows) * length_);
-    if (t.rows.pastL2 != 0 && t.mask.rows == t.rows.outer) {  // no mask row is read twice
+    if (t.rows.inputsPastL2 > 0 && t.mask.rows == t.rows.outer) {  // no mask row is read twice
       gm_.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);
     }
-    const uint32_t rows = static_cast<uint32_t>(t.rows.tileUnits) * ofUnit;
-    const uint32_t runs = rows / kRowReduceMaskRun + 2;
-    pipe->InitBuffer(
-        queue_, kBuffers,
-        kPacked ? rowreduce::UbPitch<uint8_t>(rows * length_) + runs * 2 * rowreduce::kBlockBytes
-                : rows * pitch_);
+    const rowreduce::UbBuffer ub =
+        rowreduce::MaskUbOf(rowreduce::TileShapeOf(t.rows, sizeof(uint8_t)), kPacked);
+    pipe->InitBuffer(queue_, kBuffers, ub.bytes);
   }
 
   // Enqueues the mask of rows [row, row + rows); packed ones lie `lead` elements behind a block.
@@ -108,8 +101,8 @@ class RowMask {
       if constexpr (kPacked) {
         LoadRun(in, &at, runs, lead);
       } else if (runs.fresh) {
-        rowreduce::LoadBlocks(in[runs.slot * pitch_], gm_, runs.maskRow * length_,
-                              rowreduce::BlockShape{runs.shared ? 1 : runs.rows, length_, length_});
+        rowreduce::CopyIn(in[runs.slot * pitch_], gm_, runs.maskRow * length_,
+                          rowreduce::Rows{runs.shared ? 1 : runs.rows, length_, length_}, pitch_);
       }
     }
     queue_.EnQue(in);
@@ -165,7 +158,7 @@ class RowMask {
                                  uint32_t tileLead) {
     const uint32_t lead = StartOf(run, tileLead) % rowreduce::kBlockBytes;
     const uint32_t bytes = run.rows * length_;
-    const uint32_t padded = rowreduce::UbPitch<uint8_t>(lead + bytes);
+    const uint32_t padded = rowreduce::WholeBlocks<uint8_t>(lead + bytes);
     const AscendC::DataCopyPadExtParams<uint8_t> pad(
         true, static_cast<uint8_t>(lead), static_cast<uint8_t>(padded - lead - bytes), 0);
     AscendC::DataCopyPad(in[*at], gm_[run.maskRow * length_],
@@ -197,7 +190,7 @@ class RowMask {
       AscendC::Cast(dst[done], src[done], AscendC::RoundMode::CAST_NONE, end - done);
     }
     PipeBarrier<PIPE_V>();
-    *at += rowreduce::UbPitch<uint8_t>(end);
+    *at += rowreduce::WholeBlocks<uint8_t>(end);
   }
 
   // Rows of bytes, `from` apart, become rows of halves, `to` apart; from == 0 repeats one row.

@@ -8,11 +8,9 @@ extern "C" __global__ __aicore__ void scaled_masked_softmax_grad_v2(GM_ADDR yGra
                                                                     GM_ADDR tiling) {
   REGISTER_TILING_DEFAULT(ScaledMaskedSoftmaxGradV2TilingData);
   GET_TILING_DATA_WITH_STRUCT(ScaledMaskedSoftmaxGradV2TilingData, tilingData, tiling);
-  if (TILING_KEY_IS(1)) {
-    scaledmaskedsoftmaxgradv2::Run<DTYPE_Y>(yGrad, y, mask, xGrad, tilingData);
-  } else if (TILING_KEY_IS(6)) {
-    scaledmaskedsoftmaxgradv2::RunPacked<DTYPE_Y>(yGrad, y, mask, xGrad, tilingData);
-  } else if (TILING_KEY_IS(8)) {
-    scaledmaskedsoftmaxgradv2::RunInterleaved<DTYPE_Y>(yGrad, y, mask, xGrad, tilingData);
+  if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
+    scaledmaskedsoftmaxgradv2::Run<DTYPE_Y, false>(yGrad, y, mask, xGrad, tilingData);
+  } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
+    scaledmaskedsoftmaxgradv2::Run<DTYPE_Y, true>(yGrad, y, mask, xGrad, tilingData);
   }
 }

@@ -6,13 +6,11 @@
 // bf16 are widened to fp32 on entry and rounded once on exit; order of additions as in
 // softmax_grad.h. A scale of 1 costs nothing.
 //
-// Keys 1, 6 and 8 of softmax_grad.h: as many rows per tile as UB holds, GM traffic / floor 1.00 for yGrad,
-// y and xGrad; of the mask at most one row per row, see row_mask.h. Keys 6 and 8 want mask rows that follow
-// each other.
+// Tiling keys PADDED and PACKED of common/row_reduce_keys.h: as many rows for a tile as UB holds. GM traffic / floor is 1.00
+// for yGrad, y and xGrad; of the mask at most one row for each row moves (row_mask.h). PACKED wants runs of mask rows.
 #ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 #define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_SCALED_MASKED_SOFTMAX_GRAD_V2_H_
 
-#include "common/interleaved_rows.h"
 #include "scaled_masked_softmax_grad_v2/row_mask.h"
 #include "scaled_masked_softmax_grad_v2/scaled_masked_softmax_grad_v2_tiling.h"
 
@@ -38,36 +36,17 @@ struct Step {
   }
 };
 
-template <typename T, bool kPacked = false>
+template <typename T, bool kPacked>
 __aicore__ inline void Run(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
                            const ScaledMaskedSoftmaxGradV2TilingData& t) {
   using Mask = RowMask<kPacked>;
+  using Layout = std::conditional_t<kPacked, rowreduce::Packed<T, Step, Mask>,
+                                    rowreduce::Padded<T, Step, Mask>>;
   AscendC::TPipe pipe;
   const Step step{t.scale};
-  Mask rowMask(&pipe, mask, t, 1);
-  rowreduce::ReduceRows<T, Step, kPacked, Mask> path(&pipe, y, yGrad, xGrad, t.rows, step, rowMask);
-  path.Process();
-}
-
-template <typename T>
-__aicore__ inline void RunPacked(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
-                                 const ScaledMaskedSoftmaxGradV2TilingData& t) {
-  if constexpr (rowreduce::kPacks) {
-    Run<T, true>(yGrad, y, mask, xGrad, t);
-  }
-}
-
-template <typename T>
-__aicore__ inline void RunInterleaved(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad,
-                                      const ScaledMaskedSoftmaxGradV2TilingData& t) {
-  if constexpr (rowreduce::kPacks && sizeof(T) == 2) {
-    using Mask = RowMask<true>;
-    AscendC::TPipe pipe;
-    const Step step{t.scale};
-    Mask rowMask(&pipe, mask, t, rowreduce::kStreams);
-    rowreduce::ReduceInterleaved<T, Step, Mask> path(&pipe, y, yGrad, xGrad, t.rows, step, rowMask);
-    path.Process();
-  }
+  Mask rowMask(&pipe, mask, t);
+  Layout layout(y, yGrad, xGrad, t.rows, step, rowMask);
+  rowreduce::RunFullLoad<T>(&pipe, layout);
 }
 
 }  // namespace scaledmaskedsoftmaxgradv2

@@ -7,33 +7,26 @@ extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad
                                                    GM_ADDR tiling) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
   KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-  KERNEL_TASK_TYPE(2, KERNEL_TYPE_MIX_AIV_1_0);
-  KERNEL_TASK_TYPE(4, KERNEL_TYPE_MIX_AIV_1_0);
+  KERNEL_TASK_TYPE(ROW_REDUCE_SHARED_ROWS, KERNEL_TYPE_MIX_AIV_1_0);
+  KERNEL_TASK_TYPE(ROW_REDUCE_SHARED_COLUMNS, KERNEL_TYPE_MIX_AIV_1_0);
 #endif
   REGISTER_TILING_DEFAULT(RowReduceTilingData);
-  GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, tilingData, tiling);
-  if (TILING_KEY_IS(1)) {
-    rowreduce::RunRows<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x, tilingData);
-  } else if (TILING_KEY_IS(2)) {
-    rowreduce::RunChunked<DTYPE_SOFTMAX, softmaxgrad::Step, true>(softmax, grad_softmax, grad_x,
-                                                                  workspace, tilingData);
-  } else if (TILING_KEY_IS(3)) {
-    rowreduce::RunSlabs<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
-                                                          tilingData);
-  } else if (TILING_KEY_IS(4)) {
-    rowreduce::RunChunked<DTYPE_SOFTMAX, softmaxgrad::Step, false>(softmax, grad_softmax, grad_x,
-                                                                   workspace, tilingData);
-  } else if (TILING_KEY_IS(5)) {
-    rowreduce::RunShort<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
-                                                          tilingData);
-  } else if (TILING_KEY_IS(6)) {
-    rowreduce::RunPacked<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
-                                                           tilingData);
-  } else if (TILING_KEY_IS(7)) {
-    rowreduce::RunRegisters<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
-                                                              tilingData);
-  } else if (TILING_KEY_IS(8)) {
-    rowreduce::RunInterleaved<DTYPE_SOFTMAX, softmaxgrad::Step>(softmax, grad_softmax, grad_x,
-                                                                tilingData);
+  GET_TILING_DATA_WITH_STRUCT(RowReduceTilingData, t, tiling);
+  using T = DTYPE_SOFTMAX;
+  using softmaxgrad::Step;
+  if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
+    rowreduce::RunPadded<T, Step>(softmax, grad_softmax, grad_x, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
+    rowreduce::RunPacked<T, Step>(softmax, grad_softmax, grad_x, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_TRANSPOSED)) {
+    rowreduce::RunTransposed<T, Step>(softmax, grad_softmax, grad_x, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_COLUMNS)) {
+    rowreduce::RunColumns<T, Step>(softmax, grad_softmax, grad_x, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_REGISTERS)) {
+    rowreduce::RunRegisters<T, Step>(softmax, grad_softmax, grad_x, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_ROWS)) {
+    rowreduce::RunShared<T, Step, true>(softmax, grad_softmax, grad_x, workspace, t);
+  } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_COLUMNS)) {
+    rowreduce::RunShared<T, Step, false>(softmax, grad_softmax, grad_x, workspace, t);
   }
 }

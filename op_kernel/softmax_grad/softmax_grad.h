@@ -7,37 +7,13 @@
 // written. Error against float64: 1 ulp of fp16 and bf16; fp32 4 ulp of the largest |g * y| and
 // |y| * sum |g * y| of its row.
 //
-// Tiling keys, the paths of common/row_reduce.h:                       GM traffic / floor
-//   1  B == 1, a row fits: as many rows as UB holds per tile           1.00
-//   2  B == 1, it does not: chunks in the UB of several cores          1.00 ... 1.67
-//   3  B  > 1, [R, b] fits: slabs, or tiles of b columns of a slab     1.00
-//   4  B  > 1, 256 B of columns do not: as 2, one core if it can       1.00 ... 1.67
-//   5  short slabs that are no whole blocks: as 1 and 3, transposed    1.00
-//   6  B == 1, other rows that are no multiple of 8: as 1, packed      1.00
-//   7  B == 1, a row fits, Ascend 950: as 1, in registers              1.00
-//   8  B == 1, 16-bit rows of these, up to 465: groups of 16           1.00
-//
-// UB, L = tileLanes (op_host/common/row_reduce_whole.cpp and _chunks.cpp keep the budgets):
-//   1, 3   in 2 x 2L * sizeof(T), out L * sizeof(T), 8L of work if T is a 16-bit type,
-//          key 1 also 36 B per row of the tile, and 320 B or more where R is no multiple of 8,
-//          key 3 also the sums of folded columns, and up to 8 KB to turn them
-//   5      in as 1, out 2 x L * sizeof(T), 8L of work for all types
-//   6      as 1
-//   7      in as 1, out 2 x L * sizeof(T), 4 B per row of the tile; rows of up to 128 B: 8L of work if T
-//          is a 16-bit type, else 4L
-//   8      as 1 without the sums, 4L of images, 6 KB of bits
-//   2, 4   in ring x 2L * sizeof(T), out 2 x L * sizeof(T), work as 1, 2L of halves for fp32 (packed
-//          rows: up to 9 KB for a circle), 2 KB for the sum of a part, the sums of all parts. On Ascend
-//          950, as of key 3, neither work nor halves nor a circle. Workspace: six rounds of the sums of all parts
+// Tiling keys are the layouts of common/row_reduce_data.h; GM traffic / floor is 1.00 for all but shared axes, 1.00 to 1.67
+// (docs/ops/softmax_grad.md). UB: common/row_reduce_ub.h, one struct for each layout. Workspace of shared axes: six rounds of
+// the sums of all parts.
 #ifndef OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 #define OP_KERNEL_SOFTMAX_GRAD_SOFTMAX_GRAD_H_
 
-#include "common/interleaved_rows.h"
-#include "common/long_axes.h"
-#include "common/row_reduce_registers.h"
-#include "common/short_rows.h"
-#include "common/whole_rows.h"
-#include "common/whole_slabs.h"
+#include "common/row_reduce_layouts.h"
 
 namespace softmaxgrad {
 

@@ -344,8 +344,10 @@ def test_calls_that_a_constant_reaches(tmp_path: Path) -> None:
     """Smaller copies reach short rows; a constant of shared axes reaches what is shared."""
     listed = {
         "constants": {
-            "op_host/common/row_reduce_whole.cpp": {"kTiles": {"other": ["{4, 8192}"]}},
-            "op_host/common/row_reduce_sharing.cpp": {"kNear": {"other": [0.0, "nothing"]}},
+            "op_host/common/tuning.h": {
+                "kPipelineCopyBytes": {"other": [8192]},
+                "kNear": {"other": [0.0, "nothing"]},
+            },
         },
         "alternatives": {},
     }

@@ -154,8 +154,8 @@ def test_tiling_is_even_and_fits(spec: OpSpec, dtype: DType, device: Device) -> 
         data, cores = plan["tiling"], plan["blockDim"]
         line = data["lineLanes"]
         assert line * size == 512 and data["tileLanes"] % line == 0
-        assert data["lanesPerCore"] % line == 0 and 0 <= data["extraCores"] < cores
-        covered = data["lanesPerCore"] * cores + data["extraCores"] * line
+        assert data["coreLanes"] % line == 0 and 0 <= data["extraCores"] < cores
+        covered = data["coreLanes"] * cores + data["extraCores"] * line
         assert total <= covered < total + line
         # Two buffers of two inputs and of the output, float32 copies of 16-bit inputs.
         assert data["tileLanes"] * (6 * size + (8 if size == 2 else 0)) <= 184 * 1024
@@ -164,10 +164,10 @@ def test_tiling_is_even_and_fits(spec: OpSpec, dtype: DType, device: Device) -> 
         # One more core has to save more than its start costs.
         assert cores == 1 or (cores - 1) ** 2 * 128 < total * size
         # What L2 holds of inputs and output, and what is left of the output alone.
-        past, l2 = data["pastL2"], 192 << 20
-        assert (past == 0) == (3 * total * size <= l2)
+        l2 = 192 << 20
+        assert (data["inputsPastL2"] == 0) == (3 * total * size <= l2)
         beyond = max(0, total * size - l2)
-        assert abs(max(0, past - 1) * data["tileLanes"] * cores * size - beyond) <= (
+        assert abs(data["resultsPastL2"] * data["tileLanes"] * cores * size - beyond) <= (
             data["tileLanes"] * cores * size
         )
 
@@ -247,5 +247,5 @@ def test_results_past_l2_are_the_same(device: Device) -> None:
     want = device.run(SIGMOID, arrays, SIGMOID.defaults(), out).tobytes()
     device.set_option("soc", "Ascend950PR_950z")  # 16 MiB of L2
     shapes = {arg.name: shape for arg in SIGMOID.tensors}
-    assert device.tiling(SIGMOID, shapes, FLOAT, SIGMOID.defaults())["tiling"]["pastL2"] > 1
+    assert device.tiling(SIGMOID, shapes, FLOAT, SIGMOID.defaults())["tiling"]["resultsPastL2"] > 0
     assert device.run(SIGMOID, arrays, SIGMOID.defaults(), out).tobytes() == want

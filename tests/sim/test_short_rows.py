@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that are no whole blocks of 32 bytes: transposed, packed or interleaved."""
+"""Rows that are no whole blocks of 32 bytes: transposed, packed or padded."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ def test_adds_up_as_rows_are_added_up(dtype: DType, device: Device) -> None:
         assert_same_values(got, want, f"rows of {length}")
 
 
-# 16-bit rows that core 0 alone takes in groups of 16: one group in a tile and several, circles of
-# 64 lanes and of 128, rows that begin on each element of a block and on every other one.
-INTERLEAVED = [113, 145, 162, 177, 197, 225, 226, 241, 289, 325, 401, 434, 465]
+# 16-bit rows that one core takes transposed or padded: added up modulo 64 and 128; rows that begin on
+# each element of a block and on every other one.
+ODD_ROWS = [113, 145, 162, 177, 197, 225, 226, 241, 289, 325, 401, 434, 465]
 
 
-def interleaved(length: int, rows: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_all_kinds(length: int, rows: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
     """Rows of all kinds: sums of nothing but -0, some -0, some Inf, some NaN."""
     rng = np.random.default_rng(length)
     y, g = rng.normal(size=(2, rows, length))
@@ -122,11 +122,11 @@ def interleaved(length: int, rows: int, dtype: DType) -> tuple[np.ndarray, np.nd
 
 @pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
 @pytest.mark.parametrize("dtype", DTYPES[1:], ids=lambda dtype: dtype.label)
-@pytest.mark.parametrize("length", INTERLEAVED)
-def test_interleaved_rows_are_added_up_as_others(length: int, dtype: DType, device: Device) -> None:
+@pytest.mark.parametrize("length", ODD_ROWS)
+def test_odd_16_bit_rows_are_added_up_as_others(length: int, dtype: DType, device: Device) -> None:
     """A mask row for all rows keeps them padded. The last group is not full."""
     rows = 16 * (50_000 // length // 16) + 5
-    y, g = interleaved(length, rows, dtype)
+    y, g = rows_of_all_kinds(length, rows, dtype)
     arrays = {"y": y, "gradOutput": g}
     if device.kind == "sim":
         device.set_option("cores", "1")
@@ -147,13 +147,13 @@ def test_interleaved_rows_are_added_up_as_others(length: int, dtype: DType, devi
 
 @pytest.mark.skipif(MASKED not in BY_API, reason=f"no spec of {MASKED}")
 @pytest.mark.parametrize("dtype", DTYPES[1:], ids=lambda dtype: dtype.label)
-@pytest.mark.parametrize("length", [49, 50, 65, 90, *INTERLEAVED[:-2]])
-def test_interleaved_rows_are_masked_as_padded_ones(
+@pytest.mark.parametrize("length", [49, 50, 65, 90, *ODD_ROWS[:-2]])
+def test_odd_16_bit_rows_are_masked_as_padded_ones(
     length: int, dtype: DType, device: Device
 ) -> None:
     """A mask row for each two rows keeps them padded."""
     pairs = 8 * (70_000 // length // 16) + 3
-    y, g = (array.reshape(pairs, 2, 1, length) for array in interleaved(length, 2 * pairs, dtype))
+    y, g = (array.reshape(pairs, 2, 1, length) for array in rows_of_all_kinds(length, 2 * pairs, dtype))
     if device.kind == "sim":
         device.set_option("cores", "1")
     mask = np.random.default_rng(length).random((pairs, 1, 1, length)) < 0.3

@@ -12,6 +12,7 @@ import itertools
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -20,11 +21,15 @@ from pathlib import Path
 
 import pytest
 
+from aclgrad.ops import find
+from aclgrad.profiling.calls import profile_op
+from aclgrad.runtime import Device
+from aclgrad.spec import dtypes
+
 ROOT = Path(__file__).resolve().parents[2]
 UB_REPORTED = 196352  # PlatformAscendC on the 2201 architecture
 UB_USABLE = 184 * 1024
-ROWS, LONG_ROWS, SLABS, LONG_SLABS, SHORT_ROWS, PACKED_ROWS, INTERLEAVED = 1, 2, 3, 4, 5, 6, 8
-GROUP = 16  # rows of a unit of interleaved ones
+PADDED, SHARED_ROWS, COLUMNS, SHARED_COLUMNS, TRANSPOSED, PACKED = range(1, 7)
 PAIR, MASK, MASK_RUNS = 0, 1, 2  # RowStreams
 
 SHIM = """
@@ -33,22 +38,24 @@ SHIM = """
 #include "common/row_reduce_tiling.h"
 #include "scaled_masked_softmax_grad_v2/row_mask_tiling.h"
 extern "C" int Plan(const int64_t* dims, int64_t rank, int64_t axis, uint32_t bytes, int64_t cores,
-                    uint64_t ub, int masked, bool wholeBlocks, int64_t events, int64_t* head,
+                    uint64_t ub, int masked, bool wholeBlocks, int64_t events, bool registers,
+                    int64_t* head,
                     RowReduceTilingData* data, char* why, size_t n) {
   optiling::ReduceView view;
   optiling::RowReducePlan plan;
   std::string error = optiling::MakeReduceView({dims, dims + rank}, axis, &view);
   if (error.empty()) {
     error = optiling::MakeRowReducePlan("softmax_grad", view, bytes,
-                                        {"Ascend910B2", cores, ub, events, wholeBlocks}, &plan,
+                                        {"Ascend910B2", cores, ub, events, wholeBlocks, registers},
+                                        &plan,
                                         static_cast<optiling::RowStreams>(masked));
   }
   std::snprintf(why, n, "%s", error.c_str());
   if (!error.empty()) return 1;
-  head[0] = static_cast<int64_t>(plan.path);
+  head[0] = static_cast<int64_t>(plan.key);
   head[1] = plan.cores;
   head[2] = static_cast<int64_t>(plan.ubBytes);
-  optiling::FillTiling(plan, data);
+  *data = plan.data;
   return 0;
 }
 extern "C" int Mask(const int64_t* dims, int64_t rank, const int64_t* mask, int64_t maskRank,
@@ -61,33 +68,15 @@ extern "C" int Mask(const int64_t* dims, int64_t rank, const int64_t* mask, int6
 """
 
 
-LONG_FIELDS = ("outer", "reduce", "inner", "colTiles", "perCore")
-SHORT_FIELDS = (
-    "extraCores",
-    "colTile",
-    "tileUnits",
-    "tileLanes",
-    "chunk",
-    "ring",
-    "resident",
-    "partChunks",
-    "share",
-    "pastL2",
-    "columns",
-    "missing",
-    "late",
-    "slots",
+FIELDS = re.findall(
+    r"FIELD\((\w+)\)", (ROOT / "op_host" / "common" / "row_reduce_data.h").read_text("utf-8")
 )
-FIELDS = (*LONG_FIELDS, *SHORT_FIELDS)
 
 
 class TilingData(ctypes.Structure):
     """Mirror of RowReduceTilingData."""
 
-    _fields_ = [
-        *((name, ctypes.c_int64) for name in LONG_FIELDS),
-        *((name, ctypes.c_int32) for name in SHORT_FIELDS),
-    ]
+    _fields_ = [(name, ctypes.c_int64) for name in FIELDS]
 
 
 @dataclass(frozen=True)
@@ -101,40 +90,36 @@ class Plan:
     reduce: int
     inner: int
     colTiles: int
-    perCore: int
-    extraCores: int
     colTile: int
+    coreUnits: int
+    extraCores: int
     tileUnits: int
     tileLanes: int
+    sideRows: int
+    sideLanes: int
+    inputsPastL2: int
+    resultsPastL2: int
     chunk: int
     ring: int
     resident: int
     partChunks: int
     share: int
-    pastL2: int
-    columns: int
-    missing: int
     late: int
     slots: int
 
     def slab(self) -> int:
         """Elements of one a of [A, R, B]."""
-        return self.reduce * self.inner - self.missing
+        return self.reduce * self.inner
 
-    def period(self) -> int:
-        """Lanes of the sums of folded columns before they are turned."""
-        return math.lcm(self.columns, 8)
+    def axis(self) -> int:
+        """Rows of a slab in UB."""
+        return self.sideRows or self.reduce
 
-    def folded(self) -> int:
-        """Bytes of UB that folded columns take."""
-        if not self.columns:
-            return 0
-        turned = max(1, min(self.tileUnits, 512 // self.period())) * self.period()
-        return 4 * (self.tileUnits * self.inner + 4 * turned)
+    def width(self) -> int:
+        """Lanes of such a row."""
+        return self.sideLanes or self.inner
 
     def units(self) -> int:
-        if self.path == INTERLEAVED:
-            return -(-self.outer // GROUP)
         return self.outer * self.colTiles
 
     def pieces_of(self, core: int) -> list[tuple[int, int]]:
@@ -149,11 +134,11 @@ class Plan:
 
     def units_of(self, core: int) -> range:
         """The units that a core handles, as the kernel computes them."""
-        first = core * self.perCore + min(core, self.extraCores)
-        return range(first, first + self.perCore + (core < self.extraCores))
+        first = core * self.coreUnits + min(core, self.extraCores)
+        return range(first, first + self.coreUnits + (core < self.extraCores))
 
     def chunks(self) -> int:
-        return -(-self.reduce // self.chunk)
+        return -(-self.axis() // self.chunk)
 
     def parts(self) -> int:
         return -(-self.chunks() // self.partChunks)
@@ -162,7 +147,7 @@ class Plan:
         """What of the reduction axis a piece of a unit has."""
         mine = -(-self.parts() // self.share) * self.partChunks * self.chunk
         first = piece * mine
-        return range(min(first, self.reduce), min(first + mine, self.reduce))
+        return range(min(first, self.axis()), min(first + mine, self.axis()))
 
 
 PlanFunction = Callable[..., Plan]
@@ -179,10 +164,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     source.write_text(SHIM)
     library = folder / "shim.so"
     host = ROOT / "op_host"
-    parts = ("chunks", "planner", "sharing", "tiling", "whole")
+    parts = ("full_load", "row_reduce_tiling", "shared_axis", "sharing")
     sources = [
         str(source),
-        *(str(host / "common" / f"row_reduce_{part}.cpp") for part in parts),
+        *(str(host / "common" / f"{part}.cpp") for part in parts),
         str(host / "scaled_masked_softmax_grad_v2" / "row_mask_tiling.cpp"),
     ]
     flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
@@ -207,6 +192,7 @@ def plan(library: ctypes.CDLL) -> PlanFunction:
         masked: int = PAIR,
         whole_blocks: bool = False,
         events: int = 8,
+        registers: bool = False,
     ) -> Plan:
         head = (ctypes.c_int64 * 3)()
         data = TilingData()
@@ -221,6 +207,7 @@ def plan(library: ctypes.CDLL) -> PlanFunction:
             ctypes.c_int(masked),
             ctypes.c_bool(whole_blocks),
             ctypes.c_int64(events),
+            ctypes.c_bool(registers),
             head,
             ctypes.byref(data),
             why,
@@ -257,17 +244,6 @@ def pad(length: int, size: int) -> int:
     return -(-length // lanes) * lanes
 
 
-def circles(p: Plan, rows: int) -> int:
-    """Bytes of UB that rows which are no whole blocks are added up in."""
-    blocks = 2 * 32 * -(-rows // 16) * 16
-    circle = 64
-    while math.lcm(p.reduce, 8) > 255 * 8 and circle < 512 and 4 * circle <= p.reduce:
-        circle *= 2
-    if math.lcm(p.reduce, 8) <= 255 * 8:
-        rows = max(rows, 2)  # what lies behind one is read
-    return 4 * circle * rows + blocks if p.reduce % 8 else 0
-
-
 def is_whole(p: Plan, size: int) -> bool:
     """Whether streams of short slabs are whole blocks, and a tile is one piece."""
     count = p.tileUnits // 16 * p.slab()
@@ -277,13 +253,13 @@ def is_whole(p: Plan, size: int) -> bool:
 def tiles_of(p: Plan, core: int, size: int) -> list[range]:
     """The units of each tile, as the kernel computes them."""
     grid = 1
-    pieces = p.path == PACKED_ROWS or p.path == ROWS and p.reduce % 8 == 0
-    pieces = pieces or p.path == SHORT_ROWS and is_whole(p, size)
-    if pieces and p.perCore > p.tileUnits:
+    pieces = p.path == PACKED or p.path == PADDED and p.reduce % 8 == 0
+    pieces = pieces or p.path == TRANSPOSED and is_whole(p, size)
+    if pieces and p.coreUnits > p.tileUnits:
         while p.tileUnits % (2 * grid) == 0 and p.slab() * size * grid % 512:
             grid *= 2
-        assert p.path != SHORT_ROWS or p.slab() * size * grid % 512 == 0
-        assert p.path != PACKED_ROWS or p.slab() * size * grid % 32 == 0 or p.tileUnits < 8
+        assert p.path != TRANSPOSED or p.slab() * size * grid % 512 == 0
+        assert p.path != PACKED or p.slab() * size * grid % 32 == 0 or p.tileUnits < 8
     todo = p.units_of(core)
     tiles, start = [], todo.start
     while start < todo.stop:
@@ -313,43 +289,17 @@ def check_limits(
     """Everything that an instruction or the chip bounds, from the point of view of the kernel."""
     packed = not masked and p.reduce % 8 == 0  # whole blocks once a row is fp32
     row = -(-p.reduce // 16) * 16 if masked else p.reduce if packed else pad(p.reduce, size)
-    mask = 2 * p.tileUnits * pad(p.reduce, 1) if masked else 0
-    if p.path == PACKED_ROWS:
+    if p.path == PACKED:
         row = p.reduce
-        mask = 2 * (pad(p.tileUnits * p.reduce, 1) + 64 * (p.tileUnits // 16 + 2)) if masked else 0
-    if p.path == INTERLEAVED:
-        rows = p.tileUnits * GROUP
-        mask = 2 * (pad(rows * p.reduce, 1) + 64 * (rows // 16 + 2)) if masked else 0
     assert 1 <= p.cores <= cores
     assert p.ub <= UB_USABLE
     # y and f in different bank groups; a 16-bit tile and its fp32 lanes whole repeats apart
-    narrow = size == 2 and p.path != SHORT_ROWS
+    narrow = size == 2 and p.path != TRANSPOSED
     assert p.tileLanes % 128 == (0 if narrow else 64)
     assert p.tileLanes * max(4, 2 * size) < 2**21  # a copy's block length
-    work = 0 if size == 4 and p.path != SHORT_ROWS else 8 * p.tileLanes + 4 * 128 * narrow
-    sums = 0
-    if p.path in (ROWS, PACKED_ROWS):
-        at_once = 8 if whole_blocks else 16
-        sums = -(-p.tileUnits // at_once) * at_once * (4 + 32)
-        sums += 0 if whole_blocks else circles(p, p.tileUnits)
-        sums += 64 if p.path == PACKED_ROWS else 0
-    if p.path == INTERLEAVED:  # images of even and of odd rows, and the bits of edges
-        sums = 2 * (2 * p.tileLanes + 128) + 168 * 32
     if p.ring:
-        lanes = p.path == LONG_ROWS
-        sum_lanes = 8 if lanes else p.period() if p.columns else pad(p.colTile, size)
-        halves = 2 * p.tileLanes + 4 * max(128, sum_lanes) if size == 4 else 0
-        if lanes and p.reduce % (32 // size) and not whole_blocks:  # packed rows
-            circle = 64
-            while circle < 2048 and 4 * circle <= p.chunk:
-                circle *= 2
-            halves = 4 * (circle + 3 * 64 + 64 + 16)
+        if p.path == SHARED_ROWS and p.reduce % (32 // size) and not whole_blocks:  # packed
             assert p.chunk + 64 // size <= p.tileLanes
-        held = p.parts() if whole_blocks else max(p.parts(), 2) if lanes else p.parts() + 3
-        partial = held * sum_lanes + max(512, sum_lanes)
-        assert (
-            p.ub == 2 * p.tileLanes * size * (p.ring + 1) + work + halves + 4 * partial + p.folded()
-        )
         assert p.chunk >= 1
         assert p.tileUnits == 1
         assert p.parts() <= 48
@@ -366,14 +316,12 @@ def check_limits(
             assert -(-p.parts() // p.share) == -(-p.parts() // at_once)
             check_rounds(p)
     else:
-        assert p.perCore >= 1
-        assert p.units() == p.cores * p.perCore + p.extraCores
+        assert p.coreUnits >= 1
+        assert p.units() == p.cores * p.coreUnits + p.extraCores
         assert 0 <= p.extraCores < p.cores
-        buffers = 6 if p.path == SHORT_ROWS else 5
-        assert p.ub == buffers * p.tileLanes * size + work + sums + mask + p.folded()
         assert p.chunk == p.resident == p.partChunks == 0
         assert p.share == 1
-    if p.path == SHORT_ROWS:
+    if p.path == TRANSPOSED:
         assert p.inner == 1 or p.inner % (32 // size)
         slabs, rest = divmod(p.tileUnits, 16)  # of each stream
         block = 32 // size
@@ -383,45 +331,39 @@ def check_limits(
             blocks += blocks % 2 == 0  # in other bank groups than the stream in front
         assert rest == 0 and 16 * blocks * block <= p.tileLanes
         assert blocks <= 255  # repeats of one TransDataTo5HD
-    elif p.path == INTERLEAVED:
-        assert size == 2 and p.inner == 1 and p.reduce % 8 and masked != MASK
-        last = p.reduce + 16 - math.gcd(p.reduce, 16)  # of the row that begins last
-        lane = -(-last // 16) * 16
-        assert p.tileUnits * GROUP * lane <= p.tileLanes
-        assert lane // 16 <= 255 and p.tileUnits <= 255  # repeats of one TransDataTo5HD
-        assert p.reduce >= 37  # half a circle takes what is left of it twice
-    elif p.path in (ROWS, PACKED_ROWS):
+    elif p.path in (PADDED, PACKED):
         assert p.inner == 1
         long = size == 4 or p.reduce < 65 or p.reduce > 511
         long = long or masked == MASK_RUNS and p.reduce <= 128  # then masks are what takes long
-        assert p.path == ROWS or (long and p.reduce % 8 and not whole_blocks)
-        assert p.path == ROWS or masked != MASK
+        assert p.path == PADDED or (long and p.reduce % 8 and not whole_blocks)
+        assert p.path == PADDED or masked != MASK
         # Tiles start on blocks, but where these take more rows than one holds.
         block_rows = 32 // size // math.gcd(p.reduce, 32 // size)
-        assert p.path == ROWS or p.tileUnits % block_rows == 0 or p.tileUnits < 2 * block_rows
-        assert p.path == ROWS or p.tileUnits * row + 96 // size <= p.tileLanes
+        assert p.path == PADDED or p.tileUnits % block_rows == 0 or p.tileUnits < 2 * block_rows
+        assert p.path == PADDED or p.tileUnits * row + 96 // size <= p.tileLanes
         assert p.tileUnits <= 255 * 8  # one Brcb
         assert p.tileUnits * row <= p.tileLanes
         assert not masked or p.tileUnits * pad(p.reduce, 1) * 2 < 2**21
-    elif p.path == LONG_ROWS:
+    elif p.path == SHARED_ROWS:
         assert p.inner == 1
         # 16-bit rows that are no whole blocks may fill UB to the last block.
         narrow = size == 2 and p.reduce % 16 and not whole_blocks
         assert p.chunk % (16 if narrow else 64) == 0
         assert p.chunk <= p.tileLanes
     else:
-        assert (p.colTiles - 1) * p.colTile < p.inner <= p.colTiles * p.colTile
+        assert p.sideRows or (p.colTiles - 1) * p.colTile < p.inner <= p.colTiles * p.colTile
         assert p.colTiles == 1 or p.colTile % (32 // size) == 0
         assert p.colTiles == 1 or p.tileUnits == 1
-        rows = p.reduce if p.path == SLABS else p.chunk
-        assert p.tileUnits * rows * pad(p.colTile, size) <= p.tileLanes
+        rows = p.axis() if p.path == COLUMNS else p.chunk
+        assert p.tileUnits * rows * (p.sideLanes or pad(p.colTile, size)) <= p.tileLanes
         assert p.tileUnits * rows <= 4095  # blocks of one copy
-    if p.columns:
+    if p.sideRows:
         # Rows of whole periods; what the last has not is little of the slab.
-        assert p.colTiles == 1 and p.path in (SLABS, LONG_SLABS)
-        assert p.inner % p.columns == 0 and p.inner * size % 32 == 0 and p.inner <= 512
-        assert 0 <= p.missing < p.inner and p.columns * size % 32
-        assert p.missing <= math.lcm(p.columns, 32 // size) + p.slab() // 16 + 1
+        missing = p.sideRows * p.sideLanes - p.slab()
+        assert p.colTiles == 1 and p.path in (COLUMNS, SHARED_COLUMNS)
+        assert p.sideLanes % p.inner == 0 and p.sideLanes * size % 32 == 0 and p.sideLanes <= 512
+        assert 0 <= missing < p.sideLanes and p.inner * size % 32
+        assert missing <= math.lcm(p.inner, 32 // size) + p.slab() // 16 + 1
 
 
 @pytest.mark.parametrize("most", [50, 5000, 10**6])
@@ -445,10 +387,8 @@ def test_masked_rows_fit_up_to_the_longest_last_dim(plan: PlanFunction, size: in
         p = plan(dims, -1, size, cores, masked=masked)
         packs = masked == MASK_RUNS and size == 4 and dims[3] % 8 > 0 and dims[3] < 700
         large = math.prod(dims) / cores > 64 * 700
-        assert (
-            p.path == PACKED_ROWS if packs and large else p.path in (ROWS, PACKED_ROWS, INTERLEAVED)
-        )
-        packed += p.path == PACKED_ROWS
+        assert p.path == PACKED if packs and large else p.path in (PADDED, PACKED)
+        packed += p.path == PACKED
         assert (p.outer, p.reduce) == (math.prod(dims[:3]), dims[3])
         check_limits(p, size, cores, masked=masked)
     assert packed > 100
@@ -466,18 +406,17 @@ def test_whole_block_copies_have_a_block_to_store(plan: PlanFunction, events: in
             p = plan(dims, axis, size, cores, 2**18, whole_blocks=True, events=events)
             assert p.ub <= 248 * 1024
             assert p.share == 1
-            assert p.tileUnits * p.inner * p.reduce >= block or p.perCore <= p.tileUnits
+            assert p.tileUnits * p.inner * p.reduce >= block or p.coreUnits <= p.tileUnits
             if p.cores > 1:
-                assert p.perCore * p.reduce * p.inner >= block * p.colTiles
-            if p.path in (SLABS, LONG_SLABS) and p.colTiles > 1:
+                assert p.coreUnits * p.reduce * p.inner >= block * p.colTiles
+            if p.path in (COLUMNS, SHARED_COLUMNS) and p.colTiles > 1:
                 assert min(p.colTile, p.inner - (p.colTiles - 1) * p.colTile) >= block, dims
             if p.ring:
-                chunks = -(-p.reduce // p.chunk)
-                rest = p.reduce - (chunks - 1) * p.chunk
+                rest = p.reduce - (p.chunks() - 1) * p.chunk
                 assert rest * p.inner >= block, dims
                 assert p.parts() == 1
                 assert 0 <= p.resident <= p.ring == events - 2
-                assert p.path == LONG_SLABS or p.chunk % 64 == 0
+                assert p.path == SHARED_COLUMNS or p.chunk % 64 == 0
 
 
 class RowMask(ctypes.Structure):
@@ -538,7 +477,7 @@ def test_every_element_is_handled_once(plan: PlanFunction) -> None:
             continue
         p = plan(dims, axis, size, rng.choice((1, 3, 48)))
         seen = [0] * (p.outer * p.slab())
-        width = p.colTile if p.path in (SLABS, LONG_SLABS) else p.inner
+        width = p.colTile if p.path in (COLUMNS, SHARED_COLUMNS) and not p.sideRows else p.width()
         for core in range(p.cores):
             steps = p.pieces_of(core) if p.ring else []
             for tile in [] if p.ring else tiles_of(p, core, size):
@@ -546,14 +485,9 @@ def test_every_element_is_handled_once(plan: PlanFunction) -> None:
                 steps += [(unit, 0) for unit in tile]
             for unit, piece in steps:
                 outer, column = divmod(unit, p.colTiles)
-                if p.path == INTERLEAVED:
-                    rows = range(unit * GROUP, min((unit + 1) * GROUP, p.outer))
-                    for at in range(rows.start * p.reduce, rows.stop * p.reduce):
-                        seen[at] += 1
-                    continue
-                for r in p.reduced_by(piece) if p.ring else range(p.reduce):
-                    row = r * p.inner
-                    last = min((column + 1) * width, p.inner, p.slab() - row)
+                for r in p.reduced_by(piece) if p.ring else range(p.axis()):
+                    row = r * p.width()
+                    last = min((column + 1) * width, p.width(), p.slab() - row)
                     for c in range(column * width, last):
                         seen[outer * p.slab() + row + c] += 1
         assert set(seen) == {1}, (dims, axis, p)
@@ -585,11 +519,11 @@ def test_strides_of_short_rows_fit_their_bits(plan: PlanFunction, size: int) -> 
         for ub in (UB_REPORTED, 8 * UB_REPORTED):
             p = plan((4_000_000, reduce), -1, size, ub=ub)
             paths.add(p.path)
-            if p.path != SHORT_ROWS:
+            if p.path != TRANSPOSED:
                 continue
             slabs = p.tileUnits // 16
             assert slabs * reduce * size // 32 <= 255, (reduce, ub)
-    assert SHORT_ROWS in paths
+    assert TRANSPOSED in paths
 
 
 @pytest.mark.parametrize("cores", [1, 3, 20, 40, 48, 64])
@@ -603,7 +537,7 @@ def test_cores_that_share_take_each_part_once(plan: PlanFunction, cores: int) ->
             shared += p.share > 1
             pieces = [p.reduced_by(piece) for piece in range(p.share)]
             assert pieces[0].start == 0, dims
-            assert pieces[-1].stop == p.reduce, dims
+            assert pieces[-1].stop == p.axis(), dims
             for piece, following in itertools.pairwise(pieces):
                 assert len(piece) > 0, dims
                 assert piece.stop == following.start, dims
@@ -623,9 +557,9 @@ def test_order_of_additions_ignores_cores_and_outer_size(plan: PlanFunction) -> 
         b = plan((rng.randrange(1, 50), *dims), axis if axis < 0 else axis + 1, size, 3)
         if a.reduce == 1:
             continue
-        # Packed rows are added up as padded ones, and so are those of streams and of groups.
-        alike = (PACKED_ROWS, SHORT_ROWS, INTERLEAVED) if a.inner == 1 else ()
-        paths = [ROWS if each.path in alike else each.path for each in (a, b)]
+        # Packed rows are added up as padded ones, and so are those that are transposed.
+        alike = (PACKED, TRANSPOSED) if a.inner == 1 else ()
+        paths = [PADDED if each.path in alike else each.path for each in (a, b)]
         assert paths[0] == paths[1], (dims, axis)
         assert (a.chunk, a.ring) == (b.chunk, b.ring), (dims, axis)
         assert (a.partChunks, a.ring and a.colTile) == (b.partChunks, b.ring and b.colTile), dims
@@ -645,7 +579,7 @@ def test_columns_of_any_height_keep_most_cores_at_work(plan: PlanFunction, size:
     """One way to share would give some heights groups of just over half of the cores."""
     for reduce in range(600, 9000, 97):
         p = plan((4, reduce, 1024), 1, size)
-        assert p.path == LONG_SLABS
+        assert p.path == SHARED_COLUMNS
         assert p.cores >= 34, (reduce, p)
 
 
@@ -655,7 +589,7 @@ def test_columns_that_one_core_can_hold_are_not_shared(plan: PlanFunction, size:
     for reduce in range(2, 302 if size == 4 else 246):
         p = plan((64, reduce, 1024), 1, size)
         assert p.colTile * size % 256 == 0, p
-        if p.path == LONG_SLABS:
+        if p.path == SHARED_COLUMNS:
             assert p.share == 1, p
             assert p.resident == p.chunks(), p
 
@@ -692,35 +626,35 @@ def test_offsets_beyond_32_bits(plan: PlanFunction) -> None:
 @pytest.mark.parametrize(
     ("dims", "axis", "path"),
     [
-        ((), -1, SLABS),  # R == 1 is elementwise
-        ((7,), 0, ROWS),
-        ((10**6, 3), -1, SHORT_ROWS),
-        ((10, 60), -1, ROWS),  # few rows of a core
-        ((10**4, 60), -1, SHORT_ROWS),
-        ((10, 64), -1, ROWS),
-        ((10**5, 63), -1, PACKED_ROWS),  # 128 of them do not fit
-        ((10, 63), -1, ROWS),  # few tiles
-        ((10**5, 100), -1, PACKED_ROWS),
-        ((10**4, 104), -1, ROWS),
-        ((10**4, 823), -1, PACKED_ROWS),
-        ((10, 6600), -1, ROWS),
-        ((10, 7736), -1, ROWS),
-        ((10**4, 6569), -1, PACKED_ROWS),
-        ((10, 6569), -1, ROWS),
-        ((10, 6577), -1, ROWS),
-        ((10, 9129), -1, LONG_ROWS),  # not with its circle
-        ((100, 7040), -1, ROWS),
-        ((100, 8192), -1, ROWS),
-        ((100, 9296), -1, LONG_ROWS),
-        ((100, 10**6), -1, LONG_ROWS),
-        ((8, 120, 64), 1, SLABS),
-        ((8, 300, 64), 1, LONG_SLABS),
-        ((8, 300, 16), 1, SLABS),
-        ((8, 30000, 64), 1, LONG_SLABS),
-        ((8, 30000, 1), 1, LONG_ROWS),
-        ((8, 10, 5), 1, SHORT_ROWS),
-        ((8, 512, 7), 1, SLABS),
-        ((8, 30000, 7), 1, LONG_SLABS),
+        ((), -1, COLUMNS),  # R == 1 is elementwise
+        ((7,), 0, PADDED),
+        ((10**6, 3), -1, TRANSPOSED),
+        ((10, 60), -1, PADDED),  # few rows of a core
+        ((10**4, 60), -1, TRANSPOSED),
+        ((10, 64), -1, PADDED),
+        ((10**5, 63), -1, PACKED),  # 128 of them do not fit
+        ((10, 63), -1, PADDED),  # few tiles
+        ((10**5, 100), -1, PACKED),
+        ((10**4, 104), -1, PADDED),
+        ((10**4, 823), -1, PACKED),
+        ((10, 6600), -1, PADDED),
+        ((10, 7736), -1, PADDED),
+        ((10**4, 6569), -1, PACKED),
+        ((10, 6569), -1, PADDED),
+        ((10, 6577), -1, PADDED),
+        ((10, 9129), -1, SHARED_ROWS),  # not with its circle
+        ((100, 7040), -1, PADDED),
+        ((100, 8192), -1, PADDED),
+        ((100, 9296), -1, SHARED_ROWS),
+        ((100, 10**6), -1, SHARED_ROWS),
+        ((8, 120, 64), 1, COLUMNS),
+        ((8, 300, 64), 1, SHARED_COLUMNS),
+        ((8, 300, 16), 1, COLUMNS),
+        ((8, 30000, 64), 1, SHARED_COLUMNS),
+        ((8, 30000, 1), 1, SHARED_ROWS),
+        ((8, 10, 5), 1, TRANSPOSED),
+        ((8, 512, 7), 1, COLUMNS),
+        ((8, 30000, 7), 1, SHARED_COLUMNS),
     ],
 )
 def test_path(plan: PlanFunction, dims: tuple[int, ...], axis: int, path: int) -> None:
@@ -761,3 +695,60 @@ def test_refusals_say_what_and_what_instead(
         plan(dims, axis, size, cores, ub)
     for word in words:
         assert word in str(refused.value)
+
+
+# A shape or more of each layout and SoC, and of what changes its buffers: rows of whole blocks and others, of which a
+# repeat stride reaches the next or not; columns that lie side by side; shared axes of one core and of several.
+UB_SHAPES: list[tuple[tuple[int, ...], int]] = [
+    ((4096, 1024), -1),
+    ((40, 7), -1),
+    ((9000, 10), -1),
+    ((6000, 197), -1),
+    ((2000, 325), -1),
+    ((700, 1500), -1),
+    ((300, 2305), -1),
+    ((60, 9001), -1),
+    ((17, 20480), -1),
+    ((5, 65537), -1),
+    ((2, 300_000), -1),
+    ((300, 16, 32), 1),
+    ((40, 64, 256), 1),
+    ((300, 9, 4), 1),
+    ((70, 196, 7), 1),
+    ((2, 300, 256), 1),
+    ((1, 1024, 512), 1),
+    ((3, 9000, 5), 1),
+    ((1, 4000, 96), 1),
+]
+UB_SOCS = {
+    "Ascend910B2": {},
+    "Ascend310P3": {"cores": 8, "ub": 2**18, "whole_blocks": True},
+    "Ascend910A": {"cores": 32, "ub": 2**18, "whole_blocks": True, "events": 4},
+    "Ascend950DT_9571": {"cores": 56, "ub": 253_952, "registers": True},
+}
+
+
+@pytest.mark.sim_only
+@pytest.mark.parametrize("soc", UB_SOCS)
+@pytest.mark.parametrize("dtype", ["fp32", "fp16"])
+def test_the_plan_has_the_ub_that_the_kernel_uses(
+    plan: PlanFunction, device: Device, soc: str, dtype: str
+) -> None:
+    spec = find("softmax_grad")
+    device.set_option("soc", soc)
+    device.set_option("mode", "fast")
+    layouts = set()
+    for dims, axis in UB_SHAPES:
+        shapes = {arg.name: dims for arg in spec.tensors}
+        attrs = spec.defaults() | {"dim": axis}
+        told = device.tiling(spec, shapes, dtypes.parse(dtype), attrs)
+        facts = dict(UB_SOCS[soc])
+        made = plan(dims, axis, dtypes.parse(dtype).numpy.itemsize, **facts)
+        assert made.path == told["tilingKey"], (dims, made)
+        assert {name: told["tiling"][name] for name in ("tileUnits", "tileLanes", "ring")} == {
+            name: getattr(made, name) for name in ("tileUnits", "tileLanes", "ring")
+        }, (dims, made)
+        found = profile_op(device, spec, dims, dtypes.parse(dtype), attrs)
+        assert found.kernel["ubPeakBytes"] == made.ub, (dims, made)
+        layouts.add(made.path)
+    assert len(layouts) >= (4 if soc in ("Ascend310P3", "Ascend910A") else 5)

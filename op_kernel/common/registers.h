@@ -1,18 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns in vector registers (Ascend 950): 64 columns of a slab are the lanes of a register, and its rows are added
-// to one that stays there until their results are stored. There is no fp32 work area, and no instruction takes lanes
-// apart. Even and odd rows have a register of sums each: what meets, and when, follows from the number of rows.
-#ifndef OP_KERNEL_COMMON_REGISTER_COLUMNS_H_
-#define OP_KERNEL_COMMON_REGISTER_COLUMNS_H_
+// Vector registers of Ascend 950. What lies between a load and a store never sees UB, so 16-bit operands need no fp32 work
+// area and no instruction for it. A register has 256 bytes: 64 fp32 lanes.
+#ifndef OP_KERNEL_COMMON_REGISTERS_H_
+#define OP_KERNEL_COMMON_REGISTERS_H_
 
-#include "common/register_rows.h"
+#include <type_traits>
+
+#include "common/arch.h"
 
 #if OP_KERNEL_REGISTERS
 
 namespace rowreduce {
 
-// Rows of slabs are whole blocks of 32 bytes, `pitch` elements, and follow each other. kBehindRows bytes may be read
-// behind the last.
+constexpr uint32_t kRegisterBytes = 256;
+constexpr uint32_t kRegisterLanes = kRegisterBytes / sizeof(float);
+
+namespace reg = AscendC::MicroAPI;
+
+using Lanes = reg::RegTensor<float>;
+using LaneMask = reg::MaskReg;
+
+constexpr reg::CastTrait kWidenEven = {reg::RegLayout::ZERO, reg::SatMode::UNKNOWN,
+                                       reg::MaskMergeMode::ZEROING, AscendC::RoundMode::UNKNOWN};
+constexpr reg::CastTrait kWidenOdd = {reg::RegLayout::ONE, reg::SatMode::UNKNOWN,
+                                      reg::MaskMergeMode::ZEROING, AscendC::RoundMode::UNKNOWN};
+constexpr reg::CastTrait kNarrowEven = {reg::RegLayout::ZERO, reg::SatMode::NO_SAT,
+                                        reg::MaskMergeMode::ZEROING, AscendC::RoundMode::CAST_RINT};
+constexpr reg::CastTrait kNarrowOdd = {reg::RegLayout::ONE, reg::SatMode::NO_SAT,
+                                       reg::MaskMergeMode::ZEROING, AscendC::RoundMode::CAST_RINT};
+
+template <typename T>
+__aicore__ inline __ubuf__ T* InUb(const AscendC::LocalTensor<T>& tensor) {
+  return reinterpret_cast<__ubuf__ T*>(tensor.GetPhyAddr());
+}
+
+__aicore__ inline uint16_t RegistersOf(uint32_t lanes) {
+  return static_cast<uint16_t>((lanes + kRegisterLanes - 1) / kRegisterLanes);
+}
+
+// 64 elements from a whole block on as fp32 lanes, and back.
+template <typename T>
+__aicore__ inline void LoadLanes(Lanes& dst, __ubuf__ T* at, LaneMask& mask) {
+  if constexpr (std::is_same_v<T, float>) {
+    reg::LoadAlign(dst, at);
+  } else {
+    reg::RegTensor<T> elements;
+    reg::LoadAlign<T, reg::LoadDist::DIST_UNPACK_B16>(elements, at);
+    reg::Cast<float, T, kWidenEven>(dst, elements, mask);
+  }
+}
+
+template <typename T>
+__aicore__ inline void StoreLanes(__ubuf__ T* at, Lanes& src, LaneMask& mask) {
+  if constexpr (std::is_same_v<T, float>) {
+    reg::StoreAlign(at, src, mask);
+  } else {
+    reg::RegTensor<T> elements;
+    reg::Cast<T, float, kNarrowEven>(elements, src, mask);
+    reg::StoreAlign<T, reg::StoreDist::DIST_PACK_B32>(at, elements, mask);
+  }
+}
+
+// Columns of slabs whose rows are whole blocks, `pitch` elements, and follow each other. 64 columns are the lanes of a
+// register; rows are added to one that stays there until their results are stored. Even and odd rows have a register of
+// sums each: which elements meet, and when, follows from the number of rows. Up to kBehindRegisters bytes are read behind
+// the last row.
 template <typename T, typename Step>
 class RegisterColumns {
  public:
@@ -34,7 +86,7 @@ class RegisterColumns {
     }
   }
 
-  // sums = the sum of f(g, y) over rows. onTop: added to what sums is.
+  // sums = the sum of f(g, y) over rows. If `onTop`, it is added to what `sums` holds.
   __aicore__ inline static void Sum(__ubuf__ float* sums, __ubuf__ T* y, __ubuf__ T* g,
                                     uint16_t rows, uint32_t pitch, bool onTop) {
     const uint16_t registers = RegistersOf(pitch);
@@ -122,4 +174,4 @@ class RegisterColumns {
 }  // namespace rowreduce
 
 #endif  // OP_KERNEL_REGISTERS
-#endif  // OP_KERNEL_COMMON_REGISTER_COLUMNS_H_
+#endif  // OP_KERNEL_COMMON_REGISTERS_H_

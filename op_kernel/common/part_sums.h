@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of the parts of one reduction: in UB where a core has all parts, through the workspace
-// where cores share them. They are added in an order that depends on their number alone.
+// The sums of the parts of one reduction: in UB where a core has all parts, in the workspace where cores share them. They
+// are added in an order that depends on their number alone.
 //
-// Sharing takes the hard synchronisation of all cores: KERNEL_TYPE_MIX_AIV_1_0 on the device, batch
-// scheduling from the host. Cores publish the sums of round r and then await those of a round up to
-// two before it, or of a later one, where a unit ends later. The workspace holds six rounds, each with a
-// flag of its own: a core that publishes r + 2 has awaited r - 1, so the others have published r - 1 and
-// awaited r - 4, and may still read units with a piece in r - 3.
-#ifndef OP_KERNEL_COMMON_PARTIAL_SUMS_H_
-#define OP_KERNEL_COMMON_PARTIAL_SUMS_H_
+// Cores that share need the hard synchronisation of all cores: KERNEL_TYPE_MIX_AIV_1_0 on the device, batch scheduling from
+// the host. A core publishes its sums of round r and then awaits those of a round up to two before it, or of a later one,
+// where a unit ends later. The workspace holds kRounds = 6 rounds, each with a flag of its own: a core that publishes r + 2
+// has awaited r - 1, so the others have published r - 1 and awaited r - 4, and may still read units with a piece in r - 3.
+#ifndef OP_KERNEL_COMMON_PART_SUMS_H_
+#define OP_KERNEL_COMMON_PART_SUMS_H_
 
-#include "common/block_copy.h"
-#include "common/lanes.h"
 #include "common/row_reduce_data.h"
-#include "kernel_operator.h"
+#include "common/row_reduce_ub.h"
+#include "common/sum_tree.h"
 
 namespace rowreduce {
 
-// What the sums of rows and of columns share.
-class PartialSums {
+// What the sums of rows and those of columns have in common.
+class PartSums {
  public:
-  // Takes the sum of a part, that of a row in its first lane.
+  // Where the sum of a part belongs; that of a row in its first lane.
   __aicore__ inline LocalTensor<float> Open(int64_t part) {
     return shared_ ? mine_.AllocTensor<float>()
                    : here_.Get<float>()[static_cast<uint32_t>(part) * width_];
   }
 
-  // This core has closed all its parts of a round.
+  // Tells the other cores that this one has closed all its parts of a round.
   __aicore__ inline void Publish(int64_t round) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
     if (shared_) {
@@ -35,7 +33,7 @@ class PartialSums {
 #endif
   }
 
-  // All cores have.
+  // Waits until all cores have published a round.
   __aicore__ inline void Await(int64_t round) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
     for (; shared_ && awaited_ <= round; ++awaited_) {
@@ -45,52 +43,51 @@ class PartialSums {
   }
 
  protected:
-  static constexpr uint32_t kOnTheirWay = 2;
-
+  // `width` is that of a sum in lanes, a multiple of 8.
   __aicore__ inline void Init(GM_ADDR workspace, uint32_t parts, uint32_t width, bool shared) {
     parts_ = parts;
     width_ = width;
     shared_ = shared;
     if (shared) {
       const uint64_t start = reinterpret_cast<uint64_t>(AscendC::GetUserWorkspace(workspace));
-      constexpr uint64_t kLine = kRowReduceSlotLanes * sizeof(float);
+      constexpr uint64_t kLine = kCacheLineLanes * sizeof(float);
       gm_.SetGlobalBuffer(reinterpret_cast<__gm__ float*>((start + kLine - 1) / kLine * kLine));
     }
   }
 
-  // Where the workspace has the sums of one group of cores: on lines of their data caches.
+  // Where the workspace has the sums of one group of cores. Slots start on lines of the cores' data caches.
   __aicore__ inline uint64_t SlotOf(uint64_t index, uint32_t lanes) const {
-    return index * AlignUp(lanes, kRowReduceSlotLanes);
+    return index * AlignUp(lanes, kCacheLineLanes);
   }
 
   uint32_t parts_;
   uint32_t width_;  // lanes of a sum in UB
   bool shared_;
-  AscendC::GlobalTensor<float> gm_;
-  AscendC::TQue<AscendC::TPosition::VECOUT, 1> mine_;  // on their way to the workspace
-  AscendC::TBuf<AscendC::TPosition::VECCALC> here_;
+  GlobalTensor<float> gm_;
+  TQue<TPosition::VECOUT, 1> mine_;  // on their way to the workspace
+  TBuf<TPosition::VECCALC> here_;
 
  private:
   __aicore__ inline static uint16_t FlagOf(int64_t round) {
-    return static_cast<uint16_t>(round % kRowReduceRounds);
+    return static_cast<uint16_t>(round % kRounds);
   }
 
   int64_t awaited_ = 0;  // rounds
 };
 
-// Of rows: one value per part. The scalar unit adds them up while the vector pipe works. It reads the
-// workspace itself, since a copy would hold up those of chunks for its latency.
-class RowSums : public PartialSums {
+// The sums of rows: one value for each part. SCALAR adds them up while VECTOR works. It reads the workspace itself, since a
+// copy would hold up those of chunks for its latency.
+class RowPartSums : public PartSums {
  public:
   using Sum = float;
 
-  __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts,
+  __aicore__ inline void Init(TPipe* pipe, const SharedUb& ub, GM_ADDR workspace, uint32_t parts,
                               uint32_t width, bool shared) {
-    PartialSums::Init(workspace, parts, width, shared);
+    PartSums::Init(workspace, parts, width, shared);
     if (shared) {
-      pipe->InitBuffer(mine_, kOnTheirWay, kBlockBytes);
+      pipe->InitBuffer(mine_, static_cast<uint8_t>(ub.mine.count), ub.mine.bytes);
     } else {
-      pipe->InitBuffer(here_, parts * width * static_cast<uint32_t>(sizeof(float)));
+      pipe->InitBuffer(here_, ub.sums.bytes);
     }
   }
 
@@ -98,14 +95,13 @@ class RowSums : public PartialSums {
     if (shared_) {
       mine_.EnQue(sum);
       sum = mine_.DeQue<float>();
-      StoreBlocks(gm_, SlotOf(slot, parts_) + static_cast<uint64_t>(part), sum,
-                  BlockShape{1, 1, 1});
+      CopyOut(gm_, SlotOf(slot, parts_) + static_cast<uint64_t>(part), sum, 1);
       mine_.FreeTensor(sum);
     }
   }
 
-  // What the flag tells of are also the sums that the scalar unit has read: others, and later copies of this
-  // core, write over them.
+  // The flag also says that SCALAR has read the sums of an earlier round: the other cores, and later copies of this one,
+  // write over them.
   __aicore__ inline void Publish(int64_t round) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
     if (shared_) {
@@ -113,19 +109,19 @@ class RowSums : public PartialSums {
           static_cast<event_t>(GetTPipePtr()->FetchEventID(AscendC::HardEvent::S_MTE3));
       AscendC::SetFlag<AscendC::HardEvent::S_MTE3>(read);
       AscendC::WaitFlag<AscendC::HardEvent::S_MTE3>(read);
-      PartialSums::Publish(round);
+      PartSums::Publish(round);
     }
 #endif
   }
 
-  // Lines of the data cache may be older than the sums. They are dropped before they are awaited, while the vector
-  // pipe has work. Only a scalar access to a line brings it back, and until Fetch returns there is none:
-  // slots are whole lines, and scalar accesses keep their order.
+  // Lines of the data cache may be older than the sums. They are dropped before the sums are awaited, while VECTOR has
+  // work. Only a scalar access to a line brings it back, and there is none until Fetch returns: slots are whole lines,
+  // and scalar accesses keep their order.
   __aicore__ inline void Drop(uint64_t slot) {
 #if !OP_KERNEL_WHOLE_BLOCKS_ONLY
     if (shared_) {
       fetched_ = SlotOf(slot, parts_);
-      for (uint32_t i = 0; i < parts_; i += kRowReduceSlotLanes) {
+      for (uint32_t i = 0; i < parts_; i += kCacheLineLanes) {
         AscendC::DataCacheCleanAndInvalid<float, AscendC::CacheLine::SINGLE_CACHE_LINE,
                                           AscendC::DcciDst::CACHELINE_OUT>(gm_[fetched_ + i]);
       }
@@ -133,11 +129,11 @@ class RowSums : public PartialSums {
 #endif
   }
 
-  // Of the slot that was dropped last.
+  // Waits for the sums of the slot that was dropped last.
   __aicore__ inline void Fetch(int64_t round, uint64_t) { Await(round); }
 
   __aicore__ inline float Take() {
-    float sums[kRowReduceMostParts];
+    float sums[kMostParts];
     if (shared_) {
       for (uint32_t i = 0; i < parts_; ++i) {
         sums[i] = gm_.GetValue(fetched_ + i);
@@ -166,28 +162,25 @@ class RowSums : public PartialSums {
   uint64_t fetched_ = 0;
 };
 
-// Of columns: a vector per part.
-class ColumnSums : public PartialSums {
+// The sums of columns: a vector for each part.
+class ColumnPartSums : public PartSums {
  public:
   using Sum = LocalTensor<float>;
 
-  // width: lanes of a sum, a multiple of 8.
-  // The last columns of a slab may be fewer than a sum has lanes: the others are never stored, but read.
-  __aicore__ inline void Init(AscendC::TPipe* pipe, GM_ADDR workspace, uint32_t parts,
+  // The last columns of a slab may be fewer than a sum has lanes. The other lanes are read, and never stored.
+  __aicore__ inline void Init(TPipe* pipe, const SharedUb& ub, GM_ADDR workspace, uint32_t parts,
                               uint32_t width, bool shared) {
-    PartialSums::Init(workspace, parts, width, shared);
-    const uint32_t bytes = width * static_cast<uint32_t>(sizeof(float));
+    PartSums::Init(workspace, parts, width, shared);
+    pipe->InitBuffer(here_, ub.sums.bytes);
     if (shared) {
-      pipe->InitBuffer(here_, bytes);
-      pipe->InitBuffer(all_, 1, parts * bytes);
-      pipe->InitBuffer(mine_, kOnTheirWay, bytes);
-      for (uint32_t i = 0; i < kOnTheirWay; ++i) {
+      pipe->InitBuffer(all_, 1, ub.all.bytes);
+      pipe->InitBuffer(mine_, static_cast<uint8_t>(ub.mine.count), ub.mine.bytes);
+      for (uint32_t i = 0; i < ub.mine.count; ++i) {
         LocalTensor<float> sum = mine_.AllocTensor<float>();
         AscendC::Duplicate(sum, 0.0F, static_cast<int32_t>(width));
         mine_.FreeTensor(sum);
       }
     } else {
-      pipe->InitBuffer(here_, parts * bytes);
       AscendC::Duplicate(here_.Get<float>(), 0.0F, static_cast<int32_t>(parts * width));
     }
     PipeBarrier<PIPE_V>();
@@ -215,7 +208,7 @@ class ColumnSums : public PartialSums {
     }
   }
 
-  // It stays until the next one is taken.
+  // The sum of the unit, which stays until the next one is taken.
   __aicore__ inline LocalTensor<float> Take() {
     const LocalTensor<float> sum = here_.Get<float>();
     if (!shared_) {
@@ -224,7 +217,7 @@ class ColumnSums : public PartialSums {
       return sum;
     }
     LocalTensor<float> all = all_.DeQue<float>();
-    const Folded folded = FoldRow(all, parts_ * width_, width_, 2 * width_, all);
+    const Matrix folded = FoldRow(all, parts_ * width_, width_, 2 * width_, all);
     if (folded.width > width_) {
       AscendC::Add(sum, folded.lanes, folded.lanes[width_], static_cast<int32_t>(width_));
     } else {
@@ -236,9 +229,9 @@ class ColumnSums : public PartialSums {
   }
 
  private:
-  AscendC::TQue<AscendC::TPosition::VECIN, 1> all_;
+  TQue<TPosition::VECIN, 1> all_;
 };
 
 }  // namespace rowreduce
 
-#endif  // OP_KERNEL_COMMON_PARTIAL_SUMS_H_
+#endif  // OP_KERNEL_COMMON_PART_SUMS_H_

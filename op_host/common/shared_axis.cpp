@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of axes that no tile holds: chunks, parts, and the cores that share them (op_kernel/common/shared_axis.h). How cores
+// share follows from sharing.h; here are the sizes.
+#include <numeric>
+#include <vector>
+
+#include "common/row_reduce_planner.h"
+#include "common/sharing.h"
+
+namespace optiling {
+namespace {
+
+using rowreduce::Sharing;
+
+class SharedAxisPlanner : private RowReducePlanner {
+ public:
+  SharedAxisPlanner(const RowReduceCase& wanted, RowReducePlan* plan)
+      : RowReducePlanner(wanted, plan),
+        rows_(view_.inner == 1),
+        inRegisters_(soc_.registers && !SidesLie()),
+        packed_(packs_ && rows_ && !inRegisters_ && view_.reduce % blockLanes_ != 0),
+        ring_(soc_.eventIds - rowreduce::kSparedEvents) {}
+
+  std::string Make() {
+    plan_.key = rows_ ? ROW_REDUCE_SHARED_ROWS : ROW_REDUCE_SHARED_COLUMNS;
+    if (rows_) {
+      const int64_t parts = ResidentParts({0});
+      Cut(parts > 0 ? parts : PartsOfStream());
+      plan_.choices.push_back({"Shared", true, "B == 1: a row is longer than a tile"});
+    } else if (waits_) {
+      CutColumns();
+      plan_.choices.push_back(
+          {"Shared", true, "B > 1: R rows of 256 B of columns do not fit in UB"});
+    } else {
+      CutOwnColumns();
+      plan_.choices.push_back(
+          {"Shared", true, "B > 1 where cores cannot wait: each has its columns"});
+    }
+    if (data_.chunk > 0) {
+      ShareOut();
+    }
+    const UbBudget least = Budget(kRepeatLanes, Parts(), false);
+    return Finish(Budget(data_.tileLanes, Parts(), data_.share > 1), least,
+                  "The smallest tile that works is " + std::to_string(kRepeatLanes) + " lanes (" +
+                      WithCommas(least.Total()) +
+                      " B): check the UB size that the platform reports (" +
+                      WithCommas(soc_.ubBytes) + " B)");
+  }
+
+ private:
+  UbBudget Budget(int64_t lanes, int64_t parts, bool shared) const {
+    const int64_t chunk = data_.chunk > 0 ? data_.chunk : lanes;
+    return WithSides(
+        BudgetOf(rowreduce::SharedUbOf({lanes, bytes_, ring_, packed_ ? chunk : 0, SumLanes(),
+                                        parts, rows_, shared, inRegisters_})),
+        1);
+  }
+
+  // Lanes of a chunk of packed rows that are not its own: it may begin and end within a block, and has its first results
+  // once more behind them.
+  int64_t Ends() const { return packed_ ? 2 * blockLanes_ : 0; }
+
+  // The most lanes of a chunk of UB that has the sums of so many parts besides.
+  int64_t MostLanes(int64_t parts) const {
+    rowreduce::SharedShape shape{0,     bytes_, ring_,  packed_ ? usable_ : 0, SumLanes(),
+                                 parts, rows_,  waits_, inRegisters_};
+    UbBudget others = WithSides(BudgetOf(SharedUbOf(shape)), 1);
+    shape.shared = false;
+    const UbBudget alone = WithSides(BudgetOf(SharedUbOf(shape)), 1);
+    const int64_t fixed = static_cast<int64_t>(std::max(others.Total(), alone.Total()));
+    const bool half = bytes_ == kFloatBytes && !inRegisters_ && !packed_;
+    const int64_t work = bytes_ < kFloatBytes && !inRegisters_ ? 2 * kFloatBytes
+                         : half                                ? kFloatBytes / 2
+                                                               : 0;
+    const int64_t lanes = (usable_ - fixed) / ((2 * ring_ + 2) * bytes_ + work);
+    return std::max<int64_t>(0, TileLanesDown(lanes) - Ends());
+  }
+
+  // Lanes of the sum of a part.
+  int64_t SumLanes() const {
+    return SidesLie() ? rowreduce::PeriodOf(view_.inner)
+           : rows_    ? kBlockBytes / kFloatBytes
+                      : AlignUp(data_.colTile, blockLanes_);
+  }
+
+  int64_t PartsOfStream() const { return waits_ ? PartsOfStreams(soc_.ubBytes) : 1; }
+  int64_t Chunks() const { return data_.chunk == 0 ? 1 : CeilDiv(axis_, data_.chunk); }
+  int64_t Parts() const {
+    return data_.chunk == 0 ? wantedParts_ : CeilDiv(Chunks(), data_.partChunks);
+  }
+
+  // Lanes from one step along the axis to the next: of a row of columns, or of an element of a row.
+  int64_t Pitch() const { return rows_ ? 1 : AlignUp(data_.colTile, blockLanes_); }
+
+  // Chunks of rows that are whole GM lines start on lines, and those of columns side by side where few rows are lines.
+  int64_t ChunkStep() const {
+    if (SidesLie()) {
+      const int64_t rows = kLineBytes / std::gcd(width_ * bytes_, kLineBytes);
+      return rows <= rowreduce::kMostLineRows ? rows : 1;
+    }
+    const bool lines = axis_ * bytes_ % kLineBytes == 0;
+    return rows_ ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
+  }
+
+  // 16-bit rows that start anywhere fill UB to the last block. Of fp32 that earns nothing.
+  int64_t MostPerChunk(int64_t parts) const {
+    const bool fills = packed_ && !soc_.registers && bytes_ < kFloatBytes;
+    return AlignDown(MostLanes(parts) / Pitch(), fills ? blockLanes_ : ChunkStep());
+  }
+
+  // The fewest parts of which `keep` chunks hold one; 0 if that takes more than `most`.
+  int64_t FewestParts(int64_t keep, int64_t most) const {
+    for (int64_t parts = 1; parts <= most; ++parts) {
+      if (MostPerChunk(parts) * keep * parts >= axis_) {
+        return parts;
+      }
+    }
+    return 0;
+  }
+
+  // Parts that stay in UB between the passes; 0 if there are none. Chooses the number of chunk buffers, and the width of
+  // columns.
+  int64_t ResidentParts(const std::vector<int64_t>& widths) {
+    if (!waits_) {
+      return FewestParts(ring_, 1);
+    }
+    std::vector<SharedAxis> axes;
+    for (const int64_t width : widths) {
+      SetColumns(width);
+      const int64_t steps = axis_ * (SidesLie() ? width_ / SumLanes() : 1);
+      axes.push_back({steps, rows_ ? 1 : SumLanes(), bytes_, soc_.ubBytes});
+    }
+    const SharingChoice choice = ChooseSharing(axes, [&](size_t axis, const Sharing& sharing) {
+      SetColumns(widths[axis]);
+      ring_ = sharing.ring;
+      return FewestParts(sharing.keep, rowreduce::kMostParts);
+    });
+    SetColumns(widths[choice.axis]);
+    ring_ = choice.ring;
+    return choice.parts;
+  }
+
+  // Units of at most so many columns; 0 leaves a row as it is.
+  void SetColumns(int64_t most) {
+    if (most > 0) {
+      int64_t tiles = CeilDiv(width_, most);
+      const bool widens = OddColumns() && tiles > 1 && axis_ <= rowreduce::kMostWideRows;
+      if (widens && AlignUp(CeilDiv(width_, tiles), blockLanes_) < most) {
+        --tiles;
+      }
+      data_.colTile = std::min(width_, AlignUp(CeilDiv(width_, tiles), blockLanes_));
+      data_.colTiles = CeilDiv(width_, data_.colTile);
+    }
+  }
+
+  void Cut(int64_t parts) {
+    wantedParts_ = parts;
+    const int64_t most = MostPerChunk(parts);
+    if (most == 0) {
+      return;
+    }
+    const int64_t least = rows_ ? blockLanes_ : CeilDiv(blockLanes_, data_.colTile);
+    const int64_t part = CeilDiv(axis_, parts);
+    data_.partChunks = CeilDiv(part, most);
+    const int64_t even = AlignUp(CeilDiv(part, data_.partChunks), ChunkStep());
+    data_.chunk = LongLastPart(axis_, std::min(even, most), rows_ ? ChunkStep() : least, least);
+    data_.tileLanes = TileLanesUp(data_.chunk * Pitch() + Ends());
+  }
+
+  // Columns of half a GM line, unless the UB of all cores together holds narrower ones only. In registers, arithmetic
+  // leaves L2 as the limit, which moves lines for parts of them.
+  void CutColumns() {
+    std::vector<int64_t> widths;
+    if (inRegisters_) {
+      widths.push_back(kLineBytes / bytes_);
+    }
+    for (const int64_t bytes : rowreduce::kChunkColumnBytes) {
+      widths.push_back(SidesLie() ? width_ : bytes / bytes_);
+    }
+    const int64_t parts = ResidentParts(widths);
+    Cut(parts > 0 ? parts : PartsOfStream());
+  }
+
+  // Where cores cannot wait for each other: the widest columns whose chunks all stay in UB; where even narrow ones do not,
+  // whole repeats.
+  void CutOwnColumns() {
+    const int64_t whole = AlignUp(width_, blockLanes_);
+    const int64_t least = std::min(whole, rowreduce::kMinColumnBytes / bytes_);
+    data_.colTile = least;
+    const int64_t most = AlignDown(ring_ * MostLanes(1) / axis_, blockLanes_);
+    for (data_.colTile = std::min(whole, most); data_.colTile >= least;
+         data_.colTile -= blockLanes_) {
+      if (FewestParts(ring_, 1) > 0) {
+        break;
+      }
+    }
+    if (data_.colTile < least) {
+      data_.colTile = std::min(whole, rowreduce::kLegacyChunkColumns);
+    }
+    const int64_t columns = data_.colTile;
+    data_.colTile = std::min(columns, width_);
+    Cut(1);
+    SplitColumns(columns);
+    data_.tileLanes = TileLanesUp(data_.chunk * Pitch());
+  }
+
+  // The cores that share units. Groups of cores with a unit each know its sum a round after they have added up theirs.
+  // Where pieces go around among all cores instead, none of these is left over, but some units begin in one round and end
+  // in another: their first pieces have to wait for the last.
+  void ShareOut() {
+    const int64_t parts = Parts();
+    plan_.units = view_.outer * data_.colTiles;
+    data_.share = waits_ ? CeilDiv(parts, CeilDiv(parts, std::min(parts, soc_.cores))) : 1;
+    const int64_t groups = std::max<int64_t>(
+        1, std::min(plan_.units, CoresFor(plan_.units * data_.share) / data_.share));
+    plan_.cores = groups * data_.share;
+    if (parts > 1 && waits_ && GoesAround(parts, groups)) {
+      data_.share = parts;
+      plan_.cores = CoresFor(plan_.units * parts);
+    }
+    const int64_t mine = std::min(Chunks(), CeilDiv(parts, data_.share) * data_.partChunks);
+    data_.ring = ring_;
+    data_.resident = mine <= ring_ ? mine : std::max<int64_t>(0, ring_ - rowreduce::kAheadBuffers);
+    if (mine == data_.resident) {
+      GoPastL2(1);
+      data_.resultsPastL2 = 0;
+    }
+    data_.coreUnits = plan_.units / plan_.cores;
+    data_.extraCores = plan_.units % plan_.cores;
+    if (data_.share > 1) {
+      constexpr int64_t kLine = rowreduce::kCacheLineLanes;
+      data_.late = LateOf(ring_, mine);
+      data_.slots = CeilDiv(rowreduce::kRounds * plan_.cores, data_.share) + 1;
+      const int64_t slot = AlignUp(parts * (rows_ ? 1 : SumLanes()), kLine);
+      // One line more: the workspace may start within one.
+      plan_.workspaceBytes = static_cast<uint64_t>((data_.slots * slot + kLine) * kFloatBytes);
+    }
+  }
+
+  // Whether pieces go around among all cores, where `groups` groups would have a unit each else.
+  bool GoesAround(int64_t parts, int64_t groups) const {
+    const int64_t all = CoresFor(plan_.units * parts);
+    const int64_t turns = CeilDiv(plan_.units, groups) * CeilDiv(parts, data_.share);
+    const int64_t late = LateOf(ring_, data_.partChunks);
+    // Rounds from the first piece of a unit to its last.
+    const int64_t longest = (all - std::gcd(parts, all) + parts - 1) / all;
+    const bool known = CeilDiv(parts - 1, all) < late;
+    // Rows have little else to do meanwhile.
+    const bool waits = !rows_ && longest <= late;
+    const bool wholeRows = rows_ && !(packs_ && !inRegisters_ && view_.reduce % blockLanes_ != 0);
+    const double fewer = !known      ? rowreduce::kFewerRoundsThatWait
+                         : wholeRows ? rowreduce::kFewerRounds
+                                     : 1;
+    return (known || waits) && static_cast<double>(CeilDiv(plan_.units * parts, all)) <
+                                   static_cast<double>(turns) * fewer;
+  }
+
+  const bool rows_;  // B == 1
+  const bool inRegisters_;
+  const bool packed_;  // a chunk starts on any element
+  int64_t ring_;       // chunk buffers
+  int64_t wantedParts_ = 1;
+};
+
+}  // namespace
+
+std::string PlanSharedAxis(const RowReduceCase& wanted, RowReducePlan* plan) {
+  return SharedAxisPlanner(wanted, plan).Make();
+}
+
+}  // namespace optiling

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided copies between GM and UB of any length. In UB each row starts on a block of 32 bytes.
+#ifndef OP_KERNEL_COMMON_GM_COPY_H_
+#define OP_KERNEL_COMMON_GM_COPY_H_
+
+#include "common/vector_ops.h"
+
+namespace rowreduce {
+
+// What a copy moves.
+struct Rows {
+  uint32_t count;
+  uint32_t length;    // elements of a row
+  uint64_t distance;  // elements between the starts of two rows in GM
+};
+
+constexpr uint32_t kMaxRowsPerCopy = 4095;
+constexpr uint64_t kMaxGapBytes = 0xFFFFFFFFull;
+
+}  // namespace rowreduce
+
+#if OP_KERNEL_WHOLE_BLOCKS_ONLY
+#include "common/legacy.h"
+#else
+
+namespace rowreduce {
+
+// Rows that follow each other in GM and in UB are one.
+__aicore__ inline Rows Joined(const Rows& rows, uint32_t pitch) {
+  if (pitch == rows.length && rows.distance == rows.length) {
+    return Rows{1, rows.length * rows.count, rows.distance * rows.count};
+  }
+  return rows;
+}
+
+// A long copy takes more than a quarter longer where it does not start on 512 bytes (CANN's guide; the model charges
+// what starts off 256). Elements that are better copied by themselves, so that the rest starts well; 0 where the rest
+// would not start on a block in UB. `lead` is the element of a block of UB on which the piece starts.
+template <typename T>
+__aicore__ inline uint32_t HeadOf(const GlobalTensor<T>& gm, uint64_t offset, const Rows& rows,
+                                  uint32_t lead = 0) {
+  const uint64_t address = reinterpret_cast<uint64_t>(gm.GetPhyAddr(offset));
+  const uint32_t head =
+      static_cast<uint32_t>((kGoodStartBytes - address % kGoodStartBytes) % kGoodStartBytes);
+  const uint64_t bytes = static_cast<uint64_t>(rows.length) * sizeof(T);
+  return !kRegisters && rows.count == 1 && (lead * sizeof(T) + head) % kBlockBytes == 0 &&
+                 bytes >= head + kMinSplitBytes
+             ? head / static_cast<uint32_t>(sizeof(T))
+             : 0;
+}
+
+// Calls copy(element offset in GM, element offset in UB, params) for each DataCopyPad that the rows need. A gap counts
+// bytes in GM and blocks in UB; toUb says on which side of the copy GM is.
+template <typename T, bool toUb, typename Copy>
+__aicore__ inline void ForCopies(const Rows& rows, uint32_t pitch, const Copy& copy) {
+  const uint32_t ubGap =
+      rows.count > 1 ? (pitch - WholeBlocks<T>(rows.length)) / kBlockElements<T> : 0;
+  const uint32_t bytes = rows.length * static_cast<uint32_t>(sizeof(T));
+  const uint64_t gap = rows.count > 1 ? rows.distance * sizeof(T) - bytes : 0;
+  // No instruction can express a larger gap: there is one copy for each row then.
+  const uint32_t most = gap > kMaxGapBytes ? 1 : kMaxRowsPerCopy;
+  const uint32_t step = most == 1 ? 0 : static_cast<uint32_t>(gap);
+  for (uint32_t done = 0; done < rows.count; done += most) {
+    const uint32_t left = rows.count - done;
+    const uint16_t count = static_cast<uint16_t>(left < most ? left : most);
+    const AscendC::DataCopyExtParams params(count, bytes, toUb ? step : ubGap, toUb ? ubGap : step,
+                                            0);
+    copy(done * rows.distance, done * pitch, params);
+  }
+}
+
+// `length` elements in one copy, of which the first comes to lie on element `lead` of a block in UB. Zeros fill the block
+// in front of them and, if `fills`, behind them.
+template <typename T>
+__aicore__ inline void CopyOnePiece(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                    uint64_t offset, uint32_t length, uint32_t lead, bool fills) {
+  const uint32_t behind = fills ? WholeBlocks<T>(lead + length) - lead - length : 0;
+  AscendC::DataCopyPad(
+      dst, src[offset],
+      AscendC::DataCopyExtParams(1, length * static_cast<uint32_t>(sizeof(T)), 0, 0, 0),
+      AscendC::DataCopyPadExtParams<T>(fills || lead > 0, static_cast<uint8_t>(lead),
+                                       static_cast<uint8_t>(behind), static_cast<T>(0)));
+}
+
+// One piece of GM, as CopyOnePiece, in two copies where it is long and does not start well.
+template <typename T>
+__aicore__ inline void CopyPieceIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                   uint64_t offset, uint32_t length, uint32_t lead) {
+  const uint32_t head = HeadOf(src, offset, Rows{1, length, length}, lead);
+  if (head == 0) {
+    CopyOnePiece(dst, src, offset, length, lead, true);
+    return;
+  }
+  CopyOnePiece(dst, src, offset, head, lead, false);
+  CopyOnePiece(dst[lead + head], src, offset + head, length - head, 0, true);
+}
+
+template <typename T>
+struct RowsIn {
+  const LocalTensor<T>& dst;
+  const GlobalTensor<T>& src;
+  uint64_t offset;
+  AscendC::DataCopyPadExtParams<T> pad;
+
+  __aicore__ inline void operator()(uint64_t gm, uint32_t ub,
+                                    const AscendC::DataCopyExtParams& params) const {
+    AscendC::DataCopyPad(dst[ub], src[offset + gm], params, pad);
+  }
+};
+
+template <typename T>
+struct RowsOut {
+  const GlobalTensor<T>& dst;
+  const LocalTensor<T>& src;
+  uint64_t offset;
+
+  __aicore__ inline void operator()(uint64_t gm, uint32_t ub,
+                                    const AscendC::DataCopyExtParams& params) const {
+    AscendC::DataCopyPad(dst[offset + gm], src[ub], params);
+  }
+};
+
+// Rows that lie `pitch` elements apart in UB, at least WholeBlocks. Zeros fill the last block of each.
+template <typename T>
+__aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                              uint64_t offset, const Rows& rows, uint32_t pitch) {
+  const Rows joined = Joined(rows, pitch);
+  if (joined.count == 1) {
+    CopyPieceIn(dst, src, offset, joined.length, 0);
+    return;
+  }
+  const uint8_t behind = static_cast<uint8_t>(WholeBlocks<T>(joined.length) - joined.length);
+  const AscendC::DataCopyPadExtParams<T> pad(true, 0, behind, static_cast<T>(0));
+  ForCopies<T, true>(joined, pitch, RowsIn<T>{dst, src, offset, pad});
+}
+
+template <typename T>
+__aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
+                               const LocalTensor<T>& src, const Rows& rows, uint32_t pitch) {
+  ForCopies<T, false>(Joined(rows, pitch), pitch, RowsOut<T>{dst, src, offset});
+}
+
+// What legacy.h has to do, and others have not: lanes that pad a row hold zeros here, and a copy ends on any byte.
+__aicore__ inline void ClearPads(const LocalTensor<float>&, uint32_t, uint32_t, uint32_t,
+                                 uint32_t) {}
+
+template <typename T>
+__aicore__ inline void MakeTails(const LocalTensor<T>&, const LocalTensor<T>&, uint32_t, uint32_t,
+                                 uint32_t, const LocalTensor<float>&) {}
+
+template <typename T>
+__aicore__ inline void CopyOutWithTails(const GlobalTensor<T>& dst, uint64_t offset,
+                                        const LocalTensor<T>& src, const Rows& rows, uint32_t pitch,
+                                        const LocalTensor<T>&) {
+  CopyOut(dst, offset, src, rows, pitch);
+}
+
+template <bool toPositions>
+__aicore__ inline void TransposeByWords(const LocalTensor<float>&, const LocalTensor<float>&,
+                                        uint32_t, const LocalTensor<float>&) {}
+
+// blocks[8 r : 8 r + 8] = sums[r]. Brcb reads eight sums in a repeat, so `sums` holds a multiple of 8.
+__aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalTensor<float>& sums,
+                                  uint32_t rows) {
+  AscendC::Brcb(blocks, sums, Bits8(CeilDiv(rows, kRepeatBlocks)),
+                AscendC::BrcbRepeatParams(1, kRepeatBlocks));
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_WHOLE_BLOCKS_ONLY
+
+namespace rowreduce {
+
+template <typename T>
+__aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                              uint64_t offset, uint32_t length) {
+  CopyIn(dst, src, offset, Rows{1, length, length}, WholeBlocks<T>(length));
+}
+
+template <typename T>
+__aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
+                               const LocalTensor<T>& src, uint32_t length) {
+  CopyOut(dst, offset, src, Rows{1, length, length}, WholeBlocks<T>(length));
+}
+
+// The way back of CopyPieceIn. A copy starts on a block in UB, so the first results lie once more on a block of their
+// own, behind the last one.
+template <typename T>
+__aicore__ inline void CopyPieceOut(const GlobalTensor<T>& dst, uint64_t offset,
+                                    const LocalTensor<T>& src, uint32_t length, uint32_t lead) {
+  const uint32_t first = Min(kBlockElements<T> - lead, length);
+  CopyOut(dst, offset, src[WholeBlocks<T>(lead + length)], first);
+  if (first < length) {
+    CopyOut(dst, offset + first, src[kBlockElements<T>], length - first);
+  }
+}
+
+// The first `past` tiles of a core go past L2. To be called in front of the copy of each tile.
+template <typename T>
+__aicore__ inline void HintTile(GlobalTensor<T>& gm, int64_t tile, int64_t past) {
+  if (past > 0 && (tile == 0 || tile == past)) {
+    gm.SetL2CacheHint(tile == 0 ? AscendC::CacheMode::CACHE_MODE_DISABLE
+                                : AscendC::CacheMode::CACHE_MODE_NORMAL);
+  }
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_GM_COPY_H_

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop "shared": an axis that is longer than a tile. Each core keeps the chunks of its part in UB, puts the sum of the
+// part into the workspace, waits for the others, adds up the sums of all parts and writes the results of its own chunks.
+// Chunks that do not stay in UB are read again by the second pass. Buffers that hold no chunk load what comes next, also of
+// the next unit. One core has a whole unit where its UB holds all chunks; nothing is exchanged then. Six buffers, a unit of
+// four chunks:
+//
+//   first pass    MTE2 loads chunk 0, 1, 2, 3 | VECTOR adds up each | chunks stay
+//                 VECTOR adds up the four sums
+//   second pass   VECTOR scales chunk 0 | MTE3 stores it | MTE2 loads chunk 0 of the next unit in its place | ..
+//
+//   UB   ring     y and g of chunk 0 | 1 | 2 | 3 | next unit's 0 | 1
+//        work     one chunk in fp32 (16-bit types), or the halves that are added up (fp32)
+//        sums     a vector for each part: a lane of a row, a row of columns
+//        out      two results on their way
+//
+// A chunk of a row lies as in the layouts Padded or Packed, rows of columns as in Columns; on Ascend 950 both are computed in
+// registers. Chunks are added up in order, and sums of parts in the order "tree". UB: SharedUb.
+#ifndef OP_KERNEL_COMMON_SHARED_AXIS_H_
+#define OP_KERNEL_COMMON_SHARED_AXIS_H_
+
+#include "common/layout_columns.h"
+#include "common/layout_packed.h"
+#include "common/part_sums.h"
+#include "common/register_rows.h"
+#include "common/shared_work.h"
+
+namespace rowreduce {
+
+template <typename T, typename Step, bool kAlongLanes>
+class Shared {
+  using Sums = std::conditional_t<kAlongLanes, RowPartSums, ColumnPartSums>;
+  using WorkT = SharedWork<T, kAlongLanes>;
+  static constexpr bool kFp32 = std::is_same_v<T, float>;
+  static constexpr bool kPacks = WorkT::kPacks;
+  static constexpr bool kSides = WorkT::kSides;
+  // 16-bit columns have no buffers but those of their chunks, and a load waits for each.
+  static constexpr bool kFreesEarly = !kFp32 && !kAlongLanes;
+  static constexpr uint32_t kMostRing = 8;  // event ids of a pair of pipes; each buffer takes one
+
+ public:
+  __aicore__ inline Shared(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
+                           const RowReduceTilingData& t, const Step& step)
+      : t_(t),
+        work_(t),
+        operands_(y, g, out, t, static_cast<uint64_t>(t.outer * t.reduce * t.inner)),
+        fp32_(static_cast<uint32_t>(t.tileLanes), step),
+        inRegisters_(kRegisters && !work_.sideBySide),
+        lanes_(static_cast<uint32_t>(t.tileLanes)),
+        sumLanes_(kAlongLanes        ? kBlockLanes
+                  : work_.sideBySide ? static_cast<uint32_t>(PeriodOf(t.inner))
+                                     : WholeBlocks<T>(static_cast<uint32_t>(t.colTile))),
+        free_(t.ring),
+        next_(work_.WorkOf(0)) {
+    const SharedUb ub =
+        SharedUbOf(SharedShape{t.tileLanes, sizeof(T), t.ring, work_.packed ? t.chunk : 0,
+                               sumLanes_, work_.parts, kAlongLanes, t.share > 1, inRegisters_});
+    pipe->InitBuffer(outQueue_, static_cast<uint8_t>(ub.out.count), ub.out.bytes);
+    fp32_.Init(pipe, ub.work);
+    operands_.HintInputs();
+    pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring), ub.in.bytes);
+    if constexpr (kSides) {
+      if (work_.sideBySide) {
+        side_.Init(pipe, static_cast<uint32_t>(t.inner), static_cast<uint32_t>(t.sideLanes), 1);
+      }
+    }
+    pipe->InitBuffer(part_, ub.part.bytes);
+    if constexpr (kPacks) {
+      if (work_.packed) {
+        row_.Init(pipe, ub, static_cast<uint32_t>(t.chunk));
+        firstBlock_.Init(pipe, ub.first, sizeof(T));
+      }
+    }
+    if (ub.half.bytes > 0) {
+      pipe->InitBuffer(half_, ub.half.bytes);
+    }
+    sums_.Init(pipe, ub, workspace, static_cast<uint32_t>(work_.parts), sumLanes_, t.share > 1);
+  }
+
+  // Where UB holds two pieces or three, a round is written after the sums of the next one or two: no core stands still
+  // while sums are on their way.
+  __aicore__ inline void Process() {
+    for (int64_t round = 0; round < work_.rounds + t_.late; ++round) {
+      if (!kFp32) {
+        Drop(round - t_.late);
+      }
+      if (round < work_.rounds) {
+        SumRound(round);
+      }
+      if (kFp32) {  // SCALAR has time enough then
+        Drop(round - t_.late);
+      }
+      if (round >= t_.late) {
+        WriteRound(round - t_.late);
+      }
+    }
+  }
+
+ private:
+  // Starts the loads that come next as far as there are buffers.
+  __aicore__ inline void LoadAhead() {
+    while (free_ > 0 && next_.unit < work_.units) {
+      const bool again = nextLoad_ >= next_.chunks;
+      const int64_t index = again ? nextLoad_ - next_.chunks + next_.resident : nextLoad_;
+      const Chunk chunk = work_.ChunkOf(next_.unit, next_.chunk + index);
+      LocalTensor<T> in = ring_.template AllocTensor<T>();
+      // The first pass of what is read again needs no y where f is g.
+      if (!Step::kSumOfG || again || index < next_.resident) {
+        Load(in, operands_.y_, chunk);
+      }
+      Load(in[lanes_], operands_.g_, chunk);
+      ring_.EnQue(in);
+      --free_;
+      if (++nextLoad_ == 2 * next_.chunks - next_.resident) {
+        nextLoad_ = 0;
+        next_ = work_.WorkOf(next_.round + 1);
+      }
+    }
+  }
+
+  __aicore__ inline void Load(const LocalTensor<T>& in, const GlobalTensor<T>& gm,
+                              const Chunk& chunk) {
+    if constexpr (kPacks) {
+      if (chunk.lead > 0) {
+        CopyPieceIn(in, gm, chunk.offset, chunk.rows.length, chunk.lead);
+        return;
+      }
+    }
+    CopyIn(in, gm, chunk.offset, chunk.rows, chunk.pitch);
+  }
+
+  __aicore__ inline void Free(LocalTensor<T>& in) {
+    ring_.FreeTensor(in);
+    ++free_;
+    LoadAhead();
+  }
+
+  // A chunk that has been added up stays, or makes room.
+  __aicore__ inline void Keep(const Work& work, int64_t chunk, LocalTensor<T>& in) {
+    const int64_t index = chunk - work.chunk;
+    if (index < work.resident) {
+      held_[HeldFrom(work.round) + index] = in;
+    } else {
+      Free(in);
+    }
+  }
+
+  // The place of the first resident chunk of a round.
+  __aicore__ inline int64_t HeldFrom(int64_t round) const {
+    return round % (t_.late + 1) * t_.resident;
+  }
+
+  // Drops the data cache's lines with the sums of the unit that a round writes.
+  __aicore__ inline void Drop(int64_t round) {
+    if (round >= 0) {
+      sums_.Drop(work_.SlotOf(work_.WorkOf(round).unit));
+    }
+  }
+
+  // First pass.
+  __aicore__ inline void SumRound(int64_t round) {
+    const Work work = work_.WorkOf(round);
+    LoadAhead();
+    for (int64_t part = work.part; work.unit < work_.units && part < work.endPart; ++part) {
+      LocalTensor<float> sum = sums_.Open(part);
+      if (inRegisters_) {
+        SumInRegisters(sum, work, part);
+      } else if constexpr (kAlongLanes) {
+        const uint32_t lead = work_.ChunkOf(work.unit, work.chunk).lead % kBlockLanes;
+        const Matrix lanes = SumPart(work, part);
+        bool done = false;
+        if constexpr (kPacks) {
+          if (work_.packed) {
+            row_.Sum(sum, lanes.lanes, lead);
+            done = true;
+          }
+        }
+        if (!done) {
+          SumRows(sum, lanes.lanes, lanes.pitch, lanes.width, 1, lanes.lanes, lanes.lanes);
+        }
+      } else {
+        const Matrix row = SumPart(work, part);
+        AscendC::DataCopy(sum, row.lanes, row.width);
+      }
+      sums_.Close(work_.SlotOf(work.unit), part, sum);
+    }
+    sums_.Publish(round);
+  }
+
+  // Few lanes whose sum is that of a part, or its row of columns.
+  __aicore__ inline Matrix SumPart(const Work& work, int64_t part) {
+    const int64_t first = part * t_.partChunks;
+    const int64_t end = first + t_.partChunks < work_.chunks ? first + t_.partChunks : work_.chunks;
+    const uint32_t unit = kAlongLanes        ? kRepeatLanes
+                          : work_.sideBySide ? sumLanes_
+                                             : work_.ChunkOf(work.unit, first).pitch;
+    const LocalTensor<float> sum = part_.template Get<float>();
+    // A single chunk leaves the work area at once, which the next one overwrites. Operands of fp32 have none.
+    const bool alone = !kFp32 && t_.partChunks == 1;
+    uint32_t width = alone ? 2 * unit : Max(static_cast<uint32_t>(kPartLanes), unit);
+    for (int64_t i = first; i < end; ++i) {
+      LocalTensor<T> in = ring_.template DeQue<T>();
+      const Matrix lanes = SumChunk(in, work_.ChunkOf(work.unit, i), unit, width);
+      if (alone && lanes.width > unit) {
+        Keep(work, i, in);
+        return FoldRow(lanes.lanes, lanes.width, unit, unit, sum);
+      }
+      if (i == first) {
+        width = lanes.width;
+        AscendC::DataCopy(sum, lanes.lanes, width);
+      } else {
+        AscendC::Add(sum, sum, lanes.lanes, static_cast<int32_t>(lanes.width));
+      }
+      PipeBarrier<PIPE_V>();
+      Keep(work, i, in);
+    }
+    return FoldRow(sum, width, unit, unit, sum);
+  }
+
+  // f(g, y) of a chunk, added up to at most `most` lanes.
+  __aicore__ inline Matrix SumChunk(const LocalTensor<T>& in, const Chunk& chunk, uint32_t unit,
+                                    uint32_t most) {
+    LocalTensor<float> f;
+    if constexpr (Step::kSumOfG) {
+      f = fp32_.WidenG(in, chunk.lanes);
+    } else {
+      const Pair pair = fp32_.Widen(in, chunk.lanes);
+      fp32_.step_.Prepare(pair.f, pair.y, chunk.lanes);
+      PipeBarrier<PIPE_V>();
+      f = pair.f;
+    }
+    if constexpr (kAlongLanes) {
+      ClearPads(f, chunk.pitch, chunk.rows.length, WholeBlocks<T>(chunk.rows.length), 1);
+    }
+    if constexpr (kPacks) {
+      if (work_.packed) {
+        return row_.Add(f, chunk.count, most);
+      }
+    }
+    LocalTensor<float> scratch = f;
+    if constexpr (kFp32) {
+      scratch = half_.template Get<float>();  // f may stay
+    }
+    const uint32_t lanes =
+        AlignUp(chunk.count, unit);  // more than the chunk has, where columns lie side by side
+    if (lanes > chunk.count) {
+      AscendC::Duplicate(f[chunk.count], 0.0F, static_cast<int32_t>(lanes - chunk.count));
+      PipeBarrier<PIPE_V>();
+    }
+    return FoldRow(f, lanes, unit, most, scratch);
+  }
+
+  // Second pass.
+  __aicore__ inline void WriteRound(int64_t round) {
+    const Work work = work_.WorkOf(round);
+    if (work.unit >= work_.units) {
+      sums_.Await(round);
+      return;
+    }
+    for (int64_t i = 0; i < work.chunks; ++i) {
+      const Chunk chunk = work_.ChunkOf(work.unit, work.chunk + i);
+      const bool resident = i < work.resident;
+      LocalTensor<T> in = resident ? held_[HeldFrom(work.round) + i] : ring_.template DeQue<T>();
+      if (inRegisters_) {
+        WriteInRegisters(work, chunk, in, i == 0);
+      } else {
+        WriteChunk(work, chunk, in, i == 0, resident);
+      }
+    }
+  }
+
+  __aicore__ inline void WriteChunk(const Work& work, const Chunk& chunk, LocalTensor<T>& in,
+                                    bool first, bool resident) {
+    const Pair pair = fp32_.Widen(in, chunk.lanes);
+    // The first pass has prepared a resident fp32 chunk in place, unless it had no need to.
+    if (Step::kSumOfG || !kFp32 || !resident) {
+      fp32_.step_.Prepare(pair.f, pair.y, chunk.lanes);
+      PipeBarrier<PIPE_V>();
+    }
+    if (first) {  // in front of the load that takes this chunk's place
+      sums_.Fetch(work_.EndOf(work.unit), work_.SlotOf(work.unit));
+    }
+    if constexpr (kFreesEarly) {
+      Free(in);
+    }
+    if (first) {
+      TakeSum();
+    }
+    Scale(pair.y, chunk);
+    PipeBarrier<PIPE_V>();
+    LocalTensor<T> out = outQueue_.template AllocTensor<T>();
+    if constexpr (kFreesEarly) {
+      fp32_.Combine(out, pair.y, pair, chunk.lanes);
+      PipeBarrier<PIPE_V>();
+    } else {
+      // The operands' buffer takes the fp32 results: the next chunk may overwrite the work area at once.
+      fp32_.Combine(out, in.template ReinterpretCast<float>(), pair, chunk.lanes);
+      Free(in);
+    }
+    if constexpr (kPacks) {
+      if (chunk.lead > 0) {
+        PipeBarrier<PIPE_V>();
+        firstBlock_.Copy(out, chunk.count, chunk.lead);
+      }
+    }
+    Store(out, chunk);
+  }
+
+  // The sum of the unit that is written.
+  __aicore__ inline void TakeSum() {
+    sum_ = sums_.Take();
+    if constexpr (kSides) {
+      if (work_.sideBySide) {
+        sum_ = side_.ForRow(Matrix{sum_, sumLanes_, sumLanes_}, 1).lanes;
+      }
+    }
+  }
+
+  __aicore__ inline void Scale(const LocalTensor<float>& y, const Chunk& chunk) const {
+    if constexpr (kAlongLanes) {
+      AscendC::Muls(y, y, sum_, static_cast<int32_t>(chunk.lanes));
+    } else if (work_.sideBySide) {
+      const uint32_t width = static_cast<uint32_t>(t_.sideLanes);
+      const uint32_t rows = chunk.count / width;
+      ForRows<Op::kMul>(y, width, y, width, sum_, 0, rows, width);
+      if (rows * width < chunk.count) {
+        const LocalTensor<float> last = y[rows * width];
+        AscendC::Mul(last, last, sum_, static_cast<int32_t>(chunk.count - rows * width));
+      }
+    } else {
+      ForRows<Op::kMul>(y, chunk.pitch, y, chunk.pitch, sum_, 0, chunk.rows.count, chunk.pitch);
+    }
+  }
+
+  __aicore__ inline void Store(LocalTensor<T>& out, const Chunk& chunk) {
+    outQueue_.EnQue(out);
+    out = outQueue_.template DeQue<T>();
+    if (kPacks && chunk.lead > 0) {
+      CopyPieceOut(operands_.out_, chunk.offset, out, chunk.rows.length, chunk.lead);
+    } else {
+      CopyOut(operands_.out_, chunk.offset, out, chunk.rows, chunk.pitch);
+    }
+    outQueue_.FreeTensor(out);
+  }
+
+  // sum = the sum of a part, on Ascend 950.
+  __aicore__ inline void SumInRegisters(const LocalTensor<float>& sum, const Work& work,
+                                        int64_t part) {
+#if OP_KERNEL_REGISTERS
+    const int64_t first = part * t_.partChunks;
+    for (int64_t i = first; i < first + t_.partChunks && i < work_.chunks; ++i) {
+      LocalTensor<T> in = ring_.template DeQue<T>();
+      const Chunk chunk = work_.ChunkOf(work.unit, i);
+      __ubuf__ T* y = InUb(in);
+      __ubuf__ T* g = InUb(in[lanes_]);
+      if constexpr (kAlongLanes) {
+        RegisterRows<T, Step, true>::Sum(InUb(sum), y, g, chunk.rows.length, 1, i > first);
+      } else {
+        RegisterColumns<T, Step>::Sum(InUb(sum), y, g, static_cast<uint16_t>(chunk.rows.count),
+                                      chunk.pitch, i > first);
+      }
+      PipeBarrier<PIPE_V>();
+      Keep(work, i, in);
+    }
+#endif
+  }
+
+  __aicore__ inline void WriteInRegisters(const Work& work, const Chunk& chunk, LocalTensor<T>& in,
+                                          bool first) {
+#if OP_KERNEL_REGISTERS
+    if (first) {
+      sums_.Fetch(work_.EndOf(work.unit), work_.SlotOf(work.unit));
+      sum_ = sums_.Take();
+    }
+    LocalTensor<T> out = outQueue_.template AllocTensor<T>();
+    __ubuf__ T* y = InUb(in);
+    __ubuf__ T* g = InUb(in[lanes_]);
+    if constexpr (kAlongLanes) {
+      const LocalTensor<float> sum = part_.template Get<float>();
+      if (first) {
+        AscendC::Duplicate(sum, sum_, static_cast<int32_t>(kBlockLanes));
+        PipeBarrier<PIPE_V>();
+      }
+      RegisterRows<T, Step, true>::Combine(InUb(out), InUb(sum), y, g, chunk.rows.length, 1);
+    } else {
+      RegisterColumns<T, Step>::Combine(InUb(out), InUb(sum_), y, g,
+                                        static_cast<uint16_t>(chunk.rows.count), chunk.pitch);
+    }
+    PipeBarrier<PIPE_V>();
+    Free(in);
+    Store(out, chunk);
+#endif
+  }
+
+  const RowReduceTilingData& t_;
+  const WorkT work_;
+  Operands<T> operands_;
+  Fp32Lanes<T, Step> fp32_;
+  const bool inRegisters_;
+  const uint32_t lanes_;     // of an operand in a buffer
+  const uint32_t sumLanes_;  // of the sum of a part
+  int64_t free_;             // buffers of the ring
+  Work next_;                // of the next load
+  int64_t nextLoad_ = 0;     // of its loads
+  LocalTensor<T> held_[kMostRing];
+  TQue<TPosition::VECIN, kMostRing> ring_;
+  TQue<TPosition::VECOUT, 1> outQueue_;
+  TBuf<TPosition::VECCALC> part_;
+  TBuf<TPosition::VECCALC> half_;
+  Mod64Row<float> row_;
+  FirstBlock<float> firstBlock_;
+  SideBySide<float> side_;
+  Sums sums_;
+  typename Sums::Sum sum_{};
+};
+
+template <typename T, typename Step, bool kAlongLanes>
+__aicore__ inline void RunShared(GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
+                                 const RowReduceTilingData& t) {
+  TPipe pipe;
+  const Step step;
+  Shared<T, Step, kAlongLanes> loop(&pipe, y, g, out, workspace, t, step);
+  loop.Process();
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_SHARED_AXIS_H_

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who does what where cores share an axis that is longer than a tile. The axis is cut into chunks, and these into parts,
+// which one core or several take: a piece is the parts of a unit that one core takes in a round. A unit is a row, or
+// colTile columns of a slab. All cores make all rounds, since they wait for each other in each. Three parts on four cores:
+//
+//   round     core 0            core 1            core 2            core 3
+//   0         unit 0, part 0    unit 0, part 1    unit 0, part 2    unit 1, part 0    <- its sum is known after round 1
+//   1         unit 1, part 2    unit 2, part 0    unit 2, part 1    unit 1, part 1
+//   2         unit 3, part 1    unit 3, part 2    unit 2, part 2    unit 3, part 0
+#ifndef OP_KERNEL_COMMON_SHARED_WORK_H_
+#define OP_KERNEL_COMMON_SHARED_WORK_H_
+
+#include "common/gm_copy.h"
+#include "common/row_reduce_data.h"
+#include "common/row_reduce_ub.h"
+
+namespace rowreduce {
+
+// What a core does in a round.
+struct Work {
+  int64_t round;
+  int64_t unit;  // past the last one there is nothing left
+  int64_t part;  // the first
+  int64_t endPart;
+  int64_t chunk;  // the first
+  int64_t chunks;
+  int64_t resident;  // chunks that stay in UB between the passes
+};
+
+struct Chunk {
+  uint64_t offset;
+  Rows rows;
+  uint32_t pitch;
+  uint32_t lead;   // lanes of a block of UB in front of it
+  uint32_t count;  // lanes, with those that pad rows
+  uint32_t lanes;  // the same as whole repeats, which are faster than a part of one
+};
+
+template <typename T, bool kAlongLanes>
+class SharedWork {
+ public:
+  // A chunk of a row that is no whole blocks starts on any element.
+  static constexpr bool kPacks = !kWholeBlocksOnly && kAlongLanes && !kRegisters;
+  // Columns that are no whole blocks lie side by side.
+  static constexpr bool kSides = !kWholeBlocksOnly && !kAlongLanes;
+
+  __aicore__ inline explicit SharedWork(const RowReduceTilingData& t)
+      : t_(t),
+        sideBySide(kSides && t.sideRows > 0),
+        packed(kPacks && t.reduce % kBlockElements<T> != 0),
+        reduce_(sideBySide ? t.sideRows : t.reduce),
+        cores_(AscendC::GetBlockNum()),
+        units(t.outer * t.colTiles),
+        rounds((units * t.share + cores_ - 1) / cores_),
+        chunks((reduce_ + t.chunk - 1) / t.chunk),
+        parts((chunks + t.partChunks - 1) / t.partChunks),
+        partsOfCore_((parts + t.share - 1) / t.share) {}
+
+  // Cores take turns, since the last piece of a unit is shorter than the others.
+  __aicore__ inline Work WorkOf(int64_t round) const {
+    const int64_t piece = round * cores_ + (AscendC::GetBlockIdx() + round) % cores_;
+    Work work;
+    work.round = round;
+    work.unit = piece / t_.share;
+    work.part = piece % t_.share * partsOfCore_;
+    work.endPart = work.part + partsOfCore_ < parts ? work.part + partsOfCore_ : parts;
+    work.chunk = work.part * t_.partChunks;
+    const int64_t end = work.endPart * t_.partChunks;
+    work.chunks = (end < chunks ? end : chunks) - work.chunk;
+    work.resident = work.chunks < t_.resident ? work.chunks : t_.resident;
+    return work;
+  }
+
+  // The round of a unit's last piece.
+  __aicore__ inline int64_t EndOf(int64_t unit) const {
+    return ((unit + 1) * t_.share - 1) / cores_;
+  }
+
+  // Where the workspace has the sums of a unit.
+  __aicore__ inline uint64_t SlotOf(int64_t unit) const {
+    return t_.share > 1 ? static_cast<uint64_t>(unit % t_.slots) : 0;
+  }
+
+  __aicore__ inline Chunk ChunkOf(int64_t unit, int64_t index) const {
+    const uint64_t inner = static_cast<uint64_t>(t_.inner);
+    const uint64_t slab = static_cast<uint64_t>(t_.reduce) * inner;
+    const uint64_t start = static_cast<uint64_t>(index * t_.chunk);
+    const uint32_t length = Shorter(reduce_ - start, t_.chunk);
+    Chunk chunk;
+    if constexpr (kAlongLanes) {
+      chunk.offset = unit * slab + start;
+      chunk.rows = Rows{1, length, length};
+    } else if (sideBySide) {
+      const uint64_t from = start * t_.sideLanes;
+      const uint32_t count = Shorter(slab - from, length * t_.sideLanes);
+      chunk.offset = unit * slab + from;
+      chunk.rows = Rows{1, count, count};
+    } else {
+      const uint64_t column = static_cast<uint64_t>(unit % t_.colTiles * t_.colTile);
+      chunk.offset = unit / t_.colTiles * slab + start * inner + column;
+      chunk.rows = Rows{length, Shorter(inner - column, t_.colTile), inner};
+    }
+    chunk.pitch = WholeBlocks<T>(chunk.rows.length);
+    chunk.lead = packed ? static_cast<uint32_t>(chunk.offset % kBlockElements<T>) : 0;
+    chunk.count = packed ? chunk.lead + chunk.rows.length : chunk.rows.count * chunk.pitch;
+    chunk.lanes = AlignUp(chunk.count, kRepeatLanes);
+    return chunk;
+  }
+
+ private:
+  __aicore__ inline static uint32_t Shorter(uint64_t left, int64_t most) {
+    return static_cast<uint32_t>(left < static_cast<uint64_t>(most) ? left : most);
+  }
+
+  const RowReduceTilingData& t_;
+
+ public:
+  const bool sideBySide;
+  const bool packed;
+
+ private:
+  const int64_t reduce_;  // rows or elements along the axis
+  const int64_t cores_;
+
+ public:
+  const int64_t units;
+  const int64_t rounds;
+  const int64_t chunks;  // of a unit
+  const int64_t parts;   // of a unit
+
+ private:
+  const int64_t partsOfCore_;
+};
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_SHARED_WORK_H_

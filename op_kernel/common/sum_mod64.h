@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums in the order "mod64", of rows that are no multiple of 8: element i is added to partial sum i modulo 64, one turn of
+// 64 elements after the other; then partial sums half of that apart are added, a quarter, and so on. (Rows of more than 255
+// elements, but those that share factors of 8, take a larger power of two: Modulus of row_reduce_ub.h.) Wherever a row
+// starts in UB, the same elements meet in the same order, so all layouts give the same bits.
+#ifndef OP_KERNEL_COMMON_SUM_MOD64_H_
+#define OP_KERNEL_COMMON_SUM_MOD64_H_
+
+#include "common/row_reduce_ub.h"
+#include "common/sum_tree.h"
+#include "common/transpose.h"
+
+namespace rowreduce {
+
+// Lanes [from, to) of a repeat.
+__aicore__ inline uint64_t MaskOf(uint32_t from, uint32_t to) {
+  return (to < kRepeatLanes ? (1ull << to) - 1 : ~0ull) & ~((1ull << from) - 1);
+}
+
+// The sums of the rows of a tile. Lane is float, as above.
+template <typename Lane>
+class Mod64Rows {
+ public:
+  // `pitch` is the number of lanes from one row to the next: `length` of packed rows, whole blocks of padded ones.
+  __aicore__ inline void Init(TPipe* pipe, const RowsUb& ub, uint32_t length, uint32_t pitch) {
+    length_ = length;
+    pitch_ = pitch;
+    step_ = static_cast<uint32_t>(PeriodOf(pitch)) / pitch;
+    alike_ = RowsAlike(length);
+    modulus_ = static_cast<uint32_t>(TileModulus(length));
+    pipe->InitBuffer(partials_, ub.partials.bytes);
+    pipe->InitBuffer(lasts_, ub.lasts.bytes);
+    pipe->InitBuffer(transposed_, ub.transposed.bytes);
+    const uint32_t lanes = ub.lasts.bytes / static_cast<uint32_t>(sizeof(Lane));
+    const uint32_t groups = lanes / (kStreams * kBlockLanes);
+    if (groups > 1) {
+      AscendC::Duplicate(lasts_.template Get<Lane>(), 0.0F, static_cast<int32_t>(lanes));
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  // The sum of each row, and anything up to the next multiple of 16: in `sums`, or where the last instruction left them.
+  // The sum of a single row fills a block. The vector pipe may still be at work. `lead` is the lane of a block on which
+  // the first row starts.
+  __aicore__ inline LocalTensor<Lane> Sum(const LocalTensor<Lane>& sums,
+                                          const LocalTensor<Lane>& src, uint32_t rows,
+                                          uint32_t lead) {
+    const LocalTensor<Lane> partials = partials_.template Get<Lane>();
+    if (alike_ && pitch_ % kBlockLanes == 0 && rows <= kStreams) {
+      return SumFew(src, rows);
+    }
+    if (alike_) {
+      AddAlike(partials, src, rows, lead);
+    } else {
+      AddEach(partials, src, rows, lead);
+    }
+    if (rows <= kStreams) {
+      return SumFewPartials(partials, modulus_, modulus_, rows, true);
+    }
+    SumPartials(sums, partials, rows);
+    return sums;
+  }
+
+ private:
+  // Rows that are `step_` apart start on the same lane of a block: one instruction takes 64 lanes of all.
+  __aicore__ inline void AddAlike(const LocalTensor<Lane>& partials, const LocalTensor<Lane>& src,
+                                  uint32_t rows, uint32_t lead) const {
+    AscendC::Duplicate(partials, 0.0F, static_cast<int32_t>(rows * kRepeatLanes));
+    PipeBarrier<PIPE_V>();
+    const uint8_t apart = Bits8(step_ * kRepeatBlocks);
+    const BinaryRepeatParams p(1, 1, 1, apart, apart, Bits8(step_ * pitch_ / kBlockLanes));
+    for (uint32_t c = 0; c < kBlockLanes + length_; c += kRepeatLanes) {
+      for (uint32_t r = 0; r < Min(step_, rows); ++r) {
+        const uint32_t start = lead + r * pitch_;
+        const uint32_t first = start % kBlockLanes;
+        if (first + length_ <= c) {
+          continue;
+        }
+        const LocalTensor<Lane> sums = partials[r * kRepeatLanes];
+        uint64_t mask[2] = {MaskOf(c == 0 ? first : 0, first + length_ - c), 0};
+        Repeat<Op::kAdd>(sums, sums, src[start - first + c], mask, CeilDiv(rows - r, step_), p);
+      }
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  // Other rows are added one by one; each has two turns of `modulus_` lanes or more.
+  __aicore__ inline void AddEach(const LocalTensor<Lane>& partials, const LocalTensor<Lane>& src,
+                                 uint32_t rows, uint32_t lead) const {
+    const uint32_t most = kBlockLanes - 1 + length_;
+    for (uint32_t c = modulus_; c < most; c += modulus_) {
+      for (uint32_t r = 0; r < rows; ++r) {
+        const uint32_t start = lead + r * pitch_;
+        const uint32_t end = start % kBlockLanes + length_;
+        const LocalTensor<Lane> row = src[start / kBlockLanes * kBlockLanes];
+        const LocalTensor<Lane> partial = partials[r * modulus_];
+        if (c < end) {
+          AscendC::Add(partial, c == modulus_ ? row : partial, row[c],
+                       static_cast<int32_t>(Min(modulus_, end - c)));
+        }
+      }
+      PipeBarrier<PIPE_V>();
+      if (c == modulus_) {
+        DropNeighbours(partials, src, rows, lead);
+      }
+    }
+  }
+
+  // The first turn has taken lanes of the row in front of each; only those of the second turn belong there.
+  __aicore__ inline void DropNeighbours(const LocalTensor<Lane>& partials,
+                                        const LocalTensor<Lane>& src, uint32_t rows,
+                                        uint32_t lead) const {
+    bool drops = false;
+    for (uint32_t r = 0; r < rows; ++r) {
+      const uint32_t start = lead + r * pitch_;
+      const uint32_t first = start % kBlockLanes;
+      if (first > 0) {
+        drops = true;
+        uint64_t mask[2] = {MaskOf(0, first), 0};
+        AscendC::Adds(partials[r * modulus_], src[start - first + modulus_], 0.0F, mask, 1,
+                      AscendC::UnaryRepeatParams(1, 1, kRepeatBlocks, kRepeatBlocks));
+      }
+    }
+    if (drops) {
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  // At most 16 rows that start on blocks and end in zeros. Lanes that would only add zeros are left out. No sum is -0,
+  // since one of those zeros is part of it.
+  __aicore__ inline LocalTensor<Lane> SumFew(const LocalTensor<Lane>& src, uint32_t rows) {
+    const uint32_t width = AlignUp(length_, kBlockLanes);
+    if (width <= kRepeatLanes) {
+      return SumFewPartials(src, pitch_, width, rows, false);
+    }
+    const LocalTensor<Lane> partials = partials_.template Get<Lane>();
+    const uint32_t second = Min(kRepeatLanes, width - kRepeatLanes);
+    ForRows<Op::kAdd>(partials, kRepeatLanes, src, pitch_, src[kRepeatLanes], pitch_, rows, second);
+    // A single row is copied as a whole repeat.
+    CopyLanes(partials, src, second,
+              rows == 1 && second < kRepeatLanes ? second + kRepeatLanes : kRepeatLanes, rows);
+    PipeBarrier<PIPE_V>();
+    for (uint32_t c = 2 * kRepeatLanes; c < width; c += kRepeatLanes) {
+      ForRows<Op::kAdd>(partials, kRepeatLanes, partials, kRepeatLanes, src[c], pitch_, rows,
+                        Min(kRepeatLanes, width - c));
+      PipeBarrier<PIPE_V>();
+    }
+    return SumFewPartials(partials, kRepeatLanes, kRepeatLanes, rows, true);
+  }
+
+  // partials[r, from:to] = src[r, from:to].
+  __aicore__ inline void CopyLanes(const LocalTensor<Lane>& partials, const LocalTensor<Lane>& src,
+                                   uint32_t from, uint32_t to, uint32_t rows) const {
+    if (from < to) {
+      AscendC::Adds(partials[from], src[from], 0.0F, static_cast<uint64_t>(to - from), Bits8(rows),
+                    AscendC::UnaryRepeatParams(1, 1, Bits8(modulus_ / kBlockLanes),
+                                               Bits8(pitch_ / kBlockLanes)));
+    }
+  }
+
+  // The sums of at most 16 rows from their first `width` lanes, or from what is in partials_ already (`made`). A whole
+  // repeat is faster than a part of one, so what lies behind a single row takes part as well; nobody reads that.
+  __aicore__ inline LocalTensor<Lane> SumFewPartials(const LocalTensor<Lane>& src, uint32_t pitch,
+                                                     uint32_t width, uint32_t rows, bool made) {
+    constexpr int32_t kLanes = static_cast<int32_t>(kRepeatLanes);
+    const LocalTensor<Lane> partials = partials_.template Get<Lane>();
+    const LocalTensor<Lane> lasts = lasts_.template Get<Lane>();
+    LocalTensor<Lane> lanes = src;
+    bool inPartials = made;
+    for (uint32_t half = modulus_ / 2; half >= kBlockLanes; half /= 2) {
+      if (width <= half) {
+        continue;
+      }
+      if (!made) {
+        ForRows<Op::kAdd>(partials, modulus_, lanes, pitch, lanes[half], pitch, rows, width - half);
+        CopyLanes(partials, lanes, width - half, half, rows);
+        lanes = partials;
+        pitch = modulus_;
+        made = inPartials = true;
+      } else if (rows == 1 && half < kRepeatLanes) {
+        const LocalTensor<Lane> from = lanes;
+        lanes = inPartials ? lasts : partials;  // operands must not overlap
+        inPartials = !inPartials;
+        AscendC::Add(lanes, from, from[half], kLanes);
+      } else {
+        ForRows<Op::kAdd>(lanes, modulus_, lanes, modulus_, lanes[half], modulus_, rows, half);
+      }
+      PipeBarrier<PIPE_V>();
+      width = half;
+    }
+    const LocalTensor<Lane> transposed = transposed_.template Get<Lane>();
+    if (rows == 1) {
+      AscendC::Brcb(transposed, lanes, 1, AscendC::BrcbRepeatParams(1, kRepeatBlocks));
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(lasts, transposed, transposed[4 * kBlockLanes], kLanes);
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(transposed, lasts, lasts[2 * kBlockLanes], kLanes);
+      PipeBarrier<PIPE_V>();
+      AscendC::Add(lasts, transposed, transposed[kBlockLanes], kLanes);
+      return lasts;
+    }
+    BlocksToLanes(transposed, lanes, pitch, rows);
+    PipeBarrier<PIPE_V>();
+    AscendC::Add(transposed, transposed, transposed[4 * kStreams], kLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Add(lasts, transposed, transposed[2 * kStreams], kLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Add(transposed, lasts, lasts[kStreams], kLanes);
+    return transposed;
+  }
+
+  // sums[r] = the sum of partials[r, :], which it changes.
+  __aicore__ inline void SumPartials(const LocalTensor<Lane>& sums,
+                                     const LocalTensor<Lane>& partials, uint32_t rows) {
+    const LocalTensor<Lane> lasts = lasts_.template Get<Lane>();
+    for (uint32_t half = modulus_ / 2; half >= kBlockLanes; half /= 2) {
+      const bool last = half == kBlockLanes;
+      ForRows<Op::kAdd>(last ? lasts : partials, last ? kBlockLanes : modulus_, partials, modulus_,
+                        partials[half], modulus_, rows, half);
+      PipeBarrier<PIPE_V>();
+    }
+    const LocalTensor<Lane> transposed = transposed_.template Get<Lane>();
+    const uint32_t groups = CeilDiv(rows, kStreams);
+    BlocksToLanes(transposed, lasts, groups);
+    PipeBarrier<PIPE_V>();
+    constexpr uint32_t kGroup = kStreams * kBlockLanes;
+    for (uint32_t half = kGroup / 2; half >= kStreams; half /= 2) {
+      const bool last = half == kStreams;
+      ForRows<Op::kAdd>(last ? sums : transposed, last ? kStreams : kGroup, transposed, kGroup,
+                        transposed[half], kGroup, groups, half);
+      PipeBarrier<PIPE_V>();
+    }
+  }
+
+  uint32_t length_;
+  uint32_t pitch_;
+  uint32_t step_ = 1;  // from one row to the next that starts on the same lane of a block
+  bool alike_;         // whether one instruction reaches both
+  uint32_t modulus_;
+  TBuf<TPosition::VECCALC> partials_;    // of each row
+  TBuf<TPosition::VECCALC> lasts_;       // eight for each row
+  TBuf<TPosition::VECCALC> transposed_;  // the same, rows along the lanes
+};
+
+// The sum of one long row, or of chunks of it that start on the same lane of a block. Zeros lie in front of it there.
+// Lane is float: a template, so that SoCs without Gather never meet it.
+template <typename Lane>
+class Mod64Row {
+ public:
+  __aicore__ inline void Init(TPipe* pipe, const SharedUb& ub, uint32_t length) {
+    modulus_ = static_cast<uint32_t>(Modulus(length, kChunkModulus));
+    pipe->InitBuffer(partials_, ub.partials.bytes);
+    pipe->InitBuffer(twice_, ub.twice.bytes);
+    pipe->InitBuffer(offsets_, ub.offsets.bytes);
+    const LocalTensor<int32_t> offsets = offsets_.Get<int32_t>();
+    AscendC::CreateVecIndex(offsets, 0, kRepeatLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Muls(offsets, offsets, static_cast<int32_t>(sizeof(Lane)),
+                  static_cast<int32_t>(kRepeatLanes));
+    PipeBarrier<PIPE_V>();
+  }
+
+  // Partial sums of `count` lanes, at most `most` of them, a power of two from 64 on.
+  __aicore__ inline Matrix Add(const LocalTensor<Lane>& src, uint32_t count, uint32_t most) {
+    const LocalTensor<Lane> partials = partials_.template Get<Lane>();
+    uint32_t done = 0;
+    if (count >= 2 * modulus_) {
+      AscendC::Add(partials, src, src[modulus_], static_cast<int32_t>(modulus_));
+      done = 2 * modulus_;
+    } else {
+      AscendC::Duplicate(partials, 0.0F, static_cast<int32_t>(modulus_));
+    }
+    PipeBarrier<PIPE_V>();
+    for (; done < count; done += modulus_) {
+      AscendC::Add(partials, partials, src[done],
+                   static_cast<int32_t>(Min(modulus_, count - done)));
+      PipeBarrier<PIPE_V>();
+    }
+    uint32_t width = modulus_;
+    for (; width > most; width /= 2) {
+      AscendC::Add(partials, partials, partials[width / 2], static_cast<int32_t>(width / 2));
+      PipeBarrier<PIPE_V>();
+    }
+    return Matrix{partials, width, width};
+  }
+
+  // sum[0] = the sum of 64 partial sums, of which the first is on lane `lead`.
+  __aicore__ inline void Sum(const LocalTensor<Lane>& sum, const LocalTensor<Lane>& partials,
+                             uint32_t lead) {
+    const LocalTensor<Lane> twice = twice_.template Get<Lane>();
+    const LocalTensor<Lane> inOrder = twice[2 * kRepeatLanes];
+    AscendC::DataCopy(twice, partials, kRepeatLanes);
+    AscendC::DataCopy(twice[kRepeatLanes], partials, kRepeatLanes);
+    PipeBarrier<PIPE_V>();
+    AscendC::Gather(inOrder, twice, offsets_.template Get<uint32_t>(),
+                    lead * static_cast<uint32_t>(sizeof(Lane)), kRepeatLanes);
+    PipeBarrier<PIPE_V>();
+    SumRows(sum, inOrder, kRepeatLanes, kRepeatLanes, 1, inOrder, inOrder);
+  }
+
+ private:
+  uint32_t modulus_;
+  TBuf<TPosition::VECCALC> partials_;
+  TBuf<TPosition::VECCALC> twice_;    // the partial sums, once more, and from lane `lead` on
+  TBuf<TPosition::VECCALC> offsets_;  // of lanes, in bytes
+};
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_SUM_MOD64_H_

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector instructions over matrices of fp32 in UB: rows at a pitch, and products of rows with one value each. A pitch is
+// the number of lanes from one row to the next.
+#ifndef OP_KERNEL_COMMON_VECTOR_OPS_H_
+#define OP_KERNEL_COMMON_VECTOR_OPS_H_
+
+#include "common/arch.h"
+
+namespace rowreduce {
+
+using AscendC::BinaryRepeatParams;
+
+enum class Op { kAdd, kMul };
+
+// dst = a op b for `repeats` repeats; instructions take 255 of them. The mask counts lanes or has a bit for each.
+template <Op op, typename Mask>
+__aicore__ inline void Repeat(const LocalTensor<float>& dst, const LocalTensor<float>& a,
+                              const LocalTensor<float>& b, Mask mask, uint32_t repeats,
+                              const BinaryRepeatParams& p) {
+  for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
+    const uint8_t n = Bits8(Min(kMaxRepeat, repeats - done));
+    const uint32_t at = done * kBlockLanes;
+    if constexpr (op == Op::kAdd) {
+      AscendC::Add(dst[at * p.dstRepStride], a[at * p.src0RepStride], b[at * p.src1RepStride], mask,
+                   n, p);
+    } else {
+      AscendC::Mul(dst[at * p.dstRepStride], a[at * p.src0RepStride], b[at * p.src1RepStride], mask,
+                   n, p);
+    }
+  }
+}
+
+// Rows are narrow where a repeat for each of them would leave half of its lanes without work.
+__aicore__ inline bool IsNarrow(uint32_t rows, uint32_t lanes) {
+  return lanes % kBlockLanes == 0 && 2 * lanes <= kRepeatLanes && rows >= 4 * kRepeatBlocks;
+}
+
+// dst[r] = a[r] op b[r] for blocks of 8 lanes that lie `*Step` blocks apart: a repeat takes eight rows.
+template <Op op>
+__aicore__ inline void ForBlocks(const LocalTensor<float>& dst, uint32_t dstStep,
+                                 const LocalTensor<float>& a, uint32_t aStep,
+                                 const LocalTensor<float>& b, uint32_t bStep, uint32_t rows) {
+  const BinaryRepeatParams p(Bits8(dstStep), Bits8(aStep), Bits8(bStep),
+                             Bits8(dstStep * kRepeatBlocks), Bits8(aStep * kRepeatBlocks),
+                             Bits8(bStep * kRepeatBlocks));
+  const uint32_t full = rows / kRepeatBlocks;
+  Repeat<op>(dst, a, b, kRepeatLanes, full, p);
+  const uint32_t rest = rows % kRepeatBlocks;
+  if (rest > 0) {
+    const uint32_t at = full * kRepeatLanes;
+    Repeat<op>(dst[at * dstStep], a[at * aStep], b[at * bStep], rest * kBlockLanes, 1, p);
+  }
+}
+
+// dst[r, 0:lanes] = a[r, 0:lanes] op b[r, 0:lanes]. Pitches are multiples of 8 lanes; a pitch of 0 uses one row for all.
+// The cheapest of three forms is taken: a block of each of eight rows, 64 columns of all rows, or one row at a time.
+template <Op op>
+__aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
+                               const LocalTensor<float>& a, uint32_t aPitch,
+                               const LocalTensor<float>& b, uint32_t bPitch, uint32_t rows,
+                               uint32_t lanes) {
+  constexpr uint32_t kMaxPitch = kMaxRepeatStride * kBlockLanes;
+  // Blocks a repeat apart lie in one or two bank groups of UB and wait for each other.
+  const bool overBanks = aPitch % kRepeatLanes != 0 && bPitch % kRepeatLanes != 0;
+  if (IsNarrow(rows, lanes) && overBanks &&
+      Max(dstPitch, Max(aPitch, bPitch)) * kRepeatBlocks <= kMaxPitch) {
+    for (uint32_t c = 0; c < lanes; c += kBlockLanes) {
+      ForBlocks<op>(dst[c], dstPitch / kBlockLanes, a[c], aPitch / kBlockLanes, b[c],
+                    bPitch / kBlockLanes, rows);
+    }
+    return;
+  }
+  // An instruction for 64 columns writes between those of the one before it, and waits for that one.
+  const uint32_t columns = CeilDiv(lanes, kRepeatLanes);
+  const uint32_t waits = columns > 1 ? kDrainCycles : 0;
+  const uint32_t part = lanes % kRepeatLanes > 0 ? kPartCycles : 0;
+  const bool byColumns =
+      dstPitch <= kMaxPitch && aPitch <= kMaxPitch && bPitch <= kMaxPitch &&
+      columns * (rows + waits) + part < rows * (Max(columns, kIssueCycles) + part);
+  if (byColumns) {
+    const BinaryRepeatParams p(1, 1, 1, Bits8(dstPitch / kBlockLanes), Bits8(aPitch / kBlockLanes),
+                               Bits8(bPitch / kBlockLanes));
+    for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
+      Repeat<op>(dst[c], a[c], b[c], Min(kRepeatLanes, lanes - c), rows, p);
+    }
+    return;
+  }
+  for (uint32_t r = 0; r < rows; ++r) {
+    if constexpr (op == Op::kAdd) {
+      AscendC::Add(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
+    } else {
+      AscendC::Mul(dst[r * dstPitch], a[r * aPitch], b[r * bPitch], static_cast<int32_t>(lanes));
+    }
+  }
+}
+
+// A matrix in UB, whose rows have `width` lanes.
+struct Matrix {
+  LocalTensor<float> lanes;
+  uint32_t pitch;
+  uint32_t width;
+};
+
+// y[u, r, :] *= sums[u, :]. Narrow rows are taken eight at a time, a block of each: of one slab where there are few
+// slabs, else of all of them. Other rows are taken slab by slab or row by row of all slabs, whichever repeats
+// further in one instruction.
+__aicore__ inline void ScaleSlabs(const LocalTensor<float>& y, uint32_t rows, uint32_t pitch,
+                                  const Matrix& sums, uint32_t slabs) {
+  const uint32_t slab = rows * pitch;
+  const uint32_t step = pitch / kBlockLanes;
+  const uint32_t slabStep = slab / kBlockLanes;
+  const bool narrow = step * CeilDiv(rows, kRepeatBlocks) < rows;
+  if (narrow && slabs <= kFewSlabs) {
+    const uint32_t rest = rows % kRepeatBlocks;
+    const uint32_t full = rows - rest;
+    const bool atOnce = rest > 0 && slabs >= 4 && step <= 2 && slabStep <= kMaxRepeatStride &&
+                        sums.pitch <= kMaxRepeatStride * kBlockLanes;
+    for (uint32_t c = 0; c < pitch; c += kBlockLanes) {
+      for (uint32_t u = 0; u < slabs; ++u) {
+        const LocalTensor<float> blocks = y[u * slab + c];
+        ForBlocks<Op::kMul>(blocks, step, blocks, step, sums.lanes[u * sums.pitch + c], 0,
+                            atOnce ? full : rows);
+      }
+    }
+    for (uint32_t c = 0; atOnce && c < pitch; c += kBlockLanes) {  // what eight rows leave
+      const BinaryRepeatParams p(Bits8(step), Bits8(step), 0, Bits8(slabStep), Bits8(slabStep),
+                                 Bits8(sums.pitch / kBlockLanes));
+      const LocalTensor<float> blocks = y[full * pitch + c];
+      Repeat<Op::kMul>(blocks, blocks, sums.lanes[c], rest * kBlockLanes, slabs, p);
+    }
+  } else if (narrow && slabStep <= kMaxRepeatStride) {
+    const BinaryRepeatParams p(Bits8(step), Bits8(step), 0, Bits8(slabStep), Bits8(slabStep),
+                               Bits8(sums.pitch / kBlockLanes));
+    for (uint32_t r = 0; r < rows; r += kRepeatBlocks) {
+      for (uint32_t c = 0; c < pitch; c += kBlockLanes) {
+        const LocalTensor<float> blocks = y[r * pitch + c];
+        Repeat<Op::kMul>(blocks, blocks, sums.lanes[c], Min(kRepeatBlocks, rows - r) * kBlockLanes,
+                         slabs, p);
+      }
+    }
+  } else if (rows >= slabs) {
+    for (uint32_t u = 0; u < slabs; ++u) {
+      ForRows<Op::kMul>(y[u * slab], pitch, y[u * slab], pitch, sums.lanes[u * sums.pitch], 0, rows,
+                        pitch);
+    }
+  } else {
+    for (uint32_t r = 0; r < rows; ++r) {
+      ForRows<Op::kMul>(y[r * pitch], slab, y[r * pitch], slab, sums.lanes, sums.pitch, slabs,
+                        pitch);
+    }
+  }
+}
+
+// a[r, 0:width] *= s[r], where `blocks` is s after SpreadSums. A source block stride of 0 repeats s[r] over its row. Of
+// one row, a holds whole repeats.
+__aicore__ inline void ScaleRows(const LocalTensor<float>& a, uint32_t pitch, uint32_t width,
+                                 const LocalTensor<float>& blocks, uint32_t rows) {
+  const uint32_t step = pitch / kBlockLanes;
+  if (width <= kShortRowLanes && rows > 1) {
+    for (uint32_t c = 0; c < width; c += kBlockLanes) {
+      ForBlocks<Op::kMul>(a[c], step, a[c], step, blocks, 1, rows);
+    }
+    return;
+  }
+  if (step <= kMaxRepeatStride && CeilDiv(width, kRepeatLanes) <= rows && rows > 1) {
+    const BinaryRepeatParams p(1, 1, 0, Bits8(step), Bits8(step), 1);
+    for (uint32_t c = 0; c < width; c += kRepeatLanes) {
+      Repeat<Op::kMul>(a[c], a[c], blocks, Min(kRepeatLanes, width - c), rows, p);
+    }
+    return;
+  }
+  const BinaryRepeatParams p(1, 1, 0, kRepeatBlocks, kRepeatBlocks, 0);
+  // Of one row, what lies behind it in its last repeat is multiplied as well.
+  const uint32_t full = rows == 1 ? CeilDiv(width, kRepeatLanes) : width / kRepeatLanes;
+  const uint32_t rest = rows == 1 ? 0 : width % kRepeatLanes;
+  for (uint32_t r = 0; r < rows; ++r) {
+    const uint32_t at = r * pitch;
+    Repeat<Op::kMul>(a[at], a[at], blocks[r * kBlockLanes], kRepeatLanes, full, p);
+    if (rest > 0) {
+      const uint32_t tail = at + full * kRepeatLanes;
+      Repeat<Op::kMul>(a[tail], a[tail], blocks[r * kBlockLanes], rest, 1, p);
+    }
+  }
+}
+
+// a[r, 0:lanes] = 0 for rows `pitch` lanes apart; both are whole blocks.
+__aicore__ inline void ZeroColumns(const LocalTensor<float>& a, uint32_t pitch, uint32_t lanes,
+                                   uint32_t rows) {
+  const uint32_t blocks = pitch / kBlockLanes;
+  const uint32_t step = blocks <= kMaxRepeatStride ? kMaxRepeat : 1;
+  for (uint32_t r = 0; r < rows; r += step) {
+    const uint32_t count = Min(step, rows - r);
+    for (uint32_t c = 0; c < lanes; c += kRepeatLanes) {
+      AscendC::Duplicate(a[r * pitch + c], 0.0F,
+                         static_cast<uint64_t>(Min(kRepeatLanes, lanes - c)), Bits8(count), 1,
+                         Bits8(count > 1 ? blocks : 0));
+    }
+  }
+}
+
+}  // namespace rowreduce
+
+#endif  // OP_KERNEL_COMMON_VECTOR_OPS_H_
