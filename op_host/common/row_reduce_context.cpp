@@ -8,6 +8,9 @@
 namespace optiling {
 namespace {
 
+// The choices of this thread's last tiling, for TilingChoicesJson.
+thread_local std::vector<LayoutChoice> lastChoices;
+
 constexpr size_t kAxes = 0;
 constexpr uint32_t kBatchMode = 1;  // all cores start together: they wait for each other
 
@@ -64,6 +67,7 @@ ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, cons
     return ge::GRAPH_FAILED;
   }
   const std::string error = MakeRowReducePlan(op, view, elementBytes, soc, plan, streams);
+  lastChoices = plan->choices;
   if (!error.empty()) {
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
@@ -115,3 +119,16 @@ int64_t RowReduceTilingJson(const void* data, uint64_t size, char* json, uint64_
 }
 
 }  // namespace optiling
+
+// What `aclgrad tiling --why` prints: the layouts that were asked in turn, of which the last one was taken.
+extern "C" __attribute__((visibility("default"))) int64_t TilingChoicesJson(char* json,
+                                                                            uint64_t jsonSize) {
+  std::string text;
+  for (const optiling::LayoutChoice& choice : optiling::lastChoices) {
+    text += std::string(text.empty() ? "" : ",") + "{\"layout\":\"" + choice.layout +
+            "\",\"taken\":" + (choice.taken ? "true" : "false") + ",\"when\":\"" + choice.why +
+            "\"}";
+  }
+  optiling::lastChoices.clear();
+  return text.empty() ? 0 : optiling::PutJson("[" + text + "]", json, jsonSize);
+}

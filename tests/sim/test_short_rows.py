@@ -153,7 +153,9 @@ def test_odd_16_bit_rows_are_masked_as_padded_ones(
 ) -> None:
     """A mask row for each two rows keeps them padded."""
     pairs = 8 * (70_000 // length // 16) + 3
-    y, g = (array.reshape(pairs, 2, 1, length) for array in rows_of_all_kinds(length, 2 * pairs, dtype))
+    y, g = (
+        array.reshape(pairs, 2, 1, length) for array in rows_of_all_kinds(length, 2 * pairs, dtype)
+    )
     if device.kind == "sim":
         device.set_option("cores", "1")
     mask = np.random.default_rng(length).random((pairs, 1, 1, length)) < 0.3

@@ -720,6 +720,7 @@ UB_SHAPES: list[tuple[tuple[int, ...], int]] = [
     ((3, 9000, 5), 1),
     ((1, 4000, 96), 1),
 ]
+LAYOUTS = ["", "Padded", "Shared", "Columns", "Shared", "Transposed", "Packed", "Registers"]
 UB_SOCS = {
     "Ascend910B2": {},
     "Ascend310P3": {"cores": 8, "ub": 2**18, "whole_blocks": True},
@@ -750,5 +751,7 @@ def test_the_plan_has_the_ub_that_the_kernel_uses(
         }, (dims, made)
         found = profile_op(device, spec, dims, dtypes.parse(dtype), attrs)
         assert found.kernel["ubPeakBytes"] == made.ub, (dims, made)
+        taken = [choice["layout"] for choice in told["choices"] if choice["taken"]]
+        assert taken == [told["choices"][-1]["layout"]] == [LAYOUTS[made.path]]
         layouts.add(made.path)
     assert len(layouts) >= (4 if soc in ("Ascend310P3", "Ascend910A") else 5)

@@ -226,7 +226,9 @@ def tiling_command(
     as_json: Json = False,
     why: Annotated[
         bool,
-        typer.Option("--why", help="What it would take, and what other choices would."),
+        typer.Option(
+            "--why", help="The layouts that were asked, what it would take, and what others would."
+        ),
     ] = False,
 ) -> None:
     """Show how an operator would split a shape over the cores, without running it."""
@@ -236,6 +238,7 @@ def tiling_command(
     plan = lookup.one(op, of_path, quiet=True).tiling(shapes, dtype, _attrs(attr, dim), soc)
     _show_plan(plan, f"{op} {' '.join(shapes)} {dtype}", as_json)
     if why:
+        _show_choices(plan.get("choices", []))
         _show_why(op, shapes, dtype, _attrs(attr, dim), plan["soc"])
 
 
@@ -276,9 +279,19 @@ def _show_plan(plan: dict[str, Any], title: str, as_json: bool) -> None:
         show_header=False,
     )
     for key, value in plan.items():
-        for name, item in value.items() if isinstance(value, dict) else [(key, value)]:
-            table.add_row(f"{key}.{name}" if isinstance(value, dict) else key, str(item))
+        if key != "choices":
+            for name, item in value.items() if isinstance(value, dict) else [(key, value)]:
+                table.add_row(f"{key}.{name}" if isinstance(value, dict) else key, str(item))
     OUT.print(table)
+
+
+def _show_choices(choices: Sequence[dict[str, Any]]) -> None:
+    """The layouts that the tiling asked in turn, of which it took the last one."""
+    table = Table("layout", "taken", "when it is")
+    for choice in choices:
+        table.add_row(choice["layout"], "yes" if choice["taken"] else "no", choice["when"])
+    if choices:
+        OUT.print(table)
 
 
 def profile_command(

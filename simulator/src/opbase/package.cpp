@@ -412,17 +412,31 @@ int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candid
   return ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
 }
 
-std::string TilingJson(const FoundOp& op, const std::vector<uint8_t>& data) {
-  using Function = int64_t (*)(const void*, uint64_t, char*, uint64_t);
-  const std::string symbol = op.entry->type + "TilingJson";
+namespace {
+
+// What a function of the tiling's library writes into a buffer; empty where there is none.
+template <typename Function, typename... Args>
+std::string Written(const FoundOp& op, const std::string& symbol, Args... args) {
   void* library = op.tilingLibrary == nullptr ? RTLD_DEFAULT : op.tilingLibrary;
   const auto function = reinterpret_cast<Function>(dlsym(library, symbol.c_str()));
   if (function == nullptr) return "";
   std::string text(16384, '\0');
-  const int64_t length = function(data.data(), data.size(), text.data(), text.size());
+  const int64_t length = function(args..., text.data(), text.size());
   if (length < 0 || static_cast<uint64_t>(length) > text.size()) return "";
   text.resize(static_cast<size_t>(length));
   return text;
+}
+
+}  // namespace
+
+std::string TilingJson(const FoundOp& op, const std::vector<uint8_t>& data) {
+  using Function = int64_t (*)(const void*, uint64_t, char*, uint64_t);
+  return Written<Function>(op, op.entry->type + "TilingJson", static_cast<const void*>(data.data()),
+                           data.size());
+}
+
+std::string TilingChoices(const FoundOp& op) {
+  return Written<int64_t (*)(char*, uint64_t)>(op, "TilingChoicesJson");
 }
 
 }  // namespace op::internal

@@ -60,6 +60,10 @@ int32_t FindKernel(const std::string& opType, const std::vector<FoundOp>& candid
 // has none.
 std::string TilingJson(const FoundOp& op, const std::vector<uint8_t>& data);
 
+// The choices of this thread's last tiling as a JSON array, from the library's function TilingChoicesJson; empty where there
+// is none.
+std::string TilingChoices(const FoundOp& op);
+
 // One launch, and one inference, of a call whose attributes are values of any kind in the order of the definition.
 aclnnStatus AddKernelLaunch(const std::string& type, aclOpExecutor* executor,
                             const OpArgGroup& inputs, const OpArgGroup& outputs,

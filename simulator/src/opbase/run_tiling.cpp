@@ -58,12 +58,14 @@ int32_t Run(const char* opType, const aclsim::OpCall& call, char* json, size_t j
   if (status != ACLNN_SUCCESS) return status;
   std::string fields = op::internal::TilingJson(*op, tiling.data);
   if (fields.empty()) fields = "{}";
+  std::string choices = op::internal::TilingChoices(*op);
+  if (!choices.empty()) choices = ",\"choices\":" + choices;
   const int length =
       std::snprintf(json, jsonSize,
                     "{\"op\":\"%s\",\"soc\":\"%s\",\"blockDim\":%" PRIu32 ",\"tilingKey\":%" PRIu64
-                    ",\"workspaceBytes\":%" PRIu64 ",\"tiling\":%s}",
+                    ",\"workspaceBytes\":%" PRIu64 ",\"tiling\":%s%s}",
                     opType, aclsim::CurrentSoc().name.c_str(), tiling.blockDim, tiling.tilingKey,
-                    tiling.workspaceBytes, fields.c_str());
+                    tiling.workspaceBytes, fields.c_str(), choices.c_str());
   if (length >= 0 && static_cast<size_t>(length) < jsonSize) return ACLNN_SUCCESS;
   aclsim::ReportError("aclsimRunTiling: the result takes %d bytes, the buffer has %zu", length + 1,
                       jsonSize);
