@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of full load (full_load.cpp) and of shared axes (shared_axis.cpp) have in common.
+// What the plans of full load (full_load_tiling.cpp) and of shared axes (shared_axis.cpp) have in common.
 #ifndef OP_HOST_COMMON_ROW_REDUCE_PLANNER_H_
 #define OP_HOST_COMMON_ROW_REDUCE_PLANNER_H_
 

@@ -21,7 +21,7 @@ struct ReduceView {
   int64_t inner = 0;
 };
 
-// A row of the table by which the tiling chooses (full_load.cpp, shared_axis.cpp).
+// A row of the table by which the tiling chooses (full_load_tiling.cpp, shared_axis.cpp).
 struct LayoutChoice {
   const char* layout;
   bool taken;

@@ -25,8 +25,7 @@ class Columns {
   __aicore__ inline Columns(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
                             const Step& step)
       : share(ShareOfCore(t)),
-        inRegisters_(ColumnsInRegisters(kRegisters, t.inner, t.sideRows)),
-        ub(ColumnsUbOf(TileShapeOf(t, sizeof(T)), inRegisters_)),
+        ub(ColumnsUbOf(TileShapeOf(t, sizeof(T)), InRegisters(t))),
         operands_(y, g, out, t, EndOf(t)),
         fp32_(static_cast<uint32_t>(t.tileLanes), step),
         t_(t),
@@ -62,7 +61,7 @@ class Columns {
   template <typename Loop>
   __aicore__ inline void Compute(Loop& loop, const Tile& tile, LocalTensor<T>& in) {
 #if OP_KERNEL_REGISTERS
-    if (inRegisters_) {
+    if (InRegisters(t_)) {
       LocalTensor<T> out = loop.AllocOut();
       RegisterColumns<T, Step>::Reduce(InUb(out), InUb(in), InUb(in[lanes_]),
                                        static_cast<uint16_t>(tile.units),
@@ -112,14 +111,13 @@ class Columns {
   __aicore__ inline void Finish(const LocalTensor<T>&, const Tile&, const Pair&) {}
 
   const Share share;
-
- private:
-  const bool inRegisters_;
-
- public:
   const ColumnsUb ub;
 
  private:
+  __aicore__ inline static bool InRegisters(const RowReduceTilingData& t) {
+    return ColumnsInRegisters(kRegisters, t.inner, t.sideRows);
+  }
+
   // Where a tile lies in GM, and how far apart its rows are in UB.
   struct Piece {
     uint64_t offset;

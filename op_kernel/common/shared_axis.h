@@ -19,6 +19,7 @@
 #ifndef OP_KERNEL_COMMON_SHARED_AXIS_H_
 #define OP_KERNEL_COMMON_SHARED_AXIS_H_
 
+#include "common/chunk_ring.h"
 #include "common/layout_columns.h"
 #include "common/layout_packed.h"
 #include "common/part_sums.h"
@@ -30,19 +31,17 @@ namespace rowreduce {
 template <typename T, typename Step, bool kAlongLanes>
 class Shared {
   using Sums = std::conditional_t<kAlongLanes, RowPartSums, ColumnPartSums>;
-  using WorkT = SharedWork<T, kAlongLanes>;
   static constexpr bool kFp32 = std::is_same_v<T, float>;
-  static constexpr bool kPacks = WorkT::kPacks;
-  static constexpr bool kSides = WorkT::kSides;
+  static constexpr bool kPacks = SharedWork<T, kAlongLanes>::kPacks;
+  static constexpr bool kSides = SharedWork<T, kAlongLanes>::kSides;
   // 16-bit columns have no buffers but those of their chunks, and a load waits for each.
   static constexpr bool kFreesEarly = !kFp32 && !kAlongLanes;
-  static constexpr uint32_t kMostRing = 8;  // event ids of a pair of pipes; each buffer takes one
 
  public:
   __aicore__ inline Shared(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                            const RowReduceTilingData& t, const Step& step)
       : t_(t),
-        work_(t),
+        work_{t},
         operands_(y, g, out, t, static_cast<uint64_t>(t.outer * t.reduce * t.inner)),
         fp32_(static_cast<uint32_t>(t.tileLanes), step),
         inRegisters_(kRegisters && !work_.sideBySide),
@@ -50,15 +49,14 @@ class Shared {
         sumLanes_(kAlongLanes        ? kBlockLanes
                   : work_.sideBySide ? static_cast<uint32_t>(PeriodOf(t.inner))
                                      : WholeBlocks<T>(static_cast<uint32_t>(t.colTile))),
-        free_(t.ring),
-        next_(work_.WorkOf(0)) {
+        ring_(work_, operands_) {
     const SharedUb ub =
         SharedUbOf(SharedShape{t.tileLanes, sizeof(T), t.ring, work_.packed ? t.chunk : 0,
                                sumLanes_, work_.parts, kAlongLanes, t.share > 1, inRegisters_});
     pipe->InitBuffer(outQueue_, static_cast<uint8_t>(ub.out.count), ub.out.bytes);
     fp32_.Init(pipe, ub.work);
     operands_.HintInputs();
-    pipe->InitBuffer(ring_, static_cast<uint8_t>(t.ring), ub.in.bytes);
+    ring_.Init(pipe, ub.in.bytes);
     if constexpr (kSides) {
       if (work_.sideBySide) {
         side_.Init(pipe, static_cast<uint32_t>(t.inner), static_cast<uint32_t>(t.sideLanes), 1);
@@ -97,59 +95,6 @@ class Shared {
   }
 
  private:
-  // Starts the loads that come next as far as there are buffers.
-  __aicore__ inline void LoadAhead() {
-    while (free_ > 0 && next_.unit < work_.units) {
-      const bool again = nextLoad_ >= next_.chunks;
-      const int64_t index = again ? nextLoad_ - next_.chunks + next_.resident : nextLoad_;
-      const Chunk chunk = work_.ChunkOf(next_.unit, next_.chunk + index);
-      LocalTensor<T> in = ring_.template AllocTensor<T>();
-      // The first pass of what is read again needs no y where f is g.
-      if (!Step::kSumOfG || again || index < next_.resident) {
-        Load(in, operands_.y_, chunk);
-      }
-      Load(in[lanes_], operands_.g_, chunk);
-      ring_.EnQue(in);
-      --free_;
-      if (++nextLoad_ == 2 * next_.chunks - next_.resident) {
-        nextLoad_ = 0;
-        next_ = work_.WorkOf(next_.round + 1);
-      }
-    }
-  }
-
-  __aicore__ inline void Load(const LocalTensor<T>& in, const GlobalTensor<T>& gm,
-                              const Chunk& chunk) {
-    if constexpr (kPacks) {
-      if (chunk.lead > 0) {
-        CopyPieceIn(in, gm, chunk.offset, chunk.rows.length, chunk.lead);
-        return;
-      }
-    }
-    CopyIn(in, gm, chunk.offset, chunk.rows, chunk.pitch);
-  }
-
-  __aicore__ inline void Free(LocalTensor<T>& in) {
-    ring_.FreeTensor(in);
-    ++free_;
-    LoadAhead();
-  }
-
-  // A chunk that has been added up stays, or makes room.
-  __aicore__ inline void Keep(const Work& work, int64_t chunk, LocalTensor<T>& in) {
-    const int64_t index = chunk - work.chunk;
-    if (index < work.resident) {
-      held_[HeldFrom(work.round) + index] = in;
-    } else {
-      Free(in);
-    }
-  }
-
-  // The place of the first resident chunk of a round.
-  __aicore__ inline int64_t HeldFrom(int64_t round) const {
-    return round % (t_.late + 1) * t_.resident;
-  }
-
   // Drops the data cache's lines with the sums of the unit that a round writes.
   __aicore__ inline void Drop(int64_t round) {
     if (round >= 0) {
@@ -160,7 +105,7 @@ class Shared {
   // First pass.
   __aicore__ inline void SumRound(int64_t round) {
     const Work work = work_.WorkOf(round);
-    LoadAhead();
+    ring_.LoadAhead();
     for (int64_t part = work.part; work.unit < work_.units && part < work.endPart; ++part) {
       LocalTensor<float> sum = sums_.Open(part);
       if (inRegisters_) {
@@ -199,10 +144,10 @@ class Shared {
     const bool alone = !kFp32 && t_.partChunks == 1;
     uint32_t width = alone ? 2 * unit : Max(static_cast<uint32_t>(kPartLanes), unit);
     for (int64_t i = first; i < end; ++i) {
-      LocalTensor<T> in = ring_.template DeQue<T>();
+      LocalTensor<T> in = ring_.Next();
       const Matrix lanes = SumChunk(in, work_.ChunkOf(work.unit, i), unit, width);
       if (alone && lanes.width > unit) {
-        Keep(work, i, in);
+        ring_.Keep(work, i, in);
         return FoldRow(lanes.lanes, lanes.width, unit, unit, sum);
       }
       if (i == first) {
@@ -212,7 +157,7 @@ class Shared {
         AscendC::Add(sum, sum, lanes.lanes, static_cast<int32_t>(lanes.width));
       }
       PipeBarrier<PIPE_V>();
-      Keep(work, i, in);
+      ring_.Keep(work, i, in);
     }
     return FoldRow(sum, width, unit, unit, sum);
   }
@@ -260,7 +205,7 @@ class Shared {
     for (int64_t i = 0; i < work.chunks; ++i) {
       const Chunk chunk = work_.ChunkOf(work.unit, work.chunk + i);
       const bool resident = i < work.resident;
-      LocalTensor<T> in = resident ? held_[HeldFrom(work.round) + i] : ring_.template DeQue<T>();
+      LocalTensor<T> in = resident ? ring_.Held(work.round, i) : ring_.Next();
       if (inRegisters_) {
         WriteInRegisters(work, chunk, in, i == 0);
       } else {
@@ -281,7 +226,7 @@ class Shared {
       sums_.Fetch(work_.EndOf(work.unit), work_.SlotOf(work.unit));
     }
     if constexpr (kFreesEarly) {
-      Free(in);
+      ring_.Free(in);
     }
     if (first) {
       TakeSum();
@@ -295,7 +240,7 @@ class Shared {
     } else {
       // The operands' buffer takes the fp32 results: the next chunk may overwrite the work area at once.
       fp32_.Combine(out, in.template ReinterpretCast<float>(), pair, chunk.lanes);
-      Free(in);
+      ring_.Free(in);
     }
     if constexpr (kPacks) {
       if (chunk.lead > 0) {
@@ -349,7 +294,7 @@ class Shared {
 #if OP_KERNEL_REGISTERS
     const int64_t first = part * t_.partChunks;
     for (int64_t i = first; i < first + t_.partChunks && i < work_.chunks; ++i) {
-      LocalTensor<T> in = ring_.template DeQue<T>();
+      LocalTensor<T> in = ring_.Next();
       const Chunk chunk = work_.ChunkOf(work.unit, i);
       __ubuf__ T* y = InUb(in);
       __ubuf__ T* g = InUb(in[lanes_]);
@@ -360,7 +305,7 @@ class Shared {
                                       chunk.pitch, i > first);
       }
       PipeBarrier<PIPE_V>();
-      Keep(work, i, in);
+      ring_.Keep(work, i, in);
     }
 #endif
   }
@@ -387,23 +332,19 @@ class Shared {
                                         static_cast<uint16_t>(chunk.rows.count), chunk.pitch);
     }
     PipeBarrier<PIPE_V>();
-    Free(in);
+    ring_.Free(in);
     Store(out, chunk);
 #endif
   }
 
   const RowReduceTilingData& t_;
-  const WorkT work_;
+  const SharedWork<T, kAlongLanes> work_;
   Operands<T> operands_;
   Fp32Lanes<T, Step> fp32_;
   const bool inRegisters_;
   const uint32_t lanes_;     // of an operand in a buffer
   const uint32_t sumLanes_;  // of the sum of a part
-  int64_t free_;             // buffers of the ring
-  Work next_;                // of the next load
-  int64_t nextLoad_ = 0;     // of its loads
-  LocalTensor<T> held_[kMostRing];
-  TQue<TPosition::VECIN, kMostRing> ring_;
+  ChunkRing<T, kAlongLanes, Step::kSumOfG> ring_;
   TQue<TPosition::VECOUT, 1> outQueue_;
   TBuf<TPosition::VECCALC> part_;
   TBuf<TPosition::VECCALC> half_;

@@ -37,68 +37,64 @@ struct Chunk {
 };
 
 template <typename T, bool kAlongLanes>
-class SharedWork {
- public:
+struct SharedWork {
   // A chunk of a row that is no whole blocks starts on any element.
   static constexpr bool kPacks = !kWholeBlocksOnly && kAlongLanes && !kRegisters;
   // Columns that are no whole blocks lie side by side.
   static constexpr bool kSides = !kWholeBlocksOnly && !kAlongLanes;
 
-  __aicore__ inline explicit SharedWork(const RowReduceTilingData& t)
-      : t_(t),
-        sideBySide(kSides && t.sideRows > 0),
-        packed(kPacks && t.reduce % kBlockElements<T> != 0),
-        reduce_(sideBySide ? t.sideRows : t.reduce),
-        cores_(AscendC::GetBlockNum()),
-        units(t.outer * t.colTiles),
-        rounds((units * t.share + cores_ - 1) / cores_),
-        chunks((reduce_ + t.chunk - 1) / t.chunk),
-        parts((chunks + t.partChunks - 1) / t.partChunks),
-        partsOfCore_((parts + t.share - 1) / t.share) {}
+  const RowReduceTilingData& t;
+  const bool sideBySide = kSides && t.sideRows > 0;
+  const bool packed = kPacks && t.reduce % kBlockElements<T> != 0;
+  const int64_t axis = sideBySide ? t.sideRows : t.reduce;  // rows of a slab, or elements of a row
+  const int64_t cores = AscendC::GetBlockNum();
+  const int64_t units = t.outer * t.colTiles;
+  const int64_t rounds = (units * t.share + cores - 1) / cores;
+  const int64_t chunks = (axis + t.chunk - 1) / t.chunk;             // of a unit
+  const int64_t parts = (chunks + t.partChunks - 1) / t.partChunks;  // of a unit
+  const int64_t partsOfCore = (parts + t.share - 1) / t.share;
 
   // Cores take turns, since the last piece of a unit is shorter than the others.
   __aicore__ inline Work WorkOf(int64_t round) const {
-    const int64_t piece = round * cores_ + (AscendC::GetBlockIdx() + round) % cores_;
+    const int64_t piece = round * cores + (AscendC::GetBlockIdx() + round) % cores;
     Work work;
     work.round = round;
-    work.unit = piece / t_.share;
-    work.part = piece % t_.share * partsOfCore_;
-    work.endPart = work.part + partsOfCore_ < parts ? work.part + partsOfCore_ : parts;
-    work.chunk = work.part * t_.partChunks;
-    const int64_t end = work.endPart * t_.partChunks;
+    work.unit = piece / t.share;
+    work.part = piece % t.share * partsOfCore;
+    work.endPart = work.part + partsOfCore < parts ? work.part + partsOfCore : parts;
+    work.chunk = work.part * t.partChunks;
+    const int64_t end = work.endPart * t.partChunks;
     work.chunks = (end < chunks ? end : chunks) - work.chunk;
-    work.resident = work.chunks < t_.resident ? work.chunks : t_.resident;
+    work.resident = work.chunks < t.resident ? work.chunks : t.resident;
     return work;
   }
 
   // The round of a unit's last piece.
-  __aicore__ inline int64_t EndOf(int64_t unit) const {
-    return ((unit + 1) * t_.share - 1) / cores_;
-  }
+  __aicore__ inline int64_t EndOf(int64_t unit) const { return ((unit + 1) * t.share - 1) / cores; }
 
   // Where the workspace has the sums of a unit.
   __aicore__ inline uint64_t SlotOf(int64_t unit) const {
-    return t_.share > 1 ? static_cast<uint64_t>(unit % t_.slots) : 0;
+    return t.share > 1 ? static_cast<uint64_t>(unit % t.slots) : 0;
   }
 
   __aicore__ inline Chunk ChunkOf(int64_t unit, int64_t index) const {
-    const uint64_t inner = static_cast<uint64_t>(t_.inner);
-    const uint64_t slab = static_cast<uint64_t>(t_.reduce) * inner;
-    const uint64_t start = static_cast<uint64_t>(index * t_.chunk);
-    const uint32_t length = Shorter(reduce_ - start, t_.chunk);
+    const uint64_t inner = static_cast<uint64_t>(t.inner);
+    const uint64_t slab = static_cast<uint64_t>(t.reduce) * inner;
+    const uint64_t start = static_cast<uint64_t>(index * t.chunk);
+    const uint32_t length = Shorter(axis - start, t.chunk);
     Chunk chunk;
     if constexpr (kAlongLanes) {
       chunk.offset = unit * slab + start;
       chunk.rows = Rows{1, length, length};
     } else if (sideBySide) {
-      const uint64_t from = start * t_.sideLanes;
-      const uint32_t count = Shorter(slab - from, length * t_.sideLanes);
+      const uint64_t from = start * t.sideLanes;
+      const uint32_t count = Shorter(slab - from, length * t.sideLanes);
       chunk.offset = unit * slab + from;
       chunk.rows = Rows{1, count, count};
     } else {
-      const uint64_t column = static_cast<uint64_t>(unit % t_.colTiles * t_.colTile);
-      chunk.offset = unit / t_.colTiles * slab + start * inner + column;
-      chunk.rows = Rows{length, Shorter(inner - column, t_.colTile), inner};
+      const uint64_t column = static_cast<uint64_t>(unit % t.colTiles * t.colTile);
+      chunk.offset = unit / t.colTiles * slab + start * inner + column;
+      chunk.rows = Rows{length, Shorter(inner - column, t.colTile), inner};
     }
     chunk.pitch = WholeBlocks<T>(chunk.rows.length);
     chunk.lead = packed ? static_cast<uint32_t>(chunk.offset % kBlockElements<T>) : 0;
@@ -111,25 +107,6 @@ class SharedWork {
   __aicore__ inline static uint32_t Shorter(uint64_t left, int64_t most) {
     return static_cast<uint32_t>(left < static_cast<uint64_t>(most) ? left : most);
   }
-
-  const RowReduceTilingData& t_;
-
- public:
-  const bool sideBySide;
-  const bool packed;
-
- private:
-  const int64_t reduce_;  // rows or elements along the axis
-  const int64_t cores_;
-
- public:
-  const int64_t units;
-  const int64_t rounds;
-  const int64_t chunks;  // of a unit
-  const int64_t parts;   // of a unit
-
- private:
-  const int64_t partsOfCore_;
 };
 
 }  // namespace rowreduce
