@@ -101,8 +101,8 @@ def test_adds_up_as_rows_are_added_up(dtype: DType, device: Device) -> None:
         assert_same_values(got, want, f"rows of {length}")
 
 
-# 16-bit rows that one core takes transposed or padded: added up modulo 64 and 128; rows that begin on
-# each element of a block and on every other one.
+# 16-bit rows that one core takes transposed or padded: added up modulo 64 and 128; rows that begin
+# on each element of a block and on every other one.
 ODD_ROWS = [113, 145, 162, 177, 197, 225, 226, 241, 289, 325, 401, 434, 465]
 
 

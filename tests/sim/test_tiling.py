@@ -697,8 +697,9 @@ def test_refusals_say_what_and_what_instead(
         assert word in str(refused.value)
 
 
-# A shape or more of each layout and SoC, and of what changes its buffers: rows of whole blocks and others, of which a
-# repeat stride reaches the next or not; columns that lie side by side; shared axes of one core and of several.
+# A shape or more of each layout and SoC, and of what changes its buffers: rows of whole blocks and
+# others, of which a repeat stride reaches the next or not; columns that lie side by side; shared
+# axes of one core and of several.
 UB_SHAPES: list[tuple[tuple[int, ...], int]] = [
     ((4096, 1024), -1),
     ((40, 7), -1),

@@ -20,10 +20,10 @@ extern "C" __global__ __aicore__ void log_sigmoid_grad(GM_ADDR grads, GM_ADDR fe
   }
   const int64_t core = GetBlockIdx();
   const int64_t before = core < t.extraCores ? core : t.extraCores;
-  const int64_t first = core * t.lanesPerCore + before * t.lineLanes;
-  int64_t last = first + t.lanesPerCore + (core < t.extraCores ? t.lineLanes : 0);
+  const int64_t first = core * t.coreLanes + before * t.lineLanes;
+  int64_t last = first + t.coreLanes + (core < t.extraCores ? t.lineLanes : 0);
   last = last < t.total ? last : t.total;
-  const int32_t tile = t.tileLanes < 512 ? t.tileLanes : 512;
+  const int32_t tile = static_cast<int32_t>(t.tileLanes < 512 ? t.tileLanes : 512);
 
   TPipe pipe;
   TQue<TPosition::VECIN, 1> inQueue;
