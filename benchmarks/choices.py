@@ -67,7 +67,8 @@ class Times:
     error: float = 0.0  # the model's, for what bounds this launch
     key: int = 0
     failed: str = ""
-    undecided: list[str] = field(default_factory=list)  # what bounds it, though no rule tells variants apart
+    # What bounds it, though no rule tells variants apart.
+    undecided: list[str] = field(default_factory=list)
 
     def at(self, cost: str, which: int) -> float:
         """With a cost halved (0) or doubled (1); a cost that it does not have changes nothing."""
