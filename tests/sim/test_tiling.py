@@ -738,6 +738,7 @@ def test_the_plan_has_the_ub_that_the_kernel_uses(
 ) -> None:
     spec = find("softmax_grad")
     device.set_option("soc", soc)
+    device.set_option("cores", str(UB_SOCS[soc].get("cores", 48)))
     device.set_option("mode", "fast")
     layouts = set()
     for dims, axis in UB_SHAPES:
