@@ -67,7 +67,7 @@ class Times:
     error: float = 0.0  # the model's, for what bounds this launch
     key: int = 0
     failed: str = ""
-    # What bounds it, though no rule tells variants apart.
+    # The reasons why no rule tells variants of such a launch apart.
     undecided: list[str] = field(default_factory=list)
 
     def at(self, cost: str, which: int) -> float:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tiling of an element-wise operator tells its kernel. Host and device include this.
+// Tiling data of the element-wise operators. Host and device include this.
 #ifndef OP_HOST_COMMON_ELEMENTWISE_DATA_H_
 #define OP_HOST_COMMON_ELEMENTWISE_DATA_H_
 

@@ -199,7 +199,7 @@ SideBySide SideBySideOf(const RowReduceCase& wanted) {
       FullLoadPlanner(wanted, &unused).IsTransposed()) {
     return {};
   }
-  // As many periods in a row as leave little of the last row without data: whole repeats of them, if there are such.
+  // A row gets as many periods as leave little of the last row without data: whole repeats of them, if there are such.
   const int64_t periods = CeilDiv(view.reduce * view.inner, period);
   const int64_t most = std::min(periods, kSideBySideLanes / period);
   const auto wastes = [periods](int64_t inRow) {

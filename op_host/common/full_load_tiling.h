@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the layouts of full load take, for full_load_tiling.cpp: predicates, UB, and units of a tile.
+// FullLoadPlanner knows which shapes each layout of full load takes, and how much of UB. Its table of layouts is in
+// full_load_tiling.cpp.
 #ifndef OP_HOST_COMMON_FULL_LOAD_TILING_H_
 #define OP_HOST_COMMON_FULL_LOAD_TILING_H_
 

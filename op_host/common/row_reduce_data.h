@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tiling of a row reduction tells its kernel, and the tiling keys. Host and device include this.
+// Tiling data and tiling keys of the row reductions. Host and device include this.
 #ifndef OP_HOST_COMMON_ROW_REDUCE_DATA_H_
 #define OP_HOST_COMMON_ROW_REDUCE_DATA_H_
 

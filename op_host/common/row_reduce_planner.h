@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of full load (full_load_tiling.cpp) and of shared axes (shared_axis.cpp) have in common.
+// RowReducePlanner is the base of the plans of full load (full_load_tiling.cpp) and of shared axes (shared_axis.cpp).
 #ifndef OP_HOST_COMMON_ROW_REDUCE_PLANNER_H_
 #define OP_HOST_COMMON_ROW_REDUCE_PLANNER_H_
 
@@ -30,7 +30,7 @@ struct RowReduceCase {
 // Columns of no whole blocks lie side by side where a period of them is short, unless they are transposed.
 SideBySide SideBySideOf(const RowReduceCase& wanted);
 
-// Empty `plan->key`: no tile holds the axis. Both return an empty string, or what is wrong and what would be right.
+// PlanFullLoad leaves `plan->key` at 0 where no tile holds the axis. Both return an empty string, or what is wrong and what would be right.
 std::string PlanFullLoad(const RowReduceCase& wanted, RowReducePlan* plan);
 std::string PlanSharedAxis(const RowReduceCase& wanted, RowReducePlan* plan);
 

@@ -64,7 +64,7 @@ HOST_AND_DEVICE int64_t Modulus(int64_t length, int64_t most) {
   return modulus;
 }
 
-// The same of a row of a tile.
+// TileModulus is the modulus of a row of a tile.
 HOST_AND_DEVICE int64_t TileModulus(int64_t length) {
   return RowsAlike(length) ? 64 : Modulus(length, kTileModulus);
 }

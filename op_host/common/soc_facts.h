@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tilings know of a SoC, how many cores work pays for, and what fits into L2.
+// SocFacts is what the tilings know of a SoC; beside it, how many cores work pays for, and what fits into L2.
 #ifndef OP_HOST_COMMON_SOC_FACTS_H_
 #define OP_HOST_COMMON_SOC_FACTS_H_
 

@@ -48,7 +48,6 @@ constexpr uint32_t kRepeatLanes = 64;       // fp32 lanes of a repeat
 constexpr uint32_t kRepeatBlocks = 8;       // blocks of a repeat
 constexpr uint32_t kMaxRepeat = 255;        // repeats of an instruction
 constexpr uint32_t kMaxRepeatStride = 255;  // blocks from one repeat to the next
-constexpr uint32_t kBankGroupLanes = 128;   // fp32 lanes over all 16 bank groups of UB
 constexpr uint32_t kStreams = 16;           // that TransDataTo5HD transposes at once
 constexpr int64_t kLineBytes = 512;         // GM moves in lines
 
