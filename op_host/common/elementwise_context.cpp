@@ -8,35 +8,16 @@
 
 namespace optiling {
 
-ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
-                                const std::vector<const char*>& inputs,
+ge::graphStatus PlanElementwise(gert::TilingContext* context, const char* op, int64_t elements,
+                                uint32_t elementBytes, uint32_t inputs, uint64_t key,
                                 ElementwiseTilingData* data) {
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
-  const gert::StorageShape* first = context->GetInputShape(0);
-  OP_CHECK_NULL_WITH_CONTEXT(context, first);
-  const gert::CompileTimeTensorDesc* firstDesc = context->GetInputDesc(0);
-  OP_CHECK_NULL_WITH_CONTEXT(context, firstDesc);
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    const gert::StorageShape* other = context->GetInputShape(i);
-    OP_CHECK_NULL_WITH_CONTEXT(context, other);
-    const gert::CompileTimeTensorDesc* otherDesc = context->GetInputDesc(i);
-    OP_CHECK_NULL_WITH_CONTEXT(context, otherDesc);
-    if (first->GetStorageShape() != other->GetStorageShape() ||
-        firstDesc->GetDataType() != otherDesc->GetDataType()) {
-      OP_LOGE(context, "%s and %s differ in shape or dtype, wanted the same of both", inputs[0],
-              inputs[i]);
-      return ge::GRAPH_FAILED;
-    }
-  }
-  const uint32_t elementBytes = ElementBytes(context, inputs[0], firstDesc->GetDataType());
   SocFacts soc;
-  if (elementBytes == 0 || ReadSocFacts(context, &soc) != ge::GRAPH_SUCCESS) {
+  if (ReadSocFacts(context, &soc) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
   ElementwisePlan plan;
-  const std::string error =
-      MakeElementwisePlan(op, first->GetStorageShape().GetShapeSize(), elementBytes,
-                          static_cast<uint32_t>(inputs.size()), soc, &plan);
+  const std::string error = MakeElementwisePlan(op, elements, elementBytes, inputs, soc, &plan);
   if (!error.empty()) {
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
@@ -46,8 +27,19 @@ ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
   OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
   workspace[0] = 0;
   context->SetBlockDim(static_cast<uint32_t>(plan.cores));
-  context->SetTilingKey(ELEMENTWISE_FULL_LOAD);
+  context->SetTilingKey(key);
   return ge::GRAPH_SUCCESS;
+}
+
+ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
+                                const std::vector<const char*>& inputs,
+                                ElementwiseTilingData* data) {
+  AlikeInputs alike;
+  if (ReadAlikeInputs(context, inputs, &alike) != ge::GRAPH_SUCCESS) {
+    return ge::GRAPH_FAILED;
+  }
+  return PlanElementwise(context, op, alike.shape->GetShapeSize(), alike.elementBytes,
+                         static_cast<uint32_t>(inputs.size()), ELEMENTWISE_FULL_LOAD, data);
 }
 
 std::string JsonFields(const ElementwiseTilingData& data) {

@@ -14,9 +14,12 @@
 
 namespace optiling {
 
-// For an operator whose inputs, named in their order, have one shape and one dtype. Sets block dim,
-// tiling key ELEMENTWISE_FULL_LOAD and a workspace of nothing, and fills data, which may be a part of the operator's own
-// struct. Reports what is wrong before it fails.
+// Plans for the SoC of the context. Sets block dim, tiling key and a workspace of nothing, and fills data, which may be a part
+// of the operator's own struct. `inputs`: how many tensors the kernel reads. Reports what is wrong before it fails.
+ge::graphStatus PlanElementwise(gert::TilingContext* context, const char* op, int64_t elements,
+                                uint32_t elementBytes, uint32_t inputs, uint64_t key,
+                                ElementwiseTilingData* data);
+// The same for an operator whose inputs, named in their order, have one shape and one dtype, with the key ELEMENTWISE_FULL_LOAD.
 ge::graphStatus TileElementwise(gert::TilingContext* context, const char* op,
                                 const std::vector<const char*>& inputs,
                                 ElementwiseTilingData* data);

@@ -5,19 +5,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/row_reduce_ub.h"
+#include "common/elementwise_ub.h"
 #include "common/ub_budget.h"
 
 namespace optiling {
 namespace {
 
 UbBudget Budget(int64_t lanes, int64_t bytes, int64_t inputs) {
-  UbBudget budget;
-  rowreduce::ElementwiseUbOf(lanes, bytes, inputs)
-      .ForEach([&budget](const char* name, const rowreduce::UbBuffer& buffer) {
-        budget.Add(name, buffer.count, buffer.bytes);
-      });
-  return budget;
+  return BudgetOf(elementwise::UbOf(lanes, bytes, inputs));
 }
 
 }  // namespace
@@ -45,7 +40,7 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
   data.total = total;
   data.lineLanes = kLineBytes / bytes;
   made.lines = CeilDiv(total, data.lineLanes);
-  made.cores = std::min(made.lines, CoresForBytes(total * bytes, soc));
+  made.cores = Min(made.lines, CoresForBytes(total * bytes, soc));
   data.coreLanes = made.lines / made.cores * data.lineLanes;
   data.extraCores = made.lines % made.cores;
 
@@ -61,12 +56,8 @@ std::string MakeElementwisePlan(const char* op, int64_t total, uint32_t elementB
            " lanes: check the UB size that the platform reports (" + WithCommas(soc.ubBytes) +
            " B)";
   }
-  // Enough tiles per core for the pipes to overlap as long as copies stay large.
   const int64_t perCore = CeilDiv(made.lines, made.cores);
-  const int64_t byCopies = perCore / (rowreduce::kPipelineCopyBytes / kLineBytes);
-  const int64_t tiles =
-      std::max({CeilDiv(perCore, most), std::min(rowreduce::kPipelineTiles, byCopies), int64_t{1}});
-  data.tileLanes = CeilDiv(perCore, tiles) * data.lineLanes;
+  data.tileLanes = UnitsPerTile(perCore, most, kLineBytes) * data.lineLanes;
   const PastL2 past = SharesPastL2(total, (inputs + 1) * bytes, bytes, soc);
   const int64_t tilesPerCore = CeilDiv(perCore * data.lineLanes, data.tileLanes);
   data.inputsPastL2 = past.inputs > 0 ? 1 : 0;

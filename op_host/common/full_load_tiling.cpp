@@ -7,7 +7,7 @@
 
 namespace optiling {
 
-// The first that fits is taken; none: cores share the axis (shared_axis.cpp).
+// The first layout that fits is taken. Where none does, cores share the axis (shared_axis.cpp).
 const FullLoadPlanner::Layout FullLoadPlanner::kLayouts[] = {
     {{"Registers", false, "Ascend 950: rows that fit in UB, but the shortest"},
      ROW_REDUCE_REGISTERS,
@@ -56,62 +56,59 @@ void FullLoadPlanner::PlanRegisters() {
   }
   Split(view_.outer);
   const int64_t bytes = view_.reduce * bytes_;
-  const int64_t rows = std::min(UnitsPerTile(UnitsPerCore(), most, bytes),
-                                UnitsPerTile(UnitsPerCore(), most, bytes, rowreduce::kShortTiles,
-                                             rowreduce::kShortCopyBytes));
+  const int64_t rows = UnitsPerTile(UnitsPerCore(), most, bytes);
   Take(rows, RegisterLanes(rows), budget(rows));
 }
 
-// Slabs by which tiles of streams grow; 0 where slabs are not transposed. Where slabs that are whole blocks together do not
-// fit, streams are padded: each is a piece of GM, which is worth it from a line on.
+// StreamStep is the number of slabs by which tiles of streams grow, and 0 where slabs are not transposed. Where slabs that are
+// whole blocks together do not fit, streams are padded: each is a piece of GM, which is worth it from a line on.
 int64_t FullLoadPlanner::StreamStep() const {
   if (masked_ || view_.reduce == 1) {
     return 0;
   }
   const int64_t rowsOfCore = CeilDiv(view_.outer, CoresFor(view_.outer));
   const bool odd = view_.inner == 1 && view_.reduce % blockLanes_ != 0;
-  const bool isShort = view_.inner > 1 ? view_.inner % blockLanes_ != 0
-                                       : (soc_.wholeBlocksOnly ? odd : IsOdd()) &&
-                                             view_.reduce <= rowreduce::kMaxShortRow;
+  const bool isShort = view_.inner > 1
+                           ? view_.inner % blockLanes_ != 0
+                           : (soc_.wholeBlocksOnly ? odd : IsOdd()) && view_.reduce <= kMaxShortRow;
   int64_t wholeStep =
-      BlockRows();  // streams of whole slabs, of whole blocks, of LeastStream elements
+      BlockRows();  // a stream is whole slabs and whole blocks, and has LeastStream elements
   while (wholeStep * Slab() < LeastStream()) {
     wholeStep *= 2;
   }
   wholeStep *= kStreams;
-  if (isShort && (soc_.wholeBlocksOnly || view_.inner > 1 || rowsOfCore > rowreduce::kFewRows) &&
-      MostStreams(wholeStep) > 0) {
+  if (isShort && MostStreams(wholeStep) > 0) {
     return wholeStep;
   }
   const int64_t most = MostStreams(kStreams);
-  if (soc_.wholeBlocksOnly) {  // the order of additions is not that of padded rows there
+  if (soc_.wholeBlocksOnly) {  // padded rows have another order of additions there, so all rows are transposed
     return odd && most >= 2 * kStreams ? kStreams : 0;
   }
   if (view_.inner == 1) {
-    // Few rows of a core do not fill the streams; the sums are the same.
-    const bool many = rowsOfCore >= rowreduce::kPipelineTiles * kStreams;
+    // Few rows of a core would not fill the streams. The sums of padded rows are the same.
+    const bool many = rowsOfCore >= kPipelineTiles * kStreams;
     return IsOdd() && many && bytes_ < kFloatBytes && most >= 2 * kStreams ? kStreams : 0;
   }
   const bool line = most * Slab() * bytes_ >= kStreams * kLineBytes;
   return view_.inner % blockLanes_ != 0 && line ? kStreams : 0;
 }
 
-// Elements of 16 streams of so many slabs: an odd number of blocks each where the slabs are no whole blocks.
+// 16 streams of so many slabs have StreamLanes elements: an odd number of blocks each where the slabs are no whole blocks.
 int64_t FullLoadPlanner::StreamLanes(int64_t slabs) const {
   const int64_t count = slabs / kStreams * Slab();
   const int64_t least = LeastStream();
   const bool whole = count % blockLanes_ == 0 && count >= least;
-  int64_t length = std::max(least, AlignUp(count, blockLanes_));
+  int64_t length = Max(least, AlignUp(count, blockLanes_));
   length += whole || length / blockLanes_ % 2 == 1 ? 0 : blockLanes_;
   return kStreams * (soc_.wholeBlocksOnly ? AlignUp(length, least) : length);
 }
 
-// The most slabs of a tile, in steps. A repeat of TransDataTo5HD moves a block of each stream.
+// A tile has MostStreams slabs at most, a multiple of `step`. A repeat of TransDataTo5HD moves a block of each stream.
 int64_t FullLoadPlanner::MostStreams(int64_t step) const {
   const int64_t perLane = 6 * bytes_ + 2 * kFloatBytes;
   int64_t most = AlignDown(usable_ / perLane / Slab(), step);
   while (most > 0 && !(Holds(TransposedBudget(ApartUp(StreamLanes(most)))) &&
-                       StreamLanes(most) / kStreams / blockLanes_ <= kMaxRepeats)) {
+                       StreamLanes(most) / kStreams / blockLanes_ <= kMaxRepeat)) {
     most -= step;
   }
   return most;
@@ -122,7 +119,7 @@ void FullLoadPlanner::PlanTransposed() {
   const int64_t most = MostStreams(step);
   Split(view_.outer);
   const int64_t slabs =
-      std::min(most, AlignUp(UnitsPerTile(UnitsPerCore(), most, Slab() * bytes_), step));
+      Min(most, AlignUp(UnitsPerTile(UnitsPerCore(), most, Slab() * bytes_), step));
   const int64_t lanes = ApartUp(StreamLanes(slabs));
   Take(slabs, lanes, TransposedBudget(lanes));
 }
@@ -130,7 +127,7 @@ void FullLoadPlanner::PlanTransposed() {
 void FullLoadPlanner::PlanColumns() {
   if (SidesLie()) {
     const int64_t slab = axis_ * width_;
-    int64_t most = std::max<int64_t>(1, usable_ / (slab * LaneBytes()));
+    int64_t most = Max(1, usable_ / (slab * LaneBytes()));
     while (most > 1 && !Holds(ColumnsBudget(most, TileLanesUp(most * slab)))) {
       --most;
     }
@@ -162,19 +159,16 @@ void FullLoadPlanner::PlanPadded() {
   while (most > 1 && !Holds(RowsBudget(most, TileLanesUp(most * row), false))) {
     --most;
   }
-  if (most > kBlocksPerRepeat) {
-    most = AlignDown(most, kBlocksPerRepeat);
+  if (most > kRepeatBlocks) {
+    most = AlignDown(most, kRepeatBlocks);
   }
   Split(view_.outer);
-  if (soc_.wholeBlocksOnly && view_.reduce % blockLanes_ != 0) {
-    most = std::min(most, rowreduce::kPaddedLegacyRows);
-  }
   const int64_t rows = OnLines(UnitsPerTile(UnitsPerCore(), most, row * bytes_), most);
   Take(rows, TileLanesUp(rows * row), RowsBudget(rows, TileLanesUp(rows * row), false));
 }
 
-// About `rows` rows that take whole GM lines, where at most `most` can: tiles start on lines then. Rows that are padded in
-// UB are copied one by one.
+// OnLines makes `rows`, up to `most`, a number of rows that are whole GM lines, so that tiles start on lines. Rows that are
+// padded in UB are copied one by one, and gain nothing from that.
 int64_t FullLoadPlanner::OnLines(int64_t rows, int64_t most) const {
   const bool padded = soc_.wholeBlocksOnly || PaddedRow() != view_.reduce;
   int64_t whole = 1;
@@ -189,8 +183,6 @@ int64_t FullLoadPlanner::OnLines(int64_t rows, int64_t most) const {
 }
 
 SideBySide SideBySideOf(const RowReduceCase& wanted) {
-  using rowreduce::kSideBySideLanes;
-  constexpr int64_t kRepeat = 64;
   const ReduceView& view = wanted.view;
   const int64_t block = kBlockBytes / wanted.elementBytes;
   const int64_t period = std::lcm(view.inner, block);
@@ -201,16 +193,16 @@ SideBySide SideBySideOf(const RowReduceCase& wanted) {
   }
   // A row gets as many periods as leave little of the last row without data: whole repeats of them, if there are such.
   const int64_t periods = CeilDiv(view.reduce * view.inner, period);
-  const int64_t most = std::min(periods, kSideBySideLanes / period);
+  const int64_t most = Min(periods, kSideBySideLanes / period);
   const auto wastes = [periods](int64_t inRow) {
-    return (CeilDiv(periods, inRow) * inRow - periods) * rowreduce::kSideBySideWaste > periods;
+    return (CeilDiv(periods, inRow) * inRow - periods) * kSideBySideWaste > periods;
   };
-  const int64_t step = std::lcm(period, kRepeat) / period;
+  const int64_t step = std::lcm(period, int64_t{kRepeatLanes}) / period;
   int64_t inRow = AlignDown(most, step);
-  while (inRow * period >= rowreduce::kSideBySideRepeats * kRepeat && wastes(inRow)) {
+  while (inRow > 0 && wastes(inRow)) {
     inRow -= step;
   }
-  if (inRow * period < rowreduce::kSideBySideRepeats * kRepeat) {
+  if (inRow == 0) {
     inRow = most;
     while (wastes(inRow)) {
       --inRow;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/soc_facts.h"
 #include "log/log.h"
@@ -41,6 +42,35 @@ inline uint32_t ElementBytes(gert::TilingContext* context, const char* tensor, g
               tensor);
       return 0;
   }
+}
+
+// Inputs of one shape and one dtype.
+struct AlikeInputs {
+  const gert::Shape* shape = nullptr;
+  uint32_t elementBytes = 0;
+};
+
+// Reads the first inputs, named in their order. Reports what is wrong before it fails.
+inline ge::graphStatus ReadAlikeInputs(gert::TilingContext* context,
+                                       const std::vector<const char*>& names, AlikeInputs* inputs) {
+  const gert::CompileTimeTensorDesc* first = nullptr;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const gert::StorageShape* shape = context->GetInputShape(i);
+    OP_CHECK_NULL_WITH_CONTEXT(context, shape);
+    const gert::CompileTimeTensorDesc* desc = context->GetInputDesc(i);
+    OP_CHECK_NULL_WITH_CONTEXT(context, desc);
+    if (i == 0) {
+      inputs->shape = &shape->GetStorageShape();
+      first = desc;
+    } else if (*inputs->shape != shape->GetStorageShape() ||
+               first->GetDataType() != desc->GetDataType()) {
+      OP_LOGE(context, "%s and %s differ in shape or dtype, wanted the same of both", names[0],
+              names[i]);
+      return ge::GRAPH_FAILED;
+    }
+  }
+  inputs->elementBytes = ElementBytes(context, names[0], first->GetDataType());
+  return inputs->elementBytes == 0 ? ge::GRAPH_FAILED : ge::GRAPH_SUCCESS;
 }
 
 inline ge::graphStatus ReadSocFacts(gert::TilingContext* context, SocFacts* soc) {

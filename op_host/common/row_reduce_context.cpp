@@ -2,7 +2,6 @@
 // Reads a tiling context for the row-reduction family, and prints its tiling data.
 #include "common/row_reduce_context.h"
 
-#include "common/platform_facts.h"
 #include "log/log.h"
 
 namespace optiling {
@@ -39,27 +38,6 @@ std::vector<int64_t> Dims(const gert::Shape& shape) {
   return dims;
 }
 
-ge::graphStatus ReadPair(gert::TilingContext* context, const char* const (&names)[2],
-                         RowReducePair* pair) {
-  const gert::StorageShape* first = context->GetInputShape(0);
-  OP_CHECK_NULL_WITH_CONTEXT(context, first);
-  const gert::StorageShape* second = context->GetInputShape(1);
-  OP_CHECK_NULL_WITH_CONTEXT(context, second);
-  const gert::CompileTimeTensorDesc* firstDesc = context->GetInputDesc(0);
-  OP_CHECK_NULL_WITH_CONTEXT(context, firstDesc);
-  const gert::CompileTimeTensorDesc* secondDesc = context->GetInputDesc(1);
-  OP_CHECK_NULL_WITH_CONTEXT(context, secondDesc);
-  pair->dims = Dims(first->GetStorageShape());
-  if (pair->dims != Dims(second->GetStorageShape()) ||
-      firstDesc->GetDataType() != secondDesc->GetDataType()) {
-    OP_LOGE(context, "%s and %s differ in shape or dtype, wanted the same of both", names[0],
-            names[1]);
-    return ge::GRAPH_FAILED;
-  }
-  pair->elementBytes = ElementBytes(context, names[0], firstDesc->GetDataType());
-  return pair->elementBytes == 0 ? ge::GRAPH_FAILED : ge::GRAPH_SUCCESS;
-}
-
 ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, const ReduceView& view,
                               uint32_t elementBytes, RowStreams streams, RowReducePlan* plan) {
   SocFacts soc;
@@ -85,20 +63,20 @@ ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, cons
 
 ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
                               const char* const (&names)[2]) {
-  RowReducePair pair;
+  AlikeInputs inputs;
   int64_t axis = -1;
-  if (ReadPair(context, names, &pair) != ge::GRAPH_SUCCESS ||
+  if (ReadAlikeInputs(context, {names[0], names[1]}, &inputs) != ge::GRAPH_SUCCESS ||
       ReadAxis(context, &axis) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
   ReduceView view;
-  const std::string error = MakeReduceView(pair.dims, axis, &view);
+  const std::string error = MakeReduceView(Dims(*inputs.shape), axis, &view);
   if (!error.empty()) {
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
   RowReducePlan plan;
-  if (PlanRowReduce(context, op, view, pair.elementBytes, RowStreams::kPair, &plan) !=
+  if (PlanRowReduce(context, op, view, inputs.elementBytes, RowStreams::kPair, &plan) !=
       ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/platform_facts.h"
 #include "common/row_reduce_data.h"
 #include "common/row_reduce_tiling.h"
 #include "common/tiling_function.h"
@@ -15,19 +16,12 @@
 
 namespace optiling {
 
-// The first two inputs of every operator of the family have one shape and one dtype.
-struct RowReducePair {
-  std::vector<int64_t> dims;
-  uint32_t elementBytes = 0;
-};
-
-// Each of these reports what is wrong before it fails.
-ge::graphStatus ReadPair(gert::TilingContext* context, const char* const (&names)[2],
-                         RowReducePair* pair);
-// Plans for the SoC of the context and sets block dim, tiling key and workspace there.
+// Both report what is wrong before they fail. PlanRowReduce plans for the SoC of the context and sets block dim, tiling key and
+// workspace there.
 ge::graphStatus PlanRowReduce(gert::TilingContext* context, const char* op, const ReduceView& view,
                               uint32_t elementBytes, RowStreams streams, RowReducePlan* plan);
-// All of it for an operator whose only attribute is the axis, as a list of one.
+// TileAlongAxis does all for an operator whose first two inputs are alike, and whose only attribute is the axis, as a list of
+// one.
 ge::graphStatus TileAlongAxis(gert::TilingContext* context, const char* op,
                               const char* const (&names)[2]);
 

@@ -30,20 +30,19 @@ struct RowReduceCase {
 // Columns of no whole blocks lie side by side where a period of them is short, unless they are transposed.
 SideBySide SideBySideOf(const RowReduceCase& wanted);
 
-// PlanFullLoad leaves `plan->key` at 0 where no tile holds the axis. Both return an empty string, or what is wrong and what would be right.
+// PlanFullLoad leaves `plan->key` at 0 where no tile holds the axis. Both return an empty string, or what is wrong and what
+// would be right.
 std::string PlanFullLoad(const RowReduceCase& wanted, RowReducePlan* plan);
 std::string PlanSharedAxis(const RowReduceCase& wanted, RowReducePlan* plan);
 
 class RowReducePlanner {
  protected:
-  static constexpr int64_t kRepeatLanes = 64;
   static constexpr int64_t kBankGroupLanes = 128;  // fp32 lanes over all 16 bank groups of UB
-  static constexpr int64_t kHalfLineBytes = 256;   // copies that start elsewhere are slower
 
   RowReducePlanner(const RowReduceCase& wanted, RowReducePlan* plan);
 
-  // Lanes of a tile. y and f of fp32 lie so many lanes apart: 64 modulo 128 puts blocks of the two that one instruction
-  // reads together into different bank groups of UB, which halves its time. 16-bit tiles lie whole repeats apart in their
+  // A tile has room for TileLanes. y and f of fp32 lie so many lanes apart: 64 modulo 128 puts blocks of the two that one
+  // instruction reads together into different bank groups of UB, which halves its time. 16-bit tiles lie whole repeats apart in their
   // buffers, clear of the banks that Cast writes.
   int64_t TileLanesUp(int64_t lanes) const;
   int64_t TileLanesDown(int64_t lanes) const;
@@ -60,35 +59,23 @@ class RowReducePlanner {
   // Rows of no multiple of 8 are added up in the order "mod64", and may be packed.
   bool IsOdd() const { return view_.reduce % (kBlockBytes / kFloatBytes) != 0; }
 
-  // Columns whose rows start anywhere in a GM line: L2 moves a line more for each piece.
-  bool OddColumns() const {
-    return waits_ && !soc_.registers && !SidesLie() && view_.inner % blockLanes_ != 0;
-  }
-
   int64_t CoresFor(int64_t units) const;
-  // Units are spread over cores such that these differ by at most one.
+  // Split spreads units over cores such that these differ by at most one.
   void Split(int64_t units);
-  // Columns of a unit: at most `most`, fewer where there would be fewer units than cores, at least kSplitColumnBytes.
+  // SplitColumns gives a unit at most `most` columns, and fewer where there would be fewer units than cores, down to
+  // kSplitColumnBytes.
   void SplitColumns(int64_t most);
-  // 310P and 910 store nothing shorter than a block. The longest part, at most `part` and if possible a multiple of `unit`,
-  // that cuts `total` such that what is left at the end has `least` elements.
+  // 310P and 910 store nothing shorter than a block. LongLastPart is the longest part, at most `part` and if possible a
+  // multiple of `unit`, that cuts `total` such that `least` elements are left for the last one.
   int64_t LongLastPart(int64_t total, int64_t part, int64_t unit, int64_t least) const;
-  // Tiles that go past L2, where every byte moves once.
+  // GoPastL2 says how many tiles of a core go past L2, where every byte moves once.
   void GoPastL2(int64_t tilesPerCore);
 
-  template <typename Ub>
-  static UbBudget BudgetOf(const Ub& ub) {
-    UbBudget budget;
-    ub.ForEach([&budget](const char* name, const rowreduce::UbBuffer& buffer) {
-      budget.Add(name, buffer.count, buffer.bytes);
-    });
-    return budget;
-  }
   UbBudget WithSides(UbBudget budget, int64_t slabs) const;
   bool Holds(const UbBudget& budget) const {
     return budget.Total() <= static_cast<uint64_t>(usable_);
   }
-  // Notes the budget. An error with the table of `shown` where UB does not hold it.
+  // Finish notes the budget, and returns an error with the table of `shown` where UB does not hold it.
   std::string Finish(const UbBudget& budget, const UbBudget& shown, const std::string& hint);
 
   const char* op_;

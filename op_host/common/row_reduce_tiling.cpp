@@ -13,7 +13,7 @@ std::string MakeReduceView(const std::vector<int64_t>& dims, int64_t axis, Reduc
   if (rank > 8) {
     return "rank " + std::to_string(rank) + " of the input, wanted at most 8";
   }
-  const int64_t most = std::max<int64_t>(rank, 1);
+  const int64_t most = Max(rank, 1);
   if (axis < -most || axis >= most) {
     return "axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank) +
            ", wanted a value in [" + std::to_string(-most) + ", " + std::to_string(most - 1) + "]";
@@ -107,24 +107,21 @@ int64_t RowReducePlanner::TileLanesDown(int64_t lanes) const {
 
 UbBudget RowReducePlanner::WithSides(UbBudget budget, int64_t slabs) const {
   if (SidesLie()) {
-    rowreduce::SideBySideUbOf(view_.inner, side_.lanes, slabs)
-        .ForEach([&budget](const char* name, const rowreduce::UbBuffer& buffer) {
-          budget.Add(name, buffer.count, buffer.bytes);
-        });
+    budget.Add(rowreduce::SideBySideUbOf(view_.inner, side_.lanes, slabs));
   }
   return budget;
 }
 
 int64_t RowReducePlanner::CoresFor(int64_t units) const {
   // Arithmetic takes as long for 16 bit as for fp32.
-  return std::min(units, CoresForBytes(view_.outer * axis_ * width_ * kFloatBytes, soc_));
+  return Min(units, CoresForBytes(view_.outer * axis_ * width_ * kFloatBytes, soc_));
 }
 
 void RowReducePlanner::Split(int64_t units) {
   plan_.units = units;
   plan_.cores = CoresFor(units);
   if (plan_.cores < soc_.cores && !soc_.wholeBlocksOnly) {
-    // As few as have no more units than one of them has anyway.
+    // Fewer cores take as long, as long as none has more units than one of them has anyway.
     plan_.cores = CeilDiv(units, CeilDiv(units, plan_.cores));
   }
   data_.coreUnits = units / plan_.cores;
@@ -132,29 +129,23 @@ void RowReducePlanner::Split(int64_t units) {
 }
 
 void RowReducePlanner::SplitColumns(int64_t most) {
-  const int64_t floor = rowreduce::kSplitColumnBytes / bytes_;
+  const int64_t floor = kSplitColumnBytes / bytes_;
   const int64_t wanted = CoresFor(std::numeric_limits<int64_t>::max());
   const int64_t perSlab = CeilDiv(wanted, view_.outer);
-  const int64_t narrow =
-      std::max(std::min(floor, most), AlignUp(CeilDiv(width_, perSlab), blockLanes_));
-  const int64_t width = std::min(most, narrow);
+  const int64_t narrow = Max(Min(floor, most), AlignUp(CeilDiv(width_, perSlab), blockLanes_));
+  const int64_t width = Min(most, narrow);
   if (width >= width_) {
     data_.colTile = width_;
     data_.colTiles = 1;
   } else {
+    // The tiles of all slabs are a multiple of the cores where that is possible: none is idle in the last turn then.
     int64_t tiles = CeilDiv(width_, width);
-    if (view_.outer * tiles < rowreduce::kEvenUnits * wanted) {
-      // As many as all cores can share without a rest.
-      const int64_t even = CeilDiv(view_.outer * tiles, wanted) * wanted / view_.outer;
-      tiles = std::max(tiles, std::min(even, width_ / floor));
-    }
+    const int64_t even = CeilDiv(view_.outer * tiles, wanted) * wanted / view_.outer;
+    tiles = Max(tiles, Min(even, width_ / floor));
     const int64_t columns = CeilDiv(width_, tiles);
     const int64_t bytes = columns * bytes_;
-    const int64_t step = (bytes >= rowreduce::kLineColumnBytes ? kLineBytes
-                          : bytes >= kHalfLineBytes            ? kHalfLineBytes
-                                                               : kBlockBytes) /
-                         bytes_;
-    data_.colTile = LongLastPart(width_, std::min(AlignDown(width, step), AlignUp(columns, step)),
+    const int64_t step = (bytes >= kHalfLineBytes ? kHalfLineBytes : kBlockBytes) / bytes_;
+    data_.colTile = LongLastPart(width_, Min(AlignDown(width, step), AlignUp(columns, step)),
                                  blockLanes_, blockLanes_);
     data_.colTiles = CeilDiv(width_, data_.colTile);
   }
@@ -186,7 +177,7 @@ void RowReducePlanner::GoPastL2(int64_t tilesPerCore) {
       SharesPastL2(view_.outer * axis_ * width_, 3 * bytes_ + (masked_ ? 1 : 0), bytes_, soc_);
   const auto tiles = static_cast<double>(tilesPerCore);
   data_.inputsPastL2 = static_cast<int64_t>(std::ceil(past.inputs * tiles));
-  // Copies that share lines read them twice past L2: not more of the results go there than have no place.
+  // Results go past L2 only as far as they have no place there: copies that share a line move it twice past L2.
   data_.resultsPastL2 = static_cast<int64_t>(std::floor(past.results * tiles));
 }
 
@@ -197,9 +188,9 @@ std::string RowReducePlanner::Finish(const UbBudget& budget, const UbBudget& sho
     return {};
   }
   return std::string(op_) + ": UB needs " + WithCommas(shown.Total()) + " B of " +
-         WithCommas(static_cast<uint64_t>(std::max<int64_t>(0, usable_))) + " B usable on " +
-         soc_.name + " (" + shown.Table() + ") at [A, R, B] = [" + std::to_string(view_.outer) +
-         ", " + std::to_string(view_.reduce) + ", " + std::to_string(view_.inner) + "], " +
+         WithCommas(static_cast<uint64_t>(Max(0, usable_))) + " B usable on " + soc_.name + " (" +
+         shown.Table() + ") at [A, R, B] = [" + std::to_string(view_.outer) + ", " +
+         std::to_string(view_.reduce) + ", " + std::to_string(view_.inner) + "], " +
          std::to_string(bytes_) + " B per element. " + hint;
 }
 

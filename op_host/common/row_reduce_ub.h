@@ -1,52 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers that a row reduction keeps in UB, for each layout. The kernel makes them from these structs and the tiling
-// adds them up from the same ones, so no budget is written twice. Sizes are bytes; TPipe rounds them up to whole blocks.
+// The buffers that a row reduction keeps in UB, for each layout.
 #ifndef OP_HOST_COMMON_ROW_REDUCE_UB_H_
 #define OP_HOST_COMMON_ROW_REDUCE_UB_H_
 
-#include <cstdint>
-
 #include "common/tuning.h"
-
-#if defined(__CCE_AICORE__)
-#include "kernel_operator.h"
-#define HOST_AND_DEVICE __aicore__ inline constexpr
-#else
-#define HOST_AND_DEVICE inline constexpr
-#endif
+#include "common/ub_buffers.h"
 
 namespace rowreduce {
 
-// Lanes by which the fp32 operands of a 16-bit tile lie further apart than the tile is long: blocks of both that one
+using namespace common;
+
+// The fp32 operands of a 16-bit tile lie so many lanes further apart than the tile is long: blocks of both that one
 // instruction reads together are then in different bank groups of UB.
 constexpr int64_t kWorkApart = 128;
-// Bytes behind what is read in registers that the last load may reach.
+// The last load of registers may reach so many bytes behind what it reads.
 constexpr int64_t kBehindRegisters = 256 + 32;
-// Rows whose sums SpreadSums of legacy.h spreads at once.
-constexpr uint32_t kTurnRows = 128;
-constexpr int64_t kUbFloat = 4;
-constexpr int64_t kUbBlock = 32;
-constexpr int64_t kUbStreams = 16;
 
-struct UbBuffer {
-  uint32_t count = 0;  // 2: double buffering
-  uint32_t bytes = 0;  // of each; 0: there is none
-};
-
-// Sizes that the tiling tries may be far larger than UB: they count as 4 GB then.
-HOST_AND_DEVICE UbBuffer Buffers(int64_t count, int64_t bytes) {
-  return UbBuffer{static_cast<uint32_t>(count),
-                  static_cast<uint32_t>(bytes < 0xFFFFFFFF ? bytes : 0xFFFFFFFF)};
-}
-HOST_AND_DEVICE UbBuffer Buffer(int64_t bytes) { return Buffers(bytes > 0 ? 1 : 0, bytes); }
-HOST_AND_DEVICE int64_t RoundUp(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
-HOST_AND_DEVICE int64_t Larger(int64_t a, int64_t b) { return a > b ? a : b; }
-HOST_AND_DEVICE int64_t Smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-// The fewest lanes that are whole blocks of fp32 and a multiple of `lanes`.
+// A period is the fewest lanes that are whole blocks of fp32 and a multiple of `lanes`.
 HOST_AND_DEVICE int64_t PeriodOf(int64_t lanes) {
   int64_t period = lanes;
-  while (period % (kUbBlock / kUbFloat) != 0) {
+  while (period % kBlockLanes != 0) {
     period *= 2;
   }
   return period;
@@ -55,7 +28,7 @@ HOST_AND_DEVICE int64_t PeriodOf(int64_t lanes) {
 // Whether one instruction reaches rows that start on the same lane of a block: a repeat stride has 8 bits.
 HOST_AND_DEVICE bool RowsAlike(int64_t length) { return PeriodOf(length) <= 255 * 8; }
 
-// Lanes modulo which a row is added up (sum_mod64.h): 64, or a larger power of two up to `most` and a fourth of the row.
+// A row is added up modulo so many lanes (sum_mod64.h): 64, or a larger power of two up to `most` and a fourth of the row.
 HOST_AND_DEVICE int64_t Modulus(int64_t length, int64_t most) {
   int64_t modulus = 64;
   while (modulus < most && 4 * modulus <= length) {
@@ -64,7 +37,7 @@ HOST_AND_DEVICE int64_t Modulus(int64_t length, int64_t most) {
   return modulus;
 }
 
-// TileModulus is the modulus of a row of a tile.
+// TileModulus is that of a row of a tile.
 HOST_AND_DEVICE int64_t TileModulus(int64_t length) {
   return RowsAlike(length) ? 64 : Modulus(length, kTileModulus);
 }
@@ -80,7 +53,7 @@ struct TileShape {
 
 // y and f of a tile in fp32, where they are not fp32 in GM.
 HOST_AND_DEVICE UbBuffer WorkOf(int64_t lanes, int64_t elementBytes) {
-  return Buffer(elementBytes < kUbFloat ? (2 * lanes + kWorkApart) * kUbFloat : 0);
+  return Buffer(elementBytes < kFloatBytes ? (2 * lanes + kWorkApart) * kFloatBytes : 0);
 }
 
 // Layouts Padded (layout_padded.h) and Packed (layout_packed.h).
@@ -113,34 +86,34 @@ struct RowsUb {
 
 HOST_AND_DEVICE RowsUb RowsUbOf(const TileShape& tile, bool packed) {
   const bool odd = tile.reduce % 8 != 0;
-  const bool tails = tile.wholeBlocksOnly && tile.reduce * tile.elementBytes % kUbBlock != 0;
-  const int64_t tailBytes = tails ? RoundUp(tile.units, kUbStreams) * kUbBlock : 0;
-  const int64_t rows = RoundUp(tile.units, tile.wholeBlocksOnly ? kTurnRows : kUbStreams);
+  const bool tails = tile.wholeBlocksOnly && tile.reduce * tile.elementBytes % kBlockBytes != 0;
+  const int64_t tailBytes = tails ? AlignUp(tile.units, kStreams) * kBlockBytes : 0;
+  const int64_t rows = AlignUp(tile.units, tile.wholeBlocksOnly ? kTurnRows : kStreams);
   RowsUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes);
   // A second one would save little of the time that a result takes to GM, and a larger tile saves more.
   ub.out = Buffer(tile.lanes * tile.elementBytes + tailBytes);
   ub.work = WorkOf(tile.lanes, tile.elementBytes);
-  ub.sums = Buffer(rows * kUbFloat);
-  ub.blocks = Buffer((rows + (tile.wholeBlocksOnly ? kTurnRows : 0)) * kUbBlock);
+  ub.sums = Buffer(rows * kFloatBytes);
+  ub.blocks = Buffer((rows + (tile.wholeBlocksOnly ? kTurnRows : 0)) * kBlockBytes);
   ub.tails = Buffer(2 * tailBytes);
   if (odd && !tile.wholeBlocksOnly) {
     const int64_t sums =
-        RowsAlike(tile.reduce) ? Larger(tile.units, 2) : tile.units;  // one is read behind
-    ub.partials = Buffer(sums * TileModulus(tile.reduce) * kUbFloat);
-    ub.lasts = Buffer(RoundUp(tile.units, kUbStreams) * kUbBlock);
+        RowsAlike(tile.reduce) ? Max(tile.units, 2) : tile.units;  // one is read behind
+    ub.partials = Buffer(sums * TileModulus(tile.reduce) * kFloatBytes);
+    ub.lasts = Buffer(AlignUp(tile.units, kStreams) * kBlockBytes);
     ub.transposed = ub.lasts;
   }
-  ub.offsets = Buffer(packed ? kUbStreams * kUbFloat : 0);
+  ub.offsets = Buffer(packed ? kStreams * kFloatBytes : 0);
   return ub;
 }
 
-// Bytes of mask beside a tile of rows. Packed runs of mask rows start on the byte of a block that their elements have in
-// the tile, and there are kMaskRun rows in a run, but at both ends of a tile.
+// The mask beside a tile of rows. A packed run of mask rows starts and ends within a block, and has kMaskRun rows or more,
+// but at both ends of a tile.
 HOST_AND_DEVICE UbBuffer MaskUbOf(const TileShape& tile, bool packed) {
   const int64_t runs = tile.units / kMaskRun + 2;
-  return Buffers(2, packed ? RoundUp(tile.units * tile.reduce, kUbBlock) + runs * 2 * kUbBlock
-                           : tile.units * RoundUp(tile.reduce, kUbBlock));
+  return Buffers(2, packed ? AlignUp(tile.units * tile.reduce, kBlockBytes) + runs * 2 * kBlockBytes
+                           : tile.units * AlignUp(tile.reduce, kBlockBytes));
 }
 
 // Columns that lie side by side (side_by_side.h): `columns` of them, in rows of `width` lanes.
@@ -159,16 +132,16 @@ struct SideBySideUb {
   }
 };
 
-// Slabs whose periods one Gather turns.
+// One Gather turns the periods of so many slabs.
 HOST_AND_DEVICE int64_t SlabsTurned(int64_t columns, int64_t slabs) {
-  return Larger(1, Smaller(slabs, kSideBySideLanes / PeriodOf(columns)));
+  return Max(1, Min(slabs, kSideBySideLanes / PeriodOf(columns)));
 }
 
 HOST_AND_DEVICE SideBySideUb SideBySideUbOf(int64_t columns, int64_t width, int64_t slabs) {
   SideBySideUb ub;
   if (columns > 0) {
-    const int64_t bytes = SlabsTurned(columns, slabs) * PeriodOf(columns) * kUbFloat;
-    ub.sums = Buffer(slabs * width * kUbFloat);
+    const int64_t bytes = SlabsTurned(columns, slabs) * PeriodOf(columns) * kFloatBytes;
+    ub.sums = Buffer(slabs * width * kFloatBytes);
     ub.twice = Buffer(2 * bytes);
     ub.turned = Buffer(bytes);
     ub.offsets = Buffer(bytes);
@@ -176,27 +149,14 @@ HOST_AND_DEVICE SideBySideUb SideBySideUbOf(int64_t columns, int64_t width, int6
   return ub;
 }
 
-// Layout Columns (layout_columns.h), beside SideBySideUb.
-struct ColumnsUb {
-  UbBuffer in;
-  UbBuffer out;
-  UbBuffer work;
-
-  template <typename Visit>
-  void ForEach(const Visit& visit) const {
-    visit("in (y, g)", in);
-    visit("out", out);
-    visit("f32 work", work);
-  }
-};
-
 // Whether columns are added up in registers (Ascend 950): fewer of them fill too little of one.
 HOST_AND_DEVICE bool ColumnsInRegisters(bool registers, int64_t columns, int64_t sideRows) {
   return registers && sideRows == 0 && columns >= kRegisterColumns;
 }
 
-HOST_AND_DEVICE ColumnsUb ColumnsUbOf(const TileShape& tile, bool inRegisters) {
-  ColumnsUb ub;
+// Layout Columns (layout_columns.h), beside SideBySideUb.
+HOST_AND_DEVICE TileUb ColumnsUbOf(const TileShape& tile, bool inRegisters) {
+  TileUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes + (inRegisters ? kBehindRegisters : 0));
   ub.out = Buffer(tile.lanes * tile.elementBytes);
   ub.work = inRegisters ? Buffer(0) : WorkOf(tile.lanes, tile.elementBytes);
@@ -204,42 +164,30 @@ HOST_AND_DEVICE ColumnsUb ColumnsUbOf(const TileShape& tile, bool inRegisters) {
 }
 
 // Layout Transposed (layout_transposed.h).
-HOST_AND_DEVICE ColumnsUb TransposedUbOf(const TileShape& tile) {
-  ColumnsUb ub;
+HOST_AND_DEVICE TileUb TransposedUbOf(const TileShape& tile) {
+  TileUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes);
   ub.out = Buffers(2, tile.lanes * tile.elementBytes +
-                          (tile.wholeBlocksOnly ? kUbStreams * kUbBlock : 0));  // tails of streams
-  ub.work = Buffer(2 * tile.lanes * kUbFloat);
+                          (tile.wholeBlocksOnly ? kStreams * kBlockBytes : 0));  // tails of streams
+  ub.work = Buffer(2 * tile.lanes * kFloatBytes);
   return ub;
 }
 
-// Layout Registers (layout_registers.h).
-struct RegistersUb {
-  UbBuffer in;
-  UbBuffer out;
-  UbBuffer sums;  // of rows; of flat rows a sum and, for 16-bit types, f for each element
-
-  template <typename Visit>
-  void ForEach(const Visit& visit) const {
-    visit("in (y, g)", in);
-    visit("out", out);
-    visit("sums", sums);
-  }
-};
-
-// Rows of so few bytes are one run of elements for all that is done to each element alone.
+// Rows of so few bytes are taken as one run of elements for all that is done to each element alone.
 HOST_AND_DEVICE bool LiesFlat(int64_t reduce, int64_t elementBytes) {
   return reduce * elementBytes <= kFlatRowBytes;
 }
 
-HOST_AND_DEVICE RegistersUb RegistersUbOf(const TileShape& tile) {
-  const int64_t copies = tile.elementBytes < kUbFloat ? 2 : 1;
-  RegistersUb ub;
+// Layout Registers (layout_registers.h). Its work area has the sums of rows; of flat rows a sum and, for 16-bit types, f for each
+// element.
+HOST_AND_DEVICE TileUb RegistersUbOf(const TileShape& tile) {
+  const int64_t copies = tile.elementBytes < kFloatBytes ? 2 : 1;
+  TileUb ub;
   ub.in = Buffers(2, 2 * tile.lanes * tile.elementBytes + kBehindRegisters);
   ub.out = Buffers(2, tile.lanes * tile.elementBytes);
-  ub.sums = Buffer(LiesFlat(tile.reduce, tile.elementBytes)
-                       ? copies * tile.lanes * kUbFloat + kBehindRegisters
-                       : tile.units * kUbFloat);
+  ub.work = Buffer(LiesFlat(tile.reduce, tile.elementBytes)
+                       ? copies * tile.lanes * kFloatBytes + kBehindRegisters
+                       : tile.units * kFloatBytes);
   return ub;
 }
 
@@ -288,7 +236,7 @@ struct SharedUb {
 };
 
 HOST_AND_DEVICE SharedUb SharedUbOf(const SharedShape& shape) {
-  const int64_t sum = shape.sumLanes * kUbFloat;
+  const int64_t sum = shape.sumLanes * kFloatBytes;
   SharedUb ub;
   ub.in = Buffers(shape.ring, 2 * shape.lanes * shape.elementBytes);
   ub.out = Buffers(2, shape.lanes * shape.elementBytes);
@@ -296,14 +244,14 @@ HOST_AND_DEVICE SharedUb SharedUbOf(const SharedShape& shape) {
     ub.work = WorkOf(shape.lanes, shape.elementBytes);
   }
   if (shape.chunk > 0) {
-    ub.partials = Buffer(Modulus(shape.chunk, kChunkModulus) * kUbFloat);
-    ub.twice = Buffer(3 * 64 * kUbFloat);
-    ub.offsets = Buffer(64 * kUbFloat);
-    ub.first = Buffer(kUbStreams * kUbFloat);
-  } else if (shape.elementBytes == kUbFloat && !shape.inRegisters) {
-    ub.half = Buffer((shape.lanes / 2 + Larger(kWorkApart, shape.sumLanes)) * kUbFloat);
+    ub.partials = Buffer(Modulus(shape.chunk, kChunkModulus) * kFloatBytes);
+    ub.twice = Buffer(3 * 64 * kFloatBytes);
+    ub.offsets = Buffer(64 * kFloatBytes);
+    ub.first = Buffer(kStreams * kFloatBytes);
+  } else if (shape.elementBytes == kFloatBytes && !shape.inRegisters) {
+    ub.half = Buffer((shape.lanes / 2 + Max(kWorkApart, shape.sumLanes)) * kFloatBytes);
   }
-  ub.part = Buffer(Larger(kPartLanes, shape.sumLanes) * kUbFloat);
+  ub.part = Buffer(Max(kPartLanes, shape.sumLanes) * kFloatBytes);
   if (!shape.shared) {
     ub.sums = Buffer(shape.parts * sum);
   } else {
@@ -311,18 +259,6 @@ HOST_AND_DEVICE SharedUb SharedUbOf(const SharedShape& shape) {
     ub.sums = Buffer(shape.rows ? 0 : sum);
     ub.all = Buffer(shape.rows ? 0 : shape.parts * sum);
   }
-  return ub;
-}
-
-// The element-wise family (elementwise.h), of tiles of `lanes` elements. fp32 lanes of two operands lie kApartLanes further
-// apart than a tile is long. Two 16-bit inputs leave room for the fp32 result in their own buffer.
-HOST_AND_DEVICE ColumnsUb ElementwiseUbOf(int64_t lanes, int64_t elementBytes, int64_t inputs) {
-  const bool fp32 = elementBytes == kUbFloat;
-  const int64_t apart = lanes + kApartLanes;
-  ColumnsUb ub;
-  ub.in = Buffers(2, inputs * (fp32 ? apart : lanes) * elementBytes);
-  ub.out = Buffers(2, lanes * elementBytes);
-  ub.work = Buffer(fp32 ? 0 : (inputs >= 2 ? inputs : inputs + 1) * apart * kUbFloat);
   return ub;
 }
 

@@ -10,8 +10,6 @@
 namespace optiling {
 namespace {
 
-using rowreduce::Sharing;
-
 class SharedAxisPlanner : private RowReducePlanner {
  public:
   SharedAxisPlanner(const RowReduceCase& wanted, RowReducePlan* plan)
@@ -19,7 +17,7 @@ class SharedAxisPlanner : private RowReducePlanner {
         rows_(view_.inner == 1),
         inRegisters_(soc_.registers && !SidesLie()),
         packed_(packs_ && rows_ && !inRegisters_ && view_.reduce % blockLanes_ != 0),
-        ring_(soc_.eventIds - rowreduce::kSparedEvents) {}
+        ring_(soc_.eventIds - kSparedEvents) {}
 
   std::string Make() {
     plan_.key = rows_ ? ROW_REDUCE_SHARED_ROWS : ROW_REDUCE_SHARED_COLUMNS;
@@ -56,27 +54,27 @@ class SharedAxisPlanner : private RowReducePlanner {
         1);
   }
 
-  // Lanes of a chunk of packed rows that are not its own: it may begin and end within a block, and has its first results
-  // once more behind them.
+  // A chunk of a packed row has so many lanes beside its own: it may begin and end within a block, and has its first results
+  // a second time behind the last.
   int64_t Ends() const { return packed_ ? 2 * blockLanes_ : 0; }
 
-  // The most lanes of a chunk of UB that has the sums of so many parts besides.
+  // A chunk has at most so many lanes where UB holds the sums of so many parts as well.
   int64_t MostLanes(int64_t parts) const {
     rowreduce::SharedShape shape{0,     bytes_, ring_,  packed_ ? usable_ : 0, SumLanes(),
                                  parts, rows_,  waits_, inRegisters_};
     UbBudget others = WithSides(BudgetOf(SharedUbOf(shape)), 1);
     shape.shared = false;
     const UbBudget alone = WithSides(BudgetOf(SharedUbOf(shape)), 1);
-    const int64_t fixed = static_cast<int64_t>(std::max(others.Total(), alone.Total()));
+    const int64_t fixed = static_cast<int64_t>(Max(others.Total(), alone.Total()));
     const bool half = bytes_ == kFloatBytes && !inRegisters_ && !packed_;
     const int64_t work = bytes_ < kFloatBytes && !inRegisters_ ? 2 * kFloatBytes
                          : half                                ? kFloatBytes / 2
                                                                : 0;
     const int64_t lanes = (usable_ - fixed) / ((2 * ring_ + 2) * bytes_ + work);
-    return std::max<int64_t>(0, TileLanesDown(lanes) - Ends());
+    return Max(0, TileLanesDown(lanes) - Ends());
   }
 
-  // Lanes of the sum of a part.
+  // The sum of a part has so many lanes.
   int64_t SumLanes() const {
     return SidesLie() ? rowreduce::PeriodOf(view_.inner)
            : rows_    ? kBlockBytes / kFloatBytes
@@ -89,14 +87,15 @@ class SharedAxisPlanner : private RowReducePlanner {
     return data_.chunk == 0 ? wantedParts_ : CeilDiv(Chunks(), data_.partChunks);
   }
 
-  // Lanes from one step along the axis to the next: of a row of columns, or of an element of a row.
+  // A step along the axis is so many lanes: a row of columns, or an element of a row.
   int64_t Pitch() const { return rows_ ? 1 : AlignUp(data_.colTile, blockLanes_); }
 
-  // Chunks of rows that are whole GM lines start on lines, and those of columns side by side where few rows are lines.
+  // A chunk is a multiple of so many steps. Chunks of rows that are whole GM lines start on lines, and so do chunks of columns
+  // side by side where few rows are whole lines.
   int64_t ChunkStep() const {
     if (SidesLie()) {
       const int64_t rows = kLineBytes / std::gcd(width_ * bytes_, kLineBytes);
-      return rows <= rowreduce::kMostLineRows ? rows : 1;
+      return rows <= kMostLineRows ? rows : 1;
     }
     const bool lines = axis_ * bytes_ % kLineBytes == 0;
     return rows_ ? (lines ? kLineBytes : kHalfLineBytes) / bytes_ : 1;
@@ -118,8 +117,8 @@ class SharedAxisPlanner : private RowReducePlanner {
     return 0;
   }
 
-  // Parts that stay in UB between the passes; 0 if there are none. Chooses the number of chunk buffers, and the width of
-  // columns.
+  // Chooses the number of chunk buffers and the width of columns, and returns how many parts stay in UB between the passes;
+  // 0 if UB does not hold them.
   int64_t ResidentParts(const std::vector<int64_t>& widths) {
     if (!waits_) {
       return FewestParts(ring_, 1);
@@ -133,22 +132,18 @@ class SharedAxisPlanner : private RowReducePlanner {
     const SharingChoice choice = ChooseSharing(axes, [&](size_t axis, const Sharing& sharing) {
       SetColumns(widths[axis]);
       ring_ = sharing.ring;
-      return FewestParts(sharing.keep, rowreduce::kMostParts);
+      return FewestParts(sharing.keep, kMostParts);
     });
     SetColumns(widths[choice.axis]);
     ring_ = choice.ring;
     return choice.parts;
   }
 
-  // Units of at most so many columns; 0 leaves a row as it is.
+  // Makes units of at most so many columns; 0 leaves a row as it is.
   void SetColumns(int64_t most) {
     if (most > 0) {
-      int64_t tiles = CeilDiv(width_, most);
-      const bool widens = OddColumns() && tiles > 1 && axis_ <= rowreduce::kMostWideRows;
-      if (widens && AlignUp(CeilDiv(width_, tiles), blockLanes_) < most) {
-        --tiles;
-      }
-      data_.colTile = std::min(width_, AlignUp(CeilDiv(width_, tiles), blockLanes_));
+      const int64_t tiles = CeilDiv(width_, most);
+      data_.colTile = Min(width_, AlignUp(CeilDiv(width_, tiles), blockLanes_));
       data_.colTiles = CeilDiv(width_, data_.colTile);
     }
   }
@@ -163,77 +158,74 @@ class SharedAxisPlanner : private RowReducePlanner {
     const int64_t part = CeilDiv(axis_, parts);
     data_.partChunks = CeilDiv(part, most);
     const int64_t even = AlignUp(CeilDiv(part, data_.partChunks), ChunkStep());
-    data_.chunk = LongLastPart(axis_, std::min(even, most), rows_ ? ChunkStep() : least, least);
+    data_.chunk = LongLastPart(axis_, Min(even, most), rows_ ? ChunkStep() : least, least);
     data_.tileLanes = TileLanesUp(data_.chunk * Pitch() + Ends());
   }
 
-  // Columns of half a GM line, unless the UB of all cores together holds narrower ones only. In registers, arithmetic
-  // leaves L2 as the limit, which moves lines for parts of them.
+  // Columns have half a GM line, unless the UB of all cores together holds narrower ones only. In registers, L2 is the limit,
+  // which moves whole lines for parts of them, so columns of a line come first.
   void CutColumns() {
     std::vector<int64_t> widths;
     if (inRegisters_) {
       widths.push_back(kLineBytes / bytes_);
     }
-    for (const int64_t bytes : rowreduce::kChunkColumnBytes) {
+    for (const int64_t bytes : kChunkColumnBytes) {
       widths.push_back(SidesLie() ? width_ : bytes / bytes_);
     }
     const int64_t parts = ResidentParts(widths);
     Cut(parts > 0 ? parts : PartsOfStream());
   }
 
-  // Where cores cannot wait for each other: the widest columns whose chunks all stay in UB; where even narrow ones do not,
-  // whole repeats.
+  // Where cores cannot wait for each other, each takes the widest columns whose chunks all stay in UB, or whole repeats where
+  // even narrow columns do not.
   void CutOwnColumns() {
     const int64_t whole = AlignUp(width_, blockLanes_);
-    const int64_t least = std::min(whole, rowreduce::kMinColumnBytes / bytes_);
+    const int64_t least = Min(whole, kSplitColumnBytes / bytes_);
     data_.colTile = least;
     const int64_t most = AlignDown(ring_ * MostLanes(1) / axis_, blockLanes_);
-    for (data_.colTile = std::min(whole, most); data_.colTile >= least;
-         data_.colTile -= blockLanes_) {
+    for (data_.colTile = Min(whole, most); data_.colTile >= least; data_.colTile -= blockLanes_) {
       if (FewestParts(ring_, 1) > 0) {
         break;
       }
     }
     if (data_.colTile < least) {
-      data_.colTile = std::min(whole, rowreduce::kLegacyChunkColumns);
+      data_.colTile = Min(whole, kLegacyChunkColumns);
     }
     const int64_t columns = data_.colTile;
-    data_.colTile = std::min(columns, width_);
+    data_.colTile = Min(columns, width_);
     Cut(1);
     SplitColumns(columns);
     data_.tileLanes = TileLanesUp(data_.chunk * Pitch());
   }
 
-  // The cores that share units. Groups of cores with a unit each know its sum a round after they have added up theirs.
+  // Says which cores share units. Groups of cores with a unit each know its sum a round after they have added up theirs.
   // Where pieces go around among all cores instead, none of these is left over, but some units begin in one round and end
   // in another: their first pieces have to wait for the last.
   void ShareOut() {
     const int64_t parts = Parts();
     plan_.units = view_.outer * data_.colTiles;
-    data_.share = waits_ ? CeilDiv(parts, CeilDiv(parts, std::min(parts, soc_.cores))) : 1;
-    const int64_t groups = std::max<int64_t>(
-        1, std::min(plan_.units, CoresFor(plan_.units * data_.share) / data_.share));
+    data_.share = waits_ ? CeilDiv(parts, CeilDiv(parts, Min(parts, soc_.cores))) : 1;
+    const int64_t groups =
+        Max(1, Min(plan_.units, CoresFor(plan_.units * data_.share) / data_.share));
     plan_.cores = groups * data_.share;
     if (parts > 1 && waits_ && GoesAround(parts, groups)) {
       data_.share = parts;
       plan_.cores = CoresFor(plan_.units * parts);
     }
-    const int64_t mine = std::min(Chunks(), CeilDiv(parts, data_.share) * data_.partChunks);
+    const int64_t mine = Min(Chunks(), CeilDiv(parts, data_.share) * data_.partChunks);
     data_.ring = ring_;
-    data_.resident = mine <= ring_ ? mine : std::max<int64_t>(0, ring_ - rowreduce::kAheadBuffers);
+    data_.resident = mine <= ring_ ? mine : Max(0, ring_ - kAheadBuffers);
     if (mine == data_.resident) {
       GoPastL2(1);
       data_.resultsPastL2 = 0;
     }
-    data_.coreUnits = plan_.units / plan_.cores;
-    data_.extraCores = plan_.units % plan_.cores;
     if (data_.share > 1) {
-      constexpr int64_t kLine = rowreduce::kCacheLineLanes;
       data_.late = LateOf(ring_, mine);
-      data_.slots = CeilDiv(rowreduce::kRounds * plan_.cores, data_.share) + 1;
-      const int64_t slot = AlignUp(parts * (rows_ ? 1 : SumLanes()), kLine);
+      data_.slots = CeilDiv(kRounds * plan_.cores, data_.share) + 1;
+      const int64_t slot = AlignUp(parts * (rows_ ? 1 : SumLanes()), kCacheLineLanes);
       // One line more: the workspace may start within one.
-      plan_.workspaceBytes = static_cast<uint64_t>((data_.slots * slot + kLine) * kFloatBytes);
+      plan_.workspaceBytes =
+          static_cast<uint64_t>((data_.slots * slot + kCacheLineLanes) * kFloatBytes);
     }
   }
 
@@ -242,15 +234,13 @@ class SharedAxisPlanner : private RowReducePlanner {
     const int64_t all = CoresFor(plan_.units * parts);
     const int64_t turns = CeilDiv(plan_.units, groups) * CeilDiv(parts, data_.share);
     const int64_t late = LateOf(ring_, data_.partChunks);
-    // Rounds from the first piece of a unit to its last.
+    // The last piece of a unit comes at most so many rounds after the first.
     const int64_t longest = (all - std::gcd(parts, all) + parts - 1) / all;
     const bool known = CeilDiv(parts - 1, all) < late;
     // Rows have little else to do meanwhile.
     const bool waits = !rows_ && longest <= late;
     const bool wholeRows = rows_ && !(packs_ && !inRegisters_ && view_.reduce % blockLanes_ != 0);
-    const double fewer = !known      ? rowreduce::kFewerRoundsThatWait
-                         : wholeRows ? rowreduce::kFewerRounds
-                                     : 1;
+    const double fewer = !known ? kFewerRoundsThatWait : wholeRows ? kFewerRounds : 1;
     return (known || waits) && static_cast<double>(CeilDiv(plan_.units * parts, all)) <
                                    static_cast<double>(turns) * fewer;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How cores share an axis that is longer than a tile: chunk buffers, how many of them keep a part, and columns of which width.
+// ChooseSharing decides how cores share an axis that is longer than a tile: how many chunk buffers there are, how many of them
+// keep a part, and how wide columns are.
 #ifndef OP_HOST_COMMON_SHARING_H_
 #define OP_HOST_COMMON_SHARING_H_
 
@@ -8,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/tuning.h"
+#include "common/soc_facts.h"
 
 namespace optiling {
 
@@ -25,10 +26,10 @@ struct SharingChoice {
   int64_t parts;  // 0: no UB holds the axis
 };
 
-// Rounds that a core's results may come after its sums, where `held` of its buffers keep a piece.
+// A core's results may come LateOf rounds after its sums where `held` of its buffers keep a piece.
 int64_t LateOf(int64_t ring, int64_t held);
 
-// Parts of an axis that no UB holds: what all cores can take at once, of SoCs with fewer cores too.
+// An axis that no UB holds has PartsOfStreams parts: all cores take one at once, also on SoCs with fewer cores.
 int64_t PartsOfStreams(uint64_t ubBytes);
 
 // Chooses among the ways of tuning.h by what each is expected to reach, for columns of several widths, the first of which is
@@ -36,7 +37,7 @@ int64_t PartsOfStreams(uint64_t ubBytes);
 // order of additions must not depend. `fewestParts` gives the parts that a sharing takes, 0 if they are too many.
 SharingChoice ChooseSharing(
     const std::vector<SharedAxis>& axes,
-    const std::function<int64_t(size_t axis, const rowreduce::Sharing& sharing)>& fewestParts);
+    const std::function<int64_t(size_t axis, const Sharing& sharing)>& fewestParts);
 
 }  // namespace optiling
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SocFacts is what the tilings know of a SoC; beside it, how many cores work pays for, and what fits into L2.
+// SocFacts is what the tilings know of a SoC. The functions say how many cores a call pays for, what goes past L2, and how large
+// tiles are.
 #ifndef OP_HOST_COMMON_SOC_FACTS_H_
 #define OP_HOST_COMMON_SOC_FACTS_H_
 
@@ -7,18 +8,15 @@
 #include <cstdint>
 #include <string>
 
+#include "common/sizes.h"
 #include "common/tuning.h"
 
 namespace optiling {
 
-constexpr int64_t kFloatBytes = 4;
-constexpr int64_t kBlockBytes = 32;
-constexpr int64_t kLineBytes = 512;             // GM moves in lines
-constexpr uint64_t kSmallUbBytes = 192 * 1024;  // of architecture 2201
+using namespace common;
 
-inline int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
-inline int64_t AlignUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
-inline int64_t AlignDown(int64_t a, int64_t b) { return a / b * b; }
+constexpr int64_t kHalfLineBytes = 256;         // copies that start elsewhere are slower
+constexpr uint64_t kSmallUbBytes = 192 * 1024;  // of architecture 2201
 
 struct SocFacts {
   std::string name;
@@ -31,8 +29,8 @@ struct SocFacts {
   uint64_t systemWorkspace = 0;  // of the workspace, in front of what a kernel asks for
 };
 
-// Shares of tensors that are read once and written once which do not fit into L2 together: the inputs leave their place
-// there to the results, and what of those does not fit either would only be evicted by the rest.
+// PastL2 has the shares of inputs and results that go past L2 where they do not fit into it together. Each byte moves once, so
+// inputs leave their place to the results; results that do not fit either would only be evicted by the rest.
 struct PastL2 {
   double inputs = 0;
   double results = 0;
@@ -47,21 +45,29 @@ inline PastL2 SharesPastL2(int64_t elements, int64_t bytesPerElement, int64_t re
   const double held = static_cast<double>(l2) / static_cast<double>(elements);  // bytes of each
   const auto result = static_cast<double>(resultBytes);
   const auto inputs = static_cast<double>(bytesPerElement - resultBytes);
-  return {std::min(1.0, 1 - (held - result) / inputs), std::max(0.0, 1 - held / result)};
+  return {Min(1.0, 1 - (held - result) / inputs), Max(0.0, 1 - held / result)};
 }
 
-// Cores for so many bytes of an operand. They start one after another: with n of them the last one waits n - 1 turns, in
-// each of which it could have handled kTurnBytes, and has a share of 1 / n of the work. On 310P and 910 each has a block to
-// store and more: scalar code at the ends of its part costs more.
+// CoresForBytes says how many cores an operand of so many bytes pays for. Cores start one after another: the last of n waits
+// n - 1 turns, in each of which it could have handled kTurnBytes, and has a share of 1 / n of the work. On 310P and 910 scalar
+// code at both ends of a core's part costs more, so each core has kLegacyCoreBytes.
 inline int64_t CoresForBytes(int64_t bytes, const SocFacts& soc) {
   if (soc.wholeBlocksOnly) {
-    return std::min(soc.cores, CeilDiv(bytes, rowreduce::kLegacyCoreBytes));
+    return Min(soc.cores, CeilDiv(bytes, kLegacyCoreBytes));
   }
   int64_t cores = 1;
-  while (cores < soc.cores && cores * cores * rowreduce::kTurnBytes < bytes) {
+  while (cores < soc.cores && cores * cores * kTurnBytes < bytes) {
     ++cores;
   }
   return cores;
+}
+
+// A tile has the `most` units that UB holds, or fewer: each core needs enough tiles for its pipes to overlap, as long as copies
+// stay large.
+inline int64_t UnitsPerTile(int64_t perCore, int64_t most, int64_t unitBytes) {
+  const int64_t byCopies = perCore / Max(1, CeilDiv(kPipelineCopyBytes, unitBytes));
+  const int64_t tiles = Max(CeilDiv(perCore, most), Min(kPipelineTiles, byCopies));
+  return CeilDiv(perCore, Max(1, tiles));
 }
 
 }  // namespace optiling

@@ -2,7 +2,7 @@
 // Every number that is a choice: a different value would be right as well, and slower or larger. Host and device include
 // this. What a constant earns beside other values is in docs/reference/choices.md, and this command decides it anew:
 //
-//   .venv/bin/python benchmarks/choices.py --only kFewRows
+//   .venv/bin/python benchmarks/choices.py --only kPipelineTiles
 //
 // The evidence of each group is said in front of it: `board` where a published measurement on hardware decides, `documents`
 // where CANN's guides do, `model` where the timing model does (docs/timing_model.md says how far that is off).
@@ -11,110 +11,119 @@
 
 #include <cstdint>
 
-namespace rowreduce {
+namespace common {
 
 // --- Order of additions (accuracy and speed; other values give other bits) --------------------------------------- model
-constexpr int64_t kTileModulus =
-    512;  // of rows of a tile that no repeat stride reaches, at most (sum_mod64.h)
-constexpr int64_t kChunkModulus = 2048;  // of a chunk, at most
-constexpr int64_t kPartLanes = 512;      // lanes to which the sum of a part is added up at once
-constexpr int64_t kMostParts =
-    48;  // parts of a reduction: cores of the largest SoC of 2201 and 310P
-constexpr uint32_t kShortRowLanes =
-    56;  // rows up to here are added up a block of each of eight rows at a time
-constexpr uint32_t kFewFoldUnits = 32;  // up to here an odd unit of a tree waits for the next round
-constexpr uint32_t kFoldApartLanes = 512;  // longer halves start in different bank groups
+// A row of a tile is folded to so many lanes at most (sum_mod64.h), and a chunk of a row to kChunkModulus.
+constexpr int64_t kTileModulus = 512;
+constexpr int64_t kChunkModulus = 2048;
+// The chunks of a part are folded to so many lanes before they are added to each other.
+constexpr int64_t kPartLanes = 512;
+// An axis has at most as many parts as the largest SoC of 2201 and 310P has cores.
+constexpr int64_t kMostParts = 48;
+// Rows up to this length are added up a block of each of eight rows at a time.
+constexpr uint32_t kShortRowLanes = 56;
+// An odd unit of a tree waits for the next round where there are so many units or fewer.
+constexpr uint32_t kFewFoldUnits = 32;
+// The halves of a longer row start in different bank groups.
+constexpr uint32_t kFoldApartLanes = 512;
 
 // --- Vector instructions: cycles by which one form is preferred to another ---------------------------------------- model
-constexpr uint32_t kIssueCycles = 4;   // to issue an instruction
-constexpr uint32_t kDrainCycles = 24;  // more, where the next one waits for it
-constexpr uint32_t kPartCycles = 16;   // more, where its lanes are no whole repeats
-constexpr uint32_t kFewSlabs = 8;      // up to here slabs are scaled one by one
+// An instruction takes kIssueCycles to issue, kDrainCycles more where the next one waits for it, and kPartCycles more where
+// its lanes are no whole repeats.
+constexpr uint32_t kIssueCycles = 4;
+constexpr uint32_t kDrainCycles = 24;
+constexpr uint32_t kPartCycles = 16;
+// So many slabs or fewer are scaled one by one.
+constexpr uint32_t kFewSlabs = 8;
 
 // --- Layouts ------------------------------------------------------------------------------------------------------ model
-constexpr int64_t kSideBySideLanes = 512;  // of a row of columns that lie side by side, at most
-constexpr int64_t kSideBySideWaste = 16;   // one lane in so many may be padding
-constexpr int64_t kSideBySideRepeats =
-    4;  // an instruction takes as long as so many repeats to be issued
-constexpr int64_t kFlatRowBytes = 128;    // of a row that lies flat in registers, at most
-constexpr int64_t kRegisterColumns = 32;  // that are added up in registers, at least
-constexpr int64_t kMaxShortRow =
-    64;  // rows of one column are transposed up to here where whole blocks fit
-constexpr int64_t kFewRows =
-    16;  // of a core: to transpose them takes longer than to copy them one by one
-constexpr int64_t kMinLongRow = 512;  // 16-bit rows are packed up to kMaxShortRow, and from here on
-constexpr int64_t kMinRegisterRow = 48;  // fp32 rows of whole blocks are in registers from here on,
-constexpr int64_t kMinNarrowRegisterRow = 16;  // 16-bit ones from here,
-constexpr int64_t kMinOddRegisterRow = 9;      // rows of no multiple of 8 from here
-constexpr int64_t kPaddedLegacyRows =
-    24;                           // of a tile: the copies of more would fill the queues (310P, 910)
-constexpr int64_t kMaskRun = 16;  // mask rows that follow each other, where rows are packed
+// A row of columns that lie side by side has so many lanes at most, of which one in so many may be padding.
+constexpr int64_t kSideBySideLanes = 512;
+constexpr int64_t kSideBySideWaste = 16;
+// A row that lies flat in registers has so many bytes at most. Columns are added up in registers from kRegisterColumns on.
+constexpr int64_t kFlatRowBytes = 128;
+constexpr int64_t kRegisterColumns = 32;
+// Rows that are no whole blocks are transposed up to this length where whole blocks of them fit.
+constexpr int64_t kMaxShortRow = 64;
+// 16-bit rows are packed up to kMaxShortRow elements, and from so many on.
+constexpr int64_t kMinLongRow = 512;
+// Rows are computed in registers from kMinRegisterRow elements on, and those of no multiple of 8 from kMinOddRegisterRow on.
+constexpr int64_t kMinRegisterRow = 24;
+constexpr int64_t kMinOddRegisterRow = 9;
+// Masked rows are packed where so many mask rows follow each other.
+constexpr int64_t kMaskRun = 16;
 
 // --- Tiles -------------------------------------------------------------------------------------------------------- model
-constexpr int64_t kPipelineTiles = 4;          // of a core, so that copies and arithmetic overlap,
-constexpr int64_t kPipelineCopyBytes = 16384;  // as long as each copy has so many bytes
-constexpr int64_t kShortTiles =
-    8;  // the same in registers, where arithmetic is so short that the first copy
-constexpr int64_t kShortCopyBytes = 24576;  // and the last one show
-constexpr int64_t kTurnBytes =
-    128;  // of an operand that a core could handle while the next one starts
-constexpr int64_t kLegacyCoreBytes = 4096;  // of an operand for each core of 310P and 910
-constexpr int64_t kEvenUnits = 8;     // up to so many units of a core, an uneven split would show
-constexpr int64_t kUnlikeTiles = 4;   // sizes of tiles of cores beside each other (elementwise.h),
-constexpr int64_t kUnlikeSteps = 32;  // which differ by a tile's so manieth part
-constexpr int64_t kApartLanes =
-    64;  // by which fp32 operands of an element-wise tile lie further apart
+// A core has so many tiles, so that copies and arithmetic overlap, as long as each copy has kPipelineCopyBytes.
+constexpr int64_t kPipelineTiles = 4;
+constexpr int64_t kPipelineCopyBytes = 16384;
+// A core could handle so many bytes of an operand while the next core starts.
+constexpr int64_t kTurnBytes = 128;
+// A core of 310P and 910 gets so many bytes of an operand at least.
+constexpr int64_t kLegacyCoreBytes = 4096;
+// Tiles of cores beside each other have kUnlikeTiles sizes, a kUnlikeSteps-th of a tile apart (elementwise.h).
+constexpr int64_t kUnlikeTiles = 4;
+constexpr int64_t kUnlikeSteps = 32;
+// fp32 operands of an element-wise tile lie so many lanes further apart than it is long.
+constexpr int64_t kApartLanes = 64;
 
 // --- Columns ------------------------------------------------------------------------------------------------------ model
-constexpr int64_t kSplitColumnBytes = 128;  // columns are split among cores down to here
-constexpr int64_t kMinColumnBytes = 64;  // and down to here where cores cannot wait for each other
-constexpr int64_t kLineColumnBytes = 8192;           // wider column tiles start on a line
-constexpr int64_t kChunkColumnBytes[] = {256, 128};  // of columns in chunks, the first is preferred
-constexpr int64_t kLegacyChunkColumns = 64;          // of columns that are read twice (310P, 910)
-constexpr int64_t kMostLineRows = 4;  // rows side by side that make whole lines, at most
-constexpr int64_t kMostWideRows =
-    2048;  // up to here, columns of no whole blocks are rather wider than narrower
+// Columns are split among cores down to this width. Where cores cannot wait for each other, an axis is rather cut into chunks
+// than into narrower columns.
+constexpr int64_t kSplitColumnBytes = 128;
+// Columns of an axis in chunks have one of these widths. The first is preferred.
+constexpr int64_t kChunkColumnBytes[] = {256, 128};
+// Columns have this width where they are read twice (310P, 910).
+constexpr int64_t kLegacyChunkColumns = 64;
+// Chunks of columns side by side start on GM lines where so many rows or fewer are whole lines.
+constexpr int64_t kMostLineRows = 4;
 
 // --- GM ------------------------------------------------------------------------------------------------ board, documents
-constexpr uint32_t kGoodStartBytes =
-    512;  // a long copy should start on a multiple (CANN's guide to DataCopy)
-constexpr uint32_t kMinSplitBytes = 4096;  // of a copy that is worth one more in front of it
+// A long copy should start on a multiple of kGoodStartBytes (CANN's guide to DataCopy). Another one in front of it is worth it
+// from kMinSplitBytes on.
+constexpr uint32_t kGoodStartBytes = 512;
+constexpr uint32_t kMinSplitBytes = 4096;
 
 // --- Sharing ------------------------------------------------------------------------------------------------------ model
-constexpr int64_t kRounds = 6;        // whose sums the workspace holds at a time
-constexpr int64_t kMostLate = 2;      // rounds from the sums of a piece to its results, at most
-constexpr int64_t kSparedEvents = 2;  // event ids that no chunk buffer takes
-constexpr int64_t kAheadBuffers = 2;  // chunk buffers that keep moving where not all chunks stay
-// Pieces go around among all cores where that saves rounds: a tenth of rows of whole blocks, which keep GM busy when a few
-// cores are left over; a quarter where cores wait for the sums of the round they are in.
+// The workspace holds the sums of so many rounds at a time.
+constexpr int64_t kRounds = 6;
+// The results of a piece come so many rounds after its sums at most.
+constexpr int64_t kMostLate = 2;
+// Chunk buffers leave so many event ids to others.
+constexpr int64_t kSparedEvents = 2;
+// Where not all chunks stay in UB, so many buffers keep loading.
+constexpr int64_t kAheadBuffers = 2;
+// Pieces go around among all cores where that saves rounds: a tenth of them for rows of whole blocks, which keep GM busy when
+// a few cores are left over, and a quarter where cores wait for the sums of the round they are in.
 constexpr double kFewerRounds = 0.9;
 constexpr double kFewerRoundsThatWait = 0.75;
 
-// What a sharing is expected to reach of the bandwidth bound (sharing.cpp).
+// A sharing is expected to reach one of these shares of the bandwidth bound (sharing.cpp).
 struct Overlap {
   double lateAndAhead;  // results come a round late, and a buffer is left for a load meanwhile
   double late;          // no buffer is left
-  double ahead;  // a core waits for the sums of its round, and has two buffers for loads meanwhile
-  double none;   // it has one, or none
+  double ahead;         // a core waits for the sums of its round, and has two buffers for loads
+  double none;          // it has one, or none
 };
 constexpr Overlap kOverlap{0.91, 0.90, 0.85, 0.65};
 constexpr Overlap kOverlapOf16Bit{0.84, 0.76, 0.70, 0.58};
-constexpr double kRowsInHalves =
-    0.87;  // of rows in pieces of two chunks, two rounds late: one chunk is loaded ahead
-constexpr double kOfHalfLines =
-    1.14;  // of columns of half a GM line; narrower ones have the rate of L2
-constexpr double kEnoughCores = 0.85;   // this share of the cores keeps GM busy with fp32
-constexpr double kTensors = 3;          // sums are an addition to three tensors in GM, of fp32,
-constexpr double kSteps = 9;            // and to nine instructions on each element, of 16 bit
-constexpr double kChunkOverhead = 256;  // elements that a core works off in what a chunk takes once
-constexpr double kLineOfSums = 400;  // and in what SCALAR takes for a line of sums of a 16-bit row
-constexpr int64_t kPartsToSpare =
-    4;  // one part in so many may be more than UB needs, of 16-bit rows
-constexpr double kNear =
-    0.85;  // what comes so near the best on the first number of cores is judged by both
-constexpr double kOfFirst = 3;  // what the first number counts by the second
+// This share of the cores keeps GM busy with fp32.
+constexpr double kEnoughCores = 0.85;
+// The sums that cores exchange are compared with what they add to: the three tensors of an fp32 call in GM, and the nine
+// instructions on each element of a 16-bit call.
+constexpr double kTensors = 3;
+constexpr double kSteps = 9;
+// A chunk takes as long to begin as kChunkOverhead elements take a core. A line of sums of a 16-bit row takes SCALAR as long
+// as kLineOfSums elements.
+constexpr double kChunkOverhead = 256;
+constexpr double kLineOfSums = 400;
+// Sharings that reach this share of the best one on the first number of cores are judged by both numbers. The first counts
+// kOfFirst times as much as the second.
+constexpr double kNear = 0.85;
+constexpr double kOfFirst = 3;
 
-// Numbers of cores that sharings are chosen for, by the size of UB. Results must not depend on the number there is.
+// Sharings are chosen for these numbers of cores, by the size of UB: results must not depend on the number there is.
 struct ModelCores {
   int64_t first;
   int64_t second;
@@ -122,22 +131,17 @@ struct ModelCores {
 constexpr ModelCores kModelCores{48, 40};
 constexpr ModelCores kModelCoresOfLargeUb{72, 56};
 
-// Chunk buffers, and how many of them keep a part between the passes.
+// A core has `ring` chunk buffers, of which `keep` hold a part between the passes.
 struct Sharing {
   int64_t ring;
   int64_t keep;
 };
 constexpr Sharing kSharings[] = {{4, 1}, {5, 2}, {7, 2}, {6, 2}, {7, 3}, {6, 3}, {4, 2},
                                  {5, 3}, {7, 4}, {6, 4}, {7, 5}, {7, 6}, {5, 5}};
-// Ways in which one core may hold the axis, the best first: it waits for no other then.
-constexpr Sharing kHoldsColumns[] = {{4, 4}, {7, 7}};
-constexpr Sharing kHoldsFp32Rows[] = {{5, 3}, {6, 4}};
+// One core takes the whole axis where such buffers hold it, and waits for no other.
+constexpr Sharing kHoldsColumns{7, 7};
+constexpr Sharing kHoldsFp32Rows{5, 3};
 
-// --- Facts that host and device share ------------------------------------------------------------------------------------
-constexpr uint32_t kCacheLineLanes = 16;  // fp32 lanes of a line of the scalar unit's data cache
-constexpr uint32_t kLeastLegacyStream =
-    128;  // elements of a stream: Ascend910 transposes fp32 by 16 blocks of words
-
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_HOST_COMMON_TUNING_H_

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace optiling {
+#include "common/ub_buffers.h"
 
-constexpr uint64_t kUbBlockBytes = 32;
+namespace optiling {
 
 // Several vector instructions of this architecture borrow the last 8 KiB; tilings leave them alone.
 constexpr uint64_t kUbScratchBytes = 8 * 1024;
@@ -36,9 +36,15 @@ class UbBudget {
   // `buffers` allocations of `bytes` each, which TPipe rounds up to whole blocks.
   void Add(const char* name, uint64_t buffers, uint64_t bytes) {
     if (buffers > 0 && bytes > 0) {
-      entries_.push_back(
-          {name, buffers, (bytes + kUbBlockBytes - 1) / kUbBlockBytes * kUbBlockBytes});
+      entries_.push_back({name, buffers, common::AlignUp(bytes, common::kBlockBytes)});
     }
+  }
+  // All buffers of a layout.
+  template <typename Ub>
+  void Add(const Ub& ub) {
+    ub.ForEach([this](const char* name, const common::UbBuffer& buffer) {
+      Add(name, buffer.count, buffer.bytes);
+    });
   }
 
   uint64_t Total() const {
@@ -69,6 +75,13 @@ class UbBudget {
   };
   std::vector<Entry> entries_;
 };
+
+template <typename Ub>
+UbBudget BudgetOf(const Ub& ub) {
+  UbBudget budget;
+  budget.Add(ub);
+  return budget;
+}
 
 }  // namespace optiling
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "common/elementwise_context.h"
-#include "common/elementwise_tiling.h"
 #include "common/platform_facts.h"
 #include "log/log.h"
 #include "register/op_impl_registry.h"
@@ -67,28 +66,18 @@ ge::graphStatus KlDivLossGradTiling(gert::TilingContext* context) {
   const bool* logTarget = attrs->GetAttrPointer<bool>(kLogTarget);
 
   const uint32_t elementBytes = ElementBytes(context, "target", targetDesc->GetDataType());
-  SocFacts soc;
-  if (elementBytes == 0 || ReadSocFacts(context, &soc) != ge::GRAPH_SUCCESS) {
-    return ge::GRAPH_FAILED;
-  }
-  ElementwisePlan plan;
-  const std::string error = MakeElementwisePlan("kl_div_loss_grad", total, elementBytes,
-                                                key == KL_DIV_GRAD_LIKE_TARGET ? 2 : 1, soc, &plan);
-  if (!error.empty()) {
-    OP_LOGE(context, "%s", error.c_str());
+  ElementwiseTilingData elements;
+  if (elementBytes == 0 || PlanElementwise(context, "kl_div_loss_grad", total, elementBytes,
+                                           key == KL_DIV_GRAD_LIKE_TARGET ? 2 : 1, key,
+                                           &elements) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
   auto* data = context->GetTilingData<KlDivLossGradTilingData>();
   OP_CHECK_NULL_WITH_CONTEXT(context, data);
   *data = KlDivLossGradTilingData{};
-  data->elements = plan.data;
+  data->elements = elements;
   data->scale = static_cast<float>(-Share(reduction == nullptr ? "mean" : reduction, shape));
   data->logTarget = logTarget != nullptr && *logTarget ? 1 : 0;
-  size_t* workspace = context->GetWorkspaceSizes(1);
-  OP_CHECK_NULL_WITH_CONTEXT(context, workspace);
-  workspace[0] = 0;
-  context->SetBlockDim(static_cast<uint32_t>(plan.cores));
-  context->SetTilingKey(key);
   return ge::GRAPH_SUCCESS;
 }
 

@@ -32,9 +32,9 @@ ge::graphStatus ReadAttrs(gert::TilingContext* context, float* scale) {
 }
 
 ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
-  RowReducePair pair;
+  AlikeInputs inputs;
   float scale = 1.0F;
-  if (ReadPair(context, {"yGrad", "y"}, &pair) != ge::GRAPH_SUCCESS ||
+  if (ReadAlikeInputs(context, {"yGrad", "y"}, &inputs) != ge::GRAPH_SUCCESS ||
       ReadAttrs(context, &scale) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }
@@ -43,20 +43,21 @@ ge::graphStatus ScaledMaskedSoftmaxGradV2Tiling(gert::TilingContext* context) {
     OP_LOGE(context, "mask is absent, wanted a BOOL tensor");
     return ge::GRAPH_FAILED;
   }
+  const std::vector<int64_t> dims = Dims(*inputs.shape);
   ReduceView view;
-  std::string error = MakeReduceView(pair.dims, -1, &view);
+  std::string error = MakeReduceView(dims, -1, &view);
   RowMaskTilingData rowMask{};
   if (error.empty()) {
-    error = MakeRowMask(pair.dims, Dims(mask->GetStorageShape()), &rowMask);
+    error = MakeRowMask(dims, Dims(mask->GetStorageShape()), &rowMask);
   }
   if (!error.empty()) {
     OP_LOGE(context, "%s", error.c_str());
     return ge::GRAPH_FAILED;
   }
   const RowStreams streams =
-      rowMask.run >= rowreduce::kMaskRun ? RowStreams::kPairAndMaskRuns : RowStreams::kPairAndMask;
+      rowMask.run >= kMaskRun ? RowStreams::kPairAndMaskRuns : RowStreams::kPairAndMask;
   RowReducePlan plan;
-  if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, pair.elementBytes, streams,
+  if (PlanRowReduce(context, "scaled_masked_softmax_grad_v2", view, inputs.elementBytes, streams,
                     &plan) != ge::GRAPH_SUCCESS) {
     return ge::GRAPH_FAILED;
   }

@@ -4,6 +4,7 @@
 #ifndef OP_KERNEL_COMMON_ARCH_H_
 #define OP_KERNEL_COMMON_ARCH_H_
 
+#include "common/sizes.h"
 #include "common/tuning.h"
 #include "kernel_operator.h"
 
@@ -26,7 +27,7 @@
 #define OP_KERNEL_REGISTERS 0
 #endif
 
-namespace rowreduce {
+namespace common {
 
 using AscendC::GlobalTensor;
 using AscendC::LocalTensor;
@@ -42,24 +43,12 @@ constexpr bool kRegisters = OP_KERNEL_REGISTERS != 0;
 // SoCs before 2201 know rounding to nearest even of float to half by another name.
 constexpr RoundMode kToNearestEven = kWholeBlocksOnly ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
 
-constexpr uint32_t kBlockBytes = 32;
-constexpr uint32_t kBlockLanes = 8;         // fp32 lanes of a block
-constexpr uint32_t kRepeatLanes = 64;       // fp32 lanes of a repeat
-constexpr uint32_t kRepeatBlocks = 8;       // blocks of a repeat
-constexpr uint32_t kMaxRepeat = 255;        // repeats of an instruction
 constexpr uint32_t kMaxRepeatStride = 255;  // blocks from one repeat to the next
-constexpr uint32_t kStreams = 16;           // that TransDataTo5HD transposes at once
-constexpr int64_t kLineBytes = 512;         // GM moves in lines
 
 template <typename T>
 constexpr uint32_t kBlockElements = kBlockBytes / sizeof(T);
 
-__aicore__ inline uint32_t Min(uint32_t a, uint32_t b) { return a < b ? a : b; }
-__aicore__ inline uint32_t Max(uint32_t a, uint32_t b) { return a > b ? a : b; }
-__aicore__ inline uint32_t CeilDiv(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
-__aicore__ inline uint32_t AlignUp(uint32_t a, uint32_t b) { return CeilDiv(a, b) * b; }
-
-// Elements of `length` elements and what fills their last block.
+// `length` elements, with what fills their last block.
 template <typename T>
 __aicore__ inline uint32_t WholeBlocks(uint32_t length) {
   return AlignUp(length, kBlockElements<T>);
@@ -79,6 +68,6 @@ __aicore__ inline uint64_t AddressOf(const LocalTensor<B>& tensor) {
   return reinterpret_cast<uint64_t>(tensor.GetPhyAddr());
 }
 
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_KERNEL_COMMON_ARCH_H_

@@ -86,7 +86,7 @@ class ChunkRing {
     CopyIn(in, gm, chunk.offset, chunk.rows, chunk.pitch);
   }
 
-  // The place of the first resident chunk of a round.
+  // The first resident chunk of a round has this place.
   __aicore__ inline int64_t HeldFrom(int64_t round) const {
     return round % (t_.late + 1) * t_.resident;
   }

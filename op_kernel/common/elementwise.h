@@ -11,26 +11,19 @@
 //        out, twice  the results
 //
 // The loop is FullLoad, a unit is an element. No lane depends on another, so results do not depend on the split. UB:
-// ElementwiseUb of elementwise_data.h.
+// elementwise_ub.h.
 #ifndef OP_KERNEL_COMMON_ELEMENTWISE_H_
 #define OP_KERNEL_COMMON_ELEMENTWISE_H_
 
 #include <type_traits>
 
 #include "common/elementwise_data.h"
+#include "common/elementwise_ub.h"
 #include "common/full_load.h"
 
 namespace elementwise {
 
-using AscendC::GlobalTensor;
-using AscendC::LocalTensor;
-using AscendC::PipeBarrier;
-using AscendC::RoundMode;
-using AscendC::TBuf;
-using AscendC::TPipe;
-using AscendC::TPosition;
-
-// One element of GM on the scalar unit. Only for tensors that this kernel does not write.
+// SCALAR reads one element of GM, of a tensor that this kernel does not write.
 template <typename T>
 __aicore__ inline float ReadScalar(GM_ADDR address) {
   GlobalTensor<T> tensor;
@@ -44,27 +37,26 @@ __aicore__ inline float ReadScalar(GM_ADDR address) {
 
 // Cores whose tiles were alike would stay in step, and memory would be idle while all wait for its latency: large tiles
 // are up to a tenth shorter on some cores.
-__aicore__ inline rowreduce::Share ShareOfCore(const ElementwiseTilingData& t) {
+__aicore__ inline Share ShareOfCore(const ElementwiseTilingData& t) {
   const int64_t core = AscendC::GetBlockIdx();
-  const int64_t extra = core < t.extraCores ? core : t.extraCores;
-  const int64_t first = core * t.coreLanes + extra * t.lineLanes;
+  const int64_t first = core * t.coreLanes + Min(core, t.extraCores) * t.lineLanes;
   const int64_t last = first + t.coreLanes + (core < t.extraCores ? t.lineLanes : 0);
-  const int64_t step = t.tileLanes / t.lineLanes / rowreduce::kUnlikeSteps * t.lineLanes;
-  return rowreduce::Share{first, last < t.total ? last : t.total,
-                          t.tileLanes - core % rowreduce::kUnlikeTiles * step};
+  const int64_t step = t.tileLanes / t.lineLanes / kUnlikeSteps * t.lineLanes;
+  return Share{first, Min(last, t.total), t.tileLanes - core % kUnlikeTiles * step};
 }
 
 template <typename T, typename Step>
 class Elementwise {
  public:
+  using Element = T;
   static constexpr uint32_t kInputs = Step::kInputs;
 
   __aicore__ inline Elementwise(GM_ADDR (&inputs)[kInputs], GM_ADDR out,
                                 const ElementwiseTilingData& t, const Step& step)
       : share(ShareOfCore(t)),
-        ub(rowreduce::ElementwiseUbOf(share.tile, sizeof(T), kInputs)),
+        ub(UbOf(share.tile, sizeof(T), kInputs)),
         step_(step),
-        apart_(static_cast<uint32_t>(share.tile + rowreduce::kApartLanes)),
+        apart_(static_cast<uint32_t>(share.tile + kApartLanes)),
         resultsPastL2_(t.resultsPastL2) {
     const uint64_t size = static_cast<uint64_t>(t.total);
     for (uint32_t i = 0; i < kInputs; ++i) {
@@ -84,16 +76,16 @@ class Elementwise {
   }
 
   template <typename Loop>
-  __aicore__ inline void Load(Loop& loop, const rowreduce::Tile& tile) {
+  __aicore__ inline void Load(Loop& loop, const Tile& tile) {
     LocalTensor<T> in = loop.AllocIn();
     for (uint32_t i = 0; i < kInputs; ++i) {
-      rowreduce::CopyIn(in[i * InApart()], in_[i], static_cast<uint64_t>(tile.unit), tile.units);
+      CopyIn(in[i * InApart()], in_[i], static_cast<uint64_t>(tile.unit), tile.units);
     }
     loop.EnQueIn(in);
   }
 
   template <typename Loop>
-  __aicore__ inline void Compute(Loop& loop, const rowreduce::Tile& tile, LocalTensor<T>& in) {
+  __aicore__ inline void Compute(Loop& loop, const Tile& tile, LocalTensor<T>& in) {
     const int32_t count = static_cast<int32_t>(tile.units);
     LocalTensor<T> out = loop.AllocOut();
     LocalTensor<float> lanes[kInputs];
@@ -125,13 +117,13 @@ class Elementwise {
     loop.FreeIn(in);
   }
 
-  __aicore__ inline void Store(const LocalTensor<T>& out, const rowreduce::Tile& tile) {
-    rowreduce::HintTile(out_, stored_++, resultsPastL2_);
-    rowreduce::CopyOut(out_, static_cast<uint64_t>(tile.unit), out, tile.units);
+  __aicore__ inline void Store(const LocalTensor<T>& out, const Tile& tile) {
+    HintTile(out_, stored_++, resultsPastL2_);
+    CopyOut(out_, static_cast<uint64_t>(tile.unit), out, tile.units);
   }
 
-  const rowreduce::Share share;
-  const rowreduce::ColumnsUb ub;
+  const Share share;
+  const TileUb ub;
 
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
@@ -149,13 +141,13 @@ class Elementwise {
   TBuf<TPosition::VECCALC> work_;  // fp32 lanes of the inputs
 };
 
-// All of a kernel whose inputs are tensors of one shape.
+// Run is all of a kernel whose inputs are tensors of one shape.
 template <typename T, typename Step>
 __aicore__ inline void Run(GM_ADDR (&&inputs)[Step::kInputs], GM_ADDR out,
                            const ElementwiseTilingData& tiling, const Step& step) {
   TPipe pipe;
   Elementwise<T, Step> layout(inputs, out, tiling, step);
-  rowreduce::RunFullLoad<T>(&pipe, layout);
+  RunFullLoad(&pipe, layout);
 }
 
 }  // namespace elementwise

@@ -4,6 +4,7 @@
 //   MTE2 loads tile t + 1 | VECTOR works on tile t | MTE3 stores tile t - 1
 //
 // A Layout says what a tile is and what becomes of it:
+//   Element                     what the tensors hold
 //   share, ub                   the tiles of this core; the buffers
 //   Init(pipe, loop)            makes the buffers but `in` and `out`
 //   Load(loop, tile)            copies the operands of a tile to loop.AllocIn() and hands that over: loop.EnQueIn(in)
@@ -16,15 +17,15 @@
 #define OP_KERNEL_COMMON_FULL_LOAD_H_
 
 #include "common/gm_copy.h"
-#include "common/row_reduce_ub.h"
+#include "common/ub_buffers.h"
 
-namespace rowreduce {
+namespace common {
 
-// Units (rows, slabs, column tiles, elements) of a core, and of a tile at most.
+// A core's share of the units: rows, slabs, column tiles or elements.
 struct Share {
   int64_t first;
   int64_t last;
-  int64_t tile;
+  int64_t tile;       // units of a tile at most
   int64_t grid = 1;   // all tiles but the first start on a multiple of so many units
   int64_t least = 0;  // units that are left for the last tile at least
 };
@@ -34,8 +35,10 @@ struct Tile {
   uint32_t units;
 };
 
-template <typename T, typename Layout>
+template <typename Layout>
 class FullLoad {
+  using T = typename Layout::Element;
+
  public:
   // The order of the buffers decides which of them lie in one bank group of UB.
   __aicore__ inline FullLoad(TPipe* pipe, Layout& layout) : share_(layout.share), layout_(layout) {
@@ -89,8 +92,7 @@ class FullLoad {
   // Enqueues the operands of the tile that starts with `unit`.
   __aicore__ inline Tile Load(int64_t unit) {
     const int64_t rest = share_.last - unit;
-    const int64_t most = share_.tile - unit % share_.grid;
-    int64_t units = rest < most ? rest : most;
+    int64_t units = Min(rest, share_.tile - unit % share_.grid);
     if (units < rest && rest - units < share_.least) {
       units -= share_.least;
     }
@@ -105,12 +107,12 @@ class FullLoad {
   TQue<TPosition::VECOUT, 1> outQueue_;
 };
 
-template <typename T, typename Layout>
+template <typename Layout>
 __aicore__ inline void RunFullLoad(TPipe* pipe, Layout& layout) {
-  FullLoad<T, Layout> loop(pipe, layout);
+  FullLoad<Layout> loop(pipe, layout);
   loop.Process();
 }
 
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_KERNEL_COMMON_FULL_LOAD_H_

@@ -5,7 +5,7 @@
 
 #include "common/vector_ops.h"
 
-namespace rowreduce {
+namespace common {
 
 // What a copy moves.
 struct Rows {
@@ -17,13 +17,13 @@ struct Rows {
 constexpr uint32_t kMaxRowsPerCopy = 4095;
 constexpr uint64_t kMaxGapBytes = 0xFFFFFFFFull;
 
-}  // namespace rowreduce
+}  // namespace common
 
 #if OP_KERNEL_WHOLE_BLOCKS_ONLY
 #include "common/legacy.h"
 #else
 
-namespace rowreduce {
+namespace common {
 
 // Rows that follow each other in GM and in UB are one.
 __aicore__ inline Rows Joined(const Rows& rows, uint32_t pitch) {
@@ -34,8 +34,8 @@ __aicore__ inline Rows Joined(const Rows& rows, uint32_t pitch) {
 }
 
 // A long copy takes more than a quarter longer where it does not start on 512 bytes (CANN's guide; the model charges
-// what starts off 256). Elements that are better copied by themselves, so that the rest starts well; 0 where the rest
-// would not start on a block in UB. `lead` is the element of a block of UB on which the piece starts.
+// what starts off 256). HeadOf says how many elements are better copied by themselves, so that the rest starts well: 0 where
+// the rest would not start on a block in UB. `lead` is the element of a block of UB on which the piece starts.
 template <typename T>
 __aicore__ inline uint32_t HeadOf(const GlobalTensor<T>& gm, uint64_t offset, const Rows& rows,
                                   uint32_t lead = 0) {
@@ -61,15 +61,14 @@ __aicore__ inline void ForCopies(const Rows& rows, uint32_t pitch, const Copy& c
   const uint32_t most = gap > kMaxGapBytes ? 1 : kMaxRowsPerCopy;
   const uint32_t step = most == 1 ? 0 : static_cast<uint32_t>(gap);
   for (uint32_t done = 0; done < rows.count; done += most) {
-    const uint32_t left = rows.count - done;
-    const uint16_t count = static_cast<uint16_t>(left < most ? left : most);
+    const uint16_t count = static_cast<uint16_t>(Min(rows.count - done, most));
     const AscendC::DataCopyExtParams params(count, bytes, toUb ? step : ubGap, toUb ? ubGap : step,
                                             0);
     copy(done * rows.distance, done * pitch, params);
   }
 }
 
-// `length` elements in one copy, of which the first comes to lie on element `lead` of a block in UB. Zeros fill the block
+// Copies `length` elements at once, of which the first comes to lie on element `lead` of a block in UB. Zeros fill the block
 // in front of them and, if `fills`, behind them.
 template <typename T>
 __aicore__ inline void CopyOnePiece(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
@@ -82,7 +81,7 @@ __aicore__ inline void CopyOnePiece(const LocalTensor<T>& dst, const GlobalTenso
                                        static_cast<uint8_t>(behind), static_cast<T>(0)));
 }
 
-// One piece of GM, as CopyOnePiece, in two copies where it is long and does not start well.
+// Copies a piece of GM as CopyOnePiece does, in two copies where it is long and does not start well.
 template <typename T>
 __aicore__ inline void CopyPieceIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                    uint64_t offset, uint32_t length, uint32_t lead) {
@@ -120,7 +119,7 @@ struct RowsOut {
   }
 };
 
-// Rows that lie `pitch` elements apart in UB, at least WholeBlocks. Zeros fill the last block of each.
+// Copies rows, which lie `pitch` elements apart in UB, at least WholeBlocks. Zeros fill the last block of each.
 template <typename T>
 __aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                               uint64_t offset, const Rows& rows, uint32_t pitch) {
@@ -140,7 +139,8 @@ __aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
   ForCopies<T, false>(Joined(rows, pitch), pitch, RowsOut<T>{dst, src, offset});
 }
 
-// What legacy.h has to do, and others have not: lanes that pad a row hold zeros here, and a copy ends on any byte.
+// The next four functions do nothing or less than those of legacy.h: lanes that pad a row hold zeros here, and a copy ends on
+// any byte.
 __aicore__ inline void ClearPads(const LocalTensor<float>&, uint32_t, uint32_t, uint32_t,
                                  uint32_t) {}
 
@@ -166,11 +166,11 @@ __aicore__ inline void SpreadSums(const LocalTensor<float>& blocks, const LocalT
                 AscendC::BrcbRepeatParams(1, kRepeatBlocks));
 }
 
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_KERNEL_WHOLE_BLOCKS_ONLY
 
-namespace rowreduce {
+namespace common {
 
 template <typename T>
 __aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
@@ -184,7 +184,7 @@ __aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
   CopyOut(dst, offset, src, Rows{1, length, length}, WholeBlocks<T>(length));
 }
 
-// The way back of CopyPieceIn. A copy starts on a block in UB, so the first results lie once more on a block of their
+// CopyPieceOut is the way back of CopyPieceIn. A copy starts on a block in UB, so the first results lie once more on a block of their
 // own, behind the last one.
 template <typename T>
 __aicore__ inline void CopyPieceOut(const GlobalTensor<T>& dst, uint64_t offset,
@@ -196,7 +196,7 @@ __aicore__ inline void CopyPieceOut(const GlobalTensor<T>& dst, uint64_t offset,
   }
 }
 
-// The first `past` tiles of a core go past L2. To be called in front of the copy of each tile.
+// Makes the first `past` tiles of a core go past L2. It stands in front of the copy of each tile.
 template <typename T>
 __aicore__ inline void HintTile(GlobalTensor<T>& gm, int64_t tile, int64_t past) {
   if (past > 0 && (tile == 0 || tile == past)) {
@@ -205,6 +205,6 @@ __aicore__ inline void HintTile(GlobalTensor<T>& gm, int64_t tile, int64_t past)
   }
 }
 
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_KERNEL_COMMON_GM_COPY_H_

@@ -22,12 +22,14 @@ namespace rowreduce {
 template <typename T, typename Step>
 class Columns {
  public:
-  __aicore__ inline Columns(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
-                            const Step& step)
+  using Element = T;
+  static constexpr bool kExists = true;
+
+  __aicore__ inline Columns(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t)
       : share(ShareOfCore(t)),
         ub(ColumnsUbOf(TileShapeOf(t, sizeof(T)), InRegisters(t))),
         operands_(y, g, out, t, EndOf(t)),
-        fp32_(static_cast<uint32_t>(t.tileLanes), step),
+        fp32_(static_cast<uint32_t>(t.tileLanes), Step()),
         t_(t),
         slab_(static_cast<uint64_t>(t.reduce) * t.inner),
         sideBySide_(!kWholeBlocksOnly && t.sideRows > 0),
@@ -111,7 +113,7 @@ class Columns {
   __aicore__ inline void Finish(const LocalTensor<T>&, const Tile&, const Pair&) {}
 
   const Share share;
-  const ColumnsUb ub;
+  const TileUb ub;
 
  private:
   __aicore__ inline static bool InRegisters(const RowReduceTilingData& t) {
@@ -142,9 +144,8 @@ class Columns {
       return Piece{tile.unit * slab_, Rows{rows, width, inner}, WholeBlocks<T>(width)};
     }
     const uint64_t column = static_cast<uint64_t>(tile.unit % t_.colTiles) * t_.colTile;
-    const uint64_t left = inner - column;
-    const uint64_t most = static_cast<uint64_t>(t_.colTile);
-    const uint32_t width = static_cast<uint32_t>(left < most ? left : most);
+    const uint32_t width =
+        static_cast<uint32_t>(Min(inner - column, static_cast<uint64_t>(t_.colTile)));
     return Piece{tile.unit / t_.colTiles * slab_ + column, Rows{rows, width, inner},
                  WholeBlocks<T>(width)};
   }
@@ -158,14 +159,6 @@ class Columns {
   const uint32_t lanes_;   // of an operand in a buffer
   SideBySide<float> side_;
 };
-
-template <typename T, typename Step>
-__aicore__ inline void RunColumns(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  TPipe pipe;
-  const Step step;
-  Columns<T, Step> layout(y, g, out, t, step);
-  RunFullLoad<T>(&pipe, layout);
-}
 
 }  // namespace rowreduce
 

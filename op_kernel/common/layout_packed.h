@@ -22,7 +22,7 @@ namespace rowreduce {
 template <typename Lane>
 class FirstBlock {
  public:
-  // offsets: of the results of a block, 16 words.
+  // `offsets` holds the offsets of the results of a block, 16 words.
   __aicore__ inline void Init(TPipe* pipe, const UbBuffer& offsets, uint32_t elementBytes) {
     pipe->InitBuffer(offsets_, offsets.bytes);
     const LocalTensor<int32_t> words = offsets_.Get<int32_t>();
@@ -48,8 +48,12 @@ class FirstBlock {
 template <typename T, typename Step, typename Mask = NoMask>
 class Packed {
  public:
+  using Element = T;
+  static constexpr bool kExists = !kWholeBlocksOnly;
+
+  template <typename... OfMask>
   __aicore__ inline Packed(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
-                           const Step& step, Mask& mask)
+                           const Step& step = Step(), const OfMask&... ofMask)
       : share(ShareOfCore(t)),
         ub(RowsUbOf(TileShapeOf(t, sizeof(T)), true)),
         operands_(y, g, out, t, share.last * t.reduce),
@@ -57,7 +61,7 @@ class Packed {
         length_(static_cast<uint32_t>(t.reduce)),
         lanes_(static_cast<uint32_t>(t.tileLanes)),
         step_(static_cast<uint32_t>(PeriodOf(t.reduce)) / length_),
-        mask_(mask) {
+        mask_(ofMask...) {
     share.grid = GridOfLines(t, t.reduce * static_cast<int64_t>(sizeof(T)));
   }
 
@@ -139,7 +143,7 @@ class Packed {
     return static_cast<uint32_t>(static_cast<uint64_t>(tile.unit) * length_ % kBlockElements<T>);
   }
 
-  // The row that starts on lane `start`, and the `count` - 1 rows that are step_, 2 step_ ... behind it.
+  // Scales the row that starts on lane `start`, and the `count` - 1 rows that are step_, 2 step_ ... behind it.
   __aicore__ inline void ScaleAlike(const LocalTensor<float>& y, uint32_t start,
                                     const LocalTensor<float>& sums, uint32_t count) const {
     const uint8_t stride = Bits8(step_ * length_ / kBlockLanes);
@@ -176,21 +180,10 @@ class Packed {
   const uint32_t length_;  // elements of a row
   const uint32_t lanes_;   // of an operand in a buffer
   const uint32_t step_;    // from one row to the next that starts on the same lane of a block
-  Mask& mask_;
+  Mask mask_;
   RowSums sums_;
   FirstBlock<float> first_;
 };
-
-template <typename T, typename Step>
-__aicore__ inline void RunPacked(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  if constexpr (!kWholeBlocksOnly) {
-    TPipe pipe;
-    const Step step;
-    NoMask mask;
-    Packed<T, Step> layout(y, g, out, t, step, mask);
-    RunFullLoad<T>(&pipe, layout);
-  }
-}
 
 }  // namespace rowreduce
 

@@ -79,8 +79,12 @@ class RowSums {
 template <typename T, typename Step, typename Mask = NoMask>
 class Padded {
  public:
+  using Element = T;
+  static constexpr bool kExists = true;
+
+  template <typename... OfMask>
   __aicore__ inline Padded(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
-                           const Step& step, Mask& mask)
+                           const Step& step = Step(), const OfMask&... ofMask)
       : share(ShareOfCore(t)),
         ub(RowsUbOf(TileShapeOf(t, sizeof(T)), false)),
         operands_(y, g, out, t, share.last * t.reduce),
@@ -90,7 +94,7 @@ class Padded {
         width_(!kWholeBlocksOnly && length_ % kBlockLanes == 0 ? length_ : WholeBlocks<T>(length_)),
         pitch_(AlignUp(width_, Mask::kRowLanes)),
         lanes_(static_cast<uint32_t>(t.tileLanes)),
-        mask_(mask) {
+        mask_(ofMask...) {
     if (length_ % kBlockLanes == 0) {
       share.grid = GridOfLines(t, t.reduce * static_cast<int64_t>(sizeof(T)));
     }
@@ -157,19 +161,10 @@ class Padded {
   const uint32_t width_;   // lanes of it that are added up
   const uint32_t pitch_;   // lanes from one row to the next
   const uint32_t lanes_;   // of an operand in a buffer
-  Mask& mask_;
+  Mask mask_;
   RowSums sums_;
   TBuf<TPosition::VECCALC> tails_;
 };
-
-template <typename T, typename Step>
-__aicore__ inline void RunPadded(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
-  TPipe pipe;
-  const Step step;
-  NoMask mask;
-  Padded<T, Step> layout(y, g, out, t, step, mask);
-  RunFullLoad<T>(&pipe, layout);
-}
 
 }  // namespace rowreduce
 

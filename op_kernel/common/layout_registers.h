@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout Registers, of AR on Ascend 950: rows lie in UB as they do in GM, and are computed in vector registers, whose loads
-// and stores may start on any element. UB: RegistersUb.
+// and stores may start on any element. UB: RegistersUbOf.
 //
 //   GM        | row 0     | row 1     | row 2     | ..      one piece
 //   UB        y of the tile | g of the tile | results | a sum for each row
@@ -22,8 +22,8 @@
 
 namespace rowreduce {
 
-// Rows of at most 64 elements. All that is done to each element alone takes the rows of a tile as one run of elements, 64 at
-// a time: no lane is empty, and each access is aligned. The sums alone look at rows, and leave one for each element.
+// FlatRows computes rows of at most 64 elements. All that is done to each element alone takes the rows of a tile as one run of
+// elements, 64 at a time: no lane is empty, and each access is aligned. The sums alone look at rows, and leave one for each element.
 // Buffers hold whole registers of 64 lanes, and f kBehindRegisters bytes more: the last row is read as a whole register.
 template <typename T, typename Step>
 class FlatRows {
@@ -143,6 +143,9 @@ class FlatRows {
 template <typename T, typename Step>
 class Registers {
  public:
+  using Element = T;
+  static constexpr bool kExists = true;
+
   __aicore__ inline Registers(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t)
       : share(ShareOfCore(t)),
         ub(RegistersUbOf(TileShapeOf(t, sizeof(T)))),
@@ -152,7 +155,7 @@ class Registers {
 
   template <typename Loop>
   __aicore__ inline void Init(TPipe* pipe, Loop&) {
-    pipe->InitBuffer(sums_, ub.sums.bytes);
+    pipe->InitBuffer(sums_, ub.work.bytes);
   }
 
   template <typename Loop>
@@ -188,7 +191,7 @@ class Registers {
   }
 
   const Share share;
-  const RegistersUb ub;
+  const TileUb ub;
 
  private:
   __aicore__ inline void ComputeFlat(__ubuf__ T* out, __ubuf__ T* y, __ubuf__ T* g, uint16_t rows) {
@@ -231,20 +234,16 @@ class Registers {
 
 }  // namespace rowreduce
 
-#endif  // OP_KERNEL_REGISTERS
+#else
 
 namespace rowreduce {
 
 template <typename T, typename Step>
-__aicore__ inline void RunRegisters(GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                                    const RowReduceTilingData& t) {
-#if OP_KERNEL_REGISTERS
-  TPipe pipe;
-  Registers<T, Step> layout(y, g, out, t);
-  RunFullLoad<T>(&pipe, layout);
-#endif
-}
+struct Registers {
+  static constexpr bool kExists = false;
+};
 
 }  // namespace rowreduce
 
+#endif  // OP_KERNEL_REGISTERS
 #endif  // OP_KERNEL_COMMON_LAYOUT_REGISTERS_H_

@@ -100,12 +100,13 @@ __aicore__ inline Matrix SumTransposed(const LocalTensor<float>& slabs, uint32_t
 template <typename T, typename Step>
 class Transposed {
  public:
-  __aicore__ inline Transposed(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t,
-                               const Step& step)
+  using Element = T;
+  static constexpr bool kExists = true;
+
+  __aicore__ inline Transposed(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t)
       : share(ShareOfCore(t)),
         ub(TransposedUbOf(TileShapeOf(t, sizeof(T)))),
         operands_(y, g, out, t, share.last * t.reduce * t.inner),
-        step_(step),
         reduce_(static_cast<uint32_t>(t.reduce)),
         columns_(static_cast<uint32_t>(t.inner)),
         slab_(reduce_ * columns_),
@@ -133,7 +134,7 @@ class Transposed {
     loop.EnQueIn(in);
   }
 
-  // Lanes behind the last slab hold anything. They are stored nowhere, and no other lane sees them.
+  // Lanes behind the last slab hold anything. They are not stored, and no other lane sees them.
   template <typename Loop>
   __aicore__ inline void Compute(Loop& loop, const Tile& tile, LocalTensor<T>& in) {
     const Streams streams = StreamsOf(tile);
@@ -177,7 +178,7 @@ class Transposed {
   }
 
   Share share;
-  const ColumnsUb ub;
+  const TileUb ub;
 
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
@@ -204,7 +205,7 @@ class Transposed {
     return Streams{slabs, length + (evenBlocks ? kBlockElements<T> : 0)};
   }
 
-  // Full streams, and what is left for the last one.
+  // Loads full streams, and what is left for the last one.
   __aicore__ inline void LoadStreams(const LocalTensor<T>& in, const GlobalTensor<T>& gm,
                                      const Tile& tile) const {
     const uint64_t offset = static_cast<uint64_t>(tile.unit) * slab_;
@@ -222,7 +223,7 @@ class Transposed {
     }
   }
 
-  // y and g as fp32 lanes of streams. `out` is not in use yet. The transposition moves bits: a bf16 goes as a half.
+  // Makes y and g fp32 lanes of streams. `out` is not in use yet. The transposition moves bits: a bf16 goes as a half.
   __aicore__ inline Pair Widen(const LocalTensor<T>& in, const LocalTensor<T>& out,
                                uint32_t length) {
     const LocalTensor<float> y = work_.template Get<float>();
@@ -249,7 +250,7 @@ class Transposed {
     return Pair{y, f};
   }
 
-  // The results of pair.y as streams.
+  // Turns the results, pair.y, into streams.
   __aicore__ inline void Narrow(const LocalTensor<T>& out, const Pair& pair, uint32_t length) {
     if constexpr (kByWords) {
       TransposeByWords<false>(pair.y, out, length, pair.f);
@@ -274,7 +275,7 @@ class Transposed {
   }
 
   Operands<T> operands_;
-  const Step& step_;
+  const Step step_{};
   const uint32_t reduce_;
   const uint32_t columns_;
   const uint32_t slab_;   // elements
@@ -282,15 +283,6 @@ class Transposed {
   const bool whole_;      // whether streams are whole blocks, and a tile is one piece of GM
   TBuf<TPosition::VECCALC> work_;
 };
-
-template <typename T, typename Step>
-__aicore__ inline void RunTransposed(GM_ADDR y, GM_ADDR g, GM_ADDR out,
-                                     const RowReduceTilingData& t) {
-  TPipe pipe;
-  const Step step;
-  Transposed<T, Step> layout(y, g, out, t, step);
-  RunFullLoad<T>(&pipe, layout);
-}
 
 }  // namespace rowreduce
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that Ascend310P and Ascend910 do otherwise: they copy whole blocks of 32 bytes only (no DataCopyPad) and have no
-// Brcb; Ascend910 has no sums and no transposition of fp32 either. Part of gm_copy.h.
-//
-// Copies. GM addresses need no alignment there, lengths do.
-//   In: a row is read up to the next 32 bytes, which is what follows it in GM; ClearPads clears that before a sum. What
-//       would lie past the end of the tensor is read element by element.
-//   Out: nothing but the rows themselves is written, so cores need no agreement on who writes what. A row of 32 bytes
-//       or more is stored as its whole blocks, and then once more as the 32 bytes that end where it ends: its tail.
-//       Shorter rows, which lie next to each other in GM, are first moved together in UB. The tiling sees to it that
-//       what is moved together has 32 bytes; only a tensor that is shorter as a whole is written by the scalar unit.
+// All that Ascend310P and Ascend910 do otherwise: they copy whole blocks only (legacy_copy.h) and have no Brcb; Ascend910
+// has no sums and no transposition of fp32 either. Part of gm_copy.h.
 //
 // Transposition of 16-bit words (TransDataTo5HD) does what other SoCs have instructions for. Lanes of 32 bits come
 // through, because both words of a lane go the same way. It takes a few instructions for 128 rows; the scalar unit
@@ -16,174 +8,14 @@
 #ifndef OP_KERNEL_COMMON_LEGACY_H_
 #define OP_KERNEL_COMMON_LEGACY_H_
 
-#include "common/row_reduce_ub.h"
-#include "common/vector_ops.h"
+#include "common/legacy_copy.h"
 
-namespace rowreduce {
-
-constexpr uint32_t kMaxCopyGap = 65535;  // blocks of 32 bytes
-
-// One DataCopy for all blocks, if their length and what lies between them are whole blocks of 32
-// bytes. gmGap counts elements.
-template <typename T>
-__aicore__ inline bool CopiesAtOnce(uint32_t length, uint64_t gmGap, uint32_t blocks) {
-  constexpr uint32_t kElements = kBlockElements<T>;
-  return length % kElements == 0 && gmGap % kElements == 0 && gmGap / kElements <= kMaxCopyGap &&
-         blocks <= kMaxRowsPerCopy;
-}
-
-template <typename T>
-__aicore__ inline void CopyIn(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
-                              uint64_t offset, const Rows& rows, uint32_t pitch) {
-  constexpr uint32_t kElements = kBlockElements<T>;
-  if (pitch == rows.length && rows.distance == rows.length) {
-    AscendC::DataCopy(dst, src[offset], rows.count * rows.length);
-    return;
-  }
-  const uint64_t gap = rows.count > 1 ? rows.distance - rows.length : 0;
-  if (CopiesAtOnce<T>(rows.length, gap, rows.count)) {
-    AscendC::DataCopy(
-        dst, src[offset],
-        AscendC::DataCopyParams(static_cast<uint16_t>(rows.count),
-                                static_cast<uint16_t>(rows.length / kElements),
-                                static_cast<uint16_t>(gap / kElements),
-                                static_cast<uint16_t>((pitch - rows.length) / kElements)));
-    return;
-  }
-  const uint32_t padded = WholeBlocks<T>(rows.length);
-  const uint32_t whole = rows.length / kElements * kElements;
-  const uint64_t end = src.GetSize();
-  uint32_t safe = rows.count;  // blocks that may be read up to the next 32 bytes
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    const uint64_t from = offset + b * rows.distance;
-    if (from + padded <= end) {
-      AscendC::DataCopy(dst[b * pitch], src[from], padded);
-      continue;
-    }
-    safe = safe < b ? safe : b;
-    if (whole > 0) {
-      AscendC::DataCopy(dst[b * pitch], src[from], whole);
-    }
-  }
-  if (safe == rows.count) {
-    return;
-  }
-  // Vector instructions may still read what this buffer held before, and will read it next.
-  PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = safe; b < rows.count; ++b) {
-    for (uint32_t i = whole; i < rows.length; ++i) {
-      dst.SetValue(b * pitch + i, src.GetValue(offset + b * rows.distance + i));
-    }
-  }
-  PipeBarrier<PIPE_ALL>();
-}
-
-// Stores the last 32 bytes of each block, which are moved to its beginning in UB: that part is
-// stored already.
-template <typename T>
-__aicore__ inline void StoreTails(const GlobalTensor<T>& dst, uint64_t offset,
-                                  const LocalTensor<T>& src, const Rows& rows, uint32_t pitch) {
-  constexpr uint32_t kElements = kBlockElements<T>;
-  PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    for (uint32_t i = 0; i < kElements; ++i) {
-      src.SetValue(b * pitch + i, src.GetValue(b * pitch + rows.length - kElements + i));
-    }
-  }
-  PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    const uint64_t to = offset + b * rows.distance + rows.length - kElements;
-    AscendC::DataCopy(dst[to], src[b * pitch], kElements);
-  }
-}
-
-// Moves blocks together in UB; they lie without a gap in GM.
-template <typename T>
-__aicore__ inline Rows Join(const LocalTensor<T>& src, const Rows& rows, uint32_t pitch) {
-  PipeBarrier<PIPE_ALL>();
-  for (uint32_t b = 1; b < rows.count; ++b) {
-    for (uint32_t i = 0; i < rows.length; ++i) {
-      src.SetValue(b * rows.length + i, src.GetValue(b * pitch + i));
-    }
-  }
-  PipeBarrier<PIPE_ALL>();
-  return Rows{1, rows.count * rows.length, rows.count * rows.length};
-}
-
-// Writes the scalar unit's cache back. 910 has no instruction for it in the API: there the device
-// compiler writes it back before a kernel ends, unless it is told --cce-no-dcache-flush.
-template <typename T>
-__aicore__ inline void CleanScalarWrites(const GlobalTensor<T>& tensor) {
-#if __CCE_AICORE__ != 100
-  AscendC::DataCacheCleanAndInvalid<T, AscendC::CacheLine::ENTIRE_DATA_CACHE>(tensor);
-#endif
-}
-
-// src is used as scratch once its contents are stored.
-template <typename T>
-__aicore__ inline void CopyOut(const GlobalTensor<T>& dst, uint64_t offset,
-                               const LocalTensor<T>& src, Rows rows, uint32_t pitch) {
-  constexpr uint32_t kElements = kBlockElements<T>;
-  if (pitch == rows.length && rows.distance == rows.length) {
-    AscendC::DataCopy(dst[offset], src, rows.count * rows.length);
-    return;
-  }
-  if (rows.length < kElements) {
-    rows = Join(src, rows, pitch);
-    if (rows.length < kElements) {
-      // The whole tensor, through the scalar unit's cache.
-      GlobalTensor<T> tensor = dst;
-      for (uint32_t i = 0; i < rows.length; ++i) {
-        tensor.SetValue(offset + i, src.GetValue(i));
-      }
-      CleanScalarWrites(tensor);
-      return;
-    }
-  }
-  const uint64_t gap = rows.count > 1 ? rows.distance - rows.length : 0;
-  if (CopiesAtOnce<T>(rows.length, gap, rows.count)) {
-    AscendC::DataCopy(
-        dst[offset], src,
-        AscendC::DataCopyParams(static_cast<uint16_t>(rows.count),
-                                static_cast<uint16_t>(rows.length / kElements),
-                                static_cast<uint16_t>((pitch - rows.length) / kElements),
-                                static_cast<uint16_t>(gap / kElements)));
-    return;
-  }
-  const uint32_t whole = rows.length / kElements * kElements;
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    AscendC::DataCopy(dst[offset + b * rows.distance], src[b * pitch], whole);
-  }
-  if (whole < rows.length) {
-    StoreTails(dst, offset, src, rows, pitch);
-  }
-}
-
-// Rows of at least 32 bytes. Of rows that end within a block, `tails` has the last 32 bytes: MakeTails.
-template <typename T>
-__aicore__ inline void CopyOutWithTails(const GlobalTensor<T>& dst, uint64_t offset,
-                                        const LocalTensor<T>& src, const Rows& rows, uint32_t pitch,
-                                        const LocalTensor<T>& tails) {
-  constexpr uint32_t kElements = kBlockElements<T>;
-  const uint32_t whole = rows.length / kElements * kElements;
-  if (whole == rows.length) {
-    CopyOut(dst, offset, src, rows, pitch);
-    return;
-  }
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    AscendC::DataCopy(dst[offset + b * rows.distance], src[b * pitch], whole);
-  }
-  PipeBarrier<PIPE_MTE3>();  // a tail begins in what is on its way
-  for (uint32_t b = 0; b < rows.count; ++b) {
-    const uint64_t to = offset + b * rows.distance + rows.length - kElements;
-    AscendC::DataCopy(dst[to], tails[b * kElements], kElements);
-  }
-}
+namespace common {
 
 constexpr uint32_t kWords = 16;           // of a block of 32 bytes
 constexpr uint32_t kTurnLanes = 8 * 128;  // fp32 lanes of their blocks
 
-// 16 blocks each, moved by MoveWords: word w of from[i] becomes word i of to[w].
+// MoveWords moves 16 blocks to 16 others: word w of from[i] becomes word i of to[w].
 struct WordBlocks {
   uint64_t from[kWords];
   uint64_t to[kWords];
@@ -194,7 +26,7 @@ __aicore__ inline uint64_t BlockOf(const LocalTensor<half>& words, uint32_t bloc
   return AddressOf(words[block * kWords]);
 }
 
-// `repeats` times, each so many blocks behind the one before.
+// Moves words `repeats` times, each so many blocks behind the one before.
 __aicore__ inline void MoveWords(WordBlocks& blocks, uint32_t repeats, uint32_t fromStep,
                                  uint32_t toStep) {
   const bool one = repeats == 1;  // strides would shift the start of a single repeat
@@ -256,7 +88,7 @@ __aicore__ inline void BlocksToLanesByWords(const LocalTensor<float>& lanes,
   PipeBarrier<PIPE_V>();
 }
 
-// Between 16 streams of fp32, `length` lanes each, and their positions: positions[16 p + i] = streams[i * length +
+// Moves 16 streams of fp32, `length` lanes each, to their positions or back: positions[16 p + i] = streams[i * length +
 // p]. A stream is whole blocks, at least 16 of them; spare: 16 streams of whole 128 lanes.
 template <bool toPositions>
 __aicore__ inline void TransposeByWords(const LocalTensor<float>& positions,
@@ -316,13 +148,13 @@ __aicore__ inline void MakeTails(const LocalTensor<T>& tails, const LocalTensor<
   for (uint32_t r = 0; r < count;) {
     const uint32_t left = count - r;
     const uint32_t groups = left / kWords;
-    const uint32_t repeats = groups == 0 ? 1 : groups < kMaxRepeat ? groups : kMaxRepeat;
-    const uint32_t most = left < kWords ? left : kWords;
+    const uint32_t repeats = groups == 0 ? 1 : Min(groups, kMaxRepeat);
+    const uint32_t most = Min(left, kWords);
     const uint32_t group = r / kWords;
     // Words of two blocks of 16 rows become 32 blocks, of which 16 are the tails' words.
     for (uint32_t second = 0; second < 2; ++second) {
       for (uint32_t i = 0; i < kWords; ++i) {
-        const uint32_t row = r + (i < most ? i : most - 1);  // there are no more
+        const uint32_t row = r + Min(i, most - 1);  // there are no more
         b.from[i] = BlockOf(from, row * rowBlocks + start / kWords + second);
         b.to[i] = BlockOf(between, (2 * group + second) * kWords + i);
       }
@@ -383,6 +215,6 @@ __aicore__ inline void ClearPads(const LocalTensor<float>& rows, uint32_t pitch,
   PipeBarrier<PIPE_V>();
 }
 
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_KERNEL_COMMON_LEGACY_H_

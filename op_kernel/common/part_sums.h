@@ -15,10 +15,10 @@
 
 namespace rowreduce {
 
-// What the sums of rows and those of columns have in common.
+// PartSums is what the sums of rows and those of columns have in common.
 class PartSums {
  public:
-  // Where the sum of a part belongs; that of a row in its first lane.
+  // Open returns the place for the sum of a part; that of a row belongs in its first lane.
   __aicore__ inline LocalTensor<float> Open(int64_t part) {
     return shared_ ? mine_.AllocTensor<float>()
                    : here_.Get<float>()[static_cast<uint32_t>(part) * width_];
@@ -55,7 +55,7 @@ class PartSums {
     }
   }
 
-  // Where the workspace has the sums of one group of cores. Slots start on lines of the cores' data caches.
+  // SlotOf is where the workspace has the sums of a unit. Slots start on lines of the cores' data caches.
   __aicore__ inline uint64_t SlotOf(uint64_t index, uint32_t lanes) const {
     return index * AlignUp(lanes, kCacheLineLanes);
   }
@@ -75,7 +75,7 @@ class PartSums {
   int64_t awaited_ = 0;  // rounds
 };
 
-// The sums of rows: one value for each part. SCALAR adds them up while VECTOR works. It reads the workspace itself, since a
+// RowPartSums has the sums of rows, one value for each part. SCALAR adds them up while VECTOR works. It reads the workspace itself, since a
 // copy would hold up those of chunks for its latency.
 class RowPartSums : public PartSums {
  public:
@@ -162,7 +162,7 @@ class RowPartSums : public PartSums {
   uint64_t fetched_ = 0;
 };
 
-// The sums of columns: a vector for each part.
+// ColumnPartSums has the sums of columns, a vector for each part.
 class ColumnPartSums : public PartSums {
  public:
   using Sum = LocalTensor<float>;

@@ -13,7 +13,7 @@
 
 namespace rowreduce {
 
-// Vector functions over rows that follow each other in UB. Rows are whole blocks if kAligned.
+// RegisterRows has the vector functions over rows that follow each other in UB. Rows are whole blocks if kAligned.
 template <typename T, typename Step, bool kAligned>
 class RegisterRows {
  public:
@@ -118,7 +118,7 @@ class RegisterRows {
  private:
   static constexpr bool kFp32 = std::is_same_v<T, float>;
 
-  // Elements that a mask counts for the even and the odd register of a piece that ends early. A mask of 16-bit elements has
+  // A mask counts so many elements for the even and the odd register of a piece that ends early. A mask of 16-bit elements has
   // two bits for each lane, and conversions may look at either.
   __aicore__ inline static uint32_t EvenOf(uint32_t elements) {
     return kFp32 ? elements : (elements + 1) / 2 * 2;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "common/arch.h"
+#include "common/row_reduce_ub.h"
 
 #if OP_KERNEL_REGISTERS
 
@@ -61,7 +62,7 @@ __aicore__ inline void StoreLanes(__ubuf__ T* at, Lanes& src, LaneMask& mask) {
   }
 }
 
-// Columns of slabs whose rows are whole blocks, `pitch` elements, and follow each other. 64 columns are the lanes of a
+// RegisterColumns adds up columns of slabs whose rows are whole blocks, `pitch` elements, and follow each other. 64 columns are the lanes of a
 // register; rows are added to one that stays there until their results are stored. Even and odd rows have a register of
 // sums each: which elements meet, and when, follows from the number of rows. Up to kBehindRegisters bytes are read behind
 // the last row.

@@ -27,8 +27,7 @@ namespace rowreduce {
 
 __aicore__ inline Share ShareOfCore(const RowReduceTilingData& t) {
   const int64_t core = AscendC::GetBlockIdx();
-  const int64_t extra = core < t.extraCores ? core : t.extraCores;
-  const int64_t first = core * t.coreUnits + extra;
+  const int64_t first = core * t.coreUnits + Min(core, t.extraCores);
   return Share{first, first + t.coreUnits + (core < t.extraCores ? 1 : 0), t.tileUnits};
 }
 
@@ -61,7 +60,7 @@ class Operands {
     out_.SetGlobalBuffer(reinterpret_cast<__gm__ T*>(out), size);
   }
 
-  // In front of the copies of each tile, or once in front of all.
+  // HintInputs stands in front of the copies of each tile, or once in front of all.
   __aicore__ inline void HintInputs() {
     HintTile(y_, loaded_, inputsPastL2_);
     HintTile(g_, loaded_++, inputsPastL2_);
@@ -111,16 +110,21 @@ class Fp32Lanes {
     }
   }
 
-  __aicore__ inline LocalTensor<float> WidenG(const LocalTensor<T>& in, uint32_t count) {
-    if constexpr (kFp32) {
-      PipeBarrier<PIPE_V>();
-      return in[lanes_];
+  // Makes f(g, y) alone. y is not widened where f is g.
+  __aicore__ inline LocalTensor<float> Summands(const LocalTensor<T>& in, uint32_t count) {
+    LocalTensor<float> f;
+    if constexpr (!Step::kSumOfG) {
+      const Pair pair = Widen(in, count);
+      step_.Prepare(pair.f, pair.y, count);
+      f = pair.f;
+    } else if constexpr (kFp32) {
+      f = in[lanes_];
     } else {
-      const LocalTensor<float> f = WidenedG();
+      f = WidenedG();
       AscendC::Cast(f, in[lanes_], RoundMode::CAST_NONE, count);
-      PipeBarrier<PIPE_V>();
-      return f;
     }
+    PipeBarrier<PIPE_V>();
+    return f;
   }
 
   // out = h(f, s * y'), where pair.y holds s * y' already. A 16-bit result is made in `spare`, which may be pair.y.
@@ -135,7 +139,7 @@ class Fp32Lanes {
     }
   }
 
-  const Step& step_;
+  const Step step_;
 
  private:
   __aicore__ inline LocalTensor<float> WidenedG() {
@@ -146,7 +150,7 @@ class Fp32Lanes {
   TBuf<TPosition::VECCALC> work_;
 };
 
-// All of a tile by vector instructions: what the layouts Padded, Packed and Columns have in common. A Layout gives
+// ComputeTile computes a tile by vector instructions, for the layouts Padded, Packed and Columns. A Layout gives
 //   Count(tile)                    lanes of an operand, with those that pad it
 //   Sum(f, tile, scratch)          the sums, in a form that Scale takes
 //   Scale(y, sums, tile)           y *= s
@@ -177,6 +181,16 @@ __aicore__ inline void ComputeTile(Layout& layout, Fp32Lanes<T, Step>& fp32, Loo
   loop.EnQueOut(out);
   if constexpr (kFp32) {
     loop.FreeIn(in);
+  }
+}
+
+// Run is all of a kernel on one layout of full load. A layout whose kExists is false has no tiles on this SoC.
+template <typename Layout>
+__aicore__ inline void Run(GM_ADDR y, GM_ADDR g, GM_ADDR out, const RowReduceTilingData& t) {
+  if constexpr (Layout::kExists) {
+    TPipe pipe;
+    Layout layout(y, g, out, t);
+    RunFullLoad(&pipe, layout);
   }
 }
 

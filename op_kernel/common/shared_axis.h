@@ -39,20 +39,17 @@ class Shared {
 
  public:
   __aicore__ inline Shared(TPipe* pipe, GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
-                           const RowReduceTilingData& t, const Step& step)
+                           const RowReduceTilingData& t)
       : t_(t),
         work_{t},
         operands_(y, g, out, t, static_cast<uint64_t>(t.outer * t.reduce * t.inner)),
-        fp32_(static_cast<uint32_t>(t.tileLanes), step),
+        fp32_(static_cast<uint32_t>(t.tileLanes), Step()),
         inRegisters_(kRegisters && !work_.sideBySide),
         lanes_(static_cast<uint32_t>(t.tileLanes)),
-        sumLanes_(kAlongLanes        ? kBlockLanes
-                  : work_.sideBySide ? static_cast<uint32_t>(PeriodOf(t.inner))
-                                     : WholeBlocks<T>(static_cast<uint32_t>(t.colTile))),
         ring_(work_, operands_) {
-    const SharedUb ub =
-        SharedUbOf(SharedShape{t.tileLanes, sizeof(T), t.ring, work_.packed ? t.chunk : 0,
-                               sumLanes_, work_.parts, kAlongLanes, t.share > 1, inRegisters_});
+    const SharedUb ub = SharedUbOf(
+        SharedShape{t.tileLanes, sizeof(T), t.ring, work_.packed ? t.chunk : 0, work_.sumLanes,
+                    work_.parts, kAlongLanes, t.share > 1, inRegisters_});
     pipe->InitBuffer(outQueue_, static_cast<uint8_t>(ub.out.count), ub.out.bytes);
     fp32_.Init(pipe, ub.work);
     operands_.HintInputs();
@@ -72,24 +69,26 @@ class Shared {
     if (ub.half.bytes > 0) {
       pipe->InitBuffer(half_, ub.half.bytes);
     }
-    sums_.Init(pipe, ub, workspace, static_cast<uint32_t>(work_.parts), sumLanes_, t.share > 1);
+    sums_.Init(pipe, ub, workspace, static_cast<uint32_t>(work_.parts), work_.sumLanes,
+               t.share > 1);
   }
 
   // Where UB holds two pieces or three, a round is written after the sums of the next one or two: no core stands still
   // while sums are on their way.
   __aicore__ inline void Process() {
     for (int64_t round = 0; round < work_.rounds + t_.late; ++round) {
-      if (!kFp32) {
-        Drop(round - t_.late);
+      const int64_t written = round - t_.late;
+      if (!kFp32) {  // SCALAR has no time for it after the sums
+        Drop(written);
       }
       if (round < work_.rounds) {
         SumRound(round);
       }
-      if (kFp32) {  // SCALAR has time enough then
-        Drop(round - t_.late);
+      if (kFp32) {
+        Drop(written);
       }
-      if (round >= t_.late) {
-        WriteRound(round - t_.late);
+      if (written >= 0) {
+        WriteRound(written);
       }
     }
   }
@@ -110,46 +109,39 @@ class Shared {
       LocalTensor<float> sum = sums_.Open(part);
       if (inRegisters_) {
         SumInRegisters(sum, work, part);
-      } else if constexpr (kAlongLanes) {
-        const uint32_t lead = work_.ChunkOf(work.unit, work.chunk).lead % kBlockLanes;
-        const Matrix lanes = SumPart(work, part);
-        bool done = false;
-        if constexpr (kPacks) {
-          if (work_.packed) {
-            row_.Sum(sum, lanes.lanes, lead);
-            done = true;
-          }
-        }
-        if (!done) {
-          SumRows(sum, lanes.lanes, lanes.pitch, lanes.width, 1, lanes.lanes, lanes.lanes);
-        }
       } else {
-        const Matrix row = SumPart(work, part);
-        AscendC::DataCopy(sum, row.lanes, row.width);
+        SumPart(sum, work, part);
       }
       sums_.Close(work_.SlotOf(work.unit), part, sum);
     }
     sums_.Publish(round);
   }
 
-  // Few lanes whose sum is that of a part, or its row of columns.
-  __aicore__ inline Matrix SumPart(const Work& work, int64_t part) {
-    const int64_t first = part * t_.partChunks;
-    const int64_t end = first + t_.partChunks < work_.chunks ? first + t_.partChunks : work_.chunks;
-    const uint32_t unit = kAlongLanes        ? kRepeatLanes
-                          : work_.sideBySide ? sumLanes_
-                                             : work_.ChunkOf(work.unit, first).pitch;
-    const LocalTensor<float> sum = part_.template Get<float>();
-    // A single chunk leaves the work area at once, which the next one overwrites. Operands of fp32 have none.
-    const bool alone = !kFp32 && t_.partChunks == 1;
-    uint32_t width = alone ? 2 * unit : Max(static_cast<uint32_t>(kPartLanes), unit);
-    for (int64_t i = first; i < end; ++i) {
-      LocalTensor<T> in = ring_.Next();
-      const Matrix lanes = SumChunk(in, work_.ChunkOf(work.unit, i), unit, width);
-      if (alone && lanes.width > unit) {
-        ring_.Keep(work, i, in);
-        return FoldRow(lanes.lanes, lanes.width, unit, unit, sum);
+  // sum = the sum of a part: a lane of a row, or a row of columns.
+  __aicore__ inline void SumPart(const LocalTensor<float>& sum, const Work& work, int64_t part) {
+    const Matrix lanes = FoldPart(work, part);
+    if constexpr (!kAlongLanes) {
+      AscendC::DataCopy(sum, lanes.lanes, lanes.width);
+      return;
+    }
+    if constexpr (kPacks) {
+      if (work_.packed) {
+        row_.Sum(sum, lanes.lanes, work_.ChunkOf(work.unit, work.chunk).lead % kBlockLanes);
+        return;
       }
+    }
+    SumRows(sum, lanes.lanes, lanes.pitch, lanes.width, 1, lanes.lanes, lanes.lanes);
+  }
+
+  // Adds a part up to the few lanes of a repeat, or to a row of columns.
+  __aicore__ inline Matrix FoldPart(const Work& work, int64_t part) {
+    const int64_t first = part * t_.partChunks;
+    const uint32_t unit = work_.ChunkOf(work.unit, first).unit;
+    const LocalTensor<float> sum = part_.template Get<float>();
+    uint32_t width = Max(static_cast<uint32_t>(kPartLanes), unit);
+    for (int64_t i = first; i < work_.EndOfPart(part); ++i) {
+      LocalTensor<T> in = ring_.Next();
+      const Matrix lanes = SumChunk(in, work_.ChunkOf(work.unit, i), width);
       if (i == first) {
         width = lanes.width;
         AscendC::DataCopy(sum, lanes.lanes, width);
@@ -163,17 +155,8 @@ class Shared {
   }
 
   // f(g, y) of a chunk, added up to at most `most` lanes.
-  __aicore__ inline Matrix SumChunk(const LocalTensor<T>& in, const Chunk& chunk, uint32_t unit,
-                                    uint32_t most) {
-    LocalTensor<float> f;
-    if constexpr (Step::kSumOfG) {
-      f = fp32_.WidenG(in, chunk.lanes);
-    } else {
-      const Pair pair = fp32_.Widen(in, chunk.lanes);
-      fp32_.step_.Prepare(pair.f, pair.y, chunk.lanes);
-      PipeBarrier<PIPE_V>();
-      f = pair.f;
-    }
+  __aicore__ inline Matrix SumChunk(const LocalTensor<T>& in, const Chunk& chunk, uint32_t most) {
+    const LocalTensor<float> f = fp32_.Summands(in, chunk.lanes);
     if constexpr (kAlongLanes) {
       ClearPads(f, chunk.pitch, chunk.rows.length, WholeBlocks<T>(chunk.rows.length), 1);
     }
@@ -186,13 +169,12 @@ class Shared {
     if constexpr (kFp32) {
       scratch = half_.template Get<float>();  // f may stay
     }
-    const uint32_t lanes =
-        AlignUp(chunk.count, unit);  // more than the chunk has, where columns lie side by side
-    if (lanes > chunk.count) {
+    const uint32_t lanes = AlignUp(chunk.count, chunk.unit);
+    if (lanes > chunk.count) {  // the last row of columns side by side
       AscendC::Duplicate(f[chunk.count], 0.0F, static_cast<int32_t>(lanes - chunk.count));
       PipeBarrier<PIPE_V>();
     }
-    return FoldRow(f, lanes, unit, most, scratch);
+    return FoldRow(f, lanes, chunk.unit, most, scratch);
   }
 
   // Second pass.
@@ -256,7 +238,7 @@ class Shared {
     sum_ = sums_.Take();
     if constexpr (kSides) {
       if (work_.sideBySide) {
-        sum_ = side_.ForRow(Matrix{sum_, sumLanes_, sumLanes_}, 1).lanes;
+        sum_ = side_.ForRow(Matrix{sum_, work_.sumLanes, work_.sumLanes}, 1).lanes;
       }
     }
   }
@@ -293,7 +275,7 @@ class Shared {
                                         int64_t part) {
 #if OP_KERNEL_REGISTERS
     const int64_t first = part * t_.partChunks;
-    for (int64_t i = first; i < first + t_.partChunks && i < work_.chunks; ++i) {
+    for (int64_t i = first; i < work_.EndOfPart(part); ++i) {
       LocalTensor<T> in = ring_.Next();
       const Chunk chunk = work_.ChunkOf(work.unit, i);
       __ubuf__ T* y = InUb(in);
@@ -342,8 +324,7 @@ class Shared {
   Operands<T> operands_;
   Fp32Lanes<T, Step> fp32_;
   const bool inRegisters_;
-  const uint32_t lanes_;     // of an operand in a buffer
-  const uint32_t sumLanes_;  // of the sum of a part
+  const uint32_t lanes_;  // of an operand in a buffer
   ChunkRing<T, kAlongLanes, Step::kSumOfG> ring_;
   TQue<TPosition::VECOUT, 1> outQueue_;
   TBuf<TPosition::VECCALC> part_;
@@ -359,8 +340,7 @@ template <typename T, typename Step, bool kAlongLanes>
 __aicore__ inline void RunShared(GM_ADDR y, GM_ADDR g, GM_ADDR out, GM_ADDR workspace,
                                  const RowReduceTilingData& t) {
   TPipe pipe;
-  const Step step;
-  Shared<T, Step, kAlongLanes> loop(&pipe, y, g, out, workspace, t, step);
+  Shared<T, Step, kAlongLanes> loop(&pipe, y, g, out, workspace, t);
   loop.Process();
 }
 

@@ -16,7 +16,7 @@
 
 namespace rowreduce {
 
-// What a core does in a round.
+// A Work is what a core does in a round.
 struct Work {
   int64_t round;
   int64_t unit;  // past the last one there is nothing left
@@ -31,6 +31,7 @@ struct Chunk {
   uint64_t offset;
   Rows rows;
   uint32_t pitch;
+  uint32_t unit;   // lanes that a fold keeps apart: a repeat of a row, or a row of columns
   uint32_t lead;   // lanes of a block of UB in front of it
   uint32_t count;  // lanes, with those that pad rows
   uint32_t lanes;  // the same as whole repeats, which are faster than a part of one
@@ -49,10 +50,11 @@ struct SharedWork {
   const int64_t axis = sideBySide ? t.sideRows : t.reduce;  // rows of a slab, or elements of a row
   const int64_t cores = AscendC::GetBlockNum();
   const int64_t units = t.outer * t.colTiles;
-  const int64_t rounds = (units * t.share + cores - 1) / cores;
-  const int64_t chunks = (axis + t.chunk - 1) / t.chunk;             // of a unit
-  const int64_t parts = (chunks + t.partChunks - 1) / t.partChunks;  // of a unit
-  const int64_t partsOfCore = (parts + t.share - 1) / t.share;
+  const int64_t rounds = CeilDiv(units * t.share, cores);
+  const int64_t chunks = CeilDiv(axis, t.chunk);        // of a unit
+  const int64_t parts = CeilDiv(chunks, t.partChunks);  // of a unit
+  const int64_t partsOfCore = CeilDiv(parts, t.share);
+  const uint32_t sumLanes = SumLanes();  // of the sum of a part
 
   // Cores take turns, since the last piece of a unit is shorter than the others.
   __aicore__ inline Work WorkOf(int64_t round) const {
@@ -61,16 +63,20 @@ struct SharedWork {
     work.round = round;
     work.unit = piece / t.share;
     work.part = piece % t.share * partsOfCore;
-    work.endPart = work.part + partsOfCore < parts ? work.part + partsOfCore : parts;
+    work.endPart = Min(work.part + partsOfCore, parts);
     work.chunk = work.part * t.partChunks;
-    const int64_t end = work.endPart * t.partChunks;
-    work.chunks = (end < chunks ? end : chunks) - work.chunk;
-    work.resident = work.chunks < t.resident ? work.chunks : t.resident;
+    work.chunks = Min(work.endPart * t.partChunks, chunks) - work.chunk;
+    work.resident = Min(work.chunks, t.resident);
     return work;
   }
 
   // The round of a unit's last piece.
   __aicore__ inline int64_t EndOf(int64_t unit) const { return ((unit + 1) * t.share - 1) / cores; }
+
+  // The chunk behind the last one of a part.
+  __aicore__ inline int64_t EndOfPart(int64_t part) const {
+    return Min((part + 1) * t.partChunks, chunks);
+  }
 
   // Where the workspace has the sums of a unit.
   __aicore__ inline uint64_t SlotOf(int64_t unit) const {
@@ -97,6 +103,7 @@ struct SharedWork {
       chunk.rows = Rows{length, Shorter(inner - column, t.colTile), inner};
     }
     chunk.pitch = WholeBlocks<T>(chunk.rows.length);
+    chunk.unit = kAlongLanes ? kRepeatLanes : sideBySide ? sumLanes : chunk.pitch;
     chunk.lead = packed ? static_cast<uint32_t>(chunk.offset % kBlockElements<T>) : 0;
     chunk.count = packed ? chunk.lead + chunk.rows.length : chunk.rows.count * chunk.pitch;
     chunk.lanes = AlignUp(chunk.count, kRepeatLanes);
@@ -104,8 +111,16 @@ struct SharedWork {
   }
 
  private:
+  __aicore__ inline uint32_t SumLanes() const {
+    if (kAlongLanes) {
+      return kBlockLanes;
+    }
+    return static_cast<uint32_t>(sideBySide ? PeriodOf(t.inner)
+                                            : AlignUp(t.colTile, kBlockElements<T>));
+  }
+
   __aicore__ inline static uint32_t Shorter(uint64_t left, int64_t most) {
-    return static_cast<uint32_t>(left < static_cast<uint64_t>(most) ? left : most);
+    return static_cast<uint32_t>(Min(left, static_cast<uint64_t>(most)));
   }
 };
 

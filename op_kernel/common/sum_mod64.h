@@ -12,12 +12,12 @@
 
 namespace rowreduce {
 
-// Lanes [from, to) of a repeat.
+// MaskOf selects lanes [from, to) of a repeat.
 __aicore__ inline uint64_t MaskOf(uint32_t from, uint32_t to) {
   return (to < kRepeatLanes ? (1ull << to) - 1 : ~0ull) & ~((1ull << from) - 1);
 }
 
-// The sums of the rows of a tile. Lane is float, as above.
+// Mod64Rows adds up the rows of a tile. Lane is float: a template, so that SoCs without Gather never meet it.
 template <typename Lane>
 class Mod64Rows {
  public:
@@ -84,7 +84,7 @@ class Mod64Rows {
     }
   }
 
-  // Other rows are added one by one; each has two turns of `modulus_` lanes or more.
+  // Rows that are not alike are added one by one. Each has two turns of `modulus_` lanes or more.
   __aicore__ inline void AddEach(const LocalTensor<Lane>& partials, const LocalTensor<Lane>& src,
                                  uint32_t rows, uint32_t lead) const {
     const uint32_t most = kBlockLanes - 1 + length_;
@@ -126,8 +126,8 @@ class Mod64Rows {
     }
   }
 
-  // At most 16 rows that start on blocks and end in zeros. Lanes that would only add zeros are left out. No sum is -0,
-  // since one of those zeros is part of it.
+  // Adds up at most 16 rows that start on blocks and end in zeros. Lanes that would only add zeros are left out. No sum is
+  // -0, since one of those zeros is part of it.
   __aicore__ inline LocalTensor<Lane> SumFew(const LocalTensor<Lane>& src, uint32_t rows) {
     const uint32_t width = AlignUp(length_, kBlockLanes);
     if (width <= kRepeatLanes) {
@@ -158,7 +158,7 @@ class Mod64Rows {
     }
   }
 
-  // The sums of at most 16 rows from their first `width` lanes, or from what is in partials_ already (`made`). A whole
+  // Adds up the first `width` lanes of at most 16 rows, or what is in partials_ already (`made`). A whole
   // repeat is faster than a part of one, so what lies behind a single row takes part as well; nobody reads that.
   __aicore__ inline LocalTensor<Lane> SumFewPartials(const LocalTensor<Lane>& src, uint32_t pitch,
                                                      uint32_t width, uint32_t rows, bool made) {
@@ -234,7 +234,7 @@ class Mod64Rows {
 
   uint32_t length_;
   uint32_t pitch_;
-  uint32_t step_ = 1;  // from one row to the next that starts on the same lane of a block
+  uint32_t step_ = 1;  // rows from one row to the next that starts on the same lane of a block
   bool alike_;         // whether one instruction reaches both
   uint32_t modulus_;
   TBuf<TPosition::VECCALC> partials_;    // of each row
@@ -242,8 +242,8 @@ class Mod64Rows {
   TBuf<TPosition::VECCALC> transposed_;  // the same, rows along the lanes
 };
 
-// The sum of one long row, or of chunks of it that start on the same lane of a block. Zeros lie in front of it there.
-// Lane is float: a template, so that SoCs without Gather never meet it.
+// Mod64Row adds up one long row, or chunks of it that start on the same lane of a block. Zeros lie in front of it there. Lane
+// is float, as above.
 template <typename Lane>
 class Mod64Row {
  public:
@@ -260,7 +260,7 @@ class Mod64Row {
     PipeBarrier<PIPE_V>();
   }
 
-  // Partial sums of `count` lanes, at most `most` of them, a power of two from 64 on.
+  // Makes partial sums of `count` lanes, at most `most` of them, a power of two from 64 on.
   __aicore__ inline Matrix Add(const LocalTensor<Lane>& src, uint32_t count, uint32_t most) {
     const LocalTensor<Lane> partials = partials_.template Get<Lane>();
     uint32_t done = 0;

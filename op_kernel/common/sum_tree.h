@@ -6,6 +6,7 @@
 #define OP_KERNEL_COMMON_SUM_TREE_H_
 
 #include "common/gm_copy.h"
+#include "common/row_reduce_ub.h"
 
 namespace rowreduce {
 

@@ -6,7 +6,7 @@
 
 #include "common/arch.h"
 
-namespace rowreduce {
+namespace common {
 
 // positions[16 p + i] = streams[i * length + p]
 template <typename B>
@@ -92,6 +92,6 @@ __aicore__ inline void LanesToStreams(const LocalTensor<B>& streams,
   }
 }
 
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_KERNEL_COMMON_TRANSPOSE_H_

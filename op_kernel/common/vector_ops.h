@@ -6,7 +6,7 @@
 
 #include "common/arch.h"
 
-namespace rowreduce {
+namespace common {
 
 using AscendC::BinaryRepeatParams;
 
@@ -94,7 +94,7 @@ __aicore__ inline void ForRows(const LocalTensor<float>& dst, uint32_t dstPitch,
   }
 }
 
-// A matrix in UB, whose rows have `width` lanes.
+// A matrix in UB. Its rows have `width` lanes.
 struct Matrix {
   LocalTensor<float> lanes;
   uint32_t pitch;
@@ -198,6 +198,6 @@ __aicore__ inline void ZeroColumns(const LocalTensor<float>& a, uint32_t pitch, 
   }
 }
 
-}  // namespace rowreduce
+}  // namespace common
 
 #endif  // OP_KERNEL_COMMON_VECTOR_OPS_H_

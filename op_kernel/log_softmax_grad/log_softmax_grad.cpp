@@ -14,15 +14,15 @@ extern "C" __global__ __aicore__ void log_softmax_grad(GM_ADDR grad, GM_ADDR x, 
   using T = DTYPE_GRAD;
   using logsoftmaxgrad::Step;
   if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
-    rowreduce::RunPadded<T, Step>(x, grad, y, t);
+    rowreduce::Run<rowreduce::Padded<T, Step>>(x, grad, y, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
-    rowreduce::RunPacked<T, Step>(x, grad, y, t);
+    rowreduce::Run<rowreduce::Packed<T, Step>>(x, grad, y, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_TRANSPOSED)) {
-    rowreduce::RunTransposed<T, Step>(x, grad, y, t);
+    rowreduce::Run<rowreduce::Transposed<T, Step>>(x, grad, y, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_COLUMNS)) {
-    rowreduce::RunColumns<T, Step>(x, grad, y, t);
+    rowreduce::Run<rowreduce::Columns<T, Step>>(x, grad, y, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_REGISTERS)) {
-    rowreduce::RunRegisters<T, Step>(x, grad, y, t);
+    rowreduce::Run<rowreduce::Registers<T, Step>>(x, grad, y, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_ROWS)) {
     rowreduce::RunShared<T, Step, true>(x, grad, y, workspace, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_COLUMNS)) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A byte mask that clears elements of the result of rowreduce::ReduceRows. Its rows are read where
-// they lie in GM: broadcasting is arithmetic on row numbers, and a mask row that several rows of a
-// tile share is read once.
+// RowMask clears the elements of a result that a byte mask selects. Broadcasting is arithmetic on row numbers: mask rows are
+// read where they lie in GM, and one that several rows of a tile share is read once.
 //
-// Bytes become halves, halves become bits, bits select between the result and +0. The two steps in
-// between take the place of f and y of the tile, which are dead by then.
+//   mask bytes -- Cast --> halves -- CompareScalar --> bits -- Select --> the result, or +0 where the mask is not 0
 //
-// Packed rows take mask bytes that lie as they do: each run of mask rows is one piece of GM, which starts
-// in UB on the byte of its block that the first of its elements has.
+// Halves and bits take the place of f and y of the tile, which nothing reads any more.
 //
-// UB: 2 x rows of a tile * bytes of a mask row, padded to 32; of packed rows not padded, but 64 per run.
+// Packed rows need mask bytes that lie as they do. Each run of mask rows is one piece of GM. Its first byte lies as far behind a
+// block of UB as the element that it masks.
+//
+// UB: MaskUbOf of row_reduce_ub.h.
 #ifndef OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
 #define OP_KERNEL_SCALED_MASKED_SOFTMAX_GRAD_V2_ROW_MASK_H_
 
@@ -23,7 +23,7 @@ namespace scaledmaskedsoftmaxgradv2 {
 using AscendC::LocalTensor;
 using AscendC::PipeBarrier;
 
-// Rows of a tile that take consecutive mask rows, or all the same one.
+// MaskRuns steps through the runs of a tile: rows that take consecutive mask rows, or all the same one.
 class MaskRuns {
  public:
   __aicore__ inline MaskRuns(const RowMaskTilingData& t, int64_t row, uint32_t rows)
@@ -45,7 +45,7 @@ class MaskRuns {
     const int64_t inRun = row % t_.run;
     shared = t_.run == 1;
     const int64_t left = shared ? t_.period - row % t_.period : t_.run - inRun;
-    rows = left < rows_ - at ? static_cast<uint32_t>(left) : rows_ - at;
+    rows = static_cast<uint32_t>(rowreduce::Min(left, rows_ - at));
     maskRow = static_cast<uint64_t>(row / t_.period * t_.step + inRun);
     fresh = !holds_ || maskRow != heldRow_;
     slot = fresh ? used_ : heldSlot_;
@@ -136,7 +136,7 @@ class RowMask {
     if constexpr (std::is_same_v<T, float>) {
       AscendC::Select(out, keep, out, 0.0F, AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
     } else {
-      // Selecting moves bits: a bf16 is as good as a half, and half as long as a float.
+      // Select moves bits and computes nothing, so that bf16 may pass for half.
       const LocalTensor<half> lanes16 = out.template ReinterpretCast<half>();
       AscendC::Select(lanes16, keep, lanes16, static_cast<half>(0),
                       AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, count);
@@ -148,12 +148,12 @@ class RowMask {
   static constexpr uint8_t kBuffers = 2;
   static constexpr uint32_t kHalvesPerRepeat = 128;
 
-  // Where the packed elements of a run start.
+  // The packed elements of a run start on this lane.
   __aicore__ inline uint32_t StartOf(const MaskRuns& run, uint32_t lead) const {
     return lead + run.at * length_;
   }
 
-  // From byte `*at` of UB on, which becomes that behind it.
+  // Loads the mask rows of a run to byte `*at` of UB, and moves `*at` behind them.
   __aicore__ inline void LoadRun(const LocalTensor<uint8_t>& in, uint32_t* at, const MaskRuns& run,
                                  uint32_t tileLead) {
     const uint32_t lead = StartOf(run, tileLead) % rowreduce::kBlockBytes;
@@ -166,7 +166,8 @@ class RowMask {
     *at += padded;
   }
 
-  // Bytes of a run become halves where its elements lie. Runs share a block.
+  // Casts the bytes of a run to halves that lie as its elements do. The end of one run and the start of the next may share
+  // a block.
   __aicore__ inline void WidenRun(const LocalTensor<half>& halves, const LocalTensor<uint8_t>& in,
                                   uint32_t* at, const MaskRuns& run, uint32_t tileLead) {
     const uint32_t start = StartOf(run, tileLead);
@@ -193,7 +194,7 @@ class RowMask {
     *at += rowreduce::WholeBlocks<uint8_t>(end);
   }
 
-  // Rows of bytes, `from` apart, become rows of halves, `to` apart; from == 0 repeats one row.
+  // Casts rows of bytes that are `from` apart to rows of halves that are `to` apart; from == 0 repeats one row.
   __aicore__ inline void Widen(const LocalTensor<half>& dst, uint32_t to,
                                const LocalTensor<uint8_t>& src, uint32_t from, uint32_t rows) {
     constexpr uint32_t kHalvesPerBlock = 16;

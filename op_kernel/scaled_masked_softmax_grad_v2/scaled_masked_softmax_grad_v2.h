@@ -43,10 +43,8 @@ __aicore__ inline void Run(GM_ADDR yGrad, GM_ADDR y, GM_ADDR mask, GM_ADDR xGrad
   using Layout = std::conditional_t<kPacked, rowreduce::Packed<T, Step, Mask>,
                                     rowreduce::Padded<T, Step, Mask>>;
   AscendC::TPipe pipe;
-  const Step step{t.scale};
-  Mask rowMask(&pipe, mask, t);
-  Layout layout(y, yGrad, xGrad, t.rows, step, rowMask);
-  rowreduce::RunFullLoad<T>(&pipe, layout);
+  Layout layout(y, yGrad, xGrad, t.rows, Step{t.scale}, &pipe, mask, t);
+  rowreduce::RunFullLoad(&pipe, layout);
 }
 
 }  // namespace scaledmaskedsoftmaxgradv2

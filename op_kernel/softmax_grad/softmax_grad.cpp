@@ -15,15 +15,15 @@ extern "C" __global__ __aicore__ void softmax_grad(GM_ADDR softmax, GM_ADDR grad
   using T = DTYPE_SOFTMAX;
   using softmaxgrad::Step;
   if (TILING_KEY_IS(ROW_REDUCE_PADDED)) {
-    rowreduce::RunPadded<T, Step>(softmax, grad_softmax, grad_x, t);
+    rowreduce::Run<rowreduce::Padded<T, Step>>(softmax, grad_softmax, grad_x, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_PACKED)) {
-    rowreduce::RunPacked<T, Step>(softmax, grad_softmax, grad_x, t);
+    rowreduce::Run<rowreduce::Packed<T, Step>>(softmax, grad_softmax, grad_x, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_TRANSPOSED)) {
-    rowreduce::RunTransposed<T, Step>(softmax, grad_softmax, grad_x, t);
+    rowreduce::Run<rowreduce::Transposed<T, Step>>(softmax, grad_softmax, grad_x, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_COLUMNS)) {
-    rowreduce::RunColumns<T, Step>(softmax, grad_softmax, grad_x, t);
+    rowreduce::Run<rowreduce::Columns<T, Step>>(softmax, grad_softmax, grad_x, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_REGISTERS)) {
-    rowreduce::RunRegisters<T, Step>(softmax, grad_softmax, grad_x, t);
+    rowreduce::Run<rowreduce::Registers<T, Step>>(softmax, grad_softmax, grad_x, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_ROWS)) {
     rowreduce::RunShared<T, Step, true>(softmax, grad_softmax, grad_x, workspace, t);
   } else if (TILING_KEY_IS(ROW_REDUCE_SHARED_COLUMNS)) {
