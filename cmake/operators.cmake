@@ -104,9 +104,9 @@ set_target_properties(cust_opapi PROPERTIES CXX_STANDARD 17 CXX_VISIBILITY_PRESE
   BUILD_RPATH "$ORIGIN/../../../../../lib64" BUILD_RPATH_USE_ORIGIN ON)
 add_dependencies(cust_opapi cust_opmaster)
 
-# Lines for reports; a build with CMAKE_BUILD_TYPE=Debug has variables too. Wheels have a limit.
+# Lines for reports; a build with CMAKE_BUILD_TYPE=Debug has variables too. Wheels have a limit, and are optimised.
 foreach(library aclgrad_tiling cust_opmaster cust_opapi)
-  target_compile_options(${library} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
+  target_compile_options(${library} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1 $<IF:$<BOOL:${SKBUILD}>,-O2,-O1>>)
 endforeach()
 
 file(WRITE ${CMAKE_BINARY_DIR}/config.ini.new "load_priority=${ACLGRAD_VENDOR}\n")

@@ -27,4 +27,5 @@ if [[ ! -d $folder/torch_npu ]]; then
 fi
 "$venv/bin/aclgrad" build
 cd "$root"
-PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH} exec "$venv/bin/aclgrad" exec -- "$venv/bin/python" -m pytest -n auto tests/torch_backend "$@"
+# Some tests plant faults, whose findings are no failure of pytest.
+PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH} exec "$venv/bin/aclgrad" exec --allow-findings -- "$venv/bin/python" -m pytest -n auto tests/torch_backend "$@"

@@ -152,8 +152,5 @@ def session_device(toolkit_info: Toolkit, device_kind: str) -> Device:
 @pytest.fixture
 def device(session_device: Device) -> Iterator[Device]:
     """Hand out the open device; on the simulator, put its options back afterwards."""
-    before = {name: session_device.option(name) for name in OPTIONS}
-    yield session_device
-    for name, value in before.items():
-        if value is not None and session_device.option(name) != value:
-            session_device.set_option(name, value)
+    with session_device.keeping(*OPTIONS):
+        yield session_device

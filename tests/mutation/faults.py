@@ -88,6 +88,12 @@ def faults(source: str, side: Side) -> Iterator[Fault]:
                 )
 
 
+def main_of(source: str) -> int:
+    """Where the main function of a program begins; the end of a text without one."""
+    found = re.search(r"\bint\s+main\s*\(", code_only(source))
+    return found.start() if found else len(source)
+
+
 def _dropped(code: str, names: str) -> Iterator[Edit]:
     """Calls that are whole statements, left out. Their arguments stay used, so that no warning
     tells.

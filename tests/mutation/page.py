@@ -58,6 +58,10 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
             reasons.append((str(row["name"]), cause))
             sign = "nothing"
         by_kind[kind][sign] += 1
+        if sign not in ("named", "nothing") and visible.get(kind, True):
+            planted = message.partition(" => ")[0]
+            why = judged(kind, operator, place.rpartition(":")[0], planted)
+            reasons.append((str(row["name"]), f"{_SAID[sign]}: {why or 'not yet judged'}"))
         if visible.get(kind, True):
             by_group[str(row["operator"])][sign] += 1
         if sign == "nothing" and row["verdict"] == "failed":
@@ -75,7 +79,8 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
         "```",
         "",
         "* **named**: an error at most two lines from the planted line, in the planted loop, or at",
-        "  a line that uses the same tensor, queue, event or field or is indexed by a wrong index;",
+        "  a line that uses the same tensor, queue, event (its id or its HardEvent) or field or is",
+        "  indexed by a wrong index;",
         "  of a program also wrong numbers with the hint of an unwritten output at such a line;",
         "* **elsewhere**: an error at another place;",
         "* **numbers**: no error but wrong results, or results that depend on when the pipes run;",
@@ -114,7 +119,7 @@ def page(rows: Iterable[Mapping[str, Any]], command: str) -> str:
     for name, found in sorted(by_group.items()):
         lines.append(f"| {name} | " + " | ".join(str(found[sign] or "") for sign in SIGNS) + " |")
     if reasons:
-        lines += ["", "## What cannot be seen", "", "| fault | because |", "|---|---|"]
+        lines += ["", "## What is not named", "", "| fault | because |", "|---|---|"]
         lines += [f"| {name} | {why} |" for name, why in sorted(set(reasons))]
     if unseen:
         lines += [

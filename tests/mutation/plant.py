@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common.cache import root as cache_root
+from aclgrad.project.sources import OTHER_ARCHITECTURE
+from aclgrad.spec.soc import family_of
 from mutation import faults, verdict
 from mutation.judged import judged
 
@@ -63,16 +65,19 @@ def _is_project(path: Path) -> bool:
     )
 
 
-def planned(operator: str, trials: int, seed: int) -> list[str]:
+def planned(operator: str, trials: int, seed: int, soc: str = "") -> list[str]:
     """Faults of an operator as words, at most ``trials``, drawn so that all kinds have nearly as
-    many.
+    many. What is not compiled for a SoC gets none.
     """
     root, name = original(operator)
     by_kind: dict[str, list[str]] = defaultdict(list)
-    for file, side in _sources(root, name):
+    for file, side in _compiled(_sources(root, name), name, soc):
         source = (root / file).read_text("utf-8", "replace")
+        main = faults.main_of(source) if file.endswith(".asc") else len(source)
         for number, fault in enumerate(faults.faults(source, side)):
-            by_kind[fault.kind].append(f"{operator}::{file}::{number}")
+            # A program's main function has what is right: a fault there is none of the kernel.
+            if fault.start < main:
+                by_kind[fault.kind].append(f"{operator}::{file}::{number}")
     draw = random.Random(seed)
     for words in by_kind.values():
         draw.shuffle(words)
@@ -213,6 +218,21 @@ def _sources(root: Path, name: str) -> list[tuple[str, faults.Side]]:
             if path.suffix in KERNEL_SUFFIXES and not other:
                 found.append((str(path.relative_to(root)), side))
     return found
+
+
+def _compiled(
+    found: list[tuple[str, faults.Side]], name: str, soc: str
+) -> list[tuple[str, faults.Side]]:
+    """The files that are compiled for a SoC: those for Ascend 950 for it alone, and of kernels that
+    have such files no other ones for it.
+    """
+    later = {item for item in found if OTHER_ARCHITECTURE.search(item[0].removeprefix(name))}
+    if not soc or name.endswith(".asc"):
+        return found
+    if family_of(soc).npu_arch != 3510:
+        return [item for item in found if item not in later]
+    whole = all(side == "host" for _, side in later)
+    return [item for item in found if item in later or item[1] == "host" or whole]
 
 
 @contextmanager

@@ -150,15 +150,19 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
     """The best sign that the commands gave of a fault in a file, whose text was ``source``."""
     name, lines = Path(file).name, source.splitlines()
     text = " ".join(lines[fault.line - 1 : fault.last_line])
+    first_line = _begin_of_inference(lines, fault.line)
     last_line = max(fault.last_line, _end_of_loop(lines, fault.line))
     operand = (_index(text) if fault.kind in _OF_INDEX else "") or _operand(text)
-    same = re.compile(rf"\b{operand}\b") if operand else None
+    # A flag is named by its event: the call that is left has another variable for the same id.
+    event = re.search(r"\bHardEvent::\w+", text) if fault.kind in _OF_FLAG else None
+    words = "|".join(word for word in (operand, event and event[0]) if word)
+    same = re.compile(rf"\b(?:{words})\b") if words else None
 
     def near(places: Sequence[tuple[str, int]]) -> bool:
         for path, line in places:
             if Path(path).name != name or not 0 < line <= len(lines):
                 continue
-            if fault.line - NEAR <= line <= last_line + NEAR:
+            if first_line - NEAR <= line <= last_line + NEAR:
                 return True
             if same and same.search(lines[line - 1]):
                 return True
@@ -182,6 +186,8 @@ def judge(fault: Fault, file: str, source: str, ran: Sequence[Ran]) -> Verdict:
     return best
 
 
+_OF_FLAG = ("flag-dropped", "flag-twice")
+
 _OF_INDEX = ("core-offset", "core-next", "loop-short", "loop-long")
 
 
@@ -195,6 +201,14 @@ def _end_of_loop(lines: Sequence[str], line: int) -> int:
         if depth <= 0:
             return number
     return 0
+
+
+def _begin_of_inference(lines: Sequence[str], line: int) -> int:
+    """Where the shape inference that a line is in begins: what it leaves out has no line. The line
+    itself elsewhere.
+    """
+    begins = [number for number in range(1, line) if "InferShapeContext" in lines[number - 1]]
+    return begins[-1] if begins and "}" not in lines[begins[-1] : line] else line
 
 
 def _index(text: str) -> str:

@@ -30,3 +30,16 @@ def test_a_member_is_that_of_its_class(tmp_path: Path) -> None:
         sources = Sources(root, "mine", (), (), tmp_path)
         common = CommonCode(tmp_path / "kept" / f"{len(name)}.json", sources)
         assert common.find_sources([name]) == [files["wide"]]
+
+
+def test_an_operator_in_a_folder_that_is_skipped_has_its_own_headers(tmp_path: Path) -> None:
+    """A copy of an operator below build/ does not compile against the headers of the original."""
+    (tmp_path / ".git").mkdir()
+    copy = tmp_path / "build" / "copy"
+    for root in (tmp_path, copy):
+        header = root / "op_kernel" / "parts" / "rows.h"
+        header.parent.mkdir(parents=True)
+        header.write_text("#pragma once\n")
+    common = CommonCode(tmp_path / "kept.json", Sources(copy, "mine", (), (), tmp_path))
+    assert common.find_header("parts/rows.h")
+    assert common.roots == [copy / "op_kernel"]

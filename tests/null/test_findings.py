@@ -25,7 +25,7 @@ from aclgrad.spec.cases import Case
 from aclgrad.spec.dtypes import FLOAT, FLOAT16
 from aclgrad.spec.soc import family
 from aclgrad.testing import selection
-from aclgrad.testing.run import Outcome, check_findings, difference
+from aclgrad.testing.run import Outcome, UnsetTiling, check_findings, difference
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "simulator" / "src"
@@ -464,6 +464,74 @@ def test_chaos_of_a_launch_that_fails() -> None:
     done = Fake(compute).check(5)
     assert [found.kind for found in done.findings] == ["race-read-after-write", "chaos-difference"]
     assert done.result is None and "the whole text" in done.error
+
+
+UNSET = Finding("tiling-unset", findings.HINT, "Sum", detail="bytes [0, 8)", tiling_key=1)
+
+
+def watched(compute: Callable[[Fake], Any], naming: Callable[[Finding], Finding | None]) -> Any:
+    """The findings of two calls, and the buffers of all runs."""
+    runs: list[str] = []
+
+    def run(device: Fake) -> Any:
+        runs.append(device.options.get("tiling_buffer", ""))
+        device.found = (*device.found, UNSET)
+        return compute(device)
+
+    device = Fake(run)
+    look = UnsetTiling(device, naming)  # type: ignore[arg-type]
+    done = [
+        check_findings(device, "Sum", lambda: device.compute(device), (), look)  # type: ignore[arg-type]
+        for _ in range(2)
+    ]
+    assert device.options["tiling_buffer"] == "cleared"
+    return [item for one in done for item in one.findings], runs
+
+
+def test_unset_tiling_that_plays_no_part() -> None:
+    found, runs = watched(lambda device: np.arange(4.0), lambda item: item)
+    assert found == [] and runs == ["watched", "filled", "watched"]
+
+
+def test_unset_padding_is_not_tried() -> None:
+    found, runs = watched(lambda device: np.arange(4.0), lambda item: None)
+    assert found == [] and runs == ["watched", "watched"]
+
+
+def test_unset_tiling_that_changes_a_result() -> None:
+    (found,), _ = watched(
+        lambda device: np.array([float(device.options["tiling_buffer"] == "filled")]),
+        lambda item: item,
+    )
+    assert found.severity == "error"
+    assert "bytes [0, 8); with other bytes there 1 of 1 elements differ" in found.detail
+    assert "from the run with zeros" in found.detail
+
+
+@pytest.mark.parametrize("when", ["watched", "filled"])
+def test_unset_tiling_that_changes_findings(when: str) -> None:
+    def compute(device: Fake) -> Any:
+        if device.options["tiling_buffer"] == when:
+            device.found = (*device.found, RACE)
+            raise AclnnError(507035, "aclrtSynchronizeStream", "the whole text")
+        return np.zeros(1)
+
+    found, _ = watched(compute, lambda item: item)
+    (told,) = [item for item in found if item.kind == "tiling-unset"]
+    end = "race-read-after-write is gone" if when == "watched" else "there is race-read-after-write"
+    assert f"with other bytes there {end}" in told.detail
+
+
+def test_unset_tiling_of_a_stream_that_is_lost() -> None:
+    """A run that does not get far says nothing."""
+
+    def compute(device: Fake) -> Any:
+        if device.options["tiling_buffer"] == "filled":
+            device.found = ()
+            raise AclnnError(507035, "aclrtSynchronizeStream", "an earlier failure")
+        return np.zeros(1)
+
+    assert watched(compute, lambda item: item)[0] == []
 
 
 def test_difference_is_by_bits() -> None:

@@ -177,3 +177,48 @@ def test_shapes_that_are_refused_count(monkeypatch: pytest.MonkeyPatch) -> None:
     ran, tried = _explored(monkeypatch, first)
     assert ran == {"gathered"}
     assert tried.refused == len(generated.shapes(4, 48, True)) + 1
+
+
+ROW_OF_FOUR = ("DT_FLOAT",) * 4
+
+
+def _options() -> dict[str, Any]:
+    """Two optional inputs, and an attribute of each kind of choice."""
+    definition = op("w")
+    kept = definition["inputs"][0]
+    definition["inputs"] = [
+        {**kept, "name": name, "kind": kind}
+        for name, kind in (("x", "required"), ("bias", "optional"), ("per_token", "optional"))
+    ]
+    definition["attrs"] = [
+        {"name": "half", "kind": "Bool", "required": False, "default": False},
+        {"name": "p", "kind": "Float", "required": False, "default": 0.5},
+    ]
+    return definition
+
+
+def test_every_switch_and_optional_input_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an operator that takes one optional input, never both."""
+    monkeypatch.setattr(generated, "chip", lambda soc: (48, 196352))
+
+    def run(given: Sequence[inputs.Case]) -> list[generated.Outcome]:
+        return [
+            generated.Outcome(
+                case.label,
+                generated.REFUSED if all(case.inputs[1:]) else generated.CLEAN,
+                pieces=generated._PIECES,
+            )
+            for case in given
+        ]
+
+    tried = generated.explore(_options(), ROW_OF_FOUR, "Ascend910B2", run, run)
+    taken = [
+        case
+        for case, outcome in zip(tried.cases, tried.outcomes, strict=True)
+        if outcome.taken and case.recipe
+    ]
+    turned = {(case.recipe.turned, case.recipe.alone) for case in taken if case.recipe}
+    assert {("half", ""), ("half", "bias"), ("half", "per_token"), ("", "bias")} <= turned
+    assert not any(name == "p" for name, _ in turned)
+    long = [case.inputs[0][0].shape for case in taken if case.inputs[0][0].ndim == 2]
+    assert any(rows > 2 * 48 and cols > 196352 // 4 // 4 for rows, cols in long)

@@ -220,3 +220,40 @@ def test_what_a_statement_is_about(statement, operand):
 )
 def test_the_index_of_a_statement(statement, index):
     assert verdict._index(statement) == index
+
+
+def test_no_fault_stands_in_the_main_function_of_a_program() -> None:
+    """It has what is right: a fault there is none of the kernel."""
+    (operator,) = plant.operators("tests/mutation/programs/row_means.asc", ROOT)
+    source = Path(operator).read_text("utf-8")
+    main = source.count("\n", 0, faults.main_of(source)) + 1
+    listed = list(faults.faults(source, "kernel"))
+    kept = plant.planned(operator, 1000, 0)
+    assert 0 < len(kept) == sum(fault.line < main for fault in listed) < len(listed)
+
+
+def test_faults_stand_in_what_is_compiled_for_a_soc(tmp_path: Path) -> None:
+    operator = tmp_path / "relu"
+    for file in ("op_kernel/relu.cpp", "op_kernel/arch35/relu_apt.h", "op_host/relu_tiling.cpp"):
+        (operator / file).parent.mkdir(parents=True, exist_ok=True)
+        (operator / file).write_text("void F() {\n  PipeBarrier<PIPE_V>();\n}\n")
+    places = {
+        soc: {word.split("::")[1] for word in plant.planned(str(operator), 9, 0, soc)}
+        for soc in ("Ascend910B2", "Ascend950PR_9589")
+    }
+    assert places["Ascend910B2"] == {"relu/op_kernel/relu.cpp"}
+    assert places["Ascend950PR_9589"] == {"relu/op_kernel/arch35/relu_apt.h"}
+
+
+def test_what_is_not_named_has_a_reason() -> None:
+    row = {
+        "name": "loop-short total.asc/total.asc:42",
+        "verdict": "passed",
+        "cause": "numbers",
+        "operator": "total",
+        "message": "for (uint32_t i = 0; i < cores; ++i) { => for (;;) {",
+    }
+    other = {**row, "name": "loop-short other.asc/other.asc:1"}
+    text = page.page([row, other], "aclgrad campaign")
+    assert "| loop-short total.asc/total.asc:42 | wrong numbers only: a sum of fewer" in text
+    assert "| loop-short other.asc/other.asc:1 | wrong numbers only: not yet judged |" in text

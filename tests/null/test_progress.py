@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import os
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_lines_tell_of_the_task_that_goes_on() -> None:
     assert shown.line(1) == "op8: 8 of 8 after 1 s"
 
 
-def test_lines_tell_of_the_last_task() -> None:
+def test_lines_tell_of_the_last_task(monkeypatch: pytest.MonkeyPatch) -> None:
     read, write = os.pipe()
     with Lines(0.01, write) as shown, os.fdopen(read) as stream:
         first = shown.add_task("first", total=3)
@@ -49,7 +50,8 @@ def test_lines_tell_of_the_last_task() -> None:
             assert line.endswith(" s\n")
     os.close(write)
     assert shown.line(21.4) == "building x.cpp: 7 of 9 after 21 s"
-    assert Lines().line(10.0) == "after 10 s"
+    monkeypatch.setattr(sys, "argv", ["aclgrad", "check", "relu", "--fast"])
+    assert Lines().line(10.0) == "aclgrad check relu: preparing, after 10 s"
 
 
 def test_commands_without_a_bar_tell_too(

@@ -305,6 +305,27 @@ def test_killed_while_it_compiles(tree: Tree) -> None:
     assert tree.value_again() == 2
 
 
+def test_the_compiler_of_a_killed_run_writes_where_nobody_reads(tree: Tree) -> None:
+    """It goes on when the run is gone, and opens its output once there is one."""
+    tree.header.write_text("#define VALUE 2\n")
+    orphan, killed = tree.root / "orphan", tree.root / "killed"
+    orphan.write_text(
+        f'#!/bin/sh\n[ "$1" = -v ] || [ -e {killed} ] || {{\n'
+        f"touch {killed}; kill -9 $PPID; for out; do :; done\n"
+        'for i in $(seq 300); do [ -e "$out" ] || sleep 0.01; done\n'
+        '[ -e "$out" ] && exec 3<>"$out"; sleep 2; exit 1; }\n'
+        f'exec {COMPILER} "$@"\n'
+    )
+    orphan.chmod(0o755)
+    tree.compiler = str(orphan)
+    child = os.fork()
+    if child == 0:
+        tree.step.run()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 9
+    assert tree.value_again() == 2
+
+
 def slow_compiler(tree: Tree, during: str) -> None:
     """Makes the compiler one that runs a line when it has read everything, the first time."""
     slow, once = tree.root / "slow", tree.root / "once"

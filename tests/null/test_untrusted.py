@@ -21,9 +21,11 @@ from aclgrad.campaign.description import CampaignError
 from aclgrad.common import data, files
 from aclgrad.common.terminal import Terminal
 from aclgrad.common.visible import visible
+from aclgrad.errors import AclgradError
 from aclgrad.findings import Result, Run, as_sarif, from_json, merge, print_text, read_report
 from aclgrad.profiling import profiled
 from aclgrad.profiling.calibration import board
+from aclgrad.project import layout
 from aclgrad.reporting import findings_page, history, junit, report
 from aclgrad.spec.soc import family
 from aclgrad.testing import selection
@@ -46,6 +48,27 @@ def huge(place: Path) -> Path:
     (place / "huge").touch()
     os.truncate(place / "huge", 1 << 40)  # takes no room
     return place / "huge"
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a device", "longer than"])
+@pytest.mark.parametrize(
+    "name",
+    ["CMakeLists.txt", "relu_golden.py", "op_host/relu_def.cpp", "op_kernel/relu.cpp",
+     "op_kernel/deep/relu_impl.h"],
+)  # fmt: skip
+def test_what_a_build_opens_is_a_regular_file(name: str, kind: str, tmp_path: Path) -> None:
+    for folder in ("op_host", "op_kernel/deep"):
+        (tmp_path / folder).mkdir(parents=True)
+    path = tmp_path / name
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.symlink_to(huge(tmp_path))
+    for word in (tmp_path, tmp_path / "op_kernel"):
+        with pytest.raises(AclgradError, match=f"{name}: is {kind}"):
+            layout.find(word)
 
 
 def outside(place: Path) -> Path:

@@ -353,7 +353,7 @@ def test_calls_that_a_constant_reaches(tmp_path: Path) -> None:
     }
     tiles, near, wrong = choice_list.alternatives(listed)
     rows = choice_list.parse_call("softmax_grad 65536x10 fp32")
-    long = choice_list.parse_call("softmax_grad 2x9216x640 fp32 dim=1")
+    long = choice_list.parse_call("softmax_grad 4096x4096 fp16 dim=0")
     masked = choice_list.parse_call("scaled_masked_softmax_grad_v2 32x16x197x197 fp16")
     elements = choice_list.parse_call("log_sigmoid_grad 64x1024 fp32")
     calls = [rows, long, masked, elements]

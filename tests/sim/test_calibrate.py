@@ -230,7 +230,20 @@ def called_with(path: Path) -> subprocess.CompletedProcess[str]:
     program = (
         "import aclgrad, numpy as n; x = n.ones((2, 8), n.float32); aclgrad.softmax_backward(x, x)"
     )
-    return subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_the_simulator_opens_regular_files_alone(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else tmp_path)
+    found = called_with(path)
+    assert found.returncode == 1 and "is not a regular file" in found.stderr, found.stderr
 
 
 @pytest.mark.parametrize(

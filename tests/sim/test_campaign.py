@@ -324,6 +324,25 @@ def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> No
             pass
 
 
+def test_the_reason_for_an_end_outlives_a_client_that_cannot_close(
+    secured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that is connecting again fails in close() with the error of that connection."""
+    import distributed
+
+    close = distributed.Client.close
+
+    def fails(client: Any, **_: Any) -> None:
+        close(client)
+        client.status = "connecting"
+        raise ValueError("IOStream is not idle; cannot convert to SSL")
+
+    monkeypatch.setattr(distributed.Client, "close", fails)
+    refused = pytest.raises(cluster.GoneError, match="is gone")
+    with dask(tmp_path / "cluster", 1) as (address, _), refused, cluster.opened(address):
+        raise cluster.GoneError("is gone")
+
+
 # --- who may run what ----------------------------------------------------------------------------
 
 

@@ -65,6 +65,7 @@ class @ : public OpDef {
  public:
   explicit @(const char* name) : OpDef(name) {
     INPUTS
+    ATTRS
     this->Output("y").ParamType(REQUIRED).DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
     this->SetInferShape(ge::Shapes);
     this->AICore().SetTiling(optiling::Tiling).AddConfig("ascend910b");
@@ -130,6 +131,7 @@ def project(
     checks: str = "",
     cores: int = 8,
     rank: int = 1,
+    attrs: str = "",
 ) -> Path:
     """Write an operator: dtypes by input, and what its kernel does."""
     stem = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).strip("_")
@@ -140,6 +142,7 @@ def project(
         for item, dtype in inputs.items()
     )
     host = HOST.replace("@", name).replace("INPUTS", declared).replace("INFER", infer)
+    host = host.replace("ATTRS", attrs)
     host = (
         host.replace("CHECKS", checks).replace("CORES", str(cores)).replace("MIN_RANK", str(rank))
     )
@@ -187,6 +190,7 @@ PLANTED = """
       if (count == 0) continue;
       int64_t from = int64_t(row) * t.cols + at;
       if (t.plant == 5 && at >= step) from += 8;
+      if (t.plant == 10 && t.cols > 4 * kTile && row > first && at == 0) from += 8;
       const bool same = t.other == t.rows * t.cols;
       const float add = gw.GetValue(same || t.plant == 6 ? from : t.other == 1 ? 0 : at);
       lane.Move(gx, from, gy, from, count, 2.0f, add);
@@ -222,6 +226,7 @@ PLANTS = {
     "three axes": 7,
     "length 1": 8,
     "one block less": 9,
+    "second of long rows": 10,
 }
 
 
@@ -250,6 +255,49 @@ def test_fast_finds_it_too(planted: Path, monkeypatch: pytest.MonkeyPatch, plant
     found = check(planted, "--fast", status=1)
     assert kinds(found) and found["cases"] < 12
     assert any("--fast left out" in note for note in found["notes"])
+
+
+HALF = "if (*context->GetAttrs()->GetBool(0)) rows = rows / 2;"
+
+
+def test_attributes_are_given_the_other_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault behind a switch that is off by default."""
+    monkeypatch.delenv("PLANT", raising=False)
+    root = project(
+        tmp_path,
+        "PlantedAdd",
+        {"x": "FLOAT", "w": "FLOAT"},
+        PLANTED,
+        checks=f"{PLANT_CHECKS} {HALF}",
+        attrs='this->Attr("half").AttrType(OPTIONAL).Bool(false);',
+    )
+    found = check(root, status=1)
+    assert kinds(found) == {"output-unwritten"}
+    assert found["findings"][0]["cases"][0].startswith("half=True"), found["findings"]
+
+
+def test_inference_of_empty_outputs(tmp_path: Path) -> None:
+    """No kernel runs where all outputs are empty, so nothing was checked."""
+    infer = "y.SetDimNum(1); y.SetDim(0, 0);"
+    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, infer=infer)
+    words = [sys.executable, "-m", "aclgrad", "check", str(root)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "PlantedAdd: no kernel was launched in" in done.stderr
+    assert re.search(r"shape inference: \S+planted_add.cpp:\d+", done.stderr)
+
+
+def test_a_shape_that_is_too_large(tmp_path: Path) -> None:
+    """The end of an output that nobody writes also shows the line that gives its shape."""
+    infer = "y = shape(0); y.SetDim(y.GetDimNum() - 1, y.GetDim(y.GetDimNum() - 1) + 1);"
+    root = project(tmp_path, "PlantedAdd", {"x": "FLOAT", "w": "FLOAT"}, PLANTED, infer=infer)
+    found = check(root, status=1)
+    (unwritten,) = (one for one in found["findings"] if one["kind"] == "output-unwritten")
+    places = [one for one in unwritten["related"] if one["instruction"] == "shape inference"]
+    assert [Path(one["file"]).name for one in places] == ["planted_add.cpp"], unwritten
+    assert "InferShapeContext" in places[0]["text"]
 
 
 GATHER = """

@@ -168,9 +168,20 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     (devkit / "impl/basic_api").mkdir(parents=True)
     with pytest.raises(ToolkitError) as caught:
         header_check.check([tmp_path], [tiny()])
-    for repository in REPOSITORIES:
-        said = repository.next_step in str(caught.value)
-        assert said == (repository.name != "asc-devkit" and not repository.optional)
+    lacking = [r.name for r in REPOSITORIES if r.name != "asc-devkit" and not r.optional]
+    said = str(caught.value)
+    assert f"include those of {', '.join(lacking[:-1])} and {lacking[-1]}, of which" in said
+    # One sentence and one command, which a shell takes as it is.
+    command = said[said.index("Next: ") + 6 : said.rindex(", then --headers")]
+    done = subprocess.run(
+        ["bash", "-c", f"git() {{ echo $PWD $2; }}; {command}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        f"{tmp_path} https://github.com/hicann/{name}" for name in lacking
+    ]
 
 
 def test_another_library_is_not_taken_for_one_that_is_asked_for(tmp_path: Path) -> None:

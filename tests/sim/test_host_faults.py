@@ -120,6 +120,18 @@ FAULTS = {
           "  data->total = total + *context->GetAttrs()->GetInt(7);")],
         "host-code", TILING, "GetInt(7)", "SIGSEGV",
     ),
+    "an attribute that there is not": (
+        [(TILING, "  data->total = total;",
+          "  if (context->GetAttrs()->GetInt(7) == nullptr) return ge::GRAPH_FAILED;\n"
+          "  data->total = total;")],
+        "attr-index", TILING, "GetInt(7)", "attribute 7 is read, the definition has 0",
+    ),
+    "an input that there is not": (
+        [(TILING, "  data->total = total;",
+          "  if (context->GetInputDesc(9) == nullptr) return ge::GRAPH_FAILED;\n"
+          "  data->total = total;")],
+        "param-index", TILING, "GetInputDesc(9)", "input 9 is read, the definition has 1",
+    ),
     "no tiling data": (
         [(TILING, "auto* data = context->GetTilingData<ScaleRowsTilingData>();",
           "static ScaleRowsTilingData own;\n  auto* data = &own;")],
@@ -146,7 +158,66 @@ def test_fault_of_tiling(fresh: dict[str, str], tmp_path: Path, name: str) -> No
     assert [item["kind"] for item in found if item["severity"] == "error"] == [kind], said
     assert text in found[0]["detail"]
     place = f"{Path(found[0]['at']['file']).relative_to(made)}:{found[0]['at']['line']}"
-    assert place == line_of(made, file, at)
+    named, _, line = line_of(made, file, at).partition(":")
+    # Where a function has no prologue, its first instruction is of the line behind its head.
+    lines = (int(line), int(line) + at.endswith("Tiling("))
+    assert place in [f"{named}:{each}" for each in lines]
+
+
+HEADER = "op_kernel/scale_rows_tiling_data.h"
+GOLDEN = "scale_rows_golden.py"
+UNSET = {
+    "numbers of other tiles": (
+        [(TILING, "  data->tile = std::min(kTileLanes, data->perCore);\n", "  data->spare = 3;\n"),
+         (HEADER, "  int64_t tile;", "  int64_t tile;\n  int32_t spare;"),
+         (KERNEL, "tiling.tile", "(tiling.tile == 0 ? 512 : 1024)")],
+        "",
+    ),
+    "an output that stays empty": (
+        [(TILING, "  data->total = total;\n", "")], "does not set total; with other bytes",
+    ),
+    "a field beside a struct": (
+        [(HEADER, "struct ScaleRowsTilingData {",
+          "struct Extra {\n  int32_t first;\n};\n\nstruct ScaleRowsTilingData {\n  Extra extra;"),
+         (TILING, "  data->total = total;\n", "  data->extra.first = 1;\n")],
+        "does not set total; with other bytes",
+    ),
+    "a scale": (
+        [(HEADER, "  int64_t tile;", "  int64_t tile;\n  float scales[2];\n  int16_t shift;"),
+         (TILING, "  data->total = total;", "  data->total = total;\n  data->shift = 1;"),
+         (KERNEL, "tile_(tiling.tile)", "tile_(tiling.tile), shift_(tiling.scales[1])"),
+         (KERNEL, "const int64_t tile_;", "const int64_t tile_;\n  const float shift_;"),
+         (KERNEL, "static_cast<T>(1)", "static_cast<T>(1 + shift_)")],
+        "does not set scales; with other bytes there",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("golden", [True, False])
+@pytest.mark.parametrize("name", UNSET)
+def test_field_that_is_not_set(
+    fresh: dict[str, str], tmp_path: Path, name: str, golden: bool
+) -> None:
+    """A kernel that depends on it is named at the field; padding and what plays no part are not."""
+    edits, text = UNSET[name]
+    made = project(fresh, tmp_path, *edits)
+    if not golden:
+        (made / GOLDEN).unlink()
+    words = (made, "--shape", "7x33", "--dtype", "fp32", "--format", "json")
+    said = command("check", *words, cwd=tmp_path, status=1 if text else 0)
+    found = [item for item in findings(said) if item["kind"] == "tiling-unset"]
+    assert [item["severity"] for item in found] == (["error"] if text else []), said
+    if text:
+        assert text in found[0]["detail"]
+        place = f"{Path(found[0]['at']['file']).relative_to(made)}:{found[0]['at']['line']}"
+        assert place == line_of(made, HEADER, text.split()[3].rstrip(";"))
+
+
+def test_an_attribute_with_a_default(fresh: dict[str, str], tmp_path: Path) -> None:
+    """Operators of several versions ask for attributes that only the later ones have."""
+    asks = "  data->total = context->GetAttrs()->GetInt(7) == nullptr ? total : 0;"
+    made = project(fresh, tmp_path, (TILING, "  data->total = total;", asks))
+    command("check", made, "--shape", "7x33", "--dtype", "fp32", cwd=tmp_path, status=0)
 
 
 WORKSPACES = {
@@ -190,7 +261,7 @@ DEFINITIONS = {
         ("CANN's build looks for scale_row.cpp", '"opFile.value"'),
     ),
     "no OP_ADD": (
-        [(DEFINITION, "OP_ADD(ScaleRows);", "")], ("OP_ADD(ScaleRows)", "class ScaleRows"),
+        [(DEFINITION, "OP_ADD(ScaleRows);", "")], ("OP_ADD(ScaleRows)", "};"),
     ),
     "a typing error": (
         [(TILING, "context->GetInputShape(0)", "contex->GetInputShape(0)")],
@@ -214,6 +285,24 @@ def test_fault_of_a_definition(fresh: dict[str, str], tmp_path: Path, name: str,
     assert text in said
     assert line_of(made, file, at) in said
     assert "not known to the simulator" not in said
+
+
+OTHER_SOC = """\
+    OpAICoreConfig kirin;
+    kirin.Input("x").DataType({ge::DT_FLOAT, ge::DT_FLOAT16}).Format({ge::FORMAT_ND});
+    kirin.Output("y").DataType({ge::DT_FLOAT}).Format({ge::FORMAT_ND});
+    this->AICore().AddConfig("kirinx90", kirin);
+"""
+
+
+def test_dtypes_of_another_soc(fresh: dict[str, str], tmp_path: Path) -> None:
+    """The lists of a SoC that is not built for are compared too; both ends are named."""
+    adds = next(line for line in fresh[DEFINITION].splitlines(keepends=True) if "AddConfig" in line)
+    made = project(fresh, tmp_path, (DEFINITION, adds, adds + OTHER_SOC))
+    said = command("check", made, cwd=tmp_path)
+    assert "ScaleRows for kirinx90: output y has 1 dtype in its DataType list" in said
+    assert f"input x has 2 dtypes ({made / line_of(made, DEFINITION, 'kirin.Input')})" in said
+    assert f"at {made / line_of(made, DEFINITION, 'kirin.Output')}" in said
 
 
 def test_kernel_under_another_name(fresh: dict[str, str], tmp_path: Path) -> None:

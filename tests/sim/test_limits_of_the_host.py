@@ -351,12 +351,14 @@ from aclgrad.errors import AclgradError
 from aclgrad.runtime import open_device
 import ctypes as c
 call = open_device().libraries.call
-call("aclrtMalloc", c.byref(c.c_void_p()), 300 << 20, 0)  # takes memory where it is used
+block = c.c_void_p()
+call("aclrtMalloc", c.byref(block), 300 << 20, 0)  # takes memory where it is used
 for function in ("aclrtMalloc", "aclrtMallocCached"):  # the host leaves less than 200 MB
     try:
         call(function, c.byref(c.c_void_p()), 220 << 20, 0)
     except AclgradError as error:
         print(error)
+call("aclrtFree", block)
 """
 
 

@@ -68,6 +68,7 @@ STREAMS = {
     "pinned_freed": ["host-use-after-free"],
     "pinned_overwritten": ["host-unsynchronised"],
     "pinned_early": ["host-unsynchronised"],
+    "pinned_during": ["host-unsynchronised"],
     "pinned_copied": ["stream-race"],
     "device": ["host-wrong-handle"],
 }
@@ -80,7 +81,7 @@ def test_streams_without_a_wait(name: str, tmp_path: Path, toolkit: Path) -> Non
     assert errors(found) == STREAMS[name], (output, text)
     for kind in STREAMS[name]:
         assert text.count(f"[{kind}]") == 1  # said, and once
-    if name in ("pinned_overwritten", "pinned_early"):
+    if name in ("pinned_overwritten", "pinned_early", "pinned_during"):
         assert "// @line" in found[0]["at"]["text"], found[0]
     if name == "freed":
         assert "reads" in found[0]["detail"] and "writes" not in found[0]["detail"]

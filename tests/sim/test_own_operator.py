@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
+
 SQUARE = Path(__file__).parent / "projects" / "math" / "square"
 
 
@@ -58,6 +60,24 @@ def test_what_new_writes_is_green(
     # Nothing that is there is ever overwritten.
     text = aclgrad("new", name, "project", cwd=tmp_path, status=1)
     assert "exists already, nothing was written. Next: " in text
+
+
+@pytest.mark.parametrize("soc", ["Ascend910B2", "Ascend950PR_9599"])
+def test_the_row_reduction_of_the_examples_is_green_and_its_golden_notices(
+    soc: str, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "examples/row_reduction_operator", project)
+    chosen = ("--soc", soc, "--dtype", "fp32")
+    said = json.loads(aclgrad("test", *chosen, "--json", cwd=project))
+    assert said["passed"] and len(said["cases"]) > 40
+    kernel = project / "op_kernel/softmax_cross_entropy_grad.cpp"
+    text = kernel.read_text()
+    assert "Sub(dst, sy, f, " in text
+    kernel.write_text(text.replace("Sub(dst, sy, f, ", "Sub(dst, f, sy, "))
+    text = aclgrad("test", *chosen, "--json", cwd=project, status=1)
+    said, _ = json.JSONDecoder().raw_decode(text)
+    assert not said["passed"]
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,21 @@ def test_unknown_options_are_refused(device: Device) -> None:
 
 
 @pytest.mark.sim_only
+def test_all_cores_of_a_soc_are_not_as_many_of_the_next(device: Device) -> None:
+    """A count that was put back stayed, for SoCs with more cores."""
+    device.set_option("soc", "Ascend910B4")
+    assert device.option("cores") == "40"
+    with device.keeping("soc", "cores"):
+        device.set_option("cores", "3")
+    device.set_option("soc", "Ascend910B2")
+    assert device.option("cores") == "48"
+    device.set_option("cores", "5")
+    with device.with_option("cores", "2"):
+        assert device.option("cores") == "2"
+    assert device.option("cores") == "5"
+
+
+@pytest.mark.sim_only
 def test_every_option_has_its_name(device: Device) -> None:
     assert all(device.option(name) for name in OPTIONS)
     with pytest.raises(aclgrad.AclnnError) as caught:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from aclgrad.common import rebuild
+from aclgrad.common.locks import alone
 from aclgrad.project import building, single_file
 from aclgrad.project.layout import locate
 from aclgrad.spec.soc import family_of
@@ -69,6 +72,24 @@ def test_kernel_that_nobody_asks_for(project: Path) -> None:
     os.utime(kernel, (10**9, 10**9))
     builder.drop_stale(op)
     assert not built.exists()
+
+
+def test_kernel_that_another_command_makes(project: Path) -> None:
+    """Between its file and its record it looks stale, and is not."""
+    (built,) = building.build(project, soc=SOC).kernels
+    builder = building.Builder(locate(project), family_of(SOC))
+    (op,) = builder.build_host()["ops"]
+    record = rebuild.record_of(built)
+    text = record.read_bytes()
+    with alone(rebuild.lock_of(built)):
+        record.unlink()
+        other = threading.Thread(target=builder.drop_stale, args=(op,))
+        other.start()
+        other.join(0.5)
+        assert other.is_alive()  # it waits
+        record.write_bytes(text)
+    other.join()
+    assert built.exists() and record.exists()
 
 
 def test_program(

@@ -34,6 +34,7 @@ UNCOSTED = {
     "InitDetermineComputeWorkspace",
     "NotifyNextBlock",
     "ReadGmByPassDCache",
+    "SetVectorMask",
     "WaitPreBlock",
     "WriteGmByPassDCache",
     "vector function",

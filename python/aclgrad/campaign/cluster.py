@@ -383,9 +383,8 @@ def _connected(address: str, insecure: bool) -> Iterator[Cluster]:
         security = _security(distributed, address, insecure)
         try:
             asyncio.run(asyncio.wait_for(_ask(distributed, address, security), ANSWER_SECONDS))
-            client = stack.enter_context(
-                distributed.Client(address, timeout=ANSWER_SECONDS, security=security)
-            )
+            client = distributed.Client(address, timeout=ANSWER_SECONDS, security=security)
+            stack.callback(_closed, client)
         except (OSError, ValueError, asyncio.TimeoutError) as error:
             text = str(error).partition("\n")[0]
             raise CampaignError(
@@ -394,6 +393,16 @@ def _connected(address: str, insecure: bool) -> Iterator[Cluster]:
                 " prints it, and the same credentials here and there"
             ) from None
         yield Cluster(client, address, worker.version())
+
+
+def _closed(client: Any) -> None:
+    """Close a client whatever became of its scheduler. A client that is connecting again raises
+    the error of that connection here, which would replace the reason why the campaign ends.
+    """
+    try:
+        client.close(timeout=ANSWER_SECONDS)
+    except Exception:
+        client.status = "closed"  # or its destructor would wait once more
 
 
 def _security(distributed: Any, address: str, insecure: bool) -> Any:

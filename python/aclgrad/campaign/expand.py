@@ -197,7 +197,7 @@ class _Maker:
                 raise self.campaign.refuse(sweep, "operators", str(error), word) from None
             for operator in found:
                 for soc in sweep.socs or (soc_name(None),):
-                    for fault in kernels.faults(operator, sweep.trials, sweep.seeds[0]):
+                    for fault in kernels.faults(operator, sweep.trials, sweep.seeds[0], soc):
                         self._alone(sweep, Path(operator).stem, fault, soc, 1)
 
     def _places(self, sweep: Sweep) -> None:

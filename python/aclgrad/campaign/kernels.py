@@ -75,9 +75,9 @@ def mutated(word: str, folder: Path) -> list[str]:
     return found
 
 
-def faults(operator: str, trials: int, seed: int) -> list[str]:
-    """At most ``trials`` faults of an operator, as words."""
-    found: list[str] = _module("tests", "mutation.plant").planned(operator, trials, seed)
+def faults(operator: str, trials: int, seed: int, soc: str) -> list[str]:
+    """At most ``trials`` faults of what is compiled of an operator for a SoC, as words."""
+    found: list[str] = _module("tests", "mutation.plant").planned(operator, trials, seed, soc)
     return found
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from aclgrad.cli import lookup, operators
+from aclgrad.cli import lines, lookup, operators
 from aclgrad.cli.common import ERR, OUT, allow_partial, progress
 from aclgrad.cli.options import (
     AllowRefusals,
@@ -343,7 +343,8 @@ def check_command(
                 "--report: shows a file and runs nothing. Next: leave out operators, --shape,"
                 " --case and --chaos"
             )
-        found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
+        with lines.telling(f"reading {report}"):
+            found = findings.merge([findings.Run("", "", tuple(findings.read_report(report)))])
         result = findings.Result(tuple(found))
     else:
         if shape and case:
@@ -375,6 +376,13 @@ def check_command(
     if not hints:
         kept = [item for item in result.found if item.finding.severity != findings.HINT]
         result = dataclasses.replace(result, found=tuple(kept))
+    if output is not None:
+        files.write(output, findings.render(result, form.value))
+        OUT.print(f"{output}: {result.verdict}", markup=False)
+    elif form is FindingsFormat.text:
+        findings.print_text(result, OUT)
+    else:
+        print(findings.render(result, form.value), end="")
     if html is not None:
         from aclgrad.reporting import findings_page
 
@@ -383,13 +391,6 @@ def check_command(
         below = None if report is None else files.repository(Path.cwd())
         files.write(html, findings_page.page(result, title=title, below=below), "--html")
         ERR.print(f"page: {html}", markup=False)
-    if output is not None:
-        files.write(output, findings.render(result, form.value))
-        OUT.print(f"{output}: {result.verdict}", markup=False)
-    elif form is FindingsFormat.text:
-        findings.print_text(result, OUT)
-    else:
-        print(findings.render(result, form.value), end="")
     if hollow and not allow_refusals:
         raise ValueError(hollow)
     if result.errors:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -70,7 +71,8 @@ class Lines:
     def line(self, seconds: float) -> str:
         """``softmax_grad on Ascend910B2: 120 of 489 after 20 s``."""
         if not self._tasks:
-            return f"after {seconds:.0f} s"
+            command = " ".join(["aclgrad", *sys.argv[1:3]])
+            return f"{command}: preparing, after {seconds:.0f} s"
         task = self._tasks[self._told]
         if task.total and task.completed >= task.total:
             task = self._tasks[min(self._told + 1, len(self._tasks) - 1)]

@@ -20,7 +20,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -128,6 +128,27 @@ def read(
     if len(data) > most:
         raise FileError(f"{what}: is longer than {most:,} bytes. Next: {advice}")
     return data
+
+
+def text_of(path: Path) -> str:
+    """A source or list of a project, which may be a link to a device or a pipe as well."""
+    advice = "replace or remove it"
+    return read(path, str(path), advice).decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def check_regular(paths: Iterable[Path], advice: str = "replace or remove it") -> None:
+    """Refuse devices, pipes, sockets and endless files among those that a compiler or Python is to
+    open, which waits for a pipe and reads a device without an end. Links count as what they lead
+    to.
+    """
+    for path in paths:
+        with suppress(OSError):
+            status = path.stat()
+            mode = status.st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise FileError(f"{path}: is {_kind(mode)}, want a regular file. Next: {advice}")
+            if stat.S_ISREG(mode) and status.st_size > MOST:
+                raise FileError(f"{path}: is longer than {MOST:,} bytes. Next: {advice}")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from typing import Any
 
 from aclgrad.codegen.render import Variant, generate, kernel_variants, write_if_different
 from aclgrad.common import cache
+from aclgrad.common.files import text_of
 from aclgrad.common.sums import content
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import op_compiler, standins, trees
@@ -356,9 +357,7 @@ class _Plan:
         names = {
             name
             for path in sources
-            for name in re.findall(
-                r'^#include "([^"]+)"', path.read_text(encoding="utf-8", errors="replace"), re.M
-            )
+            for name in re.findall(r'^#include "([^"]+)"', text_of(path), re.M)
         }
         for name in sorted(names):
             for place in (self.root / "cmake/cann/compat", self.root / "simulator/include"):

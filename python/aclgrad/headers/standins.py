@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclgrad.codegen.render import write_if_different
+from aclgrad.common.files import text_of
 from aclgrad.errors import ToolkitError
 from aclgrad.headers import built_in
 from aclgrad.headers.trees import HeaderSet
@@ -148,7 +149,7 @@ class StandIns:
         real = self.headers.instructions
         if real is None:
             return set()
-        known = real.read_text(encoding="utf-8", errors="replace")
+        known = text_of(real)
         names = set(_CALL.findall(text)) & set(re.findall(r"\b(\w+)\(", known))
         refused = set(re.findall(r"for call to [‘']([a-z_]\w*)", complaints)) & names
         return names if refused and self.family.regbase else refused
@@ -261,11 +262,7 @@ def _included_text(stand_ins: StandIns) -> str:
             " Next: update the checkouts to versions that belong together"
         )
     paths = {Path(word).resolve() for word in done.stdout.replace("\\\n", " ").split()[1:]}
-    texts = (
-        path.read_text(encoding="utf-8", errors="replace")
-        for path in sorted(paths)
-        if stand_ins.headers.owns(path)
-    )
+    texts = (text_of(path) for path in sorted(paths) if stand_ins.headers.owns(path))
     return _NOT_CODE.sub(" ", "\n".join(texts))
 
 

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.common.files import text_of
 from aclgrad.errors import ToolkitError
 from aclgrad.project.cann import version_of
 
@@ -163,7 +165,7 @@ def _is_called(folder: Path, repository: str) -> bool:
     if folder.name == repository:
         return True
     config = folder / ".git" / "config"
-    text = config.read_text("utf-8", errors="replace") if config.is_file() else ""
+    text = text_of(config) if config.is_file() else ""
     return bool(re.search(rf"(?m)^\s*url\s*=.*/{re.escape(repository)}(?:\.git)?/?\s*$", text))
 
 
@@ -184,15 +186,28 @@ def _existing(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(path for path in paths if path.is_dir())
 
 
+def _clone(owner: str, names: Sequence[str]) -> str:
+    """One command that gets repositories of an owner."""
+    if len(names) == 1:
+        return f"git clone https://github.com/{owner}/{names[0]}"
+    return f"for name in {' '.join(names)}; do git clone https://github.com/{owner}/$name; done"
+
+
 def _public(found: dict[str, Path], stub: Path | None) -> HeaderSet:
     missing = [r for r in REPOSITORIES if r.name not in found and not r.optional]
     if missing:
-        first = missing[0]
-        others = "".join(f"; {r.next_step}" for r in missing[1:])
+        have = " and ".join(", ".join(sorted(found)).rsplit(", ", 1))
+        lack = " and ".join(", ".join(r.name for r in missing).rsplit(", ", 1))
+        place = next(iter(found.values())).parent
+        owners = dict.fromkeys(r.owner for r in missing)
+        clones = " && ".join(
+            _clone(owner, [r.name for r in missing if r.owner == owner]) for owner in owners
+        )
         raise ToolkitError(
-            "--headers: no checkout of "
-            + ", ".join(f"{r.name} ({r.why})" for r in missing)
-            + f". Next: {first.next_step}{others}; then give the folder that holds them"
+            f"--headers: the headers of {have} include those of {lack}, of which there"
+            f" {'is no checkout' if len(missing) == 1 else 'are no checkouts'}."
+            f" Next: cd {shlex.quote(str(place))} && {clones}, then --headers"
+            f" {shlex.quote(str(place))}"
         )
     devkit, base, meta = found["asc-devkit"], found["opbase"], found["metadef"]
     runtime, library = found["runtime"], found["ops-nn"]

@@ -157,7 +157,7 @@ def _build(word: str, sources: Sources, families: Sequence[Family], jobs: int) -
     builder = PackingBuilder(sources, families[0], jobs=jobs)
     declared = {name for op in builder.build_host()["ops"] if op["defined"] for name in op["socs"]}
     chosen = _chosen(declared, families)
-    if not declared and (text := definition_rules.unregistered(sources)):
+    if not declared and (text := definition_rules.unregistered((*sources.host, *sources.helpers))):
         raise SourcesError(text)
     if not chosen:
         raise SourcesError(

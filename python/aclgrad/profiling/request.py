@@ -80,19 +80,12 @@ def profile(device: Device, request: Request, *, quiet: bool = False) -> Profile
     if request.word.endswith(".asc"):
         return _program(request, quiet)
     device.set_option("soc", request.soc)
-    before = device.option("cores")
-    if request.cores is not None:
-        device.set_option("cores", str(request.cores))
-    if request.sensitivity:
-        device.set_option("sensitivity", "on")
-    try:
-        with _limited(request.word):
-            return _profile(device, request)
-    finally:
+    with device.keeping("sensitivity", "cores"), _limited(request.word):
+        if request.cores is not None:
+            device.set_option("cores", str(request.cores))
         if request.sensitivity:
-            device.set_option("sensitivity", "off")
-        if request.cores is not None and before is not None:
-            device.set_option("cores", before)
+            device.set_option("sensitivity", "on")
+        return _profile(device, request)
 
 
 def _program(request: Request, quiet: bool) -> Profiled:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common.data import parse_json
+from aclgrad.common.files import FileError, text_of
 from aclgrad.spec.soc import family_of
 
 ENVIRONMENT = "ACLGRAD_SIM_AUTOSYNC"
@@ -95,8 +96,8 @@ def operators(folder: Path) -> set[str]:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text("utf-8", errors="replace")
-    except OSError:
+        return text_of(file)
+    except FileError:
         return ""
 
 

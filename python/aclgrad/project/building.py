@@ -114,7 +114,7 @@ class Builder(ApiBuilder):
                     f"{self.sources}: a program makes its own inputs. Next: aclgrad run"
                     f" {kernel}, which has all checks"
                 )
-            if text := definition_rules.unregistered(self.sources):
+            if text := definition_rules.unregistered((*self.sources.host, *self.sources.helpers)):
                 raise SourcesError(text)
             raise SourcesError(
                 f"{self.sources}: no OP_ADD in op_host, so nothing says what its inputs are. Next:"
@@ -253,11 +253,17 @@ class Builder(ApiBuilder):
         if not self.package.is_relative_to(self.folder):
             return  # somebody else's package
         rows = {self.kernel(op, row).output for row in self.combinations(op)}
+
+        def stale(path: Path) -> bool:
+            return path not in rows or not rebuild.unchanged(path)
+
         for folder in {path.parent for path in rows}:
-            for path in folder.glob("*.so"):
-                if path not in rows or not rebuild.unchanged(path):
-                    path.unlink(missing_ok=True)
-                    rebuild.record_of(path).unlink(missing_ok=True)
+            for path in filter(stale, folder.glob("*.so")):
+                # Another command may be making it: its record is written last.
+                with alone(rebuild.lock_of(path)):
+                    if stale(path):
+                        path.unlink(missing_ok=True)
+                        rebuild.record_of(path).unlink(missing_ok=True)
 
     def build_missing(self, text: str) -> Path | None:
         """Build what a message of an aclnn function by hand says is not there, and return its file:
@@ -382,7 +388,7 @@ def runnable(
     for op in chosen:
         definition_rules.check(op, sources)
     if not any(op["defined"] for op in described["ops"]) and (
-        text := definition_rules.unregistered(sources)
+        text := definition_rules.unregistered((*sources.host, *sources.helpers))
     ):
         raise SourcesError(text)
     if not chosen:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.common.files import text_of
 from aclgrad.errors import ToolkitError
 from aclgrad.project.cmake import need_tool
 from aclgrad.runtime.toolkit import checkout
@@ -76,7 +77,7 @@ def version_of(home: Path) -> str:
     """Version of an installation, as it says itself."""
     for pattern in ("*-linux/ascend_toolkit_install.info", "compiler/version.info"):
         for path in sorted(home.glob(pattern)):
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = text_of(path)
             if found := re.search(r"^version=(\S+)", text, re.MULTILINE | re.IGNORECASE):
                 return found[1]
     return "unknown"

@@ -7,6 +7,7 @@ the other until one is taken, and whatever ends the child ends that case only.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import functools
@@ -17,8 +18,10 @@ import select
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,9 +29,11 @@ from numpy.typing import NDArray
 
 from aclgrad import findings
 from aclgrad.common import host_memory
+from aclgrad.common.files import text_of
 from aclgrad.errors import AclgradError, AclnnError
 from aclgrad.project import building, running
 from aclgrad.project.auto_sync import Assumed, assume
+from aclgrad.project.definition_rules import inference_place
 from aclgrad.project.generated import (
     CLEAN,
     CRASHED,
@@ -43,6 +48,7 @@ from aclgrad.project.generated import (
 from aclgrad.project.inputs import Case, Recipe
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, numpy_name
+from aclgrad.project.tiling_fields import unset_tiling
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
 from aclgrad.spec.soc import family_of
@@ -171,11 +177,13 @@ def _work(
     if limit := float(device.option("hang_limit") or 0):
         device.set_option("hang_limit", f"{min(limit, seconds / _HANGS_PER_LIMIT):g}")
     partial = device.option("partial_outputs") or "none"
+    unset = unset_tiling(device, builder)
     for case in rest:
         if time.monotonic() > deadline:
             return
         # Where the shapes of outputs are a guess, nobody knows how much of them is to be written.
-        device.set_option("partial_outputs", "*" if case.outputs else partial)
+        guessed = bool(case.outputs)
+        device.set_option("partial_outputs", "*" if guessed else partial)
         started = time.monotonic()
         answer: dict[str, Any] = {"label": case.label}
 
@@ -183,10 +191,12 @@ def _work(
             return running.call(device, builder, op, row, case.inputs, case.attrs, case.outputs)
 
         device.clear_findings()
+        device.reset_stats()
         counted = sum(array.size for param in case.inputs for array in param) >= _COUNTED
         device.keep_writers(counted)
         try:
-            result = call()
+            with unset.watch():
+                result = call()
             status = CLEAN
         except (AclnnError, SourcesError, ValueError, KeyError, TypeError) as error:
             answer["message"] = str(error)
@@ -197,9 +207,15 @@ def _work(
         if counted and status == CLEAN:
             answer["pieces"] = _pieces(device, next(iter(result.outputs.values()), None))
         device.keep_writers(False)
-        found = device.findings()
-        if case.outputs and status == CLEAN:
-            found += _untouched(op["type"], result.outputs)
+        stats = device.stats()
+        answer["launched"] = status != CLEAN or stats is None or stats.launches > 0
+        found = unset.judge(
+            device.findings(),
+            running.flat(result) if status == CLEAN else None,
+            lambda call=call: running.flat(call()),  # type: ignore[misc]
+        )
+        if guessed and status == CLEAN and (names := _untouched(result.outputs)):
+            found += _places_of(device, call, names, len(result.outputs), partial)
         if seeds and status == CLEAN and not findings.errors_of(found):
             late = check_findings(device, op["type"], lambda: running.flat(call()), seeds)
             known = {item.key for item in found}
@@ -216,21 +232,77 @@ def _work(
             return
 
 
-def _untouched(op: str, outputs: Mapping[str, Any]) -> tuple[findings.Finding, ...]:
-    """Warnings for outputs of a guessed shape that hold nothing but what the simulator fills new
-    memory with.
+_RANGE_OF = re.compile(r"bytes \[\d+, (\d+)\).* of its (\d+) bytes are unwritten, in 1 range")
+
+
+def _with_inference(
+    outcomes: Sequence[Outcome], op: Mapping[str, Any], builder: building.Builder
+) -> list[Outcome]:
+    """Outcomes in which an output whose end is unwritten in every case, of those that show it, also
+    has the line of the shape inference: the kernel may be right, and the shape too large.
     """
-    return tuple(
-        findings.Finding(
-            kind="output-unwritten",
-            severity=findings.WARNING,
-            op=op,
-            buffer=name,
-            detail=f"no core wrote a byte of {name}",
-            invented=f"the shape of {name}, which no inference gave",
+    ends: dict[object, bool] = {}
+    for outcome in outcomes:
+        for item in outcome.found:
+            if item.kind == "output-unwritten":
+                found = _RANGE_OF.search(item.detail)
+                whole = found is not None and found[1] == found[2]
+                ends[item.key] = ends.get(item.key, True) and whole
+    if not any(ends.values()):
+        return [*outcomes]
+    file, _, line = inference_place(builder.sources, op["type"]).rpartition(":")
+    if not file:
+        return [*outcomes]
+    text = text_of(Path(file)).splitlines()[int(line) - 1].strip()
+    place = findings.Place("", "shape inference", "gives the shape", file, int(line), text)
+    return [
+        dataclasses.replace(
+            outcome,
+            found=tuple(
+                dataclasses.replace(item, related=(*item.related, place))
+                if ends.get(item.key)
+                else item
+                for item in outcome.found
+            ),
         )
+        for outcome in outcomes
+    ]
+
+
+def _untouched(outputs: Mapping[str, Any]) -> list[str]:
+    """Outputs that hold nothing but what the simulator fills new memory with."""
+    return [
+        name
         for name, array in outputs.items()
         if array.size and (array.reshape(-1).view(np.uint8) == _FILLING).all()
+    ]
+
+
+def _places_of(
+    device: Device,
+    call: Callable[[], Any],
+    names: Sequence[str],
+    outputs: int,
+    partial: str,
+) -> tuple[findings.Finding, ...]:
+    """Findings for outputs of a guessed shape of which no byte was written, with their places: the
+    call is run again. Warnings where no output was written, as the kernel may have had nothing to
+    do with these shapes.
+    """
+    device.set_option("partial_outputs", partial)
+    device.clear_findings()
+    with contextlib.suppress(AclnnError):
+        call()
+    return tuple(
+        item
+        if len(names) < outputs
+        else dataclasses.replace(
+            item,
+            severity=findings.WARNING,
+            invented=f"the shape of {item.buffer}, which no inference gave",
+        )
+        for item in device.findings()
+        if item.kind == "output-unwritten" and item.buffer in names
     )
 
 
@@ -477,15 +549,31 @@ def check(
         left += tried.left
         refused += tried.refused
         tiles = tiles or tried.tiles
+    outcomes = _with_inference(outcomes, op, builder)
     notes = tuple(_notes(left, left_dtypes, tiles, seconds, fast))
     checked = Checked(op["type"], tuple(outcomes), assumed, notes)
     if not checked.taken:
         raise SourcesError(
-            f"{op['type']}: it took none of {len(outcomes)} generated inputs:"
-            f" {first_reason(outcomes[-1].message) if outcomes else 'no case fits its definition'}."
+            f"{op['type']}: it took none of {len(outcomes)} generated inputs: {_reasons(outcomes)}."
             f" Next: aclgrad run {word} --inputs ... with inputs of your own"
         )
+    if not any(outcome.launched for outcome in checked.taken):
+        place = inference_place(builder.sources, op["type"])
+        raise SourcesError(
+            f"{op['type']}: no kernel was launched in {len(checked.taken)} cases whose inputs have"
+            f" elements: all outputs are empty\n  shape inference: {place or builder.sources}\n"
+            "Next: set each dim of the output's shape there"
+        )
     return dataclasses.replace(checked, hollow=_hollow(word, checked, refused))
+
+
+def _reasons(outcomes: Sequence[Outcome], most: int = 3) -> str:
+    """Why cases were refused: the most frequent reasons, which differ in more than numbers."""
+    texts = [first_reason(outcome.message) for outcome in outcomes]
+    alike = Counter(re.sub(r"\d+", "0", text) for text in texts)
+    example = {re.sub(r"\d+", "0", text): text.rstrip(".") for text in texts}
+    found = [f"{example[key]} ({count} times)" for key, count in alike.most_common(most)]
+    return "; ".join(found) or "no case fits its definition"
 
 
 def _hollow(word: str, checked: Checked, refused: int) -> str:
@@ -503,17 +591,19 @@ def _hollow(word: str, checked: Checked, refused: int) -> str:
 def _choice(case: Case, dtype: str) -> str:
     """Options that run a case alone, if --shape says all of it; else the dtype."""
     words = f" --dtype {dtype}" if dtype else ""
-    if case.invented or case.recipe is None or case.recipe.style != "same":
+    recipe = case.recipe
+    if case.invented or recipe is None or recipe.style != "same" or recipe.turned:
         return words
-    return f" --shape {'x'.join(map(str, case.recipe.base))}{words}"
+    return f" --shape {'x'.join(map(str, recipe.base))}{words}"
 
 
 def _taken(tried: Tried) -> list[Recipe]:
     """A recipe for each style that the operator takes."""
-    found: dict[tuple[str, bool], Recipe] = {}
+    found: dict[tuple[str, bool, str], Recipe] = {}
     for case, outcome in zip(tried.cases, tried.outcomes, strict=True):
         if outcome.taken and case.recipe:
-            found.setdefault((case.recipe.style, case.recipe.optionals), case.recipe)
+            key = (case.recipe.style, case.recipe.optionals, case.recipe.alone)
+            found.setdefault(key, case.recipe)
     return [*found.values()]
 
 

@@ -50,7 +50,8 @@ class CommonCode:
         if any((root / name).is_file() for root in self.roots):
             return True  # another thread has
         found = []
-        for path in _files(self._sources.repository):
+        # The walk of a repository skips build/, where the operator itself may lie.
+        for path in (*_files(self._sources.root), *_files(self._sources.repository)):
             if path.name == parts[-1] and path.parts[-len(parts) :] == parts:
                 root = Path(*path.parts[: -len(parts)])
                 # There op_api has the declarations of what CANN brings along.

@@ -5,34 +5,73 @@ together, kernel files under other names, definitions that nobody registers.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aclgrad.project.sources import Sources, SourcesError
+from aclgrad.common.files import FileError, text_of
+from aclgrad.project.sources import Sources, SourcesError, code
+
+_DEFINITION = r"\b(?:class|struct)\s+\w+[^;{]*\bOpDef\b"
+
+
+def _definition(sources: Sources, op_type: str) -> tuple[Path, str, int, int] | None:
+    """The file of a definition, its text, and where the definition begins and ends in it."""
+    for path in (*sources.host, *sources.helpers):
+        try:
+            text = text_of(path)
+        except FileError:
+            continue
+        begin = re.search(rf"\b(?:class|struct)\s+{op_type}\b[^;{{]*\bOpDef\b", text)
+        if begin is not None:
+            after = re.compile(_DEFINITION).search(text, begin.end())
+            return path, text, begin.start(), after.start() if after else len(text)
+    return None
 
 
 def place(sources: Sources, op_type: str, pattern: str = "") -> str:
     """Where a definition has the first match of a pattern, or begins: ``file:line``."""
-    for path in (*sources.host, *sources.helpers):
-        try:
-            text = path.read_text(errors="replace")
-        except OSError:
-            continue
-        begin = re.search(rf"\b(?:class|struct)\s+{op_type}\b[^;{{]*\bOpDef\b", text)
-        if begin is None:
-            continue
-        end = re.compile(r"\b(?:class|struct)\s+\w+[^;{]*\bOpDef\b").search(text, begin.end())
-        found = re.compile(pattern).search(text, begin.end(), end.start() if end else len(text))
-        at = found.start() if pattern and found else begin.start()
-        return f"{path}:{text.count(chr(10), 0, at) + 1}"
-    return ""
+    defined = _definition(sources, op_type)
+    if defined is None:
+        return ""
+    path, text, begin, end = defined
+    found = re.compile(pattern).search(text, begin, end) if pattern else None
+    return _at(path, text, found.start() if found else begin)
+
+
+def _at(path: Path, text: str, offset: int) -> str:
+    return f"{path}:{text.count(chr(10), 0, offset) + 1}"
+
+
+def _place_of(
+    sources: Sources, op_type: str, kind: str, item: Mapping[str, Any], *, other_soc: bool
+) -> str:
+    """Where a definition gives a parameter its dtypes: the first place with a list of the same
+    length, or the last for a SoC that is not built for, as those have their lists behind. The first
+    that names the parameter if there is none.
+    """
+    defined = _definition(sources, op_type)
+    if defined is None:
+        return ""
+    path, text, begin, end = defined
+    named = re.compile(rf"\b{kind.title()}\(\s*\"{re.escape(item['name'])}\"\s*\)([^;]*)")
+    found = [*named.finditer(text, begin, end)]
+    same = [one for one in found if _listed(one[1]) == len(item["dtypes"])]
+    chosen = (same[-1:] if other_soc else same[:1]) or found[:1]
+    return _at(path, text, chosen[0].start() if chosen else begin)
+
+
+def _listed(calls: str) -> int:
+    """How many dtypes the braces of DataType(...) have; 0 without braces."""
+    found = re.search(r"\bDataType\(\s*\{([^}]*)\}", calls)
+    return found[1].count("DT_") if found else 0
 
 
 def inference_place(sources: Sources, op_type: str) -> str:
     """Where the shape inference of an operator begins: ``file:line``."""
-    texts = {path: path.read_text(errors="replace") for path in (*sources.host, *sources.helpers)}
+    texts = {path: text_of(path) for path in (*sources.host, *sources.helpers)}
     registered = (
         rf"IMPL_OP(?:_INFERSHAPE)?\(\s*{op_type}\s*\)[^;]*?\.InferShape\(\s*&?([\w:]+)",
         r"\bSetInferShape\(\s*&?([\w:]+)",
@@ -48,14 +87,21 @@ def inference_place(sources: Sources, op_type: str) -> str:
 
 
 def check(op: Mapping[str, Any], sources: Sources) -> None:
-    """Raise `SourcesError` for what CANN's build would not take."""
-    for pattern, text in _faults(op):
-        where = place(sources, op["type"], pattern)
-        raise SourcesError(f"{op['type']}: {text}" + (f"\n  at {where}" if where else ""))
+    """Raise `SourcesError` for what CANN's build would not take, for any SoC that is named."""
+    for soc, params in (("", op), *op.get("otherSocs", {}).items()):
+        place_of = functools.partial(_place_of, sources, op["type"], other_soc=bool(soc))
+        for kind, item, text in _faults(params, place_of):
+            where = place_of(kind, item)
+            raise SourcesError(
+                f"{op['type']}{soc and f' for {soc}'}: {text}"
+                + (f"\n  at {where}" if where else "")
+            )
 
 
-def _faults(op: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """A pattern for the place, and what is wrong there."""
+def _faults(
+    op: Mapping[str, Any], place_of: Callable[[str, Mapping[str, Any]], str]
+) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """Parameters, inputs or outputs, and what is wrong with them."""
     params = [("input", item) for item in op["inputs"]]
     params += [("output", item) for item in op["outputs"]]
     listed = [(kind, item) for kind, item in params if item["dtypes"] and not item["anyOf"]]
@@ -64,20 +110,23 @@ def _faults(op: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for other, item in listed[1:]:
             if len(item["dtypes"]) == len(first["dtypes"]):
                 continue
-            yield (
-                rf"\b{other.title()}\(\s*\"{re.escape(item['name'])}\"",
+            there = place_of(kind, first)
+            text = (
                 f"{other} {item['name']} has {_count(item)} in its DataType list, {kind}"
-                f" {first['name']} has {_count(first)}; CANN wants lists of one length, of which"
-                " each column is a kernel. Next: give each parameter a dtype per column, or"
-                " DataTypeList for one that takes any",
+                f" {first['name']} has {_count(first)}"
+                + (f" ({there})" if there else "")
+                + "; CANN"
+                " wants lists of one length, of which each column is a kernel. Next: give each"
+                " parameter a dtype per column, or DataTypeList for one that takes any"
             )
+            yield other, item, text
     for kind, item in params:
         if not item["dtypes"]:
-            yield (
-                rf"\b{kind.title()}\(\s*\"{re.escape(item['name'])}\"",
+            text = (
                 f"{kind} {item['name']} has no DataType, so no kernel is built for it. Next:"
-                ' DataType({...}), or Follow("x")',
+                ' DataType({...}), or Follow("x")'
             )
+            yield kind, item, text
 
 
 def _count(item: Mapping[str, Any]) -> str:
@@ -108,21 +157,32 @@ def _named_by_cmake(sources: Sources, kernel: Path) -> bool:
     folders = [kernel.parent, kernel.parent.parent, sources.root]
     for path in dict.fromkeys(folder / "CMakeLists.txt" for folder in folders):
         if path.is_file() and re.search(
-            rf"KERNEL_FILE\s+\S*{re.escape(kernel.name)}", path.read_text(errors="replace")
+            rf"KERNEL_FILE\s+\S*{re.escape(kernel.name)}", text_of(path)
         ):
             return True
     return False
 
 
-def unregistered(sources: Sources) -> str:
+def unregistered(paths: Iterable[Path]) -> str:
     """What a definition that no OP_ADD registers is told; empty without one."""
-    texts = {path: path.read_text(errors="replace") for path in (*sources.host, *sources.helpers)}
+    texts = {path: code(path) for path in paths}
     added = {name for text in texts.values() for name in re.findall(r"\bOP_ADD\(\s*(\w+)", text)}
-    for text in texts.values():
-        for name in re.findall(r"\b(?:class|struct)\s+(\w+)[^;{]*\bOpDef\b", text):
-            if name not in added:
+    for path, text in texts.items():
+        for found in re.finditer(r"\b(?:class|struct)\s+(\w+)[^;{]*\bOpDef\b", text):
+            if found[1] not in added:
                 return (
-                    f"{name}: nothing registers its definition\n  at {place(sources, name)}\nNext:"
-                    f" OP_ADD({name}); behind the class"
+                    f"{found[1]}: nothing registers its definition\n  at"
+                    f" {_at(path, text, _end_of_braces(text, found.end()))}\nNext:"
+                    f" OP_ADD({found[1]}); behind the class"
                 )
     return ""
+
+
+def _end_of_braces(text: str, start: int) -> int:
+    """Where the first pair of braces behind a place ends; the place itself where none does."""
+    depth = 0
+    for found in re.compile(r"[{}]").finditer(text, start):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return found.start()
+    return start

@@ -6,6 +6,7 @@ whether a finding rests on inputs that the operator may not allow.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import re
@@ -15,7 +16,19 @@ from functools import cache
 from typing import Any
 
 from aclgrad.findings import ERROR, KINDS, WARNING, Finding
-from aclgrad.project.inputs import BASES, DRAWS, TWOS, Case, Recipe, Shape, made, other_way, styles
+from aclgrad.project.inputs import (
+    BASES,
+    DRAWS,
+    TOGETHER,
+    TWOS,
+    Case,
+    Recipe,
+    Shape,
+    made,
+    made_attr,
+    other_way,
+    styles,
+)
 from aclgrad.runtime.toolkit import sim_root
 from aclgrad.spec import dtypes
 
@@ -30,6 +43,12 @@ _MOST_ELEMENTS = 1 << 24
 
 _MOST_ASKED = 3
 """Cases of one finding that are run again until it is held for one of invented inputs."""
+
+_MOST_ALONE = 6
+"""Optional inputs that are given alone."""
+
+_ENOUGH = 5
+"""Cases that the operator takes from which on what all of them show is of no single shape."""
 
 _PIECES = 3
 """Copies by one core to one output after which it is known to have had several tiles."""
@@ -49,6 +68,7 @@ class Outcome:
     seconds: float = 0.0
     pieces: int = 0  # most copies of one core to the first output, 0 when nobody counted
     choice: str = ""  # options of `aclgrad check` that choose this case alone
+    launched: bool = True  # whether it came to a kernel: none runs where outputs are empty
 
     @property
     def ran(self) -> bool:
@@ -129,6 +149,11 @@ def long_row(base: Shape, itemsize: int, ub: int) -> Shape:
     return (*(min(dim, 3) for dim in base[:-1]), ub // itemsize + 37)
 
 
+def long_rows(base: Shape, itemsize: int, cores: int, ub: int) -> Shape:
+    """Several rows for each core that are too long to be taken together."""
+    return (2 * cores + 5, *(1 for _ in base[1:-1]), ub // itemsize // 4 + 37)
+
+
 def _doubled(base: Shape, taken: Shape) -> Shape:
     """For operators whose rows have two halves."""
     return (*base[:-1], 2 * base[-1])
@@ -196,12 +221,18 @@ def explore(
                 if len(taken) >= _MOST_STYLES * (1 + given) or (fast and taken):
                     break
                 found = fresh(Recipe(base, style, given) for base in bases)
-                got = add(found, until_taken)
-                taken += [
-                    case.recipe
-                    for case, outcome in zip(found, got, strict=False)
-                    if outcome.taken and case.recipe
-                ][:1]
+                taken += _first_taken(found, add(found, until_taken))
+    if not known and not fast:
+        names = [item["name"].lower() for item in op["inputs"] if item["kind"] == "optional"]
+        if len(names) > 1 and taken:
+            # Some may not be given together.
+            for name in names[:_MOST_ALONE]:
+                found = fresh(
+                    dataclasses.replace(taken[0], optionals=True, alone=name, style=style)
+                    for style in dict.fromkeys((taken[0].style, *styles(op, row)))
+                )
+                taken += _first_taken(found, add(found, until_taken))
+        add(fresh(_switches(op, taken)), run)
     for place, first in enumerate(taken):
         brief = fast or bool(known) or place > 0
         wanted = [*shapes(itemsize, cores, brief)]
@@ -214,6 +245,8 @@ def explore(
         if not brief:
             # Those that UB holds once may not fit with all that a kernel keeps of a row.
             wanted += [long_row(first.base, itemsize, ub // part) for part in (1, 4)]
+            if len(first.base) > 1:
+                wanted.append(long_rows(first.base, itemsize, cores, ub))
         flat = False
         for change in (None, _doubled, _whole):
             if change is not None:
@@ -252,6 +285,27 @@ def explore(
     return tried
 
 
+def _first_taken(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Recipe]:
+    """The recipe of the first case that the operator took, if there is one."""
+    taken = (
+        case.recipe
+        for case, outcome in zip(cases, outcomes, strict=False)
+        if outcome.taken and case.recipe
+    )
+    return [*itertools.islice(taken, 1)]
+
+
+def _switches(op: Mapping[str, Any], taken: Sequence[Recipe]) -> Iterator[Recipe]:
+    """Every attribute that chooses between two ways, the other way: without optional inputs, and
+    with each choice of them that is taken.
+    """
+    firsts = {(recipe.optionals, recipe.alone): recipe for recipe in reversed(taken)}
+    for attr in op["attrs"]:
+        for recipe in firsts.values():
+            if other_way(made_attr(attr, recipe.base)) is not None:
+                yield dataclasses.replace(recipe, turned=attr["name"])
+
+
 _ANY_VALUES = frozenset(
     name
     for name, kind in KINDS.items()
@@ -285,6 +339,13 @@ def _cause(finding: Finding) -> Cause:
     return finding.kind, finding.at.key
 
 
+def _of_order(finding: Finding) -> bool:
+    """Whether a finding follows from the order of instructions. Which parts of GM meet is what
+    indices say.
+    """
+    return finding.kind in _ANY_VALUES and finding.space != "GM"
+
+
 def stays(finding: Finding, shown: Sequence[Sequence[Finding]], *, exactly: bool = False) -> bool:
     """Whether a finding is there too among those of all other cases, or of one where one is enough;
     ``exactly``: with the same numbers.
@@ -296,8 +357,7 @@ def stays(finding: Finding, shown: Sequence[Sequence[Finding]], *, exactly: bool
         )
         for found in shown
     ]
-    # Which parts of GM meet is what indices say.
-    if finding.kind in _ANY_VALUES and finding.space != "GM":
+    if _of_order(finding):
         return any(there)
     return bool(there) and all(there)
 
@@ -311,12 +371,13 @@ class Settler:
         self, op: Mapping[str, Any], row: Sequence[str], run: Run, taken: Sequence[Recipe]
     ) -> None:
         self._op, self._row, self._run = op, row, run
-        self._styles = [*dict.fromkeys((item.style, item.optionals) for item in taken)]
+        self._styles = [*dict.fromkeys((item.style, item.optionals, item.alone) for item in taken)]
         self._known: dict[str, Outcome | None] = {}
         self._certain: set[Cause] = set()
         self._resting: dict[Cause, list[str]] = {}
         self._switches: dict[str, str] = {}
         self._chooses: dict[Cause, str] = {}
+        self._everywhere: set[Cause] = set()
 
     def settle(self, tried: Tried) -> None:
         """Make warnings of the findings that rest on invented inputs."""
@@ -325,6 +386,9 @@ class Settler:
                 outcome = tried.outcomes[at] = self._asked_for(case, outcome)
             found = tuple(self._updated(self._chosen(case, one)) for one in outcome.found)
             tried.outcomes[at] = dataclasses.replace(outcome, found=found)
+        taken = [outcome.errors for outcome in tried.outcomes if outcome.taken]
+        if len(taken) >= _ENOUGH:
+            self._everywhere = set.intersection(*({_cause(one) for one in each} for each in taken))
         for case, outcome in zip(tried.cases, tried.outcomes, strict=True):
             self._known[case.label] = outcome
             if not case.invented:
@@ -396,6 +460,8 @@ class Settler:
     def _judged(self, case: Case, finding: Finding) -> Finding:
         cause = _cause(finding)
         certain = cause in self._certain or finding.kind in HOST_CODE
+        # A kernel that has it whatever the shapes are cannot be right for any.
+        certain |= cause in self._everywhere and finding.kind in _ANY_VALUES
         if finding.severity != ERROR or certain:
             return finding
         known = self._resting.setdefault(cause, [])
@@ -420,11 +486,16 @@ class Settler:
             exactly = finding.kind == "output-unwritten"
             if not self._stays(case, draws, finding, exactly=exactly):
                 parts += case.values
-        shapes_ = self._free_shapes(case) if case.shapes else ()
+        name = case.recipe.turned
+        if name and not isinstance(case.attrs[name], bool):
+            plain = [dataclasses.replace(case.recipe, turned="")]
+            if not self._stays(case, plain, finding):
+                parts.append(f"attribute {name} was {case.attrs[name]}")
+        shapes_ = self._free_shapes(case, finding) if case.shapes else ()
         if shapes_:
             recipes = [
-                dataclasses.replace(case.recipe, style=style, optionals=given)
-                for style, given in self._styles
+                dataclasses.replace(case.recipe, style=style, optionals=given, alone=alone)
+                for style, given, alone in self._styles
             ]
             if not self._stays(case, recipes, finding):
                 parts += shapes_
@@ -444,17 +515,23 @@ class Settler:
         ]
         return stays(finding, shown, exactly=exactly)
 
-    def _free_shapes(self, case: Case) -> tuple[str, ...]:
-        """Shapes that inference and tiling would have taken whatever they are: those of an input
-        for which they refuse others are of the operator's contract.
+    def _free_shapes(self, case: Case, finding: Finding) -> tuple[str, ...]:
+        """Shapes that inference and tiling would have taken whatever they are, and without which a
+        finding may not be there. Those of an input for which they refuse others are of the
+        operator's contract.
         """
         assert case.recipe is not None
         free = []
         for text in case.shapes:
+            # A kernel has code of its own for inputs that are given together, and its order.
+            if text.endswith(TOGETHER) and _of_order(finding):
+                continue
             name = text.partition(" ")[0]
             odd = made(self._op, self._row, dataclasses.replace(case.recipe, odd=name))
             outcome = self._outcome(odd) if odd.label != case.label else None
-            if outcome is None or outcome.taken or outcome.status not in (REFUSED, FAULTY):
+            unknown = outcome is None or outcome.status in (CRASHED, SLOW)
+            shown = outcome.errors if outcome and outcome.taken else None
+            if unknown or (shown is not None and not stays(finding, [shown])):
                 free.append(text)
         return tuple(free)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from aclgrad.project.api import Argument, Function
 from aclgrad.project.entry import split_arguments
-from aclgrad.project.layout import code
+from aclgrad.project.sources import code
 from aclgrad.spec import naming
 
 _ARRAYS = {"aclIntArray", "aclFloatArray", "aclBoolArray"}

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.common import temporary
+from aclgrad.common.files import FileError, text_of
 from aclgrad.errors import ToolkitError
 from aclgrad.findings import Finding, Place, Run
 from aclgrad.project import building
@@ -304,8 +305,8 @@ def _is_users(place: Place, headers: Sequence[Path]) -> bool:
 
 def _finding(kind: str, op: Mapping[str, Any], at: Place, detail: str, advice: str) -> Finding:
     try:
-        text = Path(at.file).read_text(errors="replace").splitlines()[at.line - 1].strip()
-    except (OSError, IndexError):
+        text = text_of(Path(at.file)).splitlines()[at.line - 1].strip()
+    except (FileError, IndexError):
         text = ""
     place = Place("host", "host code", "", at.file, at.line, text)
     where = f"\n  at {at.file}:{at.line}\n     {text}" if at.file else ""

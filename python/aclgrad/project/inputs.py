@@ -59,10 +59,14 @@ class Recipe:
     values: str = "drawn"
     odd: str = ""  # an input with a shape that goes with no other
     turned: str = ""  # an attribute that is given the other way
+    alone: str = ""  # the one optional input that is given
 
 
 DRAWS = ("again", "ones", "zeros")
 """Other values than those of ``Recipe.values``: one is harmless to nearly every operator."""
+
+TOGETHER = "were given together"
+"""What is said of optional inputs, some of which may not go with others."""
 
 TWOS = "twos"
 """All inputs but the first are 2: an exponent, a factor or a count that an operator takes."""
@@ -137,6 +141,10 @@ def other_way(value: Any) -> Any:
 Role = Callable[[str, Shape, int], Shape]
 
 
+_PER_ROW = re.compile(r"activat\w*_scale|per_?token|token_scale")
+"""Scales of rows, as quantised matrix products have them beside scales of columns."""
+
+
 def _same(name: str, base: Shape, place: int) -> Shape:
     return base
 
@@ -147,6 +155,8 @@ def _roles(name: str, base: Shape, place: int) -> Shape:
         return (1,)
     if place and _STATISTIC.search(name):
         return (*base[:-1], 1)
+    if place and _PER_ROW.search(name):
+        return base[:-1] or base
     if place and _VECTOR.search(name):
         return base[-1:]
     return base
@@ -273,7 +283,7 @@ def _bare(op: Mapping[str, Any], row: Sequence[str]) -> Iterator[Case]:
 def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
     """A case of a recipe."""
     base, role = recipe.base, STYLES[recipe.style]
-    attrs = {attr["name"]: _attr(attr, base) for attr in op["attrs"]}
+    attrs = {attr["name"]: made_attr(attr, base) for attr in op["attrs"]}
     words: list[str] = []
     if recipe.turned:
         attrs[recipe.turned] = other_way(attrs[recipe.turned])
@@ -295,10 +305,10 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
     given: list[str] = []
     positions, repeats = 0, False
     for place, (item, kind) in enumerate(zip(op["inputs"], kinds, strict=False)):
-        if item["kind"] == "optional" and not recipe.optionals:
+        name = item["name"].lower()
+        if item["kind"] == "optional" and not (recipe.optionals and recipe.alone in ("", name)):
             inputs.append([])
             continue
-        name = item["name"].lower()
         if item["kind"] == "optional":
             given.append(name)
         if item["valueDepend"]:
@@ -311,9 +321,7 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
             drawn.append(f"{name} was {numbers}")
             continue
         role_name = _role_name(name, kind)
-        shape = (
-            tuple(dim + 2 for dim in base) if name == recipe.odd else role(role_name, base, place)
-        )
+        shape = role(role_name, base, place)
         alone = item["scalar"] or item["scalarList"]
         if alone:
             shape = (2,) if item["scalarList"] else (1,)
@@ -323,6 +331,8 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
                 shape = (2,)
             elif item["kind"] != "dynamic":
                 shape = (1,)
+        if name == recipe.odd and not alone:
+            shape = tuple(dim + 2 for dim in base)
         count = 2 if item["kind"] == "dynamic" else 1
         how = ""
         arrays = []
@@ -344,7 +354,7 @@ def made(op: Mapping[str, Any], row: Sequence[str], recipe: Recipe) -> Case:
         inputs.append(arrays)
         words.append(f"{name}{list(shape)}" + ("x2" if count == 2 else ""))
     if len(given) > 1:
-        unlike.append(f"{', '.join(given)} were given together")
+        unlike.append(f"{', '.join(given)} {TOGETHER}")
     label = ", ".join(words) + (f" ({recipe.values})" if recipe.values != "drawn" else "")
     outputs = () if op["inferShape"] else _guess(op, inputs)
     return Case(
@@ -549,7 +559,7 @@ _INTEGERS = (
 )
 
 
-def _attr(attr: Mapping[str, Any], base: Shape) -> Any:
+def made_attr(attr: Mapping[str, Any], base: Shape) -> Any:
     """The default; without one what its name asks for."""
     if attr["default"] is not None:
         return attr["default"]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common.files import text_of
 from aclgrad.common.locks import alone
 from aclgrad.project.compiler import DEVICE_CODE, Compiler
 from aclgrad.project.definition_rules import check_kernel_file
@@ -213,7 +214,7 @@ class KernelBuilder(Compiler):
                 " of the definition in its order, then workspace and tiling"
             )
         classes = tiling_classes(kernel.op, described)
-        text = source.read_text(errors="replace")
+        text = text_of(source)
         if len(classes) < 2 or entry["instances"] is not None or "GET_TILING_DATA(" not in text:
             classes = {}
         named = entry["entry"].name
@@ -265,7 +266,7 @@ class KernelBuilder(Compiler):
         with a semicolon behind each ASSERT, and with a name of its own where C has a function of
         that name.
         """
-        text = source.read_text(errors="replace")
+        text = text_of(source)
         changed = without_launches(text) if "<<<" in text else text
         changed = with_closed_asserts(changed)
         if entry.extern_c and _is_of_c(entry.name):
@@ -369,7 +370,7 @@ class KernelBuilder(Compiler):
             snake_case(kernel.op["type"]),
             source.stem,
         ]
-        plain = entries(source.read_text(errors="replace"))
+        plain = entries(text_of(source))
         chosen = next((plain[name] for name in wanted if name in plain), None)
         # Of two definitions the preprocessor chooses one.
         if chosen is not None and chosen.extern_c and chosen.alone:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.common.files import text_of
+
 _CALL = re.compile(r"\b(\w+)\s*\(((?:\"(?:[^\"\\]|\\.)*\"|[^()\"]|\([^()]*\))*)\)", re.ASCII)
 _KEYWORDS = {"SHARED", "STATIC", "OBJECT", "PUBLIC", "PRIVATE", "INTERFACE", "BEFORE", "SYSTEM"}
 _LIBRARIES = ("ascendc_library", "ascendc_fatbin_library")
@@ -88,7 +90,7 @@ def _calls(
     lists = folder / "CMakeLists.txt"
     if not lists.is_file() or depth > 4:
         return
-    text = re.sub(r"(?m)#.*$", "", lists.read_text("utf-8", errors="replace"))
+    text = re.sub(r"(?m)#.*$", "", text_of(lists))
     known = {**variables, **{name: str(folder) for name in _HERE}}
     for match in _CALL.finditer(text):
         name, words = match[1].lower(), _words(match[2], known)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache
 from pathlib import Path
 
+from aclgrad.common.files import check_regular
 from aclgrad.project import launch_lists
+from aclgrad.project.definition_rules import unregistered
 from aclgrad.project.repository import SKIPPED, include_roots, repository_of, walk
 from aclgrad.project.sources import (
     OTHER_ARCHITECTURE,
     Sources,
     SourcesError,
+    code,
     shared_files,
     snake_case,
 )
@@ -50,6 +53,7 @@ _REGISTERS = re.compile(
 _FOREIGN = re.compile(r"#include\s*[<\"](?:torch/|torch_npu/|ATen/|acl/acl\.h|aclrtlaunch_)")
 _OTHER_PARTS = {"op_api", "op_graph", "config", "tests", "test", "stub", "examples", "build"}
 _SUFFIXES = (".cpp", ".cc")
+_OPENED = (*_SUFFIXES, ".c", ".h", ".hpp", ".asc", ".py", ".cmake", "CMakeLists.txt", ".toml")
 _MOST_BELOW = 50
 
 
@@ -132,10 +136,27 @@ def find(word: str | Path, kind: str | Kind | None = None, op: str | None = None
         )
     path = given.resolve()
     check_compilable(path)
+    check_regular(_opened(path))
     wanted = Kind(kind) if kind else None
     found = _file(path, wanted) if path.is_file() else _folder(path, wanted)
     found = replace(found, word=str(word))
     return found.only(op) if op else found
+
+
+def _opened(path: Path) -> Iterator[Path]:
+    """The files that a build of a project opens by their names or by a search, and the path."""
+    yield path
+    inside = path if path.is_dir() else path.parent
+    part = next((folder for folder in (inside, *inside.parents) if folder.name in _PARTS), None)
+    root = part.parent if part else inside
+    yield from (file for file in _entries(root) if file.name.endswith(_OPENED))
+    for name in (*_PARTS, "op_api"):
+        yield from (file for file in (root / name).rglob("*") if file.name.endswith(_OPENED))
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        yield from folder.iterdir()
 
 
 def check_compilable(path: Path) -> None:
@@ -264,7 +285,8 @@ def _project(root: Path, wanted: Kind | None = None) -> Layout | None:
         for name in _registered(texts[file]):
             adds.setdefault(name, []).append(file)
     if not adds:
-        _unregistered(texts)
+        if text := unregistered(texts):
+            raise SourcesError(text)
         return None
     for name, twice in adds.items():
         plain = [
@@ -325,16 +347,6 @@ def _kernels_of(
         return tuple(kernels)
     stem = snake_case(name)
     return tuple(file for file in kernels if file.stem in (stem, f"{stem}_apt"))
-
-
-def _unregistered(texts: dict[Path, str]) -> None:
-    """Refuse a definition that nothing registers."""
-    for file, text in texts.items():
-        for name in _defined(text)[:1]:
-            raise SourcesError(
-                f"{file}: it defines {name} and nothing registers it. Next: write OP_ADD({name});"
-                " behind the class"
-            )
 
 
 def _is_api(text: str) -> bool:
@@ -409,19 +421,6 @@ def _below(path: Path) -> list[Path]:
             except SourcesError:
                 found.append(folder)  # it says what it lacks when it is given
     return found
-
-
-@lru_cache(maxsize=4096)
-def _without_comments(text: str) -> str:
-    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
-
-
-def code(file: Path) -> str:
-    """The text of a source without its comments."""
-    try:
-        return _without_comments(file.read_text("utf-8", errors="replace"))
-    except OSError:
-        return ""
 
 
 def _listed(names: Sequence[str], most: int = 8) -> str:

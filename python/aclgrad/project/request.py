@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclgrad.common.files import text_of
 from aclgrad.spec.soc import DEFAULT_SOC
 
 
@@ -26,7 +27,7 @@ def _has_kernels(folder: Path) -> bool:
     """Whether kernel files lie in a folder, which is not the one of an operator of this package."""
     if not folder.is_dir() or folder.resolve().parent.name == "op_kernel":
         return False
-    texts = (file.read_text("utf-8", errors="replace") for file in folder.glob("*.cpp"))
+    texts = (text_of(file) for file in folder.glob("*.cpp"))
     return any("__global__" in text for text in texts)
 
 

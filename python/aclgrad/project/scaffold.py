@@ -48,7 +48,8 @@ _CPP = (
     " virtual void volatile wchar_t while xor xor_eq concept requires half"
 )
 _TAKEN = (
-    "main exit free malloc memcpy memset printf read write std ops optiling elementwise rowreduce"
+    "main exit free malloc memcpy memset printf read write std ops optiling common elementwise"
+    " rowreduce"
 )
 
 

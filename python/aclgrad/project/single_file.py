@@ -18,6 +18,7 @@ import numpy as np
 
 from aclgrad.codegen.render import render, write_if_different
 from aclgrad.common import temporary
+from aclgrad.common.files import text_of
 from aclgrad.project import building
 from aclgrad.project.arguments import Output, Parameter, output_specs, parse_tiling, values_of
 from aclgrad.project.entry import Entry, entries
@@ -138,7 +139,7 @@ def run_program(
 
 def _entries(builder: building.Builder, source: Path) -> dict[str, Entry]:
     """Entries of a kernel file, as they are written or, where macros make them, preprocessed."""
-    text = source.read_text(errors="replace")
+    text = text_of(source)
     found = entries(text)
     if len(found) == 1 and "##" not in text and "#if" not in text:
         return found

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import re
+import secrets
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from aclgrad.common import rebuild
+from aclgrad.common.files import text_of
 from aclgrad.common.locks import alone
 from aclgrad.errors import ToolkitError
 from aclgrad.project import toolchain
@@ -50,6 +55,23 @@ OTHER_ARCHITECTURE = re.compile(r"arch35|regbase|_apt\.(?:cpp|cc)$|arch3510|950"
 
 _FORMER = re.compile(r"(?:^|/)arch(?:13|20|22|32)(?:/|$)")
 """Folders of files for the architectures before it."""
+
+
+def code(file: Path) -> str:
+    """The text of a source without its comments, each line where it was."""
+    if file.is_dir() or not os.access(file, os.R_OK):
+        return ""
+    return without_comments(text_of(file))
+
+
+@lru_cache(maxsize=4096)
+def without_comments(text: str) -> str:
+    """A source's text without comments, each line where it was."""
+
+    def blank(found: re.Match[str]) -> str:
+        return " " + "\n" * found[0].count("\n")
+
+    return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.DOTALL)
 
 
 class SourcesError(ToolkitError):
@@ -184,7 +206,7 @@ class Sources:
 
 def shared_files(path: Path, files: Iterable[Path]) -> set[Path]:
     """Sources of neighbours that register tiling or inference of this operator."""
-    text = "".join(file.read_text(errors="replace") for file in files)
+    text = "".join(text_of(file) for file in files)
     types = set(re.findall(r"\bOP_ADD\(\s*(\w+)", text))
     shared: set[Path] = set()
     for macro in ("IMPL_OP_OPTILING", "IMPL_OP_INFERSHAPE"):
@@ -197,7 +219,7 @@ def shared_files(path: Path, files: Iterable[Path]) -> set[Path]:
         pattern = re.compile(rf"\b(?:{macro}|IMPL_OP)\(\s*(?:{'|'.join(sorted(wanted))})\s*\)")
         for file in sorted(path.parent.glob("*/op_host/**/*.cpp")):
             elsewhere = path not in file.parents and "op_api" not in file.parts
-            if elsewhere and file.is_file() and pattern.search(file.read_text(errors="replace")):
+            if elsewhere and file.is_file() and pattern.search(text_of(file)):
                 shared.add(file)
     return shared
 
@@ -215,10 +237,6 @@ class Step:
         """What the compiler writes with -MD: the toolkit's headers are among its inputs."""
         return self.output.with_name(self.output.name + ".d")
 
-    @property
-    def _part(self) -> Path:
-        return self.output.with_name(self.output.name + ".part")
-
     def _key(self) -> str:
         return toolchain.key(self.command, self.tools)
 
@@ -235,8 +253,12 @@ class Step:
             return None if self.fresh() else self._make()
 
     def _make(self) -> str | None:
-        """Compile aside: others may be reading what is there."""
-        part = self._part
+        """Compile aside: others may be reading what is there, and the compiler of a run that was
+        killed may still be writing its own file.
+        """
+        for old in self.output.parent.glob(f"{glob.escape(self.output.name)}.*.part*"):
+            old.unlink(missing_ok=True)
+        part = self.output.with_name(f"{self.output.name}.{secrets.token_hex(4)}.part")
         listed = part.with_name(part.name + ".d")
         aside = {str(self.output): str(part), str(self.depfile): str(listed)}
         command = [aside.get(word, word) for word in self.command]

@@ -10,7 +10,7 @@ from typing import Any
 _OTHER_ARCHITECTURE_STRUCT = re.compile(r"Reg(?:[Bb]ase|Tiling)|Arch35|Apt|950")
 """Tiling structs of kernels that are built for architecture 3510 only."""
 
-_SIZES = {
+SIZES = {
     **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
     "float": 4,
     "double": 8,
@@ -51,7 +51,7 @@ def _add_struct(
             _add_struct(nested, known, structs)
             alignment, size = 8, nested["bytes"]
         else:
-            alignment = _SIZES.get(item["type"], 4)
+            alignment = SIZES.get(item["type"], 4)
             size = alignment * item["count"]
         pad(item["offset"])
         count = 0 if nested is not None or item["count"] == 1 else item["count"]

@@ -28,11 +28,13 @@ from aclgrad.project.golden_file import GoldenError, GoldenFile, ShapeError
 from aclgrad.project.grid import ProjectCase
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import SourcesError, snake_case
+from aclgrad.project.tiling_fields import unset_tiling
 from aclgrad.runtime import open_device
 from aclgrad.runtime.device import Device
+from aclgrad.runtime.library import LaunchStats
 from aclgrad.spec.soc import family_of
 from aclgrad.testing.picture import Picture, draw, from_json
-from aclgrad.testing.run import Outcome, behind, check_findings
+from aclgrad.testing.run import Outcome, UnsetTiling, behind, check_findings
 from aclgrad.testing.writers import writers_of
 
 Array = NDArray[Any]
@@ -203,10 +205,11 @@ def _work(
     device.takes_faults = True
     names_ = ("mode", "autosync", "chaos")
     yield {"in_force": {name: device.option(name) or "" for name in names_}}
+    unset = unset_tiling(device, subject.builder)
     for case in cases:
         try:
             outcome, refused = run_case(
-                device, subject, case, options.seed, options.seeds, options.tolerance
+                device, subject, case, options.seed, options.seeds, options.tolerance, unset
             )
         except GoldenError as error:
             yield {"golden": str(error)}
@@ -223,11 +226,12 @@ def run_case(
     seed: int,
     seeds: Sequence[int],
     tolerance: Tolerance = None,
+    unset: UnsetTiling | None = None,
 ) -> tuple[Outcome, bool]:
     """Compute and judge one case; and whether inference or tiling refused it."""
     device.keep_writers(True)
     try:
-        return _run_case(device, subject, case, seed, seeds, tolerance)
+        return _run_case(device, subject, case, seed, seeds, tolerance, unset)
     finally:
         device.keep_writers(False)
 
@@ -239,15 +243,17 @@ def _run_case(
     seed: int,
     seeds: Sequence[int],
     tolerance: Tolerance,
+    unset: UnsetTiling | None,
 ) -> tuple[Outcome, bool]:
     start = time.perf_counter()
     device.reset_stats()
     inputs = case.inputs(seed)
     result: running.Result | None = None
     refused = False
+    stats: LaunchStats | None = None
 
     def compute() -> Array:
-        nonlocal result, refused
+        nonlocal result, refused, stats
         try:
             result = running.call(
                 device, subject.builder, subject.op, case.row, inputs, case.call.attrs
@@ -257,11 +263,12 @@ def _run_case(
                 "shape inference"
             )
             raise
+        stats = stats or device.stats()  # of the first run
         return running.flat(result)
 
-    checked = check_findings(device, subject.stem, compute, seeds)
+    checked = check_findings(device, subject.stem, compute, seeds, unset)
     errors = [finding for finding in checked.findings if finding.severity == ERROR]
-    stats = device.stats()
+    stats = stats or device.stats()
     launched = stats is None or stats.launches > 0
     if checked.result is None or result is None:
         seconds = time.perf_counter() - start

@@ -42,6 +42,7 @@ OPTIONS = (
     "recover",
     "progress",
     "partial_outputs",
+    "tiling_buffer",
     "findings",
 )
 
@@ -293,17 +294,29 @@ class Device(SimulatorCalls):
             yield
 
     @contextmanager
-    def with_option(self, name: str, value: str) -> Iterator[None]:
-        """Have one of ``OPTIONS`` another value for a while."""
-        before = self.option(name)
-        if before in (None, value):
-            yield
-            return
-        self.set_option(name, value)
+    def keeping(self, *names: str) -> Iterator[None]:
+        """Put some of ``OPTIONS`` back at the end, in this order: a SoC before its cores."""
+        before = {name: self.option(name) for name in names}
         try:
             yield
         finally:
-            self.set_option(name, str(before))
+            for name, value in before.items():
+                if value is None:
+                    continue
+                if name == "cores":  # all of a SoC are not as many of the next one
+                    self.set_option(name, "0")
+                if self.option(name) != value:
+                    self.set_option(name, value)
+
+    @contextmanager
+    def with_option(self, name: str, value: str) -> Iterator[None]:
+        """Have one of ``OPTIONS`` another value for a while."""
+        if self.option(name) in (None, value):
+            yield
+            return
+        with self.keeping(name):
+            self.set_option(name, value)
+            yield
 
 
 _open: dict[str, Device] = {}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -12,6 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from aclgrad.common.data import parse_json
+from aclgrad.common.files import FileError, text_of
 
 _TBE = Path("op_impl/ai_core/tbe")
 _PRIORITY = re.compile(r"^\s*load_priority\s*=(.*)$", re.MULTILINE)
@@ -32,8 +34,8 @@ class Candidate:
         found: dict[str, set[str]] = {}
         for path in self.root.glob(f"{_TBE}/config/*/aic-*-ops-info.json"):
             try:
-                names = json.loads(path.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
+                names = parse_json(text_of(path))
+            except (FileError, ValueError):
                 continue
             for op_type in names:
                 found.setdefault(op_type, set()).add(path.parent.name)
@@ -73,8 +75,8 @@ class Candidate:
     def version(self) -> str:
         """First version that its version.info states."""
         try:
-            text = (self.root / "version.info").read_text(encoding="utf-8", errors="replace")
-        except OSError:
+            text = text_of(self.root / "version.info")
+        except FileError:
             return ""
         found = re.search(r"^\s*(?:version|custom_opp_compiler_version)\s*=\s*(\S+)", text, re.M)
         return found[1] if found else ""
@@ -153,13 +155,13 @@ def _opp() -> Iterator[Candidate]:
 def _vendors(vendors: Path, why: str) -> Iterator[Candidate]:
     config = vendors / "config.ini"
     present = sorted(path.parent.name for path in vendors.glob("*/op_impl"))
+    match = None
     try:
-        match = _PRIORITY.search(config.read_text(encoding="utf-8", errors="replace"))
-    except FileNotFoundError:
-        match = None
-    except OSError as error:
-        yield Candidate(config, why, f"{error.strerror}", f"sudo chmod a+r {config}")
-        match = None
+        match = _PRIORITY.search(text_of(config)) if config.exists() else None
+    except FileError as error:
+        problem = str(error).removeprefix(f"{config}: ").partition(". Next: ")[0]
+        fix = f"sudo chmod a+r {config}" if config.is_file() else f"sudo rm {config}"
+        yield Candidate(config, why, problem, fix)
     if match is None:
         for name in present:
             yield Candidate(vendors / name, why)

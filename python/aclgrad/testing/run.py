@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,15 +84,106 @@ class Checked:
     findings: tuple[Finding, ...]
 
 
+UNSET = "tiling-unset"
+
+Naming = Callable[[Finding], Finding | None]
+"""Puts names of fields into a finding of bytes that tiling leaves unset; None for padding."""
+
+
+class UnsetTiling:
+    """Finds out whether kernels depend on tiling data that the tiling function does not set: with
+    other bytes there the result has to be the same bit for bit. Each tiling key is tried once.
+    """
+
+    def __init__(self, device: Device, naming: Naming) -> None:
+        self._device = device
+        self._naming = naming
+        self._tried: set[tuple[int, str]] = set()
+
+    @contextlib.contextmanager
+    def watch(self) -> Iterator[None]:
+        """Let checked calls say what their tiling leaves unset, as hints for ``judge``."""
+        if self._device.option("mode") != "checked":
+            yield
+            return
+        self._device.set_option("tiling_buffer", "watched")
+        try:
+            yield
+        finally:
+            self._device.set_option("tiling_buffer", "cleared")
+
+    def judge(
+        self,
+        found: Sequence[Finding],
+        result: NDArray[Any] | None,
+        compute: Callable[[], NDArray[Any]],
+    ) -> tuple[Finding, ...]:
+        """The findings of a watched run without these hints, and with an error for each on which
+        the kernel depends.
+        """
+        rest = tuple(item for item in found if item.kind != UNSET)
+        told = {(item.tiling_key, item.detail): item for item in found if item.kind == UNSET}
+        fresh = [item for key, item in told.items() if key not in self._tried]
+        self._tried |= told.keys()
+        named = [item for one in fresh if (item := self._naming(one)) is not None]
+        if not named:
+            return rest
+        self._device.set_option("tiling_buffer", "filled")
+        try:
+            text = _told_apart(_attempt(self._device, compute), Checked(result, "", rest))
+        finally:
+            self._device.set_option("tiling_buffer", "cleared")
+        if not text:
+            return rest
+        return rest + tuple(
+            dataclasses.replace(
+                item, severity=ERROR, detail=f"{item.detail}; with other bytes there {text}"
+            )
+            for item in named
+        )
+
+    def attempt(self, compute: Callable[[], NDArray[Any]]) -> Checked:
+        """Run ``compute``, and again where that may show something."""
+        with self.watch():
+            checked = _attempt(self._device, compute)
+        found = self.judge(checked.findings, checked.result, compute)
+        return dataclasses.replace(checked, findings=found)
+
+
+def _told_apart(other: Checked, first: Checked) -> str:
+    """How a run with other bytes ended otherwise; empty where it did not, or did not get far."""
+
+    def errors(checked: Checked) -> dict[object, Finding]:
+        return {item.key: item for item in checked.findings if item.severity == ERROR}
+
+    if other.result is None and not errors(other):
+        return ""
+    for key, item in errors(other).items():
+        if key not in errors(first):
+            place = f" at {item.at.file}:{item.at.line}" if item.at.known else ""
+            return f"there is {item.kind}{place}"
+    for key, item in errors(first).items():
+        if key not in errors(other):
+            return f"{item.kind} is gone"
+    if other.result is None or first.result is None:
+        return ""
+    return difference(other.result, first.result, "the run with zeros")
+
+
 def check_findings(
-    device: Device, op: str, compute: Callable[[], NDArray[Any]], chaos: Sequence[int] = ()
+    device: Device,
+    op: str,
+    compute: Callable[[], NDArray[Any]],
+    chaos: Sequence[int] = (),
+    unset: UnsetTiling | None = None,
 ) -> Checked:
     """Run ``compute``, and again for each chaos seed: the result has to be the same bit for bit.
-    What the order of floating-point sums of several cores may change is a hint.
+    What the order of floating-point sums of several cores may change is a hint. ``unset`` is what
+    looks for tiling data that nobody set.
 
     Where a finding has failed the launch, the results that chaos leads to are those without checks.
     """
-    checked = _attempt(device, compute)
+    checked = unset.attempt(compute) if unset else _attempt(device, compute)
     if not chaos:
         return checked
     found = list(checked.findings)
@@ -166,9 +259,9 @@ def _chaos_difference(op: str, soc: str, seed: int, text: str, *, rounded: bool)
     )
 
 
-def difference(got: NDArray[Any], want: NDArray[Any]) -> str:
-    """Say where two arrays of one dtype and shape differ; empty when they do not. One NaN is as
-    good as another, zeros have signs.
+def difference(got: NDArray[Any], want: NDArray[Any], run: str = "the run in program order") -> str:
+    """Say where two arrays of one dtype and shape differ, of which ``want`` is that of ``run``;
+    empty when they do not. One NaN is as good as another, zeros have signs.
     """
     pairs = [np.ascontiguousarray(a).reshape(-1) for a in (got, want)]
     size = pairs[0].itemsize
@@ -180,7 +273,7 @@ def difference(got: NDArray[Any], want: NDArray[Any]) -> str:
         return ""
     at = int(places[0])
     return (
-        f"{places.size} of {pairs[0].size} elements differ from the run in program order, first"
+        f"{places.size} of {pairs[0].size} elements differ from {run}, first"
         f" at {at}: {pairs[0][at]} for {pairs[1][at]}"
     )
 

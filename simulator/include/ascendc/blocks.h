@@ -45,10 +45,12 @@ void WaitPreTaskEnd() {}
 // Scalar accesses that go straight to GM: a core that reads what another one wrote so comes after it.
 template <typename T>
 void WriteGmByPassDCache(__gm__ T* addr, T value) {
+  static_assert(std::is_integral_v<T>, "WriteGmByPassDCache has integers only");
   aclsim::BypassWrite(addr, &value, sizeof(T));
 }
 template <typename T>
 T ReadGmByPassDCache(__gm__ T* addr) {
+  static_assert(std::is_integral_v<T>, "ReadGmByPassDCache has integers only");
   T value;
   aclsim::BypassRead(addr, &value, sizeof(T));
   return value;

@@ -282,6 +282,8 @@ enum class Atomic : uint8_t { kNone, kAdd, kMax, kMin };
 ACLSIM_DEVICE_API void SetAtomic(Atomic op, DType dtype);
 ACLSIM_DEVICE_API void SetMaskMode(bool counter);
 ACLSIM_DEVICE_API void SetMaskBits(uint64_t high, uint64_t low);
+// The same for counter mode, where low is a number of lanes and high plays no part.
+ACLSIM_DEVICE_API void SetMaskLanes(uint64_t high, uint64_t low);
 
 // --- data movement ----------------------------------------------------------------------------------------------------
 // Lengths and strides as in the API; pad describes DataCopyPad's fill, in bytes of the element type.

@@ -201,6 +201,8 @@ ACLSIM_DEVICE_API void RegSqueeze(uint8_t width, Reg* dst, const Reg* src, const
 // How many lanes of the mask stand before each.
 ACLSIM_DEVICE_API void RegUnsqueeze(uint8_t width, Reg* dst, const RegMask& mask);
 ACLSIM_DEVICE_API uint32_t RegSqueezedBytes();
+// The same for the StoreUnAlign that is next in turn.
+ACLSIM_DEVICE_API uint32_t RegTakeSqueezed();
 ACLSIM_DEVICE_API void RegClearSqueezed();
 ACLSIM_DEVICE_API void RegGatherLanes(uint8_t width, Reg* dst, const Reg* src, const Reg* index);
 

@@ -350,7 +350,7 @@ ACLSIM_UNALIGNED_LOADS(DataCopyUnAlignPre, DataCopyUnAlign)
     detail::CheckType<T, U>();                                                                 \
     auto* const next = ureg.bytes != 0 ? ureg.at + ureg.bytes                                  \
                                        : reinterpret_cast<uint8_t*>(dstAddr) + ureg.written;   \
-    const uint32_t bytes = aclsim::RegSqueezedBytes();                                         \
+    const uint32_t bytes = aclsim::RegTakeSqueezed();                                          \
     ureg.written += bytes;                                                                     \
     aclsim::RegStoreUnaligned(next, &srcReg, &ureg, bytes);                                    \
     ACLSIM_KEEP_FRAME();                                                                       \

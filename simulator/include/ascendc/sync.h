@@ -121,7 +121,12 @@ inline void SetMaskNorm() { aclsim::SetMaskMode(false); }
 inline void SetMaskCount() { aclsim::SetMaskMode(true); }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 void SetVectorMask(uint64_t maskHigh, uint64_t maskLow) {
-  aclsim::SetMaskBits(maskHigh, maskLow);
+  if (mode == MaskMode::COUNTER) {
+    aclsim::SetMaskLanes(maskHigh, maskLow);
+  } else {
+    aclsim::SetMaskBits(maskHigh, maskLow);
+  }
+  ACLSIM_KEEP_FRAME();
 }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 void SetVectorMask(int32_t len) {

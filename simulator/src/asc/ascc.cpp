@@ -595,7 +595,12 @@ class Driver {
   }
 
   static std::string Read(const std::string& name) {
-    std::ifstream file(name, std::ios::binary);
+    std::error_code error;
+    std::ifstream file;
+    // Opening a pipe would wait for its writer, and reading a device need not end.
+    if (std::filesystem::is_regular_file(name, error)) {
+      file.open(name, std::ios::binary);
+    }
     std::ostringstream text;
     text << file.rdbuf();
     if (!file) {

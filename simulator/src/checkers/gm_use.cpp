@@ -415,6 +415,7 @@ void GmUse::OnRecord(Core& core, const Record& record) {
       }
       if (writes && !record.reference) {
         dirty_[access.addr / kLineBytes] = now.place;
+        cleaning_.erase(access.addr / kLineBytes);
       }
       continue;
     }
@@ -600,7 +601,9 @@ void GmUse::OnCopied(const Core& core, const Reading& reading, uint8_t* value) {
 }
 
 void GmUse::OnSync(Core& core, const SyncEvent& event) {
-  if (event.kind == SyncEvent::Kind::kCores) {
+  if (event.kind == SyncEvent::Kind::kAll) {
+    cleaning_.clear();
+  } else if (event.kind == SyncEvent::Kind::kCores) {
     switch (static_cast<CoreMeeting>(event.flag)) {
       case kMetAll:
         Tell(CoreSync::kSyncAll, event.number, CoreSync::kUncounted);
@@ -667,6 +670,10 @@ void GmUse::OnCacheClean(Core&, uint64_t begin, uint64_t end) {
     lines->erase(lines->lower_bound(begin / kLineBytes),
                  lines->lower_bound((end + kLineBytes - 1) / kLineBytes));
   };
+  if (!std::exchange(bypassing_, false)) {
+    cleaning_.insert(dirty_.lower_bound(begin / kLineBytes),
+                     dirty_.lower_bound((end + kLineBytes - 1) / kLineBytes));
+  }
   forget(&dirty_);
   forget(&cached_);
   recent_ = cached_.end();
@@ -767,9 +774,14 @@ std::vector<Finding> SettleWords(const KernelLaunch& launch, const std::vector<G
 }
 
 void GmUse::OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t site) {
-  const auto line = dirty_.lower_bound(begin / kLineBytes);
-  if (line == dirty_.end() || line->first * kLineBytes >= end ||
-      !reported_.emplace(site, line->second).second) {
+  bypassing_ = true;
+  const auto within = [&](const std::map<uint64_t, uint32_t>& lines) {
+    const auto line = lines.lower_bound(begin / kLineBytes);
+    return line == lines.end() || line->first * kLineBytes >= end ? nullptr : &line->second;
+  };
+  const uint32_t* const dirty = within(dirty_);
+  const uint32_t* const place = dirty != nullptr ? dirty : within(cleaning_);
+  if (place == nullptr || !reported_.emplace(site, *place).second) {
     return;
   }
   const GmRegion* const region = core.RegionOf(begin);
@@ -781,22 +793,27 @@ void GmUse::OnBypassWrite(Core& core, uint64_t begin, uint64_t end, uint32_t sit
   finding.begin = begin - start;
   finding.end = end - start;
   finding.at = core.PlaceOf("WriteGmByPassDCache", Pipe::kScalar, site, "writes past the cache");
-  finding.related.push_back(Resolve(line->second, "wrote through the cache"));
+  finding.related.push_back(Resolve(*place, "wrote through the cache"));
   finding.detail = Format(
-      "the line of bytes [%llu, %llu) of %s is in the core's data cache, with a scalar write that "
-      "GM does not have yet",
+      "the line of bytes [%llu, %llu) of %s is %s, with a scalar write that GM does not have yet",
       static_cast<unsigned long long>(finding.begin), static_cast<unsigned long long>(finding.end),
-      finding.buffer.c_str());
+      finding.buffer.c_str(),
+      dirty != nullptr ? "in the core's data cache" : "on its way from the core's data cache");
   finding.advice =
-      "Hardware writes the whole line of the cache to GM later, over this value. Call "
-      "DataCacheCleanAndInvalid on the line and DataSyncBarrier before it.";
+      dirty != nullptr
+          ? "Hardware writes the whole line of the cache to GM later, over this value. Call "
+            "DataCacheCleanAndInvalid on the line and DataSyncBarrier before it."
+          : "Hardware does not order the two, and the line may arrive later, over this value. Call "
+            "DataSyncBarrier<MemDsbT::DDR>() between DataCacheCleanAndInvalid and this.";
   core.Find(std::move(finding));
 }
 
 // What only the cleaning that the compiler adds at the end brings to GM.
 void GmUse::OnEnd(Core& core) {
   for (const GlobalTensorCall& call : core.globalTensors) {
-    globalTensors.emplace_back(call.region, core.sites.Stack(call.site));
+    if (call.region != nullptr) {
+      globalTensors.emplace_back(call.region, core.sites.Stack(call.site));
+    }
   }
   if (core.soc.npuArch == 1001) {
     return;  // where nothing else cleans

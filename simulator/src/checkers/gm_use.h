@@ -179,8 +179,10 @@ class GmUse : public Observer {
   uint32_t cleans_ = 0;
   std::array<std::deque<size_t>, kPipes> pending_;  // sets that were issued, in syncs
   std::map<uint32_t, uint32_t> placeOf_;            // site -> place
-  std::map<uint64_t, uint32_t> dirty_;    // written bytes not yet cleaned: begin of a line -> place
-  std::map<uint64_t, CacheLine> cached_;  // by number of the line
+  std::map<uint64_t, uint32_t> dirty_;  // written bytes not yet cleaned: begin of a line -> place
+  std::map<uint64_t, uint32_t> cleaning_;                           // of these, on their way to GM
+  bool bypassing_ = false;                                          // its line is not in the cache
+  std::map<uint64_t, CacheLine> cached_;                            // by number of the line
   std::map<uint64_t, CacheLine>::iterator recent_ = cached_.end();  // mostly the next one
   std::vector<size_t> uncleaned_;                                   // scalar writes, in accesses
   std::set<std::pair<uint32_t, uint32_t>> reported_, reportedStale_;

@@ -65,7 +65,8 @@ UndefinedObserver::UndefinedObserver(uint64_t imageBytes, JunkSums* junkSums)
     : junkSums_(junkSums),
       image_(imageBytes, kUndefined),
       originOf_(imageBytes / kBlockBytes + 1),
-      origins_(1) {}
+      origins_(1),
+      writerOf_(imageBytes / kBlockBytes + 1) {}
 
 void UndefinedObserver::OnFreshUb(Core&, uint64_t begin, uint64_t end) {
   image_.Set(begin, end, kUndefined);
@@ -94,7 +95,18 @@ void UndefinedObserver::SetOrigin(uint64_t begin, uint64_t end, uint32_t origin)
             origin);
 }
 
-void UndefinedObserver::Mark(const Access& access, uint8_t value, uint32_t origin) {
+void UndefinedObserver::SetWriter(uint64_t begin, uint64_t end, uint32_t site, const char* name) {
+  if (site >= nameOf_.size()) {
+    nameOf_.resize(site + 1, "");
+  }
+  nameOf_[site] = name;
+  std::fill(writerOf_.begin() + static_cast<std::ptrdiff_t>(begin / kBlockBytes),
+            writerOf_.begin() + static_cast<std::ptrdiff_t>((end + kBlockBytes - 1) / kBlockBytes),
+            site);
+}
+
+void UndefinedObserver::Mark(const Record& record, const Access& access, uint8_t value,
+                             uint32_t origin) {
   if (value == kDefined && AllDefined(access)) {
     return;
   }
@@ -102,6 +114,8 @@ void UndefinedObserver::Mark(const Access& access, uint8_t value, uint32_t origi
     image_.Set(begin, end, value);
     if (value != kDefined) {
       SetOrigin(begin, end, origin);
+    } else {
+      SetWriter(begin, end, record.site, record.name);
     }
   });
 }
@@ -119,7 +133,7 @@ uint32_t UndefinedObserver::NewOrigin(const Origin& origin) {
 }
 
 // Of several undefined sources the one whose first undefined lane comes first: tiles are full of lanes at their end that nobody uses.
-uint32_t UndefinedObserver::OriginOf(const Record& record) {
+uint32_t UndefinedObserver::OriginOf(const Core& core, const Record& record) {
   uint64_t first = UINT64_MAX;
   uint64_t firstLane = UINT64_MAX;
   for (int i = 0; i < record.accessCount; ++i) {
@@ -150,7 +164,63 @@ uint32_t UndefinedObserver::OriginOf(const Record& record) {
     return 0;
   }
   const uint32_t known = originOf_[first / kBlockBytes];
-  return known != 0 ? known : NewOrigin({record.site, Cause::kNeverWritten, record.name, first});
+  if (known != 0) {
+    return known;
+  }
+  Origin origin{record.site, Cause::kNeverWritten, record.name, first};
+  if (!originIds_.contains({origin.site, static_cast<int>(origin.cause)})) {
+    FindNeighbour(core, record, &origin);
+  }
+  return NewOrigin(origin);
+}
+
+void UndefinedObserver::FindNeighbour(const Core& core, const Record& record, Origin* origin) {
+  origin->call = record.vectorFunction != 0 ? core.vectorSite : 0;
+  const size_t at = core.BufferAt(origin->offset);
+  if (at == 0) {
+    return;
+  }
+  const BufferInfo& buffer = core.buffers[at];
+  const uint64_t begin = buffer.offset;
+  const uint64_t end = begin + buffer.bytes;
+  const uint8_t* const image = image_.Values(begin, end);
+  const auto isDefined = [&](uint64_t byte) { return image[byte] == kDefined; };
+  uint64_t near = origin->offset;
+  while (near > begin && !isDefined(near - 1)) {
+    --near;
+  }
+  origin->before = near > begin;
+  if (origin->before) {
+    --near;
+  } else {
+    near = origin->offset;
+    while (near < end && !isDefined(near)) {
+      ++near;
+    }
+  }
+  if (near < end && isDefined(near)) {
+    origin->neighbour = writerOf_[near / kBlockBytes];
+  } else {
+    origin->alloc = buffer.allocSite;
+  }
+}
+
+void UndefinedObserver::NameNeighbour(const Core& core, const Origin& origin,
+                                      Finding* finding) const {
+  const auto add = [&](uint32_t site, const char* name, const char* note) {
+    if (site != 0) {
+      finding->related.push_back(core.PlaceOf(name, Pipe::kVector, site, note));
+      finding->related.back().pipe.clear();
+    }
+  };
+  // An instruction that a mask kept from the bytes is named for that already.
+  const auto isIdle = [&](const auto& idle) { return idle.site == origin.neighbour; };
+  if (origin.neighbour != 0 && std::ranges::none_of(core.IdleAt(origin.offset), isIdle)) {
+    add(origin.neighbour, nameOf_[origin.neighbour],
+        origin.before ? "wrote the bytes before them" : "wrote the bytes behind them");
+  }
+  add(origin.alloc, "AllocTensor", "handed the buffer out");
+  add(origin.call, "asc_vf_call", "runs this vector function");
 }
 
 // Lane i of the destination from lane i of every source; for kBits from the lanes 8 i to 8 i + 7.
@@ -195,6 +265,7 @@ void UndefinedObserver::Lanes(const Record& record, const Access& dst, uint32_t 
       if (lane < first || lane >= last) {
         const size_t count = lane < first ? std::min(left, first - lane) : left;
         image_.Set(at, at + count * dst.width, kDefined);
+        SetWriter(at, at + count * dst.width, record.site, record.name);
         lane += count;
         at += count * dst.width;
         continue;
@@ -257,7 +328,8 @@ void UndefinedObserver::Repeats(const Record& record, const Access& dst, uint32_
 
 void UndefinedObserver::Spoil(const Record& record, const Access& access) {
   if (!access.Reserved()) {
-    Mark(access, kUndefined, NewOrigin({record.site, Cause::kScratch, record.name, access.addr}));
+    Mark(record, access, kUndefined,
+         NewOrigin({record.site, Cause::kScratch, record.name, access.addr}));
     return;
   }
   // Only what was there can be lost.
@@ -284,7 +356,7 @@ bool UndefinedObserver::CopyDefined(const Record& record) {
     if ((ub.bytes != gm.bytes && !record.padDefined) || !IsDefinedGm(rows)) {
       return false;
     }
-    Mark(ub, kDefined, 0);
+    Mark(record, ub, kDefined, 0);
     return true;
   }
   if (!Defined(ub)) {
@@ -318,6 +390,7 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
       const uint64_t undefined = FirstUndefinedGm(memory, gm.bytes);
       if (undefined == gm.bytes) {
         image_.Set(begin, begin + gm.bytes, kDefined);
+        SetWriter(begin, begin + gm.bytes, record.site, record.name);
       } else {
         LoadGmShadow(memory, gm.bytes, image_.Each(begin, begin + gm.bytes) + begin);
         SetOrigin(line, line + ub.bytes,
@@ -339,7 +412,7 @@ void UndefinedObserver::Copy(const Core& core, const Record& record) {
       continue;
     }
     const uint8_t* const image = image_.Values(line, line + gm.bytes) + line;
-    const uint32_t origin = OriginOf(record);
+    const uint32_t origin = OriginOf(core, record);
     if (!record.atomic) {
       StoreGmShadow(memory, gm.bytes, image);
     } else {
@@ -393,6 +466,7 @@ Finding UndefinedObserver::Describe(const Core& core, uint32_t id) const {
               "with the lanes that are meant, before instructions with isSetMask = false.";
         }
       }
+      NameNeighbour(core, origin, &finding);
       break;
     case Cause::kGm:
     case Cause::kSum: {
@@ -510,11 +584,11 @@ void UndefinedObserver::Scalar(Core& core, const Record& record) {
     return;
   }
   if (access.use != Use::kRead) {
-    Mark(access, kDefined, 0);
+    Mark(record, access, kDefined, 0);
     return;
   }
   if (!Defined(access)) {
-    const uint32_t id = OriginOf(record);
+    const uint32_t id = OriginOf(core, record);
     if (reported_.emplace(id, 0).second) {
       Finding finding = Describe(core, id);
       DescribePadding(core, id, access.addr, &finding);
@@ -525,7 +599,7 @@ void UndefinedObserver::Scalar(Core& core, const Record& record) {
   }
 }
 
-void UndefinedObserver::Registers(const Record& record) {
+void UndefinedObserver::Registers(const Core& core, const Record& record) {
   HeldLanes& held = *record.held;
   size_t at = 0;
   for (int i = 0; i < record.accessCount; ++i) {
@@ -534,7 +608,7 @@ void UndefinedObserver::Registers(const Record& record) {
       const bool defined = Defined(access);
       if (!defined && !held.undefined) {
         held.undefined = true;
-        held.origin = OriginOf(record);
+        held.origin = OriginOf(core, record);
         std::memset(held.shadow, kDefined, at);
       }
       ForEachSpan(access, [&](uint64_t begin, uint64_t end, uint32_t) {
@@ -544,7 +618,7 @@ void UndefinedObserver::Registers(const Record& record) {
         at += end - begin;
       });
     } else if (!held.undefined) {
-      Mark(access, kDefined, 0);
+      Mark(record, access, kDefined, 0);
     } else {
       uint32_t origin = held.origin;
       if ((origin & (HeldLanes::kNeverWritten | HeldLanes::kBehindBuffer)) != 0) {
@@ -571,6 +645,7 @@ void UndefinedObserver::OnRegisters(Core& core, const RegisterAccess& access) {
     }
     if (access.use == Use::kWrite) {
       image_.Set(access.begin, access.end, kDefined);
+      SetWriter(access.begin, access.end, access.site, access.name);
       return;
     }
   }
@@ -579,7 +654,7 @@ void UndefinedObserver::OnRegisters(Core& core, const RegisterAccess& access) {
 
 void UndefinedObserver::OnRecord(Core& core, const Record& record) {
   if (record.flow == Flow::kRegisters) {
-    Registers(record);
+    Registers(core, record);
     return;
   }
   if (record.pipe == Pipe::kScalar) {
@@ -596,7 +671,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
     defined = access.gm || !Reads(access) || Defined(access);
   }
   if (!defined && record.flow == Flow::kMove) {
-    const uint32_t origin = OriginOf(record);
+    const uint32_t origin = OriginOf(core, record);
     uint8_t* const image = image_.Each(0, image_.Size());
     record.move(image);
     for (int i = 0; i < record.accessCount; ++i) {
@@ -611,7 +686,7 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
     }
     return;
   }
-  const uint32_t origin = defined ? 0 : OriginOf(record);
+  const uint32_t origin = defined ? 0 : OriginOf(core, record);
   // Scratch first: a destination may lie in it.
   for (int i = 0; i < record.accessCount; ++i) {
     const Access& access = record.access[static_cast<size_t>(i)];
@@ -625,13 +700,13 @@ void UndefinedObserver::OnRecord(Core& core, const Record& record) {
       continue;
     }
     if (defined) {
-      Mark(access, kDefined, 0);
+      Mark(record, access, kDefined, 0);
     } else if (record.flow == Flow::kLanes || record.flow == Flow::kBits) {
       Lanes(record, access, origin);
     } else if (record.flow == Flow::kRepeats || record.flow == Flow::kGroups) {
       Repeats(record, access, origin);
     } else {
-      Mark(access, kUndefined, origin);
+      Mark(record, access, kUndefined, origin);
     }
   }
 }

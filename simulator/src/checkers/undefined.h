@@ -66,21 +66,32 @@ class UndefinedObserver : public Observer {
     uint64_t offset = 0;  // in UB, or the GM address
     uint64_t copied = 0;  // of padding: bytes of the row that the copy wrote, of so many
     uint64_t row = 0;
+    // FindNeighbour fills these for bytes that nothing has written. They are call sites: of the write next to the bytes,
+    // else of the AllocTensor of their buffer, and of the vector function that reads them.
+    uint32_t neighbour = 0;
+    bool before = false;
+    uint32_t alloc = 0;
+    uint32_t call = 0;
   };
 
   // Whether everything from the first to the last byte of an access is defined. May say no.
   bool AllDefined(const Access& access) const;
   bool Defined(const Access& access) const;
-  void Mark(const Access& access, uint8_t value, uint32_t origin);
+  void Mark(const Record& record, const Access& access, uint8_t value, uint32_t origin);
+  // Bytes that were undefined until this instruction.
+  void SetWriter(uint64_t begin, uint64_t end, uint32_t site, const char* name);
   bool CopyDefined(const Record& record);
   void Copy(const Core& core, const Record& record);
   void Lanes(const Record& record, const Access& dst, uint32_t origin);
   void Spoil(const Record& record, const Access& access);
   void Repeats(const Record& record, const Access& dst, uint32_t origin);
   void Scalar(Core& core, const Record& record);
-  void Registers(const Record& record);
+  void Registers(const Core& core, const Record& record);
   // The origin that undefined sources hand on, made here if they never had one.
-  uint32_t OriginOf(const Record& record);
+  uint32_t OriginOf(const Core& core, const Record& record);
+  // Finds the call sites that explain why nothing has written the bytes.
+  void FindNeighbour(const Core& core, const Record& record, Origin* origin);
+  void NameNeighbour(const Core& core, const Origin& origin, Finding* finding) const;
   uint32_t NewOrigin(const Origin& origin);
   void SetOrigin(uint64_t begin, uint64_t end, uint32_t origin);
   Finding Describe(const Core& core, uint32_t origin) const;
@@ -91,6 +102,8 @@ class UndefinedObserver : public Observer {
   Marks<uint8_t, 512> image_;       // by byte of UB: 0 defined, 0xFF not
   std::vector<uint32_t> originOf_;  // by block of 32 bytes, index into origins_
   std::vector<Origin> origins_;
+  std::vector<uint32_t> writerOf_;   // by block: the site of the first since it was handed out
+  std::vector<const char*> nameOf_;  // by site
   std::map<std::pair<uint32_t, int>, uint32_t> originIds_;
   std::vector<UndefinedStore> stores_;
   std::vector<uint8_t> lanes_;  // scratch

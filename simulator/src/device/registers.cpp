@@ -197,7 +197,22 @@ void ReducedExtreme(uint32_t bits[2]) try {
 }
 ACLSIM_SKIPS_FAULTS()
 
-void SetDequantScale(half scale) { Core::Current().registers.deqScale = scale.bits; }
+void SetMaskLanes(uint64_t high, uint64_t low) {
+  SetMaskBits(high, low);
+  if (high != 0) {
+    Core& core = Core::Current();
+    core.instruction = "SetVectorMask";
+    HintAt(core, "mask-range", "of counter mode has a maskHigh, which its page wants to be 0",
+           "Hardware takes the number of lanes from maskLow alone. Give 0, or MaskMode::NORMAL for "
+           "a mask with a bit for each lane.");
+  }
+}
+
+void SetDequantScale(half scale) {
+  Registers& registers = Core::Current().registers;
+  registers.deqScale = scale.bits;
+  registers.deqScaleSet = true;
+}
 
 void SetCopyPadValue(uint64_t bits) try {
   Core& core = Core::Current();

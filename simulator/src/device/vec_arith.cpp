@@ -442,6 +442,12 @@ void VecBinaryCast(BinaryCast op, const Ub& dst, const Ub& src0, const Ub& src1,
   }
   const auto [d, a, b] = WalkBinary(core, lanes, dst, src0, src1, ctl);
   if (op == BinaryCast::kAddDeqRelu) {
+    if (!core.registers.deqScaleSet) {
+      PassFault("undefined-read", "AddDeqRelu multiplies by a scale that no SetDeqScale has set",
+                "Hardware takes what the register holds from earlier work. Next: SetDeqScale "
+                "before it.",
+                "by a scale of 1");
+    }
     // The sums of as many lanes as fit, piece by piece.
     const int64_t most = lanes.contiguous ? lanes.total : lanes.repeat * lanes.lanes;
     SpoilReserved(core, std::min<uint64_t>(8192, static_cast<uint64_t>(most) * sizeof(int32_t)));

@@ -16,6 +16,9 @@ constexpr const char* kReduceNames[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
 constexpr int64_t kSumChunk = 256;           // repeats whose sums are kept on the stack
 constexpr int32_t kMaxReduceRepeat = 65535;  // far beyond what UB holds
 
+// Elements that an index of so many bytes tells apart.
+constexpr int64_t MostIndices(int64_t width) { return int64_t{1} << (width == 2 ? 16 : 32); }
+
 // Whether a board adds lane after lane.
 bool SumsInSequence() { return ChosenOf(Choice::kSumOrder) != 0; }
 
@@ -451,6 +454,15 @@ void VecReduceExtreme(ReduceOp op, const Ub& dst, const Ub& src, const Ub& work,
   const LaneSet lanes = Repeated(given);
   const OperandWalk s = CheckedWalk(core, lanes, src, "src", ctl, 1, false);
   const auto width = static_cast<int64_t>(WidthOf(dst.dtype));
+  const int64_t elements = (lanes.repeat - 1) * lanes.lanes + lanes.lastActive;
+  if (calIndex && elements > MostIndices(width)) {
+    ThrowFault("count-range",
+               Format("%lld elements with their index, which has %lld bits: legal are up to %lld",
+                      static_cast<long long>(elements), static_cast<long long>(width * 8),
+                      static_cast<long long>(MostIndices(width))),
+               "Hardware keeps the low bits of the index only. Next: a call for each part of the "
+               "elements, or float.");
+  }
   const int64_t extent = (calIndex ? 2 : 1) * width;
   CheckOperand(core, dst, extent, "dst", extent);
   const int64_t workBytes = ExtremeWork(firstRound, lanes.lanes, kBlock / width, calIndex) * width;

@@ -57,6 +57,7 @@ void VectorFunctionBegin() {
   state.number = state.number == UINT32_MAX ? 1 : state.number + 1;
   state.ranges = {};
   state.squeezed = 0;
+  state.squeezedWaits = false;
   state.arguments.clear();
   ForgetOrder(state);
   if (state.observed) {
@@ -65,6 +66,7 @@ void VectorFunctionBegin() {
     state.storedLast.resize(blocks);
     state.loadedLast.resize(blocks);
     state.site = core.sites.Capture();
+    core.vectorSite = state.site;
   }
   state.timer = core.Timer();
   if (state.timer != nullptr) {

@@ -20,7 +20,8 @@ struct VectorState {
   VectorTimer* timer = nullptr;  // null when nobody times
   uint32_t number = 0;
   uint32_t site = 0;
-  uint32_t squeezed = 0;  // bytes, of the last Squeeze that stores them
+  uint32_t squeezed = 0;       // bytes, of the last Squeeze that stores them
+  bool squeezedWaits = false;  // for the StoreUnAlign that takes them
 
   // Buffers that addresses were in last.
   struct Range {

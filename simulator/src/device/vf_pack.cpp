@@ -121,7 +121,18 @@ void RegSqueeze(uint8_t width, Reg* dst, const Reg* src, const RegMask& mask, bo
   }
   const size_t count = squeeze(dst->bytes, src->bytes);
   if (store) {
+    if (state.squeezedWaits) {
+      PassFault("unaligned-register",
+                Format("Squeeze stores a length, and no StoreUnAlign has taken the %u B of the "
+                       "Squeeze before",
+                       state.squeezed),
+                "Hardware wants the two in turns: the lanes of the first are not written, or at a "
+                "wrong place. Next: StoreUnAlign(dst, register, unalign) behind each Squeeze of "
+                "STORE_REG, or NO_STORE_REG.",
+                "the length of the first is forgotten");
+    }
     state.squeezed = static_cast<uint32_t>(count * width);
+    state.squeezedWaits = true;
   }
 }
 ACLSIM_SKIPS_FAULTS()
@@ -142,6 +153,21 @@ void RegUnsqueeze(uint8_t width, Reg* dst, const RegMask& mask) try {
   }
 }
 ACLSIM_SKIPS_FAULTS()
+
+uint32_t RegTakeSqueezed() try {
+  VectorState& state = InFunction("StoreUnAlign");
+  if (!state.squeezedWaits) {
+    PassFault("unaligned-register",
+              "StoreUnAlign takes its length from a Squeeze, and none has stored one since the "
+              "last StoreUnAlign",
+              "Hardware wants the two in turns. Next: Squeeze of GatherMaskMode::STORE_REG before "
+              "it, or a StoreUnAlign with a length.",
+              Format("with the %u B of the last one", state.squeezed).c_str());
+  }
+  state.squeezedWaits = false;
+  return state.squeezed;
+}
+ACLSIM_SKIPS_FAULTS(0)
 
 uint32_t RegSqueezedBytes() { return ThreadVectorState().squeezed; }
 void RegClearSqueezed() { ThreadVectorState().squeezed = 0; }

@@ -311,14 +311,15 @@ const GmRegion& Core::CheckRegion(const GmRegion& region, const uint8_t* begin, 
   const auto offset = static_cast<uint64_t>(begin - region.addr);
   if (bytes > region.bytes - offset) {
     CheckWorkspace(launch, begin, bytes, write, role);
-    ThrowFault(kGmOutOfBounds,
-               Format("%s covers bytes [%llu, %llu) of %s, which has %llu: past the end by %llu B",
-                      role, static_cast<unsigned long long>(offset),
-                      static_cast<unsigned long long>(offset + bytes), region.name.c_str(),
-                      static_cast<unsigned long long>(region.bytes),
-                      static_cast<unsigned long long>(offset + bytes - region.bytes)),
-               PastTheEnd(soc, region, offset + bytes - region.bytes, write) +
-                   " Use DataCopyPad with the exact byte length for the tail.");
+    ThrowGmOutOfBounds(
+        &region, begin,
+        Format("%s covers bytes [%llu, %llu) of %s, which has %llu: past the end by %llu B", role,
+               static_cast<unsigned long long>(offset),
+               static_cast<unsigned long long>(offset + bytes), region.name.c_str(),
+               static_cast<unsigned long long>(region.bytes),
+               static_cast<unsigned long long>(offset + bytes - region.bytes)),
+        PastTheEnd(soc, region, offset + bytes - region.bytes, write) +
+            " Use DataCopyPad with the exact byte length for the tail.");
   }
   if (write && region.kind == RegionKind::kConstant) {
     ThrowFault(
@@ -348,6 +349,25 @@ const GmRegion* Core::GlobalOf(const void* addr) {
   return found ? &globals_.emplace_back(std::move(*found)) : nullptr;
 }
 
+void Core::ThrowGmOutOfBounds(const GmRegion* region, const void* addr, std::string detail,
+                              std::string advice) const {
+  KernelFault fault{kGmOutOfBounds, std::move(detail), std::move(advice), CaptureStack(), {}, ""};
+  // An address outside of all memory belongs to the tensor that begins nearest below it.
+  const GlobalTensorCall* made = nullptr;
+  for (const GlobalTensorCall& call : globalTensors) {
+    if (call.region == region && call.outside <= addr &&
+        (made == nullptr || call.outside >= made->outside)) {
+      made = &call;
+    }
+  }
+  if (made != nullptr) {
+    fault.related.push_back({sites.Stack(made->site), "SetGlobalBuffer",
+                             region != nullptr ? "makes a tensor of " + region->name
+                                               : "makes a tensor outside of all memory"});
+  }
+  throw fault;
+}
+
 const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const char* role) {
   const auto* begin = static_cast<const uint8_t*>(addr);
   const auto& regions = launch.regions;
@@ -367,8 +387,8 @@ const GmRegion& Core::FindGm(const void* addr, uint64_t bytes, bool write, const
     known += Format("\n    %-16s %llu B at %p", region.name.c_str(),
                     static_cast<unsigned long long>(region.bytes), static_cast<void*>(region.addr));
   }
-  ThrowFault(
-      kGmOutOfBounds,
+  ThrowGmOutOfBounds(
+      nullptr, addr,
       Format("%s starts at %p, outside every tensor of this launch:%s", role, addr, known.c_str()),
       "Hardware would touch another tensor or raise an MTE exception (507015). Check the GM "
       "offset: it counts "

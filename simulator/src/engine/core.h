@@ -62,7 +62,7 @@ struct QueInfo {
 struct GlobalTensorCall {
   const GmRegion* region = nullptr;
   uint32_t site = 0;
-  bool operator==(const GlobalTensorCall&) const = default;
+  const void* outside = nullptr;  // the address, where it lies in no region
 };
 
 // A TPipe. Each hands UB and event ids out from the start, whatever the others have.
@@ -99,6 +99,7 @@ struct Registers {
   uint64_t gathered = 0;          // elements that the last GatherMask kept
   uint16_t merged[4] = {};        // structures that the last MrgSort took from each queue
   uint16_t deqScale = 0x3C00;     // SetDeqScale: bits of a half, 1 from the start
+  bool deqScaleSet = false;       // by the kernel
   uint32_t sum = 0;               // bits of the last ReduceSum's result
   uint32_t extreme[2] = {};       // of the last maximum or minimum of all lanes: value and index
   uint64_t addresses[8][8] = {};  // set_va_reg_sb: rows of a transposition
@@ -192,6 +193,7 @@ class Core {
   uint64_t maskBits[2] = {~0ull, ~0ull};
   std::array<std::array<int8_t, 8>, 40> flags{};       // SetFlag minus WaitFlag, in program order
   std::array<std::array<uint32_t, 8>, 40> flagSite{};  // of the last of either
+  std::array<std::array<uint32_t, 8>, 40> firstSet{};  // the first SetFlag of each
   std::array<int32_t, 16> crossCore{};       // CrossCoreSetFlag minus CrossCoreWaitFlag, by flag
   std::array<uint32_t, 16> crossCoreSite{};  // of the last set
   AtomicState atomic;
@@ -396,10 +398,14 @@ class Core {
   uint32_t lastSite = 0;
   const char* lastInstruction = "";
   uint32_t runningSite = 0;  // of the deferred instruction that runs; 0: the kernel itself is at it
+  uint32_t vectorSite = 0;   // where the last vector function was called
 
  private:
   const GmRegion& FindGm(const void* addr, uint64_t bytes, bool write, const char* role);
   const GmRegion* GlobalOf(const void* addr);
+  // Throws; names the SetGlobalBuffer of the tensor too.
+  [[noreturn]] void ThrowGmOutOfBounds(const GmRegion* region, const void* addr, std::string detail,
+                                       std::string advice) const;
   const GmRegion& CheckRegion(const GmRegion& region, const uint8_t* begin, uint64_t bytes,
                               bool write, const char* role);
   bool IsWritable(const uint8_t* begin, uint64_t bytes, RegionKind kind) const;

@@ -173,14 +173,19 @@ void CheckFlagsDown(Core& core) {
   for (size_t event = 0; event < core.flags.size(); ++event) {
     for (size_t id = 0; id < core.flags[event].size(); ++id) {
       if (core.flags[event][id] > 0) {
-        core.GoOn(
-            core.FaultAt("flag-leak", core.flagSite[event][id], Pipe::kScalar, "SetFlag",
+        const uint32_t last = core.flagSite[event][id];
+        KernelFault fault =
+            core.FaultAt("flag-leak", last, Pipe::kScalar, "SetFlag",
                          Format("SetFlag on %s id %zu is never waited for",
                                 EventName(static_cast<uint8_t>(event)), id),
                          "The flag stays set for the next kernel, whose first WaitFlag then does "
                          "not wait. Pair each SetFlag with a WaitFlag.",
-                         {}),
-            kAtTheEnd);
+                         {});
+        if (const uint32_t first = core.firstSet[event][id]; first != last) {
+          // A first SetFlag that stands before a loop shows that the wait after the loop is missing.
+          fault.related.push_back({core.sites.Stack(first), "SetFlag", "is the first of this id"});
+        }
+        core.GoOn(std::move(fault), kAtTheEnd);
       }
     }
   }
@@ -214,6 +219,9 @@ void SetFlagEvent(uint8_t event, int32_t id) try {
   CheckQueueEvents(core, event, id, sync);
   ++balance;
   site = sync.site;
+  if (uint32_t& first = core.firstSet[event][static_cast<size_t>(id)]; first == 0) {
+    first = site;
+  }
   OrderPipes(core, sync);
 }
 ACLSIM_SKIPS_FAULTS()

@@ -27,6 +27,7 @@ std::atomic<int64_t> chaosSeed{-1};
 std::atomic<int> autoSync{-1};
 std::atomic<int> keepGoing{-1};
 std::atomic<bool> recovers{false};
+std::atomic<TilingBuffer> tilingBuffer{TilingBuffer::kCleared};
 std::atomic<int> showsProgress{-1};
 std::atomic<double> hangLimit{-1};
 std::atomic<double> executeLimit{0};
@@ -202,6 +203,10 @@ bool KeepGoing() {
   const int on = keepGoing;
   return on < 0 ? !CheckedMode() : on != 0;
 }
+
+TilingBuffer BufferOfTiling() { return tilingBuffer; }
+
+void SetBufferOfTiling(TilingBuffer buffer) { tilingBuffer = buffer; }
 
 bool Recovers() { return recovers; }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -178,16 +179,20 @@ class Reader {
 };
 
 Overlay FromFile(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) {
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
   Overlay overlay;
-  if (!file || text.size() > kMostBytes) {
-    overlay.why = file ? "is longer than 64 MB" : "cannot be read";
+  std::error_code error;
+  std::ifstream file;
+  // Opening a pipe would wait for its writer, and reading a device need not end.
+  const bool regular = std::filesystem::is_regular_file(path, error);
+  if (regular) {
+    file.open(path, std::ios::binary);
+  }
+  if (!file.is_open()) {
+    overlay.why = error || regular ? "cannot be read" : "is not a regular file";
+  } else if (std::filesystem::file_size(path, error) > kMostBytes) {
+    overlay.why = "is longer than 64 MB";
   } else {
-    overlay = ReadOverlay(text);
+    overlay = ReadOverlay({std::istreambuf_iterator<char>(file), {}});
   }
   if (!overlay.why.empty()) {
     overlay.why = Format("ACLGRAD_CALIBRATION=%s: %s. Next: aclgrad calibrate --read %s", path,

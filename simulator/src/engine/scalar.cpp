@@ -74,11 +74,18 @@ void NoteGlobalTensor(const void* addr) {
   if (core == nullptr || !core->Observed() || core->globalTensors.size() == kMost) {
     return;
   }
-  const GlobalTensorCall call{core->RegionOf(reinterpret_cast<uint64_t>(addr)),
-                              core->sites.Capture()};
-  if (call.region != nullptr &&
-      std::ranges::find(core->globalTensors, call) == core->globalTensors.end()) {
+  const GmRegion* const region = core->RegionOf(reinterpret_cast<uint64_t>(addr));
+  GlobalTensorCall call{region, core->sites.Capture()};
+  const auto known = std::ranges::find_if(core->globalTensors, [&](const GlobalTensorCall& other) {
+    return other.region == call.region && other.site == call.site;
+  });
+  if (region == nullptr) {
+    call.outside = addr;  // a line that makes many of them keeps the last
+  }
+  if (known == core->globalTensors.end()) {
     core->globalTensors.push_back(call);
+  } else {
+    *known = call;
   }
 }
 

@@ -354,46 +354,73 @@ void Scheduler::DrainConflicts(const Access& access) {
   }
 }
 
-void Scheduler::Deadlock(const SyncEvent& wait) {
+std::optional<Scheduler::Behind> Scheduler::SetBehind(uint32_t flag) const {
+  for (const std::deque<Task>& queue : queues_) {
+    const auto setter = std::find_if(queue.begin(), queue.end(), [&](const Task& task) {
+      return task.kind == TaskKind::kSet && task.event.flag == flag;
+    });
+    if (setter != queue.end() && setter != queue.begin()) {
+      return Behind{setter->event, queue.front().event};
+    }
+  }
+  return std::nullopt;
+}
+
+void Scheduler::Deadlock(const SyncEvent& stuck) {
+  // The SetFlag of a wait may stand behind another wait. The cause is the wait at the end of that chain; where the chain is a
+  // circle, each of it is.
+  std::vector<SyncEvent> chain = {stuck};
+  bool circle = false;
+  for (std::optional<Behind> next = SetBehind(stuck.flag); next && !circle;
+       next = SetBehind(chain.back().flag)) {
+    circle = std::any_of(chain.begin(), chain.end(),
+                         [&](const SyncEvent& one) { return one.flag == next->wait.flag; });
+    if (!circle) chain.push_back(next->wait);
+  }
+  const SyncEvent wait = circle ? stuck : chain.back();
   if (wait.flag < kEventFlags) {
     ReportSetTwice(core_, static_cast<uint8_t>(wait.flag / 8));
   }
-  // The other end: the setter stands in a queue behind a wait of its own, or was never issued.
   std::string others;
   std::vector<uint32_t> sites;
-  for (size_t p = 0; p < kPipes; ++p) {
-    const std::deque<Task>& queue = queues_[p];
-    const auto setter = std::find_if(queue.begin(), queue.end(), [&](const Task& task) {
-      return task.kind == TaskKind::kSet && task.event.flag == wait.flag;
+  if (circle) {
+    const Behind first = *SetBehind(stuck.flag);
+    others = Format("\n  its SetFlag stands on %s behind %s of %s, which waits for it in turn",
+                    PipeName(first.wait.to), first.wait.name, FlagName(first.wait.flag).c_str());
+    sites = {first.set.site, first.wait.site};
+  }
+  for (size_t i = chain.size() - 1; !circle && i > 0; --i) {
+    const SyncEvent& behind = chain[i - 1];
+    others +=
+        Format("\n  behind it on %s stands the SetFlag for %s of %s on %s", PipeName(chain[i].to),
+               behind.name, FlagName(behind.flag).c_str(), PipeName(behind.to));
+    sites.push_back(behind.site);
+  }
+  const auto waitedFor = [&](uint32_t flag) {
+    return std::any_of(queues_.begin(), queues_.end(), [&](const std::deque<Task>& queue) {
+      return std::any_of(queue.begin(), queue.end(), [&](const Task& task) {
+        return task.kind == TaskKind::kWait && task.event.flag == flag;
+      });
     });
-    if (setter != queue.end() && setter != queue.begin()) {
-      others +=
-          Format("\n  its SetFlag stands on %s behind %s of %s", PipeName(static_cast<Pipe>(p)),
-                 queue.front().event.name, FlagName(queue.front().event.flag).c_str());
-      sites.push_back(setter->event.site);
-      sites.push_back(queue.front().event.site);
+  };
+  for (uint32_t flag = 0; flag < flags_.size() && flag < kEventFlags; ++flag) {
+    if (flags_[flag].set > 0 && !waitedFor(flag)) {
+      others += Format("\n  set and not waited for: %s", FlagName(flag).c_str());
+      sites.push_back(flags_[flag].setSite);
     }
   }
   if (others.empty()) {
-    for (uint32_t flag = 0; flag < flags_.size() && flag < kEventFlags; ++flag) {
-      if (flags_[flag].set > 0) {
-        others += Format("\n  set and not waited for: %s", FlagName(flag).c_str());
-        sites.push_back(flags_[flag].setSite);
-      }
-    }
-    if (others.empty()) {
-      others = "\n  no flag is set at this point";
-    }
+    others = "\n  no flag is set that nobody waits for";
   }
   const char* const instruction = core_.instruction;
-  core_.GoOn(
-      core_.FaultAt("deadlock", wait.site, wait.to, wait.name,
-                    Format("%s of %s on %s, which nobody sets%s", wait.name,
-                           FlagName(wait.flag).c_str(), PipeName(wait.to), others.c_str()),
-                    "Hardware would wait forever: a hang. Every WaitFlag needs a SetFlag with the "
-                    "same event and id, issued where it can be reached.",
-                    sites),
-      "nothing waits here");
+  core_.GoOn(core_.FaultAt(
+                 "deadlock", wait.site, wait.to, wait.name,
+                 Format("%s of %s on %s, which nobody %s%s", wait.name, FlagName(wait.flag).c_str(),
+                        PipeName(wait.to), circle ? "can set" : "sets", others.c_str()),
+                 "Hardware would wait forever: a hang. Every WaitFlag needs a SetFlag with the "
+                 "same event and id, issued where it can be reached.",
+                 sites),
+             "nothing waits here");
   core_.instruction = instruction;
   ++Flag(wait.flag).set;
 }

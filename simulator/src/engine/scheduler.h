@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -81,8 +82,14 @@ class Scheduler {
   // One at random; 0, the head, where the one may not.
   size_t Pick(const std::deque<Task>& queue, Pipe pipe);
   Pipe PickPipe();
+  // A SetFlag that cannot run yet, and the wait at the head of its queue.
+  struct Behind {
+    SyncEvent set;
+    SyncEvent wait;
+  };
+  std::optional<Behind> SetBehind(uint32_t flag) const;
   // The wait can never pass; where faults do not end cores it does all the same.
-  void Deadlock(const SyncEvent& wait);
+  void Deadlock(const SyncEvent& stuck);
 
   Core& core_;
   const bool chaos_;

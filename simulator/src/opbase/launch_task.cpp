@@ -513,6 +513,9 @@ aclnnStatus AddPackedLaunch(const std::string& type, aclOpExecutor* executor,
     OP_LOGE(status, "tiling of %s failed on %s", type.c_str(), aclsim::CurrentSoc().name.c_str());
     return status;
   }
+  aclsim::WatchTiling(
+      *chosen->entry, call, &task->tiling,
+      [chosen](const std::vector<uint8_t>& data) { return TilingJson(*chosen, data); });
   task->tilingText = TilingJson(*chosen, task->tiling.data);
   task->workspaceBytes = task->tiling.workspaceBytes;
   ExecutorState& state = executor->State();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host_watch.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -207,6 +209,33 @@ void HostWatch::ReleaseBlock(const HostMemory::Block& block) {
   EndAll([&](const Watch& watch) {
     return watch.begin >= begin && watch.begin < begin + block.bytes;
   });
+}
+
+bool HostWatch::CopyPast(void* dst, const void* src, uint64_t bytes) {
+  if (live == 0) {
+    return false;
+  }
+  // This file reads and writes memory of the process whatever its pages allow. Opened anew: a child's is another one.
+  const int memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+  if (memory < 0) {
+    return false;
+  }
+  constexpr uint64_t kMostAtOnce = uint64_t{1} << 20;
+  std::vector<char> part(std::min(bytes, kMostAtOnce));
+  uint64_t done = 0;
+  while (done < bytes) {
+    const uint64_t count = std::min<uint64_t>(part.size(), bytes - done);
+    const auto from = static_cast<off_t>(reinterpret_cast<uintptr_t>(src) + done);
+    const auto to = static_cast<off_t>(reinterpret_cast<uintptr_t>(dst) + done);
+    const auto whole = static_cast<ssize_t>(count);
+    if (pread(memory, part.data(), count, from) != whole ||
+        pwrite(memory, part.data(), count, to) != whole) {
+      break;
+    }
+    done += count;
+  }
+  close(memory);
+  return done == bytes;
 }
 
 HostWatch::Open::Open(const void* begin, uint64_t bytes)

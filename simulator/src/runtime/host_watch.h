@@ -25,7 +25,11 @@ class HostWatch {
   // The block is freed.
   static void ReleaseBlock(const HostMemory::Block& block);
 
-  // While it lives, the simulator itself may use the bytes.
+  // Copies as the simulator itself may, while the pages stay protected, so that host code that uses them meanwhile is seen too.
+  // False: nothing is watched, or the system does not allow it; the caller opens the pages then.
+  static bool CopyPast(void* dst, const void* src, uint64_t bytes);
+
+  // While it lives, anybody may use the bytes.
   class Open {
    public:
     Open(const void* begin, uint64_t bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <vector>
 
 #include "engine/gm_shadow.h"
 #include "engine/launch.h"
@@ -145,13 +146,22 @@ bool ResolveCopy(const Copy& copy, Side* dst, Side* src, Refusal* refusal) {
   return false;
 }
 
+// False: host memory that is not accessible.
+bool CopyRow(const Side& dst, uint8_t* to, const Side& src, const uint8_t* from, uint64_t bytes) {
+  const bool pinned = dst.pinned != nullptr || src.pinned != nullptr;
+  if (pinned && HostWatch::CopyPast(to, from, bytes)) {
+    return true;
+  }
+  const HostWatch::Open openDst(to, dst.pinned != nullptr ? bytes : 0);
+  const HostWatch::Open openSrc(from, src.pinned != nullptr ? bytes : 0);
+  return GuardedCopy(to, from, bytes);
+}
+
 bool MoveBytes(const char* api, const void* caller, const Copy& copy, const Side& dst,
                const Side& src, Refusal* refusal) {
-  const HostWatch::Open openDst(dst.bytes, dst.pinned != nullptr ? copy.DstBytes() : 0);
-  const HostWatch::Open openSrc(src.bytes, src.pinned != nullptr ? copy.SrcBytes() : 0);
   for (uint64_t row = 0; row < copy.height; ++row) {
-    if (!GuardedCopy(dst.bytes + row * copy.dstPitch, src.bytes + row * copy.srcPitch,
-                     copy.width)) {
+    if (!CopyRow(dst, dst.bytes + row * copy.dstPitch, src, src.bytes + row * copy.srcPitch,
+                 copy.width)) {
       *refusal = {"host-wrong-memory", src.device ? "dst" : "src",
                   Format("host memory is not accessible: dst %p (%llu bytes), src %p (%llu bytes)",
                          copy.dst, static_cast<Ull>(copy.DstBytes()), copy.src,
@@ -361,13 +371,33 @@ int32_t Copy2d(const Api& api, void* dst, size_t dpitch, const void* src, size_t
   return api.Current(&context);
 }
 
+// False: host memory that is not accessible.
+bool FillBytes(const Side& side, int32_t value, uint64_t bytes) {
+  if (side.pinned != nullptr) {
+    constexpr uint64_t kMostAtOnce = uint64_t{1} << 20;
+    const std::vector<uint8_t> part(std::min(bytes, kMostAtOnce), static_cast<uint8_t>(value));
+    uint64_t done = 0;
+    while (done < bytes) {
+      const uint64_t count = std::min<uint64_t>(part.size(), bytes - done);
+      if (!HostWatch::CopyPast(side.bytes + done, part.data(), count)) {
+        break;
+      }
+      done += count;
+    }
+    if (done == bytes) {
+      return true;
+    }
+  }
+  const HostWatch::Open open(side.bytes, side.pinned != nullptr ? bytes : 0);
+  return GuardedFill(side.bytes, value, bytes);
+}
+
 bool FillNow(void* pointer, uint64_t bytes, int32_t value, Refusal* refusal) {
   Side side;
   if (!ResolveSide("devPtr", pointer, bytes, Place::kAny, "aclrtMemset", &side, refusal)) {
     return false;
   }
-  const HostWatch::Open open(side.bytes, side.pinned != nullptr ? bytes : 0);
-  if ((!side.device && side.pinned == nullptr) || !GuardedFill(side.bytes, value, bytes)) {
+  if ((!side.device && side.pinned == nullptr) || !FillBytes(side, value, bytes)) {
     *refusal = {
         "host-wrong-memory", "devPtr",
         Format("devPtr %p is host memory; want memory of aclrtMalloc or aclrtMallocHost", pointer),

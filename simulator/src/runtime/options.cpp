@@ -36,7 +36,7 @@ constexpr const char* kDefaultSoc = "Ascend910B2";
 constexpr const char* kOptionNames =
     "soc, mode, threads, cores, autosync, chaos, held, profile, sensitivity, race_times, "
     "hang_limit, keep_going, "
-    "recover, progress, partial_outputs or "
+    "recover, progress, partial_outputs, tiling_buffer or "
     "findings";
 constexpr uint32_t kMaxThreads = 1024;
 constexpr double kMostHangLimit = 1e6;
@@ -244,6 +244,21 @@ bool ApplyPartialOutputs(const char* text, const char* what, std::string* why) {
   return true;
 }
 
+constexpr const char* kTilingBuffers[] = {"cleared", "watched", "filled"};
+
+bool ApplyTilingBuffer(const char* text, const char* what, std::string* why) {
+  for (size_t i = 0; i < std::size(kTilingBuffers); ++i) {
+    if (std::strcmp(text, kTilingBuffers[i]) == 0) {
+      SetBufferOfTiling(static_cast<TilingBuffer>(i));
+      return true;
+    }
+  }
+  *why = Format("%s is \"%.32s\", want cleared, watched or filled", what, text);
+  return false;
+}
+
+std::string TilingBufferText() { return kTilingBuffers[static_cast<size_t>(BufferOfTiling())]; }
+
 bool ApplyShownFindings(const char* text, const char* what, std::string* why) {
   if (!SetShownFindings(text)) {
     *why = Format("%s is \"%.32s\", want error, warn or off, or KIND=off, with commas between",
@@ -272,6 +287,7 @@ constexpr Setting kSettings[] = {
     {"progress", "ACLGRAD_SIM_PROGRESS", ApplyProgress, ProgressText},
     {"partial_outputs", "ACLGRAD_SIM_PARTIAL_OUTPUTS", ApplyPartialOutputs,
      [] { return PartialOutputs().empty() ? std::string("none") : PartialOutputs(); }},
+    {"tiling_buffer", "ACLGRAD_SIM_TILING_BUFFER", ApplyTilingBuffer, TilingBufferText},
     {"findings", "ACLGRAD_FINDINGS", ApplyShownFindings, ShownFindings},
 };
 // Of kSettings, those that aclsimSetOption has set: their variables no longer count.

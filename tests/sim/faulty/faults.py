@@ -228,10 +228,15 @@ MEMORY = (
     Fault("Queues_never_allocated", "ub-never-allocated", "add_first_half"),
     Fault("Queues_operands_overlap", "overlap", "shift_in_place"),
     Fault("RowStats_cast_in_place", "overlap", "widen"),
-    Fault("Queues_copy_rounds_down", "undefined-read", "add_second_half", ("store_z",)),
+    Fault(
+        "Queues_copy_rounds_down",
+        "undefined-read",
+        "add_second_half",
+        ("load_rounded_down", "store_z"),
+    ),
     Fault("TwoPasses_pass_forgotten", "undefined-read", "fetch", ("store_sum",)),
     Fault("RowStats_padding_undefined", "undefined-padding", "load", ("store",)),
-    Fault("RowStats_sum_misses_rows", "undefined-read", "store", ("store",)),
+    Fault("RowStats_sum_misses_rows", "undefined-read", "store", ("sum", "store")),
     Fault("RowStats_scratch_read", "undefined-read", "max", ("by_scalar",)),
     Fault(
         "Gate_compare_not_whole",
@@ -283,21 +288,20 @@ SYNC = (
         "PingPong_wrong_id",
         "deadlock",
         "wait_loaded",
-        ("set_loaded", "set_loaded", "set_stored", "set_stored"),
+        ("set_loaded", "set_loaded"),
         tiling={"tile": 256},
     ),
     Fault(
         "PingPong_wrong_event",
         "deadlock",
         "wait_loaded",
-        ("set_stored", "set_stored", "set_wrong_event", "set_wrong_event"),
+        ("set_wrong_event", "set_wrong_event"),
         tiling={"tile": 256},
     ),
     Fault(
         "PingPong_nobody_sets",
         "deadlock",
         "wait_loaded",
-        ("set_stored", "set_stored"),
         tiling={"tile": 256},
     ),
     Fault(
@@ -306,9 +310,15 @@ SYNC = (
         "wait_loaded",
         ("set_loaded_in_a_cycle", "wait_stored_in_a_cycle"),
     ),
+    Fault(
+        "PingPong_first_turned",
+        "deadlock",
+        "wait_loaded",
+        ("set_loaded", "wait_free", "set_first_turned", "set_first_turned"),
+    ),
     Fault("PingPong_id_out_of_range", "event-id-range", "set_id_out_of_range"),
     Fault("PingPong_set_twice", "flag-set-twice", "set_loaded_again", ("set_loaded",)),
-    Fault("PingPong_never_waited", "flag-leak", "set_stored"),
+    Fault("PingPong_never_waited", "flag-leak", "set_stored", ("set_first",)),
 )
 EVENT_IDS = tuple(
     Fault(name, "event-id-shared", at, (holder,))
@@ -480,11 +490,11 @@ MASKS = (
     *(
         Fault(f"Masks_{name}", "undefined-read", reader, (*idle, "store"))
         for name, reader, idle in (
-            ("repeat_wraps", "adds", ("max", "tail")),
-            ("no_lanes", "adds", ("max_no_lanes", "tail")),
-            ("no_bits", "adds", ("max_no_bits", "tail")),
-            ("count_zero", "adds", ("max_count", "tail")),
-            ("copy_of_less_than_a_block", "max", ("load",)),
+            ("repeat_wraps", "adds", ("max", "tail", "alloc_out")),
+            ("no_lanes", "adds", ("max_no_lanes", "tail", "alloc_out")),
+            ("no_bits", "adds", ("max_no_bits", "tail", "alloc_out")),
+            ("count_zero", "adds", ("max_count", "tail", "alloc_out")),
+            ("copy_of_less_than_a_block", "max", ("load", "alloc_in")),
         )
     ),
 )

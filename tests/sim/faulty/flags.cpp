@@ -18,10 +18,12 @@ class PingPong {
     pipe_.InitBuffer(xBuffer_, 2 * t.tile * sizeof(float));
     pipe_.InitBuffer(zBuffer_, 2 * t.tile * sizeof(float));
     for (int32_t i = 0; i < 2; ++i) {
-      if constexpr (kFault != Id("no_v_mte2")) {
+      if constexpr (kFault == Id("first_turned")) {
+        SetFlag<HardEvent::MTE2_MTE3>(i);  // @set_first_turned
+      } else if constexpr (kFault != Id("no_v_mte2")) {
         SetFlag<HardEvent::V_MTE2>(i);  // @set_free_first
       }
-      SetFlag<HardEvent::MTE3_V>(i);
+      SetFlag<HardEvent::MTE3_V>(i);  // @set_first
     }
     int32_t slot = 0;
     for (uint32_t at = 0; at < length; at += t.tile) {
@@ -102,6 +104,7 @@ KERNEL(PingPong, wrong_event)
 KERNEL(PingPong, id_out_of_range)
 KERNEL(PingPong, nobody_sets)
 KERNEL(PingPong, cycle)
+KERNEL(PingPong, first_turned)
 KERNEL(PingPong, set_twice)
 KERNEL(PingPong, no_mte2_v)
 KERNEL(PingPong, wrong_id)

@@ -18,7 +18,7 @@ class Masks {
     pipe_.InitBuffer(extra_, t.tile * sizeof(float));
     const LocalTensor<float> extra = extra_.template Get<float>();
     for (uint32_t at = 0; at < t.total; at += t.tile) {
-      LocalTensor<float> a = inQueue_.template AllocTensor<float>();
+      LocalTensor<float> a = inQueue_.template AllocTensor<float>();  // @alloc_in
       LocalTensor<float> b = inQueue_.template AllocTensor<float>();
       DataCopy(a, Global<float>(x)[at], PICK(copy_of_less_than_a_block, t.tile, 7));  // @load
       DataCopy(b, Global<float>(y)[at], t.tile);
@@ -26,7 +26,7 @@ class Masks {
       inQueue_.EnQue(b);
       a = inQueue_.template DeQue<float>();
       b = inQueue_.template DeQue<float>();
-      LocalTensor<float> c = outQueue_.template AllocTensor<float>();
+      LocalTensor<float> c = outQueue_.template AllocTensor<float>();  // @alloc_out
       const uint8_t repeats = static_cast<uint8_t>(PICK(repeat_wraps, t.tile / 64, 256));
       const BinaryRepeatParams each{1, 1, 1, 8, 8, 8};
       uint64_t none[2] = {0, 0};

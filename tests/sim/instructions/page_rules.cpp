@@ -45,6 +45,52 @@ extern "C" __global__ void negative_on_950(GM_ADDR) { /* SOC: Ascend950PR_9599 *
 extern "C" __global__ void negative_cast(GM_ADDR) { Ones s; Cast(s.Get<half>(4096), s.Get<float>(), RoundMode::CAST_RINT, Below(0)); }  // FINDS: ub-out-of-bounds
 extern "C" __global__ void right_counts(GM_ADDR) { Ones s; auto a = s.Get<float>(); Duplicate(a, 0.0f, 0); Adds(a, a, 1.0f, Below(64)); Adds(a, a, 1.0f, 1); }
 
+// --- registers that other calls set ------------------------------------------------------------------------------------
+
+extern "C" __global__ void dequantise_without_a_scale(GM_ADDR) { Ones s; AddDeqRelu(s.Get<half>(4096), s.Get<int32_t>(), s.Get<int32_t>(1024), 64); }  // FINDS: undefined-read
+extern "C" __global__ void right_dequantise(GM_ADDR) { Ones s; SetDeqScale(half(2.0f)); AddDeqRelu(s.Get<half>(4096), s.Get<int32_t>(), s.Get<int32_t>(1024), 64); }
+
+// --- indices ----------------------------------------------------------------------------------------------------------
+
+// Half of all UB, and behind it work for a maximum.
+struct Halves {
+  Halves() {
+    pipe.InitBuffer(buffer, 140000);
+    pipe.InitBuffer(work, 16384);
+    for (uint32_t done = 0; done < 70000; done += 10000) Duplicate(All()[done], half(1.0f), 10000);
+    PipeBarrier<PIPE_ALL>();
+  }
+  LocalTensor<half> All() { return buffer.Get<half>(); }
+  TPipe pipe;
+  TBuf<> buffer, work;
+};
+extern "C" __global__ void index_of_half_above_65535(GM_ADDR) { Halves h; ReduceMax(h.work.Get<half>(), h.All(), h.work.Get<half>()[64], 65552, true); }  // FINDS: count-range
+extern "C" __global__ void right_index_of_half(GM_ADDR) { Halves h; ReduceMax(h.work.Get<half>(), h.All(), h.work.Get<half>()[64], 65536, true); }
+extern "C" __global__ void right_maximum_without_index(GM_ADDR) { Halves h; ReduceMin(h.work.Get<half>(), h.All(), h.work.Get<half>()[64], 65552); }
+
+// --- masks ------------------------------------------------------------------------------------------------------------
+
+extern "C" __global__ void high_mask_in_counter_mode(GM_ADDR) {
+  Ones s;
+  auto a = s.Get<float>();
+  SetMaskCount();
+  SetVectorMask<float, MaskMode::COUNTER>(~0ull, 64);  // HINT: mask-range
+  Adds<float, false>(a, a, 1.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8});
+  SetMaskNorm();
+  ResetMask();
+}
+extern "C" __global__ void right_mask_in_counter_mode(GM_ADDR) {
+  Ones s;
+  auto a = s.Get<float>();
+  SetMaskCount();
+  SetVectorMask<float, MaskMode::COUNTER>(0, 64);
+  Adds<float, false>(a, a, 1.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8});
+  SetMaskNorm();
+  SetVectorMask<float>(0, ~0ull);
+  Adds<float, false>(a, a, 1.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8});
+  ResetMask();
+}
+
 // --- sorting ----------------------------------------------------------------------------------------------------------
 
 extern "C" __global__ void sort_of_nothing(GM_ADDR) {
@@ -264,6 +310,20 @@ extern "C" __global__ void bypass_of_a_dirty_line(GM_ADDR gm) {
 }
 extern "C" __global__ void scalar_write_never_cleaned(GM_ADDR gm) {
   Global<int32_t>(gm).SetValue(1, 5);  // HINT: cache-left-dirty
+}
+extern "C" __global__ void bypass_while_the_line_is_cleaned(GM_ADDR gm) {
+  GlobalTensor<int32_t> words = Global<int32_t>(gm);
+  words.SetValue(1, 5);
+  DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(words);
+  WriteGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(gm), 9);  // FINDS: gm-cache
+}
+extern "C" __global__ void right_bypass_of_clean_lines(GM_ADDR gm) {
+  GlobalTensor<int32_t> words = Global<int32_t>(gm);
+  DataCacheCleanAndInvalid<int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(words);
+  WriteGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(gm), 9);
+  words.SetValue(100, 5);
+  DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(words);
+  WriteGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(gm), 10);
 }
 extern "C" __global__ void right_scalar_writes(GM_ADDR gm) {
   GlobalTensor<int32_t> words = Global<int32_t>(gm);

@@ -256,6 +256,18 @@ def unaligned() -> Iterator[Case]:
     yield Case("Post elsewhere", body, UNALIGNED)
     body = out + "auto* to = y + 1;\n" + marked("Reg::StoreUnAlign(to, a, out, 65);\n") + post
     yield Case("more than a register", body, UNALIGNED)
+    squeeze = "Reg::Squeeze<float, Reg::GatherMaskMode::STORE_REG>(b, a, five);\n"
+    append = "Reg::StoreUnAlign(to, b, out);\n"
+    begin = out + "auto* to = y;\nReg::ClearSpr<SpecialPurposeReg::AR>();\n"
+    end = "Reg::StoreUnAlignPost(to, out);\n"
+    body = begin + squeeze + append + squeeze + append + end
+    yield Case("Squeeze and StoreUnAlign take turns", body)
+    body = begin + squeeze + marked(squeeze) + append + end
+    yield Case("Squeeze behind Squeeze", body, UNALIGNED)
+    body = begin + squeeze + append + marked(append) + end
+    yield Case("StoreUnAlign without a Squeeze of its own", body, UNALIGNED)
+    other = squeeze.replace("STORE_REG", "NO_STORE_REG")
+    yield Case("Squeeze that stores no length", begin + squeeze + other + append + end)
 
     into = "Reg::UnalignRegForLoad in;\nauto* from = x + {start};\n"
     keep = "Reg::StoreAlign(y, b, all);\nReg::StoreAlign(y + 64, c, all);\n"

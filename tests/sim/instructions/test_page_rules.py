@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,3 +109,20 @@ def test_count_without_a_mask(runtime: Runtime, library: ctypes.CDLL) -> None:
     memory = np.zeros(1024, np.float32)
     (got,) = runtime.launch(library.right_count_without_a_mask, [memory])
     assert got[:64].tolist() == [2.0] * 20 + [7.0] * 44
+
+
+@pytest.mark.parametrize(("dtype", "compiles"), [("int64_t", True), ("half", False)])
+def test_scalars_past_the_cache(toolkit: Path, tmp_path: Path, dtype: str, compiles: bool) -> None:
+    """WriteGmByPassDCache and ReadGmByPassDCache have integers only."""
+    for call in (f"WriteGmByPassDCache(at, {dtype}(1));", "ReadGmByPassDCache(at);"):
+        source = tmp_path / "scalars.cpp"
+        source.write_text(
+            '#include "kernel_operator.h"\nusing namespace AscendC;\n'
+            f"void Kernel(__gm__ {dtype}* at) {{ {call} }}\n"
+        )
+        command = ["g++", "-std=c++17", "-fsyntax-only", f"-I{toolkit}/include"]
+        command += ["-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == compiles, done.stderr
+        if not compiles:
+            assert f"{call.split('(')[0]} has integers only" in done.stderr

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from aclgrad.common.files import text_of
 from aclgrad.project.layout import locate
 from aclgrad.project.sources import Sources, SourcesError
 from aclgrad.project.unit_tests.lists import TESTS
@@ -28,7 +29,7 @@ class TestFile:
     @cached_property
     def text(self) -> str:
         """What the file says."""
-        return self.path.read_text(errors="replace")
+        return text_of(self.path)
 
     def asserts(self, name: str) -> bool:
         """Whether a test, or what it shares with others, compares something in C++."""

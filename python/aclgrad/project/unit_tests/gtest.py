@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from aclgrad import findings
+from aclgrad.common.files import text_of
 from aclgrad.project.auto_sync import Assumed, assume
 from aclgrad.project.building import Builder
 from aclgrad.project.sources import (
@@ -126,7 +127,7 @@ class TestBuilder(Builder):
             return []
         host = self.test.sources.root / "op_host"
         declared = any(
-            "BEGIN_TILING_DATA_DEF" in path.read_text(errors="replace")
+            "BEGIN_TILING_DATA_DEF" in text_of(path)
             for path in [*host.rglob("*.h"), *host.rglob("*.cpp")]
             if path.is_file()
         )
@@ -143,7 +144,7 @@ class TestBuilder(Builder):
     def _forced_endings(self) -> list[str]:
         """Names of a test's own header for the library's build, without the operator's name."""
         text = "".join(
-            path.read_text(errors="replace")
+            text_of(path)
             for path in sorted((self.test.sources.repository / "cmake").glob("*ut*.cmake"))
         )
         said = re.findall(r"\bEXISTS\s+\"[^\"]*\$\{\w+\}(_tiling\w*\.h)\"", text)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aclgrad.codegen.render import render, write_if_different
+from aclgrad.common.files import text_of
 from aclgrad.project.sources import OTHER_ARCHITECTURE, Sources, SourcesError
 from aclgrad.spec.soc import DEFAULT_SOC, FAMILIES, family_of
 
@@ -183,7 +184,7 @@ def _text(folder: Path) -> str:
     lists = folder / "CMakeLists.txt"
     if not lists.is_file():
         return ""
-    return re.sub(r"(?m)^\s*#.*$", "", lists.read_text(errors="replace"))
+    return re.sub(r"(?m)^\s*#.*$", "", text_of(lists))
 
 
 def _run_cmake(

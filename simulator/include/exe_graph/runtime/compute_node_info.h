@@ -53,10 +53,14 @@ class ComputeNodeInfo {
   size_t GetIrOutputsNum() const { return outputInstances.size(); }
   size_t GetInputsNum() const { return inputs.size(); }
   size_t GetOutputsNum() const { return outputs.size(); }
-  const AnchorInstanceInfo* GetInputInstanceInfo(size_t i) const { return At(inputInstances, i); }
-  const AnchorInstanceInfo* GetOutputInstanceInfo(size_t i) const { return At(outputInstances, i); }
-  const CompileTimeTensorDesc* GetInputTdInfo(size_t i) const { return At(inputs, i); }
-  const CompileTimeTensorDesc* GetOutputTdInfo(size_t i) const { return At(outputs, i); }
+  const AnchorInstanceInfo* GetInputInstanceInfo(size_t i) const {
+    return Input(inputInstances, i);
+  }
+  const AnchorInstanceInfo* GetOutputInstanceInfo(size_t i) const {
+    return Output(outputInstances, i);
+  }
+  const CompileTimeTensorDesc* GetInputTdInfo(size_t i) const { return Input(inputs, i); }
+  const CompileTimeTensorDesc* GetOutputTdInfo(size_t i) const { return Output(outputs, i); }
   const RuntimeAttrs* GetAttrs() const { return &attrs; }
 
   // Not part of CANN: filled by the simulator.
@@ -68,11 +72,26 @@ class ComputeNodeInfo {
   std::vector<CompileTimeTensorDesc> outputs;
   RuntimeAttrs attrs;
 
- private:
-  template <typename T>
-  static const T* At(const std::vector<T>& items, size_t index) {
-    return index < items.size() ? &items[index] : nullptr;
+  // What `items` has of an input or output; where the definition has none of that index, a note for
+  // the report on a function that then fails.
+  template <typename Items>
+  auto Input(Items& items, size_t index) const -> decltype(items.data()) {
+    return At(items, index, "input", inputInstances.size());
   }
+  template <typename Items>
+  auto Output(Items& items, size_t index) const -> decltype(items.data()) {
+    return At(items, index, "output", outputInstances.size());
+  }
+
+ private:
+  template <typename Items>
+  static auto At(Items& items, size_t index, const char* what, size_t defined)
+      -> decltype(items.data()) {
+    const bool there = index < items.size();
+    if (!there && index >= defined) Missing(what, index, defined);
+    return there ? &items[index] : nullptr;
+  }
+  static void Missing(const char* what, size_t index, size_t count);
 };
 
 }  // namespace gert

@@ -3,6 +3,7 @@
 #ifndef EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
 #define EXE_GRAPH_RUNTIME_EXTENDED_KERNEL_CONTEXT_H_
 
+#include <utility>
 #include <vector>
 
 #include "exe_graph/runtime/compute_node_info.h"
@@ -89,11 +90,9 @@ class ExtendedKernelContext : public KernelContext {
 
  protected:
   const Tensor* InputAt(size_t index) const {
-    return index < state_->inputs.size() ? &state_->inputs[index] : nullptr;
+    return state_->node.Input(std::as_const(state_->inputs), index);
   }
-  Tensor* OutputAt(size_t index) const {
-    return index < state_->outputs.size() ? &state_->outputs[index] : nullptr;
-  }
+  Tensor* OutputAt(size_t index) const { return state_->node.Output(state_->outputs, index); }
   const Tensor* InputAt(size_t irIndex, size_t relativeIndex) const {
     size_t index = 0;
     return InputIndex(irIndex, relativeIndex, &index) ? InputAt(index) : nullptr;

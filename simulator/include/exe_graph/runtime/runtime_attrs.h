@@ -22,7 +22,10 @@ class RuntimeAttrs {
  public:
   template <typename T>
   const T* GetAttrPointer(size_t index) const {
-    if (index >= values_.size()) return nullptr;
+    if (index >= values_.size()) {
+      Missing(index);
+      return nullptr;
+    }
     if ((KindsOf<T>() & values_[index].kinds) == 0) Mistyped(index);
     return reinterpret_cast<const T*>(values_[index].bytes.get());
   }
@@ -87,6 +90,8 @@ class RuntimeAttrs {
   }
   // Reports that the caller reads an attribute as another type than the definition gives it.
   void Mistyped(size_t index) const;
+  // Keeps the place of a read past the last attribute: it is an error if the function then refuses the call.
+  void Missing(size_t index) const;
 
   std::vector<Value> values_;
 };

@@ -105,6 +105,24 @@ std::string Attr(const ops::OpAttrDef& def) {
          "}";
 }
 
+std::string Params(const ResolvedOp& op) {
+  return "\"inputs\": " + List(op.inputs, Param) + ", \"outputs\": " + List(op.outputs, Param);
+}
+
+// A definition may give other dtypes for some SoCs, which its build for this one does not read.
+std::string OtherSocs(const ops::OpDef& def) {
+  std::string text;
+  for (const auto& [soc, config] : def.AiCore().Configs()) {
+    ResolvedOp resolved;
+    std::string why;
+    const bool own = !config.Inputs().empty() || !config.Outputs().empty();
+    if (own && ResolveOp(def, soc.GetString(), &resolved, &why)) {
+      text += (text.empty() ? "" : ", ") + Quote(soc.GetString()) + ": {" + Params(resolved) + "}";
+    }
+  }
+  return "{" + text + "}";
+}
+
 std::string Op(const gert::OpImplEntry& entry, const std::string& soc) {
   std::string text =
       "{\"type\": " + Quote(entry.type) + ", \"tiling\": " + Word(entry.tiling != nullptr) +
@@ -121,8 +139,7 @@ std::string Op(const gert::OpImplEntry& entry, const std::string& soc) {
     ResolvedOp resolved;
     std::string why;
     if (ResolveOp(def, soc, &resolved, &why)) {
-      text += ", \"inputs\": " + List(resolved.inputs, Param) +
-              ", \"outputs\": " + List(resolved.outputs, Param);
+      text += ", " + Params(resolved) + ", \"otherSocs\": " + OtherSocs(def);
       std::string lower = soc;
       std::transform(lower.begin(), lower.end(), lower.begin(), ::tolower);
       const auto config = configs.find(lower.c_str());

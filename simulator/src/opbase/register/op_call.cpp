@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <typeinfo>
 #include <utility>
 
@@ -19,6 +20,8 @@
 #include "engine/fault.h"
 #include "engine/finding.h"
 #include "engine/fork.h"
+#include "engine/format.h"
+#include "engine/options.h"
 #include "exe_graph/runtime/infer_datatype_context.h"
 #include "exe_graph/runtime/infer_shape_context.h"
 #include "exe_graph/runtime/tiling_context.h"
@@ -272,12 +275,27 @@ std::string ExceptionText(const std::exception& error) {
   return type + ": a container of a size that is negative or does not fit into memory";
 }
 
+// The first read, in this call, of an attribute, input or output that the definition does not have. Operators that several
+// versions of CANN share read in this way, so the read alone is no fault.
+struct MissingItem {
+  const char* what = "";
+  size_t index = 0;
+  size_t count = 0;
+  std::vector<void*> place;
+};
+thread_local MissingItem missingItem;
+
+void NoteMissing(const char* what, size_t index, size_t count) {
+  if (missingItem.place.empty()) missingItem = {what, index, count, CaptureStack()};
+}
+
 // Calls code of an operator library, which may throw, crash or not end. Anything but 0 becomes code. A status other than
 // GRAPH_SUCCESS is a decision of that code; whatever else ends it is a finding.
 template <typename Context>
 int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
                      uint32_t (*function)(Context*), Context* context) {
   userType = type;
+  missingItem = {};
   HostFault fault{"host-code", type, what, StackAt(function), "", ""};
   fault.advice =
       "CANN would end the process, or go on with whatever it finds there. Return GRAPH_FAILED for "
@@ -295,6 +313,17 @@ int32_t CallUserCode(const char* what, const std::string& type, int32_t code,
     }
     if (status == ge::GRAPH_SUCCESS) return kSuccess;
     ReportError("%s: %s failed with status 0x%x", type.c_str(), what, status);
+    if (!missingItem.place.empty()) {
+      const bool attr = std::string_view(missingItem.what) == "attribute";
+      ReportHostFault(
+          {attr ? "attr-index" : "param-index", type, attr ? "GetAttrPointer" : "GetInputShape",
+           missingItem.place,
+           Format("%s %zu is read, the definition has %zu, and %s then fails", missingItem.what,
+                  missingItem.index, missingItem.count, what),
+           Format("CANN returns a null pointer, so the operator refuses every call. Next: read an "
+                  "index that the definition has, counted from 0%s.",
+                  attr ? ", or take a default where the pointer is null" : "")});
+    }
     return code;
   } catch (const std::exception& error) {
     fault.detail = std::string(what) + " threw " + ExceptionText(error);
@@ -429,6 +458,14 @@ AttrArg ToAttrArg(const aclsimAttr& attr) {
 
 namespace gert {
 
+void RuntimeAttrs::Missing(size_t index) const {
+  aclsim::NoteMissing("attribute", index, values_.size());
+}
+
+void ComputeNodeInfo::Missing(const char* what, size_t index, size_t count) {
+  aclsim::NoteMissing(what, index, count);
+}
+
 void RuntimeAttrs::Mistyped(size_t index) const {
   static constexpr const char* kNames[] = {"Int",     "Float",     "Bool",     "String",
                                            "ListInt", "ListFloat", "ListBool", "ListListInt"};
@@ -449,7 +486,7 @@ void RuntimeAttrs::Mistyped(size_t index) const {
 
 namespace aclsim {
 
-int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result) {
+int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result, uint8_t fill) {
   if (op.tiling == nullptr) {
     ReportError("%s: no tiling function is registered (IMPL_OP_OPTILING(%s).Tiling(...))",
                 call.type.c_str(), call.type.c_str());
@@ -463,6 +500,7 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
     return kTilingError;
   }
   auto& data = *reinterpret_cast<gert::TilingData*>(holder.get());
+  std::memset(data.GetData(), fill, data.GetCapacity());
   Blob workspaces = gert::ContinuousVector::Create<size_t>(kMaxWorkspaces);
   state.tilingData = &data;
   state.workspaces = reinterpret_cast<gert::ContinuousVector*>(workspaces.get());
@@ -504,6 +542,67 @@ int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* resul
     }
   }
   return kSuccess;
+}
+
+// Members of two flat JSON objects that differ, with a colon before, or nothing.
+static std::string DifferingMembers(const std::string& one, const std::string& other) {
+  const auto members = [](const std::string& json) {
+    std::map<std::string, std::string> found;
+    for (size_t at = json.find('"'); at != std::string::npos;) {
+      const size_t end = json.find("\":", at + 1);
+      if (end == std::string::npos) break;
+      const size_t next = json.find(",\"", end);
+      found[json.substr(at + 1, end - at - 1)] = json.substr(end, next - end);
+      at = next == std::string::npos ? next : next + 1;
+    }
+    return found;
+  };
+  std::string names;
+  const auto others = members(other);
+  for (const auto& [name, value] : members(one)) {
+    const auto found = others.find(name);
+    if (found != others.end() && found->second != value) {
+      names.append(names.empty() ? ": " : ", ").append(name);
+    }
+  }
+  return names;
+}
+
+void WatchTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result,
+                 const std::function<std::string(const std::vector<uint8_t>&)>& text) {
+  if (BufferOfTiling() == TilingBuffer::kCleared) return;
+  constexpr uint8_t kFill = 0x3F;  // large as an integer, ordinary as a floating-point number
+  TilingResult filled;
+  if (RunTiling(op, call, &filled, kFill) != kSuccess) return;
+  const std::vector<uint8_t>& data = result->data;
+  if (filled.data.size() != data.size()) return;
+  const auto unset = [&](size_t at) { return data[at] == 0 && filled.data[at] == kFill; };
+  std::string ranges;
+  for (size_t begin = 0; begin < data.size(); ++begin) {
+    if (!unset(begin)) continue;
+    size_t end = begin + 1;
+    while (end < data.size() && unset(end)) ++end;
+    ranges += Format("%s[%zu, %zu)", ranges.empty() ? "" : ", ", begin, end);
+    begin = end;
+  }
+  if (ranges.empty()) return;
+  Finding finding;
+  finding.kind = "tiling-unset";
+  finding.severity = Severity::kHint;
+  finding.op = call.type;
+  finding.at.pipe = "host";
+  finding.at.instruction = "GetTilingData";
+  finding.at.line = FindKernelLine(result->places.data);
+  finding.detail =
+      Format("the tiling function leaves bytes %s of the %zu of its tiling data as they were%s",
+             ranges.c_str(), data.size(), DifferingMembers(text(data), text(filled.data)).c_str());
+  finding.advice =
+      "CANN does not clear the buffer from call to call: the kernel gets what an earlier call has "
+      "left. Next: set every field that the kernel reads.";
+  finding.soc = CurrentSoc().name;
+  finding.tilingKey = result->tilingKey;
+  ReportFinding(std::move(finding));
+  if (BufferOfTiling() == TilingBuffer::kFilled) result->data = std::move(filled.data);
 }
 
 int32_t RunInferShape(gert::OpImplEntry& op, OpCall* call) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -73,7 +74,14 @@ uint64_t ReservedWorkspace(uint32_t npuArch);
 
 // Both return 0 or an aclnn status with the reason reported; what user code reported or threw comes
 // with it.
-int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result);
+// fill: each byte of the buffer for the tiling data before.
+int32_t RunTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result,
+                  uint8_t fill = 0);
+// Says which bytes of the tiling data the tiling function has left as they were; with BufferOfTiling() == kFilled these become
+// others in the result.
+// `text` gives tiling data as a JSON object, or nothing.
+void WatchTiling(gert::OpImplEntry& op, const OpCall& call, TilingResult* result,
+                 const std::function<std::string(const std::vector<uint8_t>&)>& text);
 // Writes shapes, and dtypes where a function infers them, to call->outputs.
 int32_t RunInferShape(gert::OpImplEntry& op, OpCall* call);
 
