@@ -420,6 +420,14 @@ KERNEL(Board, token_kept)
 // line of the data cache. A line that was loaded after the copy serves until the next one.
 template <uint64_t kFault>
 class Carry {
+  // ReadGmByPassDCache has integers only.
+  static __aicore__ inline float ReadFloat(__gm__ float* from) {
+    const int32_t bits = ReadGmByPassDCache(reinterpret_cast<__gm__ int32_t*>(from));
+    float number;
+    __builtin_memcpy(&number, &bits, sizeof(number));
+    return number;
+  }
+
  public:
   __aicore__ inline void Run(GM_ADDR, GM_ADDR, GM_ADDR z, GM_ADDR workspace, const Tiling& t) {
     const uint32_t core = static_cast<uint32_t>(GetBlockIdx());
@@ -432,7 +440,7 @@ class Carry {
     DataCopy(line, numbers, kLane);
     Order<HardEvent::MTE3_S>();
     float constant = 0.0F;
-    EDIT(not_past_the_cache, constant = ReadGmByPassDCache(line.GetPhyAddr(kFloatsPerBlock)), constant = line.GetValue(kFloatsPerBlock));  // @read_constant
+    EDIT(not_past_the_cache, constant = ReadFloat(line.GetPhyAddr(kFloatsPerBlock)), constant = line.GetValue(kFloatsPerBlock));  // @read_constant
     float number = constant;
     for (uint32_t r = 0; r < t.rows; ++r) {
       Order<HardEvent::MTE3_V>();
